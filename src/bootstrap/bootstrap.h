@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+
+namespace terrane::bootstrap {
+
+// What one node contributed to an exchange. Owns the descriptors.
+struct Contribution {
+  std::vector<std::byte> bytes;
+  std::vector<int> fds;
+};
+
+// Tells a process who it is in its job and lets the nodes exchange their cards at start. Local engine: over a socket
+// inherited from `terrane run` (TERRANE_BOOTSTRAP_FD and friends, removed from the environment once read). Without a
+// launcher: a job of one.
+class Bootstrap {
+ public:
+  virtual ~Bootstrap() = default;
+
+  static base::Result<std::unique_ptr<Bootstrap>> connect();
+
+  virtual NodeId self() const = 0;
+  virtual std::uint32_t nodes() const = 0;
+  // How many nodes of the job run on this host (for choosing how to wait).
+  virtual std::uint32_t nodes_on_host() const = 0;
+  virtual std::string_view host() const = 0;
+
+  // Collective: everyone's contribution, indexed by node. Blocks until all have come, or fails with who is missing.
+  virtual base::Result<std::vector<Contribution>> exchange(std::span<const std::byte> bytes,
+                                                           std::span<const int> fds) = 0;
+  // Tells the launcher that this node has left the job in order (terrane_finalize): its exit with 0 is then no failure.
+  // A node that joined and exits without it has failed, whatever its exit code.
+  virtual void leaving() = 0;
+  // Tells the launcher, in one sentence, why this node is about to end the job, then ends this process with `code`.
+  [[noreturn]] virtual void fail(std::string_view sentence, int code) = 0;
+  // Readable once the launcher has gone or says that a peer died; -1 without a launcher.
+  virtual int news_fd() const = 0;
+};
+
+}  // namespace terrane::bootstrap

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/result.h"
+
+namespace terrane::platform {
+
+// A stretch of a mapping, in bytes from its start; multiples of the page size.
+struct Span {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+// Where the shared space is mapped, the same on every node, and how large it is by default. Chosen per build: a
+// sanitizer's shadow memory takes addresses away.
+struct SpaceLayout {
+  std::uintptr_t base;
+  std::uint64_t bytes;
+};
+SpaceLayout default_space_layout();
+
+// A memfd mapped twice (ArgoDSM-style dual view; design: docs/design/pages.md). The application view sits at a fixed
+// address, starts without any entry and faults; the runtime view is always readable and writable, and what is written
+// through it does not make the application view dirty. Sparse: only touched pages take memory. Both views are
+// MADV_DONTFORK. Owns the descriptor and both mappings.
+class DualMapping {
+ public:
+  DualMapping() = default;
+  DualMapping(DualMapping&&) noexcept;
+  DualMapping& operator=(DualMapping&&) noexcept;
+  ~DualMapping();
+
+  // `app_address`: the fixed address (never over an existing mapping), or nullptr for any.
+  static base::Result<DualMapping> create(std::uint64_t bytes, void* app_address, const char* name);
+
+  std::byte* app() const { return app_; }
+  std::byte* runtime() const { return runtime_; }
+  std::uint64_t bytes() const { return bytes_; }
+  int fd() const { return fd_; }
+
+  // Backs the span with zeroed memory where it has none yet. Fails cleanly (never SIGBUS) when memory is short.
+  // Async-signal-safe but for the error's text; `false` and errno.
+  bool populate(Span span) noexcept;
+  // Gives the span's memory back to the machine; both views read zeros (runtime) or fault (application) afterwards.
+  void punch(Span span) noexcept;
+
+ private:
+  std::byte* app_ = nullptr;
+  std::byte* runtime_ = nullptr;
+  std::uint64_t bytes_ = 0;
+  int fd_ = -1;
+};
+
+// One shared mapping of a descriptor (a peer's memfd, or our own), readable and writable. Owns the mapping only.
+class SharedMapping {
+ public:
+  SharedMapping() = default;
+  SharedMapping(SharedMapping&&) noexcept;
+  SharedMapping& operator=(SharedMapping&&) noexcept;
+  ~SharedMapping();
+
+  static base::Result<SharedMapping> map(int fd, std::uint64_t bytes);
+  std::byte* data() const { return data_; }
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
+
+// An anonymous sparse memory file of `bytes`, close-on-exec.
+base::Result<int> create_memfd(std::uint64_t bytes, const char* name);
+
+}  // namespace terrane::platform

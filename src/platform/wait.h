@@ -1,0 +1,35 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace terrane::platform {
+
+// How many threads of the job can want a processor on this host at once, against how many processors there are. Set
+// once at start (nodes on this host x threads); read by every wait.
+void set_runnable_threads(std::uint32_t threads);
+// Processors that this process may use (sched_getaffinity).
+std::uint32_t usable_processors();
+
+// One wait: call pause() between looks. It spins while the runnable threads fit the processors, then yields, and
+// returns false when the caller had better sleep (measured: docs/design/waiting.md).
+class Backoff {
+ public:
+  bool pause();
+
+ private:
+  std::uint32_t rounds_ = 0;
+};
+
+// Sleeps while *word == expected, at most timeout_ns (0: no limit). May return early. Works across processes on shared
+// mappings. wake_all wakes every sleeper.
+void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t timeout_ns);
+void futex_wake_all(std::atomic<std::uint32_t>& word);
+
+// The whole ladder for one word: returns once *word != expected.
+void wait_while_equal(std::atomic<std::uint32_t>& word, std::uint32_t expected);
+
+// Monotonic nanoseconds (CLOCK_MONOTONIC).
+std::uint64_t now_ns();
+
+}  // namespace terrane::platform

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+
+namespace terrane::transport {
+
+using Bytes = std::span<const std::byte>;
+
+// What a transport hands its messages and news to. Called inside poll(), in the polling thread. The bytes are valid
+// only during the call. It may send; it must not poll.
+class Receiver {
+ public:
+  virtual ~Receiver() = default;
+  virtual void received(NodeId from, Bytes message) = 0;
+  // The peer can no longer be reached; called at most once a peer.
+  virtual void lost(NodeId peer, std::string_view why) = 0;
+};
+
+// What a node tells the others so that they can reach it: bytes, and descriptors for those on the same host. Exchanged
+// once by the bootstrap.
+struct Card {
+  std::vector<std::byte> bytes;
+  std::vector<int> fds;  // owned by whoever holds the card
+};
+
+// A region of a node's memory that peers may reach one-sidedly, named by its index in every node's list.
+struct ExportedRegion {
+  int fd = -1;  // a memfd; borrowed until connect() returns
+  std::uint64_t bytes = 0;
+};
+
+// Moves messages between the nodes of a job: reliable, whole, in order for each pair (sender, receiver), no order
+// across pairs, any size from 0 bytes. Every method may be called by any thread at any time, except open and connect.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual std::string_view name() const = 0;
+
+  // Queues a message made of two parts, which arrive joined. Copies them; never waits for the receiver (what does not
+  // fit is kept here in order and moves on in later send and poll calls). A message to a lost peer is dropped.
+  virtual void send(NodeId to, Bytes head, Bytes tail) = 0;
+  void send(NodeId to, Bytes message) { send(to, message, {}); }
+
+  // Delivers what has arrived and moves on what is queued. One thread delivers at a time; others return 0 at once.
+  // Returns the number of messages delivered.
+  virtual std::size_t poll(Receiver& receiver) = 0;
+
+  // True when poll() would have something to do. Cheap (a load or two); may be wrong for a moment, never for good.
+  virtual bool pending() const = 0;
+  // Sleeps until there may be something to poll, or timeout_ns has passed, or interrupt() was called. While nobody
+  // sleeps, senders pay no system call to wake anyone.
+  virtual void sleep(std::uint64_t timeout_ns) = 0;
+  // Ends the sleep of every thread of this process, now or the next one. Async-signal-safe.
+  virtual void interrupt() = 0;
+
+  // The peer's exported region mapped here, or nullptr where its memory cannot be reached (then use messages). Maps on
+  // first use; the caller keeps the pointer.
+  virtual std::byte* reach(NodeId peer, std::uint32_t region) = 0;
+};
+
+// A transport in two steps: open() makes this node's side and its card; connect() takes everyone's cards (index: node;
+// our own included). `self` serves a job of one; `shm` the nodes of one host.
+class TransportFactory {
+ public:
+  virtual ~TransportFactory() = default;
+  virtual std::string_view name() const = 0;
+  virtual base::Result<Card> open(NodeId self, std::uint32_t nodes,
+                                  std::span<const ExportedRegion> regions) = 0;
+  virtual base::Result<std::unique_ptr<Transport>> connect(std::vector<Card> cards) = 0;
+};
+
+// By name; an unknown name gives an error that lists the names there are. "auto": self for one node, else shm.
+base::Result<std::unique_ptr<TransportFactory>> make_transport(std::string_view name,
+                                                               std::uint32_t nodes);
+std::vector<std::string_view> transport_names();
+
+}  // namespace terrane::transport
