@@ -19,9 +19,9 @@ struct Contribution {
   std::vector<int> fds;
 };
 
-// Tells a process who it is in its job and lets the nodes exchange their cards at start. Local engine: over a socket
-// inherited from `terrane run` (TERRANE_BOOTSTRAP_FD and friends, removed from the environment once read). Without a
-// launcher: a job of one.
+// Tells a process who it is in its job and lets the nodes exchange their cards at start. Local
+// engine: over a socket inherited from `terrane run` (TERRANE_BOOTSTRAP_FD and friends, removed
+// from the environment once read). Without a launcher: a job of one.
 class Bootstrap {
  public:
   virtual ~Bootstrap() = default;
@@ -34,13 +34,16 @@ class Bootstrap {
   virtual std::uint32_t nodes_on_host() const = 0;
   virtual std::string_view host() const = 0;
 
-  // Collective: everyone's contribution, indexed by node. Blocks until all have come, or fails with who is missing.
+  // Collective: everyone's contribution, indexed by node. Blocks until all have come, or fails with
+  // who is missing.
   virtual base::Result<std::vector<Contribution>> exchange(std::span<const std::byte> bytes,
                                                            std::span<const int> fds) = 0;
-  // Tells the launcher that this node has left the job in order (terrane_finalize): its exit with 0 is then no failure.
-  // A node that joined and exits without it has failed, whatever its exit code.
+  // Tells the launcher that this node has left the job in order (terrane_finalize): its exit with 0
+  // is then no failure. A node that joined and exits without it has failed, whatever its exit code.
   virtual void leaving() = 0;
-  // Tells the launcher, in one sentence, why this node is about to end the job, then ends this process with `code`.
+  // Tells the launcher, in one sentence, why this node is about to end the job, then ends this
+  // process with `code` (by _exit). From any thread; safe in a signal handler. The launcher prints
+  // the sentence with the node, its process and its host, so the sentence need not name them.
   [[noreturn]] virtual void fail(std::string_view sentence, int code) = 0;
   // Readable once the launcher has gone or says that a peer died; -1 without a launcher.
   virtual int news_fd() const = 0;

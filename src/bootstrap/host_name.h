@@ -1,0 +1,16 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <string>
+
+namespace terrane::bootstrap {
+
+inline std::string host_name() {
+  char name[256] = "localhost";
+  ::gethostname(name, sizeof name - 1);
+  name[sizeof name - 1] = '\0';
+  return name;
+}
+
+}  // namespace terrane::bootstrap

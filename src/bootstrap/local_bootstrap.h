@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+
+#include "bootstrap/bootstrap.h"
+#include "bootstrap/packet.h"
+
+namespace terrane::bootstrap {
+
+// A node's place in a job that `terrane run` started on this host. Owns the channel to the
+// launcher, the job's news and the lifeline: a pipe whose other end only the launcher holds, so
+// that the kernel kills this process (SIGKILL) when the launcher dies, even where this process is
+// not the launcher's own child. exchange() is for one thread at a time; fail() is for any thread
+// and for signal handlers.
+class LocalBootstrap final : public Bootstrap {
+ public:
+  // Claims the place that the inherited socket stands for.
+  static base::Result<std::unique_ptr<Bootstrap>> claim(UniqueFd inherited);
+
+  NodeId self() const override { return self_; }
+  std::uint32_t nodes() const override { return nodes_; }
+  std::uint32_t nodes_on_host() const override { return nodes_; }
+  std::string_view host() const override { return host_; }
+  base::Result<std::vector<Contribution>> exchange(std::span<const std::byte> bytes,
+                                                   std::span<const int> fds) override;
+  void leaving() override;
+  [[noreturn]] void fail(std::string_view sentence, int code) override;
+  int news_fd() const override { return news_.get(); }
+
+ private:
+  LocalBootstrap(UniqueFd channel, UniqueFd lifeline)
+      : channel_(std::move(channel)), lifeline_(std::move(lifeline)) {}
+
+  base::Result<> await_welcome();
+  base::Result<> arm_lifeline();
+  base::Result<> send_card(std::span<const std::byte> bytes, std::span<const int> fds);
+  base::Result<> receive_cards(std::vector<Contribution>& all);
+
+  NodeId self_{};
+  std::uint32_t nodes_ = 0;
+  std::string host_;
+  UniqueFd channel_;
+  UniqueFd lifeline_;
+  UniqueFd news_;
+  PacketReader reader_;
+};
+
+}  // namespace terrane::bootstrap

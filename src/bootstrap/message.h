@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace terrane::bootstrap {
+
+// What a node and `terrane run` say to each other, on one host: a header, then bytes, with
+// descriptors beside them. One message is one packet of a SOCK_SEQPACKET socket; both ends are of
+// the same build's wire version.
+enum class MessageKind : std::uint32_t {
+  kClaim = 1,    // node, on the inherited socket: I am this node; with my channel and the end of my
+                 // lifeline
+  kWelcome = 2,  // launcher: your number and the job's size; the host's name; with the job's news
+  kRefused = 3,  // launcher: a sentence
+  kCard = 4,     // both: a piece of the card of `node`
+  kMissing = 5,  // launcher: the exchange cannot end; a sentence
+  kLeaving = 6,  // node: my exit is now in order
+  kFail = 7,     // node: why I end the job; a sentence, and the exit code
+};
+
+inline constexpr std::uint32_t kMessageMagic = 0x31425254;  // "TRB1"
+
+struct MessageHeader {
+  std::uint32_t magic = kMessageMagic;
+  MessageKind kind{};
+  std::uint32_t node = 0;
+  std::uint32_t nodes = 0;
+  std::uint64_t total_bytes = 0;  // of the whole card
+  std::uint32_t total_fds = 0;    // of the whole card
+  std::int32_t code = 0;
+};
+static_assert(sizeof(MessageHeader) == 32);
+
+// The kernel passes at most 253 descriptors with one packet (SCM_MAX_FD).
+inline constexpr std::size_t kMaxPacketFds = 253;
+inline constexpr std::size_t kMaxPacketBytes = 32 * 1024;
+// What a node may put on its card.
+inline constexpr std::uint64_t kMaxCardBytes = 16u << 20;
+inline constexpr std::uint32_t kMaxCardFds = 4096;
+
+// What `terrane run` puts into a node's environment; taken out again by Bootstrap::connect().
+inline constexpr const char* kSocketVariable = "TERRANE_BOOTSTRAP_FD";
+inline constexpr const char* kNodeVariable = "TERRANE_NODE";
+inline constexpr const char* kNodesVariable = "TERRANE_NODES";
+inline constexpr const char* kJobVariable = "TERRANE_JOB";
+
+}  // namespace terrane::bootstrap
