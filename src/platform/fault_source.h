@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,7 +14,8 @@ namespace terrane::platform {
 
 enum class Access : std::uint8_t { kRead = 1, kWrite = 2 };
 
-// How the first write to a protected page becomes known: the kernel notes it and scan() finds it later, or it faults.
+// How the first write to a protected page becomes known: the kernel notes it and scan() finds it
+// later, or it faults.
 enum class WriteDetection : std::uint8_t { kScan, kFault };
 
 // What a fault handler says of an address of the application view.
@@ -22,13 +24,15 @@ enum class FaultVerdict : std::uint8_t {
   kForeign,  // not ours to resolve: the program's earlier handler, or death, follows
 };
 
-// Called in the faulting thread, inside the signal handler, on the alternate stack where the thread has one; errno is
-// saved around it. It must not touch the application view. `offset` is in bytes from the view's start.
+// Called in the faulting thread, inside the signal handler, on the alternate stack where the thread
+// has one; errno is saved around it. It must not touch the application view. `offset` is in bytes
+// from the view's start.
 using FaultHandler = FaultVerdict (*)(void* context, std::uint64_t offset, Access wanted);
 
-// Controls the entries of one application view and turns accesses to missing or protected pages into calls of the
-// handler. All operations are async-signal-safe, thread-safe, take ranges (one system call each where the range is
-// contiguous), and end the process with a message when the kernel refuses what it accepted at start.
+// Controls the entries of one application view and turns accesses to missing or protected pages
+// into calls of the handler. All operations are async-signal-safe, thread-safe, take ranges (one
+// system call each where the range is contiguous), and end the process with a message when the
+// kernel refuses what it accepted at start.
 class FaultSource {
  public:
   virtual ~FaultSource() = default;
@@ -36,18 +40,29 @@ class FaultSource {
   virtual std::string_view name() const = 0;
   virtual WriteDetection detection() const = 0;
 
-  // Lets the application view see the span (which must be populated, or already written through the runtime view).
-  // kRead: protected, the first write is detected. kWrite: writes pass unnoticed. Entries that are there stay.
+  // Lets the application view see the span (which must be populated, or already written through the
+  // runtime view). kRead: protected, the first write is detected. kWrite: writes pass unnoticed.
+  // Entries that are there stay.
   virtual void map(Span span, Access allowed) = 0;
+  // Copies `source` (span.bytes; not in the application view) into pages that have no memory yet,
+  // and maps them: one system call, no zeroing before, no fault in the runtime view; the cheap way
+  // to take a page for the first time. Pages that have memory are copied through the runtime view:
+  // right, but dearer than copying and map(). No thread may reach the span meanwhile. False and
+  // errno when memory is short.
+  virtual bool fill(Span span, const std::byte* source, Access allowed) = 0;
   // Detects the next write to entries that are there (missing ones stay missing).
   virtual void protect(Span span) = 0;
   // Lets writes pass again.
   virtual void unprotect(Span span) = 0;
-  // Removes the entries from the application view alone: the data stay in the memfd and in the runtime view.
+  // Removes the entries from the application view alone: the data stay in the memfd and in the
+  // runtime view.
   virtual void zap(Span span) = 0;
-  // kScan only: appends the runs of present pages written since they were last protected, and protects them again, in
-  // one atomic step a page. Missing and never-protected pages must be outside the span (the latter read as written).
-  // Never allocates while `written` has capacity left.
+  // kScan only: appends the runs of present pages written since they were last protected, and
+  // protects them again, in one atomic step a page. Pages mapped kWrite read as written until
+  // protected. Never allocates while `written` has capacity left. Inside a span, missing pages are
+  // passed over; but where the machine swaps, those that were not protected when they went are
+  // reported too (a written page that is swapped out looks just like them), so the caller asks its
+  // own page states.
   virtual void scan(Span span, std::vector<Span>& written) = 0;
 };
 
@@ -55,23 +70,24 @@ enum class FaultSourceKind : std::uint8_t { kAutomatic, kUserfaultfdAsync, kUser
 
 // What the machine offers, asked once.
 struct FaultSourceSupport {
-  bool userfaultfd = false;   // SIGBUS mode + MISSING|MINOR|WP on memfds
-  bool async_protect = false; // WP_ASYNC and PAGEMAP_SCAN (Linux 6.7)
-  std::string reason;         // why not, with the command that mends it; empty when both are there
+  bool userfaultfd =
+      false;  // SIGBUS mode + MISSING|MINOR|WP on memfds, entering pages protected (Linux 6.4)
+  bool async_protect = false;  // WP_ASYNC and PAGEMAP_SCAN (Linux 6.7)
+  std::string reason;          // why not, with the command that mends it; empty when both are there
 };
 FaultSourceSupport probe_fault_sources();
 
 // Parses TERRANE_FAULT_SOURCE's values: auto, uffd-async, uffd-sync.
 base::Result<FaultSourceKind> parse_fault_source(std::string_view text);
 
-// Registers the application view of `mapping` (which must outlive the source) and installs the handler. One source
-// per process may serve several mappings? No: one mapping, one source; several sources may live at once (tests).
+// Registers the application view of `mapping` (which must outlive the source) and installs the
+// handler. One mapping, one source; up to 64 sources may live at once in a process.
 base::Result<std::unique_ptr<FaultSource>> make_fault_source(FaultSourceKind kind,
                                                              DualMapping& mapping,
                                                              FaultHandler handler, void* context);
 
-// Gives the calling thread an alternate signal stack (sized from AT_MINSIGSTKSZ, with room for the protocol), if it has
-// none; freed at thread exit. Cheap when done already.
+// Gives the calling thread an alternate signal stack (sized from AT_MINSIGSTKSZ, with room for the
+// protocol), if it has none; freed at thread exit. Cheap when done already.
 void ensure_signal_stack();
 
 }  // namespace terrane::platform

@@ -13,18 +13,19 @@ struct Span {
   std::uint64_t bytes = 0;
 };
 
-// Where the shared space is mapped, the same on every node, and how large it is by default. Chosen per build: a
-// sanitizer's shadow memory takes addresses away.
+// Where the shared space is mapped, the same on every node, and how large it is by default. Chosen
+// per build: a sanitizer's shadow memory takes addresses away.
 struct SpaceLayout {
   std::uintptr_t base;
   std::uint64_t bytes;
 };
 SpaceLayout default_space_layout();
 
-// A memfd mapped twice (ArgoDSM-style dual view; design: docs/design/pages.md). The application view sits at a fixed
-// address, starts without any entry and faults; the runtime view is always readable and writable, and what is written
-// through it does not make the application view dirty. Sparse: only touched pages take memory. Both views are
-// MADV_DONTFORK. Owns the descriptor and both mappings.
+// A memfd mapped twice (ArgoDSM-style dual view; design: docs/design/pages.md). The application
+// view sits at a fixed address, starts without any entry and faults; the runtime view is always
+// readable and writable, and what is written through it does not make the application view dirty.
+// Sparse: only touched pages take memory. Both views are MADV_DONTFORK. Owns the descriptor and
+// both mappings.
 class DualMapping {
  public:
   DualMapping() = default;
@@ -40,10 +41,11 @@ class DualMapping {
   std::uint64_t bytes() const { return bytes_; }
   int fd() const { return fd_; }
 
-  // Backs the span with zeroed memory where it has none yet. Fails cleanly (never SIGBUS) when memory is short.
-  // Async-signal-safe but for the error's text; `false` and errno.
+  // Backs the span with zeroed memory where it has none yet. Fails cleanly (never SIGBUS) when
+  // memory is short. Async-signal-safe but for the error's text; `false` and errno.
   bool populate(Span span) noexcept;
-  // Gives the span's memory back to the machine; both views read zeros (runtime) or fault (application) afterwards.
+  // Gives the span's memory back to the machine; both views read zeros (runtime) or fault
+  // (application) afterwards.
   void punch(Span span) noexcept;
 
  private:
@@ -53,7 +55,8 @@ class DualMapping {
   int fd_ = -1;
 };
 
-// One shared mapping of a descriptor (a peer's memfd, or our own), readable and writable. Owns the mapping only.
+// One shared mapping of a descriptor (a peer's memfd, or our own), readable and writable. Owns the
+// mapping only.
 class SharedMapping {
  public:
   SharedMapping() = default;

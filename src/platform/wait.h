@@ -5,24 +5,31 @@
 
 namespace terrane::platform {
 
-// How many threads of the job can want a processor on this host at once, against how many processors there are. Set
-// once at start (nodes on this host x threads); read by every wait.
+static_assert(
+    sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t) &&
+    std::atomic<std::uint32_t>::is_always_lock_free);  // a futex word, also across processes
+
+// How many threads of the job can want a processor on this host at once, against how many
+// processors there are. Set once at start (nodes on this host x threads); read by every wait.
 void set_runnable_threads(std::uint32_t threads);
 // Processors that this process may use (sched_getaffinity).
 std::uint32_t usable_processors();
 
-// One wait: call pause() between looks. It spins while the runnable threads fit the processors, then yields, and
-// returns false when the caller had better sleep (measured: docs/design/waiting.md).
+// One wait: call pause() between looks. It spins for some 50 us while the runnable threads fit the
+// processors (where they do not, not at all), then yields a few times, and returns false, now and
+// in every later call, when the caller had better sleep.
 class Backoff {
  public:
   bool pause();
 
  private:
+  std::uint64_t started_ns_ = 0;
   std::uint32_t rounds_ = 0;
+  bool spun_ = false;  // spinning is over, or was never worth it
 };
 
-// Sleeps while *word == expected, at most timeout_ns (0: no limit). May return early. Works across processes on shared
-// mappings. wake_all wakes every sleeper.
+// Sleeps while *word == expected, at most timeout_ns (0: no limit). May return early. Works across
+// processes on shared mappings. wake_all wakes every sleeper.
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t timeout_ns);
 void futex_wake_all(std::atomic<std::uint32_t>& word);
 

@@ -1,0 +1,190 @@
+#include "platform/fault_signal.h"
+
+#include <signal.h>
+#include <ucontext.h>
+
+#include <atomic>
+#include <cerrno>
+#include <mutex>
+#include <utility>
+
+#include "platform/fault_context.h"
+#include "platform/signal_text.h"
+
+namespace terrane::platform {
+namespace {
+
+// One watched mapping. `app` is published last and withdrawn first; 0 means free.
+struct Route {
+  std::atomic<std::uintptr_t> app{0};
+  std::uintptr_t runtime = 0;
+  std::uint64_t bytes = 0;
+  FaultHandler handler = nullptr;
+  void* context = nullptr;
+};
+
+// A signal handler has no argument of ours to find its state by: this table is the one piece of
+// global state that the operating system forces on us.
+constexpr int kMaxRoutes = 64;
+Route routes[kMaxRoutes];
+std::mutex routes_mutex;  // of open and close; the handler takes no lock
+bool installed = false;
+struct sigaction previous;
+
+// Whether this thread is inside a FaultHandler. Initial-exec: a lazily allocated thread-local may
+// not be first touched in a signal handler.
+thread_local bool in_handler __attribute__((tls_model("initial-exec"))) = false;
+
+enum class Place { kApplication, kRuntime, kElsewhere };
+
+struct Found {
+  Place place = Place::kElsewhere;
+  const Route* route = nullptr;
+  std::uint64_t offset = 0;
+};
+
+Found find(std::uintptr_t address) {
+  for (const Route& route : routes) {
+    std::uintptr_t app = route.app.load(std::memory_order_acquire);
+    if (app == 0) continue;
+    if (address - app < route.bytes) return {Place::kApplication, &route, address - app};
+    if (address - route.runtime < route.bytes) {
+      return {Place::kRuntime, &route, address - route.runtime};
+    }
+  }
+  return {};
+}
+
+// Default death, by the signal that came. A fault comes again when the instruction does; a sent
+// signal is sent again.
+void die_by_default(int signal_number, bool sent) {
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  sigaction(signal_number, &action, nullptr);
+  if (sent) raise(signal_number);
+}
+
+// Hands the signal to the program's earlier handler, under the signal mask that it would have had.
+void pass_on(int signal_number, siginfo_t* info, void* raw_context) {
+  bool sent = info->si_code <= 0;
+  bool with_info = (previous.sa_flags & SA_SIGINFO) != 0;
+  if (!with_info && previous.sa_handler == SIG_IGN && sent) return;
+  sigset_t mask = static_cast<ucontext_t*>(raw_context)->uc_sigmask;
+  if (!with_info && (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN)) {
+    pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+    die_by_default(signal_number, sent);
+    return;
+  }
+  sigorset(&mask, &mask, &previous.sa_mask);
+  if ((previous.sa_flags & SA_NODEFER) == 0) sigaddset(&mask, signal_number);
+  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+  if (with_info) {
+    previous.sa_sigaction(signal_number, info, raw_context);
+  } else {
+    previous.sa_handler(signal_number);
+  }
+}
+
+void explain(const Found& found, std::uintptr_t address, bool nested) {
+  SignalText text;
+  if (found.place == Place::kRuntime) {
+    text.add("terrane: out of memory: the machine has no page left for shared memory (offset ");
+    text.add_hex(found.offset).add(" of the space)\n");
+  } else if (nested) {
+    text.add("terrane: internal error: the fault handler touched the application view at ");
+    text.add_hex(address).add("\n");
+  } else {
+    text.add("terrane: invalid access at ").add_hex(address);
+    text.add(": inside the shared space, but not inside any allocation\n");
+  }
+  text.write_to_stderr();
+}
+
+bool resolve(const Found& found, const ucontext_t& context) {
+  in_handler = true;
+  FaultVerdict verdict =
+      found.route->handler(found.route->context, found.offset, faulting_access(context));
+  in_handler = false;
+  return verdict == FaultVerdict::kRetry;
+}
+
+void on_sigbus(int signal_number, siginfo_t* info, void* raw_context) {
+  int saved_errno = errno;
+  auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  if (info->si_code == BUS_ADRERR) {
+    Found found = find(address);
+    bool nested = in_handler;
+    if (found.place == Place::kApplication && !nested &&
+        resolve(found, *static_cast<const ucontext_t*>(raw_context))) {
+      errno = saved_errno;
+      return;
+    }
+    if (found.place != Place::kElsewhere) explain(found, address, nested);
+  }
+  pass_on(signal_number, info, raw_context);
+  errno = saved_errno;
+}
+
+// Asynchronous signals wait while a fault is resolved: the program's handlers may touch shared
+// memory, and this thread may hold the page. Those that end a program stay open, so that one stuck
+// in a fault can be ended.
+sigset_t mask_while_resolving() {
+  sigset_t mask;
+  sigfillset(&mask);
+  for (int open : {SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS, SIGINT, SIGTERM,
+                   SIGQUIT, SIGHUP}) {
+    sigdelset(&mask, open);
+  }
+  return mask;
+}
+
+// SA_NODEFER: a second SIGBUS inside the handler (no memory left, or our own mistake) shall be
+// explained too.
+base::Result<void> install_once() {
+  if (installed) return {};
+  struct sigaction action {};
+  action.sa_sigaction = on_sigbus;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
+  action.sa_mask = mask_while_resolving();
+  if (sigaction(SIGBUS, nullptr, &previous) != 0 || sigaction(SIGBUS, &action, nullptr) != 0) {
+    return base::errno_error("cannot install the handler of page faults (SIGBUS)");
+  }
+  installed = true;
+  return {};
+}
+
+}  // namespace
+
+base::Result<FaultRoute> FaultRoute::open(const DualMapping& mapping, FaultHandler handler,
+                                          void* context) {
+  std::lock_guard lock(routes_mutex);
+  if (auto done = install_once(); !done) return done.error();
+  for (int slot = 0; slot < kMaxRoutes; ++slot) {
+    Route& route = routes[slot];
+    if (route.app.load(std::memory_order_relaxed) != 0) continue;
+    route.runtime = reinterpret_cast<std::uintptr_t>(mapping.runtime());
+    route.bytes = mapping.bytes();
+    route.handler = handler;
+    route.context = context;
+    route.app.store(reinterpret_cast<std::uintptr_t>(mapping.app()), std::memory_order_release);
+    FaultRoute opened;
+    opened.slot_ = slot;
+    return opened;
+  }
+  return base::error("more than {} shared spaces in one process", kMaxRoutes);
+}
+
+FaultRoute::FaultRoute(FaultRoute&& other) noexcept : slot_(std::exchange(other.slot_, -1)) {}
+
+FaultRoute& FaultRoute::operator=(FaultRoute&& other) noexcept {
+  std::swap(slot_, other.slot_);
+  return *this;
+}
+
+FaultRoute::~FaultRoute() {
+  if (slot_ < 0) return;
+  std::lock_guard lock(routes_mutex);
+  routes[slot_].app.store(0, std::memory_order_release);
+}
+
+}  // namespace terrane::platform

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.h"
+#include "platform/fault_source.h"
+#include "platform/mapping.h"
+
+namespace terrane::platform {
+
+// Owns one entry of the process's table of faulting views: while it lives, SIGBUS inside the
+// application view of `mapping` calls `handler` in the faulting thread, and every other SIGBUS goes
+// where it went before (the program's earlier handler, or death by that very signal). No thread may
+// touch the view while the route ends.
+class FaultRoute {
+ public:
+  static base::Result<FaultRoute> open(const DualMapping& mapping, FaultHandler handler,
+                                       void* context);
+
+  FaultRoute() = default;
+  FaultRoute(FaultRoute&&) noexcept;
+  FaultRoute& operator=(FaultRoute&&) noexcept;
+  ~FaultRoute();
+
+ private:
+  int slot_ = -1;
+};
+
+}  // namespace terrane::platform

@@ -1,0 +1,171 @@
+#include "platform/mapping.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/check.h"
+#include "platform/memory_left.h"
+
+#ifndef MADV_POPULATE_WRITE  // Linux 5.14
+#define MADV_POPULATE_WRITE 23
+#endif
+#ifndef MAP_FIXED_NOREPLACE  // Linux 4.17
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+namespace terrane::platform {
+namespace {
+
+// Larger populations go in steps of this size and ask before each whether the machine has that much
+// left.
+constexpr std::uint64_t kPopulateStep = std::uint64_t{64} << 20;
+
+base::Result<std::byte*> map_view(int fd, std::uint64_t bytes, void* address) {
+  int flags = MAP_SHARED | MAP_NORESERVE | (address != nullptr ? MAP_FIXED_NOREPLACE : 0);
+  void* view = mmap(address, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+  if (view == MAP_FAILED) {
+    if (errno == EEXIST) {
+      return base::error("cannot map {} bytes at {}: something else is mapped there already", bytes,
+                         address);
+    }
+    return base::errno_error(fmt::format(
+        "cannot map {} bytes of shared memory (a limit on address space? see ulimit -v)", bytes));
+  }
+  if (address != nullptr && view != address) {  // kernels before 4.17 take the address as a wish
+    munmap(view, bytes);
+    return base::error("cannot map {} bytes at {}: the kernel chose another address", bytes,
+                       address);
+  }
+  return static_cast<std::byte*>(view);
+}
+
+// A child would see pages that its parent's node invalidates (rule 13); huge pages would defeat
+// page-wise entries.
+bool set_view_advice(std::byte* view, std::uint64_t bytes) {
+  madvise(view, bytes,
+          MADV_NOHUGEPAGE);  // refused where the kernel has no huge pages: just as well
+  return madvise(view, bytes, MADV_DONTFORK) == 0;
+}
+
+// Past the limit, ftruncate would not only fail but raise SIGXFSZ.
+bool within_file_size_limit(std::uint64_t bytes) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+         bytes <= limit.rlim_cur;
+}
+
+}  // namespace
+
+base::Result<int> create_memfd(std::uint64_t bytes, const char* name) {
+  if (!within_file_size_limit(bytes)) {
+    return base::error("a memory file of {} bytes is over the limit of file sizes (ulimit -f)",
+                       bytes);
+  }
+  int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0) return base::errno_error("cannot create a memory file (memfd_create)");
+  // The size is sealed: a peer that holds the descriptor cannot turn our accesses into SIGBUS.
+  if (ftruncate(fd, static_cast<off_t>(bytes)) != 0 ||
+      fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    base::Error error =
+        base::errno_error(fmt::format("cannot size a memory file of {} bytes", bytes));
+    close(fd);
+    return error;
+  }
+  return fd;
+}
+
+base::Result<DualMapping> DualMapping::create(std::uint64_t bytes, void* app_address,
+                                              const char* name) {
+  auto fd = create_memfd(bytes, name);
+  if (!fd) return fd.error();
+  DualMapping mapping;
+  mapping.fd_ = fd.value();
+  mapping.bytes_ = bytes;
+  auto app = map_view(mapping.fd_, bytes, app_address);
+  if (!app) return app.error();
+  mapping.app_ = app.value();
+  auto runtime = map_view(mapping.fd_, bytes, nullptr);
+  if (!runtime) return runtime.error();
+  mapping.runtime_ = runtime.value();
+  if (!set_view_advice(mapping.app_, bytes) || !set_view_advice(mapping.runtime_, bytes)) {
+    return base::errno_error("cannot keep shared memory out of child processes (MADV_DONTFORK)");
+  }
+  return mapping;
+}
+
+DualMapping::DualMapping(DualMapping&& other) noexcept { *this = std::move(other); }
+
+DualMapping& DualMapping::operator=(DualMapping&& other) noexcept {
+  std::swap(app_, other.app_);
+  std::swap(runtime_, other.runtime_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+DualMapping::~DualMapping() {
+  if (app_ != nullptr) munmap(app_, bytes_);
+  if (runtime_ != nullptr) munmap(runtime_, bytes_);
+  if (fd_ >= 0) close(fd_);
+}
+
+// MADV_POPULATE_WRITE reports a shortage as fallocate would, and enters the pages in the runtime
+// view on the way, so that the copy that follows does not fault (measured: fallocate and a first
+// touch cost twice as much).
+bool DualMapping::populate(Span span) noexcept {
+  if (span.offset > bytes_ || span.bytes > bytes_ - span.offset) {
+    errno = EINVAL;
+    return false;
+  }
+  for (std::uint64_t done = 0; done < span.bytes; done += kPopulateStep) {
+    std::uint64_t step = std::min(kPopulateStep, span.bytes - done);
+    if (step == kPopulateStep && !memory_left(step)) {
+      errno = ENOMEM;
+      return false;
+    }
+    while (madvise(runtime_ + span.offset + done, step, MADV_POPULATE_WRITE) != 0) {
+      if (errno == EINTR || errno == EAGAIN) continue;
+      if (errno == EFAULT || errno == ENOSPC) errno = ENOMEM;  // where a store would raise SIGBUS
+      return false;
+    }
+  }
+  return true;
+}
+
+void DualMapping::punch(Span span) noexcept {
+  int result = 0;
+  do {
+    result = fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                       static_cast<off_t>(span.offset), static_cast<off_t>(span.bytes));
+  } while (result != 0 && errno == EINTR);
+  TERRANE_CHECK(result == 0, "the kernel refuses to take back a span of a memory file");
+}
+
+base::Result<SharedMapping> SharedMapping::map(int fd, std::uint64_t bytes) {
+  auto view = map_view(fd, bytes, nullptr);
+  if (!view) return view.error();
+  SharedMapping mapping;
+  mapping.data_ = view.value();
+  mapping.bytes_ = bytes;
+  return mapping;
+}
+
+SharedMapping::SharedMapping(SharedMapping&& other) noexcept { *this = std::move(other); }
+
+SharedMapping& SharedMapping::operator=(SharedMapping&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+SharedMapping::~SharedMapping() {
+  if (data_ != nullptr) munmap(data_, bytes_);
+}
+
+}  // namespace terrane::platform

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+
+namespace terrane::platform {
+
+// Whether the machine could give out `bytes` more (MemAvailable and free swap of /proc/meminfo) and
+// keep a little. True where that cannot be told. Async-signal-safe.
+bool memory_left(std::uint64_t bytes) noexcept;
+
+// Whether pages can be swapped out on this machine now.
+bool machine_swaps() noexcept;
+
+}  // namespace terrane::platform

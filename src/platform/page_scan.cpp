@@ -1,0 +1,97 @@
+#include "platform/page_scan.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "platform/uffd_abi.h"
+#include "platform/userfault.h"
+
+namespace terrane::platform {
+namespace {
+
+// Regions taken from one call; 12 KiB of the (alternate signal) stack. A call costs a microsecond,
+// or 15 with running sibling threads, so a span whose every other page is written should not need
+// many.
+constexpr std::size_t kRegionsPerCall = 512;
+
+void append_run(std::vector<Span>& runs, std::uint64_t offset, std::uint64_t bytes,
+                std::size_t first) {
+  if (runs.size() > first && runs.back().offset + runs.back().bytes == offset) {
+    runs.back().bytes += bytes;
+  } else {
+    runs.push_back({offset, bytes});
+  }
+}
+
+}  // namespace
+
+PageScan::PageScan() : fd_(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {
+  if (fd_ < 0) return;
+  abi::ScanArgument empty{};  // no range at all: answers whether the call exists
+  empty.size = sizeof empty;
+  if (ioctl(fd_, abi::kPagemapScan, &empty) < 0) {
+    close(fd_);
+    fd_ = -1;
+  }
+}
+
+PageScan::PageScan(PageScan&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
+PageScan& PageScan::operator=(PageScan&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+PageScan::~PageScan() {
+  if (fd_ >= 0) close(fd_);
+}
+
+void PageScan::take_written(std::uintptr_t view, Span span, bool missing_too,
+                            std::vector<Span>& written) const {
+  abi::PageRegion regions[kRegionsPerCall];
+  abi::ScanArgument scan{};
+  scan.size = sizeof scan;
+  scan.flags = abi::kScanWpMatching | abi::kScanCheckWpAsync;
+  scan.start = view + span.offset;
+  scan.end = scan.start + span.bytes;
+  scan.vec = reinterpret_cast<std::uintptr_t>(regions);
+  scan.vec_len = kRegionsPerCall;
+  scan.category_mask = abi::kPageIsWritten;
+  // "Swapped" admits entries that are being moved (compaction) this moment: they are neither
+  // present nor missing.
+  scan.category_anyof_mask = missing_too ? 0 : abi::kPageIsPresent | abi::kPageIsSwapped;
+  scan.return_mask = abi::kPageIsWritten;
+  std::size_t first = written.size();
+  while (scan.start < scan.end) {
+    int count = ioctl(fd_, abi::kPagemapScan, &scan);
+    if (count < 0) {
+      if (errno == EINTR || errno == EAGAIN) continue;
+      kernel_refused("PAGEMAP_SCAN", scan.start, errno);
+    }
+    for (int i = 0; i < count; ++i) {
+      append_run(written, regions[i].start - view, regions[i].end - regions[i].start, first);
+    }
+    scan.start = scan.walk_end;
+  }
+}
+
+std::uintptr_t PageScan::first_missing(std::uintptr_t address, std::uintptr_t end) const {
+  abi::PageRegion region{};
+  abi::ScanArgument scan{};
+  scan.size = sizeof scan;
+  scan.start = address;
+  scan.end = end;
+  scan.vec = reinterpret_cast<std::uintptr_t>(&region);
+  scan.vec_len = 1;
+  scan.category_inverted = abi::kPageIsPresent;
+  scan.category_mask = abi::kPageIsPresent;
+  scan.return_mask = abi::kPageIsPresent;
+  int count = ioctl(fd_, abi::kPagemapScan, &scan);
+  if (count < 0) return address;  // only a shortcut: the caller tries page by page
+  return count == 0 ? end : region.start;
+}
+
+}  // namespace terrane::platform

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "platform/mapping.h"
+
+namespace terrane::platform {
+
+// Owns a descriptor of this process's page map and asks the kernel which entries of a view are of
+// which kind (PAGEMAP_SCAN, Linux 6.7). Async-signal-safe and usable in several threads at once,
+// but for the constructor.
+class PageScan {
+ public:
+  PageScan();
+  PageScan(PageScan&&) noexcept;
+  PageScan& operator=(PageScan&&) noexcept;
+  ~PageScan();
+
+  // False on older kernels and where /proc is not mounted.
+  bool available() const { return fd_ >= 0; }
+
+  // Appends the runs written since they were last protected and protects them again, each page in
+  // one atomic step. Offsets are counted from `view`. `missing_too`: pages without an entry or a
+  // protection mark count as written.
+  void take_written(std::uintptr_t view, Span span, bool missing_too,
+                    std::vector<Span>& written) const;
+  // The first page at or after `address` that has no entry, or `end`.
+  std::uintptr_t first_missing(std::uintptr_t address, std::uintptr_t end) const;
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace terrane::platform

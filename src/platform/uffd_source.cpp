@@ -1,0 +1,127 @@
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "platform/fault_signal.h"
+#include "platform/fault_source.h"
+#include "platform/memory_left.h"
+#include "platform/page_size.h"
+#include "platform/userfault.h"
+
+namespace terrane::platform {
+namespace {
+
+// What both userfaultfd modes share: entering, zapping and protecting. Owns the descriptor and the
+// signal route; the mapping is the caller's and outlives it.
+class UffdSource : public FaultSource {
+ public:
+  UffdSource(Userfault userfault, FaultRoute route, DualMapping& mapping)
+      : userfault_(std::move(userfault)), route_(std::move(route)), mapping_(mapping) {}
+
+  void map(Span span, Access allowed) override {
+    userfault_.enter(address(span), span.bytes, allowed == Access::kRead);
+  }
+
+  bool fill(Span span, const std::byte* source, Access allowed) override {
+    bool write_protected = allowed == Access::kRead;
+    std::uint64_t done = 0;
+    while (done < span.bytes) {
+      done += userfault_.copy_into_hole(address(span) + done, source + done, span.bytes - done,
+                                        write_protected);
+      if (done == span.bytes) break;
+      if (errno != EEXIST) return false;
+      // This page has memory from before.
+      std::memcpy(mapping_.runtime() + span.offset + done, source + done, page_bytes());
+      userfault_.enter(address(span) + done, page_bytes(), write_protected);
+      done += page_bytes();
+    }
+    return true;
+  }
+
+  void protect(Span span) override {
+    userfault_.set_write_protection(address(span), span.bytes, true);
+  }
+
+  void unprotect(Span span) override {
+    userfault_.set_write_protection(address(span), span.bytes, false);
+  }
+
+  void zap(Span span) override {
+    while (madvise(mapping_.app() + span.offset, span.bytes, MADV_DONTNEED) != 0) {
+      if (errno != EAGAIN && errno != EINTR) kernel_refused("MADV_DONTNEED", address(span), errno);
+    }
+  }
+
+ protected:
+  std::uintptr_t view() const { return reinterpret_cast<std::uintptr_t>(mapping_.app()); }
+
+ private:
+  std::uintptr_t address(Span span) const { return view() + span.offset; }
+
+  Userfault userfault_;
+  FaultRoute route_;
+  DualMapping& mapping_;
+};
+
+// The kernel notes writes (WP_ASYNC) and scan() asks for them (PAGEMAP_SCAN).
+class UffdAsyncSource final : public UffdSource {
+ public:
+  UffdAsyncSource(Userfault userfault, FaultRoute route, DualMapping& mapping, PageScan pages)
+      : UffdSource(std::move(userfault), std::move(route), mapping), pages_(std::move(pages)) {}
+
+  std::string_view name() const override { return "uffd-async"; }
+  WriteDetection detection() const override { return WriteDetection::kScan; }
+
+  void scan(Span span, std::vector<Span>& written) override {
+    pages_.take_written(view(), span, reports_missing_, written);
+  }
+
+ private:
+  PageScan pages_;
+  // A written page that is swapped out loses its entry, and the note with it: where that can
+  // happen, pages without an entry count as written.
+  bool reports_missing_ = machine_swaps();
+};
+
+// The first write to a protected page faults.
+class UffdSyncSource final : public UffdSource {
+ public:
+  using UffdSource::UffdSource;
+
+  std::string_view name() const override { return "uffd-sync"; }
+  WriteDetection detection() const override { return WriteDetection::kFault; }
+
+  void scan(Span span, std::vector<Span>&) override {
+    kernel_refused("a scan in uffd-sync mode", view() + span.offset, ENOTSUP);
+  }
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<FaultSource>> make_fault_source(FaultSourceKind kind,
+                                                             DualMapping& mapping,
+                                                             FaultHandler handler, void* context) {
+  const FaultSourceSupport support = probe_fault_sources();
+  bool async_protect = kind == FaultSourceKind::kUserfaultfdAsync ||
+                       (kind == FaultSourceKind::kAutomatic && support.async_protect);
+  if (!support.userfaultfd || (async_protect && !support.async_protect)) {
+    return base::error("page faults cannot be handled here: {}", support.reason);
+  }
+  auto userfault = Userfault::open(async_protect);
+  if (!userfault) return userfault.error();
+  auto route = FaultRoute::open(mapping, handler, context);
+  if (!route) return route.error();
+  if (auto done = userfault.value().watch(mapping.app(), mapping.bytes()); !done) {
+    return done.error();
+  }
+  if (!async_protect) {
+    return std::unique_ptr<FaultSource>(std::make_unique<UffdSyncSource>(
+        std::move(userfault).value(), std::move(route).value(), mapping));
+  }
+  return std::unique_ptr<FaultSource>(std::make_unique<UffdAsyncSource>(
+      std::move(userfault).value(), std::move(route).value(), mapping, PageScan()));
+}
+
+}  // namespace terrane::platform
