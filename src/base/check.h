@@ -9,7 +9,7 @@ namespace terrane::base {
 }  // namespace terrane::base
 
 // An invariant of Terrane itself, checked in every build. Never for bad input.
-#define TERRANE_CHECK(condition, why)                                                  \
-  (__builtin_expect(static_cast<bool>(condition), 1)                                   \
-       ? static_cast<void>(0)                                                          \
+#define TERRANE_CHECK(condition, why)                \
+  (__builtin_expect(static_cast<bool>(condition), 1) \
+       ? static_cast<void>(0)                        \
        : ::terrane::base::check_failed(#condition, __FILE__, __LINE__, why))

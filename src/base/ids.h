@@ -16,8 +16,9 @@ struct Id {
   constexpr auto operator<=>(const Id&) const = default;
 };
 
-using NodeId = Id<struct NodeTag, std::uint32_t>;    // a process of the job, 0 .. nodes-1
-using BlockId = Id<struct BlockTag, std::uint64_t>;  // a coherence unit, counted from the space's start
+using NodeId = Id<struct NodeTag, std::uint32_t>;  // a process of the job, 0 .. nodes-1
+using BlockId =
+    Id<struct BlockTag, std::uint64_t>;  // a coherence unit, counted from the space's start
 using LockId = Id<struct LockTag, std::uint32_t>;
 using BarrierId = Id<struct BarrierTag, std::uint32_t>;
 using RegionId = Id<struct RegionTag, std::uint32_t>;  // an allocation

@@ -4,7 +4,8 @@
 
 namespace terrane::base {
 
-// xoshiro256** seeded by splitmix64 (Blackman, Vigna 2018): the same seed gives the same run everywhere.
+// xoshiro256** seeded by splitmix64 (Blackman, Vigna 2018): the same seed gives the same run
+// everywhere.
 class Prng {
  public:
   explicit Prng(std::uint64_t seed) {

@@ -1,0 +1,232 @@
+#include <algorithm>
+
+#include "protocol/hlrc.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+Task<bool> Hlrc::lock(Strand& s, LockId id) {
+  Event acquire = LockAcquire{id, s.waiter()};
+  std::uint64_t remote = co_await s.call(acquire);
+  if (remote) co_await apply(s, false);
+  co_return true;
+}
+
+Task<LockResult> Hlrc::unlock(Strand& s, LockId id) {
+  Event hand_off = LockHandOff{id, s.waiter()};
+  std::uint64_t answer = co_await s.call(hand_off);
+  if (answer == static_cast<std::uint64_t>(HandOff::kNotHeld)) co_return LockResult::kNotHeld;
+  if (answer == static_cast<std::uint64_t>(HandOff::kHandedOver)) co_return LockResult::kOk;
+  Event release_lock = LockRelease{id, s.waiter()};
+  if (mutant(Mutant::kFlushAfterGrant)) co_await s.tell(release_lock);
+  co_await release(s);
+  if (!mutant(Mutant::kFlushAfterGrant)) co_await s.tell(release_lock);
+  co_return LockResult::kOk;
+}
+
+Task<bool> Hlrc::barrier(Strand& s, BarrierId id, std::uint32_t threads_here) {
+  Event come = BarrierEnter{id, threads_here, s.waiter()};
+  std::uint64_t role = co_await s.call(come);
+  if (role == static_cast<std::uint64_t>(BarrierRole::kLeft)) co_return true;
+  co_await release(s);
+  Event arrive = BarrierArrive{id, s.waiter()};
+  co_await s.call(arrive);
+  co_await apply(s, true);
+  Event go = BarrierLeave{id};
+  co_await s.tell(go);
+  co_return true;
+}
+
+Task<bool> Hlrc::enter(Strand& s) {
+  if (mutant(Mutant::kNoReleaseLock)) co_return true;
+  co_await s.pause();
+  std::uint32_t free = 0;
+  if (consistency_.compare_exchange_strong(free, 1, std::memory_order_acquire)) co_return true;
+  mark(Mark::kConsistencyLockContended);
+  while (consistency_.exchange(2, std::memory_order_acquire) != 0) co_await s.wait(consistency_, 2);
+  co_return true;
+}
+
+Task<bool> Hlrc::leave(Strand& s) {
+  if (consistency_.exchange(0, std::memory_order_release) == 2) co_await s.wake(consistency_);
+  co_return true;
+}
+
+// What the acquired notice set (s.inbox) makes stale is dropped; only then does this node know what
+// it says.
+Task<bool> Hlrc::apply(Strand& s, bool everyone) {
+  if (config_.nodes == 1) co_return true;
+  co_await enter(s);
+  select_invalid(s);
+  for (std::size_t i = 0; i < s.runs.size(); ++i) {
+    BlockRange run = s.runs[i];
+    co_await invalidate(s, run, false);
+  }
+  Event learn = Learn{s.inbox, everyone};
+  co_await s.tell(learn);
+  co_await leave(s);
+  co_return true;
+}
+
+void Hlrc::select_cached(Strand& s, BlockRange within) const {
+  BlockRange run = cached_.next_run(within.first, within.end());
+  while (run.count > 0) {
+    s.runs.push_back(run);
+    run = cached_.next_run(run.end(), within.end());
+  }
+}
+
+// Copies that die at this acquire -> s.runs, sorted and joined: leases all, others where a notice
+// that is new here names them, everything where the set starts after what this node knows.
+void Hlrc::select_invalid(Strand& s) const {
+  s.runs.clear();
+  const VectorTimestamp& known = core_.timestamp();
+  bool everything = false;
+  wire::NoticeReader reader(s.inbox);
+  wire::NoticeEntry entry;
+  wire::NoticeRecord record;
+  BlockRange range;
+  while (reader.next_entry(entry)) {
+    bool own = entry.node == config_.self.value;
+    if (!own && entry.base > known[entry.node] && !mutant(Mutant::kIgnoreLogHole))
+      everything = true;
+    while (reader.next_record(record)) {
+      bool fresh = !own && record.interval > known[entry.node];
+      if (!fresh) mark(Mark::kAcquireSkipsKnownInterval);
+      while (reader.next_range(range)) {
+        if (fresh) select_cached(s, range);
+      }
+    }
+  }
+  if (!s.runs.empty()) mark(Mark::kAcquireDropsNoticed);
+  if (everything) {
+    mark(Mark::kAcquireDropsEverything);
+    s.runs.clear();
+    select_cached(s, {0, config_.blocks});
+    return;
+  }
+  if (!mutant(Mutant::kKeepLease)) {
+    BlockRange run = leases_.next_run(0, config_.blocks);
+    if (run.count > 0) mark(Mark::kAcquireDropsLease);
+    while (run.count > 0) {
+      s.runs.push_back(run);
+      run = leases_.next_run(run.end(), config_.blocks);
+    }
+  }
+  if (s.runs.size() < 2) return;
+  std::sort(s.runs.begin(), s.runs.end(),
+            [](const BlockRange& a, const BlockRange& b) { return a.first < b.first; });
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < s.runs.size(); ++i) {
+    if (s.runs[i].first <= s.runs[last].end()) {
+      std::uint64_t end = std::max(s.runs[i].end(), s.runs[last].end());
+      s.runs[last].count = end - s.runs[last].first;
+    } else {
+      s.runs[++last] = s.runs[i];
+    }
+  }
+  s.runs.resize(last + 1);
+}
+
+// BUSY, zap, difference to the twin brought home, INVALID: in this order no write is lost.
+Task<bool> Hlrc::invalidate(Strand& s, BlockRange run, bool punch) {
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    if (entries_[b].busy()) mark(Mark::kInvalidateWaitsForBusyBlock);
+    co_await lock_block(s, b);
+  }
+  bool early = mutant(Mutant::kDiffBeforeZap);
+  if (!early) co_await s.view(StepKind::kZap, run);
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    bool needed = false;
+    BlockState state = co_await invalidate_block(s, b, needed);
+    if (early) co_await s.view(StepKind::kZap, {b, 1});
+    if (punch && !needed) co_await s.view(StepKind::kPunch, {b, 1});
+    co_await unlock_block(s, b, state);
+  }
+  co_return true;
+}
+
+Task<BlockState> Hlrc::invalidate_block(Strand& s, std::uint64_t block, bool& memory_needed) {
+  BlockState state = entries_[block].state();
+  memory_needed = true;
+  if (state == BlockState::kHome) co_return state;  // a fault maps it again
+  if (state == BlockState::kInvalid) {
+    // A fault that gave up (no memory), or a home by policy that is not mapped here.
+    leases_.erase(block);
+    remove_cached(block);
+    co_return state;
+  }
+  bool mine = false;
+  std::size_t before = notices_.size();
+  if ((scans() || state == BlockState::kWritten) && !mutant(Mutant::kInvalidateWithoutDiff)) {
+    mine = co_await push_changes(s, block, mutant(Mutant::kDiffBeforeZap));
+    if (mine) mark(Mark::kInvalidateClaimsHome);
+    if (notices_.size() > before) mark(Mark::kInvalidateFlushesDirty);
+    if (mutant(Mutant::kForgetInvalidated)) notices_.resize(before);
+  }
+  written_.erase(block);
+  leases_.erase(block);
+  remove_cached(block);
+  memory_needed = mine;
+  co_return BlockState::kInvalid;
+}
+
+Task<bool> Hlrc::evict(Strand& s, BlockRange range, bool punch) {
+  co_await enter(s);
+  s.runs.clear();
+  select_cached(s, range);
+  for (std::size_t i = 0; i < s.runs.size(); ++i) {
+    BlockRange run = s.runs[i];
+    std::size_t before = notices_.size();
+    co_await invalidate(s, run, punch);
+    mark(notices_.size() > before ? Mark::kEvictDirty : Mark::kEvictClean);
+  }
+  co_await leave(s);
+  co_return true;
+}
+
+// The node holds as many copies as it may: a few of the oldest by place go, round the space.
+Task<bool> Hlrc::evict_some(Strand& s) {
+  constexpr std::uint64_t kBatch = 16;
+  mark(Mark::kFaultEvictsFirst);
+  BlockRange run = cached_.next_run(evict_hand_.load(std::memory_order_relaxed), config_.blocks);
+  if (run.count == 0) run = cached_.next_run(0, config_.blocks);
+  if (run.count > kBatch) run.count = kBatch;
+  evict_hand_.store(run.end(), std::memory_order_relaxed);
+  if (run.count > 0) co_await evict(s, run, true);
+  co_return true;
+}
+
+Task<bool> Hlrc::drop(Strand& s, [[maybe_unused]] RegionId region, BlockRange range) {
+  co_await enter(s);
+  for (std::uint64_t b = range.first; b < range.end(); ++b) co_await drop_block(s, b);
+  co_await leave(s);
+  co_return true;
+}
+
+// A freed block: its copy, its home and its place in the directory are forgotten; it will read as
+// zeros.
+Task<bool> Hlrc::drop_block(Strand& s, std::uint64_t block) {
+  co_await lock_block(s, block);
+  BlockRange one{block, 1};
+  bool used = entries_[block].state() != BlockState::kInvalid || entries_[block].home() != kNoNode;
+  if (used || cached_.contains(block) || tracked_.contains(block)) {
+    mark(entries_[block].state() == BlockState::kHome ? Mark::kDropHome : Mark::kDropCached);
+    co_await s.view(StepKind::kZap, one);
+  }
+  co_await s.at(StepKind::kStoreWord, config_.self, BlockId{block}, 0);
+  co_await s.at(StepKind::kClearOwner, config_.self, BlockId{block});
+  co_await s.view(StepKind::kPunch, one);
+  tracked_.erase(block);
+  leases_.erase(block);
+  written_.erase(block);
+  remove_cached(block);
+  entries_[block].set_home(kNoNode);
+  entries_[block].failures = 0;
+  entries_[block].skip = 0;
+  co_await unlock_block(s, block, BlockState::kInvalid);
+  co_return true;
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

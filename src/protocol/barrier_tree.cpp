@@ -1,0 +1,124 @@
+#include "protocol/barrier_tree.h"
+
+#include "base/check.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+BarrierTree::BarrierTree(NodeId self, std::uint32_t nodes, std::uint32_t arity, IntervalLog& log,
+                         Outbox& outbox)
+    : self_(self),
+      nodes_(nodes),
+      first_child_(self.value * arity + 1),
+      parent_(self.value == 0 ? kNoNode : NodeId{(self.value - 1) / arity}),
+      log_(log),
+      outbox_(outbox),
+      distributed_(nodes, 0) {
+  std::uint32_t last = first_child_ + arity < nodes ? first_child_ + arity : nodes;
+  children_ = last > first_child_ ? last - first_child_ : 0;
+}
+
+void BarrierTree::enter(BarrierId id, std::uint32_t threads_here, WaiterId waiter) {
+  Barrier& barrier = barriers_[id.value];
+  if (barrier.here.size() + 1 < threads_here) {
+    mark(Mark::kBarrierLocalWait);
+    barrier.here.push_back(waiter);
+    return;
+  }
+  outbox_.resume_plain(waiter, static_cast<std::uint64_t>(BarrierRole::kLast));
+}
+
+void BarrierTree::arrive(BarrierId id, WaiterId waiter) {
+  Barrier& barrier = barriers_[id.value];
+  barrier.arrived = true;
+  barrier.leader = waiter;
+  log_.write_entry(self_.value, distributed_[self_.value], barrier.merged);
+  advance(id, barrier);
+}
+
+void BarrierTree::advance(BarrierId id, Barrier& barrier) {
+  std::uint32_t missing = children_ - barrier.children;
+  if (mutant(Mutant::kBarrierEarly) && missing > 0) --missing;
+  if (!barrier.arrived || missing > 0) return;
+  if (parent_ == kNoNode) {
+    std::vector<std::byte> notices;
+    notices.swap(barrier.merged);
+    depart(id, barrier, notices);
+    notices.clear();
+    barrier.merged.swap(notices);  // keeps the memory
+    return;
+  }
+  auto& out = outbox_.begin();
+  wire::put(out, wire::BarrierMessage{.kind = wire::Kind::kBarrierArrive, .barrier = id.value});
+  put_bytes(out, barrier.merged);
+  outbox_.send(parent_);
+  barrier.merged.clear();
+}
+
+void BarrierTree::depart(BarrierId id, Barrier& barrier, Bytes notices) {
+  mark(Mark::kBarrierDeparts);
+  barrier.arrived = false;
+  barrier.children = 0;
+  for (std::uint32_t child = 0; child < children_; ++child) {
+    auto& out = outbox_.begin();
+    wire::put(out, wire::BarrierMessage{.kind = wire::Kind::kBarrierDepart, .barrier = id.value});
+    put_bytes(out, notices);
+    outbox_.send(NodeId{first_child_ + child});
+  }
+  put_bytes(outbox_.begin(), notices);
+  outbox_.resume(barrier.leader, 0);
+}
+
+bool BarrierTree::received(NodeId from, Bytes message, bool departing, std::uint64_t blocks) {
+  wire::BarrierMessage head;
+  if (!wire::take(message, head) || !wire::valid_notice_set(message, nodes_, blocks)) return false;
+  Barrier& barrier = barriers_[head.barrier];
+  BarrierId id{head.barrier};
+  if (departing) {
+    if (from != parent_ || !barrier.arrived) return false;
+    depart(id, barrier, message);
+    return true;
+  }
+  bool is_child = from.value >= first_child_ && from.value < first_child_ + children_;
+  if (!is_child || barrier.children >= children_) return false;
+  mark(Mark::kBarrierCombines);
+  ++barrier.children;
+  if (!mutant(Mutant::kBarrierForgetsChild) || barrier.children != 1)
+    put_bytes(barrier.merged, message);
+  advance(id, barrier);
+  return true;
+}
+
+void BarrierTree::leave(BarrierId id) {
+  Barrier& barrier = barriers_[id.value];
+  for (WaiterId waiter : barrier.here)
+    outbox_.resume_plain(waiter, static_cast<std::uint64_t>(BarrierRole::kLeft));
+  barrier.here.clear();
+}
+
+void BarrierTree::learned(Bytes notices) {
+  wire::NoticeReader reader(notices);
+  wire::NoticeEntry entry;
+  while (reader.next_entry(entry)) {
+    if (entry.top > distributed_[entry.node]) distributed_[entry.node] = entry.top;
+    wire::NoticeRecord record;
+    BlockRange range;
+    while (reader.next_record(record))
+      while (reader.next_range(range)) {
+      }
+  }
+  log_.forget(distributed_);
+}
+
+void BarrierTree::check_invariants() const {
+  for (const auto& [id, barrier] : barriers_) {
+    TERRANE_CHECK(barrier.children <= children_, "each child arrives once a round");
+    TERRANE_CHECK(barrier.arrived || barrier.merged.empty() || barrier.children > 0,
+                  "notices of a round come from somebody");
+  }
+  for (std::uint32_t node = 0; node < nodes_; ++node)
+    TERRANE_CHECK(distributed_[node] <= log_.timestamp()[node], "what all know is known here");
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

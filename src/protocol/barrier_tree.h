@@ -1,0 +1,55 @@
+#pragma once
+
+#include <unordered_map>
+
+#include "protocol/effects.h"
+#include "protocol/interval_log.h"
+#include "protocol/outbox.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// A node's part in the job's barriers: its threads gather here, the last of them flushes and
+// arrives for all; arrivals climb a tree of the nodes and carry each subtree's notices, the
+// departure brings the merged set down to everyone.
+class BarrierTree {
+ public:
+  BarrierTree(NodeId self, std::uint32_t nodes, std::uint32_t arity, IntervalLog& log,
+              Outbox& outbox);
+
+  void enter(BarrierId barrier, std::uint32_t threads_here, WaiterId waiter);
+  void arrive(BarrierId barrier, WaiterId waiter);
+  void leave(BarrierId barrier);
+  // From the network; false: malformed.
+  bool received(NodeId from, Bytes message, bool departing, std::uint64_t blocks);
+  // After the departure's notices were applied and learned: everyone will know them, so the log may
+  // forget them.
+  void learned(Bytes notices);
+
+  void check_invariants() const;
+
+ private:
+  struct Barrier {
+    std::vector<WaiterId> here;  // threads that wait, all but the last
+    bool arrived = false;        // the last one arrived for this node
+    WaiterId leader;
+    std::uint32_t children = 0;     // arrivals of this round
+    std::vector<std::byte> merged;  // the notice set of the subtree so far
+  };
+
+  void advance(BarrierId id, Barrier& barrier);
+  void depart(BarrierId id, Barrier& barrier, Bytes notices);
+
+  NodeId self_;
+  std::uint32_t nodes_;
+  std::uint32_t first_child_;
+  std::uint32_t children_;  // how many
+  NodeId parent_;
+  IntervalLog& log_;
+  Outbox& outbox_;
+  VectorTimestamp distributed_;  // what departures have told everyone
+  std::unordered_map<std::uint32_t, Barrier> barriers_;
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

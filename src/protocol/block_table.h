@@ -1,0 +1,63 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/ids.h"
+#include "protocol/block_set.h"
+
+namespace terrane::protocol {
+
+// Where a block stands at this node (design: docs/design/page-life.md).
+enum class BlockState : std::uint32_t {
+  kInvalid = 0,  // not in the application view
+  kClean = 1,    // a copy; with write detection by scan it may be written, the scan will tell
+  kWritten = 2,  // a copy with a twin, written since the last release (write detection by fault)
+  kHome = 3,     // this node is its home, and it is in the application view
+};
+
+// One block's entry: the state word, which is also the block's lock (BUSY), and its home once
+// known. Zeroed memory is an empty table. Only who holds BUSY changes an entry.
+class BlockEntry {
+ public:
+  static constexpr std::uint32_t kBusy = 4;
+  static constexpr std::uint32_t kWaited = 8;  // somebody sleeps on the word
+
+  std::atomic<std::uint32_t>& word() { return word_; }
+
+  // Takes the lock, or leaves in `seen` the value to wait on.
+  bool try_lock(std::uint32_t& seen) {
+    seen = word_.load(std::memory_order_relaxed);
+    while (!(seen & kBusy)) {
+      if (word_.compare_exchange_weak(seen, seen | kBusy, std::memory_order_acquire)) return true;
+    }
+    if (!(seen & kWaited)) {
+      if (!word_.compare_exchange_strong(seen, seen | kWaited, std::memory_order_relaxed))
+        return try_lock(seen);
+      seen |= kWaited;
+    }
+    return false;
+  }
+  BlockState state() const {
+    return static_cast<BlockState>(word_.load(std::memory_order_relaxed) & 3);
+  }
+  bool busy() const { return word_.load(std::memory_order_relaxed) & kBusy; }
+  // Gives the lock back with a new state; true when somebody sleeps and has to be woken.
+  bool unlock(BlockState state) {
+    return word_.exchange(static_cast<std::uint32_t>(state), std::memory_order_release) & kWaited;
+  }
+
+  NodeId home() const { return NodeId{home_plus_one_ - 1}; }  // kNoNode: not known
+  void set_home(NodeId home) { home_plus_one_ = home.value + 1; }
+
+  // At the home: how often tracking was in vain, and for how many more requests it is not tried
+  // again.
+  std::uint8_t failures = 0;
+  std::uint16_t skip = 0;
+
+ private:
+  std::atomic<std::uint32_t> word_{0};
+  std::uint32_t home_plus_one_ = 0;
+};
+
+}  // namespace terrane::protocol

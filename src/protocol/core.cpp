@@ -1,0 +1,90 @@
+#include "protocol/core.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace {
+
+template <typename... Fs>
+struct Overloaded : Fs... {
+  using Fs::operator()...;
+};
+template <typename... Fs>
+Overloaded(Fs...) -> Overloaded<Fs...>;
+
+}  // namespace
+
+Core::Core(const CoreConfig& config)
+    : config_(config),
+      log_(config.nodes, config.max_log_ranges),
+      locks_(config.self, config.nodes, log_, outbox_),
+      barriers_(config.self, config.nodes, config.barrier_arity, log_, outbox_),
+      regions_(config.self, config.nodes, config.blocks, outbox_) {}
+
+void Core::step(const Event& event, Effects& out) {
+  outbox_.open(out);
+  std::visit(
+      Overloaded{
+          [&](const LockAcquire& e) { locks_.acquire(e.lock, e.waiter); },
+          [&](const LockHandOff& e) { locks_.hand_off(e.lock, e.waiter); },
+          [&](const LockRelease& e) { locks_.release(e.lock, e.waiter); },
+          [&](const BarrierEnter& e) { barriers_.enter(e.barrier, e.threads_here, e.waiter); },
+          [&](const BarrierArrive& e) { barriers_.arrive(e.barrier, e.waiter); },
+          [&](const BarrierLeave& e) { barriers_.leave(e.barrier); },
+          [&](const CloseInterval& e) {
+            std::uint32_t self = config_.self.value;
+            log_.append(self, log_.timestamp()[self] + 1, *e.notices);
+          },
+          [&](const Learn& e) {
+            log_.learn(e.notices);
+            if (e.everyone) barriers_.learned(e.notices);
+          },
+          [&](const RegionAllocate& e) { regions_.allocate(e); },
+          [&](const RegionFind& e) { regions_.find(e); },
+          [&](const RegionFree& e) { regions_.free(e); },
+          [&](const RegionDropped& e) { regions_.dropped(e.region, e.blocks); },
+          [&](const Received& e) { received(e); },
+      },
+      event);
+}
+
+void Core::received(const Received& event) {
+  bool good = false;
+  Bytes message = event.message;
+  switch (message.empty() ? wire::Kind{} : static_cast<wire::Kind>(message[0])) {
+    case wire::Kind::kLockRequest:
+      good = locks_.received_request(message, false);
+      break;
+    case wire::Kind::kLockForward:
+      good = locks_.received_request(message, true);
+      break;
+    case wire::Kind::kLockGrant:
+      good = locks_.received_grant(message, config_.blocks);
+      break;
+    case wire::Kind::kBarrierArrive:
+      good = barriers_.received(event.from, message, false, config_.blocks);
+      break;
+    case wire::Kind::kBarrierDepart:
+      good = barriers_.received(event.from, message, true, config_.blocks);
+      break;
+    case wire::Kind::kRegionAllocate:
+    case wire::Kind::kRegionFind:
+    case wire::Kind::kRegionReply:
+    case wire::Kind::kRegionFree:
+    case wire::Kind::kRegionFreed:
+    case wire::Kind::kRegionDrop:
+    case wire::Kind::kRegionDropped:
+      good = regions_.received(event.from, message);
+      break;
+  }
+  if (!good) outbox_.malformed(event.from);
+}
+
+void Core::check_invariants() const {
+  log_.check_invariants();
+  locks_.check_invariants();
+  barriers_.check_invariants();
+  regions_.check_invariants();
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "protocol/barrier_tree.h"
+#include "protocol/effects.h"
+#include "protocol/interval_log.h"
+#include "protocol/lock_manager.h"
+#include "protocol/outbox.h"
+#include "protocol/region_table.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+struct CoreConfig {
+  NodeId self;
+  std::uint32_t nodes = 1;
+  std::uint64_t blocks = 0;  // of the shared space
+  std::uint32_t barrier_arity = 4;
+  std::uint32_t max_log_ranges = 1 << 16;  // write notices kept for passing on
+};
+
+// A node's machine for everything that travels in messages: locks, barriers, notices, allocations.
+// One event in, effects out; never blocks. The host calls it under one mutex.
+class Core {
+ public:
+  explicit Core(const CoreConfig& config);
+  Core(const Core&) = delete;
+
+  void step(const Event& event, Effects& out);
+
+  // What this node knows; changes only in steps by the holder of the consistency lock (hlrc.h), who
+  // may read it freely.
+  const VectorTimestamp& timestamp() const { return log_.timestamp(); }
+  const Region* region_of(std::uint64_t block) const { return regions_.known(block); }
+  const IntervalLog& log() const { return log_; }
+  void check_invariants() const;
+
+ private:
+  void received(const Received& event);
+
+  CoreConfig config_;
+  Outbox outbox_;
+  IntervalLog log_;
+  LockManager locks_;
+  BarrierTree barriers_;
+  RegionTable regions_;
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

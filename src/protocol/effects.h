@@ -1,0 +1,173 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "protocol/instrument.h"
+#include "wire/message.h"
+#include "wire/notice_set.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+using wire::BlockRange;
+using wire::Bytes;
+
+enum class Access : std::uint8_t { kRead = 1, kWrite = 2 };
+using WaiterId =
+    Id<struct WaiterTag, std::uint32_t>;  // an operation of this node, for as long as it runs
+
+enum class Homes : std::uint8_t { kFirstTouch = 0, kBlock = 1, kCyclic = 2, kExplicit = 3 };
+
+// ---- What the node's machine (core.h) is told, and what it answers
+// --------------------------------------------------
+
+struct LockAcquire {
+  LockId lock;
+  WaiterId waiter;
+};  // resumed as holder; payload: the grant's notice set, if remote
+struct LockHandOff {
+  LockId lock;
+  WaiterId waiter;
+};  // resumed at once with a HandOff
+struct LockRelease {
+  LockId lock;
+  WaiterId waiter;
+};  // after the flush
+struct BarrierEnter {
+  BarrierId barrier;
+  std::uint32_t threads_here;
+  WaiterId waiter;
+};  // resumed: a BarrierRole
+struct BarrierArrive {
+  BarrierId barrier;
+  WaiterId waiter;
+};  // the last one here, after the flush; payload: a notice set
+struct BarrierLeave {
+  BarrierId barrier;
+};  // resumes those that wait here
+struct CloseInterval {
+  const std::vector<BlockRange>* notices;
+};  // a release's notices, flushed; none: no interval
+struct Learn {
+  Bytes notices;
+  bool everyone;
+};  // a set whose invalidations are done; everyone: a barrier told all nodes
+struct RegionAllocate {
+  std::uint64_t blocks;
+  std::uint64_t bytes;
+  Homes homes;
+  NodeId home;
+  std::uint32_t sequence;
+  char name[32];
+  WaiterId waiter;
+};  // resumed with a wire::RegionReply as payload
+struct RegionFind {
+  BlockId block;
+  WaiterId waiter;
+};  // resumed with the block's home, or one of kHome...
+struct RegionFree {
+  BlockId first;
+  WaiterId waiter;
+};  // resumed with a wire::RegionStatus
+struct RegionDropped {
+  RegionId region;
+  BlockRange blocks;
+};  // the Drop effect was carried out
+struct Received {
+  NodeId from;
+  Bytes message;
+};
+
+using Event = std::variant<LockAcquire, LockHandOff, LockRelease, BarrierEnter, BarrierArrive,
+                           BarrierLeave, CloseInterval, Learn, RegionAllocate, RegionFind,
+                           RegionFree, RegionDropped, Received>;
+
+enum class HandOff : std::uint64_t { kRelease, kHandedOver, kNotHeld };
+enum class BarrierRole : std::uint64_t { kLast, kLeft };
+inline constexpr std::uint64_t kHomeFirstTouch = 1ull << 32;  // ask the directory
+inline constexpr std::uint64_t kHomeNowhere = 1ull << 33;     // in no allocation
+
+struct Send {
+  NodeId to;
+  std::uint32_t offset;
+  std::uint32_t size;
+};  // bytes of Effects::bytes
+struct Resume {
+  WaiterId waiter;
+  std::uint64_t value;
+  std::uint32_t offset;
+  std::uint32_t size;
+};
+struct Drop {
+  RegionId region;
+  BlockRange blocks;
+};  // run Hlrc::drop, then step RegionDropped
+struct Malformed {
+  NodeId from;
+};  // close that peer
+
+// What a step answers. Owned by the host and reused: nothing is allocated when warm.
+struct Effects {
+  std::vector<std::variant<Send, Resume, Drop, Malformed>> list;
+  std::vector<std::byte> bytes;
+
+  void clear() {
+    list.clear();
+    bytes.clear();
+  }
+};
+
+// ---- One-sided steps of an operation (hlrc.h)
+// ----------------------------------------------------------------------- Each is performed alone;
+// other threads and nodes act between any two of them.
+
+enum class StepKind : std::uint8_t {
+  kPause,  // nothing: a place where others may act between two touches of what a node's threads
+           // share
+  kWait,   // until *word != value
+  kWake,   // those that wait on word
+  kCall,   // the event goes to the core; until the waiter is resumed. Result: its value; payload:
+           // Strand::inbox
+  kTell,   // the event goes to the core; no waiting
+  kLoadWord,    // node's home word of block -> result
+  kStoreWord,   // our own home word of block = value
+  kSetWanted,   // at node: a reader without tracking wants block. Result: it was set already
+  kTakeWanted,  // ours, taken -> Strand::runs
+  kLoadOwner,   // node's directory: owner of block + 1, 0 when unclaimed -> result
+  kClaimOwner,  // node's directory: compare-and-swap 0 -> value; result: the owner + 1 afterwards
+  kClearOwner,  // our own directory's entry of block
+  kPopulate,   // back blocks with zeroed memory where they have none; result 1, or 0 when memory is
+               // short
+  kMap,        // application view sees blocks: kRead protected, kWrite free
+  kProtect,    // the next write to blocks is detected
+  kUnprotect,  // writes to a block pass
+  kZap,        // blocks leave the application view; data stay
+  kScan,       // appends the runs written since protected to Strand::runs, and protects them (write
+               // detection kScan)
+  kCopyHome,   // node's copy of block -> ours
+  kCopyTwin,   // our block -> its twin
+  kStoreDiff,  // bytes of our block that differ from its twin -> node's copy, and the twin if flag.
+               // Result: how many
+  kPunch,      // the memory of blocks and their twins goes back to the machine; they read as zeros
+};
+
+struct Step {
+  StepKind kind = StepKind::kPause;
+  Access access = Access::kRead;
+  bool flag = false;
+  NodeId node;
+  BlockRange blocks;
+  std::uint64_t value = 0;
+  std::atomic<std::uint32_t>* word = nullptr;
+  const Event* event = nullptr;
+};
+
+// A home word, one a block, which peers load before they copy.
+inline constexpr std::uint32_t kTracked = 1;
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

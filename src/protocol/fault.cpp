@@ -1,0 +1,198 @@
+#include "protocol/hlrc.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+Hlrc::Hlrc(const HlrcConfig& config, const HlrcMemory& memory, Core& core)
+    : config_(config),
+      core_(core),
+      entries_(memory.entries),
+      cached_(memory.sets[0], config.blocks),
+      leases_(memory.sets[1], config.blocks),
+      tracked_(memory.sets[2], config.blocks),
+      written_(memory.sets[3], config.blocks) {
+  notices_.reserve(4096);
+}
+
+Task<bool> Hlrc::lock_block(Strand& s, std::uint64_t block) {
+  std::uint32_t seen = 0;
+  co_await s.pause();
+  while (!entries_[block].try_lock(seen)) {
+    mark(Mark::kFaultWaitsForBusyBlock);
+    co_await s.wait(entries_[block].word(), seen);
+  }
+  co_return true;
+}
+
+Task<bool> Hlrc::unlock_block(Strand& s, std::uint64_t block, BlockState state) {
+  if (entries_[block].unlock(state)) co_await s.wake(entries_[block].word());
+  co_return true;
+}
+
+void Hlrc::add_cached(std::uint64_t block) {
+  if (!cached_.insert(block)) cached_count_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Hlrc::remove_cached(std::uint64_t block) {
+  if (!cached_.contains(block)) return;
+  cached_.erase(block);
+  cached_count_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+Task<FaultResult> Hlrc::fault(Strand& s, BlockId id, Access wanted) {
+  std::uint64_t block = id.value;
+  if (cached() >= config_.max_cached) co_await evict_some(s);
+  co_await lock_block(s, block);
+  FaultResult result = FaultResult::kDone;
+  BlockState state = entries_[block].state();
+  if (state == BlockState::kInvalid) {
+    result = co_await fault_invalid(s, block, wanted);
+    co_return result;
+  }
+  // Somebody made the block present meanwhile, or the kernel took an entry away: mapping it again
+  // does no harm.
+  if (state == BlockState::kHome) {
+    result = co_await fault_at_home(s, block, wanted);
+  } else if (state == BlockState::kClean && wanted == Access::kWrite && !scans()) {
+    co_await first_write(s, block);
+    state = BlockState::kWritten;
+  } else {
+    mark(Mark::kFaultFindsBlockPresent);
+    co_await s.view(StepKind::kMap, {block, 1},
+                    state == BlockState::kWritten ? Access::kWrite : Access::kRead);
+  }
+  co_await unlock_block(s, block, state);
+  co_return result;
+}
+
+Task<FaultResult> Hlrc::fault_invalid(Strand& s, std::uint64_t block, Access wanted) {
+  FaultResult result = FaultResult::kDone;
+  BlockState state = BlockState::kInvalid;
+  std::uint64_t home = entries_[block].home().value;
+  if (entries_[block].home() == kNoNode) home = co_await find_home(s, block, wanted);
+  if (home == kHomeNowhere) {
+    mark(Mark::kFaultOutsideRegions);
+    result = FaultResult::kForeign;
+  } else if (home == config_.self.value) {
+    result = co_await fault_at_home(s, block, wanted);
+    if (result == FaultResult::kDone) state = BlockState::kHome;
+  } else {
+    NodeId from = home == kHomeFirstTouch ? kNoNode : NodeId{static_cast<std::uint32_t>(home)};
+    bool there = co_await fault_copy(s, block, wanted, from);
+    result = there ? FaultResult::kDone : FaultResult::kNoMemory;
+    if (there) {
+      bool twinned = !scans() && wanted == Access::kWrite;
+      state = twinned ? BlockState::kWritten : BlockState::kClean;
+    }
+  }
+  co_await unlock_block(s, block, state);
+  co_return result;
+}
+
+// The block's home: by the region's policy, or the first node that wrote it. kHomeFirstTouch:
+// nobody has, and a read claims nothing.
+Task<std::uint64_t> Hlrc::find_home(Strand& s, std::uint64_t block, Access wanted) {
+  Event find = RegionFind{BlockId{block}, s.waiter()};
+  std::uint64_t home = co_await s.call(find);
+  if (home == kHomeNowhere) co_return home;
+  if (home == kHomeFirstTouch) {
+    std::uint64_t owner = co_await s.at(StepKind::kLoadOwner, directory(block), BlockId{block});
+    if (owner == 0 && wanted == Access::kRead) {
+      mark(Mark::kFaultReadsUnclaimed);
+      co_return home;
+    }
+    if (owner == 0) {
+      std::uint64_t mine = config_.self.value + 1;
+      owner = co_await s.at(StepKind::kClaimOwner, directory(block), BlockId{block}, mine);
+      mark(owner == mine ? Mark::kFaultClaimsHome : Mark::kFaultLosesClaim);
+    }
+    home = owner - 1;
+  }
+  entries_[block].set_home(NodeId{static_cast<std::uint32_t>(home)});
+  co_return home;
+}
+
+// The home's own block: present and writable, or protected while readers rely on notices.
+Task<FaultResult> Hlrc::fault_at_home(Strand& s, std::uint64_t block, Access wanted) {
+  BlockRange one{block, 1};
+  std::uint64_t backed = co_await s.view(StepKind::kPopulate, one);
+  if (backed == 0) co_return FaultResult::kNoMemory;
+  if (!tracked_.contains(block)) {
+    mark(Mark::kFaultAtHome);
+    co_await s.view(StepKind::kMap, one, Access::kWrite);
+    if (!scans() && wanted == Access::kWrite) co_await s.view(StepKind::kUnprotect, one);
+    co_return FaultResult::kDone;
+  }
+  mark(Mark::kFaultAtTrackedHome);
+  if (!scans() && wanted == Access::kWrite) {
+    mark(Mark::kFaultAtHomeForWriting);
+    written_.insert(block);
+    co_await s.view(StepKind::kMap, one, Access::kWrite);
+    co_await s.view(StepKind::kUnprotect, one);
+  } else {
+    co_await s.view(StepKind::kMap, one, Access::kRead);
+  }
+  co_return FaultResult::kDone;
+}
+
+// A copy of another node's block; home kNoNode: nobody wrote it yet, it reads as zeros. The copy is
+// entered in the sets before the home's word is loaded: an acquire that comes in between then waits
+// for it and drops it.
+Task<bool> Hlrc::fault_copy(Strand& s, std::uint64_t block, Access wanted, NodeId home) {
+  BlockRange one{block, 1};
+  if (!mutant(Mutant::kLateCachedMark)) {
+    leases_.insert(block);
+    add_cached(block);
+  }
+  co_await s.pause();
+  if (home == kNoNode) {
+    std::uint64_t backed = co_await s.view(StepKind::kPopulate, one);
+    if (backed == 0) co_return false;
+  } else {
+    std::uint64_t word = co_await s.at(StepKind::kLoadWord, home, BlockId{block});
+    if (word & kTracked) {
+      mark(Mark::kFaultFetchesTracked);
+      leases_.erase(block);
+    } else {
+      mark(Mark::kFaultFetchesLease);
+      std::uint64_t was = co_await s.at(StepKind::kSetWanted, home, BlockId{block});
+      if (was) mark(Mark::kFaultFindsWantedSet);
+    }
+    std::uint64_t backed = co_await s.view(StepKind::kPopulate, one);
+    if (backed == 0) co_return false;
+    co_await s.at(StepKind::kCopyHome, home, BlockId{block});
+  }
+  if (mutant(Mutant::kLateCachedMark)) {
+    co_await s.pause();
+    leases_.insert(block);
+    add_cached(block);
+  }
+  bool twinned = scans() || wanted == Access::kWrite;
+  if (twinned && mutant(Mutant::kTwinFromHome) && home != kNoNode) {
+    co_await s.perform({.kind = StepKind::kCopyTwin, .flag = true, .node = home, .blocks = one});
+  } else if (twinned) {
+    co_await s.view(StepKind::kCopyTwin, one);
+  }
+  if (!scans() && wanted == Access::kWrite) {
+    mark(Mark::kFaultFetchesForWriting);
+    written_.insert(block);
+    co_await s.view(StepKind::kMap, one, Access::kWrite);
+    co_await s.view(StepKind::kUnprotect, one);
+  } else {
+    co_await s.view(StepKind::kMap, one, Access::kRead);
+  }
+  co_return true;
+}
+
+// Write detection by fault: the twin is made while the block is still protected.
+Task<bool> Hlrc::first_write(Strand& s, std::uint64_t block) {
+  mark(Mark::kFaultFirstWriteTwins);
+  co_await s.view(StepKind::kCopyTwin, {block, 1});
+  written_.insert(block);
+  co_await s.view(StepKind::kMap, {block, 1}, Access::kWrite);
+  co_await s.view(StepKind::kUnprotect, {block, 1});
+  co_return true;
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

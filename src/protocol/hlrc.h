@@ -1,0 +1,120 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "protocol/block_table.h"
+#include "protocol/core.h"
+#include "protocol/strand.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// How the first write to a protected block becomes known: by a scan at release, or by a fault at
+// once.
+enum class WriteDetection : std::uint8_t { kScan, kFault };
+
+struct HlrcConfig {
+  NodeId self;
+  std::uint32_t nodes = 1;
+  std::uint64_t blocks = 0;
+  WriteDetection detection = WriteDetection::kScan;
+  std::uint64_t max_cached = ~0ull;  // copies of others' blocks kept at once
+};
+
+// The memory that a node's protocol works in; zeroed, owned by the host.
+struct HlrcMemory {
+  BlockEntry* entries = nullptr;  // one a block
+  BlockSet::Word* sets[4] = {};   // BlockSet::words_needed(blocks) each
+};
+
+enum class FaultResult : std::uint8_t { kDone, kForeign, kNoMemory };
+enum class LockResult : std::uint8_t { kOk, kNotHeld };
+
+// Home-based lazy release consistency with multiple writers (Zhou, Iftode, Li, OSDI 1996) and a
+// completed flush: a release becomes visible only after its changes have reached their homes, so a
+// home is current for anyone who may rightly ask, and a miss is a one-sided copy. The node's half
+// that touches blocks; what travels in messages is core.h's.
+//
+// Every public function is an operation of one thread: a coroutine that stops at each one-sided
+// step (effects.h). Several may be under way at once. What they share is guarded by the blocks'
+// locks (BlockEntry) and by the consistency lock, under which releases, invalidations and evictions
+// of a node take turns; faults do without it.
+class Hlrc {
+ public:
+  Hlrc(const HlrcConfig& config, const HlrcMemory& memory, Core& core);
+  Hlrc(const Hlrc&) = delete;
+
+  // Makes the block accessible to a thread that faulted on it.
+  Task<FaultResult> fault(Strand& s, BlockId block, Access wanted);
+  Task<bool> lock(Strand& s, LockId lock);
+  Task<LockResult> unlock(Strand& s, LockId lock);
+  Task<bool> barrier(Strand& s, BarrierId barrier, std::uint32_t threads_here);
+  // Drops this node's copies in the range; what they hold goes home first. punch: their memory is
+  // given back.
+  Task<bool> evict(Strand& s, BlockRange range, bool punch);
+  // Forgets the blocks of a freed region, homes included (a Drop effect).
+  Task<bool> drop(Strand& s, RegionId region, BlockRange range);
+
+  std::uint64_t cached() const { return cached_count_.load(std::memory_order_relaxed); }
+  const BlockEntry& entry(std::uint64_t block) const { return entries_[block]; }
+  bool is_tracked(std::uint64_t block) const { return tracked_.contains(block); }
+  bool is_cached(std::uint64_t block) const { return cached_.contains(block); }
+
+  // The node that keeps the block's owner where homes are by first touch.
+  NodeId directory(std::uint64_t block) const {
+    return NodeId{static_cast<std::uint32_t>(block / 64 % config_.nodes)};
+  }
+
+ private:
+  // fault.cpp
+  Task<FaultResult> fault_invalid(Strand& s, std::uint64_t block, Access wanted);
+  Task<std::uint64_t> find_home(Strand& s, std::uint64_t block, Access wanted);
+  Task<FaultResult> fault_at_home(Strand& s, std::uint64_t block, Access wanted);
+  Task<bool> fault_copy(Strand& s, std::uint64_t block, Access wanted, NodeId home);
+  Task<bool> first_write(Strand& s, std::uint64_t block);
+  Task<bool> evict_some(Strand& s);
+  Task<bool> lock_block(Strand& s, std::uint64_t block);
+  Task<bool> unlock_block(Strand& s, std::uint64_t block, BlockState state);
+
+  // release.cpp
+  Task<bool> release(Strand& s);
+  Task<bool> find_written(Strand& s);
+  Task<bool> flush_run(Strand& s, BlockRange run);
+  Task<BlockState> flush_block(Strand& s, std::uint64_t block);
+  Task<bool> untrack(Strand& s, std::uint64_t block);
+  Task<bool> track_wanted(Strand& s);
+  Task<bool> track_run(Strand& s, BlockRange run);
+  Task<bool> push_changes(Strand& s, std::uint64_t block, bool update_twin);
+
+  // acquire.cpp
+  Task<bool> apply(Strand& s, bool everyone);
+  void select_invalid(Strand& s) const;
+  void select_cached(Strand& s, BlockRange within) const;
+  Task<bool> invalidate(Strand& s, BlockRange run, bool punch);
+  Task<BlockState> invalidate_block(Strand& s, std::uint64_t block, bool& memory_needed);
+  Task<bool> drop_block(Strand& s, std::uint64_t block);
+  Task<bool> enter(Strand& s);
+  Task<bool> leave(Strand& s);
+
+  bool scans() const { return config_.detection == WriteDetection::kScan; }
+  void add_cached(std::uint64_t block);
+  void remove_cached(std::uint64_t block);
+  void notice(std::uint64_t block);
+
+  HlrcConfig config_;
+  Core& core_;
+  BlockEntry* entries_;
+  BlockSet cached_;   // copies of others' blocks, also those being made
+  BlockSet leases_;   // of these, the ones that die at the next acquire
+  BlockSet tracked_;  // our home blocks that are protected and whose readers rely on notices
+  BlockSet written_;  // write detection by fault: blocks written since the last release
+  std::atomic<std::uint64_t> cached_count_{0};
+  std::atomic<std::uint32_t> consistency_{0};  // 0 free, 1 held, 2 held and waited for
+  std::vector<BlockRange> notices_;  // of the interval under way; under the consistency lock
+  std::atomic<std::uint64_t> evict_hand_{0};
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstdint>
+
+// Coverage marks and planted faults stand beside the lines that they speak of. In the production
+// library both compile to nothing; the simulator links a second build of the same sources
+// (TERRANE_INSTRUMENTED), where a mark counts that a branch was taken and a mutant, when chosen,
+// breaks the rule that the line keeps.
+
+#ifdef TERRANE_INSTRUMENTED
+#define TERRANE_PROTOCOL_VARIANT instrumented
+#else
+#define TERRANE_PROTOCOL_VARIANT production
+#endif
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// Every branch of the protocol that some seed must take.
+enum class Mark : std::uint8_t {
+  kFaultWaitsForBusyBlock,
+  kFaultFindsBlockPresent,
+  kFaultOutsideRegions,
+  kFaultAtHome,
+  kFaultAtTrackedHome,
+  kFaultAtHomeForWriting,
+  kFaultFetchesTracked,
+  kFaultFetchesLease,
+  kFaultFindsWantedSet,
+  kFaultReadsUnclaimed,
+  kFaultClaimsHome,
+  kFaultLosesClaim,
+  kFaultFirstWriteTwins,
+  kFaultFetchesForWriting,
+  kFaultEvictsFirst,
+  kReleaseFlushesDiff,
+  kReleaseFindsNothingChanged,
+  kReleaseClaimsHome,
+  kReleaseLosesClaim,
+  kReleaseUntracksHome,
+  kReleaseSkipsStaleScan,
+  kReleaseTracksWanted,
+  kReleaseTracksUnmapped,
+  kReleaseBacksOff,
+  kReleaseWithoutNotices,
+  kAcquireDropsLease,
+  kAcquireDropsNoticed,
+  kAcquireDropsEverything,
+  kAcquireSkipsKnownInterval,
+  kInvalidateFlushesDirty,
+  kInvalidateClaimsHome,
+  kInvalidateWaitsForBusyBlock,
+  kConsistencyLockContended,
+  kEvictClean,
+  kEvictDirty,
+  kLockFreeHere,
+  kLockQueuedHere,
+  kLockRequested,
+  kLockHandedLocally,
+  kLockGrantedToSuccessor,
+  kLockGrantedFromRest,
+  kLockForwardWaits,
+  kLockRequestedAgain,
+  kLockManagerIsTail,
+  kBarrierLocalWait,
+  kBarrierCombines,
+  kBarrierDeparts,
+  kLogTruncated,
+  kLogHoleLearned,
+  kRegionFoundHere,
+  kRegionAsked,
+  kRegionUnknown,
+  kRegionCollective,
+  kRegionFreed,
+  kRegionFreedTwice,
+  kDropHome,
+  kDropCached,
+  kCount,
+};
+
+// Planted faults: each breaks one rule, and the simulator must catch it.
+enum class Mutant : std::uint8_t {
+  kNone,
+  kDiffWords,               // rule 1: whole words instead of changed bytes
+  kFlushWholeBlock,         // rule 2: the whole block goes home though others may have written it
+  kDiffBeforeZap,           // rule 4: scan and diff first, zap after
+  kInvalidateWithoutDiff,   // rule 4: a dirty copy is dropped
+  kPublishBeforeProtect,    // rule 5: tracked becomes visible before the home is protected
+  kKeepTrackedWhenWritten,  // rule 5: a written home stays tracked, and gives no notice
+  kKeepLease,               // rule 5: a lease outlives an acquire
+  kLateCachedMark,       // rule 5: the copy is marked after it was made, so an acquire may miss it
+  kTwinCopiedApart,      // rule 6: the twin is copied again after the diff
+  kTwinFromHome,         // rule 6: block and twin copied from the home one after the other
+  kFlushAfterGrant,      // completed flush: the release is visible before the flush
+  kForgetInvalidated,    // a dirty copy flushed at an acquire gives no notice
+  kGrantWithoutNotices,  // the grant carries nothing
+  kForgetOthersNotices,  // the grant carries the granter's own intervals alone
+  kIgnoreLogHole,        // the receiver trusts a set that starts after what it knows
+  kBarrierForgetsChild,  // a child's notices are not merged
+  kBarrierEarly,         // departs with one arrival missing
+  kLockTwoHolders,       // a forward is granted while the lock is held
+  kClaimWithoutSwap,     // rule 11: load and store instead of compare-and-swap
+  kHandoffAcrossNodes,   // the release is skipped when the next holder is on another node
+  kNoReleaseLock,  // two releases of a node run at once, the second not waiting for the first's
+                   // flush
+  kCount,
+};
+
+#ifdef TERRANE_INSTRUMENTED
+struct Instrumentation {
+  std::uint64_t marks[static_cast<std::size_t>(Mark::kCount)] = {};
+  Mutant mutant = Mutant::kNone;
+};
+// Of the calling thread: each simulation runs on one.
+inline thread_local Instrumentation instrumentation;
+
+inline void mark(Mark m) { ++instrumentation.marks[static_cast<std::size_t>(m)]; }
+inline bool mutant(Mutant m) { return instrumentation.mutant == m; }
+#else
+constexpr void mark(Mark) {}
+constexpr bool mutant(Mutant) { return false; }
+#endif
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,189 @@
+#include "protocol/lock_manager.h"
+
+#include "base/check.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace {
+
+bool read_timestamp(Bytes bytes, std::uint32_t nodes, VectorTimestamp& out) {
+  if (bytes.size() != nodes * sizeof(std::uint32_t)) return false;
+  out.resize(nodes);
+  std::memcpy(out.data(), bytes.data(), bytes.size());
+  return true;
+}
+
+Bytes bytes_of(const VectorTimestamp& timestamp) { return std::as_bytes(std::span(timestamp)); }
+
+}  // namespace
+
+LockManager::Lock& LockManager::find(LockId id) {
+  auto [at, fresh] = locks_.try_emplace(id.value);
+  if (fresh && manager(id) == self_) {
+    at->second.tail = self_;
+    at->second.token = true;
+  }
+  return at->second;
+}
+
+void LockManager::acquire(LockId id, WaiterId waiter) {
+  Lock& lock = find(id);
+  if (lock.token && !lock.held) {
+    mark(Mark::kLockFreeHere);
+    lock.held = true;
+    lock.holder = waiter;
+    outbox_.resume_plain(waiter, 0);
+    return;
+  }
+  lock.waiters.push_back(waiter);
+  if (lock.token || lock.requested) {
+    mark(Mark::kLockQueuedHere);
+  } else {
+    mark(Mark::kLockRequested);
+    request(id, lock);
+  }
+}
+
+void LockManager::request(LockId id, Lock& lock) {
+  lock.requested = true;
+  if (manager(id) == self_) {
+    queue_behind_tail(id, self_, bytes_of(log_.timestamp()));
+    return;
+  }
+  auto& out = outbox_.begin();
+  wire::put(out, wire::LockRequest{.lock = id.value, .requester = self_.value});
+  put_bytes(out, bytes_of(log_.timestamp()));
+  outbox_.send(manager(id));
+}
+
+void LockManager::queue_behind_tail(LockId id, NodeId requester, Bytes timestamp) {
+  Lock& lock = find(id);
+  NodeId tail = lock.tail;
+  lock.tail = requester;
+  if (tail == self_) {
+    mark(Mark::kLockManagerIsTail);
+    forwarded(id, requester, timestamp);
+    return;
+  }
+  auto& out = outbox_.begin();
+  wire::put(out,
+            wire::LockRequest{
+                .kind = wire::Kind::kLockForward, .lock = id.value, .requester = requester.value});
+  put_bytes(out, timestamp);
+  outbox_.send(tail);
+}
+
+void LockManager::forwarded(LockId id, NodeId requester, Bytes timestamp) {
+  Lock& lock = find(id);
+  read_timestamp(timestamp, nodes_, lock.successor_timestamp);
+  if (lock.token && (!lock.held || mutant(Mutant::kLockTwoHolders))) {
+    mark(Mark::kLockGrantedFromRest);
+    grant(id, lock, requester, lock.successor_timestamp);
+  } else {
+    mark(Mark::kLockForwardWaits);
+    lock.successor = requester;
+  }
+}
+
+void LockManager::grant(LockId id, Lock& lock, NodeId to, const VectorTimestamp& since) {
+  lock.token = false;
+  lock.successor = kNoNode;
+  auto& out = outbox_.begin();
+  wire::put(out, wire::LockGrant{.lock = id.value});
+  if (mutant(Mutant::kForgetOthersNotices)) {
+    log_.write_entry(self_.value, since[self_.value], out);
+  } else if (!mutant(Mutant::kGrantWithoutNotices)) {
+    log_.write_since(since, out);
+  }
+  outbox_.send(to);
+}
+
+// Between two threads of a node no data has to move, so the release is left to the last of them. A
+// successor elsewhere comes first.
+void LockManager::hand_off(LockId id, WaiterId waiter) {
+  auto at = locks_.find(id.value);
+  if (at == locks_.end() || !at->second.held || at->second.holder != waiter) {
+    outbox_.resume_plain(waiter, static_cast<std::uint64_t>(HandOff::kNotHeld));
+    return;
+  }
+  Lock& lock = at->second;
+  if (mutant(Mutant::kHandoffAcrossNodes) && lock.successor != kNoNode) {
+    release(id, waiter);
+    outbox_.resume_plain(waiter, static_cast<std::uint64_t>(HandOff::kHandedOver));
+    return;
+  }
+  bool here = lock.successor == kNoNode && !lock.waiters.empty();
+  if (here) {
+    mark(Mark::kLockHandedLocally);
+    release(id, waiter);
+  }
+  outbox_.resume_plain(waiter,
+                       static_cast<std::uint64_t>(here ? HandOff::kHandedOver : HandOff::kRelease));
+}
+
+void LockManager::release(LockId id, [[maybe_unused]] WaiterId waiter) {
+  Lock& lock = find(id);
+  lock.held = false;
+  if (lock.successor != kNoNode) {
+    mark(Mark::kLockGrantedToSuccessor);
+    grant(id, lock, lock.successor, lock.successor_timestamp);
+    if (!lock.waiters.empty()) {
+      mark(Mark::kLockRequestedAgain);
+      request(id, lock);
+    }
+  } else if (!lock.waiters.empty()) {
+    lock.held = true;
+    lock.holder = lock.waiters.front();
+    lock.waiters.pop_front();
+    outbox_.resume_plain(lock.holder, 0);
+  }
+}
+
+bool LockManager::received_request(Bytes message, bool is_forward) {
+  wire::LockRequest request;
+  if (!wire::take(message, request) || request.requester >= nodes_ ||
+      !read_timestamp(message, nodes_, scratch_)) {
+    return false;
+  }
+  LockId id{request.lock};
+  NodeId requester{request.requester};
+  if (is_forward) {
+    const Lock& lock = find(id);
+    if (lock.successor != kNoNode || !(lock.token || lock.requested)) return false;
+    forwarded(id, requester, message);
+  } else {
+    if (manager(id) != self_) return false;
+    queue_behind_tail(id, requester, message);
+  }
+  return true;
+}
+
+bool LockManager::received_grant(Bytes message, std::uint64_t blocks) {
+  wire::LockGrant grant;
+  if (!wire::take(message, grant) || !wire::valid_notice_set(message, nodes_, blocks)) return false;
+  auto at = locks_.find(grant.lock);
+  if (at == locks_.end() || !at->second.requested || at->second.waiters.empty()) return false;
+  Lock& lock = at->second;
+  lock.token = true;
+  lock.requested = false;
+  lock.held = true;
+  lock.holder = lock.waiters.front();
+  lock.waiters.pop_front();
+  put_bytes(outbox_.begin(), message);
+  outbox_.resume(lock.holder, 1);
+  return true;
+}
+
+void LockManager::check_invariants() const {
+  for (const auto& [id, lock] : locks_) {
+    TERRANE_CHECK(!lock.held || lock.token, "who holds a lock has its token");
+    TERRANE_CHECK(!(lock.token && lock.requested), "a token that is here is not asked for");
+    TERRANE_CHECK(lock.waiters.empty() || lock.held || lock.requested,
+                  "a waiter is waiting for something");
+    TERRANE_CHECK(lock.successor == kNoNode || lock.held || lock.requested,
+                  "a resting token is granted at once");
+  }
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <deque>
+#include <unordered_map>
+
+#include "protocol/effects.h"
+#include "protocol/interval_log.h"
+#include "protocol/outbox.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// A node's part in the job's locks. A lock is a token; its manager (lock modulo nodes) remembers
+// the last node that asked and forwards the next request to it, so requests form a queue through
+// the nodes (TreadMarks, section 3.3) and a grant is one message from holder to successor. Threads
+// of a node queue here; a node with a successor lets the token go after at most one more of its own
+// threads has held it: no node is overtaken more than nodes - 1 times.
+class LockManager {
+ public:
+  LockManager(NodeId self, std::uint32_t nodes, const IntervalLog& log, Outbox& outbox)
+      : self_(self), nodes_(nodes), log_(log), outbox_(outbox) {}
+
+  void acquire(LockId lock, WaiterId waiter);
+  void hand_off(LockId lock, WaiterId waiter);
+  void release(LockId lock, WaiterId waiter);
+  // From the network; false: malformed.
+  bool received_request(Bytes message, bool forwarded);
+  bool received_grant(Bytes message, std::uint64_t blocks);
+
+  void check_invariants() const;
+
+ private:
+  struct Lock {
+    bool token = false;  // the lock rests or is held here
+    bool held = false;
+    bool requested = false;  // the token is on its way to us
+    WaiterId holder;
+    NodeId successor = kNoNode;
+    NodeId tail = kNoNode;  // at the manager: the last node that asked
+    VectorTimestamp successor_timestamp;
+    std::deque<WaiterId> waiters;
+  };
+
+  Lock& find(LockId lock);
+  NodeId manager(LockId lock) const { return NodeId{lock.value % nodes_}; }
+  void request(LockId id, Lock& lock);
+  void queue_behind_tail(LockId id, NodeId requester, Bytes timestamp);
+  void forwarded(LockId id, NodeId requester, Bytes timestamp);
+  void grant(LockId id, Lock& lock, NodeId to, const VectorTimestamp& since);
+
+  NodeId self_;
+  std::uint32_t nodes_;
+  const IntervalLog& log_;
+  Outbox& outbox_;
+  std::unordered_map<std::uint32_t, Lock> locks_;
+  VectorTimestamp scratch_;
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

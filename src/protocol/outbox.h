@@ -1,0 +1,44 @@
+#pragma once
+
+#include "protocol/effects.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// Writes a step's effects into the host's buffer: messages are built in place.
+class Outbox {
+ public:
+  void open(Effects& effects) { effects_ = &effects; }
+
+  // Between begin() and send() or resume(), what is put into bytes() is the message's or the
+  // payload's.
+  std::vector<std::byte>& begin() {
+    from_ = effects_->bytes.size();
+    return effects_->bytes;
+  }
+  void send(NodeId to) { effects_->list.push_back(Send{to, offset(), size()}); }
+  void resume(WaiterId waiter, std::uint64_t value) {
+    effects_->list.push_back(Resume{waiter, value, offset(), size()});
+  }
+  // Without payload.
+  void resume_plain(WaiterId waiter, std::uint64_t value) {
+    begin();
+    resume(waiter, value);
+  }
+  void drop(RegionId region, BlockRange blocks) { effects_->list.push_back(Drop{region, blocks}); }
+  void malformed(NodeId from) { effects_->list.push_back(Malformed{from}); }
+
+ private:
+  std::uint32_t offset() const { return static_cast<std::uint32_t>(from_); }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(effects_->bytes.size() - from_); }
+
+  Effects* effects_ = nullptr;
+  std::size_t from_ = 0;
+};
+
+inline void put_bytes(std::vector<std::byte>& out, Bytes bytes) {
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

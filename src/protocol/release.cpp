@@ -1,0 +1,185 @@
+#include "protocol/hlrc.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+void Hlrc::notice(std::uint64_t block) {
+  if (!notices_.empty()) {
+    BlockRange& last = notices_.back();
+    if (block + 1 == last.end() && last.count > 0) return;
+    if (block == last.end()) {
+      ++last.count;
+      return;
+    }
+  }
+  notices_.push_back({block, 1});
+}
+
+// Everything that this node's threads wrote goes home, and becomes an interval; afterwards the
+// release may be seen.
+Task<bool> Hlrc::release(Strand& s) {
+  if (config_.nodes == 1) co_return true;
+  co_await enter(s);
+  co_await find_written(s);
+  // An operation below may reuse s.runs; the runs are walked by index and only evict, which is not
+  // below, touches them.
+  for (std::size_t i = 0; i < s.runs.size(); ++i) {
+    BlockRange run = s.runs[i];
+    co_await flush_run(s, run);
+  }
+  co_await track_wanted(s);
+  if (notices_.empty()) {
+    mark(Mark::kReleaseWithoutNotices);
+  } else {
+    Event close = CloseInterval{&notices_};
+    co_await s.tell(close);
+    notices_.clear();
+  }
+  co_await leave(s);
+  co_return true;
+}
+
+// The runs of blocks written since the last release -> s.runs.
+Task<bool> Hlrc::find_written(Strand& s) {
+  s.runs.clear();
+  if (scans()) {
+    const BlockSet* sets[2] = {&cached_, &tracked_};
+    for (int i = 0; i < 2; ++i) {
+      BlockRange run = sets[i]->next_run(0, config_.blocks);
+      while (run.count > 0) {
+        co_await s.view(StepKind::kScan, run);
+        run = sets[i]->next_run(run.end(), config_.blocks);
+      }
+    }
+    co_return true;
+  }
+  BlockRange run = written_.next_run(0, config_.blocks);
+  while (run.count > 0) {
+    s.runs.push_back(run);
+    run = written_.next_run(run.end(), config_.blocks);
+  }
+  co_return true;
+}
+
+// A run of written blocks: locked together, protected by one call where the scan has not done so,
+// flushed one by one.
+Task<bool> Hlrc::flush_run(Strand& s, BlockRange run) {
+  for (std::uint64_t b = run.first; b < run.end(); ++b) co_await lock_block(s, b);
+  if (!scans()) co_await s.view(StepKind::kProtect, run);
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    BlockState state = co_await flush_block(s, b);
+    co_await unlock_block(s, b, state);
+  }
+  co_return true;
+}
+
+Task<BlockState> Hlrc::flush_block(Strand& s, std::uint64_t block) {
+  BlockState state = entries_[block].state();
+  if (!scans()) written_.erase(block);
+  if (state == BlockState::kHome) {
+    if (tracked_.contains(block)) co_await untrack(s, block);
+    co_return state;
+  }
+  bool may_differ = state == BlockState::kWritten || (state == BlockState::kClean && scans());
+  if (!may_differ) {
+    mark(Mark::kReleaseSkipsStaleScan);
+    co_return state;
+  }
+  bool mine = co_await push_changes(s, block, scans());
+  if (!mine) co_return BlockState::kClean;
+  // Nobody had claimed it: our copy is the home's from now on.
+  mark(Mark::kReleaseClaimsHome);
+  leases_.erase(block);
+  remove_cached(block);
+  if (!scans()) co_await s.view(StepKind::kUnprotect, {block, 1});
+  co_return BlockState::kHome;
+}
+
+// Brings a copy's changed bytes home and gives notice. True when the block had no home, and now has
+// it here.
+Task<bool> Hlrc::push_changes(Strand& s, std::uint64_t block, bool update_twin) {
+  NodeId home = entries_[block].home();
+  if (home == kNoNode) {
+    std::uint64_t mine = config_.self.value + 1;
+    std::uint64_t owner =
+        co_await s.at(StepKind::kClaimOwner, directory(block), BlockId{block}, mine);
+    home = NodeId{static_cast<std::uint32_t>(owner - 1)};
+    entries_[block].set_home(home);
+    if (owner == mine) co_return true;
+    mark(Mark::kReleaseLosesClaim);
+  }
+  std::uint64_t changed = co_await s.at(StepKind::kStoreDiff, home, BlockId{block}, 0, update_twin);
+  if (changed > 0) {
+    mark(Mark::kReleaseFlushesDiff);
+    notice(block);
+  } else {
+    mark(Mark::kReleaseFindsNothingChanged);
+  }
+  co_return false;
+}
+
+// A tracked home block was written: it goes back to leases, with a notice for the copies that rely
+// on one. Written each time it was tracked, it is tried ever more seldom.
+Task<bool> Hlrc::untrack(Strand& s, std::uint64_t block) {
+  mark(Mark::kReleaseUntracksHome);
+  if (mutant(Mutant::kKeepTrackedWhenWritten)) co_return true;
+  co_await s.at(StepKind::kStoreWord, config_.self, BlockId{block}, 0);
+  tracked_.erase(block);
+  BlockEntry& entry = entries_[block];
+  if (entry.failures < 10) ++entry.failures;
+  entry.skip = entry.failures < 2 ? 0 : static_cast<std::uint16_t>(1u << entry.failures);
+  notice(block);
+  co_return true;
+}
+
+// Readers asked for these home blocks since the last release: protect them, then let readers keep
+// their copies until a notice. A block that was written right after each protection is left to
+// leases for a while.
+Task<bool> Hlrc::track_wanted(Strand& s) {
+  s.runs.clear();
+  co_await s.perform({.kind = StepKind::kTakeWanted});
+  for (std::size_t i = 0; i < s.runs.size(); ++i) {
+    BlockRange taken = s.runs[i];
+    BlockRange run{taken.first, 0};
+    for (std::uint64_t b = taken.first; b < taken.end(); ++b) {
+      BlockEntry& entry = entries_[b];
+      bool again = entry.skip == 0;
+      if (!again) {
+        mark(Mark::kReleaseBacksOff);
+        --entry.skip;
+      }
+      if (again && run.end() == b) {
+        ++run.count;
+        continue;
+      }
+      if (run.count > 0) co_await track_run(s, run);
+      run = again ? BlockRange{b, 1} : BlockRange{b + 1, 0};
+    }
+    if (run.count > 0) co_await track_run(s, run);
+  }
+  co_return true;
+}
+
+Task<bool> Hlrc::track_run(Strand& s, BlockRange run) {
+  for (std::uint64_t b = run.first; b < run.end(); ++b) co_await lock_block(s, b);
+  if (mutant(Mutant::kPublishBeforeProtect)) {
+    for (std::uint64_t b = run.first; b < run.end(); ++b)
+      co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b}, kTracked);
+  }
+  co_await s.view(StepKind::kProtect, run);
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    BlockState state = entries_[b].state();
+    // A home by policy that this node never touched is not in its entry yet; readers know better.
+    bool ours = entries_[b].home() == config_.self || entries_[b].home() == kNoNode;
+    if (ours && !tracked_.contains(b)) {
+      mark(state == BlockState::kHome ? Mark::kReleaseTracksWanted : Mark::kReleaseTracksUnmapped);
+      tracked_.insert(b);
+      co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b}, kTracked);
+    }
+    co_await unlock_block(s, b, state);
+  }
+  co_return true;
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

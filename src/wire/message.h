@@ -1,0 +1,146 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace terrane::wire {
+
+using Bytes = std::span<const std::byte>;
+
+// A message is one of the structs below and, for some kinds, a tail. Little-endian, the same layout
+// on every architecture that we support; sizes are asserted, padding is explicit and zero.
+enum class Kind : std::uint8_t {
+  kLockRequest = 1,
+  kLockForward,
+  kLockGrant,
+  kBarrierArrive,
+  kBarrierDepart,
+  kRegionAllocate,
+  kRegionFind,
+  kRegionReply,
+  kRegionFree,
+  kRegionFreed,
+  kRegionDrop,
+  kRegionDropped,
+};
+
+// To the lock's manager, then (as kLockForward) from the manager to the last node of the queue.
+// Tail: the requester's vector timestamp, one u32 a node.
+struct LockRequest {
+  Kind kind = Kind::kLockRequest;
+  std::uint8_t pad[3] = {};
+  std::uint32_t lock = 0;
+  std::uint32_t requester = 0;
+  std::uint32_t pad2 = 0;
+};
+
+// The lock's token, from its last holder. Tail: a notice set.
+struct LockGrant {
+  Kind kind = Kind::kLockGrant;
+  std::uint8_t pad[3] = {};
+  std::uint32_t lock = 0;
+};
+
+// Up the tree (kBarrierArrive) and down (kBarrierDepart). Tail: a notice set of the subtree, of
+// all.
+struct BarrierMessage {
+  Kind kind = Kind::kBarrierArrive;
+  std::uint8_t pad[3] = {};
+  std::uint32_t barrier = 0;
+};
+
+// Asks node 0 for an allocation. `sequence` is 0, or counts the collective calls from 1.
+struct RegionAllocate {
+  Kind kind = Kind::kRegionAllocate;
+  std::uint8_t homes = 0;
+  std::uint8_t pad[2] = {};
+  std::uint32_t waiter = 0;
+  std::uint64_t blocks = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t home = 0;
+  std::uint32_t sequence = 0;
+  char name[32] = {};
+};
+
+// Asks node 0 which allocation holds the block.
+struct RegionFind {
+  Kind kind = Kind::kRegionFind;
+  std::uint8_t pad[3] = {};
+  std::uint32_t waiter = 0;
+  std::uint64_t block = 0;
+};
+
+enum class RegionStatus : std::uint8_t { kOk = 0, kNoSpace, kMismatch, kUnknown };
+
+// Node 0's answer to kRegionAllocate and kRegionFind.
+struct RegionReply {
+  Kind kind = Kind::kRegionReply;
+  std::uint8_t homes = 0;
+  RegionStatus status = RegionStatus::kOk;
+  std::uint8_t pad = 0;
+  std::uint32_t waiter = 0;
+  std::uint64_t first = 0;
+  std::uint64_t blocks = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t home = 0;
+  std::uint32_t region = 0;
+  char name[32] = {};
+};
+
+// Asks node 0 to free the allocation that starts at `first`.
+struct RegionFree {
+  Kind kind = Kind::kRegionFree;
+  std::uint8_t pad[3] = {};
+  std::uint32_t waiter = 0;
+  std::uint64_t first = 0;
+};
+
+// Node 0's answer to kRegionFree.
+struct RegionFreed {
+  Kind kind = Kind::kRegionFreed;
+  RegionStatus status = RegionStatus::kOk;
+  std::uint8_t pad[2] = {};
+  std::uint32_t waiter = 0;
+};
+
+// Node 0 to everyone (kRegionDrop): forget these blocks; and back (kRegionDropped).
+struct RegionDrop {
+  Kind kind = Kind::kRegionDrop;
+  std::uint8_t pad[3] = {};
+  std::uint32_t region = 0;
+  std::uint64_t first = 0;
+  std::uint64_t blocks = 0;
+};
+
+static_assert(sizeof(LockRequest) == 16);
+static_assert(sizeof(LockGrant) == 8);
+static_assert(sizeof(BarrierMessage) == 8);
+static_assert(sizeof(RegionAllocate) == 64);
+static_assert(sizeof(RegionFind) == 16);
+static_assert(sizeof(RegionReply) == 72);
+static_assert(sizeof(RegionFree) == 16);
+static_assert(sizeof(RegionFreed) == 8);
+static_assert(sizeof(RegionDrop) == 24);
+
+// Reads a struct from the front of `bytes` and moves `bytes` on; false when it is too short.
+template <typename T>
+bool take(Bytes& bytes, T& out) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  if (bytes.size() < sizeof(T)) return false;
+  std::memcpy(static_cast<void*>(&out), bytes.data(), sizeof(T));
+  bytes = bytes.subspan(sizeof(T));
+  return true;
+}
+
+template <typename T>
+void put(std::vector<std::byte>& out, const T& value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  const auto* from = reinterpret_cast<const std::byte*>(&value);
+  out.insert(out.end(), from, from + sizeof(T));
+}
+
+}  // namespace terrane::wire

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "wire/message.h"
+
+namespace terrane::wire {
+
+// Blocks first .. first + count - 1 (40 + 24 bits on the wire).
+struct BlockRange {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+
+  std::uint64_t end() const { return first + count; }
+  bool operator==(const BlockRange&) const = default;
+};
+inline constexpr std::uint64_t kMaxRangeBlocks = (1u << 24) - 1;
+
+// What a node writes of another in a notice set: the intervals (base, top] of `node`, those that
+// changed something given as records, each with the ranges of blocks that it changed.
+struct NoticeEntry {
+  std::uint32_t node = 0;
+  std::uint32_t base = 0;
+  std::uint32_t top = 0;
+  std::uint32_t records = 0;
+};
+struct NoticeRecord {
+  std::uint32_t interval = 0;
+  std::uint32_t ranges = 0;
+};
+static_assert(sizeof(NoticeEntry) == 16 && sizeof(NoticeRecord) == 8);
+
+// Appends a notice set to a byte buffer: entry, its records, each record's ranges; counts are
+// patched in.
+class NoticeWriter {
+ public:
+  explicit NoticeWriter(std::vector<std::byte>& out) : out_(out) {}
+
+  void entry(std::uint32_t node, std::uint32_t base, std::uint32_t top) {
+    entry_at_ = out_.size();
+    put(out_, NoticeEntry{node, base, top, 0});
+  }
+  void record(std::uint32_t interval) {
+    record_at_ = out_.size();
+    put(out_, NoticeRecord{interval, 0});
+    ++at<NoticeEntry>(entry_at_).records;
+  }
+  void range(BlockRange range) {
+    while (range.count > 0) {
+      std::uint64_t count = range.count < kMaxRangeBlocks ? range.count : kMaxRangeBlocks;
+      put(out_, range.first << 24 | count);
+      range = {range.first + count, range.count - count};
+      ++at<NoticeRecord>(record_at_).ranges;
+    }
+  }
+
+ private:
+  template <typename T>
+  T& at(std::size_t offset) {
+    return *reinterpret_cast<T*>(out_.data() + offset);  // all parts are multiples of 8 bytes
+  }
+
+  std::vector<std::byte>& out_;
+  std::size_t entry_at_ = 0;
+  std::size_t record_at_ = 0;
+};
+
+// Reads a notice set part by part; every step answers false at the end and on malformed bytes
+// (bad() tells which).
+class NoticeReader {
+ public:
+  explicit NoticeReader(Bytes bytes) : bytes_(bytes) {}
+
+  bool next_entry(NoticeEntry& entry) {
+    if (bad_ || bytes_.empty()) return false;
+    if (!take(bytes_, entry)) return fail();
+    records_left_ = entry.records;
+    return true;
+  }
+  bool next_record(NoticeRecord& record) {
+    if (bad_ || records_left_ == 0) return false;
+    if (!take(bytes_, record)) return fail();
+    --records_left_;
+    ranges_left_ = record.ranges;
+    return true;
+  }
+  bool next_range(BlockRange& range) {
+    std::uint64_t packed = 0;
+    if (bad_ || ranges_left_ == 0) return false;
+    if (!take(bytes_, packed)) return fail();
+    --ranges_left_;
+    range = {packed >> 24, packed & kMaxRangeBlocks};
+    return true;
+  }
+  bool bad() const { return bad_; }
+
+ private:
+  bool fail() {
+    bad_ = true;
+    return false;
+  }
+
+  Bytes bytes_;
+  std::uint32_t records_left_ = 0;
+  std::uint32_t ranges_left_ = 0;
+  bool bad_ = false;
+};
+
+// True when the bytes are a whole notice set whose nodes, intervals and blocks lie within the job's
+// bounds.
+bool valid_notice_set(Bytes bytes, std::uint32_t nodes, std::uint64_t blocks);
+
+}  // namespace terrane::wire
