@@ -1,20 +1,29 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
 namespace terrane::platform {
 
-// Differences between a block and its pristine twin, exact to the byte (page-adjacent writers on
-// two nodes are legal). A block's size is a multiple of 512 bytes, at most 64 KiB; addresses are
-// 64-byte aligned.
+// Differences between a block and its pristine twin, exact to the byte: two nodes may write
+// adjacent bytes at once, so a byte that did not change is never stored at the home. Blocks have a
+// multiple of 64 bytes, at most 64 KiB; addresses are 64-byte aligned (diffs themselves need no
+// alignment). Pages are raced on purpose: other threads store to `page`, `home` and `target`
+// meanwhile.
 //
-// The wire form: for each 512 bytes of the block (a group of 64 words of 8 bytes), a 64-bit map of
-// changed words; then, for each group with a non-zero map, the changed words in order: one
-// byte-mask of 8 bits each (all masks of the group first, padded to 8 bytes), then the words,
-// packed. Groups whose map is zero take only the map. Little-endian. (Implementations may choose a
-// denser form; encode and apply must agree, and apply must refuse what is malformed.)
+// The wire form, little-endian, in groups of 512 bytes (64 words of 8 bytes; the block's last group
+// may be shorter):
+//   1. one bit a group: whether anything in it changed, padded to 8 bytes;
+//   2. for each changed group, in order:
+//      a map of its changed words, 8 bytes, bit i for word i;
+//      the changed words, packed;
+//      for each changed word a mask of its changed bytes, bit i for byte i, padded with zeros to 8
+//      bytes.
+// Every form has exactly one reading, and apply refuses all others (bits past the block's end,
+// empty maps and masks, non-zero padding, bytes left over). Bytes of a changed word that did not
+// change themselves carry the page's value and mean nothing.
 struct DiffKernels {
   std::string_view name;  // "scalar", "avx2", "avx512"
 
@@ -25,12 +34,17 @@ struct DiffKernels {
   std::size_t (*encode)(const std::byte* page, std::byte* twin, std::size_t bytes, bool update_twin,
                         std::byte* out);
   // Stores the changed bytes into `target`, and nothing else: no read-modify-write of a neighbour's
-  // byte. Returns false, having stored nothing outside the block, when `diff` is malformed.
+  // byte. Returns false, having stored nothing outside the block, when `diff` is malformed. An
+  // empty diff changes nothing.
   bool (*apply)(std::byte* target, std::size_t bytes, std::span<const std::byte> diff);
   // encode and apply in one pass, for a home whose memory can be reached: changed bytes go straight
   // from `page` to `home` (and to `twin` when `update_twin`). Returns how many bytes changed.
   std::size_t (*store)(const std::byte* page, std::byte* twin, std::byte* home, std::size_t bytes,
                        bool update_twin);
+  // Copies a block that others may be writing: `from` is loaded once, and those very bytes go to
+  // `page` and, unless it is nullptr, to `twin` (a fetch: both copies are equal whatever the home
+  // does meanwhile).
+  void (*copy)(const std::byte* from, std::byte* page, std::byte* twin, std::size_t bytes);
 };
 
 constexpr std::size_t diff_bound(std::size_t bytes) { return bytes + bytes / 8 + bytes / 64 + 64; }

@@ -1,0 +1,133 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+#include "base/prng.h"
+#include "platform/diff.h"
+
+// Pages under fire: a second thread stores while the kernels read or write the same words. The
+// bytes are atomics here, and the kernels are compiled without ThreadSanitizer, because racing on a
+// page's bytes is what they are for.
+namespace terrane::platform {
+namespace {
+
+constexpr std::size_t kBytes = 4096;
+
+struct alignas(64) Page {
+  std::atomic<unsigned char> at[kBytes]{};
+  std::byte* data() { return reinterpret_cast<std::byte*>(at); }
+};
+
+class DiffRaceTest : public testing::TestWithParam<std::size_t> {
+ protected:
+  const DiffKernels& kernels() const { return all_diff_kernels()[GetParam()]; }
+};
+
+// Runs `body` again and again while another thread runs `writer` until that has done its rounds.
+template <typename Writer, typename Body>
+void race(Writer writer, Body body) {
+  std::atomic<bool> done{false};
+  std::thread other([&] {
+    for (unsigned round = 1; round <= 2000; ++round) writer(round);
+    done.store(true);
+  });
+  while (!done.load()) body();
+  other.join();
+}
+
+// Owns the odd bytes of `home`: each must still hold what this thread stored last.
+std::size_t store_odd_bytes(Page& home, unsigned round) {
+  std::size_t lost = 0;
+  for (std::size_t at = 1; at < kBytes; at += 2) {
+    lost += home.at[at].load(std::memory_order_relaxed) != static_cast<unsigned char>(round - 1);
+    home.at[at].store(static_cast<unsigned char>(round), std::memory_order_relaxed);
+  }
+  return lost;
+}
+
+TEST_P(DiffRaceTest, StoreLosesNoNeighboursByte) {
+  Page home, page, twin;
+  std::size_t lost = 0;
+  unsigned char value = 0;
+  race([&](unsigned round) { lost += store_odd_bytes(home, round); },
+       [&] {
+         ++value;
+         for (std::size_t at = 0; at < kBytes; at += 2) page.at[at].store(value);
+         kernels().store(page.data(), twin.data(), home.data(), kBytes, true);
+       });
+  EXPECT_EQ(lost, 0u);
+  EXPECT_EQ(home.at[0].load(), value);
+}
+
+TEST_P(DiffRaceTest, ApplyLosesNoNeighboursByte) {
+  Page home, page, twin;
+  std::vector<std::byte> diff(diff_bound(kBytes));
+  std::size_t lost = 0;
+  unsigned char value = 0;
+  bool applied = true;
+  race([&](unsigned round) { lost += store_odd_bytes(home, round); },
+       [&] {
+         ++value;
+         for (std::size_t at = 0; at < kBytes; at += 2) page.at[at].store(value);
+         std::size_t size = kernels().encode(page.data(), twin.data(), kBytes, true, diff.data());
+         applied &= kernels().apply(home.data(), kBytes, std::span(diff.data(), size));
+       });
+  EXPECT_TRUE(applied);
+  EXPECT_EQ(lost, 0u);
+}
+
+// What the writer stored is in a diff, or differs from the twin still: at the end, home and page
+// are equal.
+TEST_P(DiffRaceTest, AWriteDuringADiffIsInThatDiffOrALaterOne) {
+  Page home, page, twin;
+  std::vector<std::byte> diff(diff_bound(kBytes));
+  bool encode_now = false;
+  auto flush = [&] {
+    encode_now = !encode_now;
+    if (encode_now) {
+      std::size_t size = kernels().encode(page.data(), twin.data(), kBytes, true, diff.data());
+      ASSERT_TRUE(kernels().apply(home.data(), kBytes, std::span(diff.data(), size)));
+    } else {
+      kernels().store(page.data(), twin.data(), home.data(), kBytes, true);
+    }
+  };
+  base::Prng prng(5);
+  race(
+      [&](unsigned) {
+        for (int i = 0; i < 200; ++i) {
+          page.at[prng.below(kBytes)].store(static_cast<unsigned char>(prng.next()),
+                                            std::memory_order_relaxed);
+        }
+      },
+      flush);
+  flush();
+  std::size_t different = 0;
+  for (std::size_t at = 0; at < kBytes; ++at) different += home.at[at] != page.at[at];
+  EXPECT_EQ(different, 0u);
+}
+
+TEST_P(DiffRaceTest, CopiesOfAMovingBlockAreEqual) {
+  Page home, page, twin;
+  bool equal = true;
+  race(
+      [&](unsigned round) {
+        for (auto& byte : home.at) byte.store(static_cast<unsigned char>(round));
+      },
+      [&] {
+        kernels().copy(home.data(), page.data(), twin.data(), kBytes);
+        equal &= std::equal(page.data(), page.data() + kBytes, twin.data());
+      });
+  EXPECT_TRUE(equal);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryKernel, DiffRaceTest,
+                         testing::Range<std::size_t>(0, all_diff_kernels().size()),
+                         [](const auto& info) {
+                           return std::string(all_diff_kernels()[info.param].name);
+                         });
+
+}  // namespace
+}  // namespace terrane::platform
