@@ -14,8 +14,8 @@ namespace terrane::transport {
 
 using Bytes = std::span<const std::byte>;
 
-// What a transport hands its messages and news to. Called inside poll(), in the polling thread. The bytes are valid
-// only during the call. It may send; it must not poll.
+// What a transport hands its messages and news to. Called inside poll(), in the polling thread. The
+// bytes are valid only during the call. It may send; it must not poll.
 class Receiver {
  public:
   virtual ~Receiver() = default;
@@ -24,51 +24,55 @@ class Receiver {
   virtual void lost(NodeId peer, std::string_view why) = 0;
 };
 
-// What a node tells the others so that they can reach it: bytes, and descriptors for those on the same host. Exchanged
-// once by the bootstrap.
+// What a node tells the others so that they can reach it: bytes, and descriptors for those on the
+// same host. Exchanged once by the bootstrap.
 struct Card {
   std::vector<std::byte> bytes;
   std::vector<int> fds;  // owned by whoever holds the card
 };
 
-// A region of a node's memory that peers may reach one-sidedly, named by its index in every node's list.
+// A region of a node's memory that peers may reach one-sidedly, named by its index in every node's
+// list.
 struct ExportedRegion {
   int fd = -1;  // a memfd; borrowed until connect() returns
   std::uint64_t bytes = 0;
 };
 
-// Moves messages between the nodes of a job: reliable, whole, in order for each pair (sender, receiver), no order
-// across pairs, any size from 0 bytes. Every method may be called by any thread at any time, except open and connect.
+// Moves messages between the nodes of a job: reliable, whole, in order for each pair (sender,
+// receiver), no order across pairs, any size from 0 bytes. Every method may be called by any thread
+// at any time, except open and connect.
 class Transport {
  public:
   virtual ~Transport() = default;
 
   virtual std::string_view name() const = 0;
 
-  // Queues a message made of two parts, which arrive joined. Copies them; never waits for the receiver (what does not
-  // fit is kept here in order and moves on in later send and poll calls). A message to a lost peer is dropped.
+  // Queues a message made of two parts, which arrive joined. Copies them; never waits for the
+  // receiver (what does not fit is kept here in order and moves on in later send and poll calls). A
+  // message to a lost peer is dropped.
   virtual void send(NodeId to, Bytes head, Bytes tail) = 0;
   void send(NodeId to, Bytes message) { send(to, message, {}); }
 
-  // Delivers what has arrived and moves on what is queued. One thread delivers at a time; others return 0 at once.
-  // Returns the number of messages delivered.
+  // Delivers what has arrived and moves on what is queued. One thread delivers at a time; others
+  // return 0 at once. Returns the number of messages delivered.
   virtual std::size_t poll(Receiver& receiver) = 0;
 
-  // True when poll() would have something to do. Cheap (a load or two); may be wrong for a moment, never for good.
+  // True when poll() would have something to do. Cheap (a load or two); may be wrong for a moment,
+  // never for good.
   virtual bool pending() const = 0;
-  // Sleeps until there may be something to poll, or timeout_ns has passed, or interrupt() was called. While nobody
-  // sleeps, senders pay no system call to wake anyone.
+  // Sleeps until there may be something to poll, or timeout_ns has passed, or interrupt() was
+  // called. While nobody sleeps, senders pay no system call to wake anyone.
   virtual void sleep(std::uint64_t timeout_ns) = 0;
   // Ends the sleep of every thread of this process, now or the next one. Async-signal-safe.
   virtual void interrupt() = 0;
 
-  // The peer's exported region mapped here, or nullptr where its memory cannot be reached (then use messages). Maps on
-  // first use; the caller keeps the pointer.
+  // The peer's exported region mapped here, or nullptr where its memory cannot be reached (then use
+  // messages). Maps on first use; the caller keeps the pointer.
   virtual std::byte* reach(NodeId peer, std::uint32_t region) = 0;
 };
 
-// A transport in two steps: open() makes this node's side and its card; connect() takes everyone's cards (index: node;
-// our own included). `self` serves a job of one; `shm` the nodes of one host.
+// A transport in two steps: open() makes this node's side and its card; connect() takes everyone's
+// cards (index: node; our own included). `self` serves a job of one; `shm` the nodes of one host.
 class TransportFactory {
  public:
   virtual ~TransportFactory() = default;
@@ -78,7 +82,8 @@ class TransportFactory {
   virtual base::Result<std::unique_ptr<Transport>> connect(std::vector<Card> cards) = 0;
 };
 
-// By name; an unknown name gives an error that lists the names there are. "auto": self for one node, else shm.
+// By name; an unknown name gives an error that lists the names there are. "auto": self for one
+// node, else shm.
 base::Result<std::unique_ptr<TransportFactory>> make_transport(std::string_view name,
                                                                std::uint32_t nodes);
 std::vector<std::string_view> transport_names();

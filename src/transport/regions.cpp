@@ -1,0 +1,29 @@
+#include "transport/regions.h"
+
+#include <mutex>
+#include <utility>
+
+namespace terrane::transport {
+
+void Regions::add(NodeId node, UniqueFd fd, std::uint64_t bytes) {
+  Region& region = nodes_.at(node.value).emplace_back();
+  region.fd = std::move(fd);
+  region.bytes = bytes;
+}
+
+std::byte* Regions::reach(NodeId node, std::uint32_t index) {
+  if (node.value >= nodes_.size() || index >= nodes_[node.value].size()) return nullptr;
+  Region& region = nodes_[node.value][index];
+  if (std::byte* data = region.data.load(std::memory_order_acquire)) return data;
+  std::lock_guard lock(mapping_);
+  if (!region.fd) return region.data.load(std::memory_order_relaxed);
+  // One attempt: a caller that got nullptr once goes on with messages.
+  UniqueFd fd = std::move(region.fd);
+  auto mapping = platform::SharedMapping::map(fd.get(), region.bytes);
+  if (!mapping) return nullptr;
+  region.mapping = std::move(mapping).value();
+  region.data.store(region.mapping.data(), std::memory_order_release);
+  return region.mapping.data();
+}
+
+}  // namespace terrane::transport

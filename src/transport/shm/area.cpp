@@ -1,0 +1,61 @@
+#include "transport/shm/area.h"
+
+#include <utility>
+
+#include "platform/wait.h"
+
+namespace terrane::transport::shm {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x5445'5252'414e'4531;
+
+}  // namespace
+
+AreaShape AreaShape::for_job(std::uint32_t nodes) {
+  // Large enough to stream, small enough that all rings in use at once stay modest: nodes^2 of
+  // them.
+  std::uint64_t kib = nodes <= 8 ? 512 : nodes <= 32 ? 128 : nodes <= 128 ? 64 : 32;
+  return {nodes, kib << 10};
+}
+
+std::uint64_t AreaShape::rings_offset() const {
+  std::uint64_t end = kPage + std::uint64_t{nodes} * sizeof(RingControl);
+  return (end + kPage - 1) & ~std::uint64_t{kPage - 1};
+}
+
+base::Result<Area> Area::map(int fd, AreaShape shape) {
+  auto mapping = platform::SharedMapping::map(fd, shape.bytes());
+  if (!mapping) return mapping.error();
+  Area area;
+  area.mapping_ = std::move(mapping).value();
+  area.shape_ = shape;
+  return area;
+}
+
+RingView Area::ring(NodeId sender) const {
+  auto* controls = reinterpret_cast<RingControl*>(mapping_.data() + kPage);
+  std::byte* data = mapping_.data() + shape_.rings_offset() + sender.value * shape_.ring_bytes;
+  return {controls + sender.value, data, shape_.ring_bytes};
+}
+
+void Area::sign(std::uint32_t pid) {
+  ControlPage& page = control();
+  page.magic = kMagic;
+  page.pid = pid;
+  page.nodes = shape_.nodes;
+  page.ring_bytes = shape_.ring_bytes;
+}
+
+bool Area::belongs_to(std::uint32_t pid, AreaShape shape) const {
+  const ControlPage& page = control();
+  return page.magic == kMagic && page.pid == pid && page.nodes == shape.nodes &&
+         page.ring_bytes == shape.ring_bytes;
+}
+
+void wake_owner(ControlPage& control) noexcept {
+  if (control.sleeping.load() == 0 || control.sleeping.exchange(0) == 0) return;
+  control.bell.fetch_add(1);
+  platform::futex_wake_all(control.bell);
+}
+
+}  // namespace terrane::transport::shm

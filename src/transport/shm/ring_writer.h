@@ -1,0 +1,65 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "transport/gather.h"
+#include "transport/shm/area.h"
+#include "wire/frame.h"
+
+namespace terrane::transport::shm {
+
+// A frame in the ring; its place is a multiple of a cache line, so that a small message is one
+// line.
+struct Frame {
+  std::atomic<std::uint64_t> control;  // wire::frame_control, stored last
+  std::uint64_t sequence;
+
+  std::byte* payload() { return reinterpret_cast<std::byte*>(this + 1); }
+};
+static_assert(sizeof(Frame) == sizeof(wire::FrameHeader));
+
+constexpr std::uint64_t frame_span(std::uint64_t payload_bytes) {
+  return (sizeof(Frame) + payload_bytes + kLine - 1) & ~std::uint64_t{kLine - 1};
+}
+
+// The sending end of one ring: puts messages into frames and tells the receiver. The control word
+// behind the last frame is always 0, so the receiver needs no tail: a frame and the news of it are
+// one cache line. Owns the write position; one thread at a time.
+class RingWriter {
+ public:
+  // The ring of `self` in the receiver's area.
+  RingWriter(RingView ring, ControlPage& receiver, NodeId self);
+
+  // Puts as much of what is left of a message of `total_bytes` into the ring as fits: small ones
+  // whole or not at all, larger ones in pieces. True when all of it went. Never waits.
+  bool write(Gather& rest, std::uint64_t total_bytes);
+
+  // After write() found no space, by any thread: whether some was freed since; and the wish to be
+  // woken when it is.
+  bool space_freed() const { return ring_.control->head.load() != stalled_head_.load(); }
+  void want_space() { ring_.control->space_wanted.store(1); }
+
+  // The longest message that travels in one frame.
+  static constexpr std::uint64_t longest_whole(std::uint64_t ring_bytes) {
+    return ring_bytes / 2 - kLine - sizeof(Frame);
+  }
+
+ private:
+  bool write_whole(Gather& rest);
+  bool write_piece(Gather& rest, std::uint64_t total_bytes);
+  bool has_room(std::uint64_t bytes);
+  void publish(wire::FrameKind kind, std::uint64_t payload_bytes, std::uint64_t span);
+  void notify();
+  Frame& frame_at(std::uint64_t position) const;
+
+  RingView ring_;
+  ControlPage& receiver_;
+  NodeId self_;
+  std::uint64_t tail_ = 0;  // bytes put in since the beginning
+  std::uint64_t head_ = 0;  // the receiver's, as last read
+  std::uint64_t sequence_ = 0;
+  std::atomic<std::uint64_t> stalled_head_{0};
+};
+
+}  // namespace terrane::transport::shm

@@ -1,0 +1,69 @@
+#include "transport/shm/shm_factory.h"
+
+#include <utility>
+
+#include "transport/shm/shm_transport.h"
+
+namespace terrane::transport::shm {
+namespace {
+
+// Makes a node's inbound area, then connects it to those of the others. Owns the area in between.
+class ShmFactory final : public TransportFactory {
+ public:
+  std::string_view name() const override { return "shm"; }
+  base::Result<Card> open(NodeId self, std::uint32_t nodes,
+                          std::span<const ExportedRegion> regions) override;
+  base::Result<std::unique_ptr<Transport>> connect(std::vector<Card> cards) override;
+
+ private:
+  NodeId self_;
+  AreaShape shape_;
+  Area own_;
+};
+
+base::Result<Card> ShmFactory::open(NodeId self, std::uint32_t nodes,
+                                    std::span<const ExportedRegion> regions) {
+  if (nodes > kMaxNodes) {
+    return base::error("shm: {} nodes on one host; {} is the most", nodes, kMaxNodes);
+  }
+  self_ = self;
+  shape_ = AreaShape::for_job(nodes);
+  auto fd = platform::create_memfd(shape_.bytes(), "terrane-inbound");
+  if (!fd) return fd.error();
+  UniqueFd area_fd(fd.value());
+  auto area = Area::map(area_fd.get(), shape_);
+  if (!area) return area.error();
+  own_ = std::move(area).value();
+  auto card = ShmCard::of_this_process(shape_, std::move(area_fd), regions);
+  if (!card) return card.error();
+  own_.sign(card.value().pid);
+  return std::move(card).value().encode();
+}
+
+base::Result<std::unique_ptr<Transport>> ShmFactory::connect(std::vector<Card> cards) {
+  std::vector<ShmCard> decoded;
+  std::string wrong;
+  for (Card& card :
+       cards) {  // all of them, also behind a wrong one: decode() takes the descriptors
+    std::size_t node = decoded.size();
+    auto one = ShmCard::decode(std::move(card));
+    if (!one && wrong.empty()) wrong = fmt::format("node {}'s card: {}", node, one.error().message);
+    decoded.push_back(one ? std::move(one).value() : ShmCard{});
+    if (wrong.empty() && (decoded.back().shape.nodes != shape_.nodes ||
+                          decoded.back().shape.ring_bytes != shape_.ring_bytes)) {
+      wrong = fmt::format("node {}'s card is for a job of {} nodes, not {}", node,
+                          decoded.back().shape.nodes, shape_.nodes);
+    }
+  }
+  if (wrong.empty() && decoded.size() != shape_.nodes) {
+    wrong = fmt::format("{} cards for {} nodes", decoded.size(), shape_.nodes);
+  }
+  if (!wrong.empty()) return base::error("shm: {}", wrong);
+  return ShmTransport::connect(self_, std::move(own_), std::move(decoded));
+}
+
+}  // namespace
+
+std::unique_ptr<TransportFactory> make_shm_factory() { return std::make_unique<ShmFactory>(); }
+
+}  // namespace terrane::transport::shm

@@ -1,0 +1,159 @@
+#include "transport/shm/shm_transport.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "platform/wait.h"
+
+namespace terrane::transport::shm {
+namespace {
+
+constexpr std::uint64_t kMillisecond = 1'000'000;
+// How often peers' deaths are looked for: by who polls (asking the clock each time would cost more
+// than the poll), and by who sleeps.
+constexpr std::uint32_t kPollsPerLook = 64;
+constexpr std::uint64_t kLookEvery_ns = 10 * kMillisecond;
+constexpr std::uint64_t kLongestNap_ns = 20 * kMillisecond;
+// How long a transport that is taken down goes on moving what it had accepted.
+constexpr std::uint64_t kFarewell_ns = 2000 * kMillisecond;
+
+}  // namespace
+
+base::Result<std::unique_ptr<Transport>> ShmTransport::connect(NodeId self, Area own,
+                                                               std::vector<ShmCard> cards) {
+  auto watch = PeerWatch::create(static_cast<std::uint32_t>(cards.size()));
+  if (!watch) return watch.error();
+  std::vector<Area> areas;
+  for (std::uint32_t i = 0; i < cards.size(); ++i) {
+    if (NodeId{i} == self) {
+      areas.push_back(std::move(own));
+      continue;
+    }
+    ShmCard& card = cards[i];
+    auto area = Area::map(card.area.get(), card.shape);
+    if (!area) return base::error("shm: node {}'s area: {}", i, area.error().message);
+    card.area.reset();
+    if (!area.value().belongs_to(card.pid, card.shape)) {
+      return base::error("shm: node {}'s memory does not fit its card", i);
+    }
+    areas.push_back(std::move(area).value());
+    if (card.pid_namespace != cards[self.value].pid_namespace) continue;
+    if (auto added = watch.value().add(NodeId{i}, card.pid); !added) return added.error();
+  }
+  return std::unique_ptr<Transport>(
+      new ShmTransport(self, std::move(areas), std::move(cards), std::move(watch).value()));
+}
+
+ShmTransport::ShmTransport(NodeId self, std::vector<Area> areas, std::vector<ShmCard> cards,
+                           PeerWatch watch)
+    : self_(self),
+      areas_(std::move(areas)),
+      control_(areas_[self.value].control()),
+      regions_(static_cast<std::uint32_t>(areas_.size())),
+      outbox_(static_cast<std::uint32_t>(areas_.size())),
+      inbox_(areas_[self.value], static_cast<std::uint32_t>(areas_.size())),
+      watch_(std::move(watch)),
+      lost_(areas_.size()) {
+  for (std::uint32_t i = 0; i < areas_.size(); ++i) {
+    outbox_.add(areas_[i].ring(self_), areas_[i].control(), self_);
+    inbox_.add(areas_[self_.value].ring(NodeId{i}), areas_[i].control());
+    for (ShmCard::Region& region : cards[i].regions) {
+      regions_.add(NodeId{i}, std::move(region.fd), region.bytes);
+    }
+  }
+}
+
+ShmTransport::~ShmTransport() { finish_sending(); }
+
+void ShmTransport::finish_sending() {
+  std::uint64_t deadline_ns = platform::now_ns() + kFarewell_ns;
+  while (outbox_.has_backlog()) {
+    outbox_.advance();
+    while (auto peer = watch_.take()) outbox_.drop(*peer);
+    if (!outbox_.has_backlog() || platform::now_ns() > deadline_ns) return;
+    std::uint32_t seen = control_.bell.load();
+    control_.sleeping.store(1);
+    outbox_.want_space();
+    if (!outbox_.can_advance()) platform::futex_wait(control_.bell, seen, kLongestNap_ns);
+  }
+}
+
+std::size_t ShmTransport::poll(Receiver& receiver) {
+  if (!delivering_.try_lock()) return 0;
+  std::lock_guard lock(delivering_, std::adopt_lock);
+  std::size_t messages = inbox_.deliver(receiver);
+  if (outbox_.has_backlog()) outbox_.advance();
+  return messages + look_after_peers(receiver);
+}
+
+std::size_t ShmTransport::look_after_peers(Receiver& receiver) {
+  if (inbox_.has_broken()) {
+    for (NodeId peer : inbox_.take_broken()) lose(peer, receiver, "it sent a malformed frame");
+  }
+  if (++polls_ % kPollsPerLook == 0) {
+    std::uint64_t now_ns = platform::now_ns();
+    if (now_ns - looked_at_ns_ >= kLookEvery_ns) {
+      looked_at_ns_ = now_ns;
+      if (watch_.news()) news_.store(true);
+    }
+  }
+  return news_.load(std::memory_order_relaxed) ? report_ended(receiver) : 0;
+}
+
+std::size_t ShmTransport::report_ended(Receiver& receiver) {
+  news_.store(false);
+  std::size_t messages = 0;
+  while (auto peer = watch_.take()) {
+    messages += inbox_.deliver_last(*peer, receiver);
+    lose(*peer, receiver, fmt::format("its process (pid {}) has ended", watch_.pid_of(*peer)));
+  }
+  return messages;
+}
+
+void ShmTransport::lose(NodeId peer, Receiver& receiver, std::string_view why) {
+  if (lost_[peer.value]) return;
+  lost_[peer.value] = true;
+  outbox_.drop(peer);
+  receiver.lost(peer, why);
+}
+
+bool ShmTransport::pending() const {
+  return inbox_.pending() || news_.load(std::memory_order_relaxed) || outbox_.can_advance();
+}
+
+void ShmTransport::sleep(std::uint64_t timeout_ns) {
+  std::uint64_t start_ns = platform::now_ns();
+  std::uint64_t slept_ns = 0;
+  while (!sleep_once(timeout_ns - slept_ns)) {
+    slept_ns = platform::now_ns() - start_ns;
+    if (slept_ns >= timeout_ns) return;
+  }
+}
+
+// True when there was a reason to wake.
+bool ShmTransport::sleep_once(std::uint64_t timeout_ns) {
+  outbox_.advance();
+  // Tell senders and receivers first, look afterwards: whatever comes after the look finds the bell
+  // wanted.
+  std::uint32_t seen = control_.bell.load();
+  control_.sleeping.store(1);
+  outbox_.want_space();
+  if (interrupts_.take() || pending()) return true;
+  std::uint64_t nap_ns = std::min(timeout_ns, kLongestNap_ns);
+  if (nap_ns != 0) platform::futex_wait(control_.bell, seen, nap_ns);
+  bool interrupted = interrupts_.take();
+  outbox_.advance();
+  if (watch_.news()) news_.store(true);
+  return interrupted || pending() || control_.bell.load() != seen;
+}
+
+void ShmTransport::interrupt() {
+  interrupts_.interrupt();
+  control_.bell.fetch_add(1);
+  platform::futex_wake_all(control_.bell);
+}
+
+}  // namespace terrane::transport::shm

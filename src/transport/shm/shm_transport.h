@@ -1,0 +1,62 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "transport/interrupt_ledger.h"
+#include "transport/regions.h"
+#include "transport/shm/card.h"
+#include "transport/shm/inbox.h"
+#include "transport/shm/outbox.h"
+#include "transport/shm/peer_watch.h"
+#include "transport/transport.h"
+
+namespace terrane::transport::shm {
+
+// Messages between the nodes of one host through rings in shared memory (area.h has the layout).
+// Owns the mappings of all inbound areas, and our backlogs. A peer's death is seen within some 20
+// ms by whoever polls or sleeps; what it sent before is delivered first.
+class ShmTransport final : public Transport {
+ public:
+  static base::Result<std::unique_ptr<Transport>> connect(NodeId self, Area own,
+                                                          std::vector<ShmCard> cards);
+  ~ShmTransport() override;
+
+  std::string_view name() const override { return "shm"; }
+  void send(NodeId to, Bytes head, Bytes tail) override { outbox_.send(to, head, tail); }
+  std::size_t poll(Receiver& receiver) override;
+  bool pending() const override;
+  void sleep(std::uint64_t timeout_ns) override;
+  void interrupt() override;
+  std::byte* reach(NodeId peer, std::uint32_t region) override {
+    return regions_.reach(peer, region);
+  }
+
+ private:
+  ShmTransport(NodeId self, std::vector<Area> areas, std::vector<ShmCard> cards, PeerWatch watch);
+
+  std::size_t look_after_peers(Receiver& receiver);
+  std::size_t report_ended(Receiver& receiver);
+  void lose(NodeId peer, Receiver& receiver, std::string_view why);
+  bool sleep_once(std::uint64_t timeout_ns);
+  void finish_sending();
+
+  NodeId self_;
+  std::vector<Area> areas_;  // by node; our own among them
+  ControlPage& control_;     // ours
+  Regions regions_;
+  Outbox outbox_;
+  Inbox inbox_;
+  InterruptLedger interrupts_;
+
+  SpinLock delivering_;  // held by the thread that delivers; guards what follows
+  PeerWatch watch_;
+  std::vector<bool> lost_;
+  std::uint32_t polls_ = 0;
+  std::uint64_t looked_at_ns_ = 0;
+  std::atomic<bool> news_{true};  // poll() must ask watch_ who has ended
+};
+
+}  // namespace terrane::transport::shm
