@@ -7,9 +7,9 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 Task<bool> Hlrc::lock(Strand& s, LockId id) {
   Event acquire = LockAcquire{id, s.waiter()};
-  std::uint64_t remote = co_await s.call(acquire);
-  if (remote) co_await apply(s, false);
-  co_return true;
+  auto how = static_cast<Acquired>(co_await s.call(acquire));
+  if (how == Acquired::kRemote) co_await apply(s, false);
+  co_return how != Acquired::kHeldAlready;
 }
 
 Task<LockResult> Hlrc::unlock(Strand& s, LockId id) {

@@ -86,6 +86,9 @@ using Event = std::variant<LockAcquire, LockHandOff, LockRelease, BarrierEnter, 
                            BarrierLeave, CloseInterval, Learn, RegionAllocate, RegionFind,
                            RegionFree, RegionDropped, Received>;
 
+// kRemote: the payload is the grant's notice set. kHeldAlready: by this very waiter; nothing was
+// done.
+enum class Acquired : std::uint64_t { kHere, kRemote, kHeldAlready };
 enum class HandOff : std::uint64_t { kRelease, kHandedOver, kNotHeld };
 enum class BarrierRole : std::uint64_t { kLast, kLeft };
 inline constexpr std::uint64_t kHomeFirstTouch = 1ull << 32;  // ask the directory

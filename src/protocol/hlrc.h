@@ -48,6 +48,7 @@ class Hlrc {
 
   // Makes the block accessible to a thread that faulted on it.
   Task<FaultResult> fault(Strand& s, BlockId block, Access wanted);
+  // False: this very thread holds the lock already.
   Task<bool> lock(Strand& s, LockId lock);
   Task<LockResult> unlock(Strand& s, LockId lock);
   Task<bool> barrier(Strand& s, BarrierId barrier, std::uint32_t threads_here);

@@ -28,11 +28,15 @@ LockManager::Lock& LockManager::find(LockId id) {
 
 void LockManager::acquire(LockId id, WaiterId waiter) {
   Lock& lock = find(id);
+  if (lock.held && lock.holder == waiter) {
+    outbox_.resume_plain(waiter, static_cast<std::uint64_t>(Acquired::kHeldAlready));
+    return;
+  }
   if (lock.token && !lock.held) {
     mark(Mark::kLockFreeHere);
     lock.held = true;
     lock.holder = waiter;
-    outbox_.resume_plain(waiter, 0);
+    outbox_.resume_plain(waiter, static_cast<std::uint64_t>(Acquired::kHere));
     return;
   }
   lock.waiters.push_back(waiter);
@@ -135,7 +139,7 @@ void LockManager::release(LockId id, [[maybe_unused]] WaiterId waiter) {
     lock.held = true;
     lock.holder = lock.waiters.front();
     lock.waiters.pop_front();
-    outbox_.resume_plain(lock.holder, 0);
+    outbox_.resume_plain(lock.holder, static_cast<std::uint64_t>(Acquired::kHere));
   }
 }
 
@@ -170,7 +174,7 @@ bool LockManager::received_grant(Bytes message, std::uint64_t blocks) {
   lock.holder = lock.waiters.front();
   lock.waiters.pop_front();
   put_bytes(outbox_.begin(), message);
-  outbox_.resume(lock.holder, 1);
+  outbox_.resume(lock.holder, static_cast<std::uint64_t>(Acquired::kRemote));
   return true;
 }
 

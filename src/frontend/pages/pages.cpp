@@ -1,0 +1,174 @@
+#include <terrane/pages.h>
+
+#include <mutex>
+
+#include "base/log.h"
+#include "runtime/node.h"
+
+namespace {
+
+using terrane::runtime::Node;
+using terrane::runtime::Outcome;
+using terrane::runtime::Status;
+
+// The one Node of this process, behind the C interface.
+struct Process {
+  std::mutex mutex;  // of init and finalize
+  std::unique_ptr<Node> owned;
+  std::atomic<Node*> node{nullptr};
+  bool left = false;
+};
+Process& process() {
+  static auto* one = new Process();  // never destroyed: threads may run on while the process exits
+  return *one;
+}
+
+std::string& last_error() {
+  thread_local std::string text;
+  return text;
+}
+
+int fail(Status status, std::string message) {
+  last_error() = std::move(message);
+  return static_cast<int>(status);
+}
+
+// Calls `function` with the node; an Outcome becomes a status and the thread's last error.
+template <typename Function>
+int with_node(const char* call, Function function) noexcept {
+  Node* node = process().node.load(std::memory_order_acquire);
+  if (node == nullptr) {
+    return fail(Status::kState,
+                fmt::format("{} {}", call,
+                            process().left ? "after terrane_finalize" : "before terrane_init"));
+  }
+  Outcome outcome = function(*node);
+  return outcome.ok() ? TERRANE_OK : fail(outcome.status, std::move(outcome.message));
+}
+
+void* allocate(const char* call, size_t bytes, const terrane_alloc_options* options,
+               bool collective) noexcept {
+  void* address = nullptr;
+  with_node(call, [&](Node& node) -> Outcome {
+    terrane::runtime::Allocation allocation;
+    allocation.collective = collective;
+    if (options != nullptr) {
+      if (options->homes < TERRANE_HOMES_FIRST_TOUCH || options->homes > TERRANE_HOMES_EXPLICIT)
+        return {Status::kInvalid, fmt::format("{}: homes {} is no home policy", call,
+                                              static_cast<int>(options->homes))};
+      allocation.homes = static_cast<terrane::protocol::Homes>(options->homes);
+      allocation.home = allocation.homes == terrane::protocol::Homes::kExplicit ? options->home : 0;
+      if (options->name != nullptr) allocation.name = options->name;
+    }
+    return node.allocate(bytes, allocation, address);
+  });
+  return address;
+}
+
+}  // namespace
+
+extern "C" {
+
+int terrane_init(void) noexcept {
+  Process& self = process();
+  std::lock_guard hold(self.mutex);
+  if (self.owned != nullptr || self.left) {
+    return fail(Status::kState,
+                self.left ? "terrane_init after terrane_finalize" : "terrane_init twice");
+  }
+  auto node = Node::join();
+  if (!node) {
+    terrane::base::log("cannot join the job: {}", node.error().message);
+    return fail(Status::kSystem, node.error().message);
+  }
+  self.owned = std::move(node).value();
+  self.node.store(self.owned.get(), std::memory_order_release);
+  return TERRANE_OK;
+}
+
+int terrane_finalize(void) noexcept {
+  Process& self = process();
+  std::lock_guard hold(self.mutex);
+  return with_node("terrane_finalize", [&](Node& node) -> Outcome {
+    node.leave();
+    self.left = true;
+    self.node.store(nullptr, std::memory_order_release);
+    self.owned.reset();
+    return {};
+  });
+}
+
+int terrane_node(void) noexcept {
+  int number = 0;
+  int status = with_node("terrane_node", [&](Node& node) -> Outcome {
+    number = static_cast<int>(node.self().value);
+    return {};
+  });
+  return status == TERRANE_OK ? number : status;
+}
+
+int terrane_nodes(void) noexcept {
+  int number = 0;
+  int status = with_node("terrane_nodes", [&](Node& node) -> Outcome {
+    number = static_cast<int>(node.nodes());
+    return {};
+  });
+  return status == TERRANE_OK ? number : status;
+}
+
+void* terrane_alloc(size_t bytes, const terrane_alloc_options* options) noexcept {
+  return allocate("terrane_alloc", bytes, options, false);
+}
+
+void* terrane_alloc_all(size_t bytes, const terrane_alloc_options* options) noexcept {
+  return allocate("terrane_alloc_all", bytes, options, true);
+}
+
+int terrane_free(void* address) noexcept {
+  return with_node("terrane_free", [&](Node& node) { return node.free(address); });
+}
+
+int terrane_lock(uint32_t lock) noexcept {
+  return with_node("terrane_lock", [&](Node& node) { return node.lock(terrane::LockId{lock}); });
+}
+
+int terrane_unlock(uint32_t lock) noexcept {
+  return with_node("terrane_unlock",
+                   [&](Node& node) { return node.unlock(terrane::LockId{lock}); });
+}
+
+int terrane_barrier(void) noexcept { return terrane_barrier_threads(0, 1); }
+
+int terrane_barrier_threads(uint32_t barrier, uint32_t threads_here) noexcept {
+  return with_node("terrane_barrier", [&](Node& node) {
+    return node.barrier(terrane::BarrierId{barrier}, threads_here);
+  });
+}
+
+int terrane_touch(const void* address, size_t bytes, int access) noexcept {
+  return with_node("terrane_touch", [&](Node& node) -> Outcome {
+    if (access < TERRANE_READ || access > (TERRANE_READ | TERRANE_WRITE))
+      return {Status::kInvalid, fmt::format("terrane_touch: access {} is none", access)};
+    return node.touch(address, bytes, (access & TERRANE_WRITE) != 0);
+  });
+}
+
+int terrane_evict(const void* address, size_t bytes) noexcept {
+  return with_node("terrane_evict", [&](Node& node) { return node.evict(address, bytes); });
+}
+
+int terrane_read_counters(terrane_counters* out) noexcept {
+  return with_node("terrane_read_counters", [&](Node& node) -> Outcome {
+    if (out == nullptr) return {Status::kInvalid, "terrane_read_counters: out is NULL"};
+    auto totals = node.totals();
+    static_assert(sizeof totals == sizeof *out);
+    std::memcpy(out, &totals, sizeof totals);
+    return {};
+  });
+}
+
+const char* terrane_error(void) noexcept { return last_error().c_str(); }
+
+const char* terrane_version(void) noexcept { return TERRANE_VERSION; }
+
+}  // extern "C"

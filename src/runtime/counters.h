@@ -1,0 +1,27 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace terrane::runtime {
+
+// A number that one thread raises and any thread may read.
+class Counter {
+ public:
+  void add(std::uint64_t n) {
+    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
+  std::uint64_t get() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+// What one thread did, in ViSMI's categories (ViSMI, section 5); nanoseconds.
+struct Counters {
+  Counter pages_fetched, read_faults, write_faults, pages_flushed, bytes_flushed, notices,
+      pages_invalidated, pages_evicted, lock_acquires, barriers, messages_sent, message_bytes_sent,
+      fetch_ns, lock_ns, barrier_ns, handler_ns, overhead_ns;
+};
+
+}  // namespace terrane::runtime

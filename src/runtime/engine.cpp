@@ -1,0 +1,175 @@
+#include "runtime/engine.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include "base/check.h"
+
+namespace terrane::runtime {
+namespace {
+
+constexpr std::uint64_t kSleepNs = 100'000'000;  // a bound on every sleep
+
+// The handler thread takes none of the program's signals (those of faults excepted, which it never
+// causes).
+void start_without_signals(std::thread& thread, auto function) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  for (int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL}) sigdelset(&all, fault);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread = std::thread(function);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace
+
+Engine::Engine(PageSpace& space, transport::Transport& transport, bootstrap::Bootstrap& bootstrap,
+               ThreadRegistry& threads, protocol::Core& core, protocol::Hlrc& hlrc)
+    : space_(space),
+      transport_(transport),
+      bootstrap_(bootstrap),
+      threads_(threads),
+      core_(core),
+      hlrc_(hlrc) {
+  effects_.bytes.reserve(1 << 16);
+  start_without_signals(handler_, [this] { handle(); });
+}
+
+Engine::~Engine() { stop(); }
+
+void Engine::stop() {
+  if (!handler_.joinable()) return;
+  stopping_.store(true);
+  transport_.interrupt();
+  handler_.join();
+}
+
+std::uint64_t Engine::perform(ThreadContext& context, const protocol::Step& step) {
+  using enum protocol::StepKind;
+  switch (step.kind) {
+    case kPause:
+      return 0;
+    case kWait:
+      platform::wait_while_equal(*step.word, static_cast<std::uint32_t>(step.value));
+      return 0;
+    case kWake:
+      platform::futex_wake_all(*step.word);
+      return 0;
+    case kCall:
+      return call(context, *step.event);
+    case kTell:
+      tell(context, *step.event);
+      return 0;
+    default:
+      return space_.perform(step, context.strand, context.counters);
+  }
+}
+
+void Engine::tell(ThreadContext& context, const protocol::Event& event) {
+  std::lock_guard hold(mutex_);
+  step(event, context.counters);
+}
+
+std::uint64_t Engine::call(ThreadContext& context, const protocol::Event& event) {
+  context.resumed.store(0, std::memory_order_relaxed);
+  {
+    std::lock_guard hold(mutex_);
+    step(event, context.counters);
+  }
+  if (context.resumed.load(std::memory_order_acquire) == 0) wait_resumed(context);
+  return context.strand.result;
+}
+
+// Under the mutex. Messages are sent under it too: their order for each pair is the order of the
+// steps.
+void Engine::step(const protocol::Event& event, Counters& counters) {
+  effects_.clear();
+  core_.step(event, effects_);
+  for (const auto& effect : effects_.list) {
+    if (const auto* send = std::get_if<protocol::Send>(&effect)) {
+      carry_out(*send, counters);
+    } else if (const auto* resume = std::get_if<protocol::Resume>(&effect)) {
+      carry_out(*resume);
+    } else if (const auto* drop = std::get_if<protocol::Drop>(&effect)) {
+      drops_.push_back(*drop);
+      transport_.interrupt();  // the handler thread does it
+    } else {
+      auto from = std::get<protocol::Malformed>(effect).from;
+      bootstrap_.fail(
+          fmt::format("a malformed message came from node {}; do all nodes run the same "
+                      "version? See 'terrane info'",
+                      from.value),
+          1);
+    }
+  }
+}
+
+void Engine::carry_out(const protocol::Send& send, Counters& counters) {
+  counters.messages_sent.add(1);
+  counters.message_bytes_sent.add(send.size);
+  transport_.send(send.to, {effects_.bytes.data() + send.offset, send.size});
+}
+
+void Engine::carry_out(const protocol::Resume& resume) {
+  ThreadContext& context = threads_.at(resume.waiter);
+  context.strand.result = resume.value;
+  const std::byte* payload = effects_.bytes.data() + resume.offset;
+  context.strand.inbox.assign(payload, payload + resume.size);
+  context.resumed.store(1, std::memory_order_seq_cst);
+  if (context.sleeping.load(std::memory_order_seq_cst) != 0) transport_.interrupt();
+}
+
+void Engine::wait_resumed(ThreadContext& context) {
+  std::uint64_t from = platform::now_ns();
+  platform::Backoff backoff;
+  while (context.resumed.load(std::memory_order_acquire) == 0) {
+    if (transport_.pending() && transport_.poll(*this) > 0) continue;
+    if (backoff.pause()) continue;
+    context.sleeping.store(1, std::memory_order_seq_cst);
+    if (context.resumed.load(std::memory_order_seq_cst) == 0) transport_.sleep(kSleepNs);
+    context.sleeping.store(0, std::memory_order_relaxed);
+  }
+  context.waited_ns += platform::now_ns() - from;
+}
+
+void Engine::handle() {
+  pthread_setname_np(pthread_self(), "terrane-handler");
+  ThreadContext& context = threads_.current();
+  while (!stopping_.load()) {
+    transport_.sleep(kSleepNs);
+    std::uint64_t from = platform::now_ns();
+    while (transport_.pending() && transport_.poll(*this) > 0) {
+    }
+    run_drops(context);
+    context.counters.handler_ns.add(platform::now_ns() - from);
+  }
+}
+
+// Freed regions. On a host an operation waits only for threads of its own node that make progress
+// by themselves.
+void Engine::run_drops(ThreadContext& context) {
+  for (;;) {
+    protocol::Drop drop;
+    {
+      std::lock_guard hold(mutex_);
+      if (drops_.empty()) return;
+      drop = drops_.back();
+      drops_.pop_back();
+    }
+    run(context, hlrc_.drop(context.strand, drop.region, drop.blocks));
+    tell(context, protocol::RegionDropped{drop.region, drop.blocks});
+  }
+}
+
+void Engine::received(NodeId from, transport::Bytes message) {
+  ThreadContext& context = threads_.current();
+  std::lock_guard hold(mutex_);
+  step(protocol::Received{from, message}, context.counters);
+}
+
+// The launcher sees every death by itself, ends the job and says who died; nothing is left to do
+// here.
+void Engine::lost(NodeId, std::string_view) {}
+
+}  // namespace terrane::runtime

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "bootstrap/bootstrap.h"
+#include "platform/wait.h"
+#include "protocol/core.h"
+#include "protocol/hlrc.h"
+#include "runtime/page_space.h"
+#include "runtime/thread_context.h"
+#include "transport/transport.h"
+
+namespace terrane::runtime {
+
+// Drives the protocol on real threads, pages and messages: performs the steps of operations in the
+// calling thread, feeds the core under one mutex, and delivers messages. Whoever waits makes
+// progress by polling; while nobody waits, a handler thread sleeps on the transport and serves the
+// other nodes.
+class Engine final : private transport::Receiver {
+ public:
+  Engine(PageSpace& space, transport::Transport& transport, bootstrap::Bootstrap& bootstrap,
+         ThreadRegistry& threads, protocol::Core& core, protocol::Hlrc& hlrc);
+  ~Engine();
+
+  // Runs an operation of the calling thread to its end; its value.
+  template <typename T>
+  T run(ThreadContext& context, protocol::Task<T> task) {
+    protocol::Strand& strand = context.strand;
+    strand.start(task);
+    while (!task.done()) {
+      strand.result = perform(context, strand.step());
+      strand.move_on();
+    }
+    return task.value();
+  }
+
+  // Gives the core an event and waits until the calling thread is resumed; the value, and
+  // Strand::inbox.
+  std::uint64_t call(ThreadContext& context, const protocol::Event& event);
+  // Delivers what has arrived, if anything.
+  void poll() {
+    if (transport_.pending()) transport_.poll(*this);
+  }
+  // Ends the handler thread. No operation may be under way.
+  void stop();
+
+ private:
+  std::uint64_t perform(ThreadContext& context, const protocol::Step& step);
+  void tell(ThreadContext& context, const protocol::Event& event);
+  void step(const protocol::Event& event, Counters& counters);
+  void carry_out(const protocol::Send& send, Counters& counters);
+  void carry_out(const protocol::Resume& resume);
+  void wait_resumed(ThreadContext& context);
+  void handle();
+  void run_drops(ThreadContext& context);
+
+  void received(NodeId from, transport::Bytes message) override;
+  void lost(NodeId peer, std::string_view why) override;
+
+  PageSpace& space_;
+  transport::Transport& transport_;
+  bootstrap::Bootstrap& bootstrap_;
+  ThreadRegistry& threads_;
+  protocol::Core& core_;
+  protocol::Hlrc& hlrc_;
+  std::mutex mutex_;  // of core_, effects_ and drops_
+  protocol::Effects effects_;
+  std::vector<protocol::Drop> drops_;
+  std::atomic<bool> stopping_{false};
+  std::thread handler_;
+};
+
+}  // namespace terrane::runtime

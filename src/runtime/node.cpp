@@ -1,0 +1,308 @@
+#include "runtime/node.h"
+
+#include <cstring>
+
+#include "base/log.h"
+#include "runtime/job_facts.h"
+
+namespace terrane::runtime {
+
+base::Result<std::unique_ptr<Node>> Node::join() {
+  std::unique_ptr<Node> node(new Node());
+  auto started = node->start();
+  if (!started) return started.error();
+  return node;
+}
+
+base::Result<> Node::start() {
+  joined_ns_ = platform::now_ns();
+  auto bootstrap = bootstrap::Bootstrap::connect();
+  if (!bootstrap) return bootstrap.error();
+  bootstrap_ = std::move(bootstrap).value();
+  base::set_log_identity(fmt::format("node {} ({})", self().value, bootstrap_->host()));
+  platform::set_runnable_threads(bootstrap_->nodes_on_host());
+  auto options = read_options(nodes());
+  if (!options) return options.error();
+  threads_.current();
+  auto space = PageSpace::create(options.value(), self(), nodes());
+  if (!space) return space.error();
+  space_ = std::move(space).value();
+  auto wired = wire_up(options.value());
+  if (!wired) return wired;
+
+  protocol::CoreConfig core;
+  core.self = self();
+  core.nodes = nodes();
+  core.blocks = space_->blocks();
+  core.max_log_ranges = static_cast<std::uint32_t>(options.value().log_ranges);
+  core_ = std::make_unique<protocol::Core>(core);
+  auto watching = space_->watch(&Node::on_fault, this);
+  if (!watching) return watching;
+  protocol::HlrcConfig hlrc;
+  hlrc.self = self();
+  hlrc.nodes = nodes();
+  hlrc.blocks = space_->blocks();
+  hlrc.detection = space_->detection();
+  // Half of the memory for copies and their twins; the rest is for the homes.
+  if (options.value().memory_bytes != ~0ull)
+    hlrc.max_cached =
+        std::max<std::uint64_t>(32, options.value().memory_bytes / 4 / space_->unit());
+  hlrc_ = std::make_unique<protocol::Hlrc>(hlrc, space_->protocol_memory(), *core_);
+  engine_ = std::make_unique<Engine>(*space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_);
+  // Nobody reaches into a node that has not made its tables.
+  auto ready = bootstrap_->exchange({}, {});
+  if (!ready) return ready.error();
+  return {};
+}
+
+// Regions and cards go to everyone, with what has to be the same on all nodes in front.
+base::Result<> Node::wire_up(const Options& options) {
+  auto factory = transport::make_transport(options.transport, nodes());
+  if (!factory) return factory.error();
+  auto exported = space_->exported();
+  auto card = factory.value()->open(self(), nodes(), exported);
+  if (!card) return card.error();
+  JobFacts facts = job_facts(options);
+  std::vector<std::byte> bytes(sizeof facts);
+  std::memcpy(bytes.data(), &facts, sizeof facts);
+  bytes.insert(bytes.end(), card.value().bytes.begin(), card.value().bytes.end());
+  auto all = bootstrap_->exchange(bytes, card.value().fds);
+  if (!all) return all.error();
+  std::vector<transport::Card> cards;
+  for (std::uint32_t node = 0; node < nodes(); ++node) {
+    bootstrap::Contribution& from = all.value()[node];
+    auto same = compare_facts(facts, from.bytes, node);
+    if (!same) return same;
+    cards.push_back({{from.bytes.begin() + sizeof facts, from.bytes.end()}, std::move(from.fds)});
+  }
+  auto transport = factory.value()->connect(std::move(cards));
+  if (!transport) return transport.error();
+  transport_ = std::move(transport).value();
+  space_->connect(*transport_);
+  return {};
+}
+
+Node::~Node() = default;
+
+void Node::leave() {
+  barrier(BarrierId{0xffffffffu}, 1);
+  engine_->stop();
+  bootstrap_->leaving();
+}
+
+// What an operation took, apart: its waiting, and the protocol's own work.
+void Node::account(ThreadContext& context, Counter Counters::*waiting, std::uint64_t from_ns) {
+  std::uint64_t total = platform::now_ns() - from_ns;
+  std::uint64_t waited = std::min(context.waited_ns, total);
+  (context.counters.*waiting).add(waited);
+  context.counters.overhead_ns.add(total - waited);
+  context.waited_ns = 0;
+}
+
+Outcome Node::lock(LockId lock) {
+  ThreadContext& context = threads_.current();
+  std::uint64_t from = platform::now_ns();
+  bool taken = engine_->run(context, hlrc_->lock(context.strand, lock));
+  context.counters.lock_acquires.add(1);
+  account(context, &Counters::lock_ns, from);
+  if (!taken) {
+    return {
+        Status::kInvalid,
+        fmt::format("lock {} is held by this thread already; locks are not recursive", lock.value)};
+  }
+  return {};
+}
+
+Outcome Node::unlock(LockId lock) {
+  ThreadContext& context = threads_.current();
+  std::uint64_t from = platform::now_ns();
+  auto result = engine_->run(context, hlrc_->unlock(context.strand, lock));
+  account(context, &Counters::lock_ns, from);
+  if (result == protocol::LockResult::kNotHeld)
+    return {Status::kNotHeld, fmt::format("lock {} is not held by this thread", lock.value)};
+  return {};
+}
+
+Outcome Node::barrier(BarrierId barrier, std::uint32_t threads_here) {
+  if (threads_here == 0)
+    return {Status::kInvalid, "a barrier needs at least one thread of each node"};
+  ThreadContext& context = threads_.current();
+  std::uint64_t from = platform::now_ns();
+  engine_->run(context, hlrc_->barrier(context.strand, barrier, threads_here));
+  context.counters.barriers.add(1);
+  account(context, &Counters::barrier_ns, from);
+  return {};
+}
+
+platform::FaultVerdict Node::on_fault(void* context, std::uint64_t offset,
+                                      platform::Access wanted) {
+  return static_cast<Node*>(context)->fault(offset, wanted);
+}
+
+platform::FaultVerdict Node::fault(std::uint64_t offset, platform::Access wanted) {
+  std::uint64_t from = platform::now_ns();
+  ThreadContext& context = threads_.current();
+  bool write = wanted == platform::Access::kWrite;
+  (write ? context.counters.write_faults : context.counters.read_faults).add(1);
+  auto result = engine_->run(
+      context, hlrc_->fault(context.strand, BlockId{offset / space_->unit()},
+                            write ? protocol::Access::kWrite : protocol::Access::kRead));
+  context.counters.fetch_ns.add(platform::now_ns() - from);
+  context.waited_ns = 0;
+  if (result == protocol::FaultResult::kNoMemory) out_of_memory(offset);
+  if (result == protocol::FaultResult::kForeign) {
+    explain_foreign(offset, wanted);
+    return platform::FaultVerdict::kForeign;
+  }
+  return platform::FaultVerdict::kRetry;
+}
+
+void Node::out_of_memory(std::uint64_t offset) {
+  std::uint64_t kept = space_->resident_bytes() >> 20;
+  std::string limit = space_->memory_bytes() == ~0ull
+                          ? std::string("the machine has no more")
+                          : fmt::format("the limit is {} MiB", space_->memory_bytes() >> 20);
+  bootstrap_->fail(
+      fmt::format(
+          "out of memory for shared page {}: this node keeps {} MiB of shared memory and {}; "
+          "use more nodes, spread the homes, or raise --memory",
+          fmt::ptr(space_->base() + offset), kept, limit),
+      1);
+  std::abort();
+}
+
+void Node::explain_foreign(std::uint64_t offset, platform::Access wanted) const {
+  base::log("{} of {}, which lies in the shared space but in no allocation{}",
+            wanted == platform::Access::kWrite ? "a write" : "a read",
+            fmt::ptr(space_->base() + offset), " (was it freed, or is an index out of bounds?)");
+}
+
+Outcome Node::check_range(const void* address, std::uint64_t bytes, const char* what,
+                          protocol::BlockRange& blocks) {
+  auto at = reinterpret_cast<std::uintptr_t>(address);
+  auto base = reinterpret_cast<std::uintptr_t>(space_->base());
+  if (at < base || at - base >= space_->bytes() || bytes > space_->bytes() - (at - base)) {
+    return {Status::kAddress,
+            fmt::format("{}: {} is not in shared memory", what, fmt::ptr(address))};
+  }
+  if (bytes == 0) {
+    blocks = {};
+    return {};
+  }
+  std::uint64_t first = (at - base) / space_->unit();
+  blocks = {first, (at - base + bytes - 1) / space_->unit() - first + 1};
+  return {};
+}
+
+Outcome Node::touch(const void* address, std::uint64_t bytes, bool write) {
+  protocol::BlockRange blocks;
+  Outcome range = check_range(address, bytes, "touch", blocks);
+  if (!range.ok()) return range;
+  ThreadContext& context = threads_.current();
+  for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
+    auto access = write ? protocol::Access::kWrite : protocol::Access::kRead;
+    auto result = engine_->run(context, hlrc_->fault(context.strand, BlockId{b}, access));
+    if (result == protocol::FaultResult::kNoMemory) out_of_memory(b * space_->unit());
+    if (result == protocol::FaultResult::kForeign) {
+      return {Status::kAddress, fmt::format("touch: {} lies in no allocation",
+                                            fmt::ptr(space_->base() + b * space_->unit()))};
+    }
+  }
+  return {};
+}
+
+Outcome Node::evict(const void* address, std::uint64_t bytes) {
+  protocol::BlockRange blocks;
+  Outcome range = check_range(address, bytes, "evict", blocks);
+  if (!range.ok()) return range;
+  ThreadContext& context = threads_.current();
+  engine_->run(context, hlrc_->evict(context.strand, blocks, true));
+  return {};
+}
+
+Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& address) {
+  if (bytes == 0) return {Status::kInvalid, "an allocation of 0 bytes"};
+  if (options.homes == protocol::Homes::kExplicit && options.home >= nodes()) {
+    return {Status::kInvalid, fmt::format("home node {} does not exist: the job has {} nodes",
+                                          options.home, nodes())};
+  }
+  auto too_much = [&] {
+    return Outcome{
+        Status::kNoMemory,
+        fmt::format("no room for {} bytes in the shared space of {} GiB; set TERRANE_SPACE "
+                    "to more, or free something",
+                    bytes, space_->bytes() >> 30)};
+  };
+  if (bytes > space_->bytes()) return too_much();
+  ThreadContext& context = threads_.current();
+  protocol::RegionAllocate request{(bytes + space_->unit() - 1) / space_->unit(),
+                                   bytes,
+                                   options.homes,
+                                   NodeId{options.home},
+                                   0,
+                                   {},
+                                   context.strand.waiter()};
+  if (options.collective) request.sequence = collective_.fetch_add(1) + 1;
+  std::size_t name = std::min(options.name.size(), sizeof request.name - 1);
+  std::memcpy(request.name, options.name.data(), name);
+  auto status = static_cast<wire::RegionStatus>(engine_->call(context, request));
+  if (status == wire::RegionStatus::kNoSpace) return too_much();
+  if (status == wire::RegionStatus::kMismatch) {
+    return {
+        Status::kInvalid,
+        fmt::format("collective allocation number {}: {} bytes here, but another node asked for "
+                    "another size or other homes; all nodes must make the same calls",
+                    request.sequence, bytes)};
+  }
+  wire::RegionReply reply;
+  protocol::Bytes payload(context.strand.inbox);
+  wire::take(payload, reply);
+  address = space_->base() + reply.first * space_->unit();
+  return {};
+}
+
+Outcome Node::free(void* address) {
+  protocol::BlockRange blocks;
+  Outcome range = check_range(address, 1, "free", blocks);
+  if (!range.ok()) return range;
+  ThreadContext& context = threads_.current();
+  auto status = wire::RegionStatus::kUnknown;
+  if (address == space_->base() + blocks.first * space_->unit()) {
+    status = static_cast<wire::RegionStatus>(engine_->call(
+        context, protocol::RegionFree{BlockId{blocks.first}, context.strand.waiter()}));
+  }
+  if (status != wire::RegionStatus::kOk) {
+    return {Status::kAddress,
+            fmt::format("free: {} is not the start of an allocation, or was freed already",
+                        fmt::ptr(address))};
+  }
+  return {};
+}
+
+Totals Node::totals() const {
+  Totals sum{};
+  threads_.for_each([&](const ThreadContext& context) {
+    const Counters& c = context.counters;
+    sum.pages_fetched += c.pages_fetched.get();
+    sum.read_faults += c.read_faults.get();
+    sum.write_faults += c.write_faults.get();
+    sum.pages_flushed += c.pages_flushed.get();
+    sum.bytes_flushed += c.bytes_flushed.get();
+    sum.notices += c.notices.get();
+    sum.pages_invalidated += c.pages_invalidated.get();
+    sum.pages_evicted += c.pages_evicted.get();
+    sum.lock_acquires += c.lock_acquires.get();
+    sum.barriers += c.barriers.get();
+    sum.messages_sent += c.messages_sent.get();
+    sum.message_bytes_sent += c.message_bytes_sent.get();
+    sum.fetch_ns += c.fetch_ns.get();
+    sum.lock_ns += c.lock_ns.get();
+    sum.barrier_ns += c.barrier_ns.get();
+    sum.handler_ns += c.handler_ns.get();
+    sum.overhead_ns += c.overhead_ns.get();
+  });
+  sum.elapsed_ns = platform::now_ns() - joined_ns_;
+  return sum;
+}
+
+}  // namespace terrane::runtime

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "runtime/engine.h"
+
+namespace terrane::runtime {
+
+// Why a call failed; the numbers of terrane_status in <terrane/pages.h>.
+enum class Status : int {
+  kOk = 0,
+  kInvalid = -1,
+  kState = -2,
+  kNoMemory = -3,
+  kAddress = -4,
+  kNotHeld = -5,
+  kSystem = -6,
+};
+
+// A call's outcome: a status, and for a failure the sentence that tells it.
+struct Outcome {
+  Status status = Status::kOk;
+  std::string message;
+
+  bool ok() const { return status == Status::kOk; }
+};
+
+struct Allocation {
+  protocol::Homes homes = protocol::Homes::kFirstTouch;
+  std::uint32_t home = 0;
+  std::string_view name;
+  bool collective = false;
+};
+
+struct Totals;
+
+// One process's place in a job: everything between the C interface and the layers below. Owns them
+// all. Every method may be called by any thread at any time.
+class Node {
+ public:
+  static base::Result<std::unique_ptr<Node>> join();
+  ~Node();
+  Node(const Node&) = delete;
+
+  NodeId self() const { return bootstrap_->self(); }
+  std::uint32_t nodes() const { return bootstrap_->nodes(); }
+
+  Outcome allocate(std::uint64_t bytes, const Allocation& options, void*& address);
+  Outcome free(void* address);
+  Outcome lock(LockId lock);
+  Outcome unlock(LockId lock);
+  Outcome barrier(BarrierId barrier, std::uint32_t threads_here);
+  Outcome touch(const void* address, std::uint64_t bytes, bool write);
+  Outcome evict(const void* address, std::uint64_t bytes);
+
+  // Collective: waits for all, then leaves. Nothing may be called afterwards.
+  void leave();
+  Totals totals() const;
+
+ private:
+  Node() = default;
+  base::Result<> start();
+  base::Result<> wire_up(const Options& options);
+  static platform::FaultVerdict on_fault(void* context, std::uint64_t offset,
+                                         platform::Access wanted);
+  platform::FaultVerdict fault(std::uint64_t offset, platform::Access wanted);
+  [[noreturn]] void out_of_memory(std::uint64_t offset);
+  void explain_foreign(std::uint64_t offset, platform::Access wanted) const;
+  Outcome check_range(const void* address, std::uint64_t bytes, const char* what,
+                      protocol::BlockRange& blocks);
+  void account(ThreadContext& context, Counter Counters::*waiting, std::uint64_t from_ns);
+
+  // Bottom-up: destroyed top-down.
+  std::unique_ptr<bootstrap::Bootstrap> bootstrap_;
+  ThreadRegistry threads_;
+  std::unique_ptr<PageSpace> space_;
+  std::unique_ptr<transport::Transport> transport_;
+  std::unique_ptr<protocol::Core> core_;
+  std::unique_ptr<protocol::Hlrc> hlrc_;
+  std::unique_ptr<Engine> engine_;
+  std::atomic<std::uint32_t> collective_{0};
+  std::uint64_t joined_ns_ = 0;
+};
+
+// A node's counters summed over its threads.
+struct Totals {
+  std::uint64_t pages_fetched, read_faults, write_faults, pages_flushed, bytes_flushed, notices,
+      pages_invalidated, pages_evicted, lock_acquires, barriers, messages_sent, message_bytes_sent,
+      fetch_ns, lock_ns, barrier_ns, handler_ns, overhead_ns, elapsed_ns;
+};
+
+}  // namespace terrane::runtime

@@ -1,0 +1,70 @@
+#include "runtime/options.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cstdlib>
+
+#include "platform/mapping.h"
+
+namespace terrane::runtime {
+namespace {
+
+// Leaves `out` alone where the variable is not set.
+base::Result<> read_size(const char* name, std::uint64_t least, std::uint64_t& out) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return {};
+  auto size = parse_size(text);
+  if (!size) return base::error("{}: {}", name, size.error().message);
+  if (size.value() < least)
+    return base::error("{}={}: too small; give at least {} bytes", name, text, least);
+  out = size.value();
+  return {};
+}
+
+}  // namespace
+
+base::Result<std::uint64_t> parse_size(std::string_view text) {
+  std::uint64_t number = 0;
+  auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), number);
+  std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  int shift = suffix.empty() || suffix == "B"    ? 0
+              : suffix == "K" || suffix == "KiB" ? 10
+              : suffix == "M" || suffix == "MiB" ? 20
+              : suffix == "G" || suffix == "GiB" ? 30
+              : suffix == "T" || suffix == "TiB" ? 40
+                                                 : -1;
+  if (bad != std::errc() || shift < 0 || number > (~0ull >> shift))
+    return base::error("'{}' is not a size; write bytes, or a number with K, M, G or T", text);
+  return number << shift;
+}
+
+base::Result<Options> read_options(std::uint32_t nodes) {
+  Options options;
+  std::uint64_t whole = platform::default_space_layout().bytes;
+  // Two thirds of a 47-bit address space for all peers' mappings together.
+  std::uint64_t share = std::bit_floor((std::uint64_t{80} << 40) / nodes);
+  options.space_bytes = std::min(whole, share);
+  for (auto [name, least, out] : {std::tuple{"TERRANE_UNIT", 4096ull, &options.unit_bytes},
+                                  std::tuple{"TERRANE_SPACE", 1ull << 20, &options.space_bytes},
+                                  std::tuple{"TERRANE_MEMORY", 1ull << 20, &options.memory_bytes},
+                                  std::tuple{"TERRANE_LOG_RANGES", 2ull, &options.log_ranges}}) {
+    auto read = read_size(name, least, *out);
+    if (!read) return read.error();
+  }
+  if (!std::has_single_bit(options.unit_bytes) || options.unit_bytes > 65536)
+    return base::error("TERRANE_UNIT={}: the coherence unit is a power of two from 4K to 64K",
+                       options.unit_bytes);
+  if (options.space_bytes > whole) return base::error("TERRANE_SPACE: at most {}G", whole >> 30);
+  options.space_bytes = options.space_bytes / 65536 * 65536;
+  if (const char* text = std::getenv("TERRANE_FAULT_SOURCE"); text != nullptr && *text != '\0') {
+    auto kind = platform::parse_fault_source(text);
+    if (!kind) return kind.error();
+    options.fault_source = kind.value();
+  }
+  if (const char* text = std::getenv("TERRANE_TRANSPORT"); text != nullptr && *text != '\0')
+    options.transport = text;
+  return options;
+}
+
+}  // namespace terrane::runtime

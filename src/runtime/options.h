@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "platform/fault_source.h"
+
+namespace terrane::runtime {
+
+// What the environment asks of a node; `terrane run` sets it from its options.
+struct Options {
+  std::uint64_t unit_bytes = 4096;  // TERRANE_UNIT: the coherence unit, 4 to 64 KiB, a power of two
+  std::uint64_t space_bytes = 0;    // TERRANE_SPACE: the shared address space
+  std::uint64_t memory_bytes = ~0ull;  // TERRANE_MEMORY: of shared pages and copies on this node
+  std::uint64_t log_ranges = 1 << 16;  // TERRANE_LOG_RANGES: write notices kept for passing on
+  platform::FaultSourceKind fault_source =
+      platform::FaultSourceKind::kAutomatic;  // TERRANE_FAULT_SOURCE
+  std::string transport = "auto";             // TERRANE_TRANSPORT
+};
+
+// Reads them; `nodes` bounds the default space, since every node maps every peer's. A bad value
+// gives an error that names the variable and what it takes.
+base::Result<Options> read_options(std::uint32_t nodes);
+
+// "64M", "2G", "512K", "4096": bytes.
+base::Result<std::uint64_t> parse_size(std::string_view text);
+
+}  // namespace terrane::runtime

@@ -1,0 +1,302 @@
+#include "runtime/page_space.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/check.h"
+
+namespace terrane::runtime {
+namespace {
+
+constexpr std::uint32_t kPagesRegion = 0;
+constexpr std::uint32_t kControlRegion = 1;
+
+}  // namespace
+
+SparseMemory::~SparseMemory() {
+  if (data_ != nullptr) ::munmap(data_, bytes_);
+}
+
+base::Result<> SparseMemory::map(std::uint64_t bytes) {
+  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) {
+    return base::error(
+        "no {} MiB of address space ({}): set TERRANE_SPACE to less, or raise 'ulimit -v'",
+        bytes >> 20, std::strerror(errno));
+  }
+  ::madvise(at, bytes, MADV_DONTFORK);
+  ::madvise(at, bytes, MADV_NOHUGEPAGE);  // sparse: a huge page for one entry would be waste
+  data_ = static_cast<std::byte*>(at);
+  bytes_ = bytes;
+  return {};
+}
+
+PageSpace::PageSpace(const Options& options, NodeId self, std::uint32_t nodes)
+    : self_(self),
+      nodes_(nodes),
+      unit_(options.unit_bytes),
+      blocks_(options.space_bytes / options.unit_bytes),
+      memory_bytes_(options.memory_bytes),
+      kind_(options.fault_source),
+      diff_(platform::diff_kernels()),
+      peers_(nodes) {
+  written_.reserve(4096);
+}
+
+std::uint64_t PageSpace::control_bytes() const {
+  std::uint64_t bytes = blocks_ * 8 + protocol::BlockSet::words_needed(blocks_) * 8;
+  return (bytes + 4095) / 4096 * 4096;
+}
+
+PageSpace::Control PageSpace::control_at(std::byte* data) const {
+  auto* words = reinterpret_cast<std::atomic<std::uint32_t>*>(data);
+  auto* wanted = reinterpret_cast<protocol::BlockSet::Word*>(data + blocks_ * 8);
+  return {words, words + blocks_, protocol::BlockSet(wanted, blocks_)};
+}
+
+base::Result<std::unique_ptr<PageSpace>> PageSpace::create(const Options& options, NodeId self,
+                                                           std::uint32_t nodes) {
+  std::unique_ptr<PageSpace> space(new PageSpace(options, self, nodes));
+  auto layout = platform::default_space_layout();
+  auto mapping = platform::DualMapping::create(
+      options.space_bytes, reinterpret_cast<void*>(layout.base), "terrane-pages");
+  if (!mapping) return mapping.error();
+  space->mapping_ = std::move(mapping).value();
+  auto fd = platform::create_memfd(space->control_bytes(), "terrane-control");
+  if (!fd) return fd.error();
+  space->control_fd_ = fd.value();
+  auto control = platform::SharedMapping::map(fd.value(), space->control_bytes());
+  if (!control) return control.error();
+  space->control_mapping_ = std::move(control).value();
+  auto twins = space->twins_.map(options.space_bytes);
+  if (!twins) return twins.error();
+  std::uint64_t set_bytes = protocol::BlockSet::words_needed(space->blocks_) * 8;
+  auto tables =
+      space->tables_.map(space->blocks_ * sizeof(protocol::BlockEntry) + 64 + 5 * set_bytes);
+  if (!tables) return tables.error();
+  Peer& own = space->peers_[self.value];
+  own.pages = space->mapping_.runtime();
+  own.control = space->control_at(space->control_mapping_.data());
+  own.connected = true;
+  return space;
+}
+
+std::vector<transport::ExportedRegion> PageSpace::exported() const {
+  return {{mapping_.fd(), mapping_.bytes()}, {control_fd_, control_bytes()}};
+}
+
+base::Result<> PageSpace::watch(platform::FaultHandler handler, void* context) {
+  ::close(control_fd_);  // mapped by now, and peers have theirs
+  control_fd_ = -1;
+  auto source = platform::make_fault_source(kind_, mapping_, handler, context);
+  if (!source) return source.error();
+  source_ = std::move(source).value();
+  return {};
+}
+
+protocol::WriteDetection PageSpace::detection() const {
+  return source_->detection() == platform::WriteDetection::kScan ? protocol::WriteDetection::kScan
+                                                                 : protocol::WriteDetection::kFault;
+}
+
+protocol::HlrcMemory PageSpace::protocol_memory() {
+  protocol::HlrcMemory memory;
+  std::byte* at = tables_.data();
+  memory.entries = reinterpret_cast<protocol::BlockEntry*>(at);
+  at += (blocks_ * sizeof(protocol::BlockEntry) + 63) / 64 * 64;
+  std::uint64_t set_bytes = protocol::BlockSet::words_needed(blocks_) * 8;
+  for (auto& set : memory.sets) {
+    set = reinterpret_cast<protocol::BlockSet::Word*>(at);
+    at += set_bytes;
+  }
+  populated_ = protocol::BlockSet(reinterpret_cast<protocol::BlockSet::Word*>(at), blocks_);
+  return memory;
+}
+
+std::byte* PageSpace::pages_of(NodeId node) {
+  Peer& peer = peers_[node.value];
+  std::byte* pages = peer.pages.load(std::memory_order_acquire);
+  if (pages == nullptr) {
+    pages = transport_->reach(node, kPagesRegion);
+    TERRANE_CHECK(pages != nullptr, "a peer's pages can be reached on this host");
+    peer.pages.store(pages, std::memory_order_release);
+  }
+  return pages;
+}
+
+PageSpace::Control& PageSpace::control_of(NodeId node) {
+  Peer& peer = peers_[node.value];
+  if (!peer.connected.load(std::memory_order_acquire)) {
+    std::byte* data = transport_->reach(node, kControlRegion);
+    TERRANE_CHECK(data != nullptr, "a peer's control words can be reached on this host");
+    static std::atomic_flag busy;  // several threads may meet a peer for the first time at once
+    while (busy.test_and_set(std::memory_order_acquire)) {
+    }
+    if (!peer.connected.load(std::memory_order_relaxed)) {
+      peer.control = control_at(data);
+      peer.connected.store(true, std::memory_order_release);
+    }
+    busy.clear(std::memory_order_release);
+  }
+  return peer.control;
+}
+
+std::uint64_t PageSpace::perform(const protocol::Step& step, protocol::Strand& strand,
+                                 Counters& counters) {
+  using enum protocol::StepKind;
+  switch (step.kind) {
+    case kLoadWord:
+    case kStoreWord:
+    case kSetWanted:
+    case kLoadOwner:
+    case kClaimOwner:
+    case kClearOwner:
+      return perform_word(step);
+    case kTakeWanted:
+      return take_wanted(strand);
+    case kCopyHome:
+    case kCopyTwin:
+    case kStoreDiff:
+      return perform_copy(step, counters);
+    default:
+      return perform_view(step, strand, counters);
+  }
+}
+
+std::uint64_t PageSpace::perform_word(const protocol::Step& step) {
+  using enum protocol::StepKind;
+  Control& control =
+      control_of(step.kind == kStoreWord || step.kind == kClearOwner ? self_ : step.node);
+  std::uint64_t block = step.blocks.first;
+  switch (step.kind) {
+    case kLoadWord:
+      return control.words[block].load(std::memory_order_seq_cst);
+    case kStoreWord:
+      control.words[block].store(static_cast<std::uint32_t>(step.value), std::memory_order_seq_cst);
+      return 0;
+    case kSetWanted:
+      return control.wanted.insert(block);
+    case kLoadOwner:
+      return control.owners[block].load(std::memory_order_acquire);
+    case kClaimOwner: {
+      std::uint32_t owner = 0;
+      auto mine = static_cast<std::uint32_t>(step.value);
+      return control.owners[block].compare_exchange_strong(owner, mine) ? mine : owner;
+    }
+    default:
+      if (control.owners[block].load(std::memory_order_relaxed) != 0)
+        control.owners[block].store(0, std::memory_order_release);
+      return 0;
+  }
+}
+
+std::uint64_t PageSpace::take_wanted(protocol::Strand& strand) {
+  protocol::BlockSet& wanted = peers_[self_.value].control.wanted;
+  protocol::BlockRange run = wanted.next_run(0, blocks_);
+  while (run.count > 0) {
+    for (std::uint64_t b = run.first; b < run.end(); ++b) wanted.erase(b);
+    strand.runs.push_back(run);
+    run = wanted.next_run(run.end(), blocks_);
+  }
+  return 0;
+}
+
+std::uint64_t PageSpace::perform_copy(const protocol::Step& step, Counters& counters) {
+  std::uint64_t offset = step.blocks.first * unit_;
+  std::byte* page = mapping_.runtime() + offset;
+  std::byte* twin = twins_.data() + offset;
+  if (step.kind == protocol::StepKind::kCopyHome) {
+    std::memcpy(page, pages_of(step.node) + offset, unit_);
+    counters.pages_fetched.add(1);
+    return 0;
+  }
+  if (step.kind == protocol::StepKind::kCopyTwin) {
+    std::memcpy(twin, page, unit_);
+    return 0;
+  }
+  std::size_t changed = diff_.store(page, twin, pages_of(step.node) + offset, unit_, step.flag);
+  if (changed > 0) {
+    counters.pages_flushed.add(1);
+    counters.bytes_flushed.add(changed);
+  }
+  return changed;
+}
+
+std::uint64_t PageSpace::perform_view(const protocol::Step& step, protocol::Strand& strand,
+                                      Counters& counters) {
+  using enum protocol::StepKind;
+  auto access =
+      step.access == protocol::Access::kWrite ? platform::Access::kWrite : platform::Access::kRead;
+  switch (step.kind) {
+    case kPopulate:
+      return populate(step.blocks);
+    case kMap:
+      source_->map(span(step.blocks), access);
+      return 0;
+    case kProtect:
+      source_->protect(span(step.blocks));
+      return 0;
+    case kUnprotect:
+      source_->unprotect(span(step.blocks));
+      return 0;
+    case kZap:
+      source_->zap(span(step.blocks));
+      counters.pages_invalidated.add(step.blocks.count);
+      return 0;
+    case kScan:
+      scan(step.blocks, strand);
+      return 0;
+    case kPunch:
+      punch(step.blocks, counters);
+      return 0;
+    default:
+      TERRANE_CHECK(false, "a step that the engine performs itself");
+  }
+}
+
+std::uint64_t PageSpace::populate(protocol::BlockRange blocks) {
+  for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
+    if (populated_.contains(b)) continue;
+    if ((resident_.load(std::memory_order_relaxed) + 1) * unit_ > memory_bytes_) {
+      errno = ENOMEM;
+      return 0;
+    }
+    if (!mapping_.populate(span({b, 1}))) return 0;
+    populated_.insert(b);
+    resident_.fetch_add(1, std::memory_order_relaxed);
+  }
+  return 1;
+}
+
+void PageSpace::punch(protocol::BlockRange blocks, Counters& counters) {
+  for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
+    if (!populated_.contains(b)) continue;
+    populated_.erase(b);
+    resident_.fetch_sub(1, std::memory_order_relaxed);
+    counters.pages_evicted.add(1);
+  }
+  // Also where nothing was populated here: a peer's diff may have given a home page its memory.
+  mapping_.punch(span(blocks));
+  ::madvise(twins_.data() + blocks.first * unit_, blocks.count * unit_, MADV_DONTNEED);
+}
+
+// The kernel speaks of pages, the protocol of blocks; adjacent runs are joined again.
+void PageSpace::scan(protocol::BlockRange blocks, protocol::Strand& strand) {
+  written_.clear();
+  source_->scan(span(blocks), written_);
+  for (const platform::Span& run : written_) {
+    std::uint64_t first = run.offset / unit_;
+    std::uint64_t end = (run.offset + run.bytes + unit_ - 1) / unit_;
+    if (!strand.runs.empty() && strand.runs.back().end() >= first &&
+        strand.runs.back().first <= first) {
+      if (end > strand.runs.back().end()) strand.runs.back().count = end - strand.runs.back().first;
+    } else {
+      strand.runs.push_back({first, end - first});
+    }
+  }
+}
+
+}  // namespace terrane::runtime

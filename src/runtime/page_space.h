@@ -1,0 +1,114 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "base/result.h"
+#include "platform/diff.h"
+#include "platform/fault_source.h"
+#include "platform/mapping.h"
+#include "protocol/hlrc.h"
+#include "runtime/counters.h"
+#include "runtime/options.h"
+#include "transport/transport.h"
+
+namespace terrane::runtime {
+
+// Zeroed sparse private memory, never inherited by a forked child. Owns the mapping.
+class SparseMemory {
+ public:
+  SparseMemory() = default;
+  SparseMemory(const SparseMemory&) = delete;
+  ~SparseMemory();
+
+  base::Result<> map(std::uint64_t bytes);
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
+
+// One node's share of the shared space on real memory: the pages in both views, their twins, the
+// words that peers read, and the protocol's tables. Performs one-sided steps, on its own memory and
+// on peers' that can be reached.
+class PageSpace {
+ public:
+  static base::Result<std::unique_ptr<PageSpace>> create(const Options& options, NodeId self,
+                                                         std::uint32_t nodes);
+
+  // For the transport: pages, control.
+  std::vector<transport::ExportedRegion> exported() const;
+  void connect(transport::Transport& transport) { transport_ = &transport; }
+  // Faults of the application view call the handler from now on.
+  base::Result<> watch(platform::FaultHandler handler, void* context);
+
+  protocol::HlrcMemory protocol_memory();
+  protocol::WriteDetection detection() const;
+  std::string_view fault_source() const { return source_->name(); }
+
+  // Performs a step that touches pages or words (kLoadWord and after); the result of the step.
+  std::uint64_t perform(const protocol::Step& step, protocol::Strand& strand, Counters& counters);
+
+  std::uint64_t blocks() const { return blocks_; }
+  std::uint64_t unit() const { return unit_; }
+  std::byte* base() const { return mapping_.app(); }
+  std::uint64_t bytes() const { return mapping_.bytes(); }
+  // Bytes of shared pages and copies that this node keeps now.
+  std::uint64_t resident_bytes() const { return resident_.load(std::memory_order_relaxed) * unit_; }
+  std::uint64_t memory_bytes() const { return memory_bytes_; }
+
+ private:
+  // What peers reach beside the pages.
+  struct Control {
+    std::atomic<std::uint32_t>* words = nullptr;   // home words
+    std::atomic<std::uint32_t>* owners = nullptr;  // directory: owner + 1
+    protocol::BlockSet wanted;
+  };
+
+  PageSpace(const Options& options, NodeId self, std::uint32_t nodes);
+  std::uint64_t control_bytes() const;
+  Control control_at(std::byte* data) const;
+  std::byte* pages_of(NodeId node);
+  Control& control_of(NodeId node);
+
+  std::uint64_t perform_word(const protocol::Step& step);
+  std::uint64_t perform_copy(const protocol::Step& step, Counters& counters);
+  std::uint64_t perform_view(const protocol::Step& step, protocol::Strand& strand,
+                             Counters& counters);
+  std::uint64_t take_wanted(protocol::Strand& strand);
+  std::uint64_t populate(protocol::BlockRange blocks);
+  void punch(protocol::BlockRange blocks, Counters& counters);
+  void scan(protocol::BlockRange blocks, protocol::Strand& strand);
+
+  platform::Span span(protocol::BlockRange blocks) const {
+    return {blocks.first * unit_, blocks.count * unit_};
+  }
+
+  NodeId self_;
+  std::uint32_t nodes_;
+  std::uint64_t unit_;
+  std::uint64_t blocks_;
+  std::uint64_t memory_bytes_;
+  platform::FaultSourceKind kind_;
+  platform::DualMapping mapping_;
+  platform::SharedMapping control_mapping_;
+  int control_fd_ = -1;
+  SparseMemory twins_;
+  SparseMemory tables_;
+  protocol::BlockSet populated_;
+  std::atomic<std::uint64_t> resident_{0};  // blocks
+  std::unique_ptr<platform::FaultSource> source_;
+  const platform::DiffKernels& diff_;
+  transport::Transport* transport_ = nullptr;
+  struct Peer {
+    std::atomic<std::byte*> pages{nullptr};
+    std::atomic<bool> connected{false};
+    Control control;
+  };
+  std::vector<Peer> peers_;
+  std::vector<platform::Span> written_;  // scan's answer; under the consistency lock, as scans are
+};
+
+}  // namespace terrane::runtime

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "protocol/strand.h"
+#include "runtime/counters.h"
+
+namespace terrane::runtime {
+
+// What one thread of a node needs: the strand of its operations, where it waits, its counters, its
+// last error.
+struct ThreadContext {
+  explicit ThreadContext(protocol::WaiterId id) : strand(id) {}
+
+  protocol::Strand strand;
+  std::atomic<std::uint32_t> resumed{
+      0};  // the call was answered; result and inbox are in the strand
+  std::atomic<std::uint32_t> sleeping{0};  // whoever answers has to interrupt the transport's sleep
+  Counters counters;
+  std::uint64_t waited_ns = 0;  // of the operation under way
+};
+
+// The contexts of a node's threads, by waiter number. A context outlives its thread and serves the
+// next one, so counters are never lost. Made at a thread's first use of Terrane, which may be a
+// fault: memory comes from the kernel directly.
+class ThreadRegistry {
+ public:
+  static constexpr std::uint32_t kMaxThreads = 4096;
+
+  ThreadRegistry() = default;
+  ThreadRegistry(const ThreadRegistry&) = delete;
+  ~ThreadRegistry();
+
+  // The calling thread's context. Ends the process with a sentence beyond kMaxThreads threads at
+  // once.
+  ThreadContext& current();
+  ThreadContext& at(protocol::WaiterId waiter) const { return *contexts_[waiter.value]; }
+
+  template <typename Function>
+  void for_each(Function function) const {
+    std::uint32_t count = made_.load(std::memory_order_acquire);
+    for (std::uint32_t i = 0; i < count; ++i) function(*contexts_[i]);
+  }
+
+  // Called when a thread that has a context ends.
+  void give_back(ThreadContext& context);
+
+ private:
+  ThreadContext& make();
+
+  std::mutex mutex_;
+  ThreadContext* contexts_[kMaxThreads] = {};
+  std::atomic<std::uint32_t> made_{0};
+  std::vector<ThreadContext*> idle_;
+};
+
+}  // namespace terrane::runtime
