@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace terrane::tools {
+
+// Takes out of `words` what belongs to the program to be started: everything from the first word
+// (at or after `first`) that is neither an option of `command` nor an option's value. What stays is
+// in the one form that CLI11 cannot misread, "--option=value"; "-np" of other launchers is
+// understood. Fails on an option that `command` lacks.
+base::Result<std::vector<std::string>> separate_program(const CLI::App& command,
+                                                        std::vector<std::string>& words,
+                                                        std::size_t first);
+
+}  // namespace terrane::tools

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace terrane::tools {
+
+// What every subcommand gets: the words that belong to the program to be started (terrane run),
+// main's own argv, and the place for its exit code.
+struct CommandContext {
+  std::vector<std::string> program;
+  std::span<char*> command_line;
+  int exit_code = 0;
+};
+
+// Each adds one subcommand to `app`, whose callback does the work and sets context.exit_code.
+// `context` outlives `app`.
+void add_run_command(CLI::App& app, CommandContext& context);
+void add_info_command(CLI::App& app, CommandContext& context);
+
+}  // namespace terrane::tools

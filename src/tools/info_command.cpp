@@ -1,0 +1,36 @@
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <CLI/CLI.hpp>
+#include <thread>
+
+#include "bootstrap/host_name.h"
+#include "tools/commands.h"
+#include "tools/launch/limits.h"
+
+namespace terrane::tools {
+namespace {
+
+void line(const char* name, const std::string& value) { fmt::print("{:<14} {}\n", name, value); }
+
+int info() {
+  utsname system{};
+  ::uname(&system);
+  NodeLimit limit = node_limit();
+  line("version", TERRANE_VERSION);
+  line("compiler", __VERSION__);
+  line("host", bootstrap::host_name());
+  line("kernel", fmt::format("{} {} {}", system.sysname, system.release, system.machine));
+  line("processors", std::to_string(std::thread::hardware_concurrency()));
+  line("node limit", fmt::format("{} ({})", limit.nodes, limit.reason));
+  return 0;
+}
+
+}  // namespace
+
+void add_info_command(CLI::App& app, CommandContext& context) {
+  CLI::App* command = app.add_subcommand("info", "Show the version and what this host offers");
+  command->callback([&context] { context.exit_code = info(); });
+}
+
+}  // namespace terrane::tools

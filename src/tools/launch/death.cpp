@@ -1,0 +1,126 @@
+#include "tools/launch/death.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "tools/launch/plan.h"
+
+namespace terrane::tools {
+namespace {
+
+std::string others_text(std::uint32_t others) {
+  if (others == 0) return "";
+  if (others == 1) return "; the other node is being ended";
+  return fmt::format("; the other {} nodes are being ended", others);
+}
+
+std::string signal_advice(const Death& death) {
+  switch (death.number) {
+    case SIGKILL:
+      return "somebody killed it, or the host ran out of memory (look with: dmesg | grep -i "
+             "'killed process')";
+    case SIGSEGV:
+    case SIGBUS:
+    case SIGFPE:
+    case SIGILL:
+    case SIGABRT:
+    case SIGTRAP:
+    case SIGSYS:
+      return death.core_dumped ? "it left a core file: look with gdb PROGRAM CORE"
+                               : "for a core file run it again after: ulimit -c unlimited";
+    case SIGXCPU:
+      return "its processor time was used up: ulimit -t";
+    case SIGPIPE:
+      return "who read its output had gone";
+    default:
+      return "somebody sent it that signal";
+  }
+}
+
+std::string advice(const Death& death) {
+  switch (death.cause) {
+    case Death::Cause::kSignal:
+      return signal_advice(death);
+    case Death::Cause::kExitCode:
+      return "its own output says why; terrane run --tag-output shows which node wrote what";
+    case Death::Cause::kNotLeft:
+      return "a program that joined a job must leave it (terrane_finalize) before it ends";
+    case Death::Cause::kLost:
+      return "start the program without a wrapper to learn how it ended";
+    case Death::Cause::kNotStarted:
+      return death.number == ENOENT
+                 ? "the file exists, so its interpreter (its #! line or the loader) is missing"
+                 : "check what it is with: file PROGRAM";
+    case Death::Cause::kSentence:
+      return "";
+  }
+  return "";
+}
+
+std::string event(const Death& death) {
+  switch (death.cause) {
+    case Death::Cause::kSignal:
+      return fmt::format("was killed by {} (signal {})", signal_name(death.number), death.number);
+    case Death::Cause::kExitCode:
+      return fmt::format("exited with code {}", death.number);
+    case Death::Cause::kNotLeft:
+      return "ended without leaving the job";
+    case Death::Cause::kLost:
+      return "ended under its wrapper without leaving the job";
+    case Death::Cause::kNotStarted:
+      return fmt::format("could not be started: {}", std::strerror(death.number));
+    case Death::Cause::kSentence:
+      return fmt::format("ended the job: {}", death.sentence);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string signal_name(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
+}
+
+Death death_of(NodeId node, pid_t pid, int wait_status) {
+  Death death{.node = node, .pid = pid};
+  if (WIFSIGNALED(wait_status)) {
+    death.cause = Death::Cause::kSignal;
+    death.number = WTERMSIG(wait_status);
+    death.core_dumped = WCOREDUMP(wait_status);
+  } else {
+    death.number = WEXITSTATUS(wait_status);
+  }
+  return death;
+}
+
+int exit_code_of(const Death& death) {
+  switch (death.cause) {
+    case Death::Cause::kSignal:
+      return kExitSignalBase + death.number;
+    case Death::Cause::kNotStarted:
+      return death.number == ENOENT ? kExitNotFound : kExitNotExecutable;
+    case Death::Cause::kNotLeft:
+    case Death::Cause::kLost:
+      return kExitFailure;
+    case Death::Cause::kSentence:
+    case Death::Cause::kExitCode:
+      break;
+  }
+  int code = death.number & 0xff;
+  return code == 0 ? kExitFailure : code;
+}
+
+bool explains_more(const Death& a, const Death& b) { return a.cause < b.cause; }
+
+std::string describe(const Death& death, const std::string& host, std::uint32_t others) {
+  std::string what_to_do = advice(death);
+  return fmt::format("node {} (process {} on {}) {}{}{}{}", death.node.value, death.pid, host,
+                     event(death), what_to_do.empty() ? "" : ": ", what_to_do, others_text(others));
+}
+
+}  // namespace terrane::tools

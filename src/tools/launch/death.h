@@ -1,0 +1,46 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+
+#include "base/ids.h"
+
+namespace terrane::tools {
+
+// Why a node ended the job.
+struct Death {
+  enum class Cause {
+    kNotStarted,  // the program could not be executed; `number` is errno
+    kSignal,      // `number` is the signal
+    kSentence,    // the node gave `sentence`; `number` is the exit code
+    kExitCode,    // `number` is the exit code
+    kNotLeft,     // it joined and ended with 0 without leaving
+    kLost,        // the process that joined, under a wrapper, has gone; how is not known
+  };
+  NodeId node{};
+  pid_t pid = 0;
+  Cause cause = Cause::kExitCode;
+  int number = 0;
+  bool core_dumped = false;
+  std::string sentence;
+};
+
+// From a wait status that is not an exit with 0.
+Death death_of(NodeId node, pid_t pid, int wait_status);
+
+// The job's exit code when this death is the first.
+int exit_code_of(const Death& death);
+
+// Whether `a` explains more than `b` when both came to light at once: a signal is a cause, an exit
+// may be its effect.
+bool explains_more(const Death& a, const Death& b);
+
+// One sentence: node, process, host, cause, what becomes of the others, and what to do.
+std::string describe(const Death& death, const std::string& host, std::uint32_t others);
+
+// "SIGKILL" for 9; "signal 40" where there is no name.
+std::string signal_name(int signal);
+
+}  // namespace terrane::tools

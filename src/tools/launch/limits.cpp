@@ -1,0 +1,93 @@
+#include "tools/launch/limits.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+namespace terrane::tools {
+namespace {
+
+// Descriptors of the launcher for one node: its place, channel, lifeline and process, and twice
+// three on its cards.
+constexpr std::uint64_t kFilesPerNode = 10;
+constexpr std::uint64_t kOtherFiles = 64;
+constexpr std::uint64_t kOtherProcesses = 3;
+constexpr double kMaxTimeoutSeconds = 1e9;
+
+std::uint64_t hard_limit(__rlimit_resource resource) {
+  rlimit limit{};
+  if (::getrlimit(resource, &limit) != 0 || limit.rlim_max == RLIM_INFINITY) return 0;
+  return limit.rlim_max;
+}
+
+}  // namespace
+
+NodeLimit node_limit(std::uint64_t files, std::uint64_t processes) {
+  NodeLimit limit{kMaxNodes, "a fixed limit of terrane run on one host"};
+  std::uint64_t by_files = files > kOtherFiles ? (files - kOtherFiles) / kFilesPerNode : 0;
+  if (files != 0 && by_files < limit.nodes) {
+    limit = {std::max<std::uint32_t>(1, static_cast<std::uint32_t>(by_files)),
+             fmt::format("{} descriptors a node, and RLIMIT_NOFILE is {}; raise it with ulimit -Hn",
+                         kFilesPerNode, files)};
+  }
+  std::uint64_t by_processes = processes > kOtherProcesses ? processes - kOtherProcesses : 0;
+  if (processes != 0 && by_processes < limit.nodes) {
+    limit = {std::max<std::uint32_t>(1, static_cast<std::uint32_t>(by_processes)),
+             fmt::format("a process a node, and RLIMIT_NPROC is {}; raise it with ulimit -Hu",
+                         processes)};
+  }
+  return limit;
+}
+
+NodeLimit node_limit() {
+  bool root = ::geteuid() == 0;  // the kernel does not hold root to RLIMIT_NPROC
+  return node_limit(hard_limit(RLIMIT_NOFILE), root ? 0 : hard_limit(RLIMIT_NPROC));
+}
+
+base::Result<std::uint32_t> parse_nodes(const std::string& text, const NodeLimit& limit) {
+  std::int64_t number = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  bool all_read = end == text.data() + text.size() && !text.empty();
+  if (error == std::errc::result_out_of_range && all_read && text[0] != '-') {
+    number = INT64_MAX;
+  } else if (error != std::errc() || !all_read) {
+    return base::error("-n {}: the number of nodes must be a whole number from 1 to {}", text,
+                       limit.nodes);
+  }
+  if (number < 1) {
+    return base::error("-n {}: a job has at least 1 node; give a number from 1 to {}", text,
+                       limit.nodes);
+  }
+  if (number > limit.nodes) {
+    return base::error("-n {}: at most {} nodes can be started here ({})", text, limit.nodes,
+                       limit.reason);
+  }
+  return static_cast<std::uint32_t>(number);
+}
+
+base::Result<std::uint64_t> parse_timeout(const std::string& text) {
+  char* end = nullptr;
+  double seconds = std::strtod(text.c_str(), &end);
+  bool is_number = !text.empty() && end == text.c_str() + text.size();
+  if (!is_number || !(seconds > 0) || seconds > kMaxTimeoutSeconds) {
+    return base::error("--timeout {}: must be a number of seconds greater than 0", text);
+  }
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(seconds * 1000));
+}
+
+bool is_size(const std::string& text) {
+  std::uint64_t number = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number == 0) return false;
+  std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  if (unit.empty()) return true;
+  if (std::string_view("kKmMgGtT").find(unit[0]) == std::string_view::npos) return false;
+  unit.remove_prefix(1);
+  return unit.empty() || unit == "B" || unit == "iB";
+}
+
+}  // namespace terrane::tools

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+
+namespace terrane::tools {
+
+// How many nodes `terrane run` can start here, and what sets that limit.
+struct NodeLimit {
+  std::uint32_t nodes;
+  std::string reason;
+};
+
+inline constexpr std::uint32_t kMaxNodes = 1024;
+
+// From the fixed limit and the resource limits given (hard ones; 0: no limit).
+NodeLimit node_limit(std::uint64_t files, std::uint64_t processes);
+// The same, for this process.
+NodeLimit node_limit();
+
+// Reads the value of -n.
+base::Result<std::uint32_t> parse_nodes(const std::string& text, const NodeLimit& limit);
+// Reads seconds, with a fraction, into milliseconds.
+base::Result<std::uint64_t> parse_timeout(const std::string& text);
+// Whether the text is a size as TERRANE_MEMORY wants it: a number and an optional K, M, G or T
+// (then B or iB).
+bool is_size(const std::string& text);
+
+}  // namespace terrane::tools

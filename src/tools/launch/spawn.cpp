@@ -1,0 +1,100 @@
+#include "tools/launch/spawn.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "bootstrap/message.h"
+
+namespace terrane::tools {
+namespace {
+
+using bootstrap::kJobVariable;
+using bootstrap::kNodesVariable;
+using bootstrap::kNodeVariable;
+using bootstrap::kSocketVariable;
+
+std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.find('=')); }
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> all;
+  for (std::string& text : strings) all.push_back(text.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+void put_at(int fd, int wanted) {
+  if (fd >= 0) ::dup2(fd, wanted);
+}
+
+// The death signal is set first and the parent looked at after it: whichever way the launcher dies,
+// one of them works.
+void tie_to_parent(pid_t parent) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(kExitFailure);
+}
+
+[[noreturn]] void become_node(const NodeStart& start, pid_t parent, char** argv, char** envp) {
+  tie_to_parent(parent);
+  if (start.cpus) ::sched_setaffinity(0, sizeof *start.cpus, start.cpus);
+  put_at(start.input, STDIN_FILENO);
+  put_at(start.output, STDOUT_FILENO);
+  put_at(start.error, STDERR_FILENO);
+  ::fcntl(start.place, F_SETFD, 0);
+  ::setrlimit(RLIMIT_NOFILE, &start.inheritance->files);
+  ::sigaction(SIGPIPE, &start.inheritance->on_broken_pipe, nullptr);
+  ::sigprocmask(SIG_SETMASK, &start.inheritance->signal_mask, nullptr);
+  const char* path = start.plan->path.c_str();
+  ::execve(path, argv, envp);
+  if (errno == ENOEXEC) {  // a script without a #! line: what every shell does
+    std::vector<char*> shell{const_cast<char*>("/bin/sh"), const_cast<char*>(path)};
+    for (char** argument = argv + 1; *argument; ++argument) shell.push_back(*argument);
+    shell.push_back(nullptr);
+    ::execve(shell[0], shell.data(), envp);
+  }
+  StartError report{start.node.value, errno};
+  [[maybe_unused]] auto ignored = ::write(start.start_errors, &report, sizeof report);
+  ::_exit(report.error == ENOENT ? kExitNotFound : kExitNotExecutable);
+}
+
+}  // namespace
+
+std::vector<std::string> node_environment(const NodeStart& start, char** own) {
+  std::vector<std::pair<std::string, std::string>> added = start.plan->environment;
+  added.emplace_back(kSocketVariable, std::to_string(start.place));
+  added.emplace_back(kNodeVariable, std::to_string(start.node.value));
+  added.emplace_back(kNodesVariable, std::to_string(start.plan->nodes));
+  added.emplace_back(kJobVariable, start.job_name);
+  std::vector<std::string> all;
+  for (char** entry = own; *entry; ++entry) {
+    bool replaced = std::any_of(added.begin(), added.end(), [&](const auto& variable) {
+      return variable.first == name_of(*entry);
+    });
+    if (!replaced) all.emplace_back(*entry);
+  }
+  for (const auto& [name, value] : added) all.push_back(name + "=" + value);
+  return all;
+}
+
+base::Result<pid_t> spawn_node(const NodeStart& start) {
+  std::vector<std::string> environment = node_environment(start, environ);
+  std::vector<std::string> arguments = start.plan->argv;
+  std::vector<char*> envp = pointers(environment), argv = pointers(arguments);
+  pid_t parent = ::getpid();
+  pid_t child = ::fork();
+  if (child == 0) become_node(start, parent, argv.data(), envp.data());
+  if (child < 0) {
+    const char* cure = errno == EAGAIN ? "; the limit on processes is reached (ulimit -u)" : "";
+    return base::error("cannot start node {}: {}{}", start.node.value, std::strerror(errno), cure);
+  }
+  ::setpgid(child, child);  // here too, so that the group exists whoever runs first
+  return child;
+}
+
+}  // namespace terrane::tools

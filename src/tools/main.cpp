@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "tools/command_line.h"
+#include "tools/commands.h"
+#include "tools/launch/plan.h"
+
+namespace {
+
+using namespace terrane;
+
+int usage_error(const std::string& sentence, const std::string& command) {
+  base::log("{}; see: {} --help", sentence, command);
+  return tools::kExitUsage;
+}
+
+CLI::App* find_command(CLI::App& app, const std::string& name) {
+  auto found =
+      app.get_subcommands([&name](const CLI::App* command) { return command->get_name() == name; });
+  return found.empty() ? nullptr : found.front();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Software distributed shared memory: start jobs and look into them.", "terrane");
+  app.set_version_flag("--version", fmt::format("terrane {}", TERRANE_VERSION));
+  app.footer("Help for one command: terrane COMMAND --help, or man terrane-run.");
+  tools::CommandContext context;
+  context.command_line = {argv, static_cast<std::size_t>(argc)};
+  tools::add_run_command(app, context);
+  tools::add_info_command(app, context);
+
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.empty()) return usage_error("no command given", "terrane");
+  CLI::App* command = find_command(app, words[0]);
+  if (!command && words[0][0] != '-') {
+    return usage_error(fmt::format("there is no command {}", words[0]), "terrane");
+  }
+  std::string name = command ? "terrane " + words[0] : "terrane";
+  if (words[0] == "run") {
+    auto program = tools::separate_program(*command, words, 1);
+    if (!program) return usage_error(program.error().message, name);
+    context.program = std::move(program).value();
+  }
+  try {
+    std::reverse(words.begin(), words.end());
+    app.parse(std::move(words));
+  } catch (const CLI::Success& asked_for_text) {  // --help, --version
+    return app.exit(asked_for_text);
+  } catch (const CLI::ParseError& error) {
+    return usage_error(error.what(), name);
+  }
+  return context.exit_code;
+}
