@@ -15,6 +15,7 @@ namespace terrane::platform {
 namespace {
 
 constexpr std::size_t kBytes = 4096;
+constexpr std::size_t kHotBytes = 256;  // where neighbours fight: small, so that they meet often
 
 struct alignas(64) Page {
   std::atomic<unsigned char> at[kBytes]{};
@@ -28,10 +29,10 @@ class DiffRaceTest : public testing::TestWithParam<std::size_t> {
 
 // Runs `body` again and again while another thread runs `writer` until that has done its rounds.
 template <typename Writer, typename Body>
-void race(Writer writer, Body body) {
+void race(unsigned rounds, Writer writer, Body body) {
   std::atomic<bool> done{false};
   std::thread other([&] {
-    for (unsigned round = 1; round <= 2000; ++round) writer(round);
+    for (unsigned round = 1; round <= rounds; ++round) writer(round);
     done.store(true);
   });
   while (!done.load()) body();
@@ -41,7 +42,7 @@ void race(Writer writer, Body body) {
 // Owns the odd bytes of `home`: each must still hold what this thread stored last.
 std::size_t store_odd_bytes(Page& home, unsigned round) {
   std::size_t lost = 0;
-  for (std::size_t at = 1; at < kBytes; at += 2) {
+  for (std::size_t at = 1; at < kHotBytes; at += 2) {
     lost += home.at[at].load(std::memory_order_relaxed) != static_cast<unsigned char>(round - 1);
     home.at[at].store(static_cast<unsigned char>(round), std::memory_order_relaxed);
   }
@@ -52,29 +53,31 @@ TEST_P(DiffRaceTest, StoreLosesNoNeighboursByte) {
   Page home, page, twin;
   std::size_t lost = 0;
   unsigned char value = 0;
-  race([&](unsigned round) { lost += store_odd_bytes(home, round); },
-       [&] {
-         ++value;
-         for (std::size_t at = 0; at < kBytes; at += 2) page.at[at].store(value);
-         kernels().store(page.data(), twin.data(), home.data(), kBytes, true);
-       });
+  race(
+      40'000, [&](unsigned round) { lost += store_odd_bytes(home, round); },
+      [&] {
+        ++value;
+        for (std::size_t at = 0; at < kHotBytes; at += 2) page.at[at].store(value);
+        kernels().store(page.data(), twin.data(), home.data(), kHotBytes, true);
+      });
   EXPECT_EQ(lost, 0u);
   EXPECT_EQ(home.at[0].load(), value);
 }
 
 TEST_P(DiffRaceTest, ApplyLosesNoNeighboursByte) {
   Page home, page, twin;
-  std::vector<std::byte> diff(diff_bound(kBytes));
+  std::vector<std::byte> diff(diff_bound(kHotBytes));
   std::size_t lost = 0;
   unsigned char value = 0;
   bool applied = true;
-  race([&](unsigned round) { lost += store_odd_bytes(home, round); },
-       [&] {
-         ++value;
-         for (std::size_t at = 0; at < kBytes; at += 2) page.at[at].store(value);
-         std::size_t size = kernels().encode(page.data(), twin.data(), kBytes, true, diff.data());
-         applied &= kernels().apply(home.data(), kBytes, std::span(diff.data(), size));
-       });
+  race(
+      40'000, [&](unsigned round) { lost += store_odd_bytes(home, round); },
+      [&] {
+        ++value;
+        for (std::size_t at = 0; at < kHotBytes; at += 2) page.at[at].store(value);
+        std::size_t size = kernels().encode(page.data(), twin.data(), kHotBytes, true, diff.data());
+        applied &= kernels().apply(home.data(), kHotBytes, std::span(diff.data(), size));
+      });
   EXPECT_TRUE(applied);
   EXPECT_EQ(lost, 0u);
 }
@@ -96,6 +99,7 @@ TEST_P(DiffRaceTest, AWriteDuringADiffIsInThatDiffOrALaterOne) {
   };
   base::Prng prng(5);
   race(
+      20000,
       [&](unsigned) {
         for (int i = 0; i < 200; ++i) {
           page.at[prng.below(kBytes)].store(static_cast<unsigned char>(prng.next()),
@@ -113,6 +117,7 @@ TEST_P(DiffRaceTest, CopiesOfAMovingBlockAreEqual) {
   Page home, page, twin;
   bool equal = true;
   race(
+      300,
       [&](unsigned round) {
         for (auto& byte : home.at) byte.store(static_cast<unsigned char>(round));
       },

@@ -1,0 +1,90 @@
+#include "platform/wait.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <new>
+#include <thread>
+#include <vector>
+
+namespace terrane::platform {
+namespace {
+
+// Restores what other tests expect: one runnable thread.
+class WaitTest : public testing::Test {
+ protected:
+  ~WaitTest() override { set_runnable_threads(1); }
+
+  static std::uint32_t rounds_until_sleep() {
+    Backoff backoff;
+    std::uint32_t rounds = 0;
+    while (backoff.pause()) ++rounds;
+    EXPECT_FALSE(backoff.pause());
+    return rounds;
+  }
+};
+
+TEST_F(WaitTest, AWaitEndsInSleep) {
+  set_runnable_threads(1);
+  EXPECT_GT(rounds_until_sleep(), 16u);
+}
+
+TEST_F(WaitTest, NobodySpinsWhereThreadsOutnumberProcessors) {
+  set_runnable_threads(usable_processors() + 1);
+  EXPECT_LE(rounds_until_sleep(), 16u);
+}
+
+TEST_F(WaitTest, AFutexWaitEndsAtItsTimeLimit) {
+  std::atomic<std::uint32_t> word{3};
+  std::uint64_t before = now_ns();
+  futex_wait(word, 3, 2'000'000);
+  EXPECT_GE(now_ns() - before, 1'000'000u);
+}
+
+TEST_F(WaitTest, AFutexWaitReturnsAtOnceWhenTheWordDiffers) {
+  std::atomic<std::uint32_t> word{3};
+  futex_wait(word, 4, 0);
+}
+
+TEST_F(WaitTest, EveryWaiterSeesTheChange) {
+  for (std::uint32_t threads : {1u, 100u}) {
+    set_runnable_threads(threads);
+    std::atomic<std::uint32_t> word{0};
+    std::vector<std::thread> waiters;
+    for (int waiter = 0; waiter < 3; ++waiter) {
+      waiters.emplace_back([&] { wait_while_equal(word, 0); });
+    }
+    std::this_thread::yield();
+    word.store(1, std::memory_order_release);
+    futex_wake_all(word);
+    for (std::thread& waiter : waiters) waiter.join();
+  }
+}
+
+TEST_F(WaitTest, ASleeperInAnotherProcessIsWoken) {
+  void* memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* word = new (memory) std::atomic<std::uint32_t>(0);
+  pid_t child = fork();
+  if (child == 0) {
+    while (word->load() == 0) futex_wait(*word, 0, 0);
+    _exit(0);
+  }
+  word->store(1);
+  futex_wake_all(*word);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  munmap(memory, 4096);
+}
+
+TEST_F(WaitTest, TimeDoesNotRunBackwards) {
+  std::uint64_t before = now_ns();
+  EXPECT_GE(now_ns(), before);
+  EXPECT_GE(usable_processors(), 1u);
+}
+
+}  // namespace
+}  // namespace terrane::platform
