@@ -68,6 +68,7 @@ SharedResult restore_together(const Options& options, const Damaged& picture,
   terrane_read_counters(&before);
   const auto start = std::chrono::steady_clock::now();
   result.convergence = solve_shared(picture, options.solver, shared, options.threads, watch);
+  progress.finish();
   if (first_node()) {
     result.samples.assign(shared.restored, shared.restored + picture.total_samples());
   }

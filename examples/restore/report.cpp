@@ -27,9 +27,14 @@ void Progress::show(const Convergence& state) {
   shown_ = now;
   const std::chrono::duration<double> elapsed = now - start_;
   std::printf("%siteration %6u   largest change %11.6f   %6.2f s%s", terminal_ ? "\r" : "",
-              state.iterations, state.change, elapsed.count(),
-              terminal_ && !state.converged ? "" : "\n");
+              state.iterations, state.change, elapsed.count(), terminal_ ? "" : "\n");
   std::fflush(stdout);
+  line_open_ = terminal_;
+}
+
+void Progress::finish() {
+  if (line_open_) std::printf("\n");
+  line_open_ = false;
 }
 
 double psnr(const Image& original, const std::vector<std::uint8_t>& samples) {

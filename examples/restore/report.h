@@ -17,6 +17,8 @@ class Progress {
  public:
   Progress();
   void show(const Convergence& state);
+  // Ends an updating line; call it before anything else is printed.
+  void finish();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -24,6 +26,7 @@ class Progress {
   const bool terminal_;
   const Clock::time_point start_ = Clock::now();
   Clock::time_point shown_{};
+  bool line_open_ = false;
 };
 
 // Peak signal-to-noise ratio in dB over all samples; infinite for the same picture.
