@@ -63,7 +63,7 @@ TEST(DualMappingTest, PopulateFailsCleanlyWhereMemoryIsShort) {
 }
 
 TEST(DualMappingTest, TheApplicationViewNeverReplacesAnother) {
-  void* address = reinterpret_cast<void*>(0x2200000000);
+  void* address = reinterpret_cast<void*>(default_space_layout().base);
   auto first = DualMapping::create(4 * page_bytes(), address, "test");
   ASSERT_TRUE(first.ok());
   EXPECT_EQ(first.value().app(), address);
@@ -73,7 +73,7 @@ TEST(DualMappingTest, TheApplicationViewNeverReplacesAnother) {
 }
 
 TEST(DualMappingTest, AnAddressIsFreeAgainWhenTheMappingIsGone) {
-  void* address = reinterpret_cast<void*>(0x2200000000);
+  void* address = reinterpret_cast<void*>(default_space_layout().base);
   for (int round = 0; round < 3; ++round) {
     EXPECT_TRUE(DualMapping::create(4 * page_bytes(), address, "test").ok());
   }
