@@ -213,8 +213,9 @@ void Relay::relay_when_complete() {
         seat.outgoing.emplace_back(other, relayed_[other].bytes, relayed_fds_[other]);
       }
     }
-    send_cards(node);
   }
+  // Only now: the last one to be served lets go of the cards.
+  for (std::uint32_t node = 0; node < seats_.size(); ++node) send_cards(node);
 }
 
 void Relay::send_cards(std::uint32_t node) {
