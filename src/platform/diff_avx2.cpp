@@ -117,7 +117,30 @@ constexpr PackTables kPack = make_pack_tables();
   return reader.valid();
 }
 
-[[gnu::target("avx2,popcnt"), gnu::always_inline]] inline std::size_t store_vector(
+template <typename T>
+[[gnu::always_inline]] inline void store_pieces(std::byte* to, const std::byte* bytes,
+                                                std::uint32_t firsts) {
+  for (; firsts != 0; firsts &= firsts - 1) {
+    auto at = static_cast<std::size_t>(std::countr_zero(firsts));
+    T piece;
+    std::memcpy(&piece, bytes + at, sizeof piece);
+    store_once(to + at, piece);
+  }
+}
+
+// Stores the bytes of a vector that `mask` names: 8 or 4 at a time where all of them changed, else
+// one by one.
+[[gnu::target("avx2,bmi"), gnu::always_inline]] inline void store_changed(std::byte* to,
+                                                                          __m256i now,
+                                                                          std::uint32_t mask) {
+  alignas(32) std::byte bytes[kVectorBytes];
+  save(bytes, now);
+  std::uint32_t halves = mask & mask >> 1 & mask >> 2 & mask >> 3 & 0x11111111u;
+  store_pieces<std::uint32_t>(to, bytes, halves);
+  store_pieces<std::uint8_t>(to, bytes, mask & ~(halves * 0xf));
+}
+
+[[gnu::target("avx2,popcnt,bmi"), gnu::always_inline]] inline std::size_t store_vector(
     const std::byte* page, std::byte* twin, std::byte* home, bool update_twin) {
   __m256i now = load_once(page);
   std::uint32_t mask = changed_bytes(now, load(twin));
@@ -125,20 +148,15 @@ constexpr PackTables kPack = make_pack_tables();
   if (mask == 0xffffffffu) {
     save(home, now);
   } else {
-    alignas(32) std::byte words[kVectorBytes];
-    save(words, now);
-    std::uint32_t left = mask;
-    for (std::size_t at = 0; left != 0; at += 8, left >>= 8) {
-      if ((left & 0xff) != 0) store_bytes(home + at, load_word(words + at), left & 0xff);
-    }
+    store_changed(home, now, mask);
   }
   if (update_twin) save(twin, now);
   return static_cast<std::size_t>(_mm_popcnt_u32(mask));
 }
 
-[[gnu::target("avx2,popcnt")]] std::size_t store(const std::byte* page, std::byte* twin,
-                                                 std::byte* home, std::size_t bytes,
-                                                 bool update_twin) {
+[[gnu::target("avx2,popcnt,bmi")]] std::size_t store(const std::byte* page, std::byte* twin,
+                                                     std::byte* home, std::size_t bytes,
+                                                     bool update_twin) {
   std::size_t changed = 0;
   for (std::size_t at = 0; at < bytes; at += 64) {
     if (!differs(page + at, twin + at)) continue;

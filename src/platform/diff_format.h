@@ -173,21 +173,23 @@ void store_once(std::byte* to, T value) {
   __atomic_store_n(reinterpret_cast<T*>(to), value, __ATOMIC_RELAXED);
 }
 
-// Stores the bytes of `word` that `mask` names, in the widest pieces that touch nothing else. `to`
-// is 8-byte aligned.
+// Stores the bytes of `word` that `mask` names, in pieces that touch nothing else. `to` is 8-byte
+// aligned.
 inline void store_bytes(std::byte* to, std::uint64_t word, std::uint32_t mask) {
   if (mask == 0xff) {
     store_once(to, word);
     return;
   }
-  for (; mask != 0; to += 2, word >>= 16, mask >>= 2) {
-    if ((mask & 3) == 3) {
-      store_once(to, static_cast<std::uint16_t>(word));
-    } else if ((mask & 1) != 0) {
-      store_once(to, static_cast<std::uint8_t>(word));
-    } else if ((mask & 2) != 0) {
-      store_once(to + 1, static_cast<std::uint8_t>(word >> 8));
-    }
+  if ((mask & 0x0f) == 0x0f) {
+    store_once(to, static_cast<std::uint32_t>(word));
+    mask &= 0xf0;
+  } else if ((mask & 0xf0) == 0xf0) {
+    store_once(to + 4, static_cast<std::uint32_t>(word >> 32));
+    mask &= 0x0f;
+  }
+  for (; mask != 0; mask &= mask - 1) {
+    auto byte = static_cast<std::size_t>(std::countr_zero(mask));
+    store_once(to + byte, static_cast<std::uint8_t>(word >> (8 * byte)));
   }
 }
 

@@ -115,9 +115,8 @@ DualMapping::~DualMapping() {
   if (fd_ >= 0) close(fd_);
 }
 
-// MADV_POPULATE_WRITE reports a shortage as fallocate would, and enters the pages in the runtime
-// view on the way, so that the copy that follows does not fault (measured: fallocate and a first
-// touch cost twice as much).
+// MADV_POPULATE_WRITE reports a shortage as fallocate does, at the cost of fallocate and a first touch, and leaves the
+// pages entered in the runtime view.
 bool DualMapping::populate(Span span) noexcept {
   if (span.offset > bytes_ || span.bytes > bytes_ - span.offset) {
     errno = EINVAL;
