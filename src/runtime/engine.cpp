@@ -123,14 +123,24 @@ void Engine::carry_out(const protocol::Resume& resume) {
 void Engine::wait_resumed(ThreadContext& context) {
   std::uint64_t from = platform::now_ns();
   platform::Backoff backoff;
+  transport_.attend();
   while (context.resumed.load(std::memory_order_acquire) == 0) {
     if (transport_.pending() && transport_.poll(*this) > 0) continue;
     if (backoff.pause()) continue;
+    transport_.unattend();
     context.sleeping.store(1, std::memory_order_seq_cst);
     if (context.resumed.load(std::memory_order_seq_cst) == 0) transport_.sleep(kSleepNs);
     context.sleeping.store(0, std::memory_order_relaxed);
+    transport_.attend();
   }
+  transport_.unattend();
+  poll_all();
   context.waited_ns += platform::now_ns() - from;
+}
+
+void Engine::poll_all() {
+  while (transport_.pending() && transport_.poll(*this) > 0) {
+  }
 }
 
 void Engine::handle() {
@@ -139,8 +149,7 @@ void Engine::handle() {
   while (!stopping_.load()) {
     transport_.sleep(kSleepNs);
     std::uint64_t from = platform::now_ns();
-    while (transport_.pending() && transport_.poll(*this) > 0) {
-    }
+    poll_all();
     run_drops(context);
     context.counters.handler_ns.add(platform::now_ns() - from);
   }

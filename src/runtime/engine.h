@@ -41,10 +41,6 @@ class Engine final : private transport::Receiver {
   // Gives the core an event and waits until the calling thread is resumed; the value, and
   // Strand::inbox.
   std::uint64_t call(ThreadContext& context, const protocol::Event& event);
-  // Delivers what has arrived, if anything.
-  void poll() {
-    if (transport_.pending()) transport_.poll(*this);
-  }
   // Ends the handler thread. No operation may be under way.
   void stop();
 
@@ -55,6 +51,7 @@ class Engine final : private transport::Receiver {
   void carry_out(const protocol::Send& send, Counters& counters);
   void carry_out(const protocol::Resume& resume);
   void wait_resumed(ThreadContext& context);
+  void poll_all();
   void handle();
   void run_drops(ThreadContext& context);
 

@@ -16,7 +16,7 @@ void SelfTransport::send(NodeId to, Bytes head, Bytes tail) {
     queued_.fetch_add(1);
   }
   // Cleared by the one that wakes: while nobody sleeps, a message costs no system call.
-  if (sleeping_.load() != 0 && sleeping_.exchange(0) != 0) wake();
+  if (attending_.load() == 0 && sleeping_.load() != 0 && sleeping_.exchange(0) != 0) wake();
 }
 
 std::size_t SelfTransport::poll(Receiver& receiver) {

@@ -23,6 +23,8 @@ class SelfTransport final : public Transport {
   std::size_t poll(Receiver& receiver) override;
   bool pending() const override { return queued_.load() != 0; }
   void sleep(std::uint64_t timeout_ns) override;
+  void attend() override { attending_.fetch_add(1); }
+  void unattend() override { attending_.fetch_sub(1); }
   void interrupt() override;
   std::byte* reach(NodeId peer, std::uint32_t region) override {
     return regions_->reach(peer, region);
@@ -35,6 +37,7 @@ class SelfTransport final : public Transport {
   InterruptLedger interrupts_;
   std::atomic<std::uint32_t> bell_{0};
   std::atomic<std::uint32_t> sleeping_{0};
+  std::atomic<std::uint32_t> attending_{0};
   std::atomic<std::uint64_t> queued_{0};
   SpinLock lock_;  // guards incoming_
   MessageQueue incoming_;

@@ -14,7 +14,7 @@ constexpr std::uint64_t kMagic = 0x5445'5252'414e'4531;
 AreaShape AreaShape::for_job(std::uint32_t nodes) {
   // Large enough to stream, small enough that all rings in use at once stay modest: nodes^2 of
   // them.
-  std::uint64_t kib = nodes <= 8 ? 512 : nodes <= 32 ? 128 : nodes <= 128 ? 64 : 32;
+  std::uint64_t kib = nodes <= 8 ? 4096 : nodes <= 32 ? 128 : nodes <= 128 ? 64 : 32;
   return {nodes, kib << 10};
 }
 
@@ -53,6 +53,7 @@ bool Area::belongs_to(std::uint32_t pid, AreaShape shape) const {
 }
 
 void wake_owner(ControlPage& control) noexcept {
+  if (control.attending.load() != 0) return;
   if (control.sleeping.load() == 0 || control.sleeping.exchange(0) == 0) return;
   control.bell.fetch_add(1);
   platform::futex_wake_all(control.bell);

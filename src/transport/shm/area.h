@@ -30,6 +30,8 @@ struct ControlPage {
   // A thread of the owner sleeps, or is about to: whoever clears it moves the bell on and wakes it.
   alignas(kLine) std::atomic<std::uint32_t> sleeping;
   std::atomic<std::uint32_t> bell;
+  // Threads of the owner that poll all the time: while there are any, nobody is woken.
+  std::atomic<std::uint32_t> attending;
 };
 static_assert(sizeof(ControlPage) == 3 * kLine);
 static_assert(sizeof(std::atomic<std::uint32_t>) == 4);

@@ -29,6 +29,8 @@ class ShmTransport final : public Transport {
   std::size_t poll(Receiver& receiver) override;
   bool pending() const override;
   void sleep(std::uint64_t timeout_ns) override;
+  void attend() override { control_.attending.fetch_add(1); }
+  void unattend() override { control_.attending.fetch_sub(1); }
   void interrupt() override;
   std::byte* reach(NodeId peer, std::uint32_t region) override {
     return regions_.reach(peer, region);
