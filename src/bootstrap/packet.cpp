@@ -67,7 +67,8 @@ std::string_view PacketReader::text() const {
 void PacketReader::take_control(const msghdr& message) {
   fds_.clear();
   sender_ = 0;
-  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(const_cast<msghdr*>(&message), part)) {
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part;
+       part = CMSG_NXTHDR(const_cast<msghdr*>(&message), part)) {
     if (part->cmsg_level != SOL_SOCKET) continue;
     if (part->cmsg_type == SCM_CREDENTIALS) {
       ucred who{};

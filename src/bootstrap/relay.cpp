@@ -266,10 +266,11 @@ std::optional<std::string> Relay::obstacle() const {
   bool one = missing.size() == 1;
   bool left = seats_[missing[0]].place.presence == Place::Presence::kLeft;
   return fmt::format(
-      "{} of {} {} {}, so {} cannot start; every node of a job must run a program that joins it "
+      "{} of {} {} {}, while {} {} for {}; every node of a job must run a program that joins it "
       "(terrane_init), or none",
       name_nodes(missing), seats_.size(), one ? "has" : "have",
-      left ? "left the job already" : "ended without joining the job", name_nodes(waiting));
+      left ? "left the job already" : "ended without joining the job", name_nodes(waiting),
+      waiting.size() == 1 ? "waits" : "wait", one ? "it" : "them");
 }
 
 void Relay::fail_exchange(std::string_view sentence) {
