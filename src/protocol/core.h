@@ -32,6 +32,7 @@ class Core {
   const VectorTimestamp& timestamp() const { return log_.timestamp(); }
   const Region* region_of(std::uint64_t block) const { return regions_.known(block); }
   const IntervalLog& log() const { return log_; }
+  const LockManager& locks() const { return locks_; }
   void check_invariants() const;
 
  private:

@@ -62,6 +62,7 @@ class Hlrc {
   const BlockEntry& entry(std::uint64_t block) const { return entries_[block]; }
   bool is_tracked(std::uint64_t block) const { return tracked_.contains(block); }
   bool is_cached(std::uint64_t block) const { return cached_.contains(block); }
+  bool is_written(std::uint64_t block) const { return written_.contains(block); }
 
   // The node that keeps the block's owner where homes are by first touch.
   NodeId directory(std::uint64_t block) const {

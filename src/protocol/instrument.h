@@ -2,10 +2,13 @@
 
 #include <cstdint>
 
+#include "base/check.h"
+
 // Coverage marks and planted faults stand beside the lines that they speak of. In the production
 // library both compile to nothing; the simulator links a second build of the same sources
 // (TERRANE_INSTRUMENTED), where a mark counts that a branch was taken and a mutant, when chosen,
-// breaks the rule that the line keeps.
+// breaks the rule that the line keeps. There, too, a broken invariant ends the history and not the
+// process.
 
 #ifdef TERRANE_INSTRUMENTED
 #define TERRANE_PROTOCOL_VARIANT instrumented
@@ -116,6 +119,22 @@ inline thread_local Instrumentation instrumentation;
 
 inline void mark(Mark m) { ++instrumentation.marks[static_cast<std::size_t>(m)]; }
 inline bool mutant(Mutant m) { return instrumentation.mutant == m; }
+
+struct BrokenInvariant {
+  const char* condition;
+  const char* file;
+  int line;
+  const char* why;
+};
+[[noreturn]] inline void invariant_broken(const char* condition, const char* file, int line,
+                                          const char* why) {
+  throw BrokenInvariant{condition, file, line, why};
+}
+#undef TERRANE_CHECK
+#define TERRANE_CHECK(condition, why)                \
+  (__builtin_expect(static_cast<bool>(condition), 1) \
+       ? static_cast<void>(0)                        \
+       : ::terrane::protocol::invariant_broken(#condition, __FILE__, __LINE__, why))
 #else
 constexpr void mark(Mark) {}
 constexpr bool mutant(Mutant) { return false; }

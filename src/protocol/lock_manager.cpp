@@ -178,6 +178,15 @@ bool LockManager::received_grant(Bytes message, std::uint64_t blocks) {
   return true;
 }
 
+bool LockManager::has_token(LockId id) const {
+  auto at = locks_.find(id.value);
+  return at != locks_.end() && at->second.token;
+}
+
+bool LockManager::manages(LockId id) const {
+  return manager(id) == self_ && locks_.find(id.value) != locks_.end();
+}
+
 void LockManager::check_invariants() const {
   for (const auto& [id, lock] : locks_) {
     TERRANE_CHECK(!lock.held || lock.token, "who holds a lock has its token");

@@ -27,6 +27,9 @@ class LockManager {
   bool received_request(Bytes message, bool forwarded);
   bool received_grant(Bytes message, std::uint64_t blocks);
 
+  // For checks across nodes: the token is here; this node manages a lock that was used.
+  bool has_token(LockId lock) const;
+  bool manages(LockId lock) const;
   void check_invariants() const;
 
  private:

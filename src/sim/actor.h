@@ -1,0 +1,62 @@
+#pragma once
+
+#include <variant>
+
+#include "protocol/hlrc.h"
+#include "sim/program.h"
+#include "sim/schedule.h"
+
+namespace terrane::sim {
+
+// How far a step has come that is performed piece by piece.
+struct Progress {
+  std::uint32_t at = 0;       // next byte, or block of the range
+  std::uint32_t part = 0;     // where within a word's load, store home, store twin
+  std::uint64_t loaded = 0;   // the word as it was loaded
+  std::uint64_t pending = 0;  // bytes of it that are not stored yet, a bit each
+  std::uint32_t changed = 0;  // bytes stored
+};
+
+// A thread of the program, or a handler that carries out a Drop effect: one operation at a time on
+// its strand.
+struct Actor {
+  enum class Wait : std::uint8_t { kNothing, kWord, kResume };
+  enum class Doing : std::uint8_t { kProgram, kFault, kEvictForMemory, kHostCall, kDrop };
+
+  explicit Actor(ActorId me) : id(me), strand(protocol::WaiterId{me}) {}
+
+  bool busy() const { return operation.index() != 0; }
+  bool done() const {
+    switch (operation.index()) {
+      case 1:
+        return std::get<1>(operation).done();
+      case 2:
+        return std::get<2>(operation).done();
+      case 3:
+        return std::get<3>(operation).done();
+      default:
+        return true;
+    }
+  }
+  template <typename T>
+  void start(protocol::Task<T>&& task) {
+    auto& kept = operation.emplace<protocol::Task<T>>(std::move(task));
+    strand.start(kept);
+  }
+  void clear_operation() { operation.emplace<0>(); }
+
+  ActorId id;
+  std::uint32_t node = 0;
+  Wait wait = Wait::kNothing;
+  Doing doing = Doing::kProgram;
+  bool resumed = false;  // the call's waiter was resumed, or the word's waiters woken
+  Progress progress;
+  std::uint32_t next = 0;  // the thread's place in its program
+  protocol::Drop drop{};   // a handler's
+  protocol::Strand strand;
+  std::variant<std::monostate, protocol::Task<bool>, protocol::Task<protocol::FaultResult>,
+               protocol::Task<protocol::LockResult>>
+      operation;
+};
+
+}  // namespace terrane::sim

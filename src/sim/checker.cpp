@@ -1,0 +1,84 @@
+#include "sim/checker.h"
+
+#include <cstring>
+
+namespace terrane::sim {
+
+void Checker::begin(const Program& program) {
+  racy_ = program.setup.racy;
+  offsets_.clear();
+  std::size_t bytes = 0;
+  for (const RegionPlan& region : program.regions) {
+    offsets_.push_back(bytes);
+    bytes += std::size_t{region.blocks} * program.setup.block_bytes;
+  }
+  memory_.assign(bytes, 0);
+  stores_.clear();
+  snapshots_.clear();
+  if (racy_) {
+    newest_.assign(bytes, kNone);
+    final_.assign(bytes / kWordBytes, 0);
+    final_known_.assign(bytes / kWordBytes, false);
+  }
+  clocks_.begin(program.threads());
+}
+
+void Checker::store(std::uint32_t thread, const Op& op) {
+  std::size_t at = place(op);
+  std::memcpy(&memory_[at], &op.value, op.size);
+  if (!racy_) return;
+  std::uint16_t number = clocks_.tick(thread);
+  auto clock = static_cast<std::uint32_t>(snapshots_.size());
+  snapshots_.push_back(clocks_.of(thread));
+  for (std::uint32_t i = 0; i < op.size; ++i) {
+    auto value = static_cast<std::uint8_t>(op.value >> (8 * i));
+    stores_.push_back({static_cast<std::uint8_t>(thread), value, number, clock, newest_[at + i]});
+    newest_[at + i] = static_cast<std::uint32_t>(stores_.size() - 1);
+  }
+}
+
+std::uint64_t Checker::expected(const Op& op) const {
+  std::uint64_t value = 0;
+  std::memcpy(&value, &memory_[place(op)], op.size);
+  return value;
+}
+
+bool Checker::may_load(std::uint32_t thread, const Op& op, std::uint64_t value) const {
+  if (value == expected(op)) return true;  // the latest store of all is never overwritten
+  if (!racy_) return false;
+  for (std::uint32_t i = 0; i < op.size; ++i)
+    if (!may_load_byte(thread, place(op) + i, static_cast<std::uint8_t>(value >> (8 * i))))
+      return false;
+  return true;
+}
+
+bool Checker::may_load_byte(std::uint32_t thread, std::size_t byte, std::uint8_t value) const {
+  const Clock& seen = clocks_.of(thread);
+  for (std::uint32_t s = newest_[byte]; s != kNone; s = stores_[s].older)
+    if (stores_[s].value == value && !overwritten(&stores_[s], byte, seen)) return true;
+  return value == 0 && !overwritten(nullptr, byte, seen);
+}
+
+// Whether another store to the byte happened after `store` (nullptr: the zeros at the beginning)
+// and before what has been seen.
+bool Checker::overwritten(const Store* store, std::size_t byte, const Clock& seen) const {
+  for (std::uint32_t s = newest_[byte]; s != kNone; s = stores_[s].older) {
+    const Store& other = stores_[s];
+    if (&other == store) return false;  // what is older cannot have happened after it
+    if (seen[other.thread] < other.number) continue;
+    if (store == nullptr || snapshots_[other.clock][store->thread] >= store->number) return true;
+  }
+  return false;
+}
+
+bool Checker::agrees(const Op& op, std::uint64_t value) {
+  if (!racy_) return true;
+  std::size_t word = place(op) / kWordBytes;
+  if (!final_known_[word]) {
+    final_known_[word] = true;
+    final_[word] = value;
+  }
+  return final_[word] == value;
+}
+
+}  // namespace terrane::sim

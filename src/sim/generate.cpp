@@ -1,0 +1,316 @@
+#include "sim/generate.h"
+
+#include <algorithm>
+
+namespace terrane::sim {
+namespace {
+
+constexpr std::uint32_t kAccesses = 230;  // of a history, about
+
+}  // namespace
+
+bool counts(const Program& program) {
+  std::uint32_t accesses = 0;
+  bool lock = false;
+  bool barrier = false;
+  for (std::uint32_t t = 0; t < program.threads(); ++t) {
+    for (const Op& op : program.ops[t]) {
+      accesses += op.kind == OpKind::kLoad || op.kind == OpKind::kStore;
+      lock |= op.kind == OpKind::kLock;
+      barrier |= op.kind == OpKind::kBarrier;
+    }
+  }
+  return program.setup.nodes >= 4 && accesses >= 200 && lock && barrier;
+}
+
+void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
+  rng_ = &rng;
+  out_ = &out;
+  draw_setup(shape);
+  draw_threads();
+  draw_regions();
+  draw_slots();
+  prologue();
+  for (std::uint32_t phase = 1; phase <= phases_; ++phase) {
+    if (!out.setup.racy) assign(phase);
+    region_changes(phase);
+    side_barrier_ = rng.chance(15);
+    for (std::uint32_t t = 0; t < out.threads(); ++t) phase_of_thread(t, phase);
+    barrier(phase);
+  }
+  epilogue(phases_ + 1);
+}
+
+void Generator::draw_setup(const Shape& shape) {
+  Setup& setup = out_->setup;
+  setup = Setup{};
+  setup.nodes = shape.nodes ? shape.nodes : 4 + rng_->below(3);
+  setup.block_bytes = rng_->chance(70) ? 64 : 128;
+  setup.barrier_arity = 2 + rng_->below(3);
+  if (rng_->chance(20)) setup.max_cached = 2 + rng_->below(4);
+  if (rng_->chance(20)) setup.max_log_ranges = 1 + rng_->below(8);
+  if (rng_->chance(10)) setup.populate_fails_percent = 5 + rng_->below(20);
+  bool scan = rng_->chance(50);
+  bool racy = rng_->chance(30);
+  setup.scan = shape.detection == Detection::kMix ? scan : shape.detection == Detection::kScan;
+  setup.racy = shape.racy == Mix::kMix ? racy : shape.racy == Mix::kOnly;
+  phases_ = 2 + rng_->below(4);
+  locks_ = 1 + rng_->below(4);
+}
+
+void Generator::draw_threads() {
+  out_->thread_node.clear();
+  for (std::uint32_t node = 0; node < out_->setup.nodes; ++node) {
+    std::uint32_t here = 1 + rng_->below(2);
+    for (std::uint32_t i = 0; i < here; ++i) out_->thread_node.push_back(node);
+  }
+  std::uint32_t threads = out_->threads();
+  if (out_->ops.size() < threads) out_->ops.resize(threads);
+  for (auto& ops : out_->ops) ops.clear();
+  budget_ = kAccesses / (threads * phases_) + 1;
+}
+
+// Sometimes a region that nobody touches comes first, so that the blocks in use lie across the
+// boundary where the directory of owners goes to the next node.
+void Generator::draw_regions() {
+  auto& regions = out_->regions;
+  regions.clear();
+  lives_.clear();
+  auto add = [&](std::uint32_t blocks, Life life) {
+    std::uint32_t homes = rng_->chance(40) ? 0 : rng_->below(4);
+    regions.push_back({blocks, homes, rng_->below(out_->setup.nodes)});
+    lives_.push_back(life);
+  };
+  first_used_ = 0;
+  if (rng_->chance(50)) {
+    add(58 + rng_->below(6), {0, 0});
+    first_used_ = 1;
+  }
+  std::uint32_t count = 1 + rng_->below(3);
+  for (std::uint32_t i = 0; i < count; ++i) add(1 + rng_->below(4), {1, ~0u});
+  changes_ = phases_ >= 3 && rng_->chance(25);
+  if (changes_) {
+    change_phase_ = 2 + rng_->below(phases_ - 2);  // freed at its start, used again after it
+    freed_ = static_cast<std::uint32_t>(regions.size()) - 1;
+    reused_ = freed_ + 1;
+    lives_[freed_].to = change_phase_;
+    add(rng_->chance(70) ? regions[freed_].blocks : 1 + rng_->below(4), {change_phase_ + 1, ~0u});
+    if (rng_->chance(70)) {  // no other room: the allocation waits for the freed blocks
+      std::uint32_t total = 0;
+      for (std::uint32_t r = 0; r < reused_; ++r) total += regions[r].blocks;
+      regions[reused_].blocks = std::min(regions[reused_].blocks, regions[freed_].blocks);
+      out_->setup.space_blocks = total;
+    }
+  }
+  collective_ = rng_->chance(50);
+}
+
+void Generator::draw_slots() {
+  slots_.clear();
+  words_.clear();
+  auto& regions = out_->regions;
+  std::uint32_t block_words = out_->setup.block_bytes / kWordBytes;
+  for (std::uint32_t r = first_used_; r < regions.size(); ++r) {
+    std::uint32_t words = 3 + rng_->below(6);
+    for (std::uint32_t i = 0; i < words; ++i) {
+      // Neighbours within a block, so that blocks are shared falsely.
+      std::uint32_t word = rng_->below(regions[r].blocks) * block_words + rng_->below(3);
+      if (rng_->chance(10)) word += block_words - 3;
+      std::uint32_t name = r << 24 | word * kWordBytes;
+      if (std::find(words_.begin(), words_.end(), name) != words_.end()) continue;
+      words_.push_back(name);
+      split_word(r, word * kWordBytes, static_cast<Pattern>(rng_->below(6)));
+    }
+  }
+}
+
+// A word in aligned pieces of 1, 2, 4 or 8 bytes, each of which goes its own way.
+void Generator::split_word(std::uint32_t region, std::uint32_t at, Pattern pattern) {
+  for (std::uint32_t done = 0; done < kWordBytes;) {
+    std::uint32_t size = 1u << rng_->below(4);
+    while (done % size != 0 || done + size > kWordBytes) size /= 2;
+    if (rng_->chance(30)) pattern = static_cast<Pattern>(rng_->below(6));
+    slots_.push_back({static_cast<std::uint8_t>(region), static_cast<std::uint8_t>(size), pattern,
+                      static_cast<std::uint8_t>(rng_->below(locks_)), at + done,
+                      rng_->below(out_->threads())});
+    done += size;
+  }
+}
+
+// Who may do what with each slot in this phase.
+void Generator::assign(std::uint32_t phase) {
+  for (Slots& slots : owned_) slots.clear();
+  for (Slots& slots : locked_) slots.clear();
+  shared_.clear();
+  std::uint32_t threads = out_->threads();
+  for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+    const Slot& slot = slots_[i];
+    if (phase < lives_[slot.region].from || phase >= lives_[slot.region].to) continue;
+    Slots* to = &owned_[slot.thread];
+    if (slot.pattern == Pattern::kMigratory) to = &locked_[slot.lock];
+    if (slot.pattern == Pattern::kProducer && (phase + slot.thread) % 2 == 0) to = &shared_;
+    if (slot.pattern == Pattern::kRotating) to = &owned_[(slot.thread + phase) % threads];
+    if (slot.pattern == Pattern::kReadMostly && phase % 3 != slot.thread % 3) to = &shared_;
+    if (slot.pattern == Pattern::kRandom) {
+      std::uint32_t draw = rng_->below(3);
+      if (draw == 0) to = &owned_[rng_->below(threads)];
+      if (draw == 1) to = &locked_[rng_->below(locks_)];
+      if (draw == 2) to = &shared_;
+    }
+    to->push_back(static_cast<std::uint16_t>(i));
+  }
+}
+
+void Generator::push(std::uint32_t thread, std::uint32_t phase, Op op) {
+  op.phase = static_cast<std::uint8_t>(phase);
+  out_->ops[thread].push_back(op);
+}
+
+bool Generator::first_of_node(std::uint32_t thread) const {
+  return thread == 0 || out_->thread_node[thread - 1] != out_->thread_node[thread];
+}
+
+void Generator::prologue() {
+  std::uint32_t initial = changes_ ? reused_ : static_cast<std::uint32_t>(out_->regions.size());
+  for (std::uint32_t t = 0; t < out_->threads(); ++t) {
+    if (t != 0 && !(collective_ && first_of_node(t))) continue;
+    for (std::uint32_t r = 0; r < initial; ++r) {
+      push(t, 0,
+           {.kind = OpKind::kAllocate,
+            .region = static_cast<std::uint8_t>(r),
+            .value = collective_ ? r + 1 : 0});
+    }
+  }
+  barrier(0);
+}
+
+// The region that dies is freed by one thread, and the one that follows allocated by the same.
+void Generator::region_changes(std::uint32_t phase) {
+  if (!changes_ || phase != change_phase_) return;
+  std::uint32_t t = rng_->below(out_->threads());
+  auto freed = static_cast<std::uint8_t>(freed_);
+  push(t, phase, {.kind = OpKind::kFree, .region = freed});
+  if (rng_->chance(30)) push(t, phase, {.kind = OpKind::kFreeAgain, .region = freed});
+  push(t, phase, {.kind = OpKind::kAllocate, .region = static_cast<std::uint8_t>(reused_)});
+}
+
+void Generator::phase_of_thread(std::uint32_t thread, std::uint32_t phase) {
+  auto& ops = out_->ops[thread];
+  bool side = side_barrier_ && first_of_node(thread);
+  std::size_t stop = ops.size() + budget_ + rng_->below(4);
+  for (int tries = 0; ops.size() < stop && tries < 200; ++tries) {
+    if (rng_->chance(4)) sprinkle(thread, phase);
+    std::uint32_t draw = rng_->below(100);
+    if (draw < 30) {
+      section(thread, phase, rng_->below(locks_));
+    } else if (out_->setup.racy) {
+      racy_access(thread, phase);
+    } else if (const Slot* slot = pick(draw < 75 ? owned_[thread] : shared_)) {
+      access(thread, phase, *slot, draw < 60);
+    }
+    if (side) {
+      push(thread, phase, {.kind = OpKind::kSideBarrier, .at = kMaxBarriers - 1});
+      side = false;
+    }
+  }
+  if (side) push(thread, phase, {.kind = OpKind::kSideBarrier, .at = kMaxBarriers - 1});
+}
+
+// A critical section: read-modify-write and other accesses, sometimes a lock of higher number
+// within, not always given back in the order of a stack.
+void Generator::section(std::uint32_t thread, std::uint32_t phase, std::uint32_t lock) {
+  bool racy = out_->setup.racy;
+  if (!racy && locked_[lock].empty() && !rng_->chance(10)) return;
+  push(thread, phase, {.kind = OpKind::kLock, .at = lock});
+  std::uint32_t inner = lock + 1 < locks_ && rng_->chance(30) ? lock + 1 : lock;
+  for (std::uint32_t held = lock; held <= inner; ++held) {
+    if (held != lock) push(thread, phase, {.kind = OpKind::kLock, .at = held});
+    std::uint32_t count = 1 + rng_->below(3);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (racy) {
+        racy_access(thread, phase);
+      } else if (const Slot* slot = pick(locked_[held])) {
+        if (rng_->chance(70)) access(thread, phase, *slot, false);
+        if (rng_->chance(70)) access(thread, phase, *slot, true);
+      }
+    }
+  }
+  bool stack = rng_->chance(80);
+  if (inner != lock) push(thread, phase, {.kind = OpKind::kUnlock, .at = stack ? inner : lock});
+  push(thread, phase, {.kind = OpKind::kUnlock, .at = stack || inner == lock ? lock : inner});
+}
+
+const Generator::Slot* Generator::pick(const Slots& from) {
+  if (from.empty()) return nullptr;
+  return &slots_[from[rng_->below(static_cast<std::uint32_t>(from.size()))]];
+}
+
+// Mostly values never seen before; sometimes ones that are there already, so that a store changes
+// nothing.
+std::uint64_t Generator::draw_value() {
+  return rng_->chance(12) ? rng_->below(2) * 0x0101010101010101u : rng_->next();
+}
+
+void Generator::access(std::uint32_t thread, std::uint32_t phase, const Slot& slot, bool store) {
+  Op op{.kind = store ? OpKind::kStore : OpKind::kLoad,
+        .size = slot.size,
+        .region = slot.region,
+        .at = slot.at};
+  if (store) op.value = draw_value();
+  push(thread, phase, op);
+}
+
+void Generator::racy_access(std::uint32_t thread, std::uint32_t phase) {
+  std::uint32_t word = words_[rng_->below(static_cast<std::uint32_t>(words_.size()))];
+  std::uint32_t region = word >> 24;
+  if (phase < lives_[region].from || phase >= lives_[region].to) return;
+  std::uint32_t size = 1u << rng_->below(4);
+  std::uint32_t offset = rng_->below(kWordBytes / size) * size;
+  access(thread, phase,
+         {static_cast<std::uint8_t>(region), static_cast<std::uint8_t>(size), Pattern::kRandom, 0,
+          (word & 0xffffff) + offset, 0},
+         rng_->chance(50));
+}
+
+void Generator::sprinkle(std::uint32_t thread, std::uint32_t phase) {
+  if (rng_->chance(10)) {
+    if (out_->setup.space_blocks == Setup{}.space_blocks)
+      push(thread, phase, {.kind = OpKind::kNowhere});
+    return;
+  }
+  std::uint32_t r =
+      first_used_ + rng_->below(static_cast<std::uint32_t>(lives_.size()) - first_used_);
+  if (phase < lives_[r].from || phase >= lives_[r].to) return;
+  std::uint32_t blocks = out_->regions[r].blocks;
+  std::uint32_t first = rng_->below(blocks);
+  push(thread, phase,
+       {.kind = OpKind::kEvict,
+        .size = static_cast<std::uint8_t>(1 + rng_->below(blocks - first)),
+        .region = static_cast<std::uint8_t>(r),
+        .at = first,
+        .value = rng_->below(2)});
+}
+
+void Generator::barrier(std::uint32_t phase) {
+  std::uint32_t id = rng_->below(kMaxBarriers - 1);
+  for (std::uint32_t t = 0; t < out_->threads(); ++t)
+    push(t, phase, {.kind = OpKind::kBarrier, .at = id});
+}
+
+// After the last barrier each node reads all that was ever used and still lives.
+void Generator::epilogue(std::uint32_t phase) {
+  for (std::uint32_t t = 0; t < out_->threads(); ++t) {
+    if (!first_of_node(t)) continue;
+    for (std::uint32_t word : words_) {
+      std::uint32_t region = word >> 24;
+      if (phase < lives_[region].from || phase >= lives_[region].to) continue;
+      push(t, phase,
+           {.kind = OpKind::kFinalLoad,
+            .size = kWordBytes,
+            .region = static_cast<std::uint8_t>(region),
+            .at = word & 0xffffff});
+    }
+  }
+}
+
+}  // namespace terrane::sim

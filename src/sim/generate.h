@@ -1,0 +1,86 @@
+#pragma once
+
+#include "base/prng.h"
+#include "sim/program.h"
+
+namespace terrane::sim {
+
+enum class Mix : std::uint8_t { kOnly, kNever, kMix };
+enum class Detection : std::uint8_t { kScan, kFault, kMix };
+
+// What a campaign asks of its programs; everything else is drawn from the seed.
+struct Shape {
+  std::uint32_t nodes = 0;  // 0: 4 to 6
+  Mix racy = Mix::kMix;
+  Detection detection = Detection::kMix;
+};
+
+// Writes random programs. Owns its tables, which are reused from program to program: nothing is
+// allocated when warm.
+class Generator {
+ public:
+  void generate(base::Prng& rng, const Shape& shape, Program& out);
+
+ private:
+  enum class Pattern : std::uint8_t {
+    kPrivate,    // one thread all the time
+    kMigratory,  // under one lock all the time
+    kProducer,   // written by one thread, then read by all, in turns
+    kRotating,   // owned by another thread each phase
+    kReadMostly,
+    kRandom,
+  };
+  // An aligned piece of memory that changes hands as a whole.
+  struct Slot {
+    std::uint8_t region;
+    std::uint8_t size;
+    Pattern pattern;
+    std::uint8_t lock;
+    std::uint32_t at;
+    std::uint32_t thread;
+  };
+  using Slots = std::vector<std::uint16_t>;
+  struct Life {
+    std::uint32_t from;  // first phase in which it may be accessed
+    std::uint32_t to;    // first phase in which it may not
+  };
+
+  void draw_setup(const Shape& shape);
+  void draw_threads();
+  void draw_regions();
+  void draw_slots();
+  void split_word(std::uint32_t region, std::uint32_t at, Pattern pattern);
+  void assign(std::uint32_t phase);
+  void prologue();
+  void region_changes(std::uint32_t phase);
+  void phase_of_thread(std::uint32_t thread, std::uint32_t phase);
+  void section(std::uint32_t thread, std::uint32_t phase, std::uint32_t lock);
+  void access(std::uint32_t thread, std::uint32_t phase, const Slot& slot, bool store);
+  void racy_access(std::uint32_t thread, std::uint32_t phase);
+  void sprinkle(std::uint32_t thread, std::uint32_t phase);
+  void barrier(std::uint32_t phase);
+  void epilogue(std::uint32_t phase);
+  void push(std::uint32_t thread, std::uint32_t phase, Op op);
+  bool first_of_node(std::uint32_t thread) const;
+  std::uint64_t draw_value();
+  const Slot* pick(const Slots& from);
+
+  base::Prng* rng_ = nullptr;
+  Program* out_ = nullptr;
+  std::uint32_t phases_ = 0;
+  std::uint32_t locks_ = 0;
+  std::uint32_t budget_ = 0;  // accesses of a thread in a phase
+  std::uint32_t first_used_ = 0;
+  std::uint32_t freed_ = 0, reused_ = 0, change_phase_ = 0;  // a region that dies, one that follows
+  bool changes_ = false;
+  bool collective_ = false;
+  bool side_barrier_ = false;  // the first threads of the nodes meet in this phase
+  std::vector<Life> lives_;
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> words_;  // region << 24 | byte of each word in use
+  Slots owned_[kMaxThreads];
+  Slots locked_[kMaxLocks];
+  Slots shared_;
+};
+
+}  // namespace terrane::sim

@@ -1,0 +1,159 @@
+#include "sim/history.h"
+
+#include "sim/names.h"
+
+namespace terrane::sim {
+
+History::History() : nodes_(kMaxNodes) {
+  for (std::uint32_t i = 0; i < kMaxThreads + kMaxHandlers; ++i)
+    actors_.push_back(std::make_unique<Actor>(static_cast<ActorId>(i)));
+}
+
+History::~History() {
+  for (auto& actor : actors_) actor->clear_operation();
+}
+
+Outcome History::run(const Program& program, std::uint64_t seed, bool careful, Trace* trace) {
+  careful_ = careful;
+  trace_ = trace;
+  outcome_ = Outcome{};
+  try {
+    begin(program, seed);
+    loop();
+    finish_check();
+  } catch (const Violation& violation) {
+    outcome_.violation = violation;
+  } catch (const protocol::BrokenInvariant& broken) {
+    outcome_.violation = {
+        Fault::kInvariant,
+        fmt::format("{} ({}, {}:{})", broken.why, broken.condition, broken.file, broken.line)};
+  }
+  outcome_.steps = schedule_.picks();
+  return outcome_;
+}
+
+void History::begin(const Program& program, std::uint64_t seed) {
+  program_ = &program;
+  rng_ = base::Prng(seed);
+  for (auto& actor : actors_) actor->clear_operation();  // of a history that failed
+  const Setup& setup = program.setup;
+  for (std::uint32_t n = 0; n < setup.nodes; ++n) {
+    nodes_[n].begin(n, setup);
+    threads_at_[n] = 0;
+  }
+  network_.begin(setup.nodes);
+  mover_.begin(rng_, setup);
+  checker_.begin(program);
+  region_first_.assign(program.regions.size(), kNoRegion);
+  for (std::uint32_t& holder : holder_) holder = kNobody;
+  draw_mood(rng_);
+  running_ = program.threads();
+  for (std::uint32_t t = 0; t < running_; ++t) {
+    Actor& actor = *actors_[t];
+    actor.node = program.thread_node[t];
+    actor.next = 0;
+    actor.doing = Actor::Doing::kProgram;
+    actor.wait = Actor::Wait::kNothing;
+    actor.progress = {};
+    actor.resumed = false;
+    ++threads_at_[actor.node];
+    schedule_.ready(actor.id);
+  }
+}
+
+void History::draw_mood(base::Prng& rng) {
+  auto mood = static_cast<Mood>(rng.below(static_cast<std::uint32_t>(Mood::kCount)));
+  schedule_.begin(rng, mood);
+  if (mood != Mood::kSlow) return;
+  const std::uint32_t nodes = program_->setup.nodes;
+  std::uint32_t node = rng.below(nodes);
+  switch (rng.below(4)) {
+    case 0:  // a thread
+      schedule_.set_slow(static_cast<ActorId>(rng.below(program_->threads())));
+      break;
+    case 1:  // a node's threads
+      for (std::uint32_t t = 0; t < program_->threads(); ++t)
+        if (program_->thread_node[t] == node) schedule_.set_slow(static_cast<ActorId>(t));
+      break;
+    case 2:  // what a node sends
+      for (std::uint32_t to = 0; to < nodes; ++to)
+        schedule_.set_slow(static_cast<ActorId>(kFirstChannel + network_.channel(node, to)));
+      break;
+    default:  // some channels
+      for (std::uint32_t c = 0; c < network_.channels(); ++c)
+        if (rng.chance(30)) schedule_.set_slow(static_cast<ActorId>(kFirstChannel + c));
+      break;
+  }
+}
+
+void History::loop() {
+  while (!schedule_.empty()) {
+    if (schedule_.picks() > kMaxSteps)
+      violated(Fault::kEndless, "more than {} steps: somebody goes round in circles", kMaxSteps);
+    ActorId id = schedule_.pick();
+    if (id >= kFirstChannel) {
+      deliver(static_cast<std::uint32_t>(id - kFirstChannel));
+    } else {
+      act(*actors_[id]);
+    }
+  }
+}
+
+void History::act(Actor& actor) {
+  if (actor.doing == Actor::Doing::kHostCall) {
+    finish_host_call(actor);
+  } else if (!actor.busy()) {
+    begin_op(actor);
+  } else if (actor.done()) {  // it had nothing to do
+    finish_operation(actor);
+  } else if (perform(actor)) {
+    note(actor, static_cast<std::uint64_t>(actor.strand.step().kind) << 8 | 1);
+    actor.progress = {};
+    actor.strand.move_on();
+    if (actor.done()) finish_operation(actor);
+  }
+}
+
+void History::deliver(std::uint32_t channel) {
+  std::uint32_t from = network_.from(channel);
+  std::uint32_t to = network_.to(channel);
+  protocol::Bytes message = network_.front(channel);
+  if (trace_) trace_->add(schedule_.picks(), "node {} <- {}: {}", to, from, describe(message));
+  outcome_.hash = (outcome_.hash ^ (channel + 0x100u + message.size())) * 0x100000001b3u;
+  ++outcome_.messages;
+  step_core(to, protocol::Received{NodeId{from}, message});
+  network_.pop(channel);
+  if (network_.empty(channel)) schedule_.park(static_cast<ActorId>(kFirstChannel + channel));
+  if (careful_) check_across();
+}
+
+// Everything is done or blocked.
+void History::finish_check() {
+  if (running_ > 0) {
+    std::string who;
+    for (std::uint32_t t = 0; t < program_->threads(); ++t) {
+      const Actor& actor = *actors_[t];
+      if (actor.next >= program_->ops[t].size()) continue;
+      who += fmt::format("; thread {} in {}", t, describe(op_of(actor)));
+      if (actor.busy()) who += fmt::format(" at {}", describe(actor.strand.step()));
+    }
+    violated(Fault::kDeadlock, "nothing can happen any more, and {} threads wait{}", running_, who);
+  }
+  for (auto& actor : actors_)
+    if (actor->busy()) violated(Fault::kDeadlock, "a handler is still waiting at the end");
+  check_across();
+}
+
+// What just happened becomes part of the history's hash and, if wanted, of its trace.
+void History::note(const Actor& actor, std::uint64_t what) {
+  std::uint64_t value = static_cast<std::uint64_t>(actor.id) << 32 ^ what ^ actor.strand.result;
+  outcome_.hash = (outcome_.hash ^ value) * 0x100000001b3u;
+  if (!trace_) return;
+  const protocol::Step& step = actor.strand.step();
+  if (step.kind == protocol::StepKind::kPause) return;
+  trace_->add(schedule_.picks(), "node {} {} {}: {} -> {}", actor.node,
+              actor.id < kMaxThreads ? "thread" : "handler", actor.id, describe(step),
+              actor.strand.result);
+}
+
+}  // namespace terrane::sim

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sim/actor.h"
+#include "sim/checker.h"
+#include "sim/mover.h"
+#include "sim/network.h"
+#include "sim/node.h"
+#include "sim/program.h"
+#include "sim/schedule.h"
+#include "sim/trace.h"
+#include "sim/violation.h"
+
+namespace terrane::sim {
+
+struct Outcome {
+  Violation violation;      // fault kNone: the history is right
+  std::uint64_t hash = 0;   // of everything that happened
+  std::uint64_t steps = 0;  // times that somebody acted
+  std::uint64_t messages = 0;
+  std::uint64_t accesses = 0;  // loads and stores of the program
+  std::uint64_t faults = 0;
+
+  bool failed() const { return violation.fault != Fault::kNone; }
+};
+
+// Runs one program under one schedule: nodes, threads, handlers and channels take turns as random
+// numbers say, each for one step or a piece of one. Owns all that and reuses it from history to
+// history.
+class History {
+ public:
+  History();
+  ~History();
+
+  // careful: the invariants of every core after each of its steps, and those across nodes after
+  // each message. `trace`: where to write what happens, or nullptr.
+  Outcome run(const Program& program, std::uint64_t seed, bool careful, Trace* trace);
+
+ private:
+  static constexpr std::uint32_t kMaxHandlers = 32;
+  static constexpr ActorId kFirstChannel = 64;
+  static constexpr std::uint64_t kMaxSteps = 500'000;
+  static_assert(kMaxThreads + kMaxHandlers <= kFirstChannel);
+
+  // history.cpp
+  void begin(const Program& program, std::uint64_t seed);
+  void draw_mood(base::Prng& rng);
+  void loop();
+  void act(Actor& actor);
+  void finish_check();
+  void deliver(std::uint32_t channel);
+  void note(const Actor& actor, std::uint64_t what);
+
+  // host.cpp: what a node's runtime does for its protocol
+  bool perform(Actor& actor);
+  bool call(Actor& actor, bool waits);
+  void step_core(std::uint32_t node, const protocol::Event& event);
+  void send(std::uint32_t node, const protocol::Send& send);
+  void resume(std::uint32_t node, const protocol::Resume& resume);
+  void spawn_drop(std::uint32_t node, const protocol::Drop& drop);
+  bool wait_on_word(Actor& actor);
+  void wake(std::uint32_t node, const std::atomic<std::uint32_t>* word);
+
+  // program_ops.cpp: what a thread of the program does
+  void begin_op(Actor& actor);
+  void access(Actor& actor, const Op& op);
+  void start_fault(Actor& actor, std::uint64_t block, protocol::Access wanted);
+  void host_call(Actor& actor, const Op& op);
+  void finish_host_call(Actor& actor);
+  void finish_operation(Actor& actor);
+  void finish_fault(Actor& actor);
+  void finish_sync(Actor& actor, const Op& op);
+  const Op& op_of(const Actor& actor) const;
+  std::uint32_t threads_at(std::uint32_t node) const { return threads_at_[node]; }
+  std::uint32_t entrants(const Op& op) const;
+
+  // invariants.cpp: what holds across nodes
+  void check_across() const;
+  void check_locks() const;
+  void check_block(std::uint64_t block) const;
+  void check_node_block(std::uint32_t node, std::uint64_t block) const;
+
+  const Program* program_ = nullptr;
+  base::Prng rng_{0};
+  bool careful_ = false;
+  Trace* trace_ = nullptr;
+  Outcome outcome_;
+  Network network_;
+  Schedule schedule_;
+  std::vector<Node> nodes_;
+  Mover mover_{nodes_};
+  Checker checker_;
+  std::vector<std::unique_ptr<Actor>> actors_;  // threads, then handlers from kMaxThreads on
+  protocol::Effects effects_;
+  std::uint32_t threads_at_[kMaxNodes] = {};
+  std::vector<std::uint64_t> region_first_;  // kNoRegion: not allocated
+  std::uint32_t holder_[kMaxLocks];
+  std::uint32_t running_ = 0;  // threads that are not done
+
+  static constexpr std::uint64_t kNoRegion = ~0ull;
+  static constexpr std::uint32_t kNobody = ~0u;
+};
+
+}  // namespace terrane::sim

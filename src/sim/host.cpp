@@ -1,0 +1,127 @@
+#include "base/check.h"
+#include "sim/history.h"
+#include "sim/names.h"
+
+namespace terrane::sim {
+
+using protocol::StepKind;
+
+// Goes on with the actor's step; true when it is complete.
+bool History::perform(Actor& actor) {
+  const protocol::Step& step = actor.strand.step();
+  switch (step.kind) {
+    case StepKind::kPause:
+      return true;
+    case StepKind::kWait:
+      return wait_on_word(actor);
+    case StepKind::kWake:
+      wake(actor.node, step.word);
+      return true;
+    case StepKind::kCall:
+      return call(actor, true);
+    case StepKind::kTell:
+      return call(actor, false);
+    default:
+      return mover_.perform(actor);
+  }
+}
+
+bool History::call(Actor& actor, bool waits) {
+  if (!waits) {
+    step_core(actor.node, *actor.strand.step().event);
+    return true;
+  }
+  if (!actor.resumed) {
+    actor.wait = Actor::Wait::kResume;
+    step_core(actor.node, *actor.strand.step().event);
+    if (!actor.resumed) {
+      schedule_.park(actor.id);
+      return false;
+    }
+  }
+  actor.resumed = false;
+  return true;
+}
+
+void History::step_core(std::uint32_t node, const protocol::Event& event) {
+  effects_.clear();
+  nodes_[node].core().step(event, effects_);
+  for (const auto& effect : effects_.list) {
+    if (const auto* sent = std::get_if<protocol::Send>(&effect)) {
+      send(node, *sent);
+    } else if (const auto* resumed = std::get_if<protocol::Resume>(&effect)) {
+      resume(node, *resumed);
+    } else if (const auto* drop = std::get_if<protocol::Drop>(&effect)) {
+      spawn_drop(node, *drop);
+    } else {
+      violated(Fault::kMalformed, "node {} refuses a message from node {}", node,
+               std::get<protocol::Malformed>(effect).from.value);
+    }
+  }
+  if (careful_) nodes_[node].core().check_invariants();
+}
+
+void History::send(std::uint32_t node, const protocol::Send& send) {
+  if (send.to.value >= program_->setup.nodes || send.to.value == node)
+    violated(Fault::kBadStep, "node {} sends to node {}", node, send.to.value);
+  std::uint32_t channel = network_.channel(node, send.to.value);
+  network_.push(channel, protocol::Bytes(effects_.bytes).subspan(send.offset, send.size));
+  schedule_.ready(static_cast<ActorId>(kFirstChannel + channel));
+}
+
+void History::resume(std::uint32_t node, const protocol::Resume& resume) {
+  std::uint32_t id = resume.waiter.value;
+  if (id >= actors_.size() || actors_[id]->node != node ||
+      actors_[id]->wait != Actor::Wait::kResume)
+    violated(Fault::kBadStep, "node {} resumes {}, which does not wait", node, id);
+  Actor& actor = *actors_[id];
+  actor.wait = Actor::Wait::kNothing;
+  actor.resumed = true;
+  actor.strand.result = resume.value;
+  const std::byte* from = effects_.bytes.data() + resume.offset;
+  actor.strand.inbox.assign(from, from + resume.size);
+  schedule_.ready(actor.id);
+}
+
+// A handler of the node forgets the blocks; afterwards the core is told.
+void History::spawn_drop(std::uint32_t node, const protocol::Drop& drop) {
+  for (std::uint32_t i = kMaxThreads; i < actors_.size(); ++i) {
+    Actor& actor = *actors_[i];
+    if (actor.busy()) continue;
+    actor.node = node;
+    actor.doing = Actor::Doing::kDrop;
+    actor.wait = Actor::Wait::kNothing;
+    actor.resumed = false;
+    actor.progress = {};
+    actor.drop = drop;
+    actor.start(nodes_[node].hlrc().drop(actor.strand, drop.region, drop.blocks));
+    schedule_.ready(actor.id);
+    return;
+  }
+  TERRANE_CHECK(false, "a simulated job drops few regions at once");
+}
+
+// Like a futex: looks at the word once, then sleeps until somebody wakes it.
+bool History::wait_on_word(Actor& actor) {
+  const protocol::Step& step = actor.strand.step();
+  if (actor.resumed) {
+    actor.resumed = false;
+    return true;
+  }
+  if (step.word->load() != static_cast<std::uint32_t>(step.value)) return true;
+  actor.wait = Actor::Wait::kWord;
+  schedule_.park(actor.id);
+  return false;
+}
+
+void History::wake(std::uint32_t node, const std::atomic<std::uint32_t>* word) {
+  for (auto& actor : actors_) {
+    if (actor->wait != Actor::Wait::kWord || actor->node != node) continue;
+    if (actor->strand.step().word != word) continue;
+    actor->wait = Actor::Wait::kNothing;
+    actor->resumed = true;
+    schedule_.ready(actor->id);
+  }
+}
+
+}  // namespace terrane::sim

@@ -1,0 +1,76 @@
+#include "sim/history.h"
+
+namespace terrane::sim {
+
+using protocol::BlockState;
+
+// Cheap enough for every message, and strong: what must hold between any two steps.
+void History::check_across() const {
+  check_locks();
+  for (std::size_t r = 0; r < region_first_.size(); ++r) {
+    if (region_first_[r] == kNoRegion) continue;
+    std::uint32_t blocks = program_->regions[r].blocks;
+    if (blocks > 16) continue;  // the region that nobody touches
+    for (std::uint32_t b = 0; b < blocks; ++b) check_block(region_first_[r] + b);
+  }
+}
+
+// One token a lock, at a node or under way.
+void History::check_locks() const {
+  std::uint32_t tokens[kMaxLocks] = {};
+  network_.each([&](protocol::Bytes message) {
+    wire::LockGrant grant;
+    if (static_cast<wire::Kind>(message[0]) == wire::Kind::kLockGrant && wire::take(message, grant))
+      ++tokens[grant.lock];
+  });
+  for (std::uint32_t lock = 0; lock < kMaxLocks; ++lock) {
+    bool used = false;
+    for (std::uint32_t n = 0; n < program_->setup.nodes; ++n) {
+      const protocol::LockManager& locks = nodes_[n].core().locks();
+      tokens[lock] += locks.has_token(LockId{lock});
+      used |= locks.manages(LockId{lock});
+    }
+    if (tokens[lock] != (used ? 1u : 0u))
+      violated(Fault::kInvariant, "lock {} has {} tokens", lock, tokens[lock]);
+  }
+}
+
+void History::check_block(std::uint64_t block) const {
+  std::uint32_t home = kNoNode.value;
+  for (std::uint32_t n = 0; n < program_->setup.nodes; ++n) {
+    const protocol::BlockEntry& entry = nodes_[n].hlrc().entry(block);
+    if (entry.busy()) continue;
+    check_node_block(n, block);
+    std::uint32_t known = entry.home().value;
+    if (known == kNoNode.value) continue;
+    if (home != kNoNode.value && home != known)
+      violated(Fault::kInvariant, "block {} has homes {} and {}", block, home, known);
+    home = known;
+  }
+}
+
+void History::check_node_block(std::uint32_t n, std::uint64_t block) const {
+  const Node& node = nodes_[n];
+  const protocol::Hlrc& hlrc = node.hlrc();
+  const protocol::BlockEntry& entry = hlrc.entry(block);
+  const Node::View& view = node.views[block];
+  BlockState state = entry.state();
+  bool copy = state == BlockState::kClean || state == BlockState::kWritten;
+  if (copy && !hlrc.is_cached(block))
+    violated(Fault::kInvariant, "node {} holds a copy of block {} and does not know", n, block);
+  if (view.present && state == BlockState::kInvalid)
+    violated(Fault::kInvariant, "node {} sees block {}, which is invalid", n, block);
+  if (view.present && !node.backed[block])
+    violated(Fault::kInvariant, "node {} sees block {}, which has no memory", n, block);
+  if (state == BlockState::kHome && entry.home() != NodeId{n})
+    violated(Fault::kInvariant, "node {} takes itself for the home of block {}", n, block);
+  if (node.words[block] == protocol::kTracked && !hlrc.is_tracked(block))
+    violated(Fault::kInvariant, "readers believe that node {} tracks block {}", n, block);
+  bool noticed = program_->setup.scan || hlrc.is_written(block);
+  if (hlrc.is_tracked(block) && view.present && !view.guarded && !noticed)
+    violated(Fault::kInvariant, "node {} writes tracked block {} unnoticed", n, block);
+  if (state == BlockState::kWritten && !hlrc.is_written(block))
+    violated(Fault::kInvariant, "node {} has written block {} and would not flush it", n, block);
+}
+
+}  // namespace terrane::sim

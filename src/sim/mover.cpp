@@ -1,0 +1,256 @@
+#include "sim/mover.h"
+
+#include <cstring>
+
+#include "sim/violation.h"
+
+namespace terrane::sim {
+
+using protocol::Access;
+using protocol::Mutant;
+using protocol::mutant;
+using protocol::StepKind;
+
+void Mover::begin(base::Prng& rng, const Setup& setup) {
+  rng_ = &rng;
+  block_bytes_ = setup.block_bytes;
+  populate_fails_percent_ = setup.populate_fails_percent;
+  static constexpr std::uint32_t kFine[] = {5, 15, 40, 80};
+  fine_percent_ = kFine[rng.below(4)];
+}
+
+std::uint32_t Mover::pieces() { return rng_->chance(fine_percent_) ? 1 + rng_->below(12) : ~0u; }
+
+bool Mover::perform(Actor& a) {
+  const Step& step = a.strand.step();
+  switch (step.kind) {
+    case StepKind::kCopyHome:
+      return copy_home(a, step);
+    case StepKind::kCopyTwin:
+      return copy_twin(a, step);
+    case StepKind::kStoreDiff:
+      return store_diff(a, step);
+    case StepKind::kClaimOwner:
+      return claim_owner(a, step);
+    case StepKind::kPopulate:
+    case StepKind::kMap:
+    case StepKind::kProtect:
+    case StepKind::kUnprotect:
+    case StepKind::kZap:
+    case StepKind::kScan:
+    case StepKind::kPunch:
+      return whole_range(a, step);
+    case StepKind::kTakeWanted:
+      take_wanted(a);
+      return true;
+    default:
+      word_step(a, step);
+      return true;
+  }
+}
+
+// ---- bytes
+
+bool Mover::copy_home(Actor& a, const Step& step) {
+  Progress& p = a.progress;
+  std::uint64_t block = step.blocks.first;
+  const std::byte* from = nodes_[step.node.value].frame(block);
+  std::byte* to = nodes_[a.node].frame(block);
+  if (p.at == 0) nodes_[a.node].back(block);
+  std::uint32_t count = pieces();
+  if (count > block_bytes_ - p.at) count = block_bytes_ - p.at;
+  std::memcpy(to + p.at, from + p.at, count);
+  p.at += count;
+  return p.at == block_bytes_;
+}
+
+bool Mover::copy_twin(Actor& a, const Step& step) {
+  Progress& p = a.progress;
+  std::uint64_t block = step.blocks.first;
+  Node& node = nodes_[step.flag ? step.node.value : a.node];  // flag: the mutant kTwinFromHome
+  std::uint32_t count = pieces();
+  if (count > block_bytes_ - p.at) count = block_bytes_ - p.at;
+  std::memcpy(nodes_[a.node].twin(block) + p.at, node.frame(block) + p.at, count);
+  p.at += count;
+  return p.at == block_bytes_;
+}
+
+// Word by word: load once, compare, store the changed bytes at the home, and the word to the twin.
+bool Mover::store_diff(Actor& a, const Step& step) {
+  Progress& p = a.progress;
+  std::uint64_t block = step.blocks.first;
+  Node& self = nodes_[a.node];
+  Node& home = nodes_[step.node.value];
+  const std::byte* mine = self.frame(block);
+  std::byte* twin = self.twin(block);
+  for (std::uint32_t left = pieces(); p.at < block_bytes_ && left > 0; --left) {
+    if (p.part == 0) {
+      load_and_compare(p, mine + p.at, twin + p.at);
+      if (p.pending == 0) {
+        p.at += kWordBytes;
+        continue;
+      }
+      p.part = 1;
+    } else if (p.part == 1) {
+      home.back(block);
+      store_some(p, home.frame(block) + p.at);
+      if (p.pending == 0) p.part = 2;
+    } else {
+      if (step.flag && !mutant(Mutant::kTwinCopiedApart))
+        std::memcpy(twin + p.at, &p.loaded, kWordBytes);
+      p.part = 0;
+      p.at += kWordBytes;
+    }
+  }
+  if (p.at < block_bytes_) return false;
+  if (mutant(Mutant::kTwinCopiedApart) && step.flag && p.part != 3) {
+    p.part = 3;
+    return false;
+  }
+  if (p.part == 3) std::memcpy(twin, mine, block_bytes_);
+  if (mutant(Mutant::kFlushWholeBlock) && p.changed > 0)
+    std::memcpy(home.frame(block), mine, block_bytes_);
+  a.strand.result = p.changed;
+  return true;
+}
+
+void Mover::load_and_compare(Progress& p, const std::byte* block, const std::byte* twin) {
+  std::uint64_t old = 0;
+  std::memcpy(&p.loaded, block, kWordBytes);
+  std::memcpy(&old, twin, kWordBytes);
+  p.pending = 0;
+  if (p.loaded == old) return;
+  for (std::uint32_t i = 0; i < kWordBytes; ++i)
+    if ((p.loaded ^ old) >> (8 * i) & 0xff) p.pending |= 1u << i;
+  p.changed += static_cast<std::uint32_t>(__builtin_popcountll(p.pending));
+  if (mutant(Mutant::kDiffWords)) p.pending = 0xff;
+}
+
+// All changed bytes of the word at once, or some of them.
+void Mover::store_some(Progress& p, std::byte* home) {
+  std::uint64_t now = p.pending;
+  if (rng_->chance(fine_percent_)) now &= rng_->next();
+  if (now == 0) now = p.pending;
+  for (std::uint32_t i = 0; i < kWordBytes; ++i)
+    if (now >> i & 1) home[i] = static_cast<std::byte>(p.loaded >> (8 * i));
+  p.pending &= ~now;
+}
+
+// ---- ranges of the view
+
+bool Mover::whole_range(Actor& a, const Step& step) {
+  Progress& p = a.progress;
+  for (std::uint32_t left = pieces(); p.at < step.blocks.count && left > 0; --left, ++p.at)
+    one_block(a, step, step.blocks.first + p.at);
+  return p.at == step.blocks.count;
+}
+
+void Mover::one_block(Actor& a, const Step& step, std::uint64_t block) {
+  Node& node = nodes_[a.node];
+  Node::View& view = node.views[block];
+  switch (step.kind) {
+    case StepKind::kPopulate:
+      a.strand.result = node.backed[block] || !rng_->chance(populate_fails_percent_);
+      if (a.strand.result) node.back(block);
+      break;
+    case StepKind::kMap:
+      if (view.present) break;  // the kernel says that it exists, and leaves it as it is
+      if (!node.backed[block])
+        violated(Fault::kBadStep, "node {} maps block {} without memory", a.node, block);
+      view = {.present = true, .guarded = step.access == Access::kRead};
+      break;
+    case StepKind::kProtect:
+      view.guarded = view.present;
+      break;
+    case StepKind::kUnprotect:
+      view.guarded = false;
+      break;
+    case StepKind::kZap:
+      view = {};
+      break;
+    case StepKind::kScan:
+      scan(a, block);
+      break;
+    default:
+      node.punch(block);
+      break;
+  }
+}
+
+void Mover::scan(Actor& a, std::uint64_t block) {
+  Node::View& view = nodes_[a.node].views[block];
+  if (!view.present || view.guarded) return;
+  view.guarded = true;
+  auto& runs = a.strand.runs;
+  if (!runs.empty() && runs.back().end() == block) {
+    ++runs.back().count;
+  } else {
+    runs.push_back({block, 1});
+  }
+}
+
+// ---- words
+
+bool Mover::claim_owner(Actor& a, const Step& step) {
+  std::uint32_t& owner = nodes_[step.node.value].owners[step.blocks.first];
+  Progress& p = a.progress;
+  if (mutant(Mutant::kClaimWithoutSwap) && p.part == 0) {
+    p.part = 1;
+    p.loaded = owner;
+    return false;
+  }
+  std::uint64_t seen = mutant(Mutant::kClaimWithoutSwap) ? p.loaded : owner;
+  if (seen == 0) {
+    owner = static_cast<std::uint32_t>(step.value);
+    seen = step.value;
+  }
+  a.strand.result = seen;
+  return true;
+}
+
+void Mover::take_wanted(Actor& a) {
+  Node& node = nodes_[a.node];
+  for (std::uint32_t w = 0; w < std::size(node.wanted); ++w) {
+    std::uint64_t word = node.wanted[w];
+    node.wanted[w] = 0;
+    for (; word != 0; word &= word - 1) {
+      std::uint64_t block = w * 64 + static_cast<std::uint64_t>(__builtin_ctzll(word));
+      auto& runs = a.strand.runs;
+      if (!runs.empty() && runs.back().end() == block) {
+        ++runs.back().count;
+      } else {
+        runs.push_back({block, 1});
+      }
+    }
+  }
+}
+
+void Mover::word_step(Actor& a, const Step& step) {
+  std::uint64_t block = step.blocks.first;
+  std::uint64_t& result = a.strand.result;
+  switch (step.kind) {
+    case StepKind::kLoadWord:
+      result = nodes_[step.node.value].words[block];
+      break;
+    case StepKind::kStoreWord:
+      nodes_[a.node].words[block] = static_cast<std::uint32_t>(step.value);
+      break;
+    case StepKind::kSetWanted: {
+      std::uint64_t& word = nodes_[step.node.value].wanted[block / 64];
+      std::uint64_t bit = 1ull << (block % 64);
+      result = (word & bit) != 0;
+      word |= bit;
+      break;
+    }
+    case StepKind::kLoadOwner:
+      result = nodes_[step.node.value].owners[block];
+      break;
+    case StepKind::kClearOwner:
+      nodes_[a.node].owners[block] = 0;
+      break;
+    default:
+      violated(Fault::kBadStep, "step {} is none of the mover's", static_cast<int>(step.kind));
+  }
+}
+
+}  // namespace terrane::sim

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "base/prng.h"
+#include "sim/actor.h"
+#include "sim/node.h"
+
+namespace terrane::sim {
+
+// Performs the one-sided steps that touch blocks, views and peers' words, as the machine would:
+// those that move bytes or go over ranges in random pieces, between which others act. Refuses
+// (Violation) what a real machine would refuse.
+class Mover {
+ public:
+  explicit Mover(std::vector<Node>& nodes) : nodes_(nodes) {}
+
+  void begin(base::Prng& rng, const Setup& setup);
+  // Goes on with the actor's step; true when it is complete and its result is in the strand.
+  bool perform(Actor& actor);
+
+ private:
+  using Step = protocol::Step;
+
+  bool copy_home(Actor& a, const Step& step);
+  bool copy_twin(Actor& a, const Step& step);
+  bool store_diff(Actor& a, const Step& step);
+  void load_and_compare(Progress& p, const std::byte* block, const std::byte* twin);
+  void store_some(Progress& p, std::byte* home);
+  bool claim_owner(Actor& a, const Step& step);
+  bool whole_range(Actor& a, const Step& step);
+  void one_block(Actor& a, const Step& step, std::uint64_t block);
+  void scan(Actor& a, std::uint64_t block);
+  void take_wanted(Actor& a);
+  void word_step(Actor& a, const Step& step);
+  // How many small pieces are done before others act.
+  std::uint32_t pieces();
+
+  std::vector<Node>& nodes_;
+  base::Prng* rng_ = nullptr;
+  std::uint32_t block_bytes_ = 64;
+  std::uint32_t fine_percent_ = 30;  // how often a step is cut
+  std::uint32_t populate_fails_percent_ = 0;
+};
+
+}  // namespace terrane::sim

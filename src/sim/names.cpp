@@ -1,0 +1,186 @@
+#include "sim/names.h"
+
+#include <iterator>
+
+namespace terrane::sim {
+namespace {
+
+using protocol::Mark;
+using protocol::Mutant;
+using protocol::StepKind;
+
+// In the order of the enumerations.
+constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
+                                       "FaultFindsBlockPresent",
+                                       "FaultOutsideRegions",
+                                       "FaultAtHome",
+                                       "FaultAtTrackedHome",
+                                       "FaultAtHomeForWriting",
+                                       "FaultFetchesTracked",
+                                       "FaultFetchesLease",
+                                       "FaultFindsWantedSet",
+                                       "FaultReadsUnclaimed",
+                                       "FaultClaimsHome",
+                                       "FaultLosesClaim",
+                                       "FaultFirstWriteTwins",
+                                       "FaultFetchesForWriting",
+                                       "FaultEvictsFirst",
+                                       "ReleaseFlushesDiff",
+                                       "ReleaseFindsNothingChanged",
+                                       "ReleaseClaimsHome",
+                                       "ReleaseLosesClaim",
+                                       "ReleaseUntracksHome",
+                                       "ReleaseSkipsStaleScan",
+                                       "ReleaseTracksWanted",
+                                       "ReleaseTracksUnmapped",
+                                       "ReleaseBacksOff",
+                                       "ReleaseWithoutNotices",
+                                       "AcquireDropsLease",
+                                       "AcquireDropsNoticed",
+                                       "AcquireDropsEverything",
+                                       "AcquireSkipsKnownInterval",
+                                       "InvalidateFlushesDirty",
+                                       "InvalidateClaimsHome",
+                                       "InvalidateWaitsForBusyBlock",
+                                       "ConsistencyLockContended",
+                                       "EvictClean",
+                                       "EvictDirty",
+                                       "LockFreeHere",
+                                       "LockQueuedHere",
+                                       "LockRequested",
+                                       "LockHandedLocally",
+                                       "LockGrantedToSuccessor",
+                                       "LockGrantedFromRest",
+                                       "LockForwardWaits",
+                                       "LockRequestedAgain",
+                                       "LockManagerIsTail",
+                                       "BarrierLocalWait",
+                                       "BarrierCombines",
+                                       "BarrierDeparts",
+                                       "LogTruncated",
+                                       "LogHoleLearned",
+                                       "RegionFoundHere",
+                                       "RegionAsked",
+                                       "RegionUnknown",
+                                       "RegionCollective",
+                                       "RegionFreed",
+                                       "RegionFreedTwice",
+                                       "DropHome",
+                                       "DropCached"};
+constexpr std::string_view kMutants[] = {"None",
+                                         "DiffWords",
+                                         "FlushWholeBlock",
+                                         "DiffBeforeZap",
+                                         "InvalidateWithoutDiff",
+                                         "PublishBeforeProtect",
+                                         "KeepTrackedWhenWritten",
+                                         "KeepLease",
+                                         "LateCachedMark",
+                                         "TwinCopiedApart",
+                                         "TwinFromHome",
+                                         "FlushAfterGrant",
+                                         "ForgetInvalidated",
+                                         "GrantWithoutNotices",
+                                         "ForgetOthersNotices",
+                                         "IgnoreLogHole",
+                                         "BarrierForgetsChild",
+                                         "BarrierEarly",
+                                         "LockTwoHolders",
+                                         "ClaimWithoutSwap",
+                                         "HandoffAcrossNodes",
+                                         "NoReleaseLock"};
+constexpr std::string_view kSteps[] = {
+    "Pause",     "Wait",      "Wake",       "Call",      "Tell",       "LoadWord",
+    "StoreWord", "SetWanted", "TakeWanted", "LoadOwner", "ClaimOwner", "ClearOwner",
+    "Populate",  "Map",       "Protect",    "Unprotect", "Zap",        "Scan",
+    "CopyHome",  "CopyTwin",  "StoreDiff",  "Punch"};
+constexpr std::string_view kFaults[] = {"None",        "WrongValue", "NodesDisagree", "TwoHolders",
+                                        "BarrierLeak", "Deadlock",   "Endless",       "Invariant",
+                                        "Malformed",   "BadAnswer",  "BadStep"};
+constexpr std::string_view kOps[] = {"load",    "store",        "lock",    "unlock",
+                                     "barrier", "side barrier", "evict",   "allocate",
+                                     "free",    "free again",   "nowhere", "final load"};
+constexpr std::string_view kMessages[] = {
+    "none",           "lock request",    "lock forward",  "lock grant",   "barrier arrive",
+    "barrier depart", "region allocate", "region find",   "region reply", "region free",
+    "region freed",   "region drop",     "region dropped"};
+static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
+static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
+static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kPunch) + 1);
+static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kBadStep) + 1);
+static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kFinalLoad) + 1);
+static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kRegionDropped) + 1);
+
+}  // namespace
+
+std::string_view name_of(Mark mark) { return kMarks[static_cast<std::size_t>(mark)]; }
+std::string_view name_of(Mutant mutant) { return kMutants[static_cast<std::size_t>(mutant)]; }
+std::string_view name_of(StepKind kind) { return kSteps[static_cast<std::size_t>(kind)]; }
+std::string_view name_of(Fault fault) { return kFaults[static_cast<std::size_t>(fault)]; }
+
+std::optional<Mutant> mutant_named(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(kMutants); ++i)
+    if (kMutants[i] == name) return static_cast<Mutant>(i);
+  return std::nullopt;
+}
+
+std::string describe(const Op& op) {
+  std::string_view name = kOps[static_cast<std::size_t>(op.kind)];
+  switch (op.kind) {
+    case OpKind::kLoad:
+    case OpKind::kFinalLoad:
+      return fmt::format("{} r{}+{} ({} bytes)", name, op.region, op.at, op.size);
+    case OpKind::kStore: {
+      std::uint64_t value = op.size == 8 ? op.value : op.value & ((1ull << (8 * op.size)) - 1);
+      return fmt::format("{} r{}+{} ({} bytes) = {:#x}", name, op.region, op.at, op.size, value);
+    }
+    case OpKind::kEvict:
+      return fmt::format("{} r{} blocks {}..{}{}", name, op.region, op.at, op.at + op.size - 1,
+                         op.value ? ", memory given back" : "");
+    case OpKind::kAllocate:
+      return fmt::format("{} r{}{}", name, op.region, op.value ? " (collective)" : "");
+    case OpKind::kFree:
+    case OpKind::kFreeAgain:
+      return fmt::format("{} r{}", name, op.region);
+    case OpKind::kNowhere:
+      return std::string(name);
+    default:
+      return fmt::format("{} {}", name, op.at);
+  }
+}
+
+std::string describe(const protocol::Step& step) {
+  std::string text(name_of(step.kind));
+  if (step.blocks.count == 1) text += fmt::format(" b{}", step.blocks.first);
+  if (step.blocks.count > 1)
+    text += fmt::format(" b{}..{}", step.blocks.first, step.blocks.end() - 1);
+  switch (step.kind) {
+    case StepKind::kLoadWord:
+    case StepKind::kStoreWord:
+    case StepKind::kSetWanted:
+    case StepKind::kLoadOwner:
+    case StepKind::kClaimOwner:
+    case StepKind::kCopyHome:
+    case StepKind::kStoreDiff:
+      text += fmt::format(" at node {}", step.node.value);
+      break;
+    case StepKind::kMap:
+      text += step.access == protocol::Access::kRead ? " protected" : " free";
+      break;
+    default:
+      break;
+  }
+  if (step.kind == StepKind::kStoreWord || step.kind == StepKind::kClaimOwner)
+    text += fmt::format(" = {}", step.value);
+  if (step.kind == StepKind::kStoreDiff && step.flag) text += ", and twin";
+  return text;
+}
+
+std::string describe(protocol::Bytes message) {
+  if (message.empty()) return "empty message";
+  auto kind = static_cast<std::size_t>(message[0]);
+  std::string text(kind < std::size(kMessages) ? kMessages[kind] : "unknown message");
+  return text + fmt::format(" ({} bytes)", message.size());
+}
+
+}  // namespace terrane::sim

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "protocol/effects.h"
+#include "protocol/instrument.h"
+#include "sim/program.h"
+#include "sim/violation.h"
+
+namespace terrane::sim {
+
+// The names as the sources have them, without the k.
+std::string_view name_of(protocol::Mark mark);
+std::string_view name_of(protocol::Mutant mutant);
+std::string_view name_of(protocol::StepKind kind);
+std::string_view name_of(Fault fault);
+std::optional<protocol::Mutant> mutant_named(std::string_view name);
+
+// For traces.
+std::string describe(const Op& op);
+std::string describe(const protocol::Step& step);
+std::string describe(protocol::Bytes message);
+
+}  // namespace terrane::sim

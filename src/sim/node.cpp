@@ -1,0 +1,59 @@
+#include "sim/node.h"
+
+#include <cstring>
+
+#include "base/check.h"
+
+namespace terrane::sim {
+
+Node::Node()
+    : frames_(new std::byte[kMaxBlocks * kMaxBlockBytes]()),
+      twins_(new std::byte[kMaxBlocks * kMaxBlockBytes]()),
+      entries_(new protocol::BlockEntry[kMaxBlocks]) {
+  static_assert(protocol::BlockSet::words_needed(kMaxBlocks) <= kSetWords);
+}
+
+void Node::begin(std::uint32_t self, const Setup& setup) {
+  TERRANE_CHECK(setup.space_blocks <= kMaxBlocks && setup.block_bytes <= kMaxBlockBytes,
+                "a simulated space is small");
+  end();
+  for (std::uint64_t block = 0; block < used_; ++block)
+    if (backed[block]) punch(block);
+  used_ = 0;
+  std::memset(static_cast<void*>(views), 0, sizeof views);
+  std::memset(words, 0, sizeof words);
+  std::memset(owners, 0, sizeof owners);
+  std::memset(wanted, 0, sizeof wanted);
+  std::memset(static_cast<void*>(entries_.get()), 0, kMaxBlocks * sizeof entries_[0]);
+  std::memset(static_cast<void*>(sets_), 0, sizeof sets_);
+  block_bytes_ = setup.block_bytes;
+
+  core_.emplace(protocol::CoreConfig{.self = NodeId{self},
+                                     .nodes = setup.nodes,
+                                     .blocks = setup.space_blocks,
+                                     .barrier_arity = setup.barrier_arity,
+                                     .max_log_ranges = setup.max_log_ranges});
+  protocol::HlrcMemory memory{.entries = entries_.get(),
+                              .sets = {sets_[0], sets_[1], sets_[2], sets_[3]}};
+  hlrc_.emplace(protocol::HlrcConfig{.self = NodeId{self},
+                                     .nodes = setup.nodes,
+                                     .blocks = setup.space_blocks,
+                                     .detection = setup.scan ? protocol::WriteDetection::kScan
+                                                             : protocol::WriteDetection::kFault,
+                                     .max_cached = setup.max_cached},
+                memory, *core_);
+}
+
+void Node::end() {
+  hlrc_.reset();
+  core_.reset();
+}
+
+void Node::punch(std::uint64_t block) {
+  std::memset(frame(block), 0, block_bytes_);
+  std::memset(twin(block), 0, block_bytes_);
+  backed[block] = false;
+  views[block] = {};
+}
+
+}  // namespace terrane::sim

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "protocol/core.h"
+#include "protocol/hlrc.h"
+#include "sim/program.h"
+
+namespace terrane::sim {
+
+using Word64 = std::uint64_t;
+
+// One node as the simulator has it: the memory of its blocks, their twins, the entries of its
+// application view, the words that peers reach, and its protocol. Blocks beyond `space_blocks` of
+// the setup are never touched.
+class Node {
+ public:
+  static constexpr std::uint32_t kMaxBlocks = 256;
+  static constexpr std::uint32_t kMaxBlockBytes = 128;
+
+  // An entry of the application view. Protected and present: the next write is noticed; present and
+  // not protected: a scan says "written".
+  struct View {
+    bool present = false;
+    bool guarded = false;
+  };
+
+  Node();
+  // Forgets the last history and begins one.
+  void begin(std::uint32_t self, const Setup& setup);
+  // Ends the protocol's objects; every operation must be destroyed by now.
+  void end();
+
+  std::byte* frame(std::uint64_t block) { return &frames_[block * kMaxBlockBytes]; }
+  std::byte* twin(std::uint64_t block) { return &twins_[block * kMaxBlockBytes]; }
+  protocol::Core& core() { return *core_; }
+  const protocol::Core& core() const { return *core_; }
+  protocol::Hlrc& hlrc() { return *hlrc_; }
+  const protocol::Hlrc& hlrc() const { return *hlrc_; }
+
+  // Marks a block's memory as used, so that the next history finds zeros.
+  void back(std::uint64_t block) {
+    backed[block] = true;
+    if (block >= used_) used_ = block + 1;
+  }
+  void punch(std::uint64_t block);
+
+  View views[kMaxBlocks];
+  bool backed[kMaxBlocks] = {};
+  std::uint32_t words[kMaxBlocks] = {};   // home words
+  std::uint32_t owners[kMaxBlocks] = {};  // the directory: owner + 1
+  Word64 wanted[kMaxBlocks / 64] = {};
+
+ private:
+  static constexpr std::size_t kSetWords = 16;
+
+  std::unique_ptr<std::byte[]> frames_;
+  std::unique_ptr<std::byte[]> twins_;
+  std::unique_ptr<protocol::BlockEntry[]> entries_;
+  protocol::BlockSet::Word sets_[4][kSetWords] = {};
+  std::optional<protocol::Core> core_;
+  std::optional<protocol::Hlrc> hlrc_;
+  std::uint64_t used_ = 0;
+  std::uint32_t block_bytes_ = kMaxBlockBytes;
+};
+
+}  // namespace terrane::sim

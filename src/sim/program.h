@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace terrane::sim {
+
+inline constexpr std::uint32_t kMaxNodes = 16;
+inline constexpr std::uint32_t kMaxThreads = 32;
+inline constexpr std::uint32_t kMaxLocks = 8;
+inline constexpr std::uint32_t kMaxBarriers = 4;
+inline constexpr std::uint32_t kWordBytes = 8;
+
+// What stands fixed for one history.
+struct Setup {
+  std::uint32_t nodes = 4;
+  std::uint32_t block_bytes = 64;
+  std::uint32_t space_blocks = 256;
+  std::uint32_t barrier_arity = 4;
+  std::uint32_t max_cached = ~0u;
+  std::uint32_t max_log_ranges = 1 << 16;
+  std::uint32_t populate_fails_percent = 0;
+  bool scan = true;   // write detection by scan, or by fault
+  bool racy = false;  // the program keeps no discipline
+};
+
+enum class OpKind : std::uint8_t {
+  kLoad,
+  kStore,
+  kLock,         // at: lock
+  kUnlock,       // at: lock
+  kBarrier,      // at: barrier, which all threads enter
+  kSideBarrier,  // at: barrier, which the first thread of each node enters
+  kEvict,        // blocks [at, at + size) of the region; value: 1 gives the memory back
+  kAllocate,     // the region; value: the collective call's number, or 0
+  kFree,         // the region
+  kFreeAgain,    // the region that this thread freed just now: must be refused
+  kNowhere,      // an access outside every region: must be told so
+  kFinalLoad,    // a word at the end, on which all nodes must agree
+};
+
+// One thing that a thread of the program does. An address is a byte of a region, since where a
+// region lies is only known once it is allocated.
+struct Op {
+  OpKind kind = OpKind::kLoad;
+  std::uint8_t size = 0;
+  std::uint8_t region = 0;
+  std::uint8_t phase = 0;  // which barrier phase it stands in; for shrinking
+  std::uint32_t at = 0;
+  std::uint64_t value = 0;
+};
+
+struct RegionPlan {
+  std::uint32_t blocks = 0;
+  std::uint32_t homes = 0;  // protocol::Homes
+  std::uint32_t home = 0;   // where homes are explicit
+};
+
+// A random parallel program: what every thread does, one after the other. Data-race-free unless
+// setup.racy.
+struct Program {
+  Setup setup;
+  std::vector<RegionPlan> regions;
+  std::vector<std::uint32_t> thread_node;  // node of each thread; a node's threads are neighbours
+  std::vector<std::vector<Op>> ops;        // of each thread; may be longer than thread_node
+
+  std::uint32_t threads() const { return static_cast<std::uint32_t>(thread_node.size()); }
+};
+
+// A history counts when it has at least 4 nodes, 200 accesses, a lock and a barrier.
+bool counts(const Program& program);
+
+}  // namespace terrane::sim

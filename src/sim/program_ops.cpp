@@ -1,0 +1,230 @@
+#include <cstring>
+
+#include "sim/history.h"
+#include "sim/names.h"
+
+namespace terrane::sim {
+
+using protocol::Access;
+using protocol::FaultResult;
+using protocol::LockResult;
+
+const Op& History::op_of(const Actor& actor) const { return program_->ops[actor.id][actor.next]; }
+
+// A side barrier is for the first thread of each node, a barrier for all.
+std::uint32_t History::entrants(const Op& op) const {
+  return op.kind == OpKind::kSideBarrier ? program_->setup.nodes : program_->threads();
+}
+
+void History::begin_op(Actor& actor) {
+  if (actor.next >= program_->ops[actor.id].size()) {
+    schedule_.park(actor.id);
+    --running_;
+    return;
+  }
+  const Op& op = op_of(actor);
+  protocol::Hlrc& hlrc = nodes_[actor.node].hlrc();
+  switch (op.kind) {
+    case OpKind::kLoad:
+    case OpKind::kStore:
+    case OpKind::kFinalLoad:
+      access(actor, op);
+      return;
+    case OpKind::kNowhere:
+      start_fault(actor, program_->setup.space_blocks - 1, Access::kRead);
+      return;
+    case OpKind::kAllocate:
+    case OpKind::kFree:
+    case OpKind::kFreeAgain:
+      host_call(actor, op);
+      return;
+    case OpKind::kLock:
+      actor.start(hlrc.lock(actor.strand, LockId{op.at}));
+      break;
+    case OpKind::kUnlock:
+      if (holder_[op.at] != actor.id)
+        violated(Fault::kTwoHolders, "thread {} lost lock {}", actor.id, op.at);
+      holder_[op.at] = kNobody;
+      checker_.clocks().release(actor.id, op.at);
+      actor.start(hlrc.unlock(actor.strand, LockId{op.at}));
+      break;
+    case OpKind::kBarrier:
+    case OpKind::kSideBarrier:
+      checker_.clocks().enter(actor.id, op.at, entrants(op));
+      actor.start(hlrc.barrier(actor.strand, BarrierId{op.at},
+                               op.kind == OpKind::kSideBarrier ? 1 : threads_at(actor.node)));
+      break;
+    case OpKind::kEvict:
+      actor.start(
+          hlrc.evict(actor.strand, {region_first_[op.region] + op.at, op.size}, op.value != 0));
+      break;
+  }
+  if (trace_)
+    trace_->add(schedule_.picks(), "node {} thread {}: begins {}", actor.node, actor.id,
+                describe(op));
+}
+
+// A load or store through the application view: at once where the entry allows it, else a fault
+// comes first.
+void History::access(Actor& actor, const Op& op) {
+  if (region_first_[op.region] == kNoRegion)
+    violated(Fault::kBadAnswer, "region {} is not there", op.region);
+  std::uint32_t unit = program_->setup.block_bytes;
+  std::uint64_t block = region_first_[op.region] + op.at / unit;
+  Node& node = nodes_[actor.node];
+  Node::View& view = node.views[block];
+  bool store = op.kind == OpKind::kStore;
+  if (!view.present || (store && view.guarded && !program_->setup.scan)) {
+    start_fault(actor, block, store ? Access::kWrite : Access::kRead);
+    return;
+  }
+  std::byte* at = node.frame(block) + op.at % unit;
+  std::uint64_t value = 0;
+  if (store) {
+    view.guarded = false;
+    std::memcpy(at, &op.value, op.size);
+    checker_.store(actor.id, op);
+    value = op.value;
+  } else {
+    std::memcpy(&value, at, op.size);
+  }
+  if (trace_)
+    trace_->add(schedule_.picks(), "node {} thread {}: {} (b{}) -> {:#x}", actor.node, actor.id,
+                describe(op), block, value);
+  outcome_.hash = (outcome_.hash ^ value ^ actor.id) * 0x100000001b3u;
+  outcome_.accesses += op.kind != OpKind::kFinalLoad;
+  if (!store && !checker_.may_load(actor.id, op, value))
+    violated(Fault::kWrongValue, "thread {} of node {}: {} (block {}) returned {:#x}, not {:#x}",
+             actor.id, actor.node, describe(op), block, value, checker_.expected(op));
+  if (op.kind == OpKind::kFinalLoad && !checker_.agrees(op, value))
+    violated(Fault::kNodesDisagree,
+             "node {}: {} (block {}) returned {:#x}, elsewhere another value", actor.node,
+             describe(op), block, value);
+  ++actor.next;
+}
+
+void History::start_fault(Actor& actor, std::uint64_t block, Access wanted) {
+  ++outcome_.faults;
+  actor.doing = Actor::Doing::kFault;
+  if (trace_)
+    trace_->add(schedule_.picks(), "node {} thread {}: {} fault on b{}, to {}", actor.node,
+                actor.id, wanted == Access::kWrite ? "write" : "read", block,
+                describe(op_of(actor)));
+  actor.start(nodes_[actor.node].hlrc().fault(actor.strand, BlockId{block}, wanted));
+}
+
+// Allocations and frees go straight to the core.
+void History::host_call(Actor& actor, const Op& op) {
+  actor.doing = Actor::Doing::kHostCall;
+  actor.wait = Actor::Wait::kResume;
+  actor.resumed = false;
+  schedule_.park(actor.id);  // until resumed, which may be at once
+  protocol::WaiterId waiter = actor.strand.waiter();
+  if (op.kind == OpKind::kAllocate) {
+    const RegionPlan& plan = program_->regions[op.region];
+    protocol::RegionAllocate request{};
+    request.blocks = plan.blocks;
+    request.bytes = std::uint64_t{plan.blocks} * program_->setup.block_bytes;
+    request.homes = static_cast<protocol::Homes>(plan.homes);
+    request.home = NodeId{plan.home};
+    request.sequence = static_cast<std::uint32_t>(op.value);
+    request.waiter = waiter;
+    step_core(actor.node, request);
+  } else {
+    step_core(actor.node, protocol::RegionFree{BlockId{region_first_[op.region]}, waiter});
+  }
+}
+
+void History::finish_host_call(Actor& actor) {
+  const Op& op = op_of(actor);
+  auto status = static_cast<wire::RegionStatus>(actor.strand.result);
+  actor.doing = Actor::Doing::kProgram;
+  actor.resumed = false;
+  if (trace_)
+    trace_->add(schedule_.picks(), "node {} thread {}: {} -> {}", actor.node, actor.id,
+                describe(op), actor.strand.result);
+  if (op.kind == OpKind::kAllocate) {
+    if (status == wire::RegionStatus::kNoSpace)
+      return;  // once more, when what was freed is dropped
+    wire::RegionReply reply;
+    protocol::Bytes inbox(actor.strand.inbox);
+    if (status != wire::RegionStatus::kOk || !wire::take(inbox, reply))
+      violated(Fault::kBadAnswer, "an allocation was refused: {}", actor.strand.result);
+    std::uint64_t& first = region_first_[op.region];
+    if (first != kNoRegion && first != reply.first)
+      violated(Fault::kBadAnswer, "a collective allocation gave blocks {} and {}", first,
+               reply.first);
+    first = reply.first;
+  } else {
+    bool again = op.kind == OpKind::kFreeAgain;
+    if (status != (again ? wire::RegionStatus::kUnknown : wire::RegionStatus::kOk))
+      violated(Fault::kBadAnswer, "a free answered {}", actor.strand.result);
+  }
+  ++actor.next;
+}
+
+void History::finish_operation(Actor& actor) {
+  switch (actor.doing) {
+    case Actor::Doing::kDrop: {
+      actor.clear_operation();
+      schedule_.park(actor.id);
+      step_core(actor.node, protocol::RegionDropped{actor.drop.region, actor.drop.blocks});
+      return;
+    }
+    case Actor::Doing::kFault:
+      finish_fault(actor);
+      return;
+    case Actor::Doing::kEvictForMemory:
+      break;  // the fault is tried again
+    default:
+      finish_sync(actor, op_of(actor));
+      ++actor.next;
+      break;
+  }
+  actor.clear_operation();
+  actor.doing = Actor::Doing::kProgram;
+}
+
+void History::finish_fault(Actor& actor) {
+  auto result = std::get<protocol::Task<FaultResult>>(actor.operation).value();
+  actor.clear_operation();
+  actor.doing = Actor::Doing::kProgram;
+  bool nowhere = op_of(actor).kind == OpKind::kNowhere;
+  if (nowhere != (result == FaultResult::kForeign) && result != FaultResult::kNoMemory)
+    violated(Fault::kBadAnswer, "a fault of thread {} in {} answered {}", actor.id,
+             describe(op_of(actor)), static_cast<int>(result));
+  if (nowhere) ++actor.next;
+  if (result != FaultResult::kNoMemory) return;
+  actor.doing = Actor::Doing::kEvictForMemory;
+  actor.start(
+      nodes_[actor.node].hlrc().evict(actor.strand, {0, program_->setup.space_blocks}, true));
+}
+
+void History::finish_sync(Actor& actor, const Op& op) {
+  if (trace_)
+    trace_->add(schedule_.picks(), "node {} thread {}: {} is done", actor.node, actor.id,
+                describe(op));
+  switch (op.kind) {
+    case OpKind::kLock:
+      if (holder_[op.at] != kNobody)
+        violated(Fault::kTwoHolders, "threads {} and {} hold lock {}", holder_[op.at], actor.id,
+                 op.at);
+      holder_[op.at] = actor.id;
+      checker_.clocks().acquire(actor.id, op.at);
+      break;
+    case OpKind::kUnlock:
+      if (std::get<protocol::Task<LockResult>>(actor.operation).value() != LockResult::kOk)
+        violated(Fault::kBadAnswer, "unlock {} of thread {} was refused", op.at, actor.id);
+      break;
+    case OpKind::kBarrier:
+    case OpKind::kSideBarrier:
+      if (!checker_.clocks().leave(actor.id, op.at, entrants(op)))
+        violated(Fault::kBarrierLeak, "thread {} left barrier {} before all had come", actor.id,
+                 op.at);
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace terrane::sim

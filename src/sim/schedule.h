@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/prng.h"
+
+namespace terrane::sim {
+
+// Something that can act: a thread, a handler, or a channel that has a message to deliver.
+using ActorId = std::uint16_t;
+
+enum class Mood : std::uint8_t {
+  kUniform,
+  kSlow,    // some actors (a node's, a thread, channels) act seldom
+  kBursts,  // who acts goes on acting
+  kSleepy,  // now and then an actor stops for a long time, wherever it stands
+  kMixed,   // bursts, and some that sleep
+  kCount,
+};
+
+// Chooses who acts next, among those that can. Deterministic from its random numbers.
+class Schedule {
+ public:
+  static constexpr std::uint32_t kMaxActors = 64 + 256;
+
+  // slow(actor) tells who acts seldom in Mood::kSlow.
+  void begin(base::Prng& rng, Mood mood);
+  void set_slow(ActorId actor) { slow_[actor] = true; }
+
+  void ready(ActorId actor) {
+    if (place_[actor] != kAbsent) return;
+    place_[actor] = static_cast<std::uint16_t>(ready_.size());
+    ready_.push_back(actor);
+  }
+  void park(ActorId actor) {
+    std::uint16_t at = place_[actor];
+    if (at == kAbsent) return;
+    ActorId last = ready_.back();
+    ready_[at] = last;
+    place_[last] = at;
+    ready_.pop_back();
+    place_[actor] = kAbsent;
+  }
+  bool is_ready(ActorId actor) const { return place_[actor] != kAbsent; }
+  bool empty() const { return ready_.empty(); }
+
+  ActorId pick();
+  std::uint64_t picks() const { return picks_; }
+
+ private:
+  static constexpr std::uint16_t kAbsent = 0xffff;
+
+  bool stays() const { return mood_ == Mood::kBursts || mood_ == Mood::kMixed; }
+  bool sleeps() const { return mood_ == Mood::kSleepy || mood_ == Mood::kMixed; }
+
+  base::Prng* rng_ = nullptr;
+  Mood mood_ = Mood::kUniform;
+  ActorId last_ = 0;
+  std::uint64_t picks_ = 0;
+  std::uint32_t burst_mask_ = 0;
+  std::uint32_t sleep_mask_ = 0;
+  std::vector<ActorId> ready_;
+  std::uint16_t place_[kMaxActors] = {};
+  bool slow_[kMaxActors] = {};
+  std::uint64_t asleep_until_[kMaxActors] = {};
+};
+
+}  // namespace terrane::sim

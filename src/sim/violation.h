@@ -1,0 +1,36 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace terrane::sim {
+
+enum class Fault : std::uint8_t {
+  kNone,
+  kWrongValue,     // a load returned what the memory model forbids
+  kNodesDisagree,  // at the end
+  kTwoHolders,     // a lock held twice
+  kBarrierLeak,    // a thread left a barrier before all had come
+  kDeadlock,       // nothing can happen, and threads are not done
+  kEndless,        // too many steps
+  kInvariant,      // the protocol's own check, or one across nodes
+  kMalformed,      // a message was refused
+  kBadAnswer,      // an operation answered what it must not
+  kBadStep,        // a step that a real machine would refuse
+};
+
+// Why a history failed. Thrown at the point where it shows, caught by History::run.
+struct Violation {
+  Fault fault = Fault::kNone;
+  std::string text;
+};
+
+template <typename... Args>
+[[noreturn]] void violated(Fault fault, fmt::format_string<Args...> format, Args&&... args) {
+  throw Violation{fault, fmt::format(format, std::forward<Args>(args)...)};
+}
+
+}  // namespace terrane::sim
