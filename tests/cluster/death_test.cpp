@@ -15,7 +15,7 @@ class DeathTest : public UserTest {};
 TERRANE_FOR_BOTH_USERS(DeathTest);
 
 TEST_P(DeathTest, SurvivorsGetTheNewsAndThenEndEvenIfTheyIgnoreSigterm) {
-  Outcome done = run_job("-n 4", "join exchange:0:0 @2 kill:9 @all news hang");
+  Outcome done = run_job("-n 4", "join ignore:15 exchange:0:0 @2 kill:9 @all news hang");
   EXPECT_EQ(done.exit_code, 128 + 9);
   EXPECT_EQ(done.out, "news\nnews\nnews\n");
   EXPECT_TRUE(holds(done.err, "was killed by SIGKILL (signal 9)"));

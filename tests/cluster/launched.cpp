@@ -41,6 +41,7 @@ bool is_alive(const std::string& pid) {
 [[noreturn]] void become(std::vector<std::string> command, const Launched::Options& options,
                          const std::string& mark, const int (&ends)[3]) {
   for (int i = 0; i < 3; ++i) ::dup2(ends[i], i);
+  ::signal(SIGPIPE, SIG_DFL);
   for (const std::string& variable : options.environment) {
     std::size_t equals = variable.find('=');
     ::setenv(variable.substr(0, equals).c_str(), variable.substr(equals + 1).c_str(), 1);

@@ -160,7 +160,6 @@ void child(Program&, const Parameters&) {
 }
 
 void news(Program& program, const Parameters&) {
-  ::signal(SIGTERM, SIG_IGN);
   pollfd fd{program.job->news_fd(), POLLIN, 0};
   ::poll(&fd, 1, -1);
   say("news");
