@@ -21,6 +21,17 @@ class ByteBuffer {
     capacity_ = data_ ? bytes : 0;
     return data_ != nullptr;
   }
+  // Room for `bytes`, the content kept (large buffers move by their page tables); false and
+  // unchanged when there is no memory for it.
+  bool grow(std::size_t bytes) {
+    if (bytes <= capacity_) return true;
+    void* grown = std::realloc(data_.get(), bytes);
+    if (grown == nullptr) return false;
+    [[maybe_unused]] auto* moved = data_.release();
+    data_.reset(static_cast<std::byte*>(grown));
+    capacity_ = bytes;
+    return true;
+  }
   void release() {
     data_.reset();
     capacity_ = 0;

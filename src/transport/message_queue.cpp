@@ -27,15 +27,12 @@ void MessageQueue::make_room(std::size_t bytes) {
   std::size_t live = write_ - read_;
   if (live + bytes <= buffer_.capacity() && read_ >= live) {
     std::memcpy(buffer_.data(), buffer_.data() + read_, live);  // the two cannot overlap
-  } else {
-    ByteBuffer larger;
-    std::size_t capacity = std::max({kFirstCapacity, 2 * live, live + bytes});
-    TERRANE_CHECK(larger.reserve_fresh(capacity), "no memory left to queue a message");
-    if (live != 0) std::memcpy(larger.data(), buffer_.data() + read_, live);
-    std::swap(buffer_, larger);
+    read_ = 0;
+    write_ = live;
+    return;
   }
-  read_ = 0;
-  write_ = live;
+  std::size_t capacity = std::max({kFirstCapacity, 2 * buffer_.capacity(), write_ + bytes});
+  TERRANE_CHECK(buffer_.grow(capacity), "no memory left to queue a message");
 }
 
 void MessageQueue::push(std::uint64_t total_bytes, const Gather& rest) {

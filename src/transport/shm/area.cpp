@@ -12,9 +12,14 @@ constexpr std::uint64_t kMagic = 0x5445'5252'414e'4531;
 }  // namespace
 
 AreaShape AreaShape::for_job(std::uint32_t nodes) {
-  // Large enough to stream, small enough that all rings in use at once stay modest: nodes^2 of
-  // them.
-  std::uint64_t kib = nodes <= 8 ? 4096 : nodes <= 32 ? 128 : nodes <= 128 ? 64 : 32;
+  // Messages up to half a ring travel in one piece and are handed out without a copy. All rings in
+  // use to their full length at once (nodes^2 of them, everybody flooding everybody) must stay
+  // bearable.
+  std::uint64_t kib = nodes <= 4     ? 4096
+                      : nodes <= 8   ? 2048
+                      : nodes <= 32  ? 512
+                      : nodes <= 128 ? 128
+                                     : 32;
   return {nodes, kib << 10};
 }
 

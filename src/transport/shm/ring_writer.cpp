@@ -37,11 +37,20 @@ bool RingWriter::has_room(std::uint64_t bytes) {
   return false;
 }
 
+// Whether everything was taken out and a frame of `span` may go to the start of the ring, short of
+// its end.
+bool RingWriter::wants_rewind(std::uint64_t span) {
+  if (tail_ < rewind_look_) return false;
+  rewind_look_ = tail_ + kRewindEvery;
+  head_ = ring_.control->head.load();
+  return head_ == tail_ && (tail_ & (ring_.bytes - 1)) >= span + kLine;
+}
+
 bool RingWriter::write_whole(Gather& rest) {
   std::uint64_t payload_bytes = rest.left();
   std::uint64_t span = frame_span(payload_bytes);
   std::uint64_t to_end = ring_.bytes - (tail_ & (ring_.bytes - 1));
-  std::uint64_t skipped = to_end < span ? to_end : 0;
+  std::uint64_t skipped = to_end < span || wants_rewind(span) ? to_end : 0;
   if (!has_room(skipped + span)) return false;
   if (skipped != 0) publish(wire::FrameKind::kSkip, 0, skipped);
   rest.copy_to(frame_at(tail_).payload(), payload_bytes);
@@ -74,6 +83,7 @@ void RingWriter::publish(wire::FrameKind kind, std::uint64_t payload_bytes, std:
   // sees that it did.
   frame.control.exchange(wire::frame_control(kind, static_cast<std::uint32_t>(payload_bytes)));
   tail_ += span;
+  if ((tail_ & (ring_.bytes - 1)) == 0) rewind_look_ = tail_ + kRewindEvery;
 }
 
 void RingWriter::notify() {

@@ -46,9 +46,14 @@ class RingWriter {
   }
 
  private:
+  // While the receiver keeps up, only so much of the ring is used, which stays in the caches,
+  // however long the ring.
+  static constexpr std::uint64_t kRewindEvery = 256 << 10;
+
   bool write_whole(Gather& rest);
   bool write_piece(Gather& rest, std::uint64_t total_bytes);
   bool has_room(std::uint64_t bytes);
+  bool wants_rewind(std::uint64_t span);
   void publish(wire::FrameKind kind, std::uint64_t payload_bytes, std::uint64_t span);
   void notify();
   Frame& frame_at(std::uint64_t position) const;
@@ -59,6 +64,7 @@ class RingWriter {
   std::uint64_t tail_ = 0;  // bytes put in since the beginning
   std::uint64_t head_ = 0;  // the receiver's, as last read
   std::uint64_t sequence_ = 0;
+  std::uint64_t rewind_look_ = kRewindEvery;  // position at which to look whether the ring is empty
   std::atomic<std::uint64_t> stalled_head_{0};
 };
 
