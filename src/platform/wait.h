@@ -15,17 +15,16 @@ void set_runnable_threads(std::uint32_t threads);
 // Processors that this process may use (sched_getaffinity).
 std::uint32_t usable_processors();
 
-// One wait: call pause() between looks. It spins for some 50 us while the runnable threads fit the
-// processors (where they do not, not at all), then yields a few times, and returns false, now and
-// in every later call, when the caller had better sleep.
+// One wait: call pause() between looks. It spins for a microsecond or two where the runnable
+// threads fit the processors (elsewhere not at all), then offers the processor to others for some
+// 100 us, and returns false, now and in every later call, when the caller had better sleep.
 class Backoff {
  public:
   bool pause();
 
  private:
-  std::uint64_t started_ns_ = 0;
+  std::uint64_t sleep_at_ns_ = 0;
   std::uint32_t rounds_ = 0;
-  bool spun_ = false;  // spinning is over, or was never worth it
 };
 
 // Sleeps while *word == expected, at most timeout_ns (0: no limit). May return early. Works across
