@@ -88,6 +88,8 @@ class Hlrc {
   Task<bool> untrack(Strand& s, std::uint64_t block);
   Task<bool> track_wanted(Strand& s);
   Task<bool> track_run(Strand& s, BlockRange run);
+  Task<bool> track_part(Strand& s, BlockRange run);
+  bool trackable(std::uint64_t block) const;
   Task<bool> push_changes(Strand& s, std::uint64_t block, bool update_twin);
 
   // acquire.cpp

@@ -91,7 +91,7 @@ Task<BlockState> Hlrc::flush_block(Strand& s, std::uint64_t block) {
   mark(Mark::kReleaseClaimsHome);
   leases_.erase(block);
   remove_cached(block);
-  if (!scans()) co_await s.view(StepKind::kUnprotect, {block, 1});
+  if (!scans() && !tracked_.contains(block)) co_await s.view(StepKind::kUnprotect, {block, 1});
   co_return BlockState::kHome;
 }
 
@@ -143,8 +143,10 @@ Task<bool> Hlrc::track_wanted(Strand& s) {
     BlockRange run{taken.first, 0};
     for (std::uint64_t b = taken.first; b < taken.end(); ++b) {
       BlockEntry& entry = entries_[b];
-      bool again = entry.skip == 0;
-      if (!again) {
+      // One that is tracked already is not protected once more: that would hide what was written
+      // since the scan.
+      bool again = entry.skip == 0 && !tracked_.contains(b);
+      if (entry.skip > 0) {
         mark(Mark::kReleaseBacksOff);
         --entry.skip;
       }
@@ -160,8 +162,33 @@ Task<bool> Hlrc::track_wanted(Strand& s) {
   co_return true;
 }
 
+// Protects and publishes those of the run that are this node's to track.
 Task<bool> Hlrc::track_run(Strand& s, BlockRange run) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) co_await lock_block(s, b);
+  for (std::uint64_t b = run.first; b < run.end();) {
+    BlockRange part{b, 0};
+    while (part.end() < run.end() && trackable(part.end())) ++part.count;
+    if (part.count > 0) {
+      co_await track_part(s, part);
+      b = part.end();
+    } else {
+      co_await unlock_block(s, b, entries_[b].state());
+      ++b;
+    }
+  }
+  co_return true;
+}
+
+// A home by policy that this node never touched is not in its entry yet. A copy is never ours,
+// whatever a reader thought who asked before the block was freed and allocated again.
+bool Hlrc::trackable(std::uint64_t block) const {
+  const BlockEntry& entry = entries_[block];
+  if (entry.state() == BlockState::kHome) return true;
+  return entry.state() == BlockState::kInvalid &&
+         (entry.home() == config_.self || entry.home() == kNoNode);
+}
+
+Task<bool> Hlrc::track_part(Strand& s, BlockRange run) {
   if (mutant(Mutant::kPublishBeforeProtect)) {
     for (std::uint64_t b = run.first; b < run.end(); ++b)
       co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b}, kTracked);
@@ -169,13 +196,9 @@ Task<bool> Hlrc::track_run(Strand& s, BlockRange run) {
   co_await s.view(StepKind::kProtect, run);
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     BlockState state = entries_[b].state();
-    // A home by policy that this node never touched is not in its entry yet; readers know better.
-    bool ours = entries_[b].home() == config_.self || entries_[b].home() == kNoNode;
-    if (ours && !tracked_.contains(b)) {
-      mark(state == BlockState::kHome ? Mark::kReleaseTracksWanted : Mark::kReleaseTracksUnmapped);
-      tracked_.insert(b);
-      co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b}, kTracked);
-    }
+    mark(state == BlockState::kHome ? Mark::kReleaseTracksWanted : Mark::kReleaseTracksUnmapped);
+    tracked_.insert(b);
+    co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b}, kTracked);
     co_await unlock_block(s, b, state);
   }
   co_return true;
