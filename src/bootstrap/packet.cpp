@@ -100,7 +100,8 @@ PacketStatus PacketReader::receive(int socket, int flags) {
   } while (got < 0 && errno == EINTR);
   if (got < 0) return from_errno(errno);
   take_control(message);
-  if (got == 0) return PacketStatus::kClosed;
+  // An empty packet looks like the end, but where the kernel names senders, the end has none.
+  if (got == 0) return sender_ == 0 ? PacketStatus::kClosed : PacketStatus::kMalformed;
   if (message.msg_flags & MSG_CTRUNC) return PacketStatus::kNoDescriptors;
   if (message.msg_flags & MSG_TRUNC || static_cast<std::size_t>(got) < sizeof header_ ||
       header_.magic != kMessageMagic) {

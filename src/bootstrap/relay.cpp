@@ -136,6 +136,7 @@ bool Relay::give_place(std::uint32_t node) {
 
 void Relay::refuse(int channel, const std::string& sentence) {
   send_text(channel, {.kind = MessageKind::kRefused}, sentence, MSG_DONTWAIT);
+  reader_.fds().clear();
 }
 
 void Relay::read_channel(std::uint32_t node) {

@@ -1,0 +1,223 @@
+// The launcher's side against hostile and unlucky nodes; ordinary jobs are in tests/cluster.
+#include "bootstrap/relay.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace terrane::bootstrap {
+namespace {
+
+// A node made of bare sockets, so that it can say what no real node would.
+struct BareNode {
+  UniqueFd place, channel, lifeline;
+  PacketReader reader;
+
+  void claim() {
+    int pair[2], ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    channel.reset(pair[0]);
+    lifeline.reset(ends[0]);
+    UniqueFd theirs(pair[1]), write_end(ends[1]);
+    const int fds[2] = {theirs.get(), write_end.get()};
+    ASSERT_EQ(send_packet(place.get(), {.kind = MessageKind::kClaim}, {}, fds, 0),
+              PacketStatus::kDone);
+  }
+  PacketStatus receive() { return reader.receive(channel.get(), MSG_DONTWAIT); }
+  void send(MessageHeader header, std::string_view text = "") {
+    send_text(channel.get(), header, text, 0);
+  }
+};
+
+class RelayTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = Relay::create(2, "alpha");
+    ASSERT_TRUE(made.ok());
+    relay_ = std::move(made).value();
+    for (std::uint32_t node : {0u, 1u}) {
+      auto place = relay_->open_place(NodeId{node});
+      ASSERT_TRUE(place.ok());
+      EXPECT_GE(place.value().get(), 100);
+      nodes_[node].place = std::move(place).value();
+    }
+  }
+  std::vector<NodeId> serve() {
+    std::vector<NodeId> joined;
+    for (int i = 0; i < 4; ++i) relay_->serve(joined);
+    return joined;
+  }
+  void join_both() {
+    for (BareNode& node : nodes_) {
+      node.claim();
+      serve();
+      ASSERT_EQ(node.receive(), PacketStatus::kDone);
+      ASSERT_EQ(node.reader.header().kind, MessageKind::kWelcome);
+    }
+  }
+  const Place& place(std::uint32_t node) { return relay_->place(NodeId{node}); }
+
+  std::unique_ptr<Relay> relay_;
+  BareNode nodes_[2];
+};
+
+constexpr MessageHeader kEmptyCard0{.kind = MessageKind::kCard, .node = 0};
+constexpr MessageHeader kEmptyCard1{.kind = MessageKind::kCard, .node = 1};
+
+TEST_F(RelayTest, AClaimIsAnsweredWithNumberSizeHostAndNews) {
+  nodes_[1].claim();
+  EXPECT_EQ(serve(), std::vector<NodeId>{NodeId{1}});
+  ASSERT_EQ(nodes_[1].receive(), PacketStatus::kDone);
+  EXPECT_EQ(nodes_[1].reader.header().node, 1u);
+  EXPECT_EQ(nodes_[1].reader.header().nodes, 2u);
+  EXPECT_EQ(nodes_[1].reader.text(), "alpha");
+  EXPECT_EQ(nodes_[1].reader.fds().size(), 1u);
+  EXPECT_EQ(place(1).pid, ::getpid());
+  EXPECT_EQ(place(0).presence, Place::Presence::kAbsent);
+}
+
+TEST_F(RelayTest, NonsenseOnAPlaceIsPassedOver) {
+  for (const char* text : {"", "x", "0123456789012345678901234567890123456789"}) {
+    ::send(nodes_[0].place.get(), text, strlen(text), 0);
+  }
+  send_text(nodes_[0].place.get(), {.kind = MessageKind::kClaim}, "without descriptors", 0);
+  EXPECT_TRUE(serve().empty());
+  nodes_[0].claim();
+  EXPECT_EQ(serve().size(), 1u);
+}
+
+TEST_F(RelayTest, ASecondClaimIsRefusedAndTheFirstGoesOn) {
+  join_both();
+  BareNode rival;
+  rival.place = std::move(nodes_[0].place);
+  rival.claim();
+  EXPECT_TRUE(serve().empty());
+  ASSERT_EQ(rival.receive(), PacketStatus::kDone);
+  EXPECT_EQ(rival.reader.header().kind, MessageKind::kRefused);
+  EXPECT_EQ(rival.receive(), PacketStatus::kClosed);
+  EXPECT_EQ(nodes_[0].receive(), PacketStatus::kAgain);
+}
+
+TEST_F(RelayTest, CardsGoToTheOthersOnceAllAreThere) {
+  join_both();
+  nodes_[0].send({.kind = MessageKind::kCard, .node = 0, .total_bytes = 4}, "zero");
+  serve();
+  EXPECT_EQ(nodes_[1].receive(), PacketStatus::kAgain);
+  nodes_[1].send({.kind = MessageKind::kCard, .node = 1, .total_bytes = 3}, "one");
+  serve();
+  ASSERT_EQ(nodes_[1].receive(), PacketStatus::kDone);
+  EXPECT_EQ(nodes_[1].reader.text(), "zero");
+  ASSERT_EQ(nodes_[0].receive(), PacketStatus::kDone);
+  EXPECT_EQ(nodes_[0].reader.text(), "one");
+}
+
+TEST_F(RelayTest, AMalformedMessageCostsItsSenderAloneItsChannel) {
+  const MessageHeader malformed[] = {
+      {.kind = MessageKind::kCard, .node = 1},  // another's card
+      {.kind = MessageKind::kCard, .node = 0, .total_bytes = kMaxCardBytes + 1},
+      {.kind = MessageKind::kCard, .node = 0, .total_fds = kMaxCardFds + 1},
+      {.kind = MessageKind::kWelcome},
+      {.kind = static_cast<MessageKind>(99)},
+      {.magic = 1, .kind = MessageKind::kLeaving},
+  };
+  for (const MessageHeader& header : malformed) {
+    SetUp();
+    join_both();
+    nodes_[0].send(header);
+    serve();
+    EXPECT_TRUE(place(0).failed);
+    EXPECT_NE(place(0).sentence.find("malformed"), std::string::npos);
+    EXPECT_EQ(nodes_[0].receive(), PacketStatus::kClosed);
+    EXPECT_FALSE(place(1).failed);
+    EXPECT_EQ(nodes_[1].receive(), PacketStatus::kAgain);
+  }
+}
+
+TEST_F(RelayTest, MoreThanWasAnnouncedIsMalformed) {
+  join_both();
+  nodes_[0].send({.kind = MessageKind::kCard, .node = 0, .total_bytes = 2}, "three");
+  serve();
+  EXPECT_TRUE(place(0).failed);
+}
+
+TEST_F(RelayTest, ASecondCardBeforeTheFirstExchangeEndsIsMalformed) {
+  join_both();
+  nodes_[0].send(kEmptyCard0);
+  nodes_[0].send(kEmptyCard0);
+  serve();
+  EXPECT_TRUE(place(0).failed);
+}
+
+TEST_F(RelayTest, LeavingAndFailingAreRemembered) {
+  join_both();
+  nodes_[0].send({.kind = MessageKind::kLeaving});
+  nodes_[1].send({.kind = MessageKind::kFail, .code = 5}, "no memory");
+  relay_->set_gone(NodeId{1});  // what it said last is read first
+  serve();
+  EXPECT_EQ(place(0).presence, Place::Presence::kLeft);
+  EXPECT_TRUE(place(1).failed);
+  EXPECT_EQ(place(1).sentence, "no memory");
+  EXPECT_EQ(place(1).code, 5);
+}
+
+TEST_F(RelayTest, AnExchangeThatCannotEndIsNamed) {
+  join_both();
+  nodes_[0].send(kEmptyCard0);
+  serve();
+  EXPECT_FALSE(relay_->obstacle().has_value());
+  relay_->set_gone(NodeId{1});
+  auto obstacle = relay_->obstacle();
+  ASSERT_TRUE(obstacle.has_value());
+  EXPECT_EQ(obstacle->find("node 1 of 2 has ended"), 0u);
+  relay_->fail_exchange(*obstacle);
+  ASSERT_EQ(nodes_[0].receive(), PacketStatus::kDone);
+  EXPECT_EQ(nodes_[0].reader.header().kind, MessageKind::kMissing);
+}
+
+TEST_F(RelayTest, ADeathMakesTheNewsReadableForEveryone) {
+  join_both();
+  for (BareNode& node : nodes_) {
+    pollfd news{node.reader.fds().at(0).get(), POLLIN, 0};
+    EXPECT_EQ(::poll(&news, 1, 0), 0);
+  }
+  relay_->announce_death();
+  for (BareNode& node : nodes_) {
+    pollfd news{node.reader.fds().at(0).get(), POLLIN, 0};
+    EXPECT_EQ(::poll(&news, 1, 0), 1);
+  }
+}
+
+TEST_F(RelayTest, TheLifelineEndsWithTheRelay) {
+  join_both();
+  pollfd lifeline{nodes_[0].lifeline.get(), POLLIN, 0};
+  EXPECT_EQ(::poll(&lifeline, 1, 0), 0);
+  relay_.reset();
+  EXPECT_EQ(::poll(&lifeline, 1, 0), 1);
+}
+
+TEST_F(RelayTest, ANodeThatDoesNotReadHoldsUpNobody) {
+  join_both();
+  constexpr std::size_t kBytes = 1u << 20;
+  std::string piece(kMaxPacketBytes, 'x');
+  nodes_[1].send(kEmptyCard1);
+  for (std::size_t sent = 0; sent < kBytes; sent += piece.size()) {
+    nodes_[0].send({.kind = MessageKind::kCard, .node = 0, .total_bytes = kBytes}, piece);
+    serve();
+  }
+  ASSERT_EQ(nodes_[0].receive(),
+            PacketStatus::kDone);  // the other's card, though that one reads nothing
+  std::size_t got = 0;
+  for (int i = 0; i < 200 && got < kBytes; ++i) {
+    serve();
+    while (nodes_[1].receive() == PacketStatus::kDone) got += nodes_[1].reader.bytes().size();
+  }
+  EXPECT_EQ(got, kBytes);
+}
+
+}  // namespace
+}  // namespace terrane::bootstrap
