@@ -1,0 +1,287 @@
+// Shakes real pages under several threads and nodes, and tells of every byte that is not what it
+// must be.
+//
+// A table of bytes is rewritten in phases. In each phase a pattern known to all gives every byte of
+// the active chunks to one thread of one node, so that neighbours in a word belong to different
+// nodes; odd and even slots alternate, one written while the other is read. Between the phases:
+// records under locks, whose bytes must all be equal; evictions at random; allocations that come
+// and go.
+//
+// Usage: stress [--seconds S] [--threads T] [--seed N] [--pages P] [--no-evict]
+#include <terrane/pages.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+struct Options {
+  double seconds = 5;
+  unsigned threads = 2;
+  std::uint64_t seed = 1;
+  std::uint64_t pages = 24;
+  bool evict = true;
+};
+
+constexpr std::uint64_t kChunk = 256;  // bytes that are active together
+constexpr unsigned kRecords = 12;      // under one lock each
+constexpr unsigned kRecordBytes = 40;  // spread over a page, neighbours of other records
+constexpr std::uint32_t kBarrier = 7;
+constexpr std::uint32_t kFirstLock = 100;
+
+std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t z = a * 0x9e3779b97f4a7c15u + b + 0x632be59bd9b4e019u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+// What every thread of every node agrees on without talking.
+struct Pattern {
+  std::uint64_t seed;
+  unsigned writers;
+
+  bool active(std::uint64_t phase, std::uint64_t chunk) const {
+    return mix(seed ^ phase, chunk) % 3 == 0;
+  }
+  unsigned owner(std::uint64_t phase, std::uint64_t byte) const {
+    std::uint64_t run = 1 + mix(seed + phase, byte / kChunk) % 9;
+    return static_cast<unsigned>(mix(seed ^ (phase << 1), byte / run) % writers);
+  }
+  std::uint8_t value(std::uint64_t phase, std::uint64_t byte) const {
+    return static_cast<std::uint8_t>(mix(seed + 3 * phase, byte));
+  }
+};
+
+class Stress {
+ public:
+  explicit Stress(const Options& options)
+      : options_(options),
+        node_(static_cast<unsigned>(terrane_node())),
+        nodes_(static_cast<unsigned>(terrane_nodes())),
+        pattern_{options.seed, nodes_ * options.threads} {
+    bytes_ = options.pages * 4096;
+    const terrane_homes policies[] = {TERRANE_HOMES_FIRST_TOUCH, TERRANE_HOMES_BLOCK,
+                                      TERRANE_HOMES_CYCLIC, TERRANE_HOMES_EXPLICIT};
+    terrane_alloc_options how{policies[options.seed % 4], nodes_ - 1, "stress table"};
+    table_ = static_cast<std::uint8_t*>(terrane_alloc_all(bytes_, &how));
+    records_ = static_cast<std::uint8_t*>(terrane_alloc_all(4096 * 4, nullptr));
+    control_ = static_cast<Control*>(terrane_alloc_all(sizeof(Control), nullptr));
+    if (table_ == nullptr || records_ == nullptr || control_ == nullptr) die("allocation");
+  }
+
+  int run() {
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < options_.threads; ++t) threads.emplace_back([this, t] { work(t); });
+    if (options_.evict) threads.emplace_back([this] { disturb(); });
+    for (std::size_t t = 0; t < options_.threads; ++t) threads[t].join();
+    done_ = true;
+    if (options_.evict) threads.back().join();
+    return report();
+  }
+
+ private:
+  struct Control {
+    std::uint64_t stop;
+    std::uint64_t wrong[64];
+    std::uint64_t increments[kRecords];
+  };
+
+  [[noreturn]] static void die(const char* what) {
+    std::fprintf(stderr, "stress: %s: %s\n", what, terrane_error());
+    std::exit(1);
+  }
+
+  // Bytes of even slots are written in even phases, while those of odd slots are read, and the
+  // other way round.
+  static bool written_in(std::uint64_t phase, std::uint64_t byte) {
+    return (byte / 3 + phase) % 2 == 0;
+  }
+
+  void work(unsigned thread) {
+    unsigned me = node_ * options_.threads + thread;
+    auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options_.seconds);
+    for (std::uint64_t phase = 1;; ++phase) {
+      write_mine(phase, me);
+      read_others(phase, me);
+      for (unsigned i = 0; i < 3; ++i)
+        raise_record(mix(pattern_.seed + me, phase * 3 + i) % kRecords);
+      if (me == 0 && std::chrono::steady_clock::now() > end) control_->stop = phase;
+      terrane_barrier_threads(kBarrier, options_.threads);
+      if (me == 0 && phase % 16 == 0) come_and_go(phase);
+      bool stop = control_->stop != 0;
+      terrane_barrier_threads(kBarrier + 1, options_.threads);
+      if (thread == 0) phases_ = phase;
+      if (stop) return;
+    }
+  }
+
+  void write_mine(std::uint64_t phase, unsigned me) {
+    for (std::uint64_t chunk = 0; chunk < bytes_ / kChunk; ++chunk) {
+      if (!pattern_.active(phase, chunk)) continue;
+      for (std::uint64_t b = chunk * kChunk; b < (chunk + 1) * kChunk; ++b) {
+        if (written_in(phase, b) && pattern_.owner(phase, b) == me) {
+          volatile std::uint8_t* at = table_ + b;
+          *at = pattern_.value(phase, b);
+        }
+      }
+    }
+  }
+
+  // What was written in earlier phases: the last phase of this parity in which the chunk was
+  // active.
+  void read_others(std::uint64_t phase, unsigned me) {
+    for (std::uint64_t chunk = 0; chunk < bytes_ / kChunk; ++chunk) {
+      if (mix(phase + me, chunk) % 2 == 0) continue;
+      std::uint64_t from = last_written(phase, chunk);
+      for (std::uint64_t b = chunk * kChunk; b < (chunk + 1) * kChunk; ++b) {
+        if (written_in(phase, b)) continue;
+        volatile std::uint8_t* at = table_ + b;
+        std::uint8_t expected = from == 0 ? 0 : pattern_.value(from, b);
+        if (*at != expected) wrong(phase, b, *at, expected, from);
+      }
+    }
+  }
+
+  std::uint64_t last_written(std::uint64_t phase, std::uint64_t chunk) const {
+    for (std::uint64_t p = phase - 1; p > 0; --p)
+      if ((p + phase) % 2 == 1 && pattern_.active(p, chunk)) return p;
+    return 0;
+  }
+
+  // A record: bytes all over a page, all equal; each holder raises them by one.
+  void raise_record(std::uint64_t record) {
+    auto lock = static_cast<std::uint32_t>(kFirstLock + record);
+    if (terrane_lock(lock) != TERRANE_OK) die("lock");
+    std::uint8_t first = *byte_of(record, 0);
+    for (unsigned i = 0; i < kRecordBytes; ++i) {
+      volatile std::uint8_t* at = byte_of(record, i);
+      if (*at != first) wrong(0, static_cast<std::uint64_t>(at - records_), *at, first, record);
+      *at = static_cast<std::uint8_t>(first + 1);
+    }
+    ++control_->increments[record];
+    if (terrane_unlock(lock) != TERRANE_OK) die("unlock");
+    raised_.fetch_add(1);
+  }
+  volatile std::uint8_t* byte_of(std::uint64_t record, unsigned i) {
+    return records_ + (i % 4) * 4096 + (i / 4) * kRecords * 5 + record;
+  }
+
+  void come_and_go(std::uint64_t phase) {
+    auto* fresh = static_cast<std::uint8_t*>(terrane_alloc(3 * 4096, nullptr));
+    if (fresh == nullptr) die("allocation");
+    for (unsigned i = 0; i < 3 * 4096; i += 64)
+      if (fresh[i] != 0) wrong(phase, i, fresh[i], 0, 0);
+    std::memset(fresh, 0x5a, 3 * 4096);
+    if (terrane_free(fresh) != TERRANE_OK) die("free");
+  }
+
+  // Copies vanish under the threads' feet.
+  void disturb() {
+    std::uint64_t state = mix(pattern_.seed, node_ + 1000);
+    while (!done_) {
+      state = mix(state, 1);
+      std::uint64_t page = state % options_.pages;
+      std::uint64_t count = 1 + (state >> 20) % 4;
+      if (page + count > options_.pages) count = 1;
+      terrane_evict(table_ + page * 4096, count * 4096);
+      if (state % 8 == 0) terrane_evict(const_cast<std::uint8_t*>(records_), 4096 * 4);
+      std::this_thread::sleep_for(std::chrono::microseconds(50 + (state >> 40) % 400));
+    }
+  }
+
+  void wrong(std::uint64_t phase, std::uint64_t byte, unsigned got, unsigned expected,
+             std::uint64_t from) {
+    if (wrong_.fetch_add(1) < 10) {
+      std::fprintf(stderr, "stress: node %u phase %llu byte %llu: %u instead of %u (of %llu)\n",
+                   node_, static_cast<unsigned long long>(phase),
+                   static_cast<unsigned long long>(byte), got, expected,
+                   static_cast<unsigned long long>(from));
+    }
+  }
+
+  int report() {
+    terrane_lock(1);
+    control_->wrong[0] += wrong_;
+    control_->wrong[1] += raised_;
+    terrane_unlock(1);
+    terrane_barrier();
+    std::uint64_t total = 0;
+    for (unsigned r = 0; r < kRecords; ++r) total += control_->increments[r];
+    bool good = control_->wrong[0] == 0 && total == control_->wrong[1];
+    terrane_counters counters;
+    terrane_read_counters(&counters);
+    if (node_ == 0) {
+      std::printf("stress: %llu phases, %llu records raised of %llu, %llu wrong bytes: %s\n",
+                  static_cast<unsigned long long>(phases_), static_cast<unsigned long long>(total),
+                  static_cast<unsigned long long>(control_->wrong[1]),
+                  static_cast<unsigned long long>(control_->wrong[0]), good ? "good" : "BROKEN");
+      std::printf(
+          "stress: node 0 fetched %llu pages, flushed %llu, invalidated %llu, evicted %llu\n",
+          static_cast<unsigned long long>(counters.pages_fetched),
+          static_cast<unsigned long long>(counters.pages_flushed),
+          static_cast<unsigned long long>(counters.pages_invalidated),
+          static_cast<unsigned long long>(counters.pages_evicted));
+    }
+    return good ? 0 : 1;
+  }
+
+  Options options_;
+  unsigned node_;
+  unsigned nodes_;
+  Pattern pattern_;
+  std::uint64_t bytes_ = 0;
+  std::uint8_t* table_ = nullptr;
+  std::uint8_t* records_ = nullptr;
+  Control* control_ = nullptr;
+  std::uint64_t phases_ = 0;
+  std::atomic<std::uint64_t> wrong_{0};
+  std::atomic<std::uint64_t> raised_{0};
+  std::atomic<bool> done_{false};
+};
+
+Options parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    std::string name = argv[i];
+    const char* value = i + 1 < argc ? argv[i + 1] : "";
+    if (name == "--no-evict") {
+      options.evict = false;
+      continue;
+    }
+    if (name == "--seconds")
+      options.seconds = std::atof(value);
+    else if (name == "--threads")
+      options.threads = static_cast<unsigned>(std::atoi(value));
+    else if (name == "--seed")
+      options.seed = static_cast<std::uint64_t>(std::atoll(value));
+    else if (name == "--pages")
+      options.pages = static_cast<std::uint64_t>(std::atoll(value));
+    else {
+      std::fprintf(stderr, "stress: unknown option %s\n", name.c_str());
+      std::exit(2);
+    }
+    ++i;
+  }
+  return options;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options = parse(argc, argv);
+  if (terrane_init() != TERRANE_OK) return 1;
+  int code = 0;
+  {
+    Stress stress(options);
+    code = stress.run();
+  }
+  terrane_finalize();
+  return code;
+}
