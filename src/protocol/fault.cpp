@@ -112,6 +112,18 @@ Task<std::uint64_t> Hlrc::find_home(Strand& s, std::uint64_t block, Access wante
   co_return home;
 }
 
+// Asked again now that an acquire would find the copy: since the first look somebody may have
+// claimed the block, written it and released.
+Task<NodeId> Hlrc::still_unclaimed(Strand& s, std::uint64_t block) {
+  std::uint64_t owner = co_await s.at(StepKind::kLoadOwner, directory(block), BlockId{block});
+  if (owner == 0) co_return kNoNode;
+  mark(Mark::kFaultSeesClaimLate);
+  NodeId home{static_cast<std::uint32_t>(owner - 1)};
+  TERRANE_CHECK(home != config_.self, "this node claims a block only under its lock");
+  entries_[block].set_home(home);
+  co_return home;
+}
+
 // The home's own block: present and writable, or protected while readers rely on notices.
 Task<FaultResult> Hlrc::fault_at_home(Strand& s, std::uint64_t block, Access wanted) {
   BlockRange one{block, 1};
@@ -145,6 +157,7 @@ Task<bool> Hlrc::fault_copy(Strand& s, std::uint64_t block, Access wanted, NodeI
     add_cached(block);
   }
   co_await s.pause();
+  if (home == kNoNode) home = co_await still_unclaimed(s, block);
   if (home == kNoNode) {
     std::uint64_t backed = co_await s.view(StepKind::kPopulate, one);
     if (backed == 0) co_return false;

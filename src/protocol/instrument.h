@@ -33,6 +33,7 @@ enum class Mark : std::uint8_t {
   kFaultReadsUnclaimed,
   kFaultClaimsHome,
   kFaultLosesClaim,
+  kFaultSeesClaimLate,
   kFaultFirstWriteTwins,
   kFaultFetchesForWriting,
   kFaultEvictsFirst,
