@@ -30,10 +30,26 @@ Task<bool> Hlrc::barrier(Strand& s, BarrierId id, std::uint32_t threads_here) {
   if (role == static_cast<std::uint64_t>(BarrierRole::kLeft)) co_return true;
   co_await release(s);
   Event arrive = BarrierArrive{id, s.waiter()};
-  co_await s.call(arrive);
+  auto number = static_cast<std::uint32_t>(co_await s.call(arrive));
+  co_await wait_for_departure(s, number - 1);
   co_await apply(s, true);
+  if (departures_.exchange(number * 2, std::memory_order_acq_rel) & 1) co_await s.wake(departures_);
   Event go = BarrierLeave{id};
   co_await s.tell(go);
+  co_return true;
+}
+
+// Barriers of different threads may depart at once. A set says only what earlier departures have
+// not told, so it is applied after them.
+Task<bool> Hlrc::wait_for_departure(Strand& s, std::uint32_t number) {
+  co_await s.pause();
+  std::uint32_t seen = departures_.load(std::memory_order_acquire);
+  while (seen / 2 != number && !mutant(Mutant::kDeparturesUnordered)) {
+    mark(Mark::kBarrierWaitsForDeparture);
+    if (!(seen & 1) && !departures_.compare_exchange_strong(seen, seen | 1)) continue;
+    co_await s.wait(departures_, seen | 1);
+    seen = departures_.load(std::memory_order_acquire);
+  }
   co_return true;
 }
 

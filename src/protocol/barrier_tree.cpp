@@ -1,5 +1,7 @@
 #include "protocol/barrier_tree.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace terrane::protocol {
@@ -32,8 +34,38 @@ void BarrierTree::arrive(BarrierId id, WaiterId waiter) {
   Barrier& barrier = barriers_[id.value];
   barrier.arrived = true;
   barrier.leader = waiter;
-  log_.write_entry(self_.value, distributed_[self_.value], barrier.merged);
+  // Not only its own: where a barrier is for some threads of each node, another node's interval may
+  // have come here by a lock after that node arrived.
+  scratch_.clear();
+  for (std::uint32_t node = 0; node < nodes_; ++node) {
+    bool passed_on = node == self_.value || !mutant(Mutant::kBarrierOwnNotices);
+    if (log_.timestamp()[node] > distributed_[node] && passed_on)
+      log_.write_entry(node, distributed_[node], scratch_);
+  }
+  merge(barrier, scratch_);
   advance(id, barrier);
+}
+
+// Adds what the round's set does not say yet. An entry keeps its base: whoever reads the set knows
+// all up to there, since every departure before this one was applied.
+void BarrierTree::merge(Barrier& barrier, Bytes notices) {
+  barrier.covered.resize(nodes_, 0);
+  wire::NoticeWriter writer(barrier.merged);
+  wire::NoticeReader reader(notices);
+  wire::NoticeEntry entry;
+  wire::NoticeRecord record;
+  BlockRange range;
+  while (reader.next_entry(entry)) {
+    std::uint32_t covered = barrier.covered[entry.node];
+    if (entry.top > covered) writer.entry(entry.node, entry.base, entry.top);
+    while (reader.next_record(record)) {
+      bool fresh = record.interval > covered;
+      if (fresh) writer.record(record.interval);
+      while (reader.next_range(range))
+        if (fresh) writer.range(range);
+    }
+    if (entry.top > covered) barrier.covered[entry.node] = entry.top;
+  }
 }
 
 void BarrierTree::advance(BarrierId id, Barrier& barrier) {
@@ -59,6 +91,7 @@ void BarrierTree::depart(BarrierId id, Barrier& barrier, Bytes notices) {
   mark(Mark::kBarrierDeparts);
   barrier.arrived = false;
   barrier.children = 0;
+  std::fill(barrier.covered.begin(), barrier.covered.end(), 0);
   for (std::uint32_t child = 0; child < children_; ++child) {
     auto& out = outbox_.begin();
     wire::put(out, wire::BarrierMessage{.kind = wire::Kind::kBarrierDepart, .barrier = id.value});
@@ -66,7 +99,7 @@ void BarrierTree::depart(BarrierId id, Barrier& barrier, Bytes notices) {
     outbox_.send(NodeId{first_child_ + child});
   }
   put_bytes(outbox_.begin(), notices);
-  outbox_.resume(barrier.leader, 0);
+  outbox_.resume(barrier.leader, ++departures_);
 }
 
 bool BarrierTree::received(NodeId from, Bytes message, bool departing, std::uint64_t blocks) {
@@ -83,8 +116,7 @@ bool BarrierTree::received(NodeId from, Bytes message, bool departing, std::uint
   if (!is_child || barrier.children >= children_) return false;
   mark(Mark::kBarrierCombines);
   ++barrier.children;
-  if (!mutant(Mutant::kBarrierForgetsChild) || barrier.children != 1)
-    put_bytes(barrier.merged, message);
+  if (!mutant(Mutant::kBarrierForgetsChild) || barrier.children != 1) merge(barrier, message);
   advance(id, barrier);
   return true;
 }

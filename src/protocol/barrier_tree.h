@@ -11,13 +11,15 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 // A node's part in the job's barriers: its threads gather here, the last of them flushes and
 // arrives for all; arrivals climb a tree of the nodes and carry each subtree's notices, the
-// departure brings the merged set down to everyone.
+// departure brings the merged set down to everyone. All barriers use one tree, so departures come
+// to every node in the same order; they are numbered, and must be applied in that order.
 class BarrierTree {
  public:
   BarrierTree(NodeId self, std::uint32_t nodes, std::uint32_t arity, IntervalLog& log,
               Outbox& outbox);
 
   void enter(BarrierId barrier, std::uint32_t threads_here, WaiterId waiter);
+  // Resumed with the departure's number, from 1.
   void arrive(BarrierId barrier, WaiterId waiter);
   void leave(BarrierId barrier);
   // From the network; false: malformed.
@@ -35,8 +37,10 @@ class BarrierTree {
     WaiterId leader;
     std::uint32_t children = 0;     // arrivals of this round
     std::vector<std::byte> merged;  // the notice set of the subtree so far
+    VectorTimestamp covered;        // up to where it tells of each node
   };
 
+  void merge(Barrier& barrier, Bytes notices);
   void advance(BarrierId id, Barrier& barrier);
   void depart(BarrierId id, Barrier& barrier, Bytes notices);
 
@@ -47,7 +51,9 @@ class BarrierTree {
   NodeId parent_;
   IntervalLog& log_;
   Outbox& outbox_;
-  VectorTimestamp distributed_;  // what departures have told everyone
+  VectorTimestamp distributed_;   // what the departures applied here have told everyone
+  std::uint32_t departures_ = 0;  // that came here
+  std::vector<std::byte> scratch_;
   std::unordered_map<std::uint32_t, Barrier> barriers_;
 };
 

@@ -45,7 +45,7 @@ struct BarrierEnter {
 struct BarrierArrive {
   BarrierId barrier;
   WaiterId waiter;
-};  // the last one here, after the flush; payload: a notice set
+};  // the last one here, after the flush; resumed: the departure's number; payload: a notice set
 struct BarrierLeave {
   BarrierId barrier;
 };  // resumes those that wait here

@@ -94,6 +94,7 @@ class Hlrc {
   Task<bool> push_changes(Strand& s, std::uint64_t block, bool update_twin);
 
   // acquire.cpp
+  Task<bool> wait_for_departure(Strand& s, std::uint32_t number);
   Task<bool> apply(Strand& s, bool everyone);
   void select_invalid(Strand& s) const;
   void select_cached(Strand& s, BlockRange within) const;
@@ -117,6 +118,7 @@ class Hlrc {
   BlockSet written_;  // write detection by fault: blocks written since the last release
   std::atomic<std::uint64_t> cached_count_{0};
   std::atomic<std::uint32_t> consistency_{0};  // 0 free, 1 held, 2 held and waited for
+  std::atomic<std::uint32_t> departures_{0};  // of barriers, applied here, times 2; odd: waited for
   std::vector<BlockRange> notices_;  // of the interval under way; under the consistency lock
   std::atomic<std::uint64_t> evict_hand_{0};
 };

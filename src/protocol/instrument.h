@@ -69,6 +69,7 @@ enum class Mark : std::uint8_t {
   kBarrierLocalWait,
   kBarrierCombines,
   kBarrierDeparts,
+  kBarrierWaitsForDeparture,
   kLogTruncated,
   kLogHoleLearned,
   kRegionFoundHere,
@@ -101,6 +102,8 @@ enum class Mutant : std::uint8_t {
   kForgetOthersNotices,  // the grant carries the granter's own intervals alone
   kIgnoreLogHole,        // the receiver trusts a set that starts after what it knows
   kBarrierForgetsChild,  // a child's notices are not merged
+  kBarrierOwnNotices,    // an arrival does not pass on what came by locks
+  kDeparturesUnordered,  // a departure is applied before an earlier one of another barrier
   kBarrierEarly,         // departs with one arrival missing
   kLockTwoHolders,       // a forward is granted while the lock is held
   kClaimWithoutSwap,     // rule 11: load and store instead of compare-and-swap
