@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""The rows of page coherence, each beside its floor, and Jacobi beside MPI and threads; all in one run.
+
+Usage: ./run bench pages [--rounds N] [--quick]
+Programs of the two sides run in turn; figures are medians. The machine's speed drifts: trust the ratios.
+"""
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+
+BUILD = os.path.abspath(os.environ.get("TERRANE_BUILD", "build/release"))
+TERRANE = os.path.join(BUILD, "bin/terrane")
+GOALS = {  # ours / floor, or nanoseconds where the floor says "goal"
+    "read-fault-warm": "<= 1.3x", "read-fault-cold": "printed", "write-fault": "<= 1000 ns",
+    "release-full-page": "printed", "release-scattered": "<= 1.2x", "barrier-nothing-tracked": "<= 2x",
+    "barrier-per-tracked-page": "<= 3 ns",
+}
+
+
+def run(command, seconds=120):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
+    if done.returncode != 0:
+        sys.exit(f"bench: {' '.join(command)} failed with {done.returncode}:\n{done.stderr}")
+    return done.stdout
+
+
+def pairs(line):
+    return dict(part.split("=", 1) for part in line.split() if "=" in part)
+
+
+def rows(lines, key):
+    return [p for p in (pairs(line) for line in lines.splitlines()) if key in p]
+
+
+def page_rows(rounds):
+    print(f"{'row':26} {'threads':>7} {'home':>10} {'ours ns':>10} {'floor ns':>10} {'ratio':>7}  goal        floor")
+    for threads in ("1", "2"):
+        for home in ("polling", "computing"):
+            out = run([TERRANE, "run", "-n", "2", os.path.join(BUILD, "bench/pages/terrane_bench_pages_rows"),
+                       "--threads", threads, "--home", home, "--rounds", str(rounds)])
+            for row in rows(out, "row"):
+                ours, floor = float(row["ours"]), float(row["floor"])
+                print(f"{row['row']:26} {threads:>7} {home:>10} {ours:10.1f} {floor:10.1f} {ours / floor:7.2f}  "
+                      f"{GOALS.get(row['row'], ''):11} {row['floor_name']}")
+
+
+def lock_rows(times):
+    print(f"\n{'lock hand-off, all nodes contend':34} {'median us':>10} {'p99 us':>10} {'p99/median':>11} {'overtaken':>10}  goal")
+    for nodes in (2, 4, 8):
+        out = run([TERRANE, "run", "-n", str(nodes), os.path.join(BUILD, "bench/pages/terrane_bench_lock_rows"),
+                   "--times", str(times)])
+        for row in rows(out, "row"):
+            median, p99 = int(row["median"]) / 1e3, int(row["p99"]) / 1e3
+            print(f"{nodes} nodes{'':27} {median:10.2f} {p99:10.2f} {p99 / median:11.1f} "
+                  f"{row['most_overtaken']:>10}  p99 <= 20x, overtaken <= {nodes - 1}")
+
+
+def jacobi_programs():
+    reference = os.path.join(BUILD, "bench/reference")
+    programs = {
+        "terrane, 2 nodes": [TERRANE, "run", "-n", "2", os.path.join(reference, "jacobi_terrane")],
+        "threads, 2": [os.path.join(reference, "jacobi_threads"), "--threads", "2"],
+        "threads, 1": [os.path.join(reference, "jacobi_threads"), "--threads", "1"],
+        "terrane, 1 node x 2 threads": [TERRANE, "run", "-n", "1", os.path.join(reference, "jacobi_terrane"),
+                                        "--threads", "2"],
+        "terrane, 8 nodes": [TERRANE, "run", "-n", "8", os.path.join(reference, "jacobi_terrane")],
+    }
+    mpi = os.path.join(reference, "jacobi_mpi")
+    if shutil.which("mpirun") and os.path.exists(mpi):
+        programs["MPI, 2 ranks"] = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "2", "--mca",
+                                    "btl_base_warn_component_unused", "0", mpi]
+    return programs
+
+
+def jacobi(rounds):
+    programs = jacobi_programs()
+    for init in ("own", "master"):
+        samples = {name: {} for name in programs}
+        sums = set()
+        for _ in range(rounds):
+            for name, command in programs.items():
+                for row in rows(run(command + ["--init", init]), "median_us"):
+                    sums.add(row["checksum"])
+                    for key in ("median_us", "from3_us", "total_us"):
+                        samples[name].setdefault(key, []).append(float(row[key]))
+        print(f"\nJacobi 1024 x 1024, 50 iterations, homes by {'first touch' if init == 'own' else 'master'}; "
+              f"{rounds} rounds in turn, medians in us; results {'equal' if len(sums) == 1 else 'DIFFER'}")
+        print(f"{'program':30} {'an iteration':>13} {'iterations 3-50':>16} {'total':>10}")
+        for name in programs:
+            print(f"{name:30} " + " ".join(f"{statistics.median(samples[name][key]):{width}.1f}" for key, width in
+                                           (("median_us", 13), ("from3_us", 16), ("total_us", 10))))
+        if "MPI, 2 ranks" in samples:
+            for key, what in (("from3_us", "iterations 3-50"), ("total_us", "total")):
+                ratio = statistics.median(samples["terrane, 2 nodes"][key]) / statistics.median(samples["MPI, 2 ranks"][key])
+                print(f"terrane / MPI, {what}: {ratio:.2f}x")
+        eight = statistics.median(samples["terrane, 8 nodes"]["median_us"])
+        two = statistics.median(samples["terrane, 2 nodes"]["median_us"])
+        print(f"an iteration, 8 nodes / 2 nodes: {eight / two:.1f}x (goal <= 20x)")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=25, help="samples a row (default 25)")
+    parser.add_argument("--quick", action="store_true", help="few samples: does it run?")
+    options = parser.parse_args()
+    rounds = 5 if options.quick else options.rounds
+    page_rows(rounds)
+    lock_rows(200 if options.quick else 2000)
+    jacobi(2 if options.quick else 9)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+// A lock that all nodes want: how long the hand-off takes, how even it is, and who overtakes whom.
+// Prints one line of key=value pairs. Usage: terrane run -n 8 terrane_bench_lock_rows [--times N]
+#include <terrane/pages.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "platform/wait.h"
+
+namespace {
+
+using terrane::platform::now_ns;
+
+constexpr std::uint32_t kLock = 5;
+constexpr std::uint64_t kMaxNodes = 64;
+
+struct Shared {
+  std::uint64_t turns;
+  std::uint64_t released_ns;  // when the last holder was about to unlock
+  std::uint32_t holders[1 << 17];
+  std::uint64_t handoff_ns[1 << 17];
+};
+
+// The most turns that one other node had between two turns of a node, while it was waiting.
+std::uint64_t most_overtaken(const Shared& shared, std::uint64_t nodes) {
+  std::uint64_t most = 0;
+  std::vector<std::uint64_t> last(nodes, 0);
+  // All ask again at once; the ends, where some have not begun or are done, do not count.
+  for (std::uint64_t i = shared.turns / 4; i < shared.turns * 3 / 4; ++i) {
+    std::uint64_t node = shared.holders[i];
+    if (last[node] != 0) most = std::max(most, i - last[node] - 1);
+    last[node] = i;
+  }
+  return most;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::uint64_t times = 2000;
+  if (argc == 3 && std::strcmp(argv[1], "--times") == 0)
+    times = std::strtoull(argv[2], nullptr, 10);
+  if (terrane_init() != TERRANE_OK) return 1;
+  auto nodes = static_cast<std::uint64_t>(terrane_nodes());
+  if (nodes > kMaxNodes || times * nodes > (1 << 17)) {
+    std::fprintf(stderr, "terrane_bench_lock_rows: at most 64 nodes and %d turns in all\n",
+                 1 << 17);
+    return 2;
+  }
+  auto* shared = static_cast<Shared*>(terrane_alloc_all(sizeof(Shared), nullptr));
+  if (shared == nullptr) {
+    std::fprintf(stderr, "terrane_bench_lock_rows: %s\n", terrane_error());
+    return 1;
+  }
+  terrane_barrier();
+  for (std::uint64_t i = 0; i < times; ++i) {
+    terrane_lock(kLock);
+    std::uint64_t turn = shared->turns++;
+    shared->holders[turn] = static_cast<std::uint32_t>(terrane_node());
+    shared->handoff_ns[turn] = turn == 0 ? 0 : now_ns() - shared->released_ns;
+    shared->released_ns = now_ns();
+    terrane_unlock(kLock);
+  }
+  terrane_barrier();
+  if (terrane_node() == 0) {
+    std::vector<std::uint64_t> handoffs(shared->handoff_ns + 1, shared->handoff_ns + shared->turns);
+    std::sort(handoffs.begin(), handoffs.end());
+    std::printf("row=lock-hand-off nodes=%llu median=%llu p99=%llu most_overtaken=%llu\n",
+                static_cast<unsigned long long>(nodes),
+                static_cast<unsigned long long>(handoffs[handoffs.size() / 2]),
+                static_cast<unsigned long long>(handoffs[handoffs.size() * 99 / 100]),
+                static_cast<unsigned long long>(most_overtaken(*shared, nodes)));
+  }
+  return terrane_finalize() == TERRANE_OK ? 0 : 1;
+}

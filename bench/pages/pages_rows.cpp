@@ -1,0 +1,227 @@
+// The rows of page coherence that one program can measure: each beside its floor, sampled in turn
+// with it.
+//
+// Two nodes: node 0 measures, node 1 is the home of what it reads. Prints one line of key=value
+// pairs a row: row, ours and floor (medians in nanoseconds), condition. bench/pages/bench_pages.py
+// runs it and makes the table.
+//
+// Usage: terrane run -n 2 terrane_bench_pages_rows [--threads T] [--home polling|computing]
+// [--rounds R]
+#include <terrane/pages.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "floors.h"
+#include "platform/wait.h"
+
+namespace {
+
+using terrane::platform::now_ns;
+
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kPages = 256;     // a sample is a mean over these
+constexpr std::size_t kTracked = 4096;  // pages of the barrier row
+
+struct Options {
+  unsigned threads = 1;
+  bool home_computes = false;
+  unsigned rounds = 25;
+};
+
+double median(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  return samples.empty() ? 0 : samples[samples.size() / 2];
+}
+
+// Memory that may be read before it is written, byte by byte, whatever the compiler thinks.
+volatile std::uint8_t& byte(std::uint8_t* base, std::size_t at) { return base[at]; }
+
+class Rows {
+ public:
+  explicit Rows(const Options& options) : options_(options), node_(terrane_node()) {
+    terrane_alloc_options on_one{TERRANE_HOMES_EXPLICIT, 1, "bench remote"};
+    remote_ = static_cast<std::uint8_t*>(terrane_alloc_all(kPages * kPage, &on_one));
+    terrane_alloc_options on_zero{TERRANE_HOMES_EXPLICIT, 0, "bench tracked"};
+    tracked_ = static_cast<std::uint8_t*>(terrane_alloc_all(kTracked * kPage, &on_zero));
+    if (node_ != 0) return;
+    auto floors = terrane::bench::Floors::create();
+    if (!floors) {
+      std::fprintf(stderr, "bench: %s\n", floors.error().message.c_str());
+      std::exit(1);
+    }
+    floors_.emplace(std::move(floors).value());
+    if (options_.threads > 1) sibling_.emplace();
+  }
+
+  void run() {
+    read_faults(false);
+    read_faults(true);
+    write_faults();
+    releases();
+    barriers();
+  }
+
+ private:
+  // Node 1 between two meetings: it waits in the barrier and polls, or computes until node 0 must
+  // be done.
+  void home_passes_time() {
+    if (node_ != 1 || !options_.home_computes) return;
+    volatile double x = 1;
+    for (std::uint64_t until = now_ns() + 4'000'000; now_ns() < until;)
+      for (int i = 0; i < 1000; ++i) x = x * 1.0000001;
+  }
+
+  void print(const char* row, std::vector<double>& ours, std::vector<double>& floor,
+             const char* floor_name) {
+    if (node_ != 0) return;
+    std::printf("row=%s ours=%.1f floor=%.1f floor_name=%s threads=%u home=%s\n", row, median(ours),
+                median(floor), floor_name, options_.threads,
+                options_.home_computes ? "computing" : "polling");
+    std::fflush(stdout);
+  }
+
+  // The home writes every page, so that no copy of the last round is valid; then node 0 reads each.
+  void read_faults(bool cold) {
+    std::vector<double> ours, floor;
+    for (unsigned round = 0; round < options_.rounds; ++round) {
+      if (node_ == 1)
+        for (std::size_t p = 0; p < kPages; ++p)
+          byte(remote_, p * kPage) = static_cast<std::uint8_t>(round);
+      if (cold && node_ == 0) terrane_evict(remote_, kPages * kPage);
+      terrane_barrier();
+      if (node_ == 0) {
+        std::uint64_t from = now_ns();
+        for (std::size_t p = 0; p < kPages; ++p) sum_ += byte(remote_, p * kPage + 64);
+        ours.push_back(static_cast<double>(now_ns() - from) / kPages);
+        floor.push_back(cold ? floors_->read_fault_cold() : floors_->read_fault_warm());
+      }
+      home_passes_time();
+      terrane_barrier();
+    }
+    print(cold ? "read-fault-cold" : "read-fault-warm", ours, floor, "signal+copy+continue");
+  }
+
+  void write_faults() {
+    std::vector<double> ours, floor;
+    for (unsigned round = 0; round < options_.rounds; ++round) {
+      if (node_ == 1)
+        for (std::size_t p = 0; p < kPages; ++p)
+          byte(remote_, p * kPage) = static_cast<std::uint8_t>(round);
+      terrane_barrier();
+      if (node_ == 0) {
+        for (std::size_t p = 0; p < kPages; ++p) sum_ += byte(remote_, p * kPage + 64);
+        std::uint64_t from = now_ns();
+        for (std::size_t p = 0; p < kPages; ++p)
+          byte(remote_, p * kPage + 128) = static_cast<std::uint8_t>(round);
+        ours.push_back(static_cast<double>(now_ns() - from) / kPages);
+        floor.push_back(floors_->first_write_async());
+      }
+      home_passes_time();
+      terrane_barrier();
+    }
+    print("write-fault", ours, floor, "kernel-notes-write");
+  }
+
+  // A release of kPages pages: all bytes changed, and every 16th.
+  void releases() {
+    std::vector<double> full, scattered, copy;
+    for (unsigned round = 0; round < 2 * options_.rounds; ++round) {
+      terrane_barrier();
+      if (node_ == 0) {
+        bool all = round % 2 == 0;
+        for (std::size_t p = 0; p < kPages; ++p) sum_ += byte(remote_, p * kPage + 64);
+        terrane_lock(2);  // node 0 manages it: what is timed is the release alone
+        for (std::size_t i = 0; i < kPages * kPage; i += all ? 1 : 16)
+          byte(remote_, i) = static_cast<std::uint8_t>(round + 1);
+        std::uint64_t from = now_ns();
+        terrane_unlock(2);
+        (all ? full : scattered).push_back(static_cast<double>(now_ns() - from) / kPages);
+        copy.push_back(floors_->copy_page());
+      }
+      home_passes_time();
+      terrane_barrier();
+    }
+    print("release-full-page", full, copy, "memcpy-page");
+    print("release-scattered", scattered, full, "release-full-page");
+  }
+
+  void barriers() {
+    std::vector<double> plain, with_tracked, floor, per_page;
+    constexpr int kTimes = 200;
+    auto time_barriers = [&](std::vector<double>& into) {
+      terrane_barrier();
+      std::uint64_t from = now_ns();
+      for (int i = 0; i < kTimes; ++i) terrane_barrier();
+      into.push_back(static_cast<double>(now_ns() - from) / kTimes);
+    };
+    for (unsigned round = 0; round < options_.rounds; ++round) {
+      time_barriers(plain);
+      if (node_ == 0 && round % 4 == 0) floor.push_back(terrane::bench::Floors::pairwise_barrier());
+    }
+    print("barrier-nothing-tracked", plain, floor, "pairwise-barrier");
+    if (node_ == 0)
+      for (std::size_t p = 0; p < kTracked; ++p) byte(tracked_, p * kPage) = 1;
+    for (int i = 0; i < 3; ++i) {  // read as leases, tracked at the next release, read once more
+      terrane_barrier();
+      if (node_ == 1)
+        for (std::size_t p = 0; p < kTracked; ++p) sum_ += byte(tracked_, p * kPage);
+    }
+    for (unsigned round = 0; round < options_.rounds; ++round) time_barriers(with_tracked);
+    double more = median(with_tracked) - median(plain);
+    per_page.push_back(more / kTracked);
+    std::vector<double> none{3.0};
+    print("barrier-per-tracked-page", per_page, none, "goal");
+  }
+
+  Options options_;
+  int node_;
+  std::uint8_t* remote_ = nullptr;
+  std::uint8_t* tracked_ = nullptr;
+  std::optional<terrane::bench::Floors> floors_;
+  std::optional<terrane::bench::BusySibling> sibling_;
+  std::uint64_t sum_ = 0;
+};
+
+Options parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    std::string name = argv[i];
+    std::string value = argv[i + 1];
+    if (name == "--threads")
+      options.threads = static_cast<unsigned>(std::stoul(value));
+    else if (name == "--home")
+      options.home_computes = value == "computing";
+    else if (name == "--rounds")
+      options.rounds = static_cast<unsigned>(std::stoul(value));
+    else {
+      std::fprintf(stderr, "terrane_bench_pages_rows: unknown option %s\n", name.c_str());
+      std::exit(2);
+    }
+  }
+  return options;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options = parse(argc, argv);
+  if (terrane_init() != TERRANE_OK) return 1;
+  if (terrane_nodes() != 2) {
+    std::fprintf(stderr, "terrane_bench_pages_rows needs two nodes: terrane run -n 2 ...\n");
+    return 2;
+  }
+  {
+    Rows rows(options);
+    rows.run();
+  }
+  return terrane_finalize() == TERRANE_OK ? 0 : 1;
+}
