@@ -102,7 +102,8 @@ void print_results(const Options& options, const Prepared& prepared, const Share
                    const SerialResult& serial, const SharedPicture& shared) {
   const Convergence& end = together.convergence;
   std::printf("%s after %u iterations (largest change %g)\n",
-              end.converged ? "converged" : "stopped, not converged,", end.iterations, end.change);
+              end.converged ? "converged" : "stopped by --iterations, not converged,",
+              end.iterations, end.change);
   std::printf("time %.3f s, serial time %.3f s, speed-up %.2f\n", together.seconds, serial.seconds,
               serial.seconds / together.seconds);
   std::printf("PSNR %.2f dB damaged, %.2f dB restored\n",

@@ -20,7 +20,7 @@ const char* const kUsage =
     "  --mask FILE         damaged is what is light in this picture of the same size\n"
     "  --output DIR        where damaged.png and restored.png go (default: here)\n"
     "  --threads T         threads on each node, 1 to 256 (default 1)\n"
-    "  --tolerance X       stop when no pixel changes by more, white being 255 (default 0.00001)\n"
+    "  --tolerance X       stop when no pixel changes by more, white being 255 (default 0.0001)\n"
     "  --check-every K     iterations between two convergence tests (default 50)\n"
     "  --iterations MAX    stop after so many iterations at the latest (default 20000)\n"
     "  --help              print this\n";
@@ -80,7 +80,7 @@ Outcome<> take_option(int option, Options& options) {
       return bad_value("--threads", "a whole number from 1 to 256");
     case 'e':
       if (parse_tolerance(optarg, options.solver.tolerance)) return success();
-      return bad_value("--tolerance", "a number from 0, such as 0.001");
+      return bad_value("--tolerance", "a number from 0, such as 0.0001");
     case 'k':
       if (parse_integer<std::uint32_t>(optarg, 1, kMost, options.solver.check_every))
         return success();

@@ -10,7 +10,7 @@ namespace restore {
 
 struct SolverSettings {
   // Converged when no sample changed by more in an iteration; 255 is white.
-  double tolerance = 1e-5;
+  double tolerance = 1e-4;
   std::uint32_t check_every = 50;
   std::uint32_t max_iterations = 20000;
 };
