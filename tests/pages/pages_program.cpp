@@ -1,0 +1,327 @@
+// The programs of pages_test.cpp, one a mode: each says "good" on every node, or what went wrong.
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <terrane/pages.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+[[noreturn]] void bad(const char* what, int line) {
+  std::fprintf(stderr, "node %d line %d: %s; last error: %s\n", terrane_node(), line, what,
+               terrane_error());
+  std::exit(9);
+}
+#define EXPECT(condition) \
+  if (!(condition)) bad(#condition, __LINE__)
+
+bool error_says(const char* part) { return std::strstr(terrane_error(), part) != nullptr; }
+
+terrane_counters counters() {
+  terrane_counters now;
+  EXPECT(terrane_read_counters(&now) == TERRANE_OK);
+  return now;
+}
+
+template <typename T>
+T* allocate_all(std::size_t count, terrane_homes homes = TERRANE_HOMES_FIRST_TOUCH,
+                std::uint32_t home = 0) {
+  terrane_alloc_options options{homes, home, "test"};
+  void* address = terrane_alloc_all(count * sizeof(T), &options);
+  EXPECT(address != nullptr);
+  return static_cast<T*>(address);
+}
+
+template <typename T>
+volatile T& at(T* base, std::size_t index) {
+  return *static_cast<volatile T*>(base + index);
+}
+
+// ---- what works
+// -----------------------------------------------------------------------------------------------------
+
+void basics() {
+  int node = terrane_node();
+  int nodes = terrane_nodes();
+  EXPECT(node >= 0 && node < nodes);
+  auto* all = allocate_all<std::uint64_t>(4096);
+  at(all, static_cast<std::size_t>(node)) = 100 + static_cast<std::uint64_t>(node);
+  terrane_barrier();
+  for (int n = 0; n < nodes; ++n) EXPECT(at(all, n) == 100u + static_cast<std::uint64_t>(n));
+  terrane_barrier();
+  // One node allocates, another writes, a third frees; the pointer travels in shared memory.
+  if (node == nodes - 1) {
+    auto address = reinterpret_cast<std::uint64_t>(terrane_alloc(3 * kPage, nullptr));
+    EXPECT(address != 0);
+    at(all, 64) = address;
+  }
+  terrane_barrier();
+  auto* one = reinterpret_cast<std::uint8_t*>(at(all, 64));
+  EXPECT(at(one, kPage) == 0);
+  terrane_barrier();
+  if (node == 0) std::memset(one, 7, 3 * kPage);
+  terrane_barrier();
+  EXPECT(at(one, 2 * kPage) == 7);
+  terrane_barrier();
+  if (node == nodes / 2) EXPECT(terrane_free(one) == TERRANE_OK);
+  terrane_barrier();
+}
+
+void homes() {
+  int node = terrane_node();
+  auto nodes = static_cast<std::size_t>(terrane_nodes());
+  struct Case {
+    terrane_homes homes;
+    std::size_t (*home)(std::size_t page, std::size_t pages, std::size_t nodes);
+  };
+  const Case cases[] = {
+      {TERRANE_HOMES_BLOCK,
+       [](std::size_t p, std::size_t n, std::size_t k) { return p / ((n + k - 1) / k); }},
+      {TERRANE_HOMES_CYCLIC, [](std::size_t p, std::size_t, std::size_t k) { return p % k; }},
+      {TERRANE_HOMES_EXPLICIT,
+       [](std::size_t, std::size_t, std::size_t) { return std::size_t{1}; }},
+      {TERRANE_HOMES_FIRST_TOUCH,
+       [](std::size_t p, std::size_t, std::size_t k) { return (p / 3) % k; }}};
+  constexpr std::size_t kPages = 24;
+  for (const Case& c : cases) {
+    auto* bytes = allocate_all<std::uint8_t>(kPages * kPage, c.homes, 1);
+    auto before = counters();
+    for (std::size_t p = 0; p < kPages; ++p)
+      if (c.home(p, kPages, nodes) == static_cast<std::size_t>(node)) at(bytes, p * kPage) = 1;
+    EXPECT(counters().pages_fetched == before.pages_fetched);  // a home fetches nothing
+    terrane_barrier();
+    for (std::size_t p = 0; p < kPages; ++p) EXPECT(at(bytes, p * kPage) == 1);
+    std::size_t own = 0;
+    for (std::size_t p = 0; p < kPages; ++p)
+      own += c.home(p, kPages, nodes) == static_cast<std::size_t>(node);
+    EXPECT(counters().pages_fetched == before.pages_fetched + kPages - own);
+    terrane_barrier();
+  }
+}
+
+// A copy that nobody writes is fetched twice: as a lease, then to be kept.
+void tracking() {
+  auto* bytes = allocate_all<std::uint8_t>(16 * kPage, TERRANE_HOMES_EXPLICIT, 0);
+  if (terrane_node() == 0)
+    for (int p = 0; p < 16; ++p) at(bytes, p * kPage) = 1;
+  terrane_barrier();
+  auto before = counters();
+  for (int round = 0; round < 20; ++round) {
+    if (terrane_node() == 1)
+      for (int p = 0; p < 16; ++p) EXPECT(at(bytes, p * kPage) == 1);
+    terrane_barrier();
+  }
+  if (terrane_node() == 1) EXPECT(counters().pages_fetched - before.pages_fetched <= 2 * 16);
+  // Written in each round: fetched in each, and soon neither protected nor noticed.
+  auto written = counters();
+  for (int round = 0; round < 60; ++round) {
+    if (terrane_node() == 0) at(bytes, 0) = static_cast<std::uint8_t>(round);
+    terrane_barrier();
+    if (terrane_node() == 1) EXPECT(at(bytes, 0) == static_cast<std::uint8_t>(round));
+    terrane_barrier();
+  }
+  if (terrane_node() == 1) EXPECT(counters().pages_fetched - written.pages_fetched <= 61);
+}
+
+void threads() {
+  constexpr int kThreads = 3;
+  constexpr int kTimes = 300;
+  auto* sums = allocate_all<std::uint64_t>(512);
+  std::vector<std::thread> team;
+  for (int t = 0; t < kThreads; ++t) {
+    team.emplace_back([=] {
+      for (int i = 0; i < kTimes; ++i) {
+        EXPECT(terrane_lock(3) == TERRANE_OK);
+        at(sums, 0) = at(sums, 0) + 1;
+        EXPECT(terrane_unlock(3) == TERRANE_OK);
+      }
+      EXPECT(terrane_barrier_threads(9, kThreads) == TERRANE_OK);
+      EXPECT(at(sums, 0) == static_cast<std::uint64_t>(kThreads * kTimes * terrane_nodes()));
+    });
+  }
+  for (std::thread& thread : team) thread.join();
+}
+
+void touch() {
+  int node = terrane_node();
+  auto* bytes = allocate_all<char>(8 * kPage, TERRANE_HOMES_EXPLICIT, 0);
+  if (node == 0) std::strcpy(bytes + 5 * kPage - 3, "over a boundary");
+  terrane_barrier();
+  if (node == 1) {
+    int pipe_ends[2];
+    EXPECT(pipe(pipe_ends) == 0);
+    EXPECT(write(pipe_ends[1], bytes + 5 * kPage - 3, 15) == -1 && errno == EFAULT);
+    EXPECT(terrane_touch(bytes + 5 * kPage - 3, 15, TERRANE_READ) == TERRANE_OK);
+    EXPECT(write(pipe_ends[1], bytes + 5 * kPage - 3, 15) == 15);
+    EXPECT(terrane_touch(bytes, 15, TERRANE_READ | TERRANE_WRITE) == TERRANE_OK);
+    EXPECT(read(pipe_ends[0], bytes, 15) == 15);
+  }
+  terrane_barrier();
+  EXPECT(std::memcmp(bytes, "over a boundary", 15) == 0);
+  EXPECT(terrane_touch(bytes + 1000 * kPage, 1, TERRANE_READ) == TERRANE_EADDR);
+  EXPECT(terrane_touch(&node, 4, TERRANE_READ) == TERRANE_EADDR &&
+         error_says("not in shared memory"));
+  EXPECT(terrane_touch(bytes, 1, 0) == TERRANE_EINVAL);
+}
+
+void evict() {
+  auto* bytes = allocate_all<std::uint8_t>(64 * kPage, TERRANE_HOMES_EXPLICIT, 0);
+  if (terrane_node() == 1) {
+    for (std::size_t i = 0; i < 64 * kPage; i += 100) at(bytes, i) = static_cast<std::uint8_t>(i);
+    EXPECT(terrane_evict(bytes, 64 * kPage) == TERRANE_OK);
+    EXPECT(counters().pages_evicted == 64);
+    for (std::size_t i = 0; i < 64 * kPage; i += 100)
+      EXPECT(at(bytes, i) == static_cast<std::uint8_t>(i));
+  }
+  terrane_barrier();
+  for (std::size_t i = 0; i < 64 * kPage; i += 100)
+    EXPECT(at(bytes, i) == static_cast<std::uint8_t>(i));
+}
+
+// Far more than a /dev/shm of 64 MiB.
+void large() {
+  constexpr std::size_t kBytes = 200u << 20;
+  auto* bytes = allocate_all<std::uint8_t>(kBytes, TERRANE_HOMES_BLOCK);
+  auto part = kBytes / static_cast<std::size_t>(terrane_nodes());
+  std::size_t from = part * static_cast<std::size_t>(terrane_node());
+  for (std::size_t i = from; i < from + part; i += kPage)
+    at(bytes, i) = static_cast<std::uint8_t>(i / kPage);
+  terrane_barrier();
+  for (std::size_t i = 0; i < kBytes; i += 64 * kPage)
+    EXPECT(at(bytes, i) == static_cast<std::uint8_t>(i / kPage));
+}
+
+// ---- bad input
+// ------------------------------------------------------------------------------------------------------
+
+void misuse() {
+  auto* bytes = allocate_all<std::uint8_t>(kPage);
+  EXPECT(terrane_init() == TERRANE_ESTATE && error_says("twice"));
+  EXPECT(terrane_alloc(0, nullptr) == nullptr && error_says("0 bytes"));
+  EXPECT(terrane_alloc(~std::size_t{0} / 2, nullptr) == nullptr && error_says("TERRANE_SPACE"));
+  terrane_alloc_options nowhere{TERRANE_HOMES_EXPLICIT, 77, nullptr};
+  EXPECT(terrane_alloc(kPage, &nowhere) == nullptr && error_says("home node 77"));
+  terrane_alloc_options strange{static_cast<terrane_homes>(9), 0, nullptr};
+  EXPECT(terrane_alloc(kPage, &strange) == nullptr && error_says("home policy"));
+  EXPECT(terrane_unlock(8) == TERRANE_ENOTHELD && error_says("lock 8 is not held"));
+  EXPECT(terrane_lock(8) == TERRANE_OK);
+  EXPECT(terrane_lock(8) == TERRANE_EINVAL && error_says("not recursive"));
+  std::thread([] { EXPECT(terrane_unlock(8) == TERRANE_ENOTHELD); }).join();
+  EXPECT(terrane_unlock(8) == TERRANE_OK);
+  EXPECT(terrane_unlock(8) == TERRANE_ENOTHELD);
+  EXPECT(terrane_barrier_threads(1, 0) == TERRANE_EINVAL);
+  EXPECT(terrane_read_counters(nullptr) == TERRANE_EINVAL);
+  terrane_barrier();
+  if (terrane_node() == 1) {
+    EXPECT(terrane_free(&bytes) == TERRANE_EADDR && error_says("not in shared memory"));
+    EXPECT(terrane_free(bytes + 8) == TERRANE_EADDR && error_says("not the start"));
+    EXPECT(terrane_free(nullptr) == TERRANE_EADDR);
+    EXPECT(terrane_free(bytes) == TERRANE_OK);
+    EXPECT(terrane_free(bytes) == TERRANE_EADDR && error_says("freed already"));
+  }
+}
+
+void mismatch() {
+  std::size_t bytes = kPage * (terrane_node() == 0 ? 2 : 3);
+  void* address = terrane_alloc_all(bytes, nullptr);
+  std::fprintf(stderr, "%s\n", address == nullptr ? terrane_error() : "got memory");
+  terrane_barrier();
+}
+
+void foreign() {
+  auto* bytes = allocate_all<std::uint8_t>(kPage);
+  terrane_barrier();
+  if (terrane_node() == 1) at(bytes, 1000 * kPage) = 1;
+  terrane_barrier();
+}
+
+void freed() {
+  auto* bytes = allocate_all<std::uint8_t>(kPage);
+  at(bytes, static_cast<std::size_t>(terrane_node())) = 1;
+  terrane_barrier();
+  if (terrane_node() == 0) EXPECT(terrane_free(bytes) == TERRANE_OK);
+  // Node 1 hears of it with the grant of this lock at the latest.
+  for (int i = 0; i < 50; ++i) terrane_barrier();
+  if (terrane_node() == 1) {
+    usleep(100'000);
+    at(bytes, 1) = 2;
+  }
+  terrane_barrier();
+}
+
+void exhausted() {
+  auto* bytes = allocate_all<std::uint8_t>(64u << 20, TERRANE_HOMES_EXPLICIT, 1);
+  terrane_barrier();
+  if (terrane_node() == 1)
+    for (std::size_t i = 0; i < 64u << 20; i += kPage) at(bytes, i) = 1;
+  terrane_barrier();
+}
+
+// Copies of more than the limit: they come and go, nothing is lost.
+void crowded() {
+  constexpr std::size_t kBytes = 16u << 20;
+  auto* bytes = allocate_all<std::uint8_t>(kBytes, TERRANE_HOMES_EXPLICIT, 0);
+  if (terrane_node() == 1)
+    for (std::size_t i = 0; i < kBytes; i += 512) at(bytes, i) = static_cast<std::uint8_t>(i / 512);
+  terrane_barrier();
+  for (std::size_t i = 0; i < kBytes; i += 512)
+    EXPECT(at(bytes, i) == static_cast<std::uint8_t>(i / 512));
+  if (terrane_node() == 1) EXPECT(counters().pages_evicted > 1000);
+}
+
+// The kernel answers userfaultfd with EPERM, as a strict container does; /dev/userfaultfd is not to
+// be had either.
+void deny_userfaultfd() {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),  // the system call's number
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_userfaultfd, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  sock_fprog program{4, filter};
+  if (setuid(65534) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+    std::perror("seccomp");
+    std::exit(9);
+  }
+}
+
+const std::map<std::string, void (*)()> kModes = {
+    {"basics", basics},     {"homes", homes},     {"tracking", tracking}, {"threads", threads},
+    {"touch", touch},       {"evict", evict},     {"large", large},       {"misuse", misuse},
+    {"mismatch", mismatch}, {"foreign", foreign}, {"freed", freed},       {"exhausted", exhausted},
+    {"crowded", crowded},   {"nothing", [] {}},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string mode = argc > 1 ? argv[1] : "";
+  if (mode == "early") {
+    bool refused = terrane_barrier() == TERRANE_ESTATE && error_says("before terrane_init") &&
+                   terrane_node() == TERRANE_ESTATE && terrane_alloc(1, nullptr) == nullptr;
+    return refused ? 0 : 9;
+  }
+  if (mode == "denied") deny_userfaultfd();
+  if (terrane_init() != TERRANE_OK) return 3;
+  auto found = kModes.find(mode);
+  if (found == kModes.end()) return 4;
+  found->second();
+  if (terrane_finalize() != TERRANE_OK) return 5;
+  if (terrane_barrier() != TERRANE_ESTATE || !error_says("after terrane_finalize")) return 6;
+  std::puts("good");
+  return 0;
+}

@@ -1,0 +1,138 @@
+// The pages interface on real processes: what works, and what bad input is told.
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include "../cluster/launched.h"
+
+namespace terrane::cluster_test {
+namespace {
+
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++found;
+  return found;
+}
+
+Outcome run_pages(int nodes, const std::string& mode, std::vector<std::string> environment = {},
+                  std::function<void()> before_exec = {}) {
+  Launched::Options options;
+  options.environment = std::move(environment);
+  options.before_exec = std::move(before_exec);
+  Launched job({kTerrane, "run", "-n", std::to_string(nodes), PAGES_PROGRAM, mode},
+               std::move(options));
+  Outcome outcome = job.finish();
+  EXPECT_FALSE(outcome.timed_out) << mode << " hangs";
+  EXPECT_GE(job.ms_until_all_gone(), 0) << mode << " leaves processes behind";
+  return outcome;
+}
+
+void expect_good(int nodes, const std::string& mode, std::vector<std::string> environment = {}) {
+  Outcome outcome = run_pages(nodes, mode, std::move(environment));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(count(outcome.out, "good"), nodes) << outcome.out << outcome.err;
+}
+
+class PagesTest : public testing::TestWithParam<const char*> {
+ protected:
+  std::vector<std::string> environment(std::vector<std::string> more = {}) const {
+    more.push_back(std::string("TERRANE_FAULT_SOURCE=") + GetParam());
+    return more;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(FaultSources, PagesTest, testing::Values("uffd-async", "uffd-sync"),
+                         [](const auto& info) {
+                           return std::string(info.param) == "uffd-async" ? "Async" : "Sync";
+                         });
+
+TEST_P(PagesTest, AnyNodeAllocatesWritesAndFrees) {
+  for (int nodes : {1, 2, 4, 8}) expect_good(nodes, "basics", environment());
+}
+TEST_P(PagesTest, HomesFollowThePolicy) { expect_good(3, "homes", environment()); }
+TEST_P(PagesTest, CopiesThatNobodyWritesAreKept) { expect_good(2, "tracking", environment()); }
+TEST_P(PagesTest, SeveralThreadsOfANodeShareLocksAndBarriers) {
+  expect_good(3, "threads", environment());
+}
+TEST_P(PagesTest, TouchedPagesServeSystemCalls) { expect_good(2, "touch", environment()); }
+TEST_P(PagesTest, EvictionLosesNothing) { expect_good(2, "evict", environment()); }
+TEST_P(PagesTest, CopiesBeyondTheLimitComeAndGo) {
+  expect_good(2, "crowded", environment({"TERRANE_MEMORY=24M"}));
+}
+TEST_P(PagesTest, LargerUnitsWork) {
+  for (const char* unit : {"TERRANE_UNIT=16K", "TERRANE_UNIT=64K"})
+    expect_good(3, "basics", environment({unit}));
+}
+TEST_P(PagesTest, MisuseIsToldAndDoesNoHarm) { expect_good(2, "misuse", environment()); }
+
+TEST(PagesAloneTest, AProgramWithoutTheLauncherIsAJobOfOne) {
+  Launched alone({PAGES_PROGRAM, "basics"});
+  Outcome outcome = alone.finish();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "good\n");
+}
+
+TEST(PagesBadInputTest, CallsBeforeInitAreRefused) {
+  Outcome outcome = run_pages(2, "early");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
+TEST(PagesBadInputTest, CollectiveAllocationsThatDifferAreTold) {
+  Outcome outcome = run_pages(2, "mismatch");
+  EXPECT_EQ(count(outcome.err, "all nodes must make the same calls"), 1) << outcome.err;
+  EXPECT_EQ(count(outcome.err, "got memory"), 1) << outcome.err;
+}
+
+TEST(PagesBadInputTest, AnAddressOutsideAnyAllocationEndsTheJobWithASentence) {
+  for (const char* mode : {"foreign", "freed"}) {
+    Outcome outcome = run_pages(2, mode);
+    EXPECT_NE(outcome.exit_code, 0);
+    EXPECT_NE(outcome.err.find("in no allocation"), std::string::npos) << mode << outcome.err;
+    EXPECT_NE(outcome.err.find("node 1"), std::string::npos) << mode << outcome.err;
+    EXPECT_EQ(outcome.out.find("good"), std::string::npos);
+  }
+}
+
+TEST(PagesBadInputTest, MemoryExhaustedOnOneNodeEndsTheJobWithASentence) {
+  Outcome outcome = run_pages(2, "exhausted", {"TERRANE_MEMORY=8M"});
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_NE(outcome.err.find("out of memory for shared page"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("node 1"), std::string::npos) << outcome.err;
+}
+
+TEST(PagesBadInputTest, AMachineWithoutUserfaultfdIsTold) {
+  if (!is_root()) GTEST_SKIP() << "root alone can give up its right to userfaultfd";
+  Outcome outcome = run_pages(2, "denied");
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_NE(outcome.err.find("userfaultfd"), std::string::npos) << outcome.err;
+}
+
+TEST(PagesBadInputTest, BadVariablesAreNamed) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"TERRANE_UNIT=5000", "TERRANE_UNIT"},  {"TERRANE_MEMORY=lots", "TERRANE_MEMORY"},
+      {"TERRANE_SPACE=1", "TERRANE_SPACE"},   {"TERRANE_FAULT_SOURCE=magic", "magic"},
+      {"TERRANE_TRANSPORT=pigeon", "pigeon"},
+  };
+  for (auto [variable, part] : cases) {
+    Outcome outcome = run_pages(2, "nothing", {variable});
+    EXPECT_NE(outcome.exit_code, 0) << variable;
+    EXPECT_NE(outcome.err.find(part), std::string::npos) << variable << ": " << outcome.err;
+  }
+}
+
+// In a mount namespace of its own, /dev/shm has 64 MiB.
+TEST(PagesSmallShmTest, AllocationsDoNotLiveInDevShm) {
+  if (!is_root()) GTEST_SKIP() << "root alone can mount";
+  Outcome outcome = run_pages(4, "large", {}, [] {
+    bool small = ::unshare(CLONE_NEWNS) == 0 &&
+                 ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                 ::mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=64m") == 0;
+    if (!small) ::_exit(77);
+  });
+  if (outcome.exit_code == 77) GTEST_SKIP() << "mounting is not permitted here";
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
+}  // namespace
+}  // namespace terrane::cluster_test
