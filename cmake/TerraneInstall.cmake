@@ -1,0 +1,33 @@
+# What an installation holds: the library with its header, the command with its manual pages, the examples, and the
+# files by which CMake and pkg-config find it all. Nothing in it names the build folder or the place of installation,
+# so that a staged tree may be moved.
+include(CMakePackageConfigHelpers)
+
+set(TERRANE_EXAMPLES_DIR ${CMAKE_INSTALL_LIBDIR}/terrane/examples)
+set(TERRANE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/terrane)
+file(RELATIVE_PATH pkgconfig_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+
+install(TARGETS libterrane EXPORT TerraneTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/terrane DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+
+foreach(example counter restore)
+  if(TARGET ${example})
+    install(TARGETS ${example} DESTINATION ${TERRANE_EXAMPLES_DIR})
+    set_target_properties(${example} PROPERTIES INSTALL_RPATH "$ORIGIN/../..")
+  endif()
+endforeach()
+
+install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES examples/counter/counter.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(DIRECTORY examples/hello_cmake DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+
+install(EXPORT TerraneTargets NAMESPACE Terrane:: DESTINATION ${TERRANE_CMAKE_DIR})
+configure_package_config_file(cmake/TerraneConfig.cmake.in ${PROJECT_BINARY_DIR}/package/TerraneConfig.cmake
+                              INSTALL_DESTINATION ${TERRANE_CMAKE_DIR} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/TerraneConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+configure_file(cmake/terrane.pc.in ${PROJECT_BINARY_DIR}/package/terrane.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/package/TerraneConfig.cmake ${PROJECT_BINARY_DIR}/package/TerraneConfigVersion.cmake
+        DESTINATION ${TERRANE_CMAKE_DIR})
+install(FILES ${PROJECT_BINARY_DIR}/package/terrane.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

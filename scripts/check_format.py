@@ -1,0 +1,24 @@
+#!/usr/bin/env python3
+"""Every C and C++ source is as clang-format makes it. Usage: check_format.py [--fix] [PATH...]"""
+
+import pathlib
+import subprocess
+import sys
+
+import source_tree
+
+SUFFIXES = {".c", ".h", ".cpp", ".hpp"}
+
+
+def main(arguments):
+    fix = "--fix" in arguments
+    wanted = [pathlib.Path(a) for a in arguments if a != "--fix"]
+    sources = [path for path in source_tree.files() if path.suffix in SUFFIXES]
+    if wanted:
+        sources = [path for path in sources if any(path.is_relative_to(w) for w in wanted)]
+    how = ["-i"] if fix else ["--dry-run", "-Werror"]
+    return subprocess.run(["clang-format", *how, *map(str, sources)], cwd=source_tree.ROOT).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,29 @@
+#!/bin/sh
+# The staged tree is whole, exports the C interface alone, and needs neither the sources nor the build folder.
+# Usage: contents_test.sh STAGE SOURCE_FOLDER
+set -u
+stage=$1
+source=$2
+failures=0
+
+fail() {
+  echo "$*"
+  failures=$((failures + 1))
+}
+
+for file in bin/terrane lib/libterrane.so include/terrane/pages.h lib/cmake/terrane/TerraneConfig.cmake \
+  lib/pkgconfig/terrane.pc share/man/man1/terrane-run.1 lib/terrane/examples/counter lib/terrane/examples/restore; do
+  [ -e "$stage/$file" ] || fail "missing: $file"
+done
+for program in bin/terrane lib/libterrane.so lib/terrane/examples/counter lib/terrane/examples/restore; do
+  missing=$(ldd "$stage/$program" | grep 'not found')
+  [ -z "$missing" ] || fail "$program: $missing"
+  path=$(readelf -d "$stage/$program" | sed -n 's/.*R.*PATH.*\[\(.*\)\]/\1/p')
+  case $path in '' | '$ORIGIN'*) ;; *) fail "$program: looks for libraries in $path" ;; esac
+done
+names=$(grep -rlF "$source" "$stage")
+[ -z "$names" ] || fail "names the folder of the sources: $names"
+exported=$(nm -D --defined-only "$stage/lib/libterrane.so" | awk '{ print $3 }' | grep -v -e '^terrane_' -e '^TERRANE_0')
+[ -z "$exported" ] || fail "exported beside terrane_*: $exported"
+"$stage/bin/terrane" --version >/dev/null || fail "terrane --version fails"
+exit $((failures > 0))
