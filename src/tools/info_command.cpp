@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "bootstrap/host_name.h"
+#include "platform/fault_source.h"
 #include "tools/commands.h"
 #include "tools/launch/limits.h"
 
@@ -12,6 +13,17 @@ namespace terrane::tools {
 namespace {
 
 void line(const char* name, const std::string& value) { fmt::print("{:<14} {}\n", name, value); }
+
+// How accesses to shared memory can be detected here.
+void fault_source_lines() {
+  platform::FaultSourceSupport support = platform::probe_fault_sources();
+  if (!support.userfaultfd) {
+    line("fault source", "none");
+  } else {
+    line("fault source", support.async_protect ? "uffd-async (default), uffd-sync" : "uffd-sync");
+  }
+  if (!support.reason.empty()) line("", support.reason);
+}
 
 int info() {
   utsname system{};
@@ -23,6 +35,7 @@ int info() {
   line("kernel", fmt::format("{} {} {}", system.sysname, system.release, system.machine));
   line("processors", std::to_string(std::thread::hardware_concurrency()));
   line("node limit", fmt::format("{} ({})", limit.nodes, limit.reason));
+  fault_source_lines();
   return 0;
 }
 

@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 #include <thread>
@@ -31,9 +30,20 @@ std::string new_mark() {
   return "CLUSTER_TEST_MARK=" + std::to_string(::getpid()) + "." + std::to_string(++count);
 }
 
+// Empty when the process has gone; a stream would throw when that happens between open and read.
+std::string read_file(const std::string& path) {
+  std::string text;
+  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  char part[4096];
+  for (ssize_t got; fd >= 0 && (got = ::read(fd, part, sizeof part)) > 0;) {
+    text.append(part, static_cast<std::size_t>(got));
+  }
+  if (fd >= 0) ::close(fd);
+  return text;
+}
+
 bool is_alive(const std::string& pid) {
-  std::ifstream file("/proc/" + pid + "/stat");
-  std::string text((std::istreambuf_iterator<char>(file)), {});
+  std::string text = read_file("/proc/" + pid + "/stat");
   std::size_t name_end = text.rfind(')');
   return name_end != std::string::npos && text.size() > name_end + 2 && text[name_end + 2] != 'Z';
 }
@@ -155,8 +165,7 @@ std::vector<pid_t> Launched::marked_processes() const {
     std::string pid = entry->d_name;
     if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
     if (std::stol(pid) == pid_ || std::stol(pid) == ::getpid()) continue;
-    std::ifstream file("/proc/" + pid + "/environ");
-    std::string text((std::istreambuf_iterator<char>(file)), {});
+    std::string text = read_file("/proc/" + pid + "/environ");
     if (text.find(mark_ + '\0') != std::string::npos && is_alive(pid)) {
       found.push_back(static_cast<pid_t>(std::stol(pid)));
     }

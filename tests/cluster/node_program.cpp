@@ -210,7 +210,11 @@ constexpr Action kActions[] = {
     {"fail",
      [](Program& program, const Parameters& p) { program.job->fail(p.at(2), number(p, 1)); }},
     {"exit", [](Program&, const Parameters& p) { ::_exit(number(p, 1)); }},
-    {"kill", [](Program&, const Parameters& p) { ::raise(number(p, 1)); }},
+    {"kill",
+     [](Program&, const Parameters& p) {
+       ::signal(number(p, 1), SIG_DFL);  // sanitizers catch what kills
+       ::raise(number(p, 1));
+     }},
     {"sleep",
      [](Program&, const Parameters& p) { ::usleep(static_cast<unsigned>(number(p, 1)) * 1000); }},
     {"ignore", [](Program&, const Parameters& p) { ::signal(number(p, 1), SIG_IGN); }},
