@@ -174,7 +174,8 @@ Task<BlockState> Hlrc::invalidate_block(Strand& s, std::uint64_t block, bool& me
   }
   bool mine = false;
   std::size_t before = notices_.size();
-  if ((scans() || state == BlockState::kWritten) && !mutant(Mutant::kInvalidateWithoutDiff)) {
+  bool dirty = co_await may_be_dirty(s, block, state);
+  if (dirty && !mutant(Mutant::kInvalidateWithoutDiff)) {
     mine = co_await push_changes(s, block, mutant(Mutant::kDiffBeforeZap));
     if (mine) mark(Mark::kInvalidateClaimsHome);
     if (notices_.size() > before) mark(Mark::kInvalidateFlushesDirty);
@@ -185,6 +186,16 @@ Task<BlockState> Hlrc::invalidate_block(Strand& s, std::uint64_t block, bool& me
   remove_cached(block);
   memory_needed = mine;
   co_return BlockState::kInvalid;
+}
+
+// With write detection by scan, the comparison with the twin tells. A copy of zeros that was only
+// read must not claim its block: it may be in a region that is being freed.
+Task<bool> Hlrc::may_be_dirty(Strand& s, std::uint64_t block, BlockState state) {
+  if (!scans()) co_return state == BlockState::kWritten;
+  if (entries_[block].home() != kNoNode) co_return true;
+  std::uint64_t changed = co_await s.at(StepKind::kStoreDiff, config_.self, BlockId{block});
+  if (changed == 0) mark(Mark::kInvalidateFindsZeros);
+  co_return changed > 0;
 }
 
 Task<bool> Hlrc::evict(Strand& s, BlockRange range, bool punch) {

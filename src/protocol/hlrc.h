@@ -100,6 +100,7 @@ class Hlrc {
   void select_cached(Strand& s, BlockRange within) const;
   Task<bool> invalidate(Strand& s, BlockRange run, bool punch);
   Task<BlockState> invalidate_block(Strand& s, std::uint64_t block, bool& memory_needed);
+  Task<bool> may_be_dirty(Strand& s, std::uint64_t block, BlockState state);
   Task<bool> drop_block(Strand& s, std::uint64_t block);
   Task<bool> enter(Strand& s);
   Task<bool> leave(Strand& s);

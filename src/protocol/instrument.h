@@ -53,6 +53,7 @@ enum class Mark : std::uint8_t {
   kAcquireSkipsKnownInterval,
   kInvalidateFlushesDirty,
   kInvalidateClaimsHome,
+  kInvalidateFindsZeros,
   kInvalidateWaitsForBusyBlock,
   kConsistencyLockContended,
   kEvictClean,

@@ -44,6 +44,15 @@ struct Actor {
     strand.start(kept);
   }
   void clear_operation() { operation.emplace<0>(); }
+  // As it was made: what a history that failed has left is forgotten.
+  void reset() {
+    clear_operation();
+    wait = Wait::kNothing;
+    doing = Doing::kProgram;
+    resumed = false;
+    progress = {};
+    next = 0;
+  }
 
   ActorId id;
   std::uint32_t node = 0;

@@ -65,10 +65,26 @@ bool Checker::overwritten(const Store* store, std::size_t byte, const Clock& see
   for (std::uint32_t s = newest_[byte]; s != kNone; s = stores_[s].older) {
     const Store& other = stores_[s];
     if (&other == store) return false;  // what is older cannot have happened after it
-    if (seen[other.thread] < other.number) continue;
-    if (store == nullptr || snapshots_[other.clock][store->thread] >= store->number) return true;
+    if (seen[other.thread] < other.number || raced_by_same_value(other, byte)) continue;
+    if (store == nullptr || before(*store, other)) return true;
   }
   return false;
+}
+
+// Where two stores that race put the same value, a difference may show nothing: the second then
+// counts as not done, and only the first one's release tells of the value.
+bool Checker::raced_by_same_value(const Store& store, std::size_t byte) const {
+  for (std::uint32_t s = newest_[byte]; s != kNone; s = stores_[s].older) {
+    const Store& other = stores_[s];
+    if (&other != &store && other.value == store.value && !before(other, store) &&
+        !before(store, other))
+      return true;
+  }
+  return false;
+}
+
+bool Checker::before(const Store& one, const Store& other) const {
+  return snapshots_[other.clock][one.thread] >= one.number;
 }
 
 bool Checker::agrees(const Op& op, std::uint64_t value) {

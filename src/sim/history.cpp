@@ -35,7 +35,7 @@ Outcome History::run(const Program& program, std::uint64_t seed, bool careful, T
 void History::begin(const Program& program, std::uint64_t seed) {
   program_ = &program;
   rng_ = base::Prng(seed);
-  for (auto& actor : actors_) actor->clear_operation();  // of a history that failed
+  for (auto& actor : actors_) actor->reset();
   const Setup& setup = program.setup;
   for (std::uint32_t n = 0; n < setup.nodes; ++n) {
     nodes_[n].begin(n, setup);
@@ -45,17 +45,13 @@ void History::begin(const Program& program, std::uint64_t seed) {
   mover_.begin(rng_, setup);
   checker_.begin(program);
   region_first_.assign(program.regions.size(), kNoRegion);
+  region_stands_.assign(program.regions.size(), false);
   for (std::uint32_t& holder : holder_) holder = kNobody;
   draw_mood(rng_);
   running_ = program.threads();
   for (std::uint32_t t = 0; t < running_; ++t) {
     Actor& actor = *actors_[t];
     actor.node = program.thread_node[t];
-    actor.next = 0;
-    actor.doing = Actor::Doing::kProgram;
-    actor.wait = Actor::Wait::kNothing;
-    actor.progress = {};
-    actor.resumed = false;
     ++threads_at_[actor.node];
     schedule_.ready(actor.id);
   }

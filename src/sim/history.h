@@ -95,7 +95,8 @@ class History {
   std::vector<std::unique_ptr<Actor>> actors_;  // threads, then handlers from kMaxThreads on
   protocol::Effects effects_;
   std::uint32_t threads_at_[kMaxNodes] = {};
-  std::vector<std::uint64_t> region_first_;  // kNoRegion: not allocated
+  std::vector<std::uint64_t> region_first_;  // kNoRegion: not allocated yet
+  std::vector<bool> region_stands_;          // allocated, and not freed
   std::uint32_t holder_[kMaxLocks];
   std::uint32_t running_ = 0;  // threads that are not done
 

@@ -88,11 +88,9 @@ void History::spawn_drop(std::uint32_t node, const protocol::Drop& drop) {
   for (std::uint32_t i = kMaxThreads; i < actors_.size(); ++i) {
     Actor& actor = *actors_[i];
     if (actor.busy()) continue;
+    actor.reset();
     actor.node = node;
     actor.doing = Actor::Doing::kDrop;
-    actor.wait = Actor::Wait::kNothing;
-    actor.resumed = false;
-    actor.progress = {};
     actor.drop = drop;
     actor.start(nodes_[node].hlrc().drop(actor.strand, drop.region, drop.blocks));
     schedule_.ready(actor.id);

@@ -8,7 +8,7 @@ using protocol::BlockState;
 void History::check_across() const {
   check_locks();
   for (std::size_t r = 0; r < region_first_.size(); ++r) {
-    if (region_first_[r] == kNoRegion) continue;
+    if (!region_stands_[r]) continue;
     std::uint32_t blocks = program_->regions[r].blocks;
     if (blocks > 16) continue;  // the region that nobody touches
     for (std::uint32_t b = 0; b < blocks; ++b) check_block(region_first_[r] + b);

@@ -67,8 +67,7 @@ void History::begin_op(Actor& actor) {
 // A load or store through the application view: at once where the entry allows it, else a fault
 // comes first.
 void History::access(Actor& actor, const Op& op) {
-  if (region_first_[op.region] == kNoRegion)
-    violated(Fault::kBadAnswer, "region {} is not there", op.region);
+  if (!region_stands_[op.region]) violated(Fault::kBadAnswer, "region {} is not there", op.region);
   std::uint32_t unit = program_->setup.block_bytes;
   std::uint64_t block = region_first_[op.region] + op.at / unit;
   Node& node = nodes_[actor.node];
@@ -131,6 +130,7 @@ void History::host_call(Actor& actor, const Op& op) {
     request.waiter = waiter;
     step_core(actor.node, request);
   } else {
+    region_stands_[op.region] = false;
     step_core(actor.node, protocol::RegionFree{BlockId{region_first_[op.region]}, waiter});
   }
 }
@@ -155,6 +155,7 @@ void History::finish_host_call(Actor& actor) {
       violated(Fault::kBadAnswer, "a collective allocation gave blocks {} and {}", first,
                reply.first);
     first = reply.first;
+    region_stands_[op.region] = true;
   } else {
     bool again = op.kind == OpKind::kFreeAgain;
     if (status != (again ? wire::RegionStatus::kUnknown : wire::RegionStatus::kOk))
