@@ -73,6 +73,18 @@ TEST_F(ScanTest, AZappedPageMappedAgainIsCleanAndWatched) {
   EXPECT_EQ(space.written(0, 16), Pages{4});
 }
 
+TEST_F(ScanTest, AWriteMissMappedForWritingIsReportedOnceAndWatchedAfter) {
+  FaultTestSpace space(FaultSourceKind::kUserfaultfdAsync, 16);
+  space.map(0, 16, Access::kRead);
+  space.source().zap(FaultTestSpace::span(4, 1));
+  space.source().map(FaultTestSpace::span(4, 1), Access::kWrite);
+  space.app(4) = 1;
+  EXPECT_EQ(space.written(0, 16), Pages{4});
+  EXPECT_EQ(space.written(0, 16), Pages{});
+  space.app(4) = 2;
+  EXPECT_EQ(space.written(0, 16), Pages{4});
+}
+
 TEST_F(ScanTest, AProtectedHoleMappedForWritingIsNotWatched) {
   FaultTestSpace space(FaultSourceKind::kUserfaultfdAsync, 16);
   space.source().protect(FaultTestSpace::span(0, 16));

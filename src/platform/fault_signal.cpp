@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "platform/fault_context.h"
+#include "platform/signal_chain.h"
 #include "platform/signal_text.h"
 
 namespace terrane::platform {
@@ -23,13 +24,13 @@ struct Route {
   void* context = nullptr;
 };
 
-// A signal handler has no argument of ours to find its state by: this table is the one piece of
-// global state that the operating system forces on us.
+// A signal handler has no argument of ours to find its state by: this table and the two chains are
+// the global state that the operating system forces on us.
 constexpr int kMaxRoutes = 64;
 Route routes[kMaxRoutes];
 std::mutex routes_mutex;  // of open and close; the handler takes no lock
-bool installed = false;
-struct sigaction previous;
+SignalChain sigbus(SIGBUS);
+SignalChain sigsegv(SIGSEGV);
 
 // Whether this thread is inside a FaultHandler. Initial-exec: a lazily allocated thread-local may
 // not be first touched in a signal handler.
@@ -55,36 +56,6 @@ Found find(std::uintptr_t address) {
   return {};
 }
 
-// Default death, by the signal that came. A fault comes again when the instruction does; a sent
-// signal is sent again.
-void die_by_default(int signal_number, bool sent) {
-  struct sigaction action {};
-  action.sa_handler = SIG_DFL;
-  sigaction(signal_number, &action, nullptr);
-  if (sent) raise(signal_number);
-}
-
-// Hands the signal to the program's earlier handler, under the signal mask that it would have had.
-void pass_on(int signal_number, siginfo_t* info, void* raw_context) {
-  bool sent = info->si_code <= 0;
-  bool with_info = (previous.sa_flags & SA_SIGINFO) != 0;
-  if (!with_info && previous.sa_handler == SIG_IGN && sent) return;
-  sigset_t mask = static_cast<ucontext_t*>(raw_context)->uc_sigmask;
-  if (!with_info && (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN)) {
-    pthread_sigmask(SIG_SETMASK, &mask, nullptr);
-    die_by_default(signal_number, sent);
-    return;
-  }
-  sigorset(&mask, &mask, &previous.sa_mask);
-  if ((previous.sa_flags & SA_NODEFER) == 0) sigaddset(&mask, signal_number);
-  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
-  if (with_info) {
-    previous.sa_sigaction(signal_number, info, raw_context);
-  } else {
-    previous.sa_handler(signal_number);
-  }
-}
-
 void explain(const Found& found, std::uintptr_t address, bool nested) {
   SignalText text;
   if (found.place == Place::kRuntime) {
@@ -108,7 +79,7 @@ bool resolve(const Found& found, const ucontext_t& context) {
   return verdict == FaultVerdict::kRetry;
 }
 
-void on_sigbus(int signal_number, siginfo_t* info, void* raw_context) {
+void on_sigbus(int, siginfo_t* info, void* raw_context) {
   int saved_errno = errno;
   auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   if (info->si_code == BUS_ADRERR) {
@@ -121,36 +92,22 @@ void on_sigbus(int signal_number, siginfo_t* info, void* raw_context) {
     }
     if (found.place != Place::kElsewhere) explain(found, address, nested);
   }
-  pass_on(signal_number, info, raw_context);
+  sigbus.pass_on(info, raw_context);
   errno = saved_errno;
 }
 
-// Asynchronous signals wait while a fault is resolved: the program's handlers may touch shared
-// memory, and this thread may hold the page. Those that end a program stay open, so that one stuck
-// in a fault can be ended.
-sigset_t mask_while_resolving() {
-  sigset_t mask;
-  sigfillset(&mask);
-  for (int open : {SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS, SIGINT, SIGTERM,
-                   SIGQUIT, SIGHUP}) {
-    sigdelset(&mask, open);
+// A child of fork has neither view (rule 13), so an access finds nothing mapped there.
+void on_sigsegv(int, siginfo_t* info, void* context) {
+  int saved_errno = errno;
+  auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  if (info->si_code == SEGV_MAPERR && find(address).place != Place::kElsewhere) {
+    SignalText text;
+    text.add("terrane: access to shared memory at ").add_hex(address);
+    text.add(" in a child process: only the process that joined the job has it\n");
+    text.write_to_stderr();
   }
-  return mask;
-}
-
-// SA_NODEFER: a second SIGBUS inside the handler (no memory left, or our own mistake) shall be
-// explained too.
-base::Result<void> install_once() {
-  if (installed) return {};
-  struct sigaction action {};
-  action.sa_sigaction = on_sigbus;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
-  action.sa_mask = mask_while_resolving();
-  if (sigaction(SIGBUS, nullptr, &previous) != 0 || sigaction(SIGBUS, &action, nullptr) != 0) {
-    return base::errno_error("cannot install the handler of page faults (SIGBUS)");
-  }
-  installed = true;
-  return {};
+  sigsegv.pass_on(info, context);
+  errno = saved_errno;
 }
 
 }  // namespace
@@ -158,7 +115,8 @@ base::Result<void> install_once() {
 base::Result<FaultRoute> FaultRoute::open(const DualMapping& mapping, FaultHandler handler,
                                           void* context) {
   std::lock_guard lock(routes_mutex);
-  if (auto done = install_once(); !done) return done.error();
+  if (auto done = sigbus.install(on_sigbus); !done) return done.error();
+  if (auto done = sigsegv.install(on_sigsegv); !done) return done.error();
   for (int slot = 0; slot < kMaxRoutes; ++slot) {
     Route& route = routes[slot];
     if (route.app.load(std::memory_order_relaxed) != 0) continue;

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -73,6 +74,23 @@ TEST_F(FaultSignalDeathTest, AnIgnoredSigbusIsIgnoredOnlyWhenSent) {
     static_cast<void>(*memory_beyond_a_files_end());
   };
   EXPECT_EXIT(send(), testing::KilledBySignal(SIGBUS), "still here");
+}
+
+// The child dies; the parent reports how.
+void touch_in_a_child() {
+  signal(SIGSEGV, SIG_DFL);
+  FaultTestSpace space(FaultSourceKind::kAutomatic, 8,
+                       reinterpret_cast<void*>(default_space_layout().base));
+  pid_t child = fork();
+  if (child == 0) space.app(1) = 1;
+  int status = 0;
+  waitpid(child, &status, 0);
+  _exit(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV ? 42 : 43);
+}
+
+TEST_F(FaultSignalDeathTest, AChildOfForkIsToldThatItHasNoSharedMemory) {
+  EXPECT_EXIT(touch_in_a_child(), testing::ExitedWithCode(42),
+              "terrane: access to shared memory at 0x[0-9a-f]+ in a child process");
 }
 
 volatile unsigned char* expected_address = nullptr;

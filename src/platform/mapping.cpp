@@ -115,8 +115,8 @@ DualMapping::~DualMapping() {
   if (fd_ >= 0) close(fd_);
 }
 
-// MADV_POPULATE_WRITE reports a shortage as fallocate does, at the cost of fallocate and a first touch, and leaves the
-// pages entered in the runtime view.
+// MADV_POPULATE_WRITE reports a shortage as fallocate does, at the cost of fallocate and a first
+// touch, and leaves the pages entered in the runtime view.
 bool DualMapping::populate(Span span) noexcept {
   if (span.offset > bytes_ || span.bytes > bytes_ - span.offset) {
     errno = EINVAL;
