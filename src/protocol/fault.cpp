@@ -80,7 +80,11 @@ Task<FaultResult> Hlrc::fault_invalid(Strand& s, std::uint64_t block, Access wan
     NodeId from = home == kHomeFirstTouch ? kNoNode : NodeId{static_cast<std::uint32_t>(home)};
     bool there = co_await fault_copy(s, block, wanted, from);
     result = there ? FaultResult::kDone : FaultResult::kNoMemory;
-    if (there) {
+    if (!there) {  // a later claim must not find the block among the copies
+      mark(Mark::kFaultGivesUp);
+      leases_.erase(block);
+      remove_cached(block);
+    } else {
       bool twinned = !scans() && wanted == Access::kWrite;
       state = twinned ? BlockState::kWritten : BlockState::kClean;
     }
