@@ -5,7 +5,7 @@
 namespace terrane::sim {
 namespace {
 
-constexpr std::uint32_t kAccesses = 230;  // of a history, about
+constexpr std::uint32_t kAccesses = 204;  // of a history, at least
 
 }  // namespace
 
@@ -26,6 +26,7 @@ bool counts(const Program& program) {
 void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   rng_ = &rng;
   out_ = &out;
+  accesses_ = 0;
   draw_setup(shape);
   draw_threads();
   draw_regions();
@@ -36,6 +37,7 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
     region_changes(phase);
     side_barrier_ = rng.chance(15);
     for (std::uint32_t t = 0; t < out.threads(); ++t) phase_of_thread(t, phase);
+    if (phase == phases_) fill_up(phase);
     barrier(phase);
   }
   epilogue(phases_ + 1);
@@ -216,6 +218,23 @@ void Generator::phase_of_thread(std::uint32_t thread, std::uint32_t phase) {
   if (side) push(thread, phase, {.kind = OpKind::kSideBarrier, .at = kMaxBarriers - 1});
 }
 
+// Accesses that are missing, by threads in turns.
+void Generator::fill_up(std::uint32_t phase) {
+  std::uint32_t thread = 0;
+  for (int tries = 0; accesses_ < kAccesses && tries < 1000; ++tries) {
+    thread = thread + 1 < out_->threads() ? thread + 1 : 0;
+    if (out_->setup.racy) {
+      racy_access(thread, phase);
+    } else if (const Slot* mine = pick(owned_[thread])) {
+      access(thread, phase, *mine, rng_->chance(50));
+    } else if (const Slot* read = pick(shared_)) {
+      access(thread, phase, *read, false);
+    } else {
+      section(thread, phase, rng_->below(locks_));
+    }
+  }
+}
+
 // A critical section: read-modify-write and other accesses, sometimes a lock of higher number
 // within, not always given back in the order of a stack.
 void Generator::section(std::uint32_t thread, std::uint32_t phase, std::uint32_t lock) {
@@ -256,6 +275,7 @@ void Generator::access(std::uint32_t thread, std::uint32_t phase, const Slot& sl
         .size = slot.size,
         .region = slot.region,
         .at = slot.at};
+  ++accesses_;
   if (store) op.value = draw_value();
   push(thread, phase, op);
 }

@@ -54,6 +54,7 @@ class Generator {
   void prologue();
   void region_changes(std::uint32_t phase);
   void phase_of_thread(std::uint32_t thread, std::uint32_t phase);
+  void fill_up(std::uint32_t phase);
   void section(std::uint32_t thread, std::uint32_t phase, std::uint32_t lock);
   void access(std::uint32_t thread, std::uint32_t phase, const Slot& slot, bool store);
   void racy_access(std::uint32_t thread, std::uint32_t phase);
@@ -70,6 +71,7 @@ class Generator {
   std::uint32_t phases_ = 0;
   std::uint32_t locks_ = 0;
   std::uint32_t budget_ = 0;  // accesses of a thread in a phase
+  std::uint32_t accesses_ = 0;
   std::uint32_t first_used_ = 0;
   std::uint32_t freed_ = 0, reused_ = 0, change_phase_ = 0;  // a region that dies, one that follows
   bool changes_ = false;

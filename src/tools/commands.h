@@ -22,5 +22,6 @@ struct CommandContext {
 // `context` outlives `app`.
 void add_run_command(CLI::App& app, CommandContext& context);
 void add_info_command(CLI::App& app, CommandContext& context);
+void add_sim_command(CLI::App& app, CommandContext& context);
 
 }  // namespace terrane::tools

@@ -36,6 +36,7 @@ int main(int argc, char** argv) {
   context.command_line = {argv, static_cast<std::size_t>(argc)};
   tools::add_run_command(app, context);
   tools::add_info_command(app, context);
+  tools::add_sim_command(app, context);
 
   std::vector<std::string> words(argv + 1, argv + argc);
   if (words.empty()) return usage_error("no command given", "terrane");

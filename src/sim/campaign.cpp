@@ -1,0 +1,120 @@
+#include "sim/campaign.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "sim/names.h"
+#include "sim/player.h"
+
+namespace terrane::sim {
+namespace {
+
+constexpr std::uint64_t kNoSeed = ~0ull;
+constexpr std::uint64_t kChunk = 64;  // histories that a worker takes at once
+
+// What the workers share: who runs which seeds, and what all have found.
+class Campaign {
+ public:
+  explicit Campaign(const CampaignOptions& options) : options_(options) {}
+
+  CampaignReport run() {
+    std::vector<std::thread> others;
+    for (std::uint32_t j = 1; j < options_.jobs; ++j) others.emplace_back([this] { work(); });
+    work();
+    for (std::thread& other : others) other.join();
+    if (failed_.load() != kNoSeed) report_.failed_seed = failed_.load();
+    return std::move(report_);
+  }
+
+ private:
+  void work() {
+    auto& marks = protocol::instrumentation.marks;
+    std::fill(std::begin(marks), std::end(marks), 0);
+    choose_mutant(options_.mutant);
+    Player player;
+    CampaignReport mine;
+    for (;;) {
+      std::uint64_t first = next_.fetch_add(kChunk);
+      std::uint64_t end = std::min(first + kChunk, options_.histories);
+      // Below a seed that failed the rest is still run, so that the lowest is found every time.
+      for (std::uint64_t i = first; i < end && options_.seed + i < failed_.load(); ++i)
+        play(player, options_.seed + i, mine);
+      if (end >= options_.histories || failed_.load() != kNoSeed) break;
+    }
+    choose_mutant("None");
+    add(mine);
+  }
+
+  void play(Player& player, std::uint64_t seed, CampaignReport& mine) {
+    bool careful = seed % options_.careful_every == 0;
+    Outcome outcome = player.play(options_.shape, seed, careful, nullptr);
+    ++mine.histories;
+    mine.counted += counts(player.program());
+    mine.steps += outcome.steps;
+    mine.messages += outcome.messages;
+    mine.accesses += outcome.accesses;
+    mine.faults += outcome.faults;
+    mine.hash += outcome.hash * (2 * seed + 1);
+    if (!outcome.failed()) return;
+    std::scoped_lock guard(mutex_);
+    if (seed >= failed_.load()) return;
+    failed_.store(seed);
+    report_.reason =
+        fmt::format("{}: {}", name_of(outcome.violation.fault), outcome.violation.text);
+  }
+
+  void add(const CampaignReport& mine) {
+    std::scoped_lock guard(mutex_);
+    report_.histories += mine.histories;
+    report_.counted += mine.counted;
+    report_.steps += mine.steps;
+    report_.messages += mine.messages;
+    report_.accesses += mine.accesses;
+    report_.faults += mine.faults;
+    report_.hash += mine.hash;
+    constexpr auto kMarks = static_cast<std::size_t>(protocol::Mark::kCount);
+    report_.branches.resize(kMarks);
+    for (std::size_t m = 0; m < kMarks; ++m) {
+      report_.branches[m].branch = name_of(static_cast<protocol::Mark>(m));
+      report_.branches[m].times += protocol::instrumentation.marks[m];
+    }
+  }
+
+  const CampaignOptions& options_;
+  std::atomic<std::uint64_t> next_{0};
+  std::atomic<std::uint64_t> failed_{kNoSeed};
+  std::mutex mutex_;
+  CampaignReport report_;
+};
+
+}  // namespace
+
+CampaignReport run_campaign(const CampaignOptions& options) { return Campaign(options).run(); }
+
+Replay replay(const CampaignOptions& options, std::uint64_t seed) {
+  choose_mutant(options.mutant);
+  Player player;
+  Trace trace;
+  Outcome outcome = player.play(options.shape, seed, seed % options.careful_every == 0, &trace);
+  choose_mutant("None");
+  std::string reason;
+  if (outcome.failed())
+    reason = fmt::format("{}: {}", name_of(outcome.violation.fault), outcome.violation.text);
+  return {outcome.failed(), std::move(reason), outcome.hash, trace.lines()};
+}
+
+void choose_mutant(std::string_view name) {
+  protocol::instrumentation.mutant = mutant_named(name).value_or(protocol::Mutant::kNone);
+}
+
+std::vector<std::string_view> mutant_names() {
+  std::vector<std::string_view> names;
+  for (int m = 1; m < static_cast<int>(protocol::Mutant::kCount); ++m)
+    names.push_back(name_of(static_cast<protocol::Mutant>(m)));
+  return names;
+}
+
+}  // namespace terrane::sim

@@ -1,0 +1,180 @@
+#include "sim/shrink.h"
+
+#include <algorithm>
+
+#include "sim/campaign.h"
+#include "sim/names.h"
+
+namespace terrane::sim {
+namespace {
+
+constexpr std::uint64_t kMaxTries = 60'000;
+constexpr std::uint64_t kSchedules = 40;  // for each candidate
+
+bool is_barrier(const Op& op) { return op.kind == OpKind::kBarrier; }
+bool is_meeting(const Op& op) { return is_barrier(op) || op.kind == OpKind::kSideBarrier; }
+
+// Operations [from, to) can go: they meet nobody, and give back the locks that they take.
+bool can_go(const std::vector<Op>& ops, std::size_t from, std::size_t to) {
+  int held[kMaxLocks] = {};
+  for (std::size_t i = from; i < to; ++i) {
+    if (is_meeting(ops[i])) return false;
+    if (ops[i].kind == OpKind::kLock) ++held[ops[i].at];
+    if (ops[i].kind == OpKind::kUnlock && --held[ops[i].at] < 0) return false;
+  }
+  return std::all_of(std::begin(held), std::end(held), [](int h) { return h == 0; });
+}
+
+void erase_threads(Program& program, std::uint32_t node) {
+  for (std::uint32_t t = program.threads(); t-- > 0;) {
+    if (program.thread_node[t] != node) continue;
+    program.thread_node.erase(program.thread_node.begin() + t);
+    program.ops.erase(program.ops.begin() + t);
+  }
+}
+
+std::uint32_t last_phase(const Program& program) {
+  std::uint32_t last = 0;
+  for (std::uint32_t t = 0; t < program.threads(); ++t)
+    for (const Op& op : program.ops[t]) last = std::max<std::uint32_t>(last, op.phase);
+  return last;
+}
+
+}  // namespace
+
+void Shrinker::run() {
+  bool smaller = true;
+  while (smaller && tried_ < kMaxTries) {
+    smaller = drop_nodes();
+    smaller |= drop_phases();
+    smaller |= drop_threads();
+    smaller |= drop_operations();
+  }
+}
+
+bool Shrinker::keep_if_failing() {
+  for (std::uint64_t i = 0; i < kSchedules && tried_ < kMaxTries; ++i) {
+    ++tried_;
+    std::uint64_t seed = i == 0 ? schedule_seed_ : schedule_seed_ * 31 + i;
+    Outcome outcome = history_.run(candidate_, seed, true, nullptr);
+    if (outcome.violation.fault != fault_) continue;
+    schedule_seed_ = seed;
+    best_ = candidate_;
+    return true;
+  }
+  return false;
+}
+
+bool Shrinker::drop_nodes() {
+  bool any = false;
+  for (std::uint32_t n = best_.setup.nodes; n-- > 0 && best_.setup.nodes > 2;) {
+    candidate_ = best_;
+    erase_threads(candidate_, n);
+    for (std::uint32_t& node : candidate_.thread_node) node -= node > n;
+    --candidate_.setup.nodes;
+    for (RegionPlan& region : candidate_.regions) region.home %= candidate_.setup.nodes;
+    any |= keep_if_failing();
+  }
+  return any;
+}
+
+// A phase goes with its barrier, so that what stands before and after is still apart.
+bool Shrinker::drop_phases() {
+  bool any = false;
+  for (std::uint32_t phase = last_phase(best_) + 1; phase-- > 1;) {
+    candidate_ = best_;
+    for (auto& ops : candidate_.ops)
+      std::erase_if(ops, [phase](const Op& op) { return op.phase == phase; });
+    any |= keep_if_failing();
+    candidate_ = best_;  // or at least its side barrier
+    std::size_t gone = 0;
+    for (auto& ops : candidate_.ops)
+      gone += std::erase_if(ops, [phase](const Op& op) {
+        return op.phase == phase && op.kind == OpKind::kSideBarrier;
+      });
+    if (gone > 0) any |= keep_if_failing();
+  }
+  return any;
+}
+
+// A thread goes where its node has another that does not need it, or keeps its barriers alone.
+bool Shrinker::drop_threads() {
+  bool any = false;
+  for (std::uint32_t t = best_.threads(); t-- > 0;) {
+    candidate_ = best_;
+    if (std::erase_if(candidate_.ops[t], [](const Op& op) { return !is_meeting(op); }) > 0)
+      any |= keep_if_failing();
+    auto node = best_.thread_node[t];
+    bool alone = std::count(best_.thread_node.begin(), best_.thread_node.end(), node) == 1;
+    bool barriers_only = std::all_of(best_.ops[t].begin(), best_.ops[t].end(), is_barrier);
+    if (alone || !barriers_only) continue;
+    candidate_ = best_;
+    candidate_.thread_node.erase(candidate_.thread_node.begin() + t);
+    candidate_.ops.erase(candidate_.ops.begin() + t);
+    any |= keep_if_failing();
+  }
+  return any;
+}
+
+bool Shrinker::drop_operations() {
+  bool any = false;
+  for (std::size_t length : {32, 16, 8, 4, 3, 2, 1})
+    for (std::uint32_t t = 0; t < best_.threads(); ++t) any |= drop_runs(t, length);
+  return any;
+}
+
+bool Shrinker::drop_runs(std::uint32_t thread, std::size_t length) {
+  bool any = false;
+  for (std::size_t at = best_.ops[thread].size(); at-- > 0 && tried_ < kMaxTries;) {
+    const std::vector<Op>& ops = best_.ops[thread];
+    if (at + length > ops.size() || !can_go(ops, at, at + length)) continue;
+    candidate_ = best_;
+    auto& fewer = candidate_.ops[thread];
+    auto from = fewer.begin() + static_cast<std::ptrdiff_t>(at);
+    fewer.erase(from, from + static_cast<std::ptrdiff_t>(length));
+    any |= keep_if_failing();
+  }
+  return any;
+}
+
+std::string describe(const Program& program) {
+  const Setup& setup = program.setup;
+  std::string text = fmt::format(
+      "{} nodes, blocks of {} bytes, write detection by {}, barrier tree of arity {}{}{}{}\n",
+      setup.nodes, setup.block_bytes, setup.scan ? "scan" : "fault", setup.barrier_arity,
+      setup.racy ? ", with races" : "",
+      setup.max_cached == ~0u ? "" : fmt::format(", at most {} copies a node", setup.max_cached),
+      setup.max_log_ranges == Setup{}.max_log_ranges
+          ? ""
+          : fmt::format(", at most {} notices kept", setup.max_log_ranges));
+  static constexpr std::string_view kHomes[] = {"first touch", "block", "cyclic", "explicit"};
+  for (std::size_t r = 0; r < program.regions.size(); ++r) {
+    const RegionPlan& region = program.regions[r];
+    text += fmt::format("r{}: {} blocks, homes {}{}\n", r, region.blocks, kHomes[region.homes],
+                        region.homes == 3 ? fmt::format(" (node {})", region.home) : "");
+  }
+  for (std::uint32_t t = 0; t < program.threads(); ++t) {
+    text += fmt::format("thread {} of node {}:\n", t, program.thread_node[t]);
+    for (const Op& op : program.ops[t]) text += fmt::format("  {}\n", describe(op));
+  }
+  return text;
+}
+
+Shrunk shrink(const CampaignOptions& options, std::uint64_t seed) {
+  choose_mutant(options.mutant);
+  Player player;
+  Outcome first = player.play(options.shape, seed, seed % options.careful_every == 0, nullptr);
+  Program program = player.program();
+  program.ops.resize(program.threads());
+  Shrinker shrinker(player.history(), program, player.schedule_seed(), first.violation.fault);
+  if (first.failed()) shrinker.run();
+  Trace trace;
+  Outcome outcome =
+      player.history().run(shrinker.program(), shrinker.schedule_seed(), true, &trace);
+  choose_mutant("None");
+  return {describe(shrinker.program()),
+          fmt::format("{}: {}", name_of(outcome.violation.fault), outcome.violation.text),
+          trace.lines(), shrinker.tried()};
+}
+
+}  // namespace terrane::sim

@@ -1,0 +1,185 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "sim/campaign.h"
+#include "tools/commands.h"
+
+namespace terrane::tools {
+namespace {
+
+constexpr int kExitViolation = 1;
+constexpr std::size_t kTraceLines = 60;
+
+// The command line as it was written.
+struct SimOptions {
+  std::string protocol = "hlrc", mutant, racy = "mix", detection = "mix";
+  std::uint32_t nodes = 0;
+  std::uint64_t histories = 100'000;
+  std::uint64_t seed = 1;
+  std::uint32_t jobs = std::max(1u, std::thread::hardware_concurrency());
+  std::uint32_t check_every = 8;
+  bool trace = false;
+  bool no_shrink = false;
+};
+
+sim::CampaignOptions campaign_of(const SimOptions& options) {
+  sim::CampaignOptions campaign;
+  campaign.shape.nodes = options.nodes;
+  if (options.racy == "only") campaign.shape.racy = sim::Mix::kOnly;
+  if (options.racy == "never") campaign.shape.racy = sim::Mix::kNever;
+  if (options.detection == "scan") campaign.shape.detection = sim::Detection::kScan;
+  if (options.detection == "fault") campaign.shape.detection = sim::Detection::kFault;
+  campaign.seed = options.seed;
+  campaign.histories = options.histories;
+  campaign.jobs = options.jobs;
+  campaign.careful_every = options.check_every;
+  if (!options.mutant.empty()) campaign.mutant = options.mutant;
+  return campaign;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void print_lines(const std::vector<std::string>& lines, std::size_t last) {
+  std::size_t from = lines.size() > last ? lines.size() - last : 0;
+  if (from > 0) fmt::print("  ... {} lines before\n", from);
+  for (std::size_t i = from; i < lines.size(); ++i) fmt::print("  {}\n", lines[i]);
+}
+
+void print_figures(const sim::CampaignReport& report, double seconds) {
+  auto whole = [](double value) { return static_cast<std::uint64_t>(value); };
+  fmt::print(
+      "{} histories in {:.1f} s: {} a second; {} counted (4 nodes, 200 accesses, a lock, a "
+      "barrier)\n",
+      report.histories, seconds, whole(static_cast<double>(report.histories) / seconds),
+      report.counted);
+  fmt::print("{} messages: {} a second; {} accesses checked, {} page faults, {} steps\n",
+             report.messages, whole(static_cast<double>(report.messages) / seconds),
+             report.accesses, report.faults, report.steps);
+}
+
+void print_branches(const sim::CampaignReport& report) {
+  std::size_t hit = 0;
+  for (const sim::BranchCount& count : report.branches) hit += count.times > 0;
+  fmt::print("branches of the protocol: {} of {} taken\n", hit, report.branches.size());
+  for (const sim::BranchCount& count : report.branches)
+    if (count.times == 0) fmt::print("  never: {}\n", count.branch);
+}
+
+void print_failure(const SimOptions& options, const sim::CampaignReport& report) {
+  sim::CampaignOptions campaign = campaign_of(options);
+  std::uint64_t seed = *report.failed_seed;
+  fmt::print("\nseed {} breaks the memory model\n{}\n", seed, report.reason);
+  sim::Replay replay = sim::replay(campaign, seed);
+  fmt::print("\nwhat happened:\n");
+  print_lines(replay.trace, options.trace ? replay.trace.size() : kTraceLines);
+  if (!options.no_shrink) {
+    sim::Shrunk shrunk = sim::shrink(campaign, seed);
+    fmt::print("\nmade smaller ({} histories tried): {}\n{}\n", shrunk.tried, shrunk.reason,
+               shrunk.program);
+    print_lines(shrunk.trace, options.trace ? shrunk.trace.size() : kTraceLines);
+  }
+  fmt::print("\nonce more: terrane sim --seed {} --histories 1{}{}{}{} --check-every {} --trace\n",
+             seed, options.nodes ? fmt::format(" --nodes {}", options.nodes) : "",
+             options.mutant.empty() ? "" : " --mutant " + options.mutant,
+             options.racy == "mix" ? "" : " --racy " + options.racy,
+             options.detection == "mix" ? "" : " --detection " + options.detection,
+             options.check_every);
+}
+
+int list_mutants() {
+  for (std::string_view name : sim::mutant_names()) fmt::print("{}\n", name);
+  return 0;
+}
+
+// Every planted fault in turn: each must be caught.
+int run_mutants(const SimOptions& options) {
+  int missed = 0;
+  for (std::string_view name : sim::mutant_names()) {
+    sim::CampaignOptions campaign = campaign_of(options);
+    campaign.mutant = name;
+    sim::CampaignReport report = sim::run_campaign(campaign);
+    if (report.failed_seed) {
+      fmt::print("{:<24} caught by seed {:<7} {}\n", name, *report.failed_seed, report.reason);
+    } else {
+      fmt::print("{:<24} NOT CAUGHT in {} histories\n", name, report.histories);
+      ++missed;
+    }
+    std::fflush(stdout);
+  }
+  return missed > 0 ? kExitViolation : 0;
+}
+
+int run_sim(const SimOptions& options) {
+  if (options.mutant == "list") return list_mutants();
+  if (options.mutant == "all") return run_mutants(options);
+  auto start = std::chrono::steady_clock::now();
+  sim::CampaignReport report = sim::run_campaign(campaign_of(options));
+  print_figures(report, seconds_since(start));
+  print_branches(report);
+  fmt::print("hash {:016x}\n", report.hash);
+  if (report.failed_seed) {
+    print_failure(options, report);
+    return kExitViolation;
+  }
+  if (options.trace && options.histories == 1) {
+    sim::Replay replay = sim::replay(campaign_of(options), options.seed);
+    print_lines(replay.trace, replay.trace.size());
+  }
+  fmt::print("the memory model holds\n");
+  return 0;
+}
+
+std::string known_mutant(const std::string& name) {
+  auto names = sim::mutant_names();
+  if (name == "all" || name == "list" || std::find(names.begin(), names.end(), name) != names.end())
+    return {};
+  return fmt::format("there is no planted fault {}; --mutant list shows them", name);
+}
+
+}  // namespace
+
+void add_sim_command(CLI::App& app, CommandContext& context) {
+  auto options = std::make_shared<SimOptions>();
+  CLI::App* command = app.add_subcommand(
+      "sim", "Check a protocol against the memory model in random simulated histories");
+  command->add_option("--protocol", options->protocol, "The protocol")
+      ->check(CLI::IsMember({"hlrc"}))
+      ->capture_default_str();
+  command->add_option("--nodes", options->nodes, "Nodes of each history (default: 4 to 6)")
+      ->check(CLI::Range(2, 16));
+  command->add_option("--histories", options->histories, "How many")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "The first history's seed; each has the next")
+      ->capture_default_str();
+  command->add_option("--jobs", options->jobs, "Threads that simulate")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command
+      ->add_option("--mutant", options->mutant,
+                   "Plant a fault: its name, all of them in turn (all), or show them (list)")
+      ->check(known_mutant);
+  command->add_option("--racy", options->racy, "Programs with data races: only, never, mix")
+      ->check(CLI::IsMember({"only", "never", "mix"}))
+      ->capture_default_str();
+  command->add_option("--detection", options->detection, "Write detection: scan, fault, mix")
+      ->check(CLI::IsMember({"scan", "fault", "mix"}))
+      ->capture_default_str();
+  command
+      ->add_option("--check-every", options->check_every,
+                   "Check the protocol's invariants after every step of each Nth history")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command->add_flag("--trace", options->trace, "Print everything that happened in the history");
+  command->add_flag("--no-shrink", options->no_shrink, "Leave a failing program as it is");
+  command->callback([options, &context] { context.exit_code = run_sim(*options); });
+}
+
+}  // namespace terrane::tools
