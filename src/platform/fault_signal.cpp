@@ -66,7 +66,9 @@ void explain(const Found& found, std::uintptr_t address, bool nested) {
     text.add_hex(address).add("\n");
   } else {
     text.add("terrane: invalid access at ").add_hex(address);
-    text.add(": inside the shared space, but not inside any allocation\n");
+    text.add(
+        ": inside the shared space, but not inside any allocation (freed, or an index out of "
+        "bounds?)\n");
   }
   text.write_to_stderr();
 }

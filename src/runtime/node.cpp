@@ -147,11 +147,8 @@ platform::FaultVerdict Node::fault(std::uint64_t offset, platform::Access wanted
   context.counters.fetch_ns.add(platform::now_ns() - from);
   context.waited_ns = 0;
   if (result == protocol::FaultResult::kNoMemory) out_of_memory(offset);
-  if (result == protocol::FaultResult::kForeign) {
-    explain_foreign(offset, wanted);
-    return platform::FaultVerdict::kForeign;
-  }
-  return platform::FaultVerdict::kRetry;
+  return result == protocol::FaultResult::kForeign ? platform::FaultVerdict::kForeign
+                                                   : platform::FaultVerdict::kRetry;
 }
 
 void Node::out_of_memory(std::uint64_t offset) {
@@ -166,12 +163,6 @@ void Node::out_of_memory(std::uint64_t offset) {
           fmt::ptr(space_->base() + offset), kept, limit),
       1);
   std::abort();
-}
-
-void Node::explain_foreign(std::uint64_t offset, platform::Access wanted) const {
-  base::log("{} of {}, which lies in the shared space but in no allocation{}",
-            wanted == platform::Access::kWrite ? "a write" : "a read",
-            fmt::ptr(space_->base() + offset), " (was it freed, or is an index out of bounds?)");
 }
 
 Outcome Node::check_range(const void* address, std::uint64_t bytes, const char* what,
@@ -241,7 +232,7 @@ Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& ad
                                    context.strand.waiter()};
   if (options.collective) request.sequence = collective_.fetch_add(1) + 1;
   std::size_t name = std::min(options.name.size(), sizeof request.name - 1);
-  std::memcpy(request.name, options.name.data(), name);
+  options.name.copy(request.name, name);
   auto status = static_cast<wire::RegionStatus>(engine_->call(context, request));
   if (status == wire::RegionStatus::kNoSpace) return too_much();
   if (status == wire::RegionStatus::kMismatch) {

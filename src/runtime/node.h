@@ -66,7 +66,6 @@ class Node {
                                          platform::Access wanted);
   platform::FaultVerdict fault(std::uint64_t offset, platform::Access wanted);
   [[noreturn]] void out_of_memory(std::uint64_t offset);
-  void explain_foreign(std::uint64_t offset, platform::Access wanted) const;
   Outcome check_range(const void* address, std::uint64_t bytes, const char* what,
                       protocol::BlockRange& blocks);
   void account(ThreadContext& context, Counter Counters::*waiting, std::uint64_t from_ns);

@@ -1,5 +1,6 @@
 #include "runtime/thread_context.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include <new>
@@ -10,24 +11,41 @@
 namespace terrane::runtime {
 namespace {
 
-// A thread's link to its context; gives it back at thread exit. The registry is told apart by a
-// number, so that a thread that outlives a node does not touch what is gone.
+// The registry that threads which end give their contexts back to; null once it is gone.
+std::atomic<ThreadRegistry*> live{nullptr};
+
+// A thread's link to its context. Initial-exec, and without a destructor: its first use may be in a
+// signal handler, where neither may allocate. A key's destructor does the giving back.
 struct Link {
-  ThreadContext* context = nullptr;
-  ThreadRegistry* registry = nullptr;
-
-  ~Link() {
-    if (registry != nullptr && registry == live.load()) registry->give_back(*context);
-  }
-
-  static inline std::atomic<ThreadRegistry*> live{nullptr};
+  ThreadContext* context;
+  ThreadRegistry* registry;
 };
-thread_local constinit Link link __attribute__((tls_model("initial-exec")));
+thread_local constinit Link link __attribute__((tls_model("initial-exec"))) = {};
+
+void at_thread_exit(void* context) {
+  if (ThreadRegistry* registry = live.load(); registry != nullptr && registry == link.registry)
+    registry->give_back(*static_cast<ThreadContext*>(context));
+  link = {};
+}
+
+pthread_key_t exit_key() {
+  static const pthread_key_t key = [] {
+    pthread_key_t made;
+    TERRANE_CHECK(pthread_key_create(&made, at_thread_exit) == 0, "a key for threads that end");
+    return made;
+  }();
+  return key;
+}
 
 }  // namespace
 
+ThreadRegistry::ThreadRegistry() {
+  exit_key();
+  live = this;
+}
+
 ThreadRegistry::~ThreadRegistry() {
-  Link::live = nullptr;
+  live = nullptr;
   std::uint32_t count = made_.load();
   for (std::uint32_t i = 0; i < count; ++i) {
     contexts_[i]->~ThreadContext();
@@ -38,14 +56,13 @@ ThreadRegistry::~ThreadRegistry() {
 ThreadContext& ThreadRegistry::current() {
   if (link.registry == this) return *link.context;
   platform::ensure_signal_stack();
-  link.context = &make();
-  link.registry = this;
+  link = {&make(), this};
+  pthread_setspecific(exit_key(), link.context);
   return *link.context;
 }
 
 ThreadContext& ThreadRegistry::make() {
   std::lock_guard hold(mutex_);
-  Link::live = this;
   if (!idle_.empty()) {
     ThreadContext* context = idle_.back();
     idle_.pop_back();

@@ -32,7 +32,7 @@ class ThreadRegistry {
  public:
   static constexpr std::uint32_t kMaxThreads = 4096;
 
-  ThreadRegistry() = default;
+  ThreadRegistry();
   ThreadRegistry(const ThreadRegistry&) = delete;
   ~ThreadRegistry();
 
