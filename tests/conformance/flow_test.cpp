@@ -1,3 +1,5 @@
+#include <sched.h>
+
 #include "conformance.h"
 
 namespace terrane::conformance {
@@ -46,32 +48,45 @@ TEST_P(PeersTest, TwoNodesThatFloodEachOtherGoOn) {
   EXPECT_EQ(run_job({.transport = GetParam()}, body), "");
 }
 
-TEST_P(PeersTest, ASenderThatOnlySleepsMovesItsMessagesOn) {
-  auto body = [](Node& node) {
+// Node 0 floods while the receiver holds still, then only does `go_on` until all has arrived.
+std::string flood_and(const std::string& transport, const std::function<void(Node&)>& go_on) {
+  auto body = [&](Node& node) {
     std::uint64_t next = 0;
     Recorder recorder(check_flood(next));
-    if (node.self == kReceiver) {
-      node.barrier();
+    if (node.self != kReceiver) send_flood(node, kReceiver);
+    node.barrier();
+    if (node.self != kReceiver) {
+      while (node.board.words[0].load() == 0) go_on(node);
+    } else {
       poll_until(node, recorder, [&] { return next == kFlood; });
       node.board.words[0].store(1);
       node.transport.send(NodeId{0}, transport::Bytes{});
-    } else {
-      send_flood(node, kReceiver);
-      node.barrier();
-      while (node.board.words[0].load() == 0) node.transport.sleep(kForever_ns);
     }
+    node.barrier();
   };
-  EXPECT_EQ(run_job({.transport = GetParam()}, body), "");
+  return run_job({.transport = transport}, body);
+}
+
+TEST_P(PeersTest, ASenderThatOnlySleepsMovesItsMessagesOn) {
+  EXPECT_EQ(flood_and(GetParam(), [](Node& node) { node.transport.sleep(kForever_ns); }), "");
+}
+
+TEST_P(PeersTest, ASenderThatOnlyPollsMovesItsMessagesOn) {
+  Recorder ignored;
+  EXPECT_EQ(flood_and(GetParam(),
+                      [&](Node& node) {
+                        if (node.transport.poll(ignored) == 0) ::sched_yield();
+                      }),
+            "");
 }
 
 TEST_P(PeersTest, ASenderThatLeavesHasSentWhatItQueued) {
   auto body = [](Node& node) {
     std::uint64_t next = 0;
     Recorder recorder(check_flood(next));
-    if (node.self != kReceiver) {
-      send_flood(node, kReceiver);
-      return;  // the transport is taken down with a backlog
-    }
+    if (node.self != kReceiver) send_flood(node, kReceiver);
+    node.barrier();
+    if (node.self != kReceiver) return;  // the transport is taken down with a backlog
     poll_until(node, recorder, [&] { return next == kFlood; });
   };
   EXPECT_EQ(run_job({.transport = GetParam()}, body), "");

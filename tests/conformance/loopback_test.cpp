@@ -72,6 +72,7 @@ TEST_P(LoopbackTest, OneThreadDeliversAtATime) {
                       std::atomic<std::uint64_t> delivered{0};
                       Recorder recorder([&](NodeId from, transport::Bytes message) {
                         require(inside.fetch_add(1) == 0, "two threads deliver at once");
+                        std::this_thread::yield();  // for the other thread to try
                         require_message(message, from, delivered.fetch_add(1), 24);
                         inside.fetch_sub(1);
                       });

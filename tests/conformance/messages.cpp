@@ -64,7 +64,9 @@ std::vector<std::size_t> telling_sizes() {
       sizes.push_back(power - less + 1);
     }
   }
-  sizes.push_back(std::size_t{16} << 20);
+  // A long one between short ones, and two long ones behind each other.
+  for (std::size_t mebibytes : {3, 16, 0, 5, 6}) sizes.push_back(mebibytes << 20);
+  sizes.push_back(100);
   return sizes;
 }
 
