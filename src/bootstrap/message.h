@@ -17,6 +17,7 @@ enum class MessageKind : std::uint32_t {
   kMissing = 5,  // launcher: the exchange cannot end; a sentence
   kLeaving = 6,  // node: my exit is now in order
   kFail = 7,     // node: why I end the job; a sentence, and the exit code
+  kLifeline = 8,  // between the launcher's two processes: the end of a node's lifeline
 };
 
 inline constexpr std::uint32_t kMessageMagic = 0x31425254;  // "TRB1"

@@ -47,6 +47,9 @@ class Relay {
   const Place& place(NodeId node) const { return seats_[node.value].place; }
   // The place's process has ended: what it said last is read first.
   void set_gone(NodeId node);
+  // Our end of a joined node's lifeline, for another process of the launcher to hold; empty when
+  // taken already.
+  UniqueFd take_lifeline(NodeId node) { return std::move(seats_[node.value].lifeline); }
   // Why an exchange that somebody waits in can never end, if that is so.
   std::optional<std::string> obstacle() const;
   // Ends the exchange of everyone who waits in one, with this reason.
@@ -58,7 +61,7 @@ class Relay {
   struct Seat {
     UniqueFd claims;    // our end of the inherited socket
     UniqueFd channel;   // to the process that joined
-    UniqueFd lifeline;  // closes with us: the kernel then kills the node
+    UniqueFd lifeline;  // when its last holder dies, the kernel kills the node
     Card incoming;
     std::vector<CardSender> outgoing;
     std::size_t sent = 0;  // of `outgoing`

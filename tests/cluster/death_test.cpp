@@ -79,6 +79,7 @@ const char* const kTrees[] = {
     "%NODE% join exchange:0:0 daemon child say:up ignore:15 hang",
     "%NODE% child daemon say:up ignore:15 hang",
     "%NODE% join exchange:0:0 say:up hang; true",
+    "%NODE% join exchange:0:0 say:up ignore:15 spin; true",
     "%NODE% say:up; sleep 100; true",
     "(setsid sleep 100 &) ; echo up; sleep 100",
 };

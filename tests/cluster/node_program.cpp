@@ -224,6 +224,11 @@ constexpr Action kActions[] = {
        [[maybe_unused]] auto ignored = ::write(STDERR_FILENO, p.at(1).data(), p.at(1).size());
      }},
     {"hang", hang},
+    {"spin",
+     [](Program&, const Parameters&) {
+       for (volatile int i = 0;; i = i + 1) {
+       }
+     }},
     {"print", print},
     {"echo", echo},
     {"signals", signals},

@@ -16,6 +16,7 @@
 
 #include "base/log.h"
 #include "bootstrap/message.h"
+#include "bootstrap/packet.h"
 #include "bootstrap/unique_fd.h"
 #include "tools/launch/death.h"
 #include "tools/launch/forwarded_signals.h"
@@ -105,10 +106,14 @@ class Front {
       return give_up();
     }
     for (;;) {
-      pollfd ready[3] = {{engine.get(), POLLIN, 0}, {signals.get(), POLLIN, 0}, terminal_.wanted()};
-      if (::poll(ready, 3, -1) < 0) continue;
+      pollfd ready[4] = {{engine.get(), POLLIN, 0},
+                         {signals.get(), POLLIN, 0},
+                         terminal_.wanted(),
+                         {socket_.get(), POLLIN, 0}};
+      if (::poll(ready, 4, -1) < 0) continue;
       if (ready[1].revents) pass_on(signals.get());
       if (ready[2].revents) terminal_.move();
+      if (ready[3].revents) take_lifeline();
       if (ready[0].revents) return engine_ended();
     }
   }
@@ -121,6 +126,14 @@ class Front {
       ::send(socket_.get(), &signal, sizeof signal, MSG_NOSIGNAL);
       if (signal == SIGTSTP) ::raise(SIGSTOP);
     }
+  }
+
+  // The kernel kills a node whose lifeline ends, and with us they all end.
+  void take_lifeline() {
+    auto status = reader_.receive(socket_.get(), MSG_DONTWAIT);
+    if (status == bootstrap::PacketStatus::kClosed) socket_.reset();
+    for (UniqueFd& fd : reader_.fds()) lifelines_.push_back(std::move(fd));
+    reader_.fds().clear();
   }
 
   int engine_ended() {
@@ -144,6 +157,8 @@ class Front {
   pid_t engine_;
   UniqueFd socket_;
   TerminalInput terminal_;
+  bootstrap::PacketReader reader_;
+  std::vector<UniqueFd> lifelines_;
 };
 
 }  // namespace

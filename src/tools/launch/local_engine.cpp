@@ -215,6 +215,7 @@ void LocalEngine::on_relay() {
   std::vector<NodeId> joined;
   relay_->serve(joined);
   for (NodeId node : joined) {
+    hand_over_lifeline(node);
     if (relay_->place(node).pid != nodes_[node.value].pid) watch_joined(node.value);
     if (++joined_ == plan_.nodes && plan_.verbose) {
       base::log("all {} nodes have joined, {} ms after the start", joined_,
@@ -230,6 +231,16 @@ void LocalEngine::on_relay() {
               .number = place.code,
               .sentence = place.sentence});
   }
+}
+
+// To the front: its death then ends the node at once, whether or not this process gets a processor
+// soon. Where the front cannot take it, it stays here.
+void LocalEngine::hand_over_lifeline(NodeId node) {
+  bootstrap::UniqueFd lifeline = relay_->take_lifeline(node);
+  const int fds[1] = {lifeline.get()};
+  bootstrap::MessageHeader header{.kind = bootstrap::MessageKind::kLifeline, .node = node.value};
+  auto sent = bootstrap::send_packet(front_.get(), header, {}, fds, MSG_DONTWAIT);
+  if (sent != bootstrap::PacketStatus::kDone) kept_lifelines_.push_back(std::move(lifeline));
 }
 
 // Signals that somebody sends to this process, and not to the one that they started, count as if

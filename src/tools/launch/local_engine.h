@@ -57,6 +57,7 @@ class LocalEngine {
   void on_front();
   void on_signals();
   void on_relay();
+  void hand_over_lifeline(NodeId node);
   void signal_nodes(int signal);
   void kill_now();
 
@@ -84,6 +85,7 @@ class LocalEngine {
   std::vector<Node> nodes_;
   std::unordered_map<pid_t, std::uint32_t> node_of_;
   std::vector<StartError> start_errors_;
+  std::vector<bootstrap::UniqueFd> kept_lifelines_;
   std::uint32_t running_ = 0;
   std::uint32_t joined_ = 0;
   Stage stage_ = Stage::kRunning;
