@@ -112,6 +112,10 @@ void hang(Program&, const Parameters&) {
   for (;;) ::pause();
 }
 
+void spin(Program&, const Parameters&) {
+  for (;;) ::getppid();  // a loop without effects may be taken to end
+}
+
 void print(Program& program,
            const Parameters& p) {  // print:LINES:LENGTH, every line whole in one write or not
   std::string line(static_cast<std::size_t>(number(p, 2)), static_cast<char>('a' + program.node));
@@ -224,11 +228,7 @@ constexpr Action kActions[] = {
        [[maybe_unused]] auto ignored = ::write(STDERR_FILENO, p.at(1).data(), p.at(1).size());
      }},
     {"hang", hang},
-    {"spin",
-     [](Program&, const Parameters&) {
-       for (volatile int i = 0;; i = i + 1) {
-       }
-     }},
+    {"spin", spin},
     {"print", print},
     {"echo", echo},
     {"signals", signals},
