@@ -11,10 +11,13 @@ install(TARGETS libterrane EXPORT TerraneTargets LIBRARY DESTINATION ${CMAKE_INS
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/terrane DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
+# Builds what is installed, and no test.
+add_custom_target(terrane_installed DEPENDS libterrane terrane)
 foreach(example counter restore)
   if(TARGET ${example})
     install(TARGETS ${example} DESTINATION ${TERRANE_EXAMPLES_DIR})
     set_target_properties(${example} PROPERTIES INSTALL_RPATH "$ORIGIN/../..")
+    add_dependencies(terrane_installed ${example})
   endif()
 endforeach()
 

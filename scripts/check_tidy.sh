@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# clang-tidy with the rules of .clang-tidy over all sources, or over those below the paths given. Takes minutes.
+# clang-tidy with the rules of .clang-tidy over src, or over what lies below the paths given. Takes minutes.
 # Usage: check_tidy.sh [PATH...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,7 +9,7 @@ if ! command -v clang-tidy >/dev/null; then
 fi
 # Without the precompiled test header, which is gcc's.
 cmake --preset dev -B build/tidy -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null
-wanted=("${@:-.}")
+wanted=("${@:-src}")
 # Only what the build compiles: clang-tidy knows the flags of nothing else.
 mapfile -t sources < <(
   sed -n 's/^ *"file": "\(.*\)".*/\1/p' build/tidy/compile_commands.json | sort -u |

@@ -1,5 +1,5 @@
-/* Every node adds to one shared counter; node 0 checks the sum. Usage: terrane run -n 4 counter
- * [TIMES] */
+/* Every node adds to one shared counter; node 0 checks the sum.
+ * Usage: terrane run -n 4 counter [TIMES] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <terrane/pages.h>
@@ -11,8 +11,8 @@ int main(int argc, char** argv) {
     fprintf(stderr, "counter: %s\n", terrane_error());
     return 1;
   }
-  long* counter =
-      terrane_alloc_all(sizeof *counter, NULL); /* zeroed; the same address on every node */
+  /* Zeroed, and at the same address on every node. */
+  long* counter = terrane_alloc_all(sizeof *counter, NULL);
   if (counter == NULL) {
     fprintf(stderr, "counter: %s\n", terrane_error());
     return 1;
