@@ -67,7 +67,7 @@ TEST_P(LoopbackTest, AReceiverMaySendWhileItReceives) {
 TEST_P(LoopbackTest, OneThreadDeliversAtATime) {
   EXPECT_EQ(run_job({.transport = GetParam(), .nodes = 1},
                     [](Node& node) {
-                      constexpr std::uint64_t kMessages = 5000;
+                      constexpr std::uint64_t kMessages = 400;
                       std::atomic<int> inside{0};
                       std::atomic<std::uint64_t> delivered{0};
                       Recorder recorder([&](NodeId from, transport::Bytes message) {
