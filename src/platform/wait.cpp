@@ -52,6 +52,7 @@ std::uint32_t count_processors() {
 }  // namespace
 
 void set_runnable_threads(std::uint32_t threads) {
+  usable_processors();  // counted now: the first wait may be in a signal handler
   runnable_threads.store(threads, std::memory_order_relaxed);
 }
 
