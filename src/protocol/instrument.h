@@ -43,7 +43,6 @@ enum class Mark : std::uint8_t {
   kReleaseClaimsHome,
   kReleaseLosesClaim,
   kReleaseUntracksHome,
-  kReleaseSkipsStaleScan,
   kReleaseTracksWanted,
   kReleaseTracksUnmapped,
   kReleaseBacksOff,

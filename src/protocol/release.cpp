@@ -80,11 +80,8 @@ Task<BlockState> Hlrc::flush_block(Strand& s, std::uint64_t block) {
     if (tracked_.contains(block)) co_await untrack(s, block);
     co_return state;
   }
-  bool may_differ = state == BlockState::kWritten || (state == BlockState::kClean && scans());
-  if (!may_differ) {
-    mark(Mark::kReleaseSkipsStaleScan);
-    co_return state;
-  }
+  TERRANE_CHECK(state == (scans() ? BlockState::kClean : BlockState::kWritten),
+                "what is found written is a copy or a home");
   bool mine = co_await push_changes(s, block, scans());
   if (!mine) co_return BlockState::kClean;
   // Nobody had claimed it: our copy is the home's from now on.

@@ -5,7 +5,9 @@
 namespace terrane::sim {
 namespace {
 
-constexpr std::uint32_t kAccesses = 204;  // of a history, at least
+constexpr std::uint32_t kAccesses = 204;                   // of a history, at least
+constexpr std::uint32_t kFirstThreads = kMaxBarriers - 2;  // barriers for one thread of each node
+constexpr std::uint32_t kLastThreads = kMaxBarriers - 1;
 
 }  // namespace
 
@@ -33,9 +35,9 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   draw_slots();
   prologue();
   for (std::uint32_t phase = 1; phase <= phases_; ++phase) {
+    side_barriers_ = rng.chance(75) ? 0 : 1 + rng.below(2);
     if (!out.setup.racy) assign(phase);
     region_changes(phase);
-    side_barrier_ = rng.chance(15);
     for (std::uint32_t t = 0; t < out.threads(); ++t) phase_of_thread(t, phase);
     if (phase == phases_) fill_up(phase);
     barrier(phase);
@@ -143,7 +145,9 @@ void Generator::split_word(std::uint32_t region, std::uint32_t at, Pattern patte
 void Generator::assign(std::uint32_t phase) {
   for (Slots& slots : owned_) slots.clear();
   for (Slots& slots : locked_) slots.clear();
+  for (Slots& slots : relayed_) slots.clear();
   shared_.clear();
+  all_relayed_.clear();
   std::uint32_t threads = out_->threads();
   for (std::uint32_t i = 0; i < slots_.size(); ++i) {
     const Slot& slot = slots_[i];
@@ -159,13 +163,35 @@ void Generator::assign(std::uint32_t phase) {
       if (draw == 1) to = &locked_[rng_->below(locks_)];
       if (draw == 2) to = &shared_;
     }
-    to->push_back(static_cast<std::uint16_t>(i));
+    relay_or_push(to, static_cast<std::uint16_t>(i));
   }
+}
+
+// Where the first threads of the nodes meet in a phase, some of what one of them owns is written
+// before and read after by others: by the first threads, or by the last ones that meet later, if
+// one thread goes to both meetings.
+void Generator::relay_or_push(Slots* to, std::uint16_t slot) {
+  std::uint32_t owner = static_cast<std::uint32_t>(to - owned_);
+  bool owned = to >= owned_ && to < owned_ + kMaxThreads;
+  if (side_barriers_ == 0 || !owned || !first_of_node(owner) || rng_->chance(40)) {
+    to->push_back(slot);
+    return;
+  }
+  relayed_[owner].push_back(slot);
+  all_relayed_.push_back(slot);
 }
 
 void Generator::push(std::uint32_t thread, std::uint32_t phase, Op op) {
   op.phase = static_cast<std::uint8_t>(phase);
   out_->ops[thread].push_back(op);
+}
+
+void Generator::side_barrier(std::uint32_t thread, std::uint32_t phase, std::uint32_t id) {
+  push(thread, phase, {.kind = OpKind::kSideBarrier, .at = id});
+}
+
+bool Generator::last_of_node(std::uint32_t thread) const {
+  return thread + 1 == out_->threads() || first_of_node(thread + 1);
 }
 
 bool Generator::first_of_node(std::uint32_t thread) const {
@@ -198,7 +224,10 @@ void Generator::region_changes(std::uint32_t phase) {
 
 void Generator::phase_of_thread(std::uint32_t thread, std::uint32_t phase) {
   auto& ops = out_->ops[thread];
-  bool side = side_barrier_ && first_of_node(thread);
+  // The first threads meet at one, and the last ones at another: two barriers at once.
+  bool first = side_barriers_ >= 1 && first_of_node(thread);
+  bool second = side_barriers_ >= 2 && last_of_node(thread);
+  bool reads_relayed = false;
   std::size_t stop = ops.size() + budget_ + rng_->below(4);
   for (int tries = 0; ops.size() < stop && tries < 200; ++tries) {
     if (rng_->chance(4)) sprinkle(thread, phase);
@@ -207,15 +236,26 @@ void Generator::phase_of_thread(std::uint32_t thread, std::uint32_t phase) {
       section(thread, phase, rng_->below(locks_));
     } else if (out_->setup.racy) {
       racy_access(thread, phase);
-    } else if (const Slot* slot = pick(draw < 75 ? owned_[thread] : shared_)) {
-      access(thread, phase, *slot, draw < 60);
+    } else if (const Slot* slot = pick(first ? relayed_[thread] : all_relayed_);
+               slot && (first || reads_relayed) && draw % 2 == 0) {
+      access(thread, phase, *slot, first && draw < 60);
+    } else if (const Slot* own = pick(draw < 75 ? owned_[thread] : shared_)) {
+      access(thread, phase, *own, draw < 60);
     }
-    if (side) {
-      push(thread, phase, {.kind = OpKind::kSideBarrier, .at = kMaxBarriers - 1});
-      side = false;
+    if ((first || second) && rng_->chance(30)) {
+      side_barrier(thread, phase, first ? kFirstThreads : kLastThreads);
+      reads_relayed = first || one_goes_to_both();
+      (first ? first : second) = false;
     }
   }
-  if (side) push(thread, phase, {.kind = OpKind::kSideBarrier, .at = kMaxBarriers - 1});
+  if (first) side_barrier(thread, phase, kFirstThreads);
+  if (second) side_barrier(thread, phase, kLastThreads);
+}
+
+bool Generator::one_goes_to_both() const {
+  for (std::uint32_t t = 0; t < out_->threads(); ++t)
+    if (first_of_node(t) && last_of_node(t)) return true;
+  return false;
 }
 
 // Accesses that are missing, by threads in turns.
@@ -312,7 +352,7 @@ void Generator::sprinkle(std::uint32_t thread, std::uint32_t phase) {
 }
 
 void Generator::barrier(std::uint32_t phase) {
-  std::uint32_t id = rng_->below(kMaxBarriers - 1);
+  std::uint32_t id = rng_->below(kFirstThreads);
   for (std::uint32_t t = 0; t < out_->threads(); ++t)
     push(t, phase, {.kind = OpKind::kBarrier, .at = id});
 }

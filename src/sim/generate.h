@@ -51,6 +51,8 @@ class Generator {
   void draw_slots();
   void split_word(std::uint32_t region, std::uint32_t at, Pattern pattern);
   void assign(std::uint32_t phase);
+  void relay_or_push(Slots* to, std::uint16_t slot);
+  bool one_goes_to_both() const;
   void prologue();
   void region_changes(std::uint32_t phase);
   void phase_of_thread(std::uint32_t thread, std::uint32_t phase);
@@ -62,7 +64,9 @@ class Generator {
   void barrier(std::uint32_t phase);
   void epilogue(std::uint32_t phase);
   void push(std::uint32_t thread, std::uint32_t phase, Op op);
+  void side_barrier(std::uint32_t thread, std::uint32_t phase, std::uint32_t id);
   bool first_of_node(std::uint32_t thread) const;
+  bool last_of_node(std::uint32_t thread) const;
   std::uint64_t draw_value();
   const Slot* pick(const Slots& from);
 
@@ -76,13 +80,15 @@ class Generator {
   std::uint32_t freed_ = 0, reused_ = 0, change_phase_ = 0;  // a region that dies, one that follows
   bool changes_ = false;
   bool collective_ = false;
-  bool side_barrier_ = false;  // the first threads of the nodes meet in this phase
+  std::uint32_t side_barriers_ = 0;  // of this phase
   std::vector<Life> lives_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> words_;  // region << 24 | byte of each word in use
   Slots owned_[kMaxThreads];
   Slots locked_[kMaxLocks];
   Slots shared_;
+  Slots relayed_[kMaxThreads];  // by thread that owns them until it meets the other first threads
+  Slots all_relayed_;
 };
 
 }  // namespace terrane::sim

@@ -1,5 +1,7 @@
 #include "sim/history.h"
 
+#include <algorithm>
+
 #include "sim/names.h"
 
 namespace terrane::sim {
@@ -58,8 +60,18 @@ void History::begin(const Program& program, std::uint64_t seed) {
 }
 
 void History::draw_mood(base::Prng& rng) {
-  auto mood = static_cast<Mood>(rng.below(static_cast<std::uint32_t>(Mood::kCount)));
+  // Focus counts double: it finds what needs somebody else at one certain moment.
+  std::uint32_t draw = rng.below(static_cast<std::uint32_t>(Mood::kCount) + 1);
+  Mood mood = std::min(static_cast<Mood>(draw), Mood::kFocus);
   schedule_.begin(rng, mood);
+  focus_ = kNoFocus;
+  if (mood == Mood::kFocus) {
+    using enum protocol::StepKind;
+    static constexpr protocol::StepKind kKinds[] = {
+        kTell,    kLoadWord, kStoreWord, kSetWanted, kTakeWanted, kLoadOwner, kClaimOwner, kMap,
+        kProtect, kZap,      kScan,      kCopyHome,  kCopyTwin,   kStoreDiff, kPause,      kCall};
+    focus_ = static_cast<std::uint32_t>(kKinds[rng.below(std::size(kKinds))]);
+  }
   if (mood != Mood::kSlow) return;
   const std::uint32_t nodes = program_->setup.nodes;
   std::uint32_t node = rng.below(nodes);
@@ -105,6 +117,8 @@ void History::act(Actor& actor) {
   } else if (perform(actor)) {
     note(actor, static_cast<std::uint64_t>(actor.strand.step().kind) << 8 | 1);
     actor.progress = {};
+    if (static_cast<std::uint32_t>(actor.strand.step().kind) == focus_ && rng_.chance(30))
+      schedule_.doze(actor.id);
     actor.strand.move_on();
     if (actor.done()) finish_operation(actor);
   }

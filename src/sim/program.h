@@ -8,7 +8,7 @@ namespace terrane::sim {
 inline constexpr std::uint32_t kMaxNodes = 16;
 inline constexpr std::uint32_t kMaxThreads = 32;
 inline constexpr std::uint32_t kMaxLocks = 8;
-inline constexpr std::uint32_t kMaxBarriers = 4;
+inline constexpr std::uint32_t kMaxBarriers = 5;
 inline constexpr std::uint32_t kWordBytes = 8;
 
 // What stands fixed for one history.
@@ -30,7 +30,7 @@ enum class OpKind : std::uint8_t {
   kLock,         // at: lock
   kUnlock,       // at: lock
   kBarrier,      // at: barrier, which all threads enter
-  kSideBarrier,  // at: barrier, which the first thread of each node enters
+  kSideBarrier,  // at: barrier, which one thread of each node enters
   kEvict,        // blocks [at, at + size) of the region; value: 1 gives the memory back
   kAllocate,     // the region; value: the collective call's number, or 0
   kFree,         // the region

@@ -9,6 +9,7 @@ void Schedule::begin(base::Prng& rng, Mood mood) {
   mood_ = mood;
   last_ = 0;
   picks_ = 0;
+  dozing_ = false;
   burst_mask_ = (4u << rng.below(4)) - 1;   // stays for 4 to 32 picks on average
   sleep_mask_ = (32u << rng.below(4)) - 1;  // falls asleep once in 32 to 256 picks
   ready_.clear();
@@ -29,13 +30,11 @@ ActorId Schedule::pick() {
   for (std::uint32_t tries = 0; tries < count; ++tries, at = at + 1 == count ? 0 : at + 1) {
     ActorId actor = ready_[at];
     if (mood_ == Mood::kSlow && slow_[actor] && (chance & 63) != 0) continue;
-    if (sleeps()) {
-      if (asleep_until_[actor] > picks_) continue;
-      if ((chance & sleep_mask_) == 0 && count > 1) {
-        asleep_until_[actor] = picks_ + 20 + rng_->below(600);
-        chance = 1;
-        continue;
-      }
+    if (dozing_ && asleep_until_[actor] > picks_) continue;
+    if (falls_asleep() && (chance & sleep_mask_) == 0 && count > 1) {
+      doze(actor);
+      chance = 1;
+      continue;
     }
     return last_ = actor;
   }

@@ -16,6 +16,7 @@ enum class Mood : std::uint8_t {
   kBursts,  // who acts goes on acting
   kSleepy,  // now and then an actor stops for a long time, wherever it stands
   kMixed,   // bursts, and some that sleep
+  kFocus,   // who has done one kind of step often sleeps right after it
   kCount,
 };
 
@@ -46,18 +47,24 @@ class Schedule {
   bool empty() const { return ready_.empty(); }
 
   ActorId pick();
+  // The actor stops for a random time, short or long.
+  void doze(ActorId actor) {
+    asleep_until_[actor] = picks_ + rng_->below(16u << rng_->below(7));
+    dozing_ = true;
+  }
   std::uint64_t picks() const { return picks_; }
 
  private:
   static constexpr std::uint16_t kAbsent = 0xffff;
 
   bool stays() const { return mood_ == Mood::kBursts || mood_ == Mood::kMixed; }
-  bool sleeps() const { return mood_ == Mood::kSleepy || mood_ == Mood::kMixed; }
+  bool falls_asleep() const { return mood_ == Mood::kSleepy || mood_ == Mood::kMixed; }
 
   base::Prng* rng_ = nullptr;
   Mood mood_ = Mood::kUniform;
   ActorId last_ = 0;
   std::uint64_t picks_ = 0;
+  bool dozing_ = false;  // somebody has slept in this history
   std::uint32_t burst_mask_ = 0;
   std::uint32_t sleep_mask_ = 0;
   std::vector<ActorId> ready_;
