@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,7 @@ CLI::App* find_command(CLI::App& app, const std::string& name) {
   return found.empty() ? nullptr : found.front();
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run_command_line(int argc, char** argv) {
   CLI::App app("Software distributed shared memory: start jobs and look into them.", "terrane");
   app.set_version_flag("--version", fmt::format("terrane {}", TERRANE_VERSION));
   app.footer("Help for one command: terrane COMMAND --help, or man terrane-run.");
@@ -59,4 +58,15 @@ int main(int argc, char** argv) {
     return usage_error(error.what(), name);
   }
   return context.exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run_command_line(argc, argv);
+  } catch (...) {  // what the libraries throw when memory is short
+    std::fputs("terrane: not enough memory to read the command line\n", stderr);
+    return tools::kExitFailure;
+  }
 }

@@ -64,6 +64,7 @@ bool is_alive(const std::string& pid) {
   }
   if (options.before_exec) options.before_exec();
   std::vector<char*> argv;
+  argv.reserve(command.size() + 1);
   for (std::string& word : command) argv.push_back(word.data());
   argv.push_back(nullptr);
   ::execvp(argv[0], argv.data());

@@ -23,6 +23,7 @@ std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.
 
 std::vector<char*> pointers(std::vector<std::string>& strings) {
   std::vector<char*> all;
+  all.reserve(strings.size() + 1);
   for (std::string& text : strings) all.push_back(text.data());
   all.push_back(nullptr);
   return all;
@@ -78,7 +79,7 @@ std::vector<std::string> node_environment(const NodeStart& start, char** own) {
     });
     if (!replaced) all.emplace_back(*entry);
   }
-  for (const auto& [name, value] : added) all.push_back(name + "=" + value);
+  for (const auto& [name, value] : added) all.push_back(fmt::format("{}={}", name, value));
   return all;
 }
 
