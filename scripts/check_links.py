@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""Links between pages, and pages that sources name, lead somewhere. Usage: check_links.py [--self-test]"""
+
+import re
+import sys
+
+import source_tree
+
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+NAMED_PAGE = re.compile(r"\bdocs/[\w./-]+\.(?:md|[1-9])\b")
+SOURCES = {".c", ".h", ".cpp", ".hpp", ".cmake", ".txt"}
+
+
+def check(root):
+    complaints = []
+    for path in source_tree.files(root):
+        if path.suffix == ".md":
+            text = (root / path).read_text()
+            named = [path.parent / link for link in LINK.findall(text) if "://" not in link]
+        elif path.suffix in SOURCES:
+            named = NAMED_PAGE.findall((root / path).read_text())
+        else:
+            continue
+        complaints += [f"{path}: leads nowhere: {name}" for name in named if not (root / name).exists()]
+    return complaints
+
+
+def self_test():
+    """The check must find each of these, and nothing in the others."""
+    wrong = {
+        "README.md": "see [the index](docs/README.txt)\n",
+        "docs/lost.md": "see [there](design/none.md#part)\n",
+        "src/a/lost.h": "// docs/design/" "none.md\n",
+    }
+    right = {
+        "docs/here.md": "[this](here.md), [up](../README.md#top), [far](https://a.example/b.md)\n",
+        "src/a/here.h": "// docs/here" ".md\n",
+    }
+    return source_tree.self_test(check, wrong, right)
+
+
+if __name__ == "__main__":
+    ours = self_test() if sys.argv[1:] == ["--self-test"] else check(source_tree.ROOT)
+    sys.exit(source_tree.report("check_links", ours))
