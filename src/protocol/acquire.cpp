@@ -165,14 +165,13 @@ Task<bool> Hlrc::invalidate(Strand& s, BlockRange run, bool punch) {
 Task<BlockState> Hlrc::invalidate_block(Strand& s, std::uint64_t block, bool& memory_needed) {
   BlockState state = entries_[block].state();
   memory_needed = true;
-  if (state == BlockState::kHome) {
-    // While this waited for the block, a fetch gave up and another thread claimed it; a fault maps
-    // it again, and what the zapped entry knew of writes is taken for certain.
-    mark(Mark::kInvalidateMeetsHome);
+  if (state == BlockState::kInvalid || state == BlockState::kHome) {
+    // While this waited for the block its fetch gave up, and another thread may have claimed it. A
+    // fault maps it again; what the zapped entry knew of writes is taken for certain.
+    mark(Mark::kInvalidateFindsNoCopy);
     if (tracked_.contains(block)) co_await untrack(s, block);
     co_return state;
   }
-  if (state == BlockState::kInvalid) co_return state;  // the fetch gave up
   bool mine = false;
   std::size_t before = notices_.size();
   bool dirty = co_await may_be_dirty(s, block, state);

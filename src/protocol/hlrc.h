@@ -88,6 +88,7 @@ class Hlrc {
   Task<BlockState> flush_block(Strand& s, std::uint64_t block);
   Task<bool> untrack(Strand& s, std::uint64_t block);
   Task<bool> track_wanted(Strand& s);
+  Task<bool> publish(Strand& s);
   Task<bool> track_run(Strand& s, BlockRange run);
   Task<bool> track_part(Strand& s, BlockRange run);
   bool trackable(std::uint64_t block) const;

@@ -54,7 +54,7 @@ enum class Mark : std::uint8_t {
   kInvalidateFlushesDirty,
   kInvalidateClaimsHome,
   kInvalidateFindsZeros,
-  kInvalidateMeetsHome,
+  kInvalidateFindsNoCopy,
   kInvalidateWaitsForBusyBlock,
   kConsistencyLockContended,
   kEvictClean,

@@ -138,7 +138,7 @@ void LockManager::release(LockId id, [[maybe_unused]] WaiterId waiter) {
   } else if (!lock.waiters.empty()) {
     lock.held = true;
     lock.holder = lock.waiters.front();
-    lock.waiters.pop_front();
+    lock.waiters.erase(lock.waiters.begin());
     outbox_.resume_plain(lock.holder, static_cast<std::uint64_t>(Acquired::kHere));
   }
 }
@@ -172,7 +172,7 @@ bool LockManager::received_grant(Bytes message, std::uint64_t blocks) {
   lock.requested = false;
   lock.held = true;
   lock.holder = lock.waiters.front();
-  lock.waiters.pop_front();
+  lock.waiters.erase(lock.waiters.begin());
   put_bytes(outbox_.begin(), message);
   outbox_.resume(lock.holder, static_cast<std::uint64_t>(Acquired::kRemote));
   return true;

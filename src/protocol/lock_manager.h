@@ -1,6 +1,5 @@
 #pragma once
 
-#include <deque>
 #include <unordered_map>
 
 #include "protocol/effects.h"
@@ -41,7 +40,7 @@ class LockManager {
     NodeId successor = kNoNode;
     NodeId tail = kNoNode;  // at the manager: the last node that asked
     VectorTimestamp successor_timestamp;
-    std::deque<WaiterId> waiters;
+    std::vector<WaiterId> waiters;  // of this node: few
   };
 
   Lock& find(LockId lock);

@@ -135,6 +135,7 @@ Task<bool> Hlrc::untrack(Strand& s, std::uint64_t block) {
 Task<bool> Hlrc::track_wanted(Strand& s) {
   s.runs.clear();
   co_await s.perform({.kind = StepKind::kTakeWanted});
+  if (mutant(Mutant::kPublishBeforeProtect)) co_await publish(s);
   for (std::size_t i = 0; i < s.runs.size(); ++i) {
     BlockRange taken = s.runs[i];
     BlockRange run{taken.first, 0};
@@ -156,6 +157,15 @@ Task<bool> Hlrc::track_wanted(Strand& s) {
     }
     if (run.count > 0) co_await track_run(s, run);
   }
+  co_return true;
+}
+
+// The planted fault kPublishBeforeProtect alone: readers may rely on notices too early.
+Task<bool> Hlrc::publish(Strand& s) {
+  for (std::size_t i = 0; i < s.runs.size(); ++i)
+    for (std::uint64_t b = s.runs[i].first; b < s.runs[i].end(); ++b)
+      if (entries_[b].skip == 0 && !tracked_.contains(b))
+        co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b}, kTracked);
   co_return true;
 }
 
@@ -186,10 +196,6 @@ bool Hlrc::trackable(std::uint64_t block) const {
 }
 
 Task<bool> Hlrc::track_part(Strand& s, BlockRange run) {
-  if (mutant(Mutant::kPublishBeforeProtect)) {
-    for (std::uint64_t b = run.first; b < run.end(); ++b)
-      co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b}, kTracked);
-  }
   co_await s.view(StepKind::kProtect, run);
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     BlockState state = entries_[b].state();

@@ -53,7 +53,7 @@ void Generator::draw_setup(const Shape& shape) {
   setup.barrier_arity = 2 + rng_->below(3);
   if (rng_->chance(20)) setup.max_cached = 2 + rng_->below(4);
   if (rng_->chance(20)) setup.max_log_ranges = 1 + rng_->below(8);
-  if (rng_->chance(10)) setup.populate_fails_percent = 5 + rng_->below(20);
+  if (rng_->chance(12)) setup.populate_fails_percent = 5 + rng_->below(50);
   bool scan = rng_->chance(50);
   bool racy = rng_->chance(30);
   setup.scan = shape.detection == Detection::kMix ? scan : shape.detection == Detection::kScan;
@@ -64,8 +64,9 @@ void Generator::draw_setup(const Shape& shape) {
 
 void Generator::draw_threads() {
   out_->thread_node.clear();
+  std::uint32_t most = out_->setup.nodes <= 8 && rng_->chance(20) ? 3 : 2;
   for (std::uint32_t node = 0; node < out_->setup.nodes; ++node) {
-    std::uint32_t here = 1 + rng_->below(2);
+    std::uint32_t here = 1 + rng_->below(most);
     for (std::uint32_t i = 0; i < here; ++i) out_->thread_node.push_back(node);
   }
   std::uint32_t threads = out_->threads();
@@ -91,7 +92,9 @@ void Generator::draw_regions() {
     first_used_ = 1;
   }
   std::uint32_t count = 1 + rng_->below(3);
-  for (std::uint32_t i = 0; i < count; ++i) add(1 + rng_->below(4), {1, ~0u});
+  std::uint32_t most = 4;
+  if (rng_->chance(30)) count = most = 1;  // one block, in which everybody meets
+  for (std::uint32_t i = 0; i < count; ++i) add(1 + rng_->below(most), {1, ~0u});
   changes_ = phases_ >= 3 && rng_->chance(25);
   if (changes_) {
     change_phase_ = 2 + rng_->below(phases_ - 2);  // freed at its start, used again after it
@@ -232,7 +235,7 @@ void Generator::phase_of_thread(std::uint32_t thread, std::uint32_t phase) {
   for (int tries = 0; ops.size() < stop && tries < 200; ++tries) {
     if (rng_->chance(4)) sprinkle(thread, phase);
     std::uint32_t draw = rng_->below(100);
-    if (draw < 30) {
+    if (draw < 22) {
       section(thread, phase, rng_->below(locks_));
     } else if (out_->setup.racy) {
       racy_access(thread, phase);
@@ -284,7 +287,7 @@ void Generator::section(std::uint32_t thread, std::uint32_t phase, std::uint32_t
   std::uint32_t inner = lock + 1 < locks_ && rng_->chance(30) ? lock + 1 : lock;
   for (std::uint32_t held = lock; held <= inner; ++held) {
     if (held != lock) push(thread, phase, {.kind = OpKind::kLock, .at = held});
-    std::uint32_t count = 1 + rng_->below(3);
+    std::uint32_t count = 1 + rng_->below(4);
     for (std::uint32_t i = 0; i < count; ++i) {
       if (racy) {
         racy_access(thread, phase);

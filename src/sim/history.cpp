@@ -117,7 +117,7 @@ void History::act(Actor& actor) {
   } else if (perform(actor)) {
     note(actor, static_cast<std::uint64_t>(actor.strand.step().kind) << 8 | 1);
     actor.progress = {};
-    if (static_cast<std::uint32_t>(actor.strand.step().kind) == focus_ && rng_.chance(30))
+    if (static_cast<std::uint32_t>(actor.strand.step().kind) == focus_ && rng_.chance(50))
       schedule_.doze(actor.id);
     actor.strand.move_on();
     if (actor.done()) finish_operation(actor);

@@ -15,11 +15,15 @@ void Mover::begin(base::Prng& rng, const Setup& setup) {
   rng_ = &rng;
   block_bytes_ = setup.block_bytes;
   populate_fails_percent_ = setup.populate_fails_percent;
-  static constexpr std::uint32_t kFine[] = {5, 15, 40, 80};
-  fine_percent_ = kFine[rng.below(4)];
+  static constexpr std::uint32_t kFine[] = {6, 20, 50, 100};
+  fine_ = kFine[rng.below(4)];
 }
 
-std::uint32_t Mover::pieces() { return rng_->chance(fine_percent_) ? 1 + rng_->below(12) : ~0u; }
+std::uint32_t Mover::pieces() {
+  std::uint64_t draw = rng_->next();
+  if ((draw & 127) >= fine_) return ~0u;
+  return 1 + static_cast<std::uint32_t>(draw >> 32) % 12;
+}
 
 bool Mover::perform(Actor& a) {
   const Step& step = a.strand.step();
@@ -129,7 +133,7 @@ void Mover::load_and_compare(Progress& p, const std::byte* block, const std::byt
 // All changed bytes of the word at once, or some of them.
 void Mover::store_some(Progress& p, std::byte* home) {
   std::uint64_t now = p.pending;
-  if (rng_->chance(fine_percent_)) now &= rng_->next();
+  if ((rng_->next() & 127) < fine_) now &= rng_->next();
   if (now == 0) now = p.pending;
   for (std::uint32_t i = 0; i < kWordBytes; ++i)
     if (now >> i & 1) home[i] = static_cast<std::byte>(p.loaded >> (8 * i));

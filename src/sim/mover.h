@@ -37,7 +37,7 @@ class Mover {
   std::vector<Node>& nodes_;
   base::Prng* rng_ = nullptr;
   std::uint32_t block_bytes_ = 64;
-  std::uint32_t fine_percent_ = 30;  // how often a step is cut
+  std::uint32_t fine_ = 30;  // how often a step is cut, of 128
   std::uint32_t populate_fails_percent_ = 0;
 };
 

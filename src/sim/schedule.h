@@ -50,21 +50,21 @@ class Schedule {
   // The actor stops for a random time, short or long.
   void doze(ActorId actor) {
     asleep_until_[actor] = picks_ + rng_->below(16u << rng_->below(7));
-    dozing_ = true;
+    simple_ = false;
   }
   std::uint64_t picks() const { return picks_; }
 
  private:
   static constexpr std::uint16_t kAbsent = 0xffff;
 
-  bool stays() const { return mood_ == Mood::kBursts || mood_ == Mood::kMixed; }
-  bool falls_asleep() const { return mood_ == Mood::kSleepy || mood_ == Mood::kMixed; }
+  ActorId pick_awake(std::uint32_t at, std::uint32_t chance);
 
   base::Prng* rng_ = nullptr;
-  Mood mood_ = Mood::kUniform;
+  bool stays_ = false;
+  bool falls_asleep_ = false;
+  bool simple_ = true;  // nobody is slow, and nobody has slept
   ActorId last_ = 0;
   std::uint64_t picks_ = 0;
-  bool dozing_ = false;  // somebody has slept in this history
   std::uint32_t burst_mask_ = 0;
   std::uint32_t sleep_mask_ = 0;
   std::vector<ActorId> ready_;
