@@ -3,6 +3,8 @@
 
 add_library(terrane_flags INTERFACE)
 target_compile_options(terrane_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers)
+# Messages name sources from the project's folder on: an installed library does not tell where it was built.
+target_compile_options(terrane_flags INTERFACE -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
 if(TERRANE_WERROR)
   target_compile_options(terrane_flags INTERFACE -Werror)
 endif()
@@ -17,7 +19,7 @@ endif()
 if(TERRANE_TESTS)
   find_package(GTest REQUIRED)
   # A program, so that it is compiled with the flags of programs, as the header has to be.
-  file(WRITE ${CMAKE_BINARY_DIR}/gtest_headers.cpp "int main() { return 0; }\n")
+  file(CONFIGURE OUTPUT gtest_headers.cpp CONTENT "int main() { return 0; }\n")
   add_executable(terrane_test_headers ${CMAKE_BINARY_DIR}/gtest_headers.cpp)
   target_link_libraries(terrane_test_headers PRIVATE GTest::gtest fmt::fmt terrane_flags)
   target_precompile_headers(terrane_test_headers PRIVATE <gtest/gtest.h>)

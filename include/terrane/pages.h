@@ -1,13 +1,16 @@
 /* Terrane pages: one memory for the processes ("nodes") of a job.
  *
- * A program calls terrane_init, allocates shared memory, and reads and writes it by plain loads and stores. What one
- * thread wrote before it released a lock or entered a barrier is seen by whoever acquires that lock or leaves that
- * barrier afterwards (release consistency; programs without data races see sequential consistency). Bytes are the
- * unit: two nodes may write adjacent bytes at once. Hardware atomics on shared memory mean nothing between nodes.
+ * A program calls terrane_init, allocates shared memory, and reads and writes it by plain loads and
+ * stores. What one thread wrote before it released a lock or entered a barrier is seen by whoever
+ * acquires that lock or leaves that barrier afterwards (release consistency; programs without data
+ * races see sequential consistency). Bytes are the unit: two nodes may write adjacent bytes at
+ * once. Hardware atomics on shared memory mean nothing between nodes.
  *
- * Threads: every function but terrane_init and terrane_finalize may be called by any thread at any time, at once.
- * Errors: functions return TERRANE_OK (0) or a negative terrane_status; those that return a pointer return NULL.
- * terrane_error() then tells what happened, where, and what mends it.
+ * Threads: every function but terrane_init and terrane_finalize may be called by any thread at any
+ * time, at once.
+ *
+ * Errors: functions return TERRANE_OK (0) or a negative terrane_status; those that return a pointer
+ * return NULL. terrane_error() then tells what happened, where, and what mends it.
  */
 #ifndef TERRANE_PAGES_H
 #define TERRANE_PAGES_H
@@ -57,44 +60,51 @@ TERRANE_API int terrane_node(void) TERRANE_NOEXCEPT;
 /* How many nodes the job has; TERRANE_ESTATE before terrane_init. */
 TERRANE_API int terrane_nodes(void) TERRANE_NOEXCEPT;
 
-/* Allocates `bytes` of zeroed shared memory at an address that is the same on every node. Not collective: the caller
- * hands the pointer on through shared memory. `options` may be NULL (all defaults). The memory is page-aligned. */
-TERRANE_API void* terrane_alloc(size_t bytes, const terrane_alloc_options* options) TERRANE_NOEXCEPT;
-/* The same for all nodes at once: every node makes the same sequence of calls with the same arguments and gets the
- * same pointer. Does not synchronise. */
-TERRANE_API void* terrane_alloc_all(size_t bytes, const terrane_alloc_options* options) TERRANE_NOEXCEPT;
-/* Frees an allocation, by one node, when no node uses it any more. `address` is what the allocation returned. */
+/* Allocates `bytes` of zeroed shared memory at an address that is the same on every node. Not
+ * collective: the caller hands the pointer on through shared memory. `options` may be NULL (all
+ * defaults). The memory is page-aligned. */
+TERRANE_API void* terrane_alloc(size_t bytes,
+                                const terrane_alloc_options* options) TERRANE_NOEXCEPT;
+/* The same for all nodes at once: every node makes the same sequence of calls with the same
+ * arguments and gets the same pointer. Does not synchronise. */
+TERRANE_API void* terrane_alloc_all(size_t bytes,
+                                    const terrane_alloc_options* options) TERRANE_NOEXCEPT;
+/* Frees an allocation, by one node, when no node uses it any more. `address` is what the allocation
+ * returned. */
 TERRANE_API int terrane_free(void* address) TERRANE_NOEXCEPT;
 
-/* A job-wide mutual-exclusion lock, fair in the order of requests; any 32-bit number names one. Not recursive. The
- * thread that locked it must unlock it. */
+/* A job-wide mutual-exclusion lock, fair in the order of requests; any 32-bit number names one. Not
+ * recursive. The thread that locked it must unlock it. */
 TERRANE_API int terrane_lock(uint32_t lock) TERRANE_NOEXCEPT;
 TERRANE_API int terrane_unlock(uint32_t lock) TERRANE_NOEXCEPT;
 
 /* All nodes wait for each other, one thread of each. */
 TERRANE_API int terrane_barrier(void) TERRANE_NOEXCEPT;
-/* The same for several threads a node: `threads_here` (>= 1) threads of this node take part; nodes may differ. Any
- * 32-bit number names a barrier; terrane_barrier() is barrier 0 with one thread. */
+/* The same for several threads a node: `threads_here` (>= 1) threads of this node take part; nodes
+ * may differ. Any 32-bit number names a barrier; terrane_barrier() is barrier 0 with one thread. */
 TERRANE_API int terrane_barrier_threads(uint32_t barrier, uint32_t threads_here) TERRANE_NOEXCEPT;
 
 #define TERRANE_READ 1
 #define TERRANE_WRITE 2
-/* Makes [address, address + bytes) present here, for a system call that takes a shared buffer: the kernel fails with
- * EFAULT on shared memory that is not present. `access`: TERRANE_READ, TERRANE_WRITE, or both. */
+/* Makes [address, address + bytes) present here, for a system call that takes a shared buffer: the
+ * kernel fails with EFAULT on shared memory that is not present. `access`: TERRANE_READ,
+ * TERRANE_WRITE, or both. */
 TERRANE_API int terrane_touch(const void* address, size_t bytes, int access) TERRANE_NOEXCEPT;
-/* Gives back the memory of copies that this node keeps of other nodes' pages in the range; nothing is lost. */
+/* Gives back the memory of copies that this node keeps of other nodes' pages in the range; nothing
+ * is lost. */
 TERRANE_API int terrane_evict(const void* address, size_t bytes) TERRANE_NOEXCEPT;
 
-/* Counters of this node since terrane_init; times are summed over its threads (ViSMI, section 5: the breakdown). */
+/* Counters of this node since terrane_init; times are summed over its threads (ViSMI, section 5:
+ * the breakdown). */
 typedef struct terrane_counters {
-  uint64_t pages_fetched;      /* pages copied from another node's home */
-  uint64_t read_faults;        /* faults for reading */
-  uint64_t write_faults;       /* faults for writing */
-  uint64_t pages_flushed;      /* pages whose changes went to another node's home */
-  uint64_t bytes_flushed;      /* changed bytes in them */
-  uint64_t notices;            /* pages named in this node's write notices */
-  uint64_t pages_invalidated;  /* copies dropped at an acquire */
-  uint64_t pages_evicted;      /* copies dropped for want of memory, or by terrane_evict */
+  uint64_t pages_fetched;     /* pages copied from another node's home */
+  uint64_t read_faults;       /* faults for reading */
+  uint64_t write_faults;      /* faults for writing */
+  uint64_t pages_flushed;     /* pages whose changes went to another node's home */
+  uint64_t bytes_flushed;     /* changed bytes in them */
+  uint64_t notices;           /* pages named in this node's write notices */
+  uint64_t pages_invalidated; /* copies dropped at an acquire */
+  uint64_t pages_evicted;     /* copies dropped for want of memory, or by terrane_evict */
   uint64_t lock_acquires;
   uint64_t barriers;
   uint64_t messages_sent;
@@ -108,7 +118,8 @@ typedef struct terrane_counters {
 } terrane_counters;
 TERRANE_API int terrane_read_counters(terrane_counters* out) TERRANE_NOEXCEPT;
 
-/* What the last failed call of this thread had to say; "" if none failed. Valid until the thread's next call. */
+/* What the last failed call of this thread had to say; "" if none failed. Valid until the thread's
+ * next call. */
 TERRANE_API const char* terrane_error(void) TERRANE_NOEXCEPT;
 /* "0.1.0" */
 TERRANE_API const char* terrane_version(void) TERRANE_NOEXCEPT;

@@ -88,7 +88,8 @@ TEST(PagesBadInputTest, AnAddressOutsideAnyAllocationEndsTheJobWithASentence) {
   for (const char* mode : {"foreign", "freed"}) {
     Outcome outcome = run_pages(2, mode);
     EXPECT_NE(outcome.exit_code, 0);
-    EXPECT_NE(outcome.err.find("not inside any allocation"), std::string::npos) << mode << outcome.err;
+    EXPECT_NE(outcome.err.find("not inside any allocation"), std::string::npos)
+        << mode << outcome.err;
     EXPECT_NE(outcome.err.find("node 1"), std::string::npos) << mode << outcome.err;
     EXPECT_EQ(outcome.out.find("good"), std::string::npos);
   }
