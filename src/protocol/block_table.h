@@ -8,7 +8,7 @@
 
 namespace terrane::protocol {
 
-// Where a block stands at this node (design: docs/design/page-life.md).
+// Where a block stands at this node (design: docs/design/architecture.md).
 enum class BlockState : std::uint32_t {
   kInvalid = 0,  // not in the application view
   kClean = 1,    // a copy; with write detection by scan it may be written, the scan will tell
