@@ -64,7 +64,8 @@ Task<bool> Hlrc::enter(Strand& s) {
 }
 
 Task<bool> Hlrc::leave(Strand& s) {
-  if (consistency_.exchange(0, std::memory_order_release) == 2) co_await s.wake(consistency_);
+  bool waited = consistency_.exchange(0, std::memory_order_release) == 2;
+  if (waited && !mutant(Mutant::kLoseWake)) co_await s.wake(consistency_);
   co_return true;
 }
 
@@ -169,7 +170,7 @@ Task<BlockState> Hlrc::invalidate_block(Strand& s, std::uint64_t block, bool& me
     // While this waited for the block its fetch gave up, and another thread may have claimed it. A
     // fault maps it again; what the zapped entry knew of writes is taken for certain.
     mark(Mark::kInvalidateFindsNoCopy);
-    if (tracked_.contains(block)) co_await untrack(s, block);
+    if (tracked_.contains(block) && !mutant(Mutant::kKeepFailedFetch)) co_await untrack(s, block);
     co_return state;
   }
   bool mine = false;
@@ -243,7 +244,7 @@ Task<bool> Hlrc::drop_block(Strand& s, std::uint64_t block) {
   }
   co_await s.at(StepKind::kStoreWord, config_.self, BlockId{block}, 0);
   co_await s.at(StepKind::kClearOwner, config_.self, BlockId{block});
-  co_await s.view(StepKind::kPunch, one);
+  if (!mutant(Mutant::kDropKeepsMemory)) co_await s.view(StepKind::kPunch, one);
   tracked_.erase(block);
   leases_.erase(block);
   written_.erase(block);

@@ -82,8 +82,10 @@ Task<FaultResult> Hlrc::fault_invalid(Strand& s, std::uint64_t block, Access wan
     result = there ? FaultResult::kDone : FaultResult::kNoMemory;
     if (!there) {  // a later claim must not find the block among the copies
       mark(Mark::kFaultGivesUp);
-      leases_.erase(block);
-      remove_cached(block);
+      if (!mutant(Mutant::kKeepFailedFetch)) {
+        leases_.erase(block);
+        remove_cached(block);
+      }
     } else {
       bool twinned = !scans() && wanted == Access::kWrite;
       state = twinned ? BlockState::kWritten : BlockState::kClean;
@@ -156,12 +158,14 @@ Task<FaultResult> Hlrc::fault_at_home(Strand& s, std::uint64_t block, Access wan
 // for it and drops it.
 Task<bool> Hlrc::fault_copy(Strand& s, std::uint64_t block, Access wanted, NodeId home) {
   BlockRange one{block, 1};
+  co_await s.pause();
   if (!mutant(Mutant::kLateCachedMark)) {
     leases_.insert(block);
     add_cached(block);
   }
   co_await s.pause();
-  if (home == kNoNode) home = co_await still_unclaimed(s, block);
+  if (home == kNoNode && !mutant(Mutant::kLookOnceForClaim))
+    home = co_await still_unclaimed(s, block);
   if (home == kNoNode) {
     std::uint64_t backed = co_await s.view(StepKind::kPopulate, one);
     if (backed == 0) co_return false;

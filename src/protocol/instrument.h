@@ -110,8 +110,14 @@ enum class Mutant : std::uint8_t {
   kLockTwoHolders,       // a forward is granted while the lock is held
   kClaimWithoutSwap,     // rule 11: load and store instead of compare-and-swap
   kHandoffAcrossNodes,   // the release is skipped when the next holder is on another node
-  kNoReleaseLock,  // two releases of a node run at once, the second not waiting for the first's
-                   // flush
+  kNoReleaseLock,     // two releases of a node run at once, the second not waiting for the first's
+                      // flush
+  kTrackAgain,        // a tracked block is protected once more, which hides what was written
+  kLookOnceForClaim,  // rule 11: the owner is looked at before the copy can be found only
+  kKeepFailedFetch,   // a fetch that found no memory stays among the copies
+  kReuseEarly,        // rule 12: freed blocks are given out before every node dropped them
+  kDropKeepsMemory,   // rule 12: a freed block keeps its bytes
+  kLoseWake,          // who waits for the consistency lock is not woken
   kCount,
 };
 

@@ -143,7 +143,7 @@ Task<bool> Hlrc::track_wanted(Strand& s) {
       BlockEntry& entry = entries_[b];
       // One that is tracked already is not protected once more: that would hide what was written
       // since the scan.
-      bool again = entry.skip == 0 && !tracked_.contains(b);
+      bool again = entry.skip == 0 && (!tracked_.contains(b) || mutant(Mutant::kTrackAgain));
       if (entry.skip > 0) {
         mark(Mark::kReleaseBacksOff);
         --entry.skip;

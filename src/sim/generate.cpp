@@ -6,6 +6,7 @@ namespace terrane::sim {
 namespace {
 
 constexpr std::uint32_t kAccesses = 204;                   // of a history, at least
+constexpr std::uint32_t kExplicitHomes = 3;                // protocol::Homes
 constexpr std::uint32_t kFirstThreads = kMaxBarriers - 2;  // barriers for one thread of each node
 constexpr std::uint32_t kLastThreads = kMaxBarriers - 1;
 
@@ -119,6 +120,8 @@ void Generator::draw_slots() {
   std::uint32_t block_words = out_->setup.block_bytes / kWordBytes;
   for (std::uint32_t r = first_used_; r < regions.size(); ++r) {
     std::uint32_t words = 3 + rng_->below(6);
+    by_home_ = regions[r].homes == kExplicitHomes && rng_->chance(60);
+    home_ = regions[r].home;
     for (std::uint32_t i = 0; i < words; ++i) {
       // Neighbours within a block, so that blocks are shared falsely.
       std::uint32_t word = rng_->below(regions[r].blocks) * block_words + rng_->below(3);
@@ -138,10 +141,18 @@ void Generator::split_word(std::uint32_t region, std::uint32_t at, Pattern patte
     while (done % size != 0 || done + size > kWordBytes) size /= 2;
     if (rng_->chance(30)) pattern = static_cast<Pattern>(rng_->below(6));
     slots_.push_back({static_cast<std::uint8_t>(region), static_cast<std::uint8_t>(size), pattern,
-                      static_cast<std::uint8_t>(rng_->below(locks_)), at + done,
-                      rng_->below(out_->threads())});
+                      static_cast<std::uint8_t>(rng_->below(locks_)), at + done, draw_owner()});
     done += size;
   }
+}
+
+// Sometimes the threads of a region's home are the ones that write it, as in programs that place
+// their data.
+std::uint32_t Generator::draw_owner() {
+  std::uint32_t thread = rng_->below(out_->threads());
+  if (by_home_)
+    while (out_->thread_node[thread] != home_) thread = (thread + 1) % out_->threads();
+  return thread;
 }
 
 // Who may do what with each slot in this phase.
@@ -162,7 +173,7 @@ void Generator::assign(std::uint32_t phase) {
     if (slot.pattern == Pattern::kReadMostly && phase % 3 != slot.thread % 3) to = &shared_;
     if (slot.pattern == Pattern::kRandom) {
       std::uint32_t draw = rng_->below(3);
-      if (draw == 0) to = &owned_[rng_->below(threads)];
+      if (draw == 0) to = &owned_[slot.thread];
       if (draw == 1) to = &locked_[rng_->below(locks_)];
       if (draw == 2) to = &shared_;
     }

@@ -50,6 +50,7 @@ class Generator {
   void draw_regions();
   void draw_slots();
   void split_word(std::uint32_t region, std::uint32_t at, Pattern pattern);
+  std::uint32_t draw_owner();
   void assign(std::uint32_t phase);
   void relay_or_push(Slots* to, std::uint16_t slot);
   bool one_goes_to_both() const;
@@ -80,6 +81,8 @@ class Generator {
   std::uint32_t freed_ = 0, reused_ = 0, change_phase_ = 0;  // a region that dies, one that follows
   bool changes_ = false;
   bool collective_ = false;
+  bool by_home_ = false;  // the region at hand is written by its home, home_
+  std::uint32_t home_ = 0;
   std::uint32_t side_barriers_ = 0;  // of this phase
   std::vector<Life> lives_;
   std::vector<Slot> slots_;

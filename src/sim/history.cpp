@@ -64,13 +64,16 @@ void History::draw_mood(base::Prng& rng) {
   std::uint32_t draw = rng.below(static_cast<std::uint32_t>(Mood::kCount) + 1);
   Mood mood = std::min(static_cast<Mood>(draw), Mood::kFocus);
   schedule_.begin(rng, mood);
-  focus_ = kNoFocus;
-  if (mood == Mood::kFocus) {
+  focus_ = 0;
+  std::uint32_t kinds = mood == Mood::kFocus ? 1 + rng.below(3) : 0;
+  for (std::uint32_t i = 0; i < kinds; ++i) {
     using enum protocol::StepKind;
+    // Those of a release count double: there most rules are at stake.
     static constexpr protocol::StepKind kKinds[] = {
-        kTell,    kLoadWord, kStoreWord, kSetWanted, kTakeWanted, kLoadOwner, kClaimOwner, kMap,
-        kProtect, kZap,      kScan,      kCopyHome,  kCopyTwin,   kStoreDiff, kPause,      kCall};
-    focus_ = static_cast<std::uint32_t>(kKinds[rng.below(std::size(kKinds))]);
+        kPause,      kCall,       kTell,      kLoadWord,   kStoreWord, kStoreWord, kSetWanted,
+        kTakeWanted, kTakeWanted, kLoadOwner, kClaimOwner, kMap,       kProtect,   kProtect,
+        kZap,        kScan,       kScan,      kCopyHome,   kCopyTwin,  kStoreDiff};
+    focus_ |= 1u << static_cast<std::uint32_t>(kKinds[rng.below(std::size(kKinds))]);
   }
   if (mood != Mood::kSlow) return;
   const std::uint32_t nodes = program_->setup.nodes;
@@ -117,7 +120,7 @@ void History::act(Actor& actor) {
   } else if (perform(actor)) {
     note(actor, static_cast<std::uint64_t>(actor.strand.step().kind) << 8 | 1);
     actor.progress = {};
-    if (static_cast<std::uint32_t>(actor.strand.step().kind) == focus_ && rng_.chance(50))
+    if ((focus_ >> static_cast<std::uint32_t>(actor.strand.step().kind) & 1) && rng_.chance(50))
       schedule_.doze(actor.id);
     actor.strand.move_on();
     if (actor.done()) finish_operation(actor);

@@ -98,12 +98,11 @@ class History {
   std::vector<std::uint64_t> region_first_;  // kNoRegion: not allocated yet
   std::vector<bool> region_stands_;          // allocated, and not freed
   std::uint32_t holder_[kMaxLocks];
-  std::uint32_t focus_ = kNoFocus;  // the kind of step after which threads sleep, in Mood::kFocus
-  std::uint32_t running_ = 0;       // threads that are not done
+  std::uint32_t focus_ = 0;  // kinds of steps, a bit each, after which threads sleep (Mood::kFocus)
+  std::uint32_t running_ = 0;  // threads that are not done
 
   static constexpr std::uint64_t kNoRegion = ~0ull;
   static constexpr std::uint32_t kNobody = ~0u;
-  static constexpr std::uint32_t kNoFocus = ~0u;
 };
 
 }  // namespace terrane::sim

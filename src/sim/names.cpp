@@ -94,7 +94,13 @@ constexpr std::string_view kMutants[] = {"None",
                                          "LockTwoHolders",
                                          "ClaimWithoutSwap",
                                          "HandoffAcrossNodes",
-                                         "NoReleaseLock"};
+                                         "NoReleaseLock",
+                                         "TrackAgain",
+                                         "LookOnceForClaim",
+                                         "KeepFailedFetch",
+                                         "ReuseEarly",
+                                         "DropKeepsMemory",
+                                         "LoseWake"};
 constexpr std::string_view kSteps[] = {
     "Pause",     "Wait",      "Wake",       "Call",      "Tell",       "LoadWord",
     "StoreWord", "SetWanted", "TakeWanted", "LoadOwner", "ClaimOwner", "ClearOwner",
@@ -103,6 +109,10 @@ constexpr std::string_view kSteps[] = {
 constexpr std::string_view kFaults[] = {"None",        "WrongValue", "NodesDisagree", "TwoHolders",
                                         "BarrierLeak", "Deadlock",   "Endless",       "Invariant",
                                         "Malformed",   "BadAnswer",  "BadStep"};
+constexpr std::string_view kEvents[] = {
+    "lock acquire",  "lock hand-off",  "lock release", "barrier enter",   "barrier arrive",
+    "barrier leave", "close interval", "learn",        "region allocate", "region find",
+    "region free",   "region dropped", "received"};
 constexpr std::string_view kOps[] = {"load",    "store",        "lock",    "unlock",
                                      "barrier", "side barrier", "evict",   "allocate",
                                      "free",    "free again",   "nowhere", "final load"};
@@ -114,6 +124,7 @@ static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
 static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kPunch) + 1);
 static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kBadStep) + 1);
+static_assert(std::size(kEvents) == std::variant_size_v<protocol::Event>);
 static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kFinalLoad) + 1);
 static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kRegionDropped) + 1);
 
@@ -176,6 +187,8 @@ std::string describe(const protocol::Step& step) {
     default:
       break;
   }
+  if (step.kind == StepKind::kCall || step.kind == StepKind::kTell)
+    text += fmt::format(" {}", kEvents[step.event->index()]);
   if (step.kind == StepKind::kStoreWord || step.kind == StepKind::kClaimOwner)
     text += fmt::format(" = {}", step.value);
   if (step.kind == StepKind::kStoreDiff && step.flag) text += ", and twin";
