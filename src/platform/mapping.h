@@ -21,11 +21,11 @@ struct SpaceLayout {
 };
 SpaceLayout default_space_layout();
 
-// A memfd mapped twice (ArgoDSM-style dual view; design: docs/design/architecture.md). The application
-// view sits at a fixed address, starts without any entry and faults; the runtime view is always
-// readable and writable, and what is written through it does not make the application view dirty.
-// Sparse: only touched pages take memory. Both views are MADV_DONTFORK. Owns the descriptor and
-// both mappings.
+// A memfd mapped twice (ArgoDSM-style dual view; design: docs/design/architecture.md). The
+// application view sits at a fixed address, starts without any entry and faults; the runtime view
+// is always readable and writable, and what is written through it does not make the application
+// view dirty. Sparse: only touched pages take memory. Both views are MADV_DONTFORK. Owns the
+// descriptor and both mappings.
 class DualMapping {
  public:
   DualMapping() = default;
