@@ -139,8 +139,9 @@ bool take(Bytes& bytes, T& out) {
 template <typename T>
 void put(std::vector<std::byte>& out, const T& value) {
   static_assert(std::is_trivially_copyable_v<T>);
-  const auto* from = reinterpret_cast<const std::byte*>(&value);
-  out.insert(out.end(), from, from + sizeof(T));
+  std::size_t at = out.size();
+  out.resize(at + sizeof(T));
+  std::memcpy(out.data() + at, &value, sizeof(T));
 }
 
 }  // namespace terrane::wire

@@ -1,0 +1,119 @@
+#include "protocol/barrier_tree.h"
+
+#include <gtest/gtest.h>
+
+#include "protocol/test_job.h"
+
+namespace terrane::protocol {
+namespace {
+
+// The waiter of node n's only thread is n.
+void enter_and_arrive(TestJob& job, std::uint32_t node, std::uint32_t id = 0) {
+  job.step(node, BarrierEnter{BarrierId{id}, 1, WaiterId{node}});
+  EXPECT_EQ(job.resumed[node].value, static_cast<std::uint64_t>(BarrierRole::kLast));
+  job.resumed.clear();
+  job.step(node, BarrierArrive{BarrierId{id}, WaiterId{node}});
+}
+
+class BarrierTreeTest : public testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(BarrierTreeTest, NobodyLeavesBeforeAllHaveComeAndThenAllDo) {
+  std::uint32_t nodes = GetParam();
+  for (std::uint32_t arity : {2u, 3u, 4u}) {
+    TestJob job(nodes, 1024, arity);
+    for (int round = 0; round < 3; ++round) {
+      for (std::uint32_t n = nodes; n-- > 1;) enter_and_arrive(job, n);
+      job.deliver_all();
+      EXPECT_TRUE(job.resumed.empty());
+      enter_and_arrive(job, 0);
+      job.deliver_all();
+      EXPECT_EQ(job.resumed.size(), nodes);
+      for (std::uint32_t n = 0; n < nodes; ++n) {
+        EXPECT_EQ(job.resumed[n].value, static_cast<std::uint64_t>(round + 1));
+        job.step(n, Learn{job.resumed[n].payload, true});
+        job.step(n, BarrierLeave{BarrierId{0}});
+      }
+      job.resumed.clear();
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Sizes, BarrierTreeTest, testing::Values(1, 2, 3, 4, 5, 7, 16, 40));
+
+TEST(BarrierTreeTest, TheDepartureTellsEverybodysIntervals) {
+  TestJob job(5);
+  std::vector<BlockRange> notices{{7, 1}};
+  for (std::uint32_t n = 0; n < 5; ++n) {
+    if (n != 2) job.step(n, CloseInterval{&notices});
+    enter_and_arrive(job, n);
+  }
+  job.deliver_all();
+  for (std::uint32_t n = 0; n < 5; ++n) job.step(n, Learn{job.resumed[n].payload, true});
+  for (std::uint32_t n = 0; n < 5; ++n)
+    EXPECT_EQ(job.core(n).timestamp(), (VectorTimestamp{1, 1, 0, 1, 1})) << "node " << n;
+}
+
+TEST(BarrierTreeTest, WhatCameByALockAfterItsWriterArrivedIsPassedOn) {
+  TestJob job(3);
+  enter_and_arrive(job, 2);
+  std::vector<BlockRange> notices{{7, 1}};
+  job.step(2, CloseInterval{&notices});  // by another thread of node 2
+  job.step(2, LockAcquire{LockId{2}, WaiterId{20}});
+  job.step(2, LockRelease{LockId{2}, WaiterId{20}});
+  job.step(1, LockAcquire{LockId{2}, WaiterId{21}});
+  job.deliver_all();
+  job.step(1, Learn{job.resumed[21].payload, false});
+  job.resumed.clear();
+  enter_and_arrive(job, 1);
+  enter_and_arrive(job, 0);
+  job.deliver_all();
+  job.step(0, Learn{job.resumed[0].payload, true});
+  EXPECT_EQ(job.core(0).timestamp()[2], 1u);
+}
+
+TEST(BarrierTreeTest, AnIntervalThatManyKnowIsToldOnce) {
+  TestJob job(7);
+  std::vector<BlockRange> notices{{7, 1}};
+  job.step(6, CloseInterval{&notices});
+  job.step(6, LockAcquire{LockId{6}, WaiterId{20}});
+  job.step(6, LockRelease{LockId{6}, WaiterId{20}});
+  for (std::uint32_t n = 0; n < 6; ++n) {  // the lock goes round
+    job.step(n, LockAcquire{LockId{6}, WaiterId{30 + n}});
+    job.deliver_all();
+    job.step(n, Learn{job.resumed[30 + n].payload, false});
+    job.step(n, LockRelease{LockId{6}, WaiterId{30 + n}});
+  }
+  job.resumed.clear();
+  for (std::uint32_t n = 0; n < 7; ++n) enter_and_arrive(job, n);
+  job.deliver_all();
+  EXPECT_EQ(job.resumed[0].payload.size(),
+            sizeof(wire::NoticeEntry) + sizeof(wire::NoticeRecord) + sizeof(std::uint64_t));
+}
+
+TEST(BarrierTreeTest, ThreadsOfANodeGatherFirst) {
+  TestJob job(2);
+  job.step(1, BarrierEnter{BarrierId{3}, 3, WaiterId{10}});
+  job.step(1, BarrierEnter{BarrierId{3}, 3, WaiterId{11}});
+  EXPECT_TRUE(job.resumed.empty());
+  job.step(1, BarrierEnter{BarrierId{3}, 3, WaiterId{12}});
+  ASSERT_TRUE(job.was_resumed(12));
+  job.step(1, BarrierArrive{BarrierId{3}, WaiterId{12}});
+  enter_and_arrive(job, 0, 3);
+  job.deliver_all();
+  job.step(1, BarrierLeave{BarrierId{3}});
+  EXPECT_EQ(job.resumed[10].value, static_cast<std::uint64_t>(BarrierRole::kLeft));
+  EXPECT_EQ(job.resumed[11].value, static_cast<std::uint64_t>(BarrierRole::kLeft));
+}
+
+TEST(BarrierTreeTest, ArrivalsFromStrangersAreRefused) {
+  TestJob job(7);
+  std::vector<std::byte> bytes;
+  wire::put(bytes, wire::BarrierMessage{});
+  job.step(0, Received{NodeId{5}, bytes});  // a grandchild
+  EXPECT_EQ(job.malformed, 1);
+  bytes[0] = static_cast<std::byte>(wire::Kind::kBarrierDepart);
+  job.step(1, Received{NodeId{0}, bytes});  // before node 1 arrived
+  EXPECT_EQ(job.malformed, 2);
+}
+
+}  // namespace
+}  // namespace terrane::protocol

@@ -1,0 +1,132 @@
+#include "protocol/lock_manager.h"
+
+#include <gtest/gtest.h>
+
+#include "base/prng.h"
+#include "protocol/test_job.h"
+
+namespace terrane::protocol {
+namespace {
+
+TEST(LockManagerTest, AFreeLockAtItsManagerCostsNoMessage) {
+  TestJob job(3);
+  job.step(1, LockAcquire{LockId{1}, WaiterId{7}});
+  EXPECT_TRUE(job.was_resumed(7));
+  EXPECT_TRUE(job.messages.empty());
+}
+
+TEST(LockManagerTest, ARequestGoesOverTheManagerToTheLastInLine) {
+  TestJob job(3);
+  job.step(1, LockAcquire{LockId{0}, WaiterId{1}});
+  job.deliver_all();
+  ASSERT_TRUE(job.was_resumed(1));
+  job.step(2, LockAcquire{LockId{0}, WaiterId{2}});
+  job.deliver_all();
+  EXPECT_FALSE(job.was_resumed(2)) << "node 1 holds it";
+  job.step(1, LockRelease{LockId{0}, WaiterId{1}});
+  EXPECT_EQ(job.messages.size(), 1u) << "from holder to successor, not over the manager";
+  job.deliver_all();
+  EXPECT_TRUE(job.was_resumed(2));
+}
+
+TEST(LockManagerTest, WhoDoesNotHoldALockCannotGiveItBack) {
+  TestJob job(2);
+  job.step(0, LockHandOff{LockId{0}, WaiterId{1}});
+  EXPECT_EQ(job.resumed[1].value, static_cast<std::uint64_t>(HandOff::kNotHeld));
+  job.step(0, LockAcquire{LockId{0}, WaiterId{2}});
+  job.step(0, LockHandOff{LockId{0}, WaiterId{1}});
+  EXPECT_EQ(job.resumed[1].value, static_cast<std::uint64_t>(HandOff::kNotHeld));
+}
+
+TEST(LockManagerTest, ThreadsOfANodePassALockOnWithoutARelease) {
+  TestJob job(2);
+  job.step(0, LockAcquire{LockId{0}, WaiterId{1}});
+  job.step(0, LockAcquire{LockId{0}, WaiterId{2}});
+  EXPECT_FALSE(job.was_resumed(2));
+  job.step(0, LockHandOff{LockId{0}, WaiterId{1}});
+  EXPECT_EQ(job.resumed[1].value, static_cast<std::uint64_t>(HandOff::kHandedOver));
+  EXPECT_TRUE(job.was_resumed(2));
+}
+
+TEST(LockManagerTest, ASuccessorElsewhereComesBeforeAThreadHere) {
+  TestJob job(2);
+  job.step(0, LockAcquire{LockId{0}, WaiterId{1}});
+  job.step(0, LockAcquire{LockId{0}, WaiterId{2}});
+  job.step(1, LockAcquire{LockId{0}, WaiterId{3}});
+  job.deliver_all();
+  job.step(0, LockHandOff{LockId{0}, WaiterId{1}});
+  EXPECT_EQ(job.resumed[1].value, static_cast<std::uint64_t>(HandOff::kRelease));
+  job.step(0, LockRelease{LockId{0}, WaiterId{1}});
+  job.deliver_all();
+  EXPECT_TRUE(job.was_resumed(3));
+  EXPECT_FALSE(job.was_resumed(2)) << "it asked before, but its node has asked again since";
+}
+
+// All nodes want one lock all the time, two threads each; releases and deliveries in random order.
+TEST(LockManagerTest, NoNodeIsOvertakenMoreThanNodesMinusOneTimes) {
+  constexpr std::uint32_t kNodes = 5;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    base::Prng rng(seed);
+    TestJob job(kNodes);
+    LockId lock{rng.below(kNodes)};
+    std::uint32_t overtaken[kNodes] = {};  // since the node began to wait in the manager's queue
+    std::vector<std::uint32_t> idle;
+    for (std::uint32_t w = 0; w < 2 * kNodes; ++w) idle.push_back(w);
+    std::uint32_t holder = ~0u;
+    for (int round = 0; round < 2000; ++round) {
+      std::size_t before = job.order.size();
+      std::uint32_t action = rng.below(3);
+      if (action == 0 && !idle.empty()) {
+        std::uint32_t at = rng.below(static_cast<std::uint32_t>(idle.size()));
+        std::uint32_t waiter = idle[at];
+        idle.erase(idle.begin() + at);
+        job.step(waiter / 2, LockAcquire{lock, WaiterId{waiter}});
+        // What follows measures from the moment when the request has reached its place.
+        job.deliver_all();
+      } else if (action == 1 && holder != ~0u) {
+        std::uint32_t gone = holder;
+        holder = ~0u;
+        idle.push_back(gone);
+        job.step(gone / 2, LockHandOff{lock, WaiterId{gone}});
+        if (job.order.back() == gone && job.order.size() == before + 1)
+          job.step(gone / 2, LockRelease{lock, WaiterId{gone}});
+        job.deliver_all();
+      }
+      for (std::size_t i = before; i < job.order.size(); ++i) {
+        std::uint32_t waiter = job.order[i];
+        if (std::find(idle.begin(), idle.end(), waiter) != idle.end()) continue;  // a hand-off
+        ASSERT_EQ(holder, ~0u) << "two holders, seed " << seed;
+        holder = waiter;
+        for (std::uint32_t n = 0; n < kNodes; ++n) {
+          bool waits = false;
+          for (std::uint32_t w = 2 * n; w < 2 * n + 2; ++w)
+            waits |= w != holder && std::find(idle.begin(), idle.end(), w) == idle.end();
+          bool served = n == holder / 2;
+          overtaken[n] = waits && !served ? overtaken[n] + 1 : 0;
+          ASSERT_LE(overtaken[n], kNodes - 1) << "node " << n << ", seed " << seed;
+        }
+      }
+    }
+  }
+}
+
+TEST(LockManagerTest, MalformedRequestsAreRefused) {
+  TestJob job(3);
+  std::vector<std::byte> bytes;
+  wire::put(bytes, wire::LockRequest{.lock = 0, .requester = 9});
+  bytes.resize(bytes.size() + 12);
+  job.step(0, Received{NodeId{1}, bytes});
+  EXPECT_EQ(job.malformed, 1) << "no such requester";
+  bytes.clear();
+  wire::put(bytes, wire::LockRequest{.lock = 0, .requester = 1});
+  bytes.resize(bytes.size() + 8);
+  job.step(0, Received{NodeId{1}, bytes});
+  EXPECT_EQ(job.malformed, 2) << "a timestamp of two nodes";
+  bytes.clear();
+  wire::put(bytes, wire::LockGrant{.lock = 0});
+  job.step(0, Received{NodeId{1}, bytes});
+  EXPECT_EQ(job.malformed, 3) << "a grant that nobody asked for";
+}
+
+}  // namespace
+}  // namespace terrane::protocol
