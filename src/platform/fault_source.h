@@ -39,6 +39,9 @@ class FaultSource {
 
   virtual std::string_view name() const = 0;
   virtual WriteDetection detection() const = 0;
+  // Whether map(kRead) enters a page protected in one step. Where not (before Linux 6.4), use
+  // map(kWrite) alone and treat the page as written: another thread may write before protect().
+  virtual bool enters_protected() const = 0;
 
   // Lets the application view see the span (which must be populated, or already written through the
   // runtime view). kRead: protected, the first write is detected. kWrite: writes pass unnoticed.
@@ -69,18 +72,23 @@ class FaultSource {
   virtual void scan(Span span, std::vector<Span>& written) = 0;
 };
 
-enum class FaultSourceKind : std::uint8_t { kAutomatic, kUserfaultfdAsync, kUserfaultfdSync };
+enum class FaultSourceKind : std::uint8_t {
+  kAutomatic,
+  kUserfaultfdAsync,  // Linux 6.7
+  kUserfaultfdSync,   // Linux 6.4
+  kUserfaultfdLate,   // the same, but pages are protected only after they have entered: Linux 5.19
+};
 
 // What the machine offers, asked once.
 struct FaultSourceSupport {
-  bool userfaultfd =
-      false;  // SIGBUS mode + MISSING|MINOR|WP on memfds, entering pages protected (Linux 6.4)
-  bool async_protect = false;  // WP_ASYNC and PAGEMAP_SCAN (Linux 6.7)
-  std::string reason;          // why not, with the command that mends it; empty when both are there
+  bool userfaultfd = false;      // SIGBUS mode + MISSING|MINOR|WP on memfds (Linux 5.19)
+  bool enter_protected = false;  // entering pages protected (Linux 6.4)
+  bool async_protect = false;    // WP_ASYNC and PAGEMAP_SCAN (Linux 6.7)
+  std::string reason;  // why not all, with the command that mends it; empty when all are there
 };
 FaultSourceSupport probe_fault_sources();
 
-// Parses TERRANE_FAULT_SOURCE's values: auto, uffd-async, uffd-sync.
+// Parses TERRANE_FAULT_SOURCE's values: auto, uffd-async, uffd-sync, uffd-late.
 base::Result<FaultSourceKind> parse_fault_source(std::string_view text);
 
 // Registers the application view of `mapping` (which must outlive the source) and installs the

@@ -73,6 +73,7 @@ class UffdAsyncSource final : public UffdSource {
 
   std::string_view name() const override { return "uffd-async"; }
   WriteDetection detection() const override { return WriteDetection::kScan; }
+  bool enters_protected() const override { return true; }
 
   void scan(Span span, std::vector<Span>& written) override {
     pages_.take_written(view(), span, reports_missing_, written);
@@ -88,15 +89,41 @@ class UffdAsyncSource final : public UffdSource {
 // The first write to a protected page faults.
 class UffdSyncSource final : public UffdSource {
  public:
-  using UffdSource::UffdSource;
+  UffdSyncSource(Userfault userfault, FaultRoute route, DualMapping& mapping, bool enters_protected)
+      : UffdSource(std::move(userfault), std::move(route), mapping),
+        enters_protected_(enters_protected) {}
 
-  std::string_view name() const override { return "uffd-sync"; }
+  std::string_view name() const override { return enters_protected_ ? "uffd-sync" : "uffd-late"; }
   WriteDetection detection() const override { return WriteDetection::kFault; }
+  bool enters_protected() const override { return enters_protected_; }
+
+  void map(Span span, Access allowed) override {
+    if (!enters_protected_ && allowed == Access::kRead)
+      kernel_refused("entering a page protected", view() + span.offset, ENOTSUP);
+    UffdSource::map(span, allowed);
+  }
 
   void scan(Span span, std::vector<Span>&) override {
     kernel_refused("a scan in uffd-sync mode", view() + span.offset, ENOTSUP);
   }
+
+ private:
+  bool enters_protected_;
 };
+
+// The best that the machine has, or what was asked for.
+FaultSourceKind choose(FaultSourceKind kind, const FaultSourceSupport& support) {
+  if (kind != FaultSourceKind::kAutomatic) return kind;
+  if (support.async_protect) return FaultSourceKind::kUserfaultfdAsync;
+  return support.enter_protected ? FaultSourceKind::kUserfaultfdSync
+                                 : FaultSourceKind::kUserfaultfdLate;
+}
+
+bool supported(FaultSourceKind kind, const FaultSourceSupport& support) {
+  if (kind == FaultSourceKind::kUserfaultfdAsync) return support.async_protect;
+  if (kind == FaultSourceKind::kUserfaultfdSync) return support.enter_protected;
+  return support.userfaultfd;
+}
 
 }  // namespace
 
@@ -104,11 +131,10 @@ base::Result<std::unique_ptr<FaultSource>> make_fault_source(FaultSourceKind kin
                                                              DualMapping& mapping,
                                                              FaultHandler handler, void* context) {
   const FaultSourceSupport support = probe_fault_sources();
-  bool async_protect = kind == FaultSourceKind::kUserfaultfdAsync ||
-                       (kind == FaultSourceKind::kAutomatic && support.async_protect);
-  if (!support.userfaultfd || (async_protect && !support.async_protect)) {
+  kind = choose(kind, support);
+  if (!supported(kind, support))
     return base::error("page faults cannot be handled here: {}", support.reason);
-  }
+  bool async_protect = kind == FaultSourceKind::kUserfaultfdAsync;
   auto userfault = Userfault::open(async_protect);
   if (!userfault) return userfault.error();
   auto route = FaultRoute::open(mapping, handler, context);
@@ -117,8 +143,9 @@ base::Result<std::unique_ptr<FaultSource>> make_fault_source(FaultSourceKind kin
     return done.error();
   }
   if (!async_protect) {
-    return std::unique_ptr<FaultSource>(std::make_unique<UffdSyncSource>(
-        std::move(userfault).value(), std::move(route).value(), mapping));
+    return std::unique_ptr<FaultSource>(
+        std::make_unique<UffdSyncSource>(std::move(userfault).value(), std::move(route).value(),
+                                         mapping, kind == FaultSourceKind::kUserfaultfdSync));
   }
   return std::unique_ptr<FaultSource>(std::make_unique<UffdAsyncSource>(
       std::move(userfault).value(), std::move(route).value(), mapping, PageScan()));

@@ -70,7 +70,7 @@ base::Result<Userfault> Userfault::open(bool async_protect) {
         "this kernel's userfaultfd lacks {}; it takes Linux {} or later (Debian 12: "
         "apt install -t bookworm-backports linux-image-amd64)",
         async_protect ? "asynchronous write protection" : "what Terrane needs on memory files",
-        async_protect ? "6.7" : "6.4");
+        async_protect ? "6.7" : "5.19");
   }
   return userfault;
 }

@@ -53,7 +53,7 @@ Task<FaultResult> Hlrc::fault(Strand& s, BlockId id, Access wanted) {
   // does no harm.
   if (state == BlockState::kHome) {
     result = co_await fault_at_home(s, block, wanted);
-  } else if (state == BlockState::kClean && wanted == Access::kWrite && !scans()) {
+  } else if (state == BlockState::kClean && !scans() && enters_free(wanted)) {
     co_await first_write(s, block);
     state = BlockState::kWritten;
   } else {
@@ -87,7 +87,7 @@ Task<FaultResult> Hlrc::fault_invalid(Strand& s, std::uint64_t block, Access wan
         remove_cached(block);
       }
     } else {
-      bool twinned = !scans() && wanted == Access::kWrite;
+      bool twinned = !scans() && enters_free(wanted);
       state = twinned ? BlockState::kWritten : BlockState::kClean;
     }
   }
@@ -142,7 +142,7 @@ Task<FaultResult> Hlrc::fault_at_home(Strand& s, std::uint64_t block, Access wan
     co_return FaultResult::kDone;
   }
   mark(Mark::kFaultAtTrackedHome);
-  if (!scans() && wanted == Access::kWrite) {
+  if (!scans() && enters_free(wanted)) {
     mark(Mark::kFaultAtHomeForWriting);
     written_.insert(block);
     co_await s.view(StepKind::kMap, one, Access::kWrite);
@@ -188,17 +188,16 @@ Task<bool> Hlrc::fault_copy(Strand& s, std::uint64_t block, Access wanted, NodeI
     leases_.insert(block);
     add_cached(block);
   }
-  bool twinned = scans() || wanted == Access::kWrite;
+  bool twinned = scans() || enters_free(wanted);
   if (twinned && mutant(Mutant::kTwinFromHome) && home != kNoNode) {
     co_await s.perform({.kind = StepKind::kCopyTwin, .flag = true, .node = home, .blocks = one});
   } else if (twinned) {
     co_await s.view(StepKind::kCopyTwin, one);
   }
-  if (!scans() && wanted == Access::kWrite) {
+  if (enters_free(wanted)) {
     mark(Mark::kFaultFetchesForWriting);
-    written_.insert(block);
+    if (!scans()) written_.insert(block);  // a scan finds what was never protected by itself
     co_await s.view(StepKind::kMap, one, Access::kWrite);
-    co_await s.view(StepKind::kUnprotect, one);
   } else {
     co_await s.view(StepKind::kMap, one, Access::kRead);
   }

@@ -20,6 +20,10 @@ struct HlrcConfig {
   std::uint32_t nodes = 1;
   std::uint64_t blocks = 0;
   WriteDetection detection = WriteDetection::kScan;
+  // Whether a block can enter the application view protected, in one step (Linux 6.4). Where not,
+  // a block that enters counts as written from then on: other threads might write before it could
+  // be protected.
+  bool enters_protected = true;
   std::uint64_t max_cached = ~0ull;  // copies of others' blocks kept at once
 };
 
@@ -106,6 +110,9 @@ class Hlrc {
   Task<bool> enter(Strand& s);
   Task<bool> leave(Strand& s);
 
+  bool enters_free(Access wanted) const {
+    return wanted == Access::kWrite || !config_.enters_protected;
+  }
   bool scans() const { return config_.detection == WriteDetection::kScan; }
   void add_cached(std::uint64_t block);
   void remove_cached(std::uint64_t block);

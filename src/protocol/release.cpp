@@ -190,7 +190,7 @@ Task<bool> Hlrc::track_run(Strand& s, BlockRange run) {
 // whatever a reader thought who asked before the block was freed and allocated again.
 bool Hlrc::trackable(std::uint64_t block) const {
   const BlockEntry& entry = entries_[block];
-  if (entry.state() == BlockState::kHome) return true;
+  if (entry.state() == BlockState::kHome || mutant(Mutant::kTrackCopies)) return true;
   return entry.state() == BlockState::kInvalid &&
          (entry.home() == config_.self || entry.home() == kNoNode);
 }

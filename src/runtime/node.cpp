@@ -43,6 +43,7 @@ base::Result<> Node::start() {
   hlrc.nodes = nodes();
   hlrc.blocks = space_->blocks();
   hlrc.detection = space_->detection();
+  hlrc.enters_protected = space_->enters_protected();
   // Half of the memory for copies and their twins; the rest is for the homes.
   if (options.value().memory_bytes != ~0ull)
     hlrc.max_cached =

@@ -46,7 +46,7 @@ class PageSpace {
 
   protocol::HlrcMemory protocol_memory();
   protocol::WriteDetection detection() const;
-  std::string_view fault_source() const { return source_->name(); }
+  bool enters_protected() const { return source_->enters_protected(); }
 
   // Performs a step that touches pages or words (kLoadWord and after); the result of the step.
   std::uint64_t perform(const protocol::Step& step, protocol::Strand& strand, Counters& counters);

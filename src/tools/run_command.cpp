@@ -151,8 +151,8 @@ void add_run_command(CLI::App& app, CommandContext& context) {
   run_app->add_option("--bind-to", options->bind_to, "Tie node i to core i: none (default), core")
       ->check(CLI::IsMember({"none", "core"}))
       ->type_name("WHAT");
-  run_app->add_option("--fault-source", options->fault_source, "auto, uffd-async or uffd-sync")
-      ->check(CLI::IsMember({"auto", "uffd-async", "uffd-sync"}))
+  run_app->add_option("--fault-source", options->fault_source, "auto, uffd-async, uffd-sync or uffd-late")
+      ->check(CLI::IsMember({"auto", "uffd-async", "uffd-sync", "uffd-late"}))
       ->type_name("KIND");
   run_app->add_option("--memory", options->memory, "Shared memory of the job, such as 4G")
       ->type_name("SIZE");

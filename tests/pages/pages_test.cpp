@@ -42,9 +42,10 @@ class PagesTest : public testing::TestWithParam<const char*> {
     return more;
   }
 };
-INSTANTIATE_TEST_SUITE_P(FaultSources, PagesTest, testing::Values("uffd-async", "uffd-sync"),
+INSTANTIATE_TEST_SUITE_P(FaultSources, PagesTest,
+                         testing::Values("uffd-async", "uffd-sync", "uffd-late"),
                          [](const auto& info) {
-                           return std::string(info.param) == "uffd-async" ? "Async" : "Sync";
+                           return std::string(info.param + 5);  // behind "uffd-"
                          });
 
 TEST_P(PagesTest, AnyNodeAllocatesWritesAndFrees) {
