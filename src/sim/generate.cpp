@@ -58,6 +58,7 @@ void Generator::draw_setup(const Shape& shape) {
   bool scan = rng_->chance(50);
   bool racy = rng_->chance(30);
   setup.scan = shape.detection == Detection::kMix ? scan : shape.detection == Detection::kScan;
+  setup.enters_protected = rng_->chance(67) || setup.scan;
   setup.racy = shape.racy == Mix::kMix ? racy : shape.racy == Mix::kOnly;
   phases_ = 2 + rng_->below(4);
   locks_ = 1 + rng_->below(4);

@@ -161,7 +161,7 @@ void Mover::one_block(Actor& a, const Step& step, std::uint64_t block) {
       if (view.present) break;  // the kernel says that it exists, and leaves it as it is
       if (!node.backed[block])
         violated(Fault::kBadStep, "node {} maps block {} without memory", a.node, block);
-      view = {.present = true, .guarded = step.access == Access::kRead};
+      view = {.present = true, .guarded = step.access == Access::kRead && node.enters_protected};
       break;
     case StepKind::kProtect:
       view.guarded = view.present;

@@ -28,6 +28,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
   std::memset(static_cast<void*>(sets_), 0, sizeof sets_);
   block_bytes_ = setup.block_bytes;
 
+  enters_protected = setup.enters_protected;
   core_.emplace(protocol::CoreConfig{.self = NodeId{self},
                                      .nodes = setup.nodes,
                                      .blocks = setup.space_blocks,
@@ -40,6 +41,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .blocks = setup.space_blocks,
                                      .detection = setup.scan ? protocol::WriteDetection::kScan
                                                              : protocol::WriteDetection::kFault,
+                                     .enters_protected = setup.enters_protected,
                                      .max_cached = setup.max_cached},
                 memory, *core_);
 }

@@ -47,6 +47,7 @@ class Node {
   }
   void punch(std::uint64_t block);
 
+  bool enters_protected = true;  // what the kernel can do
   View views[kMaxBlocks];
   bool backed[kMaxBlocks] = {};
   std::uint32_t words[kMaxBlocks] = {};   // home words

@@ -141,8 +141,11 @@ std::string describe(const Program& program) {
   const Setup& setup = program.setup;
   std::string text = fmt::format(
       "{} nodes, blocks of {} bytes, write detection by {}, barrier tree of arity {}{}{}{}\n",
-      setup.nodes, setup.block_bytes, setup.scan ? "scan" : "fault", setup.barrier_arity,
-      setup.racy ? ", with races" : "",
+      setup.nodes, setup.block_bytes,
+      setup.scan               ? "scan"
+      : setup.enters_protected ? "fault"
+                               : "fault (blocks enter free)",
+      setup.barrier_arity, setup.racy ? ", with races" : "",
       setup.max_cached == ~0u ? "" : fmt::format(", at most {} copies a node", setup.max_cached),
       setup.max_log_ranges == Setup{}.max_log_ranges
           ? ""
