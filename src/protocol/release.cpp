@@ -88,7 +88,8 @@ Task<BlockState> Hlrc::flush_block(Strand& s, std::uint64_t block) {
   mark(Mark::kReleaseClaimsHome);
   leases_.erase(block);
   remove_cached(block);
-  if (!scans() && !tracked_.contains(block)) co_await s.view(StepKind::kUnprotect, {block, 1});
+  bool free = !tracked_.contains(block) || mutant(Mutant::kTrackCopies);
+  if (!scans() && free) co_await s.view(StepKind::kUnprotect, {block, 1});
   co_return BlockState::kHome;
 }
 

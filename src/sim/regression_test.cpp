@@ -6,8 +6,8 @@ namespace terrane::sim {
 namespace {
 
 // Seeds in which the protocol once broke the memory model. The planted faults TrackAgain,
-// LookOnceForClaim, BarrierOwnNotices, DeparturesUnordered and KeepFailedFetch bring the same
-// mistakes back, whatever a seed's program has become since.
+// TrackCopies, LookOnceForClaim, BarrierOwnNotices, DeparturesUnordered and KeepFailedFetch bring
+// the same mistakes back, whatever a seed's program has become since.
 struct Regression {
   std::uint64_t seed;
   std::string_view what;
