@@ -78,7 +78,11 @@ void History::draw_mood(base::Prng& rng) {
   if (mood != Mood::kSlow) return;
   const std::uint32_t nodes = program_->setup.nodes;
   std::uint32_t node = rng.below(nodes);
-  switch (rng.below(4)) {
+  switch (rng.below(5)) {
+    case 4:  // those who forget freed regions
+      for (std::uint32_t h = 0; h < kMaxHandlers; ++h)
+        schedule_.set_slow(static_cast<ActorId>(kMaxThreads + h));
+      break;
     case 0:  // a thread
       schedule_.set_slow(static_cast<ActorId>(rng.below(program_->threads())));
       break;

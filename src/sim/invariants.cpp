@@ -58,6 +58,8 @@ void History::check_node_block(std::uint32_t n, std::uint64_t block) const {
   bool copy = state == BlockState::kClean || state == BlockState::kWritten;
   if (copy && !hlrc.is_cached(block))
     violated(Fault::kInvariant, "node {} holds a copy of block {} and does not know", n, block);
+  if (!copy && hlrc.is_cached(block))
+    violated(Fault::kInvariant, "node {} takes block {} for a copy, and has none", n, block);
   if (view.present && state == BlockState::kInvalid)
     violated(Fault::kInvariant, "node {} sees block {}, which is invalid", n, block);
   if (view.present && !node.backed[block])

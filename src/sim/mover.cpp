@@ -14,6 +14,7 @@ using protocol::StepKind;
 void Mover::begin(base::Prng& rng, const Setup& setup) {
   rng_ = &rng;
   block_bytes_ = setup.block_bytes;
+  scan_ = setup.scan;
   populate_fails_percent_ = setup.populate_fails_percent;
   static constexpr std::uint32_t kFine[] = {6, 20, 50, 100};
   fine_ = kFine[rng.below(4)];
@@ -164,6 +165,10 @@ void Mover::one_block(Actor& a, const Step& step, std::uint64_t block) {
       view = {.present = true, .guarded = step.access == Access::kRead && node.enters_protected};
       break;
     case StepKind::kProtect:
+      if (scan_ && node.hlrc().is_tracked(block) && view.present && !view.guarded)
+        violated(Fault::kInvariant,
+                 "node {} protects tracked block {}, which hides that it is written", a.node,
+                 block);
       view.guarded = view.present;
       break;
     case StepKind::kUnprotect:

@@ -38,6 +38,7 @@ class Mover {
   base::Prng* rng_ = nullptr;
   std::uint32_t block_bytes_ = 64;
   std::uint32_t fine_ = 30;  // how often a step is cut, of 128
+  bool scan_ = true;
   std::uint32_t populate_fails_percent_ = 0;
 };
 

@@ -13,10 +13,10 @@ struct Hint {
   std::string_view mutant;
   std::uint64_t seed;
 };
-constexpr Hint kHints[] = {{"ReuseEarly", 16277},
-                           {"TrackAgain", 31879},
-                           {"KeepFailedFetch", 62163},
-                           {"LookOnceForClaim", 12090}};
+constexpr Hint kHints[] = {{"ReuseEarly", 19553},
+                           {"LookOnceForClaim", 7371},
+                           {"DeparturesUnordered", 2504},
+                           {"BarrierOwnNotices", 770}};
 
 class MutantTest : public testing::TestWithParam<std::string_view> {};
 
