@@ -151,10 +151,14 @@ void add_run_command(CLI::App& app, CommandContext& context) {
   run_app->add_option("--bind-to", options->bind_to, "Tie node i to core i: none (default), core")
       ->check(CLI::IsMember({"none", "core"}))
       ->type_name("WHAT");
-  run_app->add_option("--fault-source", options->fault_source, "auto, uffd-async, uffd-sync or uffd-late")
+  run_app
+      ->add_option("--fault-source", options->fault_source,
+                   "auto, uffd-async, uffd-sync or uffd-late")
       ->check(CLI::IsMember({"auto", "uffd-async", "uffd-sync", "uffd-late"}))
       ->type_name("KIND");
-  run_app->add_option("--memory", options->memory, "Shared memory of the job, such as 4G")
+  run_app
+      ->add_option("--memory", options->memory,
+                   "The most memory each node keeps of shared pages and copies, such as 4G")
       ->type_name("SIZE");
   run_app->add_option("--transport", options->transport, "How the nodes speak to each other")
       ->type_name("NAME");
