@@ -226,33 +226,43 @@ Task<bool> Hlrc::evict_some(Strand& s) {
 }
 
 Task<bool> Hlrc::drop(Strand& s, [[maybe_unused]] RegionId region, BlockRange range) {
+  constexpr std::uint64_t kBatch = 1024;  // locked, zapped and punched together
   co_await enter(s);
-  for (std::uint64_t b = range.first; b < range.end(); ++b) co_await drop_block(s, b);
+  for (std::uint64_t at = range.first; at < range.end(); at += kBatch) {
+    std::uint64_t left = range.end() - at;
+    BlockRange run{at, left < kBatch ? left : kBatch};
+    co_await drop_run(s, run);
+  }
   co_await leave(s);
   co_return true;
 }
 
-// A freed block: its copy, its home and its place in the directory are forgotten; it will read as
-// zeros.
-Task<bool> Hlrc::drop_block(Strand& s, std::uint64_t block) {
-  co_await lock_block(s, block);
-  BlockRange one{block, 1};
-  bool used = entries_[block].state() != BlockState::kInvalid || entries_[block].home() != kNoNode;
-  if (used || cached_.contains(block) || tracked_.contains(block)) {
-    mark(entries_[block].state() == BlockState::kHome ? Mark::kDropHome : Mark::kDropCached);
-    co_await s.view(StepKind::kZap, one);
+// Freed blocks: their copies, their homes and their places in the directory are forgotten; they
+// will read as zeros.
+Task<bool> Hlrc::drop_run(Strand& s, BlockRange run) {
+  bool used = false;
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    co_await lock_block(s, b);
+    bool present = entries_[b].state() != BlockState::kInvalid;
+    used = used || present;
+    if (present)
+      mark(entries_[b].state() == BlockState::kHome ? Mark::kDropHome : Mark::kDropCached);
   }
-  co_await s.at(StepKind::kStoreWord, config_.self, BlockId{block}, 0);
-  co_await s.at(StepKind::kClearOwner, config_.self, BlockId{block});
-  if (!mutant(Mutant::kDropKeepsMemory)) co_await s.view(StepKind::kPunch, one);
-  tracked_.erase(block);
-  leases_.erase(block);
-  written_.erase(block);
-  remove_cached(block);
-  entries_[block].set_home(kNoNode);
-  entries_[block].failures = 0;
-  entries_[block].skip = 0;
-  co_await unlock_block(s, block, BlockState::kInvalid);
+  if (used) co_await s.view(StepKind::kZap, run);
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b}, 0);
+    co_await s.at(StepKind::kClearOwner, config_.self, BlockId{b});
+    tracked_.erase(b);
+    leases_.erase(b);
+    written_.erase(b);
+    remove_cached(b);
+    entries_[b].set_home(kNoNode);
+    entries_[b].failures = 0;
+    entries_[b].skip = 0;
+  }
+  if (!mutant(Mutant::kDropKeepsMemory)) co_await s.view(StepKind::kPunch, run);
+  for (std::uint64_t b = run.first; b < run.end(); ++b)
+    co_await unlock_block(s, b, BlockState::kInvalid);
   co_return true;
 }
 

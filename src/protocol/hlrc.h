@@ -106,7 +106,7 @@ class Hlrc {
   Task<bool> invalidate(Strand& s, BlockRange run, bool punch);
   Task<BlockState> invalidate_block(Strand& s, std::uint64_t block, bool& memory_needed);
   Task<bool> may_be_dirty(Strand& s, std::uint64_t block, BlockState state);
-  Task<bool> drop_block(Strand& s, std::uint64_t block);
+  Task<bool> drop_run(Strand& s, BlockRange run);
   Task<bool> enter(Strand& s);
   Task<bool> leave(Strand& s);
 

@@ -175,7 +175,10 @@ std::uint64_t PageSpace::perform_word(const protocol::Step& step) {
     case kLoadWord:
       return control.words[block].load(std::memory_order_seq_cst);
     case kStoreWord:
-      control.words[block].store(static_cast<std::uint32_t>(step.value), std::memory_order_seq_cst);
+      // A look first: most freed blocks had no word set, and reading is cheaper than writing.
+      if (step.value != 0 || control.words[block].load(std::memory_order_relaxed) != 0)
+        control.words[block].store(static_cast<std::uint32_t>(step.value),
+                                   std::memory_order_seq_cst);
       return 0;
     case kSetWanted:
       return control.wanted.insert(block);
