@@ -33,6 +33,17 @@ void erase_threads(Program& program, std::uint32_t node) {
   }
 }
 
+// A thread that goes to two side barriers carries order from one to the other.
+bool relays(const Program& program) {
+  for (std::uint32_t t = 0; t < program.threads(); ++t) {
+    std::uint32_t met = 0;  // a bit a barrier
+    for (const Op& op : program.ops[t])
+      if (op.kind == OpKind::kSideBarrier) met |= 1u << op.at;
+    if ((met & (met - 1)) != 0) return true;
+  }
+  return false;
+}
+
 std::uint32_t last_phase(const Program& program) {
   std::uint32_t last = 0;
   for (std::uint32_t t = 0; t < program.threads(); ++t)
@@ -73,7 +84,7 @@ bool Shrinker::drop_nodes() {
     for (std::uint32_t& node : candidate_.thread_node) node -= node > n;
     --candidate_.setup.nodes;
     for (RegionPlan& region : candidate_.regions) region.home %= candidate_.setup.nodes;
-    any |= keep_if_failing();
+    if (best_.setup.racy || relays(best_) == relays(candidate_)) any |= keep_if_failing();
   }
   return any;
 }
@@ -86,7 +97,8 @@ bool Shrinker::drop_phases() {
     for (auto& ops : candidate_.ops)
       std::erase_if(ops, [phase](const Op& op) { return op.phase == phase; });
     any |= keep_if_failing();
-    candidate_ = best_;  // or at least its side barrier
+    if (!best_.setup.racy) continue;  // what a side barrier orders would race without it
+    candidate_ = best_;
     std::size_t gone = 0;
     for (auto& ops : candidate_.ops)
       gone += std::erase_if(ops, [phase](const Op& op) {
