@@ -222,9 +222,11 @@ class Stress {
                   static_cast<unsigned long long>(phases_), static_cast<unsigned long long>(total),
                   static_cast<unsigned long long>(control_->wrong[1]),
                   static_cast<unsigned long long>(control_->wrong[0]), good ? "good" : "BROKEN");
+    }
+    if (node_ == nodes_ - 1) {
       std::printf(
-          "stress: node 0 fetched %llu pages, flushed %llu, invalidated %llu, evicted %llu\n",
-          static_cast<unsigned long long>(counters.pages_fetched),
+          "stress: node %u fetched %llu pages, flushed %llu, invalidated %llu, evicted %llu\n",
+          node_, static_cast<unsigned long long>(counters.pages_fetched),
           static_cast<unsigned long long>(counters.pages_flushed),
           static_cast<unsigned long long>(counters.pages_invalidated),
           static_cast<unsigned long long>(counters.pages_evicted));
