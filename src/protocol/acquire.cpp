@@ -4,6 +4,25 @@
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace {
+
+// Sorts the runs, and makes one of those that touch or overlap.
+void join(std::vector<BlockRange>& runs) {
+  if (runs.size() < 2) return;
+  std::sort(runs.begin(), runs.end(),
+            [](const BlockRange& a, const BlockRange& b) { return a.first < b.first; });
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < runs.size(); ++i) {
+    if (runs[i].first <= runs[last].end()) {
+      runs[last].count = std::max(runs[i].end(), runs[last].end()) - runs[last].first;
+    } else {
+      runs[++last] = runs[i];
+    }
+  }
+  runs.resize(last + 1);
+}
+
+}  // namespace
 
 Task<bool> Hlrc::lock(Strand& s, LockId id) {
   Event acquire = LockAcquire{id, s.waiter()};
@@ -130,19 +149,7 @@ void Hlrc::select_invalid(Strand& s) const {
       run = leases_.next_run(run.end(), config_.blocks);
     }
   }
-  if (s.runs.size() < 2) return;
-  std::sort(s.runs.begin(), s.runs.end(),
-            [](const BlockRange& a, const BlockRange& b) { return a.first < b.first; });
-  std::size_t last = 0;
-  for (std::size_t i = 1; i < s.runs.size(); ++i) {
-    if (s.runs[i].first <= s.runs[last].end()) {
-      std::uint64_t end = std::max(s.runs[i].end(), s.runs[last].end());
-      s.runs[last].count = end - s.runs[last].first;
-    } else {
-      s.runs[++last] = s.runs[i];
-    }
-  }
-  s.runs.resize(last + 1);
+  join(s.runs);
 }
 
 // BUSY, zap, difference to the twin brought home, INVALID: in this order no write is lost.

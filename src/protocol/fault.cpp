@@ -118,6 +118,25 @@ Task<std::uint64_t> Hlrc::find_home(Strand& s, std::uint64_t block, Access wante
   co_return home;
 }
 
+// The home's bytes, or zeros where it has none; by the home's word the copy stays a lease or not.
+Task<bool> Hlrc::fetch(Strand& s, std::uint64_t block, NodeId home) {
+  if (home != kNoNode) {
+    std::uint64_t word = co_await s.at(StepKind::kLoadWord, home, BlockId{block});
+    if (word & kTracked) {
+      mark(Mark::kFaultFetchesTracked);
+      leases_.erase(block);
+    } else {
+      mark(Mark::kFaultFetchesLease);
+      std::uint64_t was = co_await s.at(StepKind::kSetWanted, home, BlockId{block});
+      if (was) mark(Mark::kFaultFindsWantedSet);
+    }
+  }
+  std::uint64_t backed = co_await s.view(StepKind::kPopulate, {block, 1});
+  if (backed == 0) co_return false;
+  if (home != kNoNode) co_await s.at(StepKind::kCopyHome, home, BlockId{block});
+  co_return true;
+}
+
 // Asked again now that an acquire would find the copy: since the first look somebody may have
 // claimed the block, written it and released.
 Task<NodeId> Hlrc::still_unclaimed(Strand& s, std::uint64_t block) {
@@ -166,23 +185,8 @@ Task<bool> Hlrc::fault_copy(Strand& s, std::uint64_t block, Access wanted, NodeI
   co_await s.pause();
   if (home == kNoNode && !mutant(Mutant::kLookOnceForClaim))
     home = co_await still_unclaimed(s, block);
-  if (home == kNoNode) {
-    std::uint64_t backed = co_await s.view(StepKind::kPopulate, one);
-    if (backed == 0) co_return false;
-  } else {
-    std::uint64_t word = co_await s.at(StepKind::kLoadWord, home, BlockId{block});
-    if (word & kTracked) {
-      mark(Mark::kFaultFetchesTracked);
-      leases_.erase(block);
-    } else {
-      mark(Mark::kFaultFetchesLease);
-      std::uint64_t was = co_await s.at(StepKind::kSetWanted, home, BlockId{block});
-      if (was) mark(Mark::kFaultFindsWantedSet);
-    }
-    std::uint64_t backed = co_await s.view(StepKind::kPopulate, one);
-    if (backed == 0) co_return false;
-    co_await s.at(StepKind::kCopyHome, home, BlockId{block});
-  }
+  bool fetched = co_await fetch(s, block, home);
+  if (!fetched) co_return false;
   if (mutant(Mutant::kLateCachedMark)) {
     co_await s.pause();
     leases_.insert(block);

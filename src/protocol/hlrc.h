@@ -79,6 +79,7 @@ class Hlrc {
   Task<std::uint64_t> find_home(Strand& s, std::uint64_t block, Access wanted);
   Task<FaultResult> fault_at_home(Strand& s, std::uint64_t block, Access wanted);
   Task<bool> fault_copy(Strand& s, std::uint64_t block, Access wanted, NodeId home);
+  Task<bool> fetch(Strand& s, std::uint64_t block, NodeId home);
   Task<NodeId> still_unclaimed(Strand& s, std::uint64_t block);
   Task<bool> first_write(Strand& s, std::uint64_t block);
   Task<bool> evict_some(Strand& s);

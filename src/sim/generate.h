@@ -22,6 +22,8 @@ class Generator {
   void generate(base::Prng& rng, const Shape& shape, Program& out);
 
  private:
+  static constexpr std::uint32_t kAccesses = 204;  // of a history, at least
+
   enum class Pattern : std::uint8_t {
     kPrivate,    // one thread all the time
     kMigratory,  // under one lock all the time

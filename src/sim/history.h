@@ -65,6 +65,7 @@ class History {
 
   // program_ops.cpp: what a thread of the program does
   void begin_op(Actor& actor);
+  void begin_sync(Actor& actor, const Op& op);
   void access(Actor& actor, const Op& op);
   void start_fault(Actor& actor, std::uint64_t block, protocol::Access wanted);
   void host_call(Actor& actor, const Op& op);

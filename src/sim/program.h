@@ -10,6 +10,9 @@ inline constexpr std::uint32_t kMaxThreads = 32;
 inline constexpr std::uint32_t kMaxLocks = 8;
 inline constexpr std::uint32_t kMaxBarriers = 5;
 inline constexpr std::uint32_t kWordBytes = 8;
+// The last two barriers are for one thread of each node: the first, or the last one.
+inline constexpr std::uint32_t kFirstThreads = kMaxBarriers - 2;
+inline constexpr std::uint32_t kLastThreads = kMaxBarriers - 1;
 
 // What stands fixed for one history.
 struct Setup {

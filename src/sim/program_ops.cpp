@@ -23,7 +23,6 @@ void History::begin_op(Actor& actor) {
     return;
   }
   const Op& op = op_of(actor);
-  protocol::Hlrc& hlrc = nodes_[actor.node].hlrc();
   switch (op.kind) {
     case OpKind::kLoad:
     case OpKind::kStore:
@@ -38,6 +37,15 @@ void History::begin_op(Actor& actor) {
     case OpKind::kFreeAgain:
       host_call(actor, op);
       return;
+    default:
+      begin_sync(actor, op);
+      return;
+  }
+}
+
+void History::begin_sync(Actor& actor, const Op& op) {
+  protocol::Hlrc& hlrc = nodes_[actor.node].hlrc();
+  switch (op.kind) {
     case OpKind::kLock:
       actor.start(hlrc.lock(actor.strand, LockId{op.at}));
       break;
@@ -57,6 +65,8 @@ void History::begin_op(Actor& actor) {
     case OpKind::kEvict:
       actor.start(
           hlrc.evict(actor.strand, {region_first_[op.region] + op.at, op.size}, op.value != 0));
+      break;
+    default:
       break;
   }
   if (trace_)
