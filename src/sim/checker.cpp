@@ -65,14 +65,25 @@ bool Checker::overwritten(const Store* store, std::size_t byte, const Clock& see
   for (std::uint32_t s = newest_[byte]; s != kNone; s = stores_[s].older) {
     const Store& other = stores_[s];
     if (&other == store) return false;  // what is older cannot have happened after it
-    if (seen[other.thread] < other.number || raced_by_same_value(other, byte)) continue;
+    if (!happened(other, seen) || may_be_missed(other, byte, seen)) continue;
     if (store == nullptr || before(*store, other)) return true;
   }
   return false;
 }
 
-// Where two stores that race put the same value, a difference may show nothing: the second then
-// counts as not done, and only the first one's release tells of the value.
+// Where two stores that race put the same value, the second may find it there already: a flush then
+// finds no difference, and gives no notice, neither of that store nor of those that it overwrote.
+// Only the first one's release tells of the value.
+bool Checker::may_be_missed(const Store& store, std::size_t byte, const Clock& seen) const {
+  if (raced_by_same_value(store, byte)) return true;
+  for (std::uint32_t s = newest_[byte]; s != kNone && &stores_[s] != &store; s = stores_[s].older) {
+    const Store& later = stores_[s];
+    if (happened(later, seen) && before(store, later) && raced_by_same_value(later, byte))
+      return true;
+  }
+  return false;
+}
+
 bool Checker::raced_by_same_value(const Store& store, std::size_t byte) const {
   for (std::uint32_t s = newest_[byte]; s != kNone; s = stores_[s].older) {
     const Store& other = stores_[s];
@@ -81,6 +92,10 @@ bool Checker::raced_by_same_value(const Store& store, std::size_t byte) const {
       return true;
   }
   return false;
+}
+
+bool Checker::happened(const Store& store, const Clock& seen) const {
+  return seen[store.thread] >= store.number;
 }
 
 bool Checker::before(const Store& one, const Store& other) const {

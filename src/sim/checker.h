@@ -40,6 +40,8 @@ class Checker {
   std::size_t place(const Op& op) const { return offsets_[op.region] + op.at; }
   bool may_load_byte(std::uint32_t thread, std::size_t byte, std::uint8_t value) const;
   bool overwritten(const Store* store, std::size_t byte, const Clock& seen) const;
+  bool may_be_missed(const Store& store, std::size_t byte, const Clock& seen) const;
+  bool happened(const Store& store, const Clock& seen) const;
   bool raced_by_same_value(const Store& store, std::size_t byte) const;
   bool before(const Store& one, const Store& other) const;
 

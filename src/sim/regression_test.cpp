@@ -20,6 +20,8 @@ constexpr Regression kRegressions[] = {
     {1058381, "a copy that was only read claimed a home in a freed region"},
     {1035854, "a fetch that found no memory left its block among the copies"},
     {115685, "the same, seen by another history"},
+    {2580237,
+     "not the protocol but the checker: a store of a value that a racing one had put there"},
 };
 
 TEST(RegressionTest, SeedsThatOnceFailedStayRight) {
