@@ -1,5 +1,6 @@
 #include <terrane/pages.h>
 
+#include <cstring>
 #include <mutex>
 
 #include "base/log.h"
@@ -53,10 +54,12 @@ void* allocate(const char* call, size_t bytes, const terrane_alloc_options* opti
     terrane::runtime::Allocation allocation;
     allocation.collective = collective;
     if (options != nullptr) {
-      if (options->homes < TERRANE_HOMES_FIRST_TOUCH || options->homes > TERRANE_HOMES_EXPLICIT)
-        return {Status::kInvalid, fmt::format("{}: homes {} is no home policy", call,
-                                              static_cast<int>(options->homes))};
-      allocation.homes = static_cast<terrane::protocol::Homes>(options->homes);
+      std::uint32_t homes = 0;  // whatever the caller wrote there, in range or not
+      static_assert(sizeof homes == sizeof options->homes);
+      std::memcpy(&homes, &options->homes, sizeof homes);
+      if (homes > TERRANE_HOMES_EXPLICIT)
+        return {Status::kInvalid, fmt::format("{}: homes {} is no home policy", call, homes)};
+      allocation.homes = static_cast<terrane::protocol::Homes>(homes);
       allocation.home = allocation.homes == terrane::protocol::Homes::kExplicit ? options->home : 0;
       if (options->name != nullptr) allocation.name = options->name;
     }
