@@ -1,9 +1,10 @@
 #!/bin/sh
 # The staged tree is whole, exports the C interface alone, and needs neither the sources nor the build folder.
-# Usage: contents_test.sh STAGE SOURCE_FOLDER
+# Usage: contents_test.sh STAGE SOURCE_FOLDER BUILD_FOLDER
 set -u
 stage=$1
 source=$2
+build=$3
 failures=0
 
 fail() {
@@ -21,8 +22,8 @@ for program in bin/terrane lib/libterrane.so lib/terrane/examples/counter lib/te
   path=$(readelf -d "$stage/$program" | sed -n 's/.*R.*PATH.*\[\(.*\)\]/\1/p')
   case $path in '' | '$ORIGIN'*) ;; *) fail "$program: looks for libraries in $path" ;; esac
 done
-names=$(grep -rlF "$source" "$stage")
-[ -z "$names" ] || fail "names the folder of the sources: $names"
+names=$(grep -rlF -e "$source/src/" -e "$source/include" -e "$build/" "$stage")
+[ -z "$names" ] || fail "names the folder of the sources or of the build: $names"
 exported=$(nm -D --defined-only "$stage/lib/libterrane.so" | awk '{ print $3 }' | grep -v -e '^terrane_' -e '^TERRANE_0')
 [ -z "$exported" ] || fail "exported beside terrane_*: $exported"
 "$stage/bin/terrane" --version >/dev/null || fail "terrane --version fails"
