@@ -20,6 +20,9 @@ constexpr std::uint32_t kSpins = 64;
 // Then the processor is offered to others until this has passed, about what a sleeper's wake-up
 // costs on a virtual machine (30-100 us), but at least so many times.
 constexpr std::uint64_t kYieldNs = 100'000;
+// Where the threads fit the processors nobody needs ours: a processor that halts takes milliseconds
+// to come back at times, which one that yields to nobody never does.
+constexpr std::uint64_t kYieldAloneNs = 5'000'000;
 constexpr std::uint32_t kYields = 16;
 
 // Set once at start; 1 until then, which spins.
@@ -71,7 +74,10 @@ bool Backoff::pause() {
     rounds_ = kSpins;
   }
   std::uint64_t now = now_ns();
-  if (rounds_ == kSpins) sleep_at_ns_ = now + kYieldNs;
+  if (rounds_ == kSpins) {
+    bool fits = runnable_threads.load(std::memory_order_relaxed) <= usable_processors();
+    sleep_at_ns_ = now + (fits ? kYieldAloneNs : kYieldNs);
+  }
   if (rounds_ >= kSpins + kYields && now >= sleep_at_ns_) return false;
   ++rounds_;
   sched_yield();
