@@ -122,6 +122,7 @@ void tracking() {
   for (int round = 0; round < 20; ++round) {
     if (terrane_node() == 1)
       for (int p = 0; p < 16; ++p) EXPECT(at(bytes, p * kPage) == 1);
+    terrane_barrier();  // the home's next release comes after these reads
     terrane_barrier();
   }
   if (terrane_node() == 1) EXPECT(counters().pages_fetched - before.pages_fetched <= 2 * 16);
