@@ -55,10 +55,11 @@ base::Result<> Node::start() {
 
 // Regions and cards go to everyone, with what has to be the same on all nodes in front.
 base::Result<> Node::wire_up(const Options& options) {
-  auto factory = transport::make_transport(options.transport, nodes());
+  auto placement = transport::Placement::on_one_host(self(), nodes());
+  auto factory = transport::make_transport(options.transport, placement);
   if (!factory) return factory.error();
   auto exported = space_->exported();
-  auto card = factory.value()->open(self(), nodes(), exported);
+  auto card = factory.value()->open(placement, exported);
   if (!card) return card.error();
   JobFacts facts = job_facts(options);
   std::vector<std::byte> bytes(sizeof facts);

@@ -7,21 +7,24 @@
 namespace terrane::transport {
 namespace {
 
+Placement alone() { return Placement::on_one_host(NodeId{0}, 1); }
+Placement pair() { return Placement::on_one_host(NodeId{0}, 2); }
+
 TEST(TransportRegistryTest, EveryNameMakesItsTransport) {
   for (std::string_view name : transport_names()) {
-    auto factory = make_transport(name, 1);
+    auto factory = make_transport(name, alone());
     ASSERT_TRUE(factory.ok()) << factory.error().message;
     EXPECT_EQ(factory.value()->name(), name);
   }
 }
 
 TEST(TransportRegistryTest, AutoIsSelfForOneNodeAndShmForMore) {
-  EXPECT_EQ(make_transport("auto", 1).value()->name(), "self");
-  EXPECT_EQ(make_transport("auto", 2).value()->name(), "shm");
+  EXPECT_EQ(make_transport("auto", alone()).value()->name(), "self");
+  EXPECT_EQ(make_transport("auto", pair()).value()->name(), "shm");
 }
 
 TEST(TransportRegistryTest, AnUnknownNameIsAnErrorThatListsTheNames) {
-  auto factory = make_transport("pigeon", 2);
+  auto factory = make_transport("pigeon", pair());
   ASSERT_FALSE(factory.ok());
   for (std::string_view name : transport_names()) {
     EXPECT_NE(factory.error().message.find(name), std::string::npos) << factory.error().message;
@@ -29,13 +32,14 @@ TEST(TransportRegistryTest, AnUnknownNameIsAnErrorThatListsTheNames) {
 }
 
 TEST(TransportRegistryTest, AJobThatIsTooLargeIsRefusedWithAReason) {
-  EXPECT_FALSE(make_transport("self", 2).value()->open(NodeId{0}, 2, {}).ok());
-  EXPECT_FALSE(make_transport("shm", 1000).value()->open(NodeId{0}, 1000, {}).ok());
+  Placement crowd = Placement::on_one_host(NodeId{0}, 1000);
+  EXPECT_FALSE(make_transport("self", pair()).value()->open(pair(), {}).ok());
+  EXPECT_FALSE(make_transport("shm", crowd).value()->open(crowd, {}).ok());
 }
 
 TEST(TransportRegistryTest, TooFewCardsAreRefused) {
-  auto factory = std::move(make_transport("shm", 2)).value();
-  auto card = factory->open(NodeId{0}, 2, {});
+  auto factory = std::move(make_transport("shm", pair())).value();
+  auto card = factory->open(pair(), {});
   ASSERT_TRUE(card.ok());
   std::vector<Card> cards;
   cards.push_back(std::move(card).value());

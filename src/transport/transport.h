@@ -31,6 +31,20 @@ struct Card {
   std::vector<int> fds;  // owned by whoever holds the card
 };
 
+// Where the nodes of a job are: which one we are, and the host of each, by an index that counts the
+// hosts from 0.
+struct Placement {
+  NodeId self;
+  std::uint32_t nodes = 1;
+  std::vector<std::uint32_t> host_of;  // one entry a node
+
+  static Placement on_one_host(NodeId self, std::uint32_t nodes) {
+    return {self, nodes, std::vector<std::uint32_t>(nodes, 0)};
+  }
+  bool same_host(NodeId a, NodeId b) const { return host_of[a.value] == host_of[b.value]; }
+  bool one_host() const;
+};
+
 // A region of a node's memory that peers may reach one-sidedly, named by its index in every node's
 // list.
 struct ExportedRegion {
@@ -81,15 +95,15 @@ class TransportFactory {
  public:
   virtual ~TransportFactory() = default;
   virtual std::string_view name() const = 0;
-  virtual base::Result<Card> open(NodeId self, std::uint32_t nodes,
+  virtual base::Result<Card> open(const Placement& placement,
                                   std::span<const ExportedRegion> regions) = 0;
   virtual base::Result<std::unique_ptr<Transport>> connect(std::vector<Card> cards) = 0;
 };
 
-// By name; an unknown name gives an error that lists the names there are. "auto": self for one
-// node, else shm.
+// By name; an unknown name gives an error that lists the names there are. "auto" chooses by where
+// the nodes are: self for one node, shm where all are on one host.
 base::Result<std::unique_ptr<TransportFactory>> make_transport(std::string_view name,
-                                                               std::uint32_t nodes);
+                                                               const Placement& placement);
 std::vector<std::string_view> transport_names();
 
 }  // namespace terrane::transport

@@ -44,10 +44,11 @@ std::vector<transport::ExportedRegion> make_regions(const JobOptions& options,
 
 std::unique_ptr<transport::Transport> connect(const JobOptions& options, NodeId self, int socket,
                                               std::vector<std::byte*>& mapped) {
-  auto factory = transport::make_transport(options.transport, options.nodes);
+  auto placement = transport::Placement::on_one_host(self, options.nodes);
+  auto factory = transport::make_transport(options.transport, placement);
   require(factory.ok(), factory.ok() ? "" : factory.error().message);
   auto regions = make_regions(options, mapped);
-  auto card = factory.value()->open(self, options.nodes, regions);
+  auto card = factory.value()->open(placement, regions);
   require(card.ok(), card.ok() ? "" : card.error().message);
   require(send_card(socket, card.value()), "our card goes out");
   close_card(card.value());

@@ -14,9 +14,11 @@ class SelfFactory final : public TransportFactory {
  public:
   std::string_view name() const override { return "self"; }
 
-  base::Result<Card> open(NodeId, std::uint32_t nodes,
+  base::Result<Card> open(const Placement& placement,
                           std::span<const ExportedRegion> regions) override {
-    if (nodes != 1) return base::error("self: serves a job of one node, not of {}", nodes);
+    if (placement.nodes != 1) {
+      return base::error("self: serves a job of one node, not of {}", placement.nodes);
+    }
     regions_ = std::make_unique<Regions>(1);
     for (const ExportedRegion& region : regions) {
       UniqueFd copy(::fcntl(region.fd, F_DUPFD_CLOEXEC, 0));

@@ -11,7 +11,7 @@ namespace {
 class ShmFactory final : public TransportFactory {
  public:
   std::string_view name() const override { return "shm"; }
-  base::Result<Card> open(NodeId self, std::uint32_t nodes,
+  base::Result<Card> open(const Placement& placement,
                           std::span<const ExportedRegion> regions) override;
   base::Result<std::unique_ptr<Transport>> connect(std::vector<Card> cards) override;
 
@@ -21,13 +21,13 @@ class ShmFactory final : public TransportFactory {
   Area own_;
 };
 
-base::Result<Card> ShmFactory::open(NodeId self, std::uint32_t nodes,
+base::Result<Card> ShmFactory::open(const Placement& placement,
                                     std::span<const ExportedRegion> regions) {
-  if (nodes > kMaxNodes) {
-    return base::error("shm: {} nodes on one host; {} is the most", nodes, kMaxNodes);
+  if (placement.nodes > kMaxNodes) {
+    return base::error("shm: {} nodes on one host; {} is the most", placement.nodes, kMaxNodes);
   }
-  self_ = self;
-  shape_ = AreaShape::for_job(nodes);
+  self_ = placement.self;
+  shape_ = AreaShape::for_job(placement.nodes);
   auto fd = platform::create_memfd(shape_.bytes(), "terrane-inbound");
   if (!fd) return fd.error();
   UniqueFd area_fd(fd.value());
