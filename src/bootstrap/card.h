@@ -21,7 +21,7 @@ class Card {
   }
 
   std::vector<std::byte> bytes;
-  std::vector<UniqueFd> fds;
+  std::vector<base::UniqueFd> fds;
 
  private:
   bool started_ = false;

@@ -25,7 +25,7 @@ std::optional<std::string> take_socket_variable() {
   return text;
 }
 
-base::Result<UniqueFd> inherited_socket(const std::string& text) {
+base::Result<base::UniqueFd> inherited_socket(const std::string& text) {
   char* end = nullptr;
   long number = std::strtol(text.c_str(), &end, 10);
   if (text.empty() || *end != '\0' || number < 0 || number > 1'000'000) {
@@ -47,7 +47,7 @@ base::Result<UniqueFd> inherited_socket(const std::string& text) {
         fd, kSocketVariable);
   }
   ::fcntl(fd, F_SETFD, FD_CLOEXEC);
-  return UniqueFd(fd);
+  return base::UniqueFd(fd);
 }
 
 // Every node holds some descriptors of every other; the soft limit is often 1024 where the hard one

@@ -40,17 +40,17 @@ base::Error receive_error(PacketStatus status) {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Bootstrap>> LocalBootstrap::claim(UniqueFd inherited) {
+base::Result<std::unique_ptr<Bootstrap>> LocalBootstrap::claim(base::UniqueFd inherited) {
   int pair[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
     return base::errno_error("cannot make a socket to speak to `terrane run`");
   }
-  UniqueFd channel(pair[0]), launchers_channel(pair[1]);
+  base::UniqueFd channel(pair[0]), launchers_channel(pair[1]);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
     return base::errno_error("cannot make a pipe to `terrane run`");
   }
-  UniqueFd lifeline(ends[0]), launchers_lifeline(ends[1]);
+  base::UniqueFd lifeline(ends[0]), launchers_lifeline(ends[1]);
   const int fds[2] = {launchers_channel.get(), launchers_lifeline.get()};
   MessageHeader claim{.kind = MessageKind::kClaim};
   PacketStatus sent = send_packet(inherited.get(), claim, {}, fds, 0);
@@ -143,7 +143,7 @@ base::Result<> LocalBootstrap::receive_cards(std::vector<Contribution>& all) {
   for (std::uint32_t node = 0; node < nodes_; ++node) {
     if (node == self_.value) continue;
     all[node].bytes = std::move(cards[node].bytes);
-    for (UniqueFd& fd : cards[node].fds) all[node].fds.push_back(fd.release());
+    for (base::UniqueFd& fd : cards[node].fds) all[node].fds.push_back(fd.release());
   }
   return {};
 }

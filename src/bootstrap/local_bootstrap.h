@@ -15,7 +15,7 @@ namespace terrane::bootstrap {
 class LocalBootstrap final : public Bootstrap {
  public:
   // Claims the place that the inherited socket stands for.
-  static base::Result<std::unique_ptr<Bootstrap>> claim(UniqueFd inherited);
+  static base::Result<std::unique_ptr<Bootstrap>> claim(base::UniqueFd inherited);
 
   NodeId self() const override { return self_; }
   std::uint32_t nodes() const override { return nodes_; }
@@ -28,7 +28,7 @@ class LocalBootstrap final : public Bootstrap {
   int news_fd() const override { return news_.get(); }
 
  private:
-  LocalBootstrap(UniqueFd channel, UniqueFd lifeline)
+  LocalBootstrap(base::UniqueFd channel, base::UniqueFd lifeline)
       : channel_(std::move(channel)), lifeline_(std::move(lifeline)) {}
 
   base::Result<> await_welcome();
@@ -39,9 +39,9 @@ class LocalBootstrap final : public Bootstrap {
   NodeId self_{};
   std::uint32_t nodes_ = 0;
   std::string host_;
-  UniqueFd channel_;
-  UniqueFd lifeline_;
-  UniqueFd news_;
+  base::UniqueFd channel_;
+  base::UniqueFd lifeline_;
+  base::UniqueFd news_;
   PacketReader reader_;
 };
 

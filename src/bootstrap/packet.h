@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "bootstrap/message.h"
-#include "bootstrap/unique_fd.h"
 
 namespace terrane::bootstrap {
 
@@ -40,7 +40,7 @@ class PacketReader {
   const MessageHeader& header() const { return header_; }
   std::span<const std::byte> bytes() const { return {buffer_.data(), size_}; }
   std::string_view text() const;
-  std::vector<UniqueFd>& fds() { return fds_; }
+  std::vector<base::UniqueFd>& fds() { return fds_; }
   // Who sent it, vouched for by the kernel; 0 where the socket does not ask for it (SO_PASSCRED).
   pid_t sender() const { return sender_; }
 
@@ -50,7 +50,7 @@ class PacketReader {
   MessageHeader header_;
   std::size_t size_ = 0;
   pid_t sender_ = 0;
-  std::vector<UniqueFd> fds_;
+  std::vector<base::UniqueFd> fds_;
   std::vector<std::byte> buffer_ = std::vector<std::byte>(kMaxPacketBytes);
 };
 

@@ -42,14 +42,14 @@ base::Result<std::unique_ptr<Relay>> Relay::create(std::uint32_t nodes, std::str
   return relay;
 }
 
-base::Result<UniqueFd> Relay::open_place(NodeId node) {
+base::Result<base::UniqueFd> Relay::open_place(NodeId node) {
   int pair[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
     return base::errno_error(fmt::format("cannot make the socket of node {}", node.value));
   }
-  UniqueFd ours(pair[0]), theirs(pair[1]);
+  base::UniqueFd ours(pair[0]), theirs(pair[1]);
   int on = 1;
-  UniqueFd high(::fcntl(theirs.get(), F_DUPFD_CLOEXEC, kFirstInheritedFd));
+  base::UniqueFd high(::fcntl(theirs.get(), F_DUPFD_CLOEXEC, kFirstInheritedFd));
   if (!high || ::setsockopt(ours.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0) {
     return base::errno_error(fmt::format("cannot set up the socket of node {}", node.value));
   }
@@ -121,7 +121,7 @@ bool Relay::give_place(std::uint32_t node) {
                         .node = node,
                         .nodes = static_cast<std::uint32_t>(seats_.size())};
   const int news[1] = {news_in_.get()};
-  UniqueFd channel = std::move(reader_.fds()[0]);
+  base::UniqueFd channel = std::move(reader_.fds()[0]);
   auto host = std::as_bytes(std::span(host_.data(), host_.size()));
   if (send_packet(channel.get(), welcome, host, news, MSG_DONTWAIT) != PacketStatus::kDone) {
     return false;  // it died at once, or its channel is no socket: the place stays free
@@ -203,7 +203,7 @@ void Relay::relay_when_complete() {
     seat.incoming = Card();
   }
   for (std::size_t i = 0; i < relayed_.size(); ++i) {
-    for (const UniqueFd& fd : relayed_[i].fds) relayed_fds_[i].push_back(fd.get());
+    for (const base::UniqueFd& fd : relayed_[i].fds) relayed_fds_[i].push_back(fd.get());
   }
   for (std::uint32_t node = 0; node < seats_.size(); ++node) {
     Seat& seat = seats_[node];

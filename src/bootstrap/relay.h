@@ -35,7 +35,7 @@ class Relay {
 
   // The node's end of its place's socket, to be inherited by the node (at descriptor 100 or above,
   // where scripts do not step on it). Once a place.
-  base::Result<UniqueFd> open_place(NodeId node);
+  base::Result<base::UniqueFd> open_place(NodeId node);
 
   // Readable whenever serve() has something to do.
   int event_fd() const { return events_.get(); }
@@ -49,7 +49,7 @@ class Relay {
   void set_gone(NodeId node);
   // Our end of a joined node's lifeline, for another process of the launcher to hold; empty when
   // taken already.
-  UniqueFd take_lifeline(NodeId node) { return std::move(seats_[node.value].lifeline); }
+  base::UniqueFd take_lifeline(NodeId node) { return std::move(seats_[node.value].lifeline); }
   // Why an exchange that somebody waits in can never end, if that is so.
   std::optional<std::string> obstacle() const;
   // Ends the exchange of everyone who waits in one, with this reason.
@@ -59,9 +59,9 @@ class Relay {
 
  private:
   struct Seat {
-    UniqueFd claims;    // our end of the inherited socket
-    UniqueFd channel;   // to the process that joined
-    UniqueFd lifeline;  // when its last holder dies, the kernel kills the node
+    base::UniqueFd claims;    // our end of the inherited socket
+    base::UniqueFd channel;   // to the process that joined
+    base::UniqueFd lifeline;  // when its last holder dies, the kernel kills the node
     Card incoming;
     std::vector<CardSender> outgoing;
     std::size_t sent = 0;  // of `outgoing`
@@ -86,8 +86,8 @@ class Relay {
   std::vector<Card> relayed_;                  // of the exchange whose cards are going out
   std::vector<std::vector<int>> relayed_fds_;  // the same descriptors, as senders want them
   std::vector<NodeId>* joined_ = nullptr;      // during serve()
-  UniqueFd events_;
-  UniqueFd news_in_, news_out_;
+  base::UniqueFd events_;
+  base::UniqueFd news_in_, news_out_;
   PacketReader reader_;
   bool must_retry_ = false;
 };

@@ -14,7 +14,7 @@ namespace {
 
 // A node made of bare sockets, so that it can say what no real node would.
 struct BareNode {
-  UniqueFd place, channel, lifeline;
+  base::UniqueFd place, channel, lifeline;
   PacketReader reader;
 
   void claim() {
@@ -23,7 +23,7 @@ struct BareNode {
     ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
     channel.reset(pair[0]);
     lifeline.reset(ends[0]);
-    UniqueFd theirs(pair[1]), write_end(ends[1]);
+    base::UniqueFd theirs(pair[1]), write_end(ends[1]);
     const int fds[2] = {theirs.get(), write_end.get()};
     ASSERT_EQ(send_packet(place.get(), {.kind = MessageKind::kClaim}, {}, fds, 0),
               PacketStatus::kDone);

@@ -15,9 +15,9 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "base/unique_fd.h"
 #include "bootstrap/message.h"
 #include "bootstrap/packet.h"
-#include "bootstrap/unique_fd.h"
 #include "tools/launch/death.h"
 #include "tools/launch/forwarded_signals.h"
 #include "tools/launch/local_engine.h"
@@ -27,7 +27,7 @@
 namespace terrane::tools {
 namespace {
 
-using bootstrap::UniqueFd;
+using base::UniqueFd;
 
 constexpr std::uint64_t kPatienceMs = 2000;
 constexpr char kEngineTitle[] = "job-engine";

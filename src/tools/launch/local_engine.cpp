@@ -29,8 +29,8 @@ bool ends_a_job(int signal) {
 
 }  // namespace
 
-LocalEngine::LocalEngine(const JobPlan& plan, const Inheritance& inheritance,
-                         bootstrap::UniqueFd front, bootstrap::UniqueFd input)
+LocalEngine::LocalEngine(const JobPlan& plan, const Inheritance& inheritance, base::UniqueFd front,
+                         base::UniqueFd input)
     : plan_(plan),
       inheritance_(inheritance),
       front_(std::move(front)),
@@ -90,7 +90,7 @@ bool LocalEngine::watch(int fd, std::uint64_t source) {
 }
 
 base::Result<> LocalEngine::start_nodes() {
-  bootstrap::UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  base::UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!nothing) return base::errno_error("cannot open /dev/null");
   std::vector<cpu_set_t> cores;
   if (plan_.bind_to_core) cores = usable_cores();
@@ -236,7 +236,7 @@ void LocalEngine::on_relay() {
 // To the front: its death then ends the node at once, whether or not this process gets a processor
 // soon. Where the front cannot take it, it stays here.
 void LocalEngine::hand_over_lifeline(NodeId node) {
-  bootstrap::UniqueFd lifeline = relay_->take_lifeline(node);
+  base::UniqueFd lifeline = relay_->take_lifeline(node);
   const int fds[1] = {lifeline.get()};
   bootstrap::MessageHeader header{.kind = bootstrap::MessageKind::kLifeline, .node = node.value};
   auto sent = bootstrap::send_packet(front_.get(), header, {}, fds, MSG_DONTWAIT);

@@ -11,8 +11,8 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "base/unique_fd.h"
 #include "bootstrap/relay.h"
-#include "bootstrap/unique_fd.h"
 #include "tools/launch/death.h"
 #include "tools/launch/plan.h"
 #include "tools/launch/spawn.h"
@@ -27,8 +27,8 @@ class LocalEngine {
  public:
   // `front`: the socket to the process that the user started; signals come from it, and its end
   // ends the job. `input`: node 0's standard input.
-  LocalEngine(const JobPlan& plan, const Inheritance& inheritance, bootstrap::UniqueFd front,
-              bootstrap::UniqueFd input);
+  LocalEngine(const JobPlan& plan, const Inheritance& inheritance, base::UniqueFd front,
+              base::UniqueFd input);
 
   // Returns the job's exit code once every process of the job has ended.
   int run();
@@ -40,7 +40,7 @@ class LocalEngine {
   enum Source : std::uint64_t { kFront, kSignals, kRelay, kStartErrors, kFirstNode };
   struct Node {
     pid_t pid = 0;  // 0: not running
-    bootstrap::UniqueFd
+    base::UniqueFd
         joined;  // pidfd of the process that joined, where it is not `pid` itself (a wrapper)
     bool joined_ended = false;
   };
@@ -74,18 +74,18 @@ class LocalEngine {
 
   const JobPlan& plan_;
   const Inheritance& inheritance_;
-  bootstrap::UniqueFd front_;
-  bootstrap::UniqueFd input_;
+  base::UniqueFd front_;
+  base::UniqueFd input_;
   std::string host_;
   std::unique_ptr<bootstrap::Relay> relay_;
   std::optional<TaggedOutput> tagged_;
   pid_t tagger_ = 0;
-  bootstrap::UniqueFd events_, signals_, start_errors_in_, start_errors_out_;
+  base::UniqueFd events_, signals_, start_errors_in_, start_errors_out_;
 
   std::vector<Node> nodes_;
   std::unordered_map<pid_t, std::uint32_t> node_of_;
   std::vector<StartError> start_errors_;
-  std::vector<bootstrap::UniqueFd> kept_lifelines_;
+  std::vector<base::UniqueFd> kept_lifelines_;
   std::uint32_t running_ = 0;
   std::uint32_t joined_ = 0;
   Stage stage_ = Stage::kRunning;

@@ -35,7 +35,7 @@ bool write_all(int fd, std::string& text) {
 }
 
 struct Stream {
-  bootstrap::UniqueFd fd;
+  base::UniqueFd fd;
   bool is_error;
   LineTagger tagger;
 };

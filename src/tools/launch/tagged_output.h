@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "bootstrap/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace terrane::tools {
 
@@ -32,7 +32,7 @@ class TaggedOutput {
 
  private:
   struct Pipe {
-    bootstrap::UniqueFd read, write;
+    base::UniqueFd read, write;
   };
   std::vector<Pipe> pipes_;
 };

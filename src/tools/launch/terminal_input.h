@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "bootstrap/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace terrane::tools {
 
@@ -13,7 +13,7 @@ namespace terrane::tools {
 // Owns the pipe to node 0.
 class TerminalInput {
  public:
-  explicit TerminalInput(bootstrap::UniqueFd pipe) : pipe_(std::move(pipe)) {}
+  explicit TerminalInput(base::UniqueFd pipe) : pipe_(std::move(pipe)) {}
 
   // What to wait for; fd -1 when there is nothing to do.
   pollfd wanted() const;
@@ -21,7 +21,7 @@ class TerminalInput {
   void move();
 
  private:
-  bootstrap::UniqueFd pipe_;
+  base::UniqueFd pipe_;
   std::string waiting_;
 };
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace terrane::bootstrap {
+namespace terrane::base {
 
 // Owns one descriptor (or none, -1) and closes it.
 class UniqueFd {
@@ -30,4 +30,4 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-}  // namespace terrane::bootstrap
+}  // namespace terrane::base
