@@ -18,7 +18,7 @@ def files(root=ROOT):
         for unwanted in hidden + (["build"] if pathlib.Path(folder) == root else []):
             if unwanted in folders:
                 folders.remove(unwanted)
-        found += [pathlib.Path(folder, name).relative_to(root) for name in names]
+        found += [pathlib.Path(folder, name).relative_to(root) for name in names if name != ".git"]
     return sorted(found)
 
 

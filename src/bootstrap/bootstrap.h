@@ -30,12 +30,17 @@ class Bootstrap {
 
   virtual NodeId self() const = 0;
   virtual std::uint32_t nodes() const = 0;
+  // The host of each node, as an index; hosts are numbered from 0 in the order of their first
+  // nodes. Valid as long as this object.
+  virtual std::span<const std::uint32_t> hosts() const = 0;
+  // The name of the host that `node` runs on.
+  virtual std::string_view host_name(NodeId node) const = 0;
   // How many nodes of the job run on this host (for choosing how to wait).
   virtual std::uint32_t nodes_on_host() const = 0;
-  virtual std::string_view host() const = 0;
+  std::string_view host() const { return host_name(self()); }
 
-  // Collective: everyone's contribution, indexed by node. Blocks until all have come, or fails with
-  // who is missing.
+  // Collective: everyone's contribution, indexed by node; those of nodes on other hosts have no
+  // descriptors. Blocks until all have come, or fails with who is missing.
   virtual base::Result<std::vector<Contribution>> exchange(std::span<const std::byte> bytes,
                                                            std::span<const int> fds) = 0;
   // Tells the launcher that this node has left the job in order (terrane_finalize): its exit with 0

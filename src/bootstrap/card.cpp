@@ -29,7 +29,7 @@ PacketStatus CardSender::send(int socket, int flags) {
     auto piece =
         bytes_.subspan(bytes_sent_, std::min(bytes_.size() - bytes_sent_, kMaxPacketBytes));
     auto some_fds = fds_.subspan(fds_sent_, std::min(fds_.size() - fds_sent_, kMaxPacketFds));
-    MessageHeader header{.kind = MessageKind::kCard,
+    MessageHeader header{.kind = kind_,
                          .node = node_,
                          .total_bytes = bytes_.size(),
                          .total_fds = static_cast<std::uint32_t>(fds_.size())};

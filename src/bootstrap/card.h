@@ -33,14 +33,17 @@ class Card {
 // sends.
 class CardSender {
  public:
-  CardSender(std::uint32_t node, std::span<const std::byte> bytes, std::span<const int> fds)
-      : node_(node), bytes_(bytes), fds_(fds) {}
+  // `kind`: of the messages that the pieces travel in.
+  CardSender(std::uint32_t node, std::span<const std::byte> bytes, std::span<const int> fds,
+             MessageKind kind = MessageKind::kCard)
+      : kind_(kind), node_(node), bytes_(bytes), fds_(fds) {}
 
   // kDone: all is sent. Otherwise call again when the status is one that passes (kAgain,
   // kTooManyFlying).
   PacketStatus send(int socket, int flags);
 
  private:
+  MessageKind kind_;
   std::uint32_t node_;
   std::span<const std::byte> bytes_;
   std::span<const int> fds_;

@@ -4,7 +4,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "bootstrap/host_name.h"
+#include "bootstrap/this_host.h"
 
 namespace terrane::bootstrap {
 
@@ -30,7 +30,7 @@ void close_contributions(std::vector<Contribution>& contributions) {
   }
 }
 
-JobOfOne::JobOfOne() : host_(host_name()) {}
+JobOfOne::JobOfOne() : host_(this_hosts_name()) {}
 
 base::Result<std::vector<Contribution>> JobOfOne::exchange(std::span<const std::byte> bytes,
                                                            std::span<const int> fds) {

@@ -14,8 +14,9 @@ class JobOfOne final : public Bootstrap {
 
   NodeId self() const override { return NodeId{0}; }
   std::uint32_t nodes() const override { return 1; }
+  std::span<const std::uint32_t> hosts() const override { return {&kHost, 1}; }
+  std::string_view host_name(NodeId) const override { return host_; }
   std::uint32_t nodes_on_host() const override { return 1; }
-  std::string_view host() const override { return host_; }
   base::Result<std::vector<Contribution>> exchange(std::span<const std::byte> bytes,
                                                    std::span<const int> fds) override;
   void leaving() override {}
@@ -23,6 +24,8 @@ class JobOfOne final : public Bootstrap {
   int news_fd() const override { return -1; }
 
  private:
+  static constexpr std::uint32_t kHost = 0;
+
   std::string host_;
 };
 

@@ -38,6 +38,19 @@ base::Error receive_error(PacketStatus status) {
   }
 }
 
+// Sends by `attempt` until the kernel has room for the descriptors: it lets a user have only so
+// many on their way.
+template <typename Attempt>
+PacketStatus send_patiently(Attempt attempt) {
+  PacketStatus status = attempt();
+  for (int tries = 0; status == PacketStatus::kTooManyFlying && tries < kFlyingRetries; ++tries) {
+    timespec pause{0, kFlyingRetryNs};
+    ::nanosleep(&pause, nullptr);
+    status = attempt();
+  }
+  return status;
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<Bootstrap>> LocalBootstrap::claim(base::UniqueFd inherited) {
@@ -53,7 +66,8 @@ base::Result<std::unique_ptr<Bootstrap>> LocalBootstrap::claim(base::UniqueFd in
   base::UniqueFd lifeline(ends[0]), launchers_lifeline(ends[1]);
   const int fds[2] = {launchers_channel.get(), launchers_lifeline.get()};
   MessageHeader claim{.kind = MessageKind::kClaim};
-  PacketStatus sent = send_packet(inherited.get(), claim, {}, fds, 0);
+  PacketStatus sent =
+      send_patiently([&] { return send_packet(inherited.get(), claim, {}, fds, 0); });
   if (sent == PacketStatus::kClosed) return launcher_gone();
   if (sent != PacketStatus::kDone) return base::errno_error("cannot reach `terrane run`");
   launchers_channel.reset();
@@ -66,18 +80,24 @@ base::Result<std::unique_ptr<Bootstrap>> LocalBootstrap::claim(base::UniqueFd in
 }
 
 base::Result<> LocalBootstrap::await_welcome() {
-  PacketStatus status = reader_.receive(channel_.get(), 0);
-  if (status != PacketStatus::kDone) return receive_error(status);
-  const MessageHeader& header = reader_.header();
-  if (header.kind == MessageKind::kRefused) return base::Error{std::string(reader_.text())};
-  if (header.kind != MessageKind::kWelcome || header.node >= header.nodes ||
-      reader_.fds().size() != 1) {
+  Card welcome;
+  while (!welcome.complete()) {
+    PacketStatus status = reader_.receive(channel_.get(), 0);
+    if (status != PacketStatus::kDone) return receive_error(status);
+    const MessageHeader& header = reader_.header();
+    if (header.kind == MessageKind::kRefused) return base::Error{std::string(reader_.text())};
+    if (header.kind != MessageKind::kWelcome || !welcome.add(reader_)) {
+      return receive_error(PacketStatus::kMalformed);
+    }
+    self_ = NodeId{header.node};
+  }
+  auto map = decode_map(welcome.bytes);
+  if (!map || self_.value >= map->nodes() || welcome.fds.size() != 1) {
     return receive_error(PacketStatus::kMalformed);
   }
-  self_ = NodeId{header.node};
-  nodes_ = header.nodes;
-  host_ = reader_.text();
-  news_ = std::move(reader_.fds().front());
+  map_ = std::move(*map);
+  nodes_on_host_ = map_.nodes_on(map_.host_of[self_.value]);
+  news_ = std::move(welcome.fds.front());
   return {};
 }
 
@@ -102,7 +122,7 @@ base::Result<std::vector<Contribution>> LocalBootstrap::exchange(std::span<const
   }
   auto own = copy_contribution(bytes, fds);
   if (!own) return own.error();
-  std::vector<Contribution> all(nodes_);
+  std::vector<Contribution> all(nodes());
   all[self_.value] = std::move(own).value();
   auto result = send_card(bytes, fds);
   if (result) result = receive_cards(all);
@@ -116,31 +136,26 @@ base::Result<std::vector<Contribution>> LocalBootstrap::exchange(std::span<const
 base::Result<> LocalBootstrap::send_card(std::span<const std::byte> bytes,
                                          std::span<const int> fds) {
   CardSender sender(self_.value, bytes, fds);
-  PacketStatus status = sender.send(channel_.get(), 0);
-  for (int tries = 0; status == PacketStatus::kTooManyFlying && tries < kFlyingRetries; ++tries) {
-    timespec pause{0, kFlyingRetryNs};
-    ::nanosleep(&pause, nullptr);
-    status = sender.send(channel_.get(), 0);
-  }
+  PacketStatus status = send_patiently([&] { return sender.send(channel_.get(), 0); });
   if (status == PacketStatus::kDone) return {};
   if (status == PacketStatus::kClosed) return launcher_gone();
   return base::errno_error("cannot send this node's card to `terrane run`");
 }
 
 base::Result<> LocalBootstrap::receive_cards(std::vector<Contribution>& all) {
-  std::vector<Card> cards(nodes_);
-  std::uint32_t missing = nodes_ - 1;
+  std::vector<Card> cards(nodes());
+  std::uint32_t missing = nodes() - 1;
   while (missing > 0) {
     PacketStatus status = reader_.receive(channel_.get(), 0);
     if (status != PacketStatus::kDone) return receive_error(status);
     const MessageHeader& header = reader_.header();
     if (header.kind == MessageKind::kMissing) return base::Error{std::string(reader_.text())};
-    bool fits = header.kind == MessageKind::kCard && header.node < nodes_ &&
+    bool fits = header.kind == MessageKind::kCard && header.node < nodes() &&
                 header.node != self_.value && cards[header.node].add(reader_);
     if (!fits) return receive_error(PacketStatus::kMalformed);
     if (cards[header.node].complete()) --missing;
   }
-  for (std::uint32_t node = 0; node < nodes_; ++node) {
+  for (std::uint32_t node = 0; node < nodes(); ++node) {
     if (node == self_.value) continue;
     all[node].bytes = std::move(cards[node].bytes);
     for (base::UniqueFd& fd : cards[node].fds) all[node].fds.push_back(fd.release());

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "bootstrap/bootstrap.h"
+#include "bootstrap/job_map.h"
 #include "bootstrap/packet.h"
 
 namespace terrane::bootstrap {
@@ -18,9 +19,10 @@ class LocalBootstrap final : public Bootstrap {
   static base::Result<std::unique_ptr<Bootstrap>> claim(base::UniqueFd inherited);
 
   NodeId self() const override { return self_; }
-  std::uint32_t nodes() const override { return nodes_; }
-  std::uint32_t nodes_on_host() const override { return nodes_; }
-  std::string_view host() const override { return host_; }
+  std::uint32_t nodes() const override { return map_.nodes(); }
+  std::span<const std::uint32_t> hosts() const override { return map_.host_of; }
+  std::string_view host_name(NodeId node) const override { return map_.name_of(node.value); }
+  std::uint32_t nodes_on_host() const override { return nodes_on_host_; }
   base::Result<std::vector<Contribution>> exchange(std::span<const std::byte> bytes,
                                                    std::span<const int> fds) override;
   void leaving() override;
@@ -37,8 +39,8 @@ class LocalBootstrap final : public Bootstrap {
   base::Result<> receive_cards(std::vector<Contribution>& all);
 
   NodeId self_{};
-  std::uint32_t nodes_ = 0;
-  std::string host_;
+  JobMap map_;
+  std::uint32_t nodes_on_host_ = 0;
   base::UniqueFd channel_;
   base::UniqueFd lifeline_;
   base::UniqueFd news_;

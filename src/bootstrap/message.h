@@ -11,7 +11,8 @@ namespace terrane::bootstrap {
 enum class MessageKind : std::uint32_t {
   kClaim = 1,    // node, on the inherited socket: I am this node; with my channel and the end of my
                  // lifeline
-  kWelcome = 2,  // launcher: your number and the job's size; the host's name; with the job's news
+  kWelcome = 2,  // launcher: your number; the job's map (job_map.h), in pieces as a card is; with
+                 // the job's news
   kRefused = 3,  // launcher: a sentence
   kCard = 4,     // both: a piece of the card of `node`
   kMissing = 5,  // launcher: the exchange cannot end; a sentence
@@ -26,7 +27,7 @@ struct MessageHeader {
   std::uint32_t magic = kMessageMagic;
   MessageKind kind{};
   std::uint32_t node = 0;
-  std::uint32_t nodes = 0;
+  std::uint32_t reserved = 0;
   std::uint64_t total_bytes = 0;  // of the whole card
   std::uint32_t total_fds = 0;    // of the whole card
   std::int32_t code = 0;

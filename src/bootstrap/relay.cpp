@@ -29,8 +29,8 @@ std::string name_nodes(const std::vector<std::uint32_t>& nodes) {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Relay>> Relay::create(std::uint32_t nodes, std::string host) {
-  std::unique_ptr<Relay> relay(new Relay(nodes, std::move(host)));
+base::Result<std::unique_ptr<Relay>> Relay::create(const JobMap& map) {
+  std::unique_ptr<Relay> relay(new Relay(map));
   relay->events_.reset(::epoll_create1(EPOLL_CLOEXEC));
   if (!relay->events_) return base::errno_error("cannot watch the nodes' sockets");
   int ends[2];
@@ -117,13 +117,10 @@ void Relay::read_claims(std::uint32_t node) {
 
 bool Relay::give_place(std::uint32_t node) {
   Seat& seat = seats_[node];
-  MessageHeader welcome{.kind = MessageKind::kWelcome,
-                        .node = node,
-                        .nodes = static_cast<std::uint32_t>(seats_.size())};
   const int news[1] = {news_in_.get()};
   base::UniqueFd channel = std::move(reader_.fds()[0]);
-  auto host = std::as_bytes(std::span(host_.data(), host_.size()));
-  if (send_packet(channel.get(), welcome, host, news, MSG_DONTWAIT) != PacketStatus::kDone) {
+  CardSender welcome(node, map_, news, MessageKind::kWelcome);
+  if (welcome.send(channel.get(), MSG_DONTWAIT) != PacketStatus::kDone) {
     return false;  // it died at once, or its channel is no socket: the place stays free
   }
   seat.place.presence = Place::Presence::kJoined;

@@ -10,6 +10,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "bootstrap/card.h"
+#include "bootstrap/job_map.h"
 #include "bootstrap/packet.h"
 
 namespace terrane::bootstrap {
@@ -31,7 +32,7 @@ struct Place {
 // sends nonsense loses its own channel only. One thread.
 class Relay {
  public:
-  static base::Result<std::unique_ptr<Relay>> create(std::uint32_t nodes, std::string host);
+  static base::Result<std::unique_ptr<Relay>> create(const JobMap& map);
 
   // The node's end of its place's socket, to be inherited by the node (at descriptor 100 or above,
   // where scripts do not step on it). Once a place.
@@ -69,7 +70,7 @@ class Relay {
     Place place;
   };
 
-  Relay(std::uint32_t nodes, std::string host) : host_(std::move(host)), seats_(nodes) {}
+  explicit Relay(const JobMap& map) : map_(encode_map(map)), seats_(map.nodes()) {}
 
   void watch(int fd, std::uint32_t node, bool is_channel, std::uint32_t events, int operation);
   void read_claims(std::uint32_t node);
@@ -81,7 +82,7 @@ class Relay {
   void relay_when_complete();
   void send_cards(std::uint32_t node);
 
-  std::string host_;
+  std::vector<std::byte> map_;  // as it goes to the nodes
   std::vector<Seat> seats_;
   std::vector<Card> relayed_;                  // of the exchange whose cards are going out
   std::vector<std::vector<int>> relayed_fds_;  // the same descriptors, as senders want them

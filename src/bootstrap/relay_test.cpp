@@ -37,7 +37,7 @@ struct BareNode {
 class RelayTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto made = Relay::create(2, "alpha");
+    auto made = Relay::create(map_of_one_host(2, "alpha"));
     ASSERT_TRUE(made.ok());
     relay_ = std::move(made).value();
     for (std::uint32_t node : {0u, 1u}) {
@@ -69,13 +69,12 @@ class RelayTest : public testing::Test {
 constexpr MessageHeader kEmptyCard0{.kind = MessageKind::kCard, .node = 0};
 constexpr MessageHeader kEmptyCard1{.kind = MessageKind::kCard, .node = 1};
 
-TEST_F(RelayTest, AClaimIsAnsweredWithNumberSizeHostAndNews) {
+TEST_F(RelayTest, AClaimIsAnsweredWithNumberMapAndNews) {
   nodes_[1].claim();
   EXPECT_EQ(serve(), std::vector<NodeId>{NodeId{1}});
   ASSERT_EQ(nodes_[1].receive(), PacketStatus::kDone);
   EXPECT_EQ(nodes_[1].reader.header().node, 1u);
-  EXPECT_EQ(nodes_[1].reader.header().nodes, 2u);
-  EXPECT_EQ(nodes_[1].reader.text(), "alpha");
+  EXPECT_EQ(decode_map(nodes_[1].reader.bytes()), map_of_one_host(2, "alpha"));
   EXPECT_EQ(nodes_[1].reader.fds().size(), 1u);
   EXPECT_EQ(place(1).pid, ::getpid());
   EXPECT_EQ(place(0).presence, Place::Presence::kAbsent);

@@ -55,7 +55,8 @@ base::Result<> Node::start() {
 
 // Regions and cards go to everyone, with what has to be the same on all nodes in front.
 base::Result<> Node::wire_up(const Options& options) {
-  auto placement = transport::Placement::on_one_host(self(), nodes());
+  auto hosts = bootstrap_->hosts();
+  transport::Placement placement{self(), nodes(), {hosts.begin(), hosts.end()}};
   auto factory = transport::make_transport(options.transport, placement);
   if (!factory) return factory.error();
   auto exported = space_->exported();

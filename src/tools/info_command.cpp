@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <thread>
 
-#include "bootstrap/host_name.h"
+#include "bootstrap/this_host.h"
 #include "platform/fault_source.h"
 #include "tools/commands.h"
 #include "tools/launch/limits.h"
@@ -30,7 +30,7 @@ int info() {
   NodeLimit limit = node_limit();
   line("version", TERRANE_VERSION);
   line("compiler", __VERSION__);
-  line("host", bootstrap::host_name());
+  line("host", bootstrap::this_hosts_name());
   line("kernel", fmt::format("{} {} {}", system.sysname, system.release, system.machine));
   line("processors", std::to_string(std::thread::hardware_concurrency()));
   line("node limit", fmt::format("{} ({})", limit.nodes, limit.reason));

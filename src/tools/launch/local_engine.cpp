@@ -11,7 +11,7 @@
 #include <cerrno>
 
 #include "base/log.h"
-#include "bootstrap/host_name.h"
+#include "bootstrap/this_host.h"
 #include "tools/launch/cpu_binding.h"
 #include "tools/launch/forwarded_signals.h"
 #include "tools/launch/process_tree.h"
@@ -35,7 +35,7 @@ LocalEngine::LocalEngine(const JobPlan& plan, const Inheritance& inheritance, ba
       inheritance_(inheritance),
       front_(std::move(front)),
       input_(std::move(input)),
-      host_(bootstrap::host_name()),
+      host_(bootstrap::this_hosts_name()),
       nodes_(plan.nodes) {}
 
 int LocalEngine::run() {
@@ -58,7 +58,7 @@ base::Result<> LocalEngine::start() {
     if (!tagger) return tagger.error();
     tagger_ = tagger.value();
   }
-  auto relay = bootstrap::Relay::create(plan_.nodes, host_);
+  auto relay = bootstrap::Relay::create(bootstrap::map_of_one_host(plan_.nodes, host_));
   if (!relay) return relay.error();
   relay_ = std::move(relay).value();
   if (auto watched = watch_all(); !watched) return watched.error();

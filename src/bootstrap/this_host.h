@@ -6,7 +6,7 @@
 
 namespace terrane::bootstrap {
 
-inline std::string host_name() {
+inline std::string this_hosts_name() {
   char name[256] = "localhost";
   ::gethostname(name, sizeof name - 1);
   name[sizeof name - 1] = '\0';

@@ -1,0 +1,73 @@
+#include "bootstrap/job_map.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace terrane::bootstrap {
+namespace {
+
+void put(std::vector<std::byte>& out, const void* data, std::size_t size) {
+  std::size_t before = out.size();
+  out.resize(before + size);
+  if (size != 0) std::memcpy(out.data() + before, data, size);
+}
+
+void put_number(std::vector<std::byte>& out, std::uint32_t number) {
+  put(out, &number, sizeof number);
+}
+
+bool take(std::span<const std::byte>& from, void* to, std::size_t size) {
+  if (from.size() < size) return false;
+  std::memcpy(to, from.data(), size);
+  from = from.subspan(size);
+  return true;
+}
+
+bool take_name(std::span<const std::byte>& from, std::string& name) {
+  std::uint32_t size = 0;
+  if (!take(from, &size, sizeof size) || size > kMaxHostName || size > from.size()) return false;
+  name.resize(size);
+  return take(from, name.data(), size);
+}
+
+}  // namespace
+
+std::uint32_t JobMap::nodes_on(std::uint32_t host) const {
+  return static_cast<std::uint32_t>(std::count(host_of.begin(), host_of.end(), host));
+}
+
+JobMap map_of_one_host(std::uint32_t nodes, std::string name) {
+  return {{std::move(name)}, std::vector<std::uint32_t>(nodes, 0)};
+}
+
+std::vector<std::byte> encode_map(const JobMap& map) {
+  std::vector<std::byte> out;
+  put_number(out, static_cast<std::uint32_t>(map.names.size()));
+  put_number(out, map.nodes());
+  for (const std::string& name : map.names) {
+    put_number(out, static_cast<std::uint32_t>(name.size()));
+    put(out, name.data(), name.size());
+  }
+  put(out, map.host_of.data(), map.host_of.size() * sizeof map.host_of[0]);
+  return out;
+}
+
+std::optional<JobMap> decode_map(std::span<const std::byte> bytes) {
+  std::uint32_t hosts = 0, nodes = 0;
+  if (!take(bytes, &hosts, sizeof hosts) || !take(bytes, &nodes, sizeof nodes)) return std::nullopt;
+  if (hosts == 0 || hosts > kMaxJobHosts || nodes == 0 || nodes > kMaxJobNodes) return std::nullopt;
+  JobMap map;
+  map.names.resize(hosts);
+  for (std::string& name : map.names) {
+    if (!take_name(bytes, name)) return std::nullopt;
+  }
+  map.host_of.resize(nodes);
+  if (!take(bytes, map.host_of.data(), nodes * sizeof map.host_of[0]) || !bytes.empty()) {
+    return std::nullopt;
+  }
+  bool all_known = std::all_of(map.host_of.begin(), map.host_of.end(),
+                               [hosts](std::uint32_t host) { return host < hosts; });
+  return all_known ? std::optional(std::move(map)) : std::nullopt;
+}
+
+}  // namespace terrane::bootstrap

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace terrane::bootstrap {
+
+// On which host each node of a job runs. Hosts are numbered from 0 in the order of their first
+// nodes.
+struct JobMap {
+  std::vector<std::string> names;      // by host
+  std::vector<std::uint32_t> host_of;  // by node
+
+  std::uint32_t nodes() const { return static_cast<std::uint32_t>(host_of.size()); }
+  std::uint32_t nodes_on(std::uint32_t host) const;
+  const std::string& name_of(std::uint32_t node) const { return names[host_of[node]]; }
+
+  bool operator==(const JobMap&) const = default;
+};
+
+inline constexpr std::uint32_t kMaxJobHosts = 1024;
+inline constexpr std::uint32_t kMaxJobNodes = 4096;
+inline constexpr std::size_t kMaxHostName = 255;
+
+// All `nodes` on the host of this name.
+JobMap map_of_one_host(std::uint32_t nodes, std::string name);
+
+// The bytes in which the launcher tells the map to a node. Both ends are of the same build's wire
+// version, on machines of the same byte order.
+std::vector<std::byte> encode_map(const JobMap& map);
+// nullopt: not a map, or one over the limits, or a node on a host that there is not. Never reads
+// outside of `bytes`.
+std::optional<JobMap> decode_map(std::span<const std::byte> bytes);
+
+}  // namespace terrane::bootstrap

@@ -1,0 +1,52 @@
+#include "bootstrap/job_map.h"
+
+#include <gtest/gtest.h>
+
+#include "base/prng.h"
+
+namespace terrane::bootstrap {
+namespace {
+
+JobMap sample() { return {{"alpha", "beta"}, {0, 0, 1}}; }
+
+TEST(JobMapTest, WhatIsEncodedIsDecodedAlike) {
+  EXPECT_EQ(decode_map(encode_map(sample())), sample());
+  JobMap one = map_of_one_host(3, "");
+  EXPECT_EQ(decode_map(encode_map(one)), one);
+  EXPECT_EQ(sample().nodes_on(0), 2u);
+  EXPECT_EQ(sample().name_of(2), "beta");
+}
+
+TEST(JobMapTest, EveryTruncationAndEveryExtraByteIsRefused) {
+  auto bytes = encode_map(sample());
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(decode_map(std::span(bytes).first(size))) << size;
+  }
+  bytes.push_back(std::byte{0});
+  EXPECT_FALSE(decode_map(bytes));
+}
+
+TEST(JobMapTest, ANodeOnAHostThatThereIsNotIsRefused) {
+  EXPECT_FALSE(decode_map(encode_map({{"alpha"}, {0, 1}})));
+  EXPECT_FALSE(decode_map(encode_map({{"alpha"}, {}})));
+  EXPECT_FALSE(decode_map(encode_map({{}, {0}})));
+  EXPECT_FALSE(decode_map(encode_map({{std::string(kMaxHostName + 1, 'a')}, {0}})));
+  EXPECT_FALSE(decode_map(encode_map(map_of_one_host(kMaxJobNodes + 1, "a"))));
+}
+
+TEST(JobMapTest, DamagedBytesNeverGiveAMapOverTheLimits) {
+  base::Prng random(7);
+  for (int round = 0; round < 20'000; ++round) {
+    auto bytes = encode_map(sample());
+    for (int i = 0; i < 3; ++i) {
+      bytes[random.below(static_cast<std::uint32_t>(bytes.size()))] =
+          static_cast<std::byte>(random.below(256));
+    }
+    auto map = decode_map(bytes);
+    if (!map) continue;
+    for (std::uint32_t host : map->host_of) ASSERT_LT(host, map->names.size());
+  }
+}
+
+}  // namespace
+}  // namespace terrane::bootstrap
