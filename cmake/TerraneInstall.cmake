@@ -13,7 +13,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/terrane DESTINATION ${CMAKE_INST
 
 # Builds what is installed, and no test.
 add_custom_target(terrane_installed DEPENDS libterrane terrane)
-foreach(example counter restore)
+foreach(example counter restore lu)
   if(TARGET ${example})
     install(TARGETS ${example} DESTINATION ${TERRANE_EXAMPLES_DIR})
     set_target_properties(${example} PROPERTIES INSTALL_RPATH "$ORIGIN/../..")

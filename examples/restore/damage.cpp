@@ -4,10 +4,12 @@
 #include <array>
 #include <cmath>
 
-#include "random.h"
+#include "support/random.h"
 
 namespace restore {
 namespace {
+
+using example::Random;
 
 struct Point {
   double x, y;

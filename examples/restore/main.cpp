@@ -14,6 +14,7 @@
 #include "prepare.h"
 #include "report.h"
 #include "shared_solver.h"
+#include "support/breakdown.h"
 
 namespace restore {
 namespace {
@@ -74,7 +75,7 @@ SharedResult restore_together(const Options& options, const Damaged& picture,
   }
   result.seconds = seconds_since(start);
   terrane_read_counters(&after);
-  shared.counters[terrane_node()] = spent_between(before, after);
+  shared.counters[terrane_node()] = example::spent_between(before, after);
   terrane_barrier();
   return result;
 }
@@ -109,7 +110,7 @@ void print_results(const Options& options, const Prepared& prepared, const Share
   std::printf("PSNR %.2f dB damaged, %.2f dB restored\n",
               psnr(prepared.original, prepared.damaged.samples),
               psnr(prepared.original, together.samples));
-  print_breakdown(shared.counters, terrane_nodes(), options.threads);
+  example::print_breakdown(shared.counters, terrane_nodes(), options.threads);
 }
 
 // Node 0, after the work: checks, tells, writes the picture.

@@ -2,11 +2,9 @@
 
 #include <getopt.h>
 
-#include <cerrno>
-#include <charconv>
-#include <cmath>
-#include <cstdlib>
-#include <cstring>
+#include <cfloat>
+
+#include "support/number.h"
 
 namespace restore {
 
@@ -27,6 +25,8 @@ const char* const kUsage =
 
 namespace {
 
+using example::parse_number;
+
 constexpr struct option kLongOptions[] = {{"damage", required_argument, nullptr, 'd'},
                                           {"mask", required_argument, nullptr, 'm'},
                                           {"output", required_argument, nullptr, 'o'},
@@ -36,24 +36,6 @@ constexpr struct option kLongOptions[] = {{"damage", required_argument, nullptr,
                                           {"iterations", required_argument, nullptr, 'i'},
                                           {"help", no_argument, nullptr, 'h'},
                                           {nullptr, 0, nullptr, 0}};
-
-template <typename Integer>
-bool parse_integer(const char* text, Integer least, Integer most, Integer& out) {
-  const char* const end = text + std::strlen(text);
-  Integer value{};
-  const auto [stopped, error] = std::from_chars(text, end, value);
-  if (error != std::errc{} || stopped != end || value < least || value > most) return false;
-  out = value;
-  return true;
-}
-
-bool parse_tolerance(const char* text, double& out) {
-  char* end = nullptr;
-  const double value = std::strtod(text, &end);
-  if (end == text || *end != '\0' || !std::isfinite(value) || value < 0) return false;
-  out = value;
-  return true;
-}
 
 Failure bad_value(const char* option, const char* wanted) {
   return Failure{std::string("'") + optarg + "' is no value for " + option + "; give " + wanted};
@@ -73,20 +55,20 @@ Outcome<> take_option(int option, Options& options) {
       options.output = optarg;
       return success();
     case 'd':
-      if (parse_integer<std::uint64_t>(optarg, 0, UINT64_MAX, options.seed)) return success();
+      if (parse_number<std::uint64_t>(optarg, 0, UINT64_MAX, options.seed)) return success();
       return bad_value("--damage", "a whole number, the seed");
     case 't':
-      if (parse_integer<std::uint32_t>(optarg, 1, 256, options.threads)) return success();
+      if (parse_number<std::uint32_t>(optarg, 1, 256, options.threads)) return success();
       return bad_value("--threads", "a whole number from 1 to 256");
     case 'e':
-      if (parse_tolerance(optarg, options.solver.tolerance)) return success();
+      if (parse_number<double>(optarg, 0, DBL_MAX, options.solver.tolerance)) return success();
       return bad_value("--tolerance", "a number from 0, such as 0.0001");
     case 'k':
-      if (parse_integer<std::uint32_t>(optarg, 1, kMost, options.solver.check_every))
+      if (parse_number<std::uint32_t>(optarg, 1, kMost, options.solver.check_every))
         return success();
       return bad_value("--check-every", "a whole number from 1");
     default:
-      if (parse_integer<std::uint32_t>(optarg, 1, kMost, options.solver.max_iterations)) {
+      if (parse_number<std::uint32_t>(optarg, 1, kMost, options.solver.max_iterations)) {
         return success();
       }
       return bad_value("--iterations", "a whole number from 1");

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <terrane/pages.h>
-
 #include <chrono>
 #include <cstdint>
 #include <vector>
@@ -31,11 +29,5 @@ class Progress {
 
 // Peak signal-to-noise ratio in dB over all samples; infinite for the same picture.
 double psnr(const Image& original, const std::vector<std::uint8_t>& samples);
-
-// What a node spent between two readings of its counters.
-terrane_counters spent_between(const terrane_counters& before, const terrane_counters& after);
-
-// ViSMI's breakdown, a line a node: computation is what is left of elapsed time x threads.
-void print_breakdown(const terrane_counters* nodes, int count, std::uint32_t threads);
 
 }  // namespace restore

@@ -1,16 +1,11 @@
 #include "shared_solver.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <thread>
-#include <vector>
+
+#include "support/workers.h"
 
 namespace restore {
 namespace {
-
-constexpr std::uint32_t kWorkersBarrier = 1;
 
 template <typename T>
 bool allocate(T*& out, std::size_t count, const char* name) {
@@ -20,14 +15,6 @@ bool allocate(T*& out, std::size_t count, const char* name) {
   return out != nullptr;
 }
 
-// The memory of a node that could not enter a barrier is no longer coherent: there is nothing to go
-// on with.
-void workers_barrier(std::uint32_t threads_here) {
-  if (terrane_barrier_threads(kWorkersBarrier, threads_here) == TERRANE_OK) return;
-  std::fprintf(stderr, "restore: %s\n", terrane_error());
-  std::_Exit(1);
-}
-
 // One worker's part in the team of all threads of all nodes.
 class SharedTeam {
  public:
@@ -35,7 +22,7 @@ class SharedTeam {
              std::uint32_t threads_here)
       : changes_(changes), worker_(worker), workers_(workers), threads_here_(threads_here) {}
 
-  void wait() { workers_barrier(threads_here_); }
+  void wait() { example::workers_barrier(threads_here_); }
 
   // Two sets of slots in turn: the next test may write while a slow worker still reads the last.
   double largest(double mine) {
@@ -96,10 +83,7 @@ Convergence solve_shared(const Damaged& picture, const SolverSettings& settings,
     team.wait();
   };
 
-  std::vector<std::thread> others;
-  for (std::uint32_t thread = 1; thread < threads; ++thread) others.emplace_back(work, thread);
-  work(0);
-  for (std::thread& other : others) other.join();
+  example::run_threads(threads, work);
   return result;
 }
 

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-namespace restore {
+namespace example {
 
-// splitmix64 (Steele, Lea, Flood 2014): the same seed draws the same damage on every machine.
+// splitmix64 (Steele, Lea, Flood 2014): the same seed gives the same numbers on every machine.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -26,4 +26,4 @@ class Random {
   std::uint64_t state_;
 };
 
-}  // namespace restore
+}  // namespace example
