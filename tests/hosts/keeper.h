@@ -1,0 +1,44 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+#include "host_options.h"
+#include "request.h"
+
+namespace terrane::test_hosts {
+
+// The first process of a host: makes the host, runs commands in it, takes in processes that lost
+// their parents, and answers how commands ended. The kernel ends every process of the host with it.
+class Keeper {
+ public:
+  // `channel`: to the switch, which gives requests for this host and takes those for others.
+  Keeper(const HostOptions& options, std::uint32_t host, UniqueFd channel)
+      : options_(options), host_(host), channel_(std::move(channel)) {}
+
+  // Returns when the switch has gone.
+  int run();
+
+ private:
+  struct Command {
+    pid_t pid;
+    UniqueFd answer;
+    bool attached;  // ends with the client
+  };
+
+  bool make_host();
+  base::Result<> listen();
+  void serve();
+  void take_request(int socket);
+  void accept_client();
+  void start(Message message);
+  void reap();
+
+  HostOptions options_;
+  std::uint32_t host_;
+  UniqueFd channel_, listener_, children_;
+  std::vector<Command> commands_;
+};
+
+}  // namespace terrane::test_hosts

@@ -1,0 +1,114 @@
+#include "network.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "bootstrap/unique_fd.h"
+
+namespace terrane::test_hosts {
+namespace {
+
+using base::errno_error;
+using base::error;
+using base::Result;
+using bootstrap::UniqueFd;
+
+constexpr std::size_t kPipeBytes = 60'000;  // what a pipe holds without a reader
+
+// Runs `tool -batch -` (ip or tc) on the lines; its own words are the error.
+Result<> run_batch(const char* tool, const std::string& lines) {
+  int in[2], out[2];
+  if (lines.size() > kPipeBytes) return error("too many hosts for one batch of {}", tool);
+  if (::pipe2(in, O_CLOEXEC) < 0 || ::pipe2(out, O_CLOEXEC) < 0) {
+    return errno_error("cannot make a pipe");
+  }
+  UniqueFd in_read(in[0]), in_write(in[1]), out_read(out[0]), out_write(out[1]);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, in_read.get(), STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, out_write.get(), STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, out_write.get(), STDERR_FILENO);
+  std::string name = tool, batch = "-batch", dash = "-";
+  char* arguments[] = {name.data(), batch.data(), dash.data(), nullptr};
+  pid_t pid = 0;
+  int failed = ::posix_spawnp(&pid, tool, &actions, nullptr, arguments, environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) {
+    return error("cannot run {} (package iproute2): {}", tool, std::strerror(failed));
+  }
+  out_write.reset();
+  [[maybe_unused]] ssize_t written = ::write(in_write.get(), lines.data(), lines.size());
+  in_write.reset();
+  std::string said;
+  char part[1024];
+  for (ssize_t got; (got = ::read(out_read.get(), part, sizeof part)) > 0;) {
+    said.append(part, static_cast<std::size_t>(got));
+  }
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  while (said.ends_with('\n')) said.pop_back();
+  if (status != 0) return error("{} could not set up the network: {}", tool, said);
+  return {};
+}
+
+std::string port_name(std::uint32_t host, std::uint32_t link) {
+  return fmt::format("p{}-{}", host, link);
+}
+
+// A bucket that holds 4 ms of traffic at 10 Gbit/s: a small one would bound fast links by itself.
+std::string bound(const std::string& device, const std::string& rate) {
+  return fmt::format("qdisc add dev {} root tbf rate {} burst 512kb latency 50ms\n", device, rate);
+}
+
+Result<> bound_rates(const HostOptions& options, const std::vector<std::string>& devices) {
+  if (options.rate.empty()) return {};
+  std::string lines;
+  for (const std::string& device : devices) lines += bound(device, options.rate);
+  return run_batch("tc", lines);
+}
+
+}  // namespace
+
+Result<> make_switch(const HostOptions& options, const std::vector<pid_t>& keepers) {
+  std::string lines = "link set dev lo up\n";
+  std::vector<std::string> ports;
+  for (std::uint32_t link = 0; link < options.links; ++link) {
+    lines += fmt::format(
+        "link add dev br{0} type bridge stp_state 0 forward_delay 0\n"
+        "link set dev br{0} up\n",
+        link);
+    for (std::uint32_t host = 0; host < keepers.size(); ++host) {
+      ports.push_back(port_name(host, link));
+      lines += fmt::format(
+          "link add dev {0} type veth peer name eth{1} netns "
+          "{2}\n"
+          "link set dev {0} master br{1} up\n",
+          ports.back(), link, keepers[host]);
+    }
+  }
+  if (auto made = run_batch("ip", lines); !made) return made;
+  return bound_rates(options, ports);
+}
+
+Result<> make_interfaces(const HostOptions& options, std::uint32_t host) {
+  std::string lines = "link set dev lo up\n";
+  std::vector<std::string> devices;
+  for (std::uint32_t link = 0; link < options.links; ++link) {
+    devices.push_back(fmt::format("eth{}", link));
+    lines += fmt::format("address add {}/24 dev {}\nlink set dev {} up\n", host_address(host, link),
+                         devices.back(), devices.back());
+  }
+  if (auto made = run_batch("ip", lines); !made) return made;
+  return bound_rates(options, devices);
+}
+
+Result<> set_port(std::uint32_t host, std::uint32_t link, bool up) {
+  return run_batch("ip",
+                   fmt::format("link set dev {} {}\n", port_name(host, link), up ? "up" : "down"));
+}
+
+}  // namespace terrane::test_hosts

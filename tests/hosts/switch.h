@@ -1,0 +1,44 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+#include "host_options.h"
+#include "request.h"
+
+namespace terrane::test_hosts {
+
+// Makes the hosts and stands between them: owns the bridges, the keepers' channels, and the process
+// namespace that holds all hosts, so that nothing of them outlives it. It ends when its owner does.
+class Switch {
+ public:
+  // `control`: to the owner, who is told "ready" or what is wrong, and sends requests.
+  Switch(HostOptions options, UniqueFd control)
+      : options_(std::move(options)), control_(std::move(control)) {}
+
+  // To be called in a process that nothing else runs in; forks the switch and waits for its end.
+  static int run_in_namespaces(const HostOptions& options, UniqueFd control);
+
+ private:
+  struct Host {
+    pid_t keeper = 0;
+    UniqueFd channel;  // none: the host is down
+  };
+
+  int run();
+  base::Result<> make_hosts();
+  base::Result<> start_keeper(std::uint32_t host, int own_namespace);
+  base::Result<> hear_from_all(const char* expected);
+  void serve();
+  void reap();
+  void route(Message message);
+  base::Result<> change_link(const Request& request);
+  Host* find(const std::string& name);
+
+  HostOptions options_;
+  UniqueFd control_;
+  std::vector<Host> hosts_;
+};
+
+}  // namespace terrane::test_hosts
