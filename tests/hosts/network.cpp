@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "bootstrap/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace terrane::test_hosts {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 using base::errno_error;
 using base::error;
 using base::Result;
-using bootstrap::UniqueFd;
+using base::UniqueFd;
 
 constexpr std::size_t kPipeBytes = 60'000;  // what a pipe holds without a reader
 

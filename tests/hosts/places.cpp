@@ -9,14 +9,14 @@
 #include <filesystem>
 #include <fstream>
 
-#include "bootstrap/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace terrane::test_hosts {
 namespace {
 
 using base::errno_error;
 using base::Result;
-using bootstrap::UniqueFd;
+using base::UniqueFd;
 
 namespace fs = std::filesystem;
 

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "base/result.h"
-#include "bootstrap/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace terrane::test_hosts {
 
-using bootstrap::UniqueFd;
+using base::UniqueFd;
 
 // What a client asks of the test hosts: run a command in one of them, or change one of their links.
 struct Request {
