@@ -161,30 +161,29 @@ Task<bool> Hlrc::invalidate(Strand& s, BlockRange run, bool punch) {
   bool early = mutant(Mutant::kDiffBeforeZap);
   if (!early) co_await s.view(StepKind::kZap, run);
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
-    bool needed = false;
-    BlockState state = co_await invalidate_block(s, b, needed);
+    co_await invalidate_block(s, b);
     if (early) co_await s.view(StepKind::kZap, {b, 1});
-    if (punch && !needed) co_await s.view(StepKind::kPunch, {b, 1});
-    co_await unlock_block(s, b, state);
   }
+  if (mutant(Mutant::kInvalidBeforeFlushed)) s.posted = false;
+  co_await await_flush(s);
+  for (std::uint64_t b = run.first; b < run.end(); ++b) co_await finish_invalid(s, b, punch);
   co_return true;
 }
 
-Task<BlockState> Hlrc::invalidate_block(Strand& s, std::uint64_t block, bool& memory_needed) {
+// What the copy has more than its home goes there, and the sets forget it.
+Task<bool> Hlrc::invalidate_block(Strand& s, std::uint64_t block) {
   BlockState state = entries_[block].state();
-  memory_needed = true;
   if (state == BlockState::kInvalid || state == BlockState::kHome) {
     // While this waited for the block its fetch gave up, and another thread may have claimed it. A
     // fault maps it again; what the zapped entry knew of writes is taken for certain.
     mark(Mark::kInvalidateFindsNoCopy);
     if (tracked_.contains(block) && !mutant(Mutant::kKeepFailedFetch)) co_await untrack(s, block);
-    co_return state;
+    co_return true;
   }
-  bool mine = false;
   std::size_t before = notices_.size();
   bool dirty = co_await may_be_dirty(s, block, state);
   if (dirty && !mutant(Mutant::kInvalidateWithoutDiff)) {
-    mine = co_await push_changes(s, block, mutant(Mutant::kDiffBeforeZap));
+    bool mine = co_await push_changes(s, block, mutant(Mutant::kDiffBeforeZap));
     if (mine) mark(Mark::kInvalidateClaimsHome);
     if (notices_.size() > before) mark(Mark::kInvalidateFlushesDirty);
     if (mutant(Mutant::kForgetInvalidated)) notices_.resize(before);
@@ -192,8 +191,17 @@ Task<BlockState> Hlrc::invalidate_block(Strand& s, std::uint64_t block, bool& me
   written_.erase(block);
   leases_.erase(block);
   remove_cached(block);
-  memory_needed = mine;
-  co_return BlockState::kInvalid;
+  co_return true;
+}
+
+// A copy becomes invalid. Its memory may go unless the block found its home here.
+Task<bool> Hlrc::finish_invalid(Strand& s, std::uint64_t block, bool punch) {
+  BlockState state = entries_[block].state();
+  bool copy = state == BlockState::kClean || state == BlockState::kWritten;
+  if (punch && copy && entries_[block].home() != config_.self)
+    co_await s.view(StepKind::kPunch, {block, 1});
+  co_await unlock_block(s, block, copy ? BlockState::kInvalid : state);
+  co_return true;
 }
 
 // With write detection by scan, the comparison with the twin tells. A copy of zeros that was only

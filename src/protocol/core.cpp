@@ -75,6 +75,8 @@ void Core::received(const Received& event) {
     case wire::Kind::kRegionDropped:
       good = regions_.received(event.from, message);
       break;
+    default:  // what the host's pages are asked and told, it keeps to itself
+      break;
   }
   if (!good) outbox_.malformed(event.from);
 }

@@ -7,6 +7,7 @@ Hlrc::Hlrc(const HlrcConfig& config, const HlrcMemory& memory, Core& core)
     : config_(config),
       core_(core),
       entries_(memory.entries),
+      reached_(memory.reached),
       cached_(memory.sets[0], config.blocks),
       leases_(memory.sets[1], config.blocks),
       tracked_(memory.sets[2], config.blocks),
@@ -120,6 +121,10 @@ Task<std::uint64_t> Hlrc::find_home(Strand& s, std::uint64_t block, Access wante
 
 // The home's bytes, or zeros where it has none; by the home's word the copy stays a lease or not.
 Task<bool> Hlrc::fetch(Strand& s, std::uint64_t block, NodeId home) {
+  if (home != kNoNode && !reaches(home)) {
+    bool fetched = co_await fetch_by_message(s, block, home);
+    co_return fetched;
+  }
   if (home != kNoNode) {
     std::uint64_t word = co_await s.at(StepKind::kLoadWord, home, BlockId{block});
     if (word & kTracked) {
@@ -134,6 +139,20 @@ Task<bool> Hlrc::fetch(Strand& s, std::uint64_t block, NodeId home) {
   std::uint64_t backed = co_await s.view(StepKind::kPopulate, {block, 1});
   if (backed == 0) co_return false;
   if (home != kNoNode) co_await s.at(StepKind::kCopyHome, home, BlockId{block});
+  co_return true;
+}
+
+// The home does for us, in the same order, what we would do in its memory.
+Task<bool> Hlrc::fetch_by_message(Strand& s, std::uint64_t block, NodeId home) {
+  std::uint64_t backed = co_await s.view(StepKind::kPopulate, {block, 1});
+  if (backed == 0) co_return false;
+  std::uint64_t word = co_await s.at(StepKind::kFetch, home, BlockId{block});
+  if (word & kTracked) {
+    mark(Mark::kFaultFetchesTrackedByMessage);
+    leases_.erase(block);
+  } else {
+    mark(Mark::kFaultFetchesLeaseByMessage);
+  }
   co_return true;
 }
 

@@ -31,6 +31,7 @@ struct HlrcConfig {
 struct HlrcMemory {
   BlockEntry* entries = nullptr;  // one a block
   BlockSet::Word* sets[4] = {};   // BlockSet::words_needed(blocks) each
+  const bool* reached = nullptr;  // by node: its memory can be reached; nullptr: everyone's can
 };
 
 enum class FaultResult : std::uint8_t { kDone, kForeign, kNoMemory };
@@ -80,6 +81,7 @@ class Hlrc {
   Task<FaultResult> fault_at_home(Strand& s, std::uint64_t block, Access wanted);
   Task<bool> fault_copy(Strand& s, std::uint64_t block, Access wanted, NodeId home);
   Task<bool> fetch(Strand& s, std::uint64_t block, NodeId home);
+  Task<bool> fetch_by_message(Strand& s, std::uint64_t block, NodeId home);
   Task<NodeId> still_unclaimed(Strand& s, std::uint64_t block);
   Task<bool> first_write(Strand& s, std::uint64_t block);
   Task<bool> evict_some(Strand& s);
@@ -98,6 +100,7 @@ class Hlrc {
   Task<bool> track_part(Strand& s, BlockRange run);
   bool trackable(std::uint64_t block) const;
   Task<bool> push_changes(Strand& s, std::uint64_t block, bool update_twin);
+  Task<bool> await_flush(Strand& s);
 
   // acquire.cpp
   Task<bool> wait_for_departure(Strand& s, std::uint32_t number);
@@ -105,7 +108,8 @@ class Hlrc {
   void select_invalid(Strand& s) const;
   void select_cached(Strand& s, BlockRange within) const;
   Task<bool> invalidate(Strand& s, BlockRange run, bool punch);
-  Task<BlockState> invalidate_block(Strand& s, std::uint64_t block, bool& memory_needed);
+  Task<bool> invalidate_block(Strand& s, std::uint64_t block);
+  Task<bool> finish_invalid(Strand& s, std::uint64_t block, bool punch);
   Task<bool> may_be_dirty(Strand& s, std::uint64_t block, BlockState state);
   Task<bool> drop_run(Strand& s, BlockRange run);
   Task<bool> enter(Strand& s);
@@ -114,6 +118,7 @@ class Hlrc {
   bool enters_free(Access wanted) const {
     return wanted == Access::kWrite || !config_.enters_protected;
   }
+  bool reaches(NodeId node) const { return reached_ == nullptr || reached_[node.value]; }
   bool scans() const { return config_.detection == WriteDetection::kScan; }
   void add_cached(std::uint64_t block);
   void remove_cached(std::uint64_t block);
@@ -122,6 +127,7 @@ class Hlrc {
   HlrcConfig config_;
   Core& core_;
   BlockEntry* entries_;
+  const bool* reached_;
   BlockSet cached_;   // copies of others' blocks, also those being made
   BlockSet leases_;   // of these, the ones that die at the next acquire
   BlockSet tracked_;  // our home blocks that are protected and whose readers rely on notices

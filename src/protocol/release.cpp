@@ -28,6 +28,7 @@ Task<bool> Hlrc::release(Strand& s) {
     co_await flush_run(s, run);
   }
   co_await track_wanted(s);
+  if (!mutant(Mutant::kCloseBeforeFlushed)) co_await await_flush(s);
   if (notices_.empty()) {
     mark(Mark::kReleaseWithoutNotices);
   } else {
@@ -35,7 +36,17 @@ Task<bool> Hlrc::release(Strand& s) {
     co_await s.tell(close);
     notices_.clear();
   }
+  if (mutant(Mutant::kCloseBeforeFlushed)) s.posted = false;
   co_await leave(s);
+  co_return true;
+}
+
+// What was posted to homes whose memory cannot be reached has arrived there afterwards.
+Task<bool> Hlrc::await_flush(Strand& s) {
+  if (!s.posted) co_return true;
+  mark(Mark::kFlushAwaited);
+  co_await s.perform({.kind = StepKind::kAwaitFlush});
+  s.posted = false;
   co_return true;
 }
 
@@ -106,7 +117,9 @@ Task<bool> Hlrc::push_changes(Strand& s, std::uint64_t block, bool update_twin) 
     if (owner == mine) co_return true;
     mark(Mark::kReleaseLosesClaim);
   }
-  std::uint64_t changed = co_await s.at(StepKind::kStoreDiff, home, BlockId{block}, 0, update_twin);
+  StepKind how = reaches(home) ? StepKind::kStoreDiff : StepKind::kPostDiff;
+  std::uint64_t changed = co_await s.at(how, home, BlockId{block}, 0, update_twin);
+  if (changed > 0 && !reaches(home)) s.posted = true;
   if (changed > 0) {
     mark(Mark::kReleaseFlushesDiff);
     notice(block);

@@ -40,6 +40,7 @@ class Strand {
   std::uint64_t result = 0;
   std::vector<BlockRange> runs;  // filled by kScan and kTakeWanted
   std::vector<std::byte> inbox;  // the payload of the last kCall
+  bool posted = false;           // a difference is on its way: kAwaitFlush must come
 
   struct Awaiter {
     Strand& strand;

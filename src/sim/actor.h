@@ -1,6 +1,7 @@
 #pragma once
 
 #include <variant>
+#include <vector>
 
 #include "protocol/hlrc.h"
 #include "sim/program.h"
@@ -20,7 +21,7 @@ struct Progress {
 // A thread of the program, or a handler that carries out a Drop effect: one operation at a time on
 // its strand.
 struct Actor {
-  enum class Wait : std::uint8_t { kNothing, kWord, kResume };
+  enum class Wait : std::uint8_t { kNothing, kWord, kResume, kFlushed };
   enum class Doing : std::uint8_t { kProgram, kFault, kEvictForMemory, kHostCall, kDrop };
 
   explicit Actor(ActorId me) : id(me), strand(protocol::WaiterId{me}) {}
@@ -52,6 +53,7 @@ struct Actor {
     resumed = false;
     progress = {};
     next = 0;
+    flights = 0;
   }
 
   ActorId id;
@@ -60,6 +62,8 @@ struct Actor {
   Doing doing = Doing::kProgram;
   bool resumed = false;  // the call's waiter was resumed, or the word's waiters woken
   Progress progress;
+  std::uint32_t flights = 0;     // flush messages that have not been answered
+  std::vector<std::byte> flush;  // the one being made
   std::uint32_t next = 0;  // the thread's place in its program
   protocol::Drop drop{};   // a handler's
   protocol::Strand strand;

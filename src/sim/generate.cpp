@@ -41,6 +41,10 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
     barrier(phase);
   }
   epilogue(phases_ + 1);
+  base::Prng aside = rng;  // so that a seed's schedule is the same on any number of hosts
+  std::uint32_t nodes = out.setup.nodes;
+  std::uint32_t drawn = aside.chance(50) ? 1 : aside.chance(50) ? nodes : 2 + aside.below(nodes);
+  out.setup.hosts = std::min(nodes, shape.hosts ? shape.hosts : drawn);
 }
 
 void Generator::draw_setup(const Shape& shape) {

@@ -11,6 +11,7 @@ enum class Detection : std::uint8_t { kScan, kFault, kMix };
 // What a campaign asks of its programs; everything else is drawn from the seed.
 struct Shape {
   std::uint32_t nodes = 0;  // 0: 4 to 6
+  std::uint32_t hosts = 0;  // 0: one in half of the programs, else 2 or more
   Mix racy = Mix::kMix;
   Detection detection = Detection::kMix;
 };

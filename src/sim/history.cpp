@@ -49,6 +49,7 @@ void History::begin(const Program& program, std::uint64_t seed) {
   region_first_.assign(program.regions.size(), kNoRegion);
   region_stands_.assign(program.regions.size(), false);
   for (std::uint32_t& holder : holder_) holder = kNobody;
+  for (std::uint32_t& bytes : flushed_) bytes = 0;
   draw_mood(rng_);
   running_ = program.threads();
   for (std::uint32_t t = 0; t < running_; ++t) {
@@ -72,8 +73,10 @@ void History::draw_mood(base::Prng& rng) {
     static constexpr protocol::StepKind kKinds[] = {
         kPause,      kCall,       kTell,      kLoadWord,   kStoreWord, kStoreWord, kSetWanted,
         kTakeWanted, kTakeWanted, kLoadOwner, kClaimOwner, kMap,       kProtect,   kProtect,
-        kZap,        kScan,       kScan,      kCopyHome,   kCopyTwin,  kStoreDiff};
-    focus_ |= 1u << static_cast<std::uint32_t>(kKinds[rng.below(std::size(kKinds))]);
+        kZap,        kScan,       kScan,      kCopyHome,   kCopyTwin,  kStoreDiff,
+        kFetch,      kPostDiff,   kAwaitFlush};  // the last three between hosts alone
+    std::uint32_t count = std::size(kKinds) - (program_->setup.hosts > 1 ? 0 : 3);
+    focus_ |= 1u << static_cast<std::uint32_t>(kKinds[rng.below(count)]);
   }
   if (mood != Mood::kSlow) return;
   const std::uint32_t nodes = program_->setup.nodes;
@@ -135,13 +138,42 @@ void History::deliver(std::uint32_t channel) {
   std::uint32_t from = network_.from(channel);
   std::uint32_t to = network_.to(channel);
   protocol::Bytes message = network_.front(channel);
+  bool flush = static_cast<wire::Kind>(message[0]) == wire::Kind::kFlush;
+  if (flush && !deliver_flush(channel, message)) return;
   if (trace_) trace_->add(schedule_.picks(), "node {} <- {}: {}", to, from, describe(message));
   outcome_.hash = (outcome_.hash ^ (channel + 0x100u + message.size())) * 0x100000001b3u;
   ++outcome_.messages;
-  step_core(to, protocol::Received{NodeId{from}, message});
+  if (static_cast<wire::Kind>(message[0]) == wire::Kind::kFlushed) {
+    deliver_flushed(to, message);
+  } else if (!flush) {
+    step_core(to, protocol::Received{NodeId{from}, message});
+  }
   network_.pop(channel);
   if (network_.empty(channel)) schedule_.park(static_cast<ActorId>(kFirstChannel + channel));
   if (careful_) check_across();
+}
+
+// The home applies it piece by piece, and answers when all is stored.
+bool History::deliver_flush(std::uint32_t channel, protocol::Bytes message) {
+  std::uint32_t home = network_.to(channel);
+  if (!mover_.apply_flush(nodes_[home], message, flushed_[channel])) return false;
+  flushed_[channel] = 0;
+  wire::Flush answer;
+  wire::take(message, answer);
+  answer.kind = wire::Kind::kFlushed;
+  push(home, network_.from(channel), std::as_bytes(std::span(&answer, 1)));
+  return true;
+}
+
+void History::deliver_flushed(std::uint32_t node, protocol::Bytes message) {
+  wire::Flush answer;
+  wire::take(message, answer);
+  Actor& actor = *actors_[answer.waiter];
+  if (actor.node != node || actor.flights == 0)
+    violated(Fault::kBadStep, "node {} is told of a flush that it did not send", node);
+  if (--actor.flights > 0 || actor.wait != Actor::Wait::kFlushed) return;
+  actor.wait = Actor::Wait::kNothing;
+  schedule_.ready(actor.id);
 }
 
 // Everything is done or blocked.

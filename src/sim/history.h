@@ -51,6 +51,8 @@ class History {
   void act(Actor& actor);
   void finish_check();
   void deliver(std::uint32_t channel);
+  bool deliver_flush(std::uint32_t channel, protocol::Bytes message);
+  void deliver_flushed(std::uint32_t node, protocol::Bytes message);
   void note(const Actor& actor, std::uint64_t what);
 
   // host.cpp: what a node's runtime does for its protocol
@@ -60,6 +62,9 @@ class History {
   void send(std::uint32_t node, const protocol::Send& send);
   void resume(std::uint32_t node, const protocol::Resume& resume);
   void spawn_drop(std::uint32_t node, const protocol::Drop& drop);
+  bool post(Actor& actor);
+  bool await_flush(Actor& actor);
+  void push(std::uint32_t from, std::uint32_t to, protocol::Bytes message);
   bool wait_on_word(Actor& actor);
   void wake(std::uint32_t node, const std::atomic<std::uint32_t>* word);
 
@@ -95,6 +100,7 @@ class History {
   Checker checker_;
   std::vector<std::unique_ptr<Actor>> actors_;  // threads, then handlers from kMaxThreads on
   protocol::Effects effects_;
+  std::uint32_t flushed_[kMaxNodes * kMaxNodes] = {};  // of each channel's oldest message, bytes
   std::uint32_t threads_at_[kMaxNodes] = {};
   std::vector<std::uint64_t> region_first_;  // kNoRegion: not allocated yet
   std::vector<bool> region_stands_;          // allocated, and not freed

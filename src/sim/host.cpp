@@ -21,9 +21,29 @@ bool History::perform(Actor& actor) {
       return call(actor, true);
     case StepKind::kTell:
       return call(actor, false);
+    case StepKind::kPostDiff:
+      return post(actor);
+    case StepKind::kAwaitFlush:
+      return await_flush(actor);
     default:
       return mover_.perform(actor);
   }
+}
+
+// The difference goes to its home as a message, which that node applies as it comes.
+bool History::post(Actor& actor) {
+  if (!mover_.perform(actor)) return false;
+  if (actor.strand.result == 0) return true;
+  ++actor.flights;
+  push(actor.node, actor.strand.step().node.value, actor.flush);
+  return true;
+}
+
+bool History::await_flush(Actor& actor) {
+  if (actor.flights == 0) return true;
+  actor.wait = Actor::Wait::kFlushed;
+  schedule_.park(actor.id);
+  return false;
 }
 
 bool History::call(Actor& actor, bool waits) {
@@ -64,8 +84,12 @@ void History::step_core(std::uint32_t node, const protocol::Event& event) {
 void History::send(std::uint32_t node, const protocol::Send& send) {
   if (send.to.value >= program_->setup.nodes || send.to.value == node)
     violated(Fault::kBadStep, "node {} sends to node {}", node, send.to.value);
-  std::uint32_t channel = network_.channel(node, send.to.value);
-  network_.push(channel, protocol::Bytes(effects_.bytes).subspan(send.offset, send.size));
+  push(node, send.to.value, protocol::Bytes(effects_.bytes).subspan(send.offset, send.size));
+}
+
+void History::push(std::uint32_t from, std::uint32_t to, protocol::Bytes message) {
+  std::uint32_t channel = network_.channel(from, to);
+  network_.push(channel, message);
   schedule_.ready(static_cast<ActorId>(kFirstChannel + channel));
 }
 

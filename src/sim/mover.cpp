@@ -34,7 +34,10 @@ bool Mover::perform(Actor& a) {
     case StepKind::kCopyTwin:
       return copy_twin(a, step);
     case StepKind::kStoreDiff:
+    case StepKind::kPostDiff:
       return store_diff(a, step);
+    case StepKind::kFetch:
+      return fetch(a, step);
     case StepKind::kClaimOwner:
       return claim_owner(a, step);
     case StepKind::kPopulate:
@@ -55,6 +58,30 @@ bool Mover::perform(Actor& a) {
 }
 
 // ---- bytes
+
+// What the home does for a reader that cannot reach it: word, wanted, copy, one after the other.
+bool Mover::fetch(Actor& a, const Step& step) {
+  Progress& p = a.progress;
+  bool copied = p.at == block_bytes_;
+  if (mutant(Mutant::kFetchCopiesFirst) && !copied) {
+    copy_home(a, step);
+    return false;
+  }
+  std::uint64_t block = step.blocks.first;
+  Node& home = nodes_[step.node.value];
+  if (p.part == 0) {
+    p.loaded = home.words[block];
+    p.part = 1;
+  } else if (p.part == 1) {
+    if (!(p.loaded & protocol::kTracked)) home.wanted[block / 64] |= 1ull << (block % 64);
+    p.part = 2;
+  } else {
+    copied = copied || copy_home(a, step);
+    a.strand.result = p.loaded;
+    return copied;
+  }
+  return false;
+}
 
 bool Mover::copy_home(Actor& a, const Step& step) {
   Progress& p = a.progress;
@@ -86,6 +113,8 @@ bool Mover::store_diff(Actor& a, const Step& step) {
   std::uint64_t block = step.blocks.first;
   Node& self = nodes_[a.node];
   Node& home = nodes_[step.node.value];
+  bool posted = step.kind == StepKind::kPostDiff;
+  if (posted && p.at == 0 && p.part == 0) a.flush.clear();
   const std::byte* mine = self.frame(block);
   std::byte* twin = self.twin(block);
   for (std::uint32_t left = pieces(); p.at < block_bytes_ && left > 0; --left) {
@@ -96,6 +125,9 @@ bool Mover::store_diff(Actor& a, const Step& step) {
         continue;
       }
       p.part = 1;
+    } else if (p.part == 1 && posted) {
+      post(a, p.at, p.loaded, p.pending);
+      p.part = 2;
     } else if (p.part == 1) {
       home.back(block);
       store_some(p, home.frame(block) + p.at);
@@ -113,10 +145,36 @@ bool Mover::store_diff(Actor& a, const Step& step) {
     return false;
   }
   if (p.part == 3) std::memcpy(twin, mine, block_bytes_);
-  if (mutant(Mutant::kFlushWholeBlock) && p.changed > 0)
-    std::memcpy(home.frame(block), mine, block_bytes_);
+  if (mutant(Mutant::kFlushWholeBlock) && p.changed > 0) {
+    if (!posted) std::memcpy(home.frame(block), mine, block_bytes_);
+    for (std::uint32_t at = 0; posted && at < block_bytes_; at += kWordBytes) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, mine + at, kWordBytes);
+      post(a, at, word, 0xff);
+    }
+  }
   a.strand.result = p.changed;
   return true;
+}
+
+void Mover::post(Actor& a, std::uint32_t at, std::uint64_t value, std::uint64_t bytes) {
+  if (a.flush.empty()) wire::put(a.flush, wire::Flush{.waiter = a.id});
+  PostedWord word{a.strand.step().blocks.first, value, at, static_cast<std::uint32_t>(bytes)};
+  wire::put(a.flush, word);
+}
+
+bool Mover::apply_flush(Node& home, protocol::Bytes message, std::uint32_t& at) {
+  if (at == 0) at = sizeof(wire::Flush);
+  for (std::uint32_t left = pieces(); at < message.size() && left > 0; --left) {
+    PostedWord word;
+    std::memcpy(&word, message.data() + at, sizeof word);
+    home.back(word.block);
+    std::byte* to = home.frame(word.block) + word.at;
+    for (std::uint32_t i = 0; i < kWordBytes; ++i)
+      if (word.bytes >> i & 1) to[i] = static_cast<std::byte>(word.value >> (8 * i));
+    at += sizeof word;
+  }
+  return at >= message.size();
 }
 
 void Mover::load_and_compare(Progress& p, const std::byte* block, const std::byte* twin) {

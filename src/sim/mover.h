@@ -6,6 +6,14 @@
 
 namespace terrane::sim {
 
+// How kPostDiff writes one word into a flush message of the simulator; real ones carry diffs.
+struct PostedWord {
+  std::uint64_t block;
+  std::uint64_t value;
+  std::uint32_t at;
+  std::uint32_t bytes;  // which of it, a bit each
+};
+
 // Performs the one-sided steps that touch blocks, views and peers' words, as the machine would:
 // those that move bytes or go over ranges in random pieces, between which others act. Refuses
 // (Violation) what a real machine would refuse.
@@ -16,14 +24,19 @@ class Mover {
   void begin(base::Prng& rng, const Setup& setup);
   // Goes on with the actor's step; true when it is complete and its result is in the strand.
   bool perform(Actor& actor);
+  // Applies a flush message (kPostDiff made it in Actor::flush) at its home, from byte `at` on;
+  // true when all of it is stored.
+  bool apply_flush(Node& home, protocol::Bytes message, std::uint32_t& at);
 
  private:
   using Step = protocol::Step;
 
+  bool fetch(Actor& a, const Step& step);
   bool copy_home(Actor& a, const Step& step);
   bool copy_twin(Actor& a, const Step& step);
   bool store_diff(Actor& a, const Step& step);
   void load_and_compare(Progress& p, const std::byte* block, const std::byte* twin);
+  void post(Actor& a, std::uint32_t at, std::uint64_t value, std::uint64_t bytes);
   void store_some(Progress& p, std::byte* home);
   bool claim_owner(Actor& a, const Step& step);
   bool whole_range(Actor& a, const Step& step);

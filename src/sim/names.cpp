@@ -18,6 +18,8 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "FaultAtHomeForWriting",
                                        "FaultFetchesTracked",
                                        "FaultFetchesLease",
+                                       "FaultFetchesTrackedByMessage",
+                                       "FaultFetchesLeaseByMessage",
                                        "FaultFindsWantedSet",
                                        "FaultReadsUnclaimed",
                                        "FaultClaimsHome",
@@ -27,6 +29,7 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "FaultFetchesForWriting",
                                        "FaultEvictsFirst",
                                        "FaultGivesUp",
+                                       "FlushAwaited",
                                        "ReleaseFlushesDiff",
                                        "ReleaseFindsNothingChanged",
                                        "ReleaseClaimsHome",
@@ -101,12 +104,16 @@ constexpr std::string_view kMutants[] = {"None",
                                          "KeepFailedFetch",
                                          "ReuseEarly",
                                          "DropKeepsMemory",
-                                         "LoseWake"};
+                                         "LoseWake",
+                                         "FetchCopiesFirst",
+                                         "CloseBeforeFlushed",
+                                         "InvalidBeforeFlushed"};
 constexpr std::string_view kSteps[] = {
     "Pause",     "Wait",      "Wake",       "Call",      "Tell",       "LoadWord",
     "StoreWord", "SetWanted", "TakeWanted", "LoadOwner", "ClaimOwner", "ClearOwner",
     "Populate",  "Map",       "Protect",    "Unprotect", "Zap",        "Scan",
-    "CopyHome",  "CopyTwin",  "StoreDiff",  "Punch"};
+    "CopyHome",  "CopyTwin",  "StoreDiff",  "Fetch",     "PostDiff",   "AwaitFlush",
+    "Punch"};
 constexpr std::string_view kFaults[] = {"None",        "WrongValue", "NodesDisagree", "TwoHolders",
                                         "BarrierLeak", "Deadlock",   "Endless",       "Invariant",
                                         "Malformed",   "BadAnswer",  "BadStep"};
@@ -120,14 +127,15 @@ constexpr std::string_view kOps[] = {"load",    "store",        "lock",    "unlo
 constexpr std::string_view kMessages[] = {
     "none",           "lock request",    "lock forward",  "lock grant",   "barrier arrive",
     "barrier depart", "region allocate", "region find",   "region reply", "region free",
-    "region freed",   "region drop",     "region dropped"};
+    "region freed",   "region drop",     "region dropped", "page fetch", "page data",
+    "flush",          "flushed",         "owner request", "owner reply"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
 static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kPunch) + 1);
 static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kBadStep) + 1);
 static_assert(std::size(kEvents) == std::variant_size_v<protocol::Event>);
 static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kFinalLoad) + 1);
-static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kRegionDropped) + 1);
+static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kOwnerReply) + 1);
 
 }  // namespace
 
@@ -180,6 +188,8 @@ std::string describe(const protocol::Step& step) {
     case StepKind::kClaimOwner:
     case StepKind::kCopyHome:
     case StepKind::kStoreDiff:
+    case StepKind::kFetch:
+    case StepKind::kPostDiff:
       text += fmt::format(" at node {}", step.node.value);
       break;
     case StepKind::kMap:
@@ -192,7 +202,7 @@ std::string describe(const protocol::Step& step) {
     text += fmt::format(" {}", kEvents[step.event->index()]);
   if (step.kind == StepKind::kStoreWord || step.kind == StepKind::kClaimOwner)
     text += fmt::format(" = {}", step.value);
-  if (step.kind == StepKind::kStoreDiff && step.flag) text += ", and twin";
+  if ((step.kind == StepKind::kStoreDiff || step.kind == StepKind::kPostDiff) && step.flag) text += ", and twin";
   return text;
 }
 

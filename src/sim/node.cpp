@@ -35,7 +35,10 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .barrier_arity = setup.barrier_arity,
                                      .max_log_ranges = setup.max_log_ranges});
   protocol::HlrcMemory memory{.entries = entries_.get(),
-                              .sets = {sets_[0], sets_[1], sets_[2], sets_[3]}};
+                              .sets = {sets_[0], sets_[1], sets_[2], sets_[3]},
+                              .reached = reached_};
+  for (std::uint32_t n = 0; n < setup.nodes; ++n)
+    reached_[n] = n % setup.hosts == self % setup.hosts;
   hlrc_.emplace(protocol::HlrcConfig{.self = NodeId{self},
                                      .nodes = setup.nodes,
                                      .blocks = setup.space_blocks,

@@ -61,6 +61,7 @@ class Node {
   std::unique_ptr<std::byte[]> twins_;
   std::unique_ptr<protocol::BlockEntry[]> entries_;
   protocol::BlockSet::Word sets_[4][kSetWords] = {};
+  bool reached_[kMaxNodes] = {};
   std::optional<protocol::Core> core_;
   std::optional<protocol::Hlrc> hlrc_;
   std::uint64_t used_ = 0;

@@ -26,6 +26,12 @@ enum class Kind : std::uint8_t {
   kRegionFreed,
   kRegionDrop,
   kRegionDropped,
+  kPageFetch,
+  kPageData,
+  kFlush,
+  kFlushed,
+  kOwnerRequest,
+  kOwnerReply,
 };
 
 // To the lock's manager, then (as kLockForward) from the manager to the last node of the queue.
@@ -116,6 +122,65 @@ struct RegionDrop {
   std::uint64_t blocks = 0;
 };
 
+// Asks a home whose memory cannot be reached for a block.
+struct PageFetch {
+  Kind kind = Kind::kPageFetch;
+  std::uint8_t pad[3] = {};
+  std::uint32_t waiter = 0;
+  std::uint64_t block = 0;
+};
+
+// The home's answer. Tail: the block's bytes.
+struct PageData {
+  Kind kind = Kind::kPageData;
+  std::uint8_t pad[3] = {};
+  std::uint32_t waiter = 0;
+  std::uint64_t block = 0;
+  std::uint32_t home_word = 0;
+  std::uint32_t pad2 = 0;
+};
+
+// Differences for a home whose memory cannot be reached. Tail: for each block a FlushedBlock and
+// its difference (platform/diff.h), which is a multiple of 8 bytes. Answered by kFlushed once all
+// are applied.
+struct Flush {
+  Kind kind = Kind::kFlush;
+  std::uint8_t pad[3] = {};
+  std::uint32_t waiter = 0;
+};
+struct FlushedBlock {
+  std::uint64_t block = 0;
+  std::uint32_t diff_bytes = 0;
+  std::uint32_t pad = 0;
+};
+
+// Asks the directory node of a block for its owner; where nobody is, `claim` becomes it (owner + 1;
+// 0 only looks).
+struct OwnerRequest {
+  Kind kind = Kind::kOwnerRequest;
+  std::uint8_t pad[3] = {};
+  std::uint32_t waiter = 0;
+  std::uint64_t block = 0;
+  std::uint32_t claim = 0;
+  std::uint32_t pad2 = 0;
+};
+
+// Its answer: owner + 1, or 0.
+struct OwnerReply {
+  Kind kind = Kind::kOwnerReply;
+  std::uint8_t pad[3] = {};
+  std::uint32_t waiter = 0;
+  std::uint64_t block = 0;
+  std::uint32_t owner = 0;
+  std::uint32_t pad2 = 0;
+};
+
+static_assert(sizeof(PageFetch) == 16);
+static_assert(sizeof(PageData) == 24);
+static_assert(sizeof(Flush) == 8);
+static_assert(sizeof(FlushedBlock) == 16);
+static_assert(sizeof(OwnerRequest) == 24);
+static_assert(sizeof(OwnerReply) == 24);
 static_assert(sizeof(LockRequest) == 16);
 static_assert(sizeof(LockGrant) == 8);
 static_assert(sizeof(BarrierMessage) == 8);
