@@ -159,7 +159,7 @@ enum class StepKind : std::uint8_t {
                // result; unless tracked, block is wanted; then its copy -> ours
   kPostDiff,   // the same as kStoreDiff, but the bytes are only on their way to node afterwards
   kAwaitFlush,  // until everything that this strand posted is at its homes
-  kPunch,      // the memory of blocks and their twins goes back to the machine; they read as zeros
+  kPunch,       // the memory of blocks and their twins goes back to the machine; they read as zeros
 };
 
 struct Step {

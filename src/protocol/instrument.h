@@ -122,8 +122,8 @@ enum class Mutant : std::uint8_t {
   kReuseEarly,        // rule 12: freed blocks are given out before every node dropped them
   kDropKeepsMemory,   // rule 12: a freed block keeps its bytes
   kLoseWake,          // who waits for the consistency lock is not woken
-  kFetchCopiesFirst,     // rule 5: the home copies first, and looks whether it tracks afterwards
-  kCloseBeforeFlushed,   // completed flush: what was posted is still on its way
+  kFetchCopiesFirst,  // rule 5: the home copies first, and looks whether it tracks afterwards
+  kCloseBeforeFlushed,    // completed flush: what was posted is still on its way
   kInvalidBeforeFlushed,  // rule 4: the block is invalid while what was posted is on its way
   kCount,
 };

@@ -3,12 +3,16 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <cstdlib>
+
 #include "base/check.h"
 
 namespace terrane::runtime {
 namespace {
 
-constexpr std::uint64_t kSleepNs = 100'000'000;  // a bound on every sleep
+constexpr std::uint32_t kMostFlushes = 64;             // messages that a release has under way
+constexpr std::uint64_t kLossGraceNs = 5'000'000'000;  // in which the launcher may end the job
+constexpr std::uint64_t kSleepNs = 100'000'000;        // a bound on every sleep
 
 // The handler thread takes none of the program's signals (those of faults excepted, which it never
 // causes).
@@ -30,6 +34,7 @@ Engine::Engine(PageSpace& space, transport::Transport& transport, bootstrap::Boo
       transport_(transport),
       bootstrap_(bootstrap),
       threads_(threads),
+      remote_(space, transport, threads),
       core_(core),
       hlrc_(hlrc) {
   effects_.bytes.reserve(1 << 16);
@@ -61,9 +66,35 @@ std::uint64_t Engine::perform(ThreadContext& context, const protocol::Step& step
     case kTell:
       tell(context, *step.event);
       return 0;
+    case kLoadOwner:
+    case kClaimOwner:
+      if (!space_.reaches(step.node)) return exchange(context, step);
+      break;
+    case kFetch:
+      return exchange(context, step);
+    case kPostDiff:
+      return post(context, step);
+    case kAwaitFlush:
+      remote_.send_posted(context);
+      wait_until(context, [&] { return context.flushes.load() == 0; });
+      return 0;
     default:
-      return space_.perform(step, context.strand, context.counters);
+      break;
   }
+  return space_.perform(step, context.strand, context.counters);
+}
+
+std::uint64_t Engine::exchange(ThreadContext& context, const protocol::Step& step) {
+  remote_.ask(step, context);
+  wait_until(context, [&] { return context.exchange.done.load() != 0; });
+  return context.exchange.result;
+}
+
+std::uint64_t Engine::post(ThreadContext& context, const protocol::Step& step) {
+  std::uint64_t changed = remote_.post(step, context);
+  if (context.flushes.load(std::memory_order_relaxed) > kMostFlushes)
+    wait_until(context, [&] { return context.flushes.load() <= kMostFlushes / 2; });
+  return changed;
 }
 
 void Engine::tell(ThreadContext& context, const protocol::Event& event) {
@@ -77,7 +108,8 @@ std::uint64_t Engine::call(ThreadContext& context, const protocol::Event& event)
     std::lock_guard hold(mutex_);
     step(event, context.counters);
   }
-  if (context.resumed.load(std::memory_order_acquire) == 0) wait_resumed(context);
+  if (context.resumed.load(std::memory_order_acquire) == 0)
+    wait_until(context, [&] { return context.resumed.load() != 0; });
   return context.strand.result;
 }
 
@@ -95,14 +127,17 @@ void Engine::step(const protocol::Event& event, Counters& counters) {
       drops_.push_back(*drop);
       transport_.interrupt();  // the handler thread does it
     } else {
-      auto from = std::get<protocol::Malformed>(effect).from;
-      bootstrap_.fail(
-          fmt::format("a malformed message came from node {}; do all nodes run the same "
-                      "version? See 'terrane info'",
-                      from.value),
-          1);
+      malformed(std::get<protocol::Malformed>(effect).from);
     }
   }
+}
+
+void Engine::malformed(NodeId from) {
+  bootstrap_.fail(fmt::format("a malformed message came from node {}; do all nodes run the same "
+                              "version? See 'terrane info'",
+                              from.value),
+                  1);
+  std::abort();
 }
 
 void Engine::carry_out(const protocol::Send& send, Counters& counters) {
@@ -120,16 +155,18 @@ void Engine::carry_out(const protocol::Resume& resume) {
   if (context.sleeping.load(std::memory_order_seq_cst) != 0) transport_.interrupt();
 }
 
-void Engine::wait_resumed(ThreadContext& context) {
+// done() is asked again and again; whoever makes it true looks at context.sleeping afterwards.
+template <typename Done>
+void Engine::wait_until(ThreadContext& context, Done done) {
   std::uint64_t from = platform::now_ns();
   platform::Backoff backoff;
   transport_.attend();
-  while (context.resumed.load(std::memory_order_acquire) == 0) {
+  while (!done()) {
     if (transport_.pending() && transport_.poll(*this) > 0) continue;
     if (backoff.pause()) continue;
     transport_.unattend();
     context.sleeping.store(1, std::memory_order_seq_cst);
-    if (context.resumed.load(std::memory_order_seq_cst) == 0) transport_.sleep(kSleepNs);
+    if (!done()) transport_.sleep(kSleepNs);
     context.sleeping.store(0, std::memory_order_relaxed);
     transport_.attend();
   }
@@ -151,6 +188,7 @@ void Engine::handle() {
     std::uint64_t from = platform::now_ns();
     poll_all();
     run_drops(context);
+    look_after_losses();
     context.counters.handler_ns.add(platform::now_ns() - from);
   }
 }
@@ -173,12 +211,27 @@ void Engine::run_drops(ThreadContext& context) {
 
 void Engine::received(NodeId from, transport::Bytes message) {
   ThreadContext& context = threads_.current();
+  if (RemotePages::is_ours(message)) {
+    if (!remote_.received(from, message, context.counters)) malformed(from);
+    return;
+  }
   std::lock_guard hold(mutex_);
   step(protocol::Received{from, message}, context.counters);
 }
 
-// The launcher sees every death by itself, ends the job and says who died; nothing is left to do
-// here.
-void Engine::lost(NodeId, std::string_view) {}
+// The launcher sees every death by itself, ends the job and says who died. Should it not do so, we
+// do.
+void Engine::lost(NodeId peer, std::string_view why) {
+  std::lock_guard hold(mutex_);
+  if (lost_at_ns_.load() != 0) return;
+  loss_ = fmt::format("node {} is lost: {}", peer.value, why);
+  lost_at_ns_.store(platform::now_ns());
+}
+
+void Engine::look_after_losses() {
+  std::uint64_t since = lost_at_ns_.load();
+  if (since == 0 || platform::now_ns() - since < kLossGraceNs) return;
+  bootstrap_.fail(loss_, 1);
+}
 
 }  // namespace terrane::runtime

@@ -11,6 +11,7 @@
 #include "protocol/core.h"
 #include "protocol/hlrc.h"
 #include "runtime/page_space.h"
+#include "runtime/remote_pages.h"
 #include "runtime/thread_context.h"
 #include "transport/transport.h"
 
@@ -46,14 +47,19 @@ class Engine final : private transport::Receiver {
 
  private:
   std::uint64_t perform(ThreadContext& context, const protocol::Step& step);
+  std::uint64_t exchange(ThreadContext& context, const protocol::Step& step);
+  std::uint64_t post(ThreadContext& context, const protocol::Step& step);
   void tell(ThreadContext& context, const protocol::Event& event);
   void step(const protocol::Event& event, Counters& counters);
   void carry_out(const protocol::Send& send, Counters& counters);
   void carry_out(const protocol::Resume& resume);
-  void wait_resumed(ThreadContext& context);
+  template <typename Done>
+  void wait_until(ThreadContext& context, Done done);
   void poll_all();
   void handle();
   void run_drops(ThreadContext& context);
+  void look_after_losses();
+  [[noreturn]] void malformed(NodeId from);
 
   void received(NodeId from, transport::Bytes message) override;
   void lost(NodeId peer, std::string_view why) override;
@@ -62,11 +68,15 @@ class Engine final : private transport::Receiver {
   transport::Transport& transport_;
   bootstrap::Bootstrap& bootstrap_;
   ThreadRegistry& threads_;
+  RemotePages remote_;
   protocol::Core& core_;
   protocol::Hlrc& hlrc_;
   std::mutex mutex_;  // of core_, effects_ and drops_
   protocol::Effects effects_;
   std::vector<protocol::Drop> drops_;
+  // The first peer that was lost: when, and the sentence.
+  std::atomic<std::uint64_t> lost_at_ns_{0};
+  std::string loss_;
   std::atomic<bool> stopping_{false};
   std::thread handler_;
 };

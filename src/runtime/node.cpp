@@ -78,7 +78,7 @@ base::Result<> Node::wire_up(const Options& options) {
   auto transport = factory.value()->connect(std::move(cards));
   if (!transport) return transport.error();
   transport_ = std::move(transport).value();
-  space_->connect(*transport_);
+  space_->connect(*transport_, options.one_sided);
   return {};
 }
 

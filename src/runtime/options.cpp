@@ -64,6 +64,11 @@ base::Result<Options> read_options(std::uint32_t nodes) {
   }
   if (const char* text = std::getenv("TERRANE_TRANSPORT"); text != nullptr && *text != '\0')
     options.transport = text;
+  if (const char* text = std::getenv("TERRANE_ONE_SIDED"); text != nullptr && *text != '\0') {
+    if (std::string_view(text) != "0" && std::string_view(text) != "1")
+      return base::error("TERRANE_ONE_SIDED={}: 0 or 1", text);
+    options.one_sided = *text == '1';
+  }
   return options;
 }
 

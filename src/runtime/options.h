@@ -17,6 +17,7 @@ struct Options {
   platform::FaultSourceKind fault_source =
       platform::FaultSourceKind::kAutomatic;  // TERRANE_FAULT_SOURCE
   std::string transport = "auto";             // TERRANE_TRANSPORT
+  bool one_sided = true;  // TERRANE_ONE_SIDED=0: messages also where memory can be reached
 };
 
 // Reads them; `nodes` bounds the default space, since every node maps every peer's. A bad value

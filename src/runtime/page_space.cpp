@@ -42,7 +42,8 @@ PageSpace::PageSpace(const Options& options, NodeId self, std::uint32_t nodes)
       memory_bytes_(options.memory_bytes),
       kind_(options.fault_source),
       diff_(platform::diff_kernels()),
-      peers_(nodes) {
+      peers_(nodes),
+      reached_(new bool[nodes]()) {
   written_.reserve(4096);
 }
 
@@ -88,6 +89,13 @@ std::vector<transport::ExportedRegion> PageSpace::exported() const {
   return {{mapping_.fd(), mapping_.bytes()}, {control_fd_, control_bytes()}};
 }
 
+void PageSpace::connect(transport::Transport& transport, bool one_sided) {
+  transport_ = &transport;
+  for (std::uint32_t n = 0; n < nodes_; ++n)
+    reached_[n] =
+        NodeId{n} == self_ || (one_sided && transport.reach(NodeId{n}, kControlRegion) != nullptr);
+}
+
 base::Result<> PageSpace::watch(platform::FaultHandler handler, void* context) {
   ::close(control_fd_);  // mapped by now, and peers have theirs
   control_fd_ = -1;
@@ -112,6 +120,7 @@ protocol::HlrcMemory PageSpace::protocol_memory() {
     set = reinterpret_cast<protocol::BlockSet::Word*>(at);
     at += set_bytes;
   }
+  memory.reached = reached_.get();
   populated_ = protocol::BlockSet(reinterpret_cast<protocol::BlockSet::Word*>(at), blocks_);
   return memory;
 }
@@ -194,6 +203,28 @@ std::uint64_t PageSpace::perform_word(const protocol::Step& step) {
         control.owners[block].store(0, std::memory_order_release);
       return 0;
   }
+}
+
+std::uint64_t PageSpace::at_home(protocol::StepKind kind, std::uint64_t block,
+                                 std::uint64_t value) {
+  return perform_word({.kind = kind, .node = self_, .blocks = {block, 1}, .value = value});
+}
+
+void PageSpace::read_page(std::uint64_t block, std::byte* out) const {
+  diff_.copy(mapping_.runtime() + block * unit_, out, nullptr, unit_);
+}
+
+void PageSpace::write_page(std::uint64_t block, const std::byte* from) {
+  std::memcpy(mapping_.runtime() + block * unit_, from, unit_);
+}
+
+std::size_t PageSpace::encode(std::uint64_t block, bool update_twin, std::byte* out) {
+  std::uint64_t offset = block * unit_;
+  return diff_.encode(mapping_.runtime() + offset, twins_.data() + offset, unit_, update_twin, out);
+}
+
+bool PageSpace::apply(std::uint64_t block, std::span<const std::byte> diff) {
+  return diff_.apply(mapping_.runtime() + block * unit_, unit_, diff);
 }
 
 std::uint64_t PageSpace::take_wanted(protocol::Strand& strand) {

@@ -40,7 +40,11 @@ class PageSpace {
 
   // For the transport: pages, control.
   std::vector<transport::ExportedRegion> exported() const;
-  void connect(transport::Transport& transport) { transport_ = &transport; }
+  // From now on steps may name peers. one_sided: where a peer's memory can be reached it is; else
+  // no peer's is, and all goes by messages.
+  void connect(transport::Transport& transport, bool one_sided);
+  // Whether steps at the node are performed here, on its memory; else by RemotePages.
+  bool reaches(NodeId node) const { return reached_[node.value]; }
   // Faults of the application view call the handler from now on.
   base::Result<> watch(platform::FaultHandler handler, void* context);
 
@@ -51,6 +55,19 @@ class PageSpace {
   // Performs a step that touches pages or words (kLoadWord and after); the result of the step.
   std::uint64_t perform(const protocol::Step& step, protocol::Strand& strand, Counters& counters);
 
+  // For messages of nodes that cannot reach our memory. A word's or owner's step on our own
+  // control area; its result.
+  std::uint64_t at_home(protocol::StepKind kind, std::uint64_t block, std::uint64_t value = 0);
+  // Our copy of the block, which others may be writing, to `out` (unit() bytes).
+  void read_page(std::uint64_t block, std::byte* out) const;
+  void write_page(std::uint64_t block, const std::byte* from);
+  // The difference of our copy to its twin, to `out` (platform::diff_bound(unit()) bytes); its
+  // size. update_twin: the twin follows.
+  std::size_t encode(std::uint64_t block, bool update_twin, std::byte* out);
+  // Stores a difference into our copy; false when it is malformed.
+  bool apply(std::uint64_t block, std::span<const std::byte> diff);
+
+  std::uint32_t nodes() const { return nodes_; }
   std::uint64_t blocks() const { return blocks_; }
   std::uint64_t unit() const { return unit_; }
   std::byte* base() const { return mapping_.app(); }
@@ -108,6 +125,7 @@ class PageSpace {
     Control control;
   };
   std::vector<Peer> peers_;
+  std::unique_ptr<bool[]> reached_;      // by node
   std::vector<platform::Span> written_;  // scan's answer; under the consistency lock, as scans are
 };
 

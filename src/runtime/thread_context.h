@@ -9,8 +9,18 @@
 
 #include "protocol/strand.h"
 #include "runtime/counters.h"
+#include "wire/message.h"
 
 namespace terrane::runtime {
+
+// What a thread has asked another node for by a message, and the answer.
+struct Exchange {
+  wire::Kind answer{};  // the message that ends it
+  NodeId from;
+  std::uint64_t block = 0;
+  std::uint64_t result = 0;
+  std::atomic<std::uint32_t> done{1};
+};
 
 // What one thread of a node needs: the strand of its operations, where it waits, its counters, its
 // last error.
@@ -21,6 +31,8 @@ struct ThreadContext {
   std::atomic<std::uint32_t> resumed{
       0};  // the call was answered; result and inbox are in the strand
   std::atomic<std::uint32_t> sleeping{0};  // whoever answers has to interrupt the transport's sleep
+  Exchange exchange;
+  std::atomic<std::uint32_t> flushes{0};  // messages with differences that are not answered yet
   Counters counters;
   std::uint64_t waited_ns = 0;  // of the operation under way
 };
@@ -40,6 +52,9 @@ class ThreadRegistry {
   // once.
   ThreadContext& current();
   ThreadContext& at(protocol::WaiterId waiter) const { return *contexts_[waiter.value]; }
+
+  // Whether there is a context of that number, for numbers from the network.
+  bool has(std::uint32_t waiter) const { return waiter < made_.load(std::memory_order_acquire); }
 
   template <typename Function>
   void for_each(Function function) const {

@@ -64,8 +64,8 @@ struct Actor {
   Progress progress;
   std::uint32_t flights = 0;     // flush messages that have not been answered
   std::vector<std::byte> flush;  // the one being made
-  std::uint32_t next = 0;  // the thread's place in its program
-  protocol::Drop drop{};   // a handler's
+  std::uint32_t next = 0;        // the thread's place in its program
+  protocol::Drop drop{};         // a handler's
   protocol::Strand strand;
   std::variant<std::monostate, protocol::Task<bool>, protocol::Task<protocol::FaultResult>,
                protocol::Task<protocol::LockResult>>

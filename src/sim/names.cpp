@@ -109,11 +109,10 @@ constexpr std::string_view kMutants[] = {"None",
                                          "CloseBeforeFlushed",
                                          "InvalidBeforeFlushed"};
 constexpr std::string_view kSteps[] = {
-    "Pause",     "Wait",      "Wake",       "Call",      "Tell",       "LoadWord",
-    "StoreWord", "SetWanted", "TakeWanted", "LoadOwner", "ClaimOwner", "ClearOwner",
-    "Populate",  "Map",       "Protect",    "Unprotect", "Zap",        "Scan",
-    "CopyHome",  "CopyTwin",  "StoreDiff",  "Fetch",     "PostDiff",   "AwaitFlush",
-    "Punch"};
+    "Pause",     "Wait",       "Wake",       "Call",       "Tell",       "LoadWord", "StoreWord",
+    "SetWanted", "TakeWanted", "LoadOwner",  "ClaimOwner", "ClearOwner", "Populate", "Map",
+    "Protect",   "Unprotect",  "Zap",        "Scan",       "CopyHome",   "CopyTwin", "StoreDiff",
+    "Fetch",     "PostDiff",   "AwaitFlush", "Punch"};
 constexpr std::string_view kFaults[] = {"None",        "WrongValue", "NodesDisagree", "TwoHolders",
                                         "BarrierLeak", "Deadlock",   "Endless",       "Invariant",
                                         "Malformed",   "BadAnswer",  "BadStep"};
@@ -125,10 +124,10 @@ constexpr std::string_view kOps[] = {"load",    "store",        "lock",    "unlo
                                      "barrier", "side barrier", "evict",   "allocate",
                                      "free",    "free again",   "nowhere", "final load"};
 constexpr std::string_view kMessages[] = {
-    "none",           "lock request",    "lock forward",  "lock grant",   "barrier arrive",
-    "barrier depart", "region allocate", "region find",   "region reply", "region free",
-    "region freed",   "region drop",     "region dropped", "page fetch", "page data",
-    "flush",          "flushed",         "owner request", "owner reply"};
+    "none",           "lock request",    "lock forward",   "lock grant",   "barrier arrive",
+    "barrier depart", "region allocate", "region find",    "region reply", "region free",
+    "region freed",   "region drop",     "region dropped", "page fetch",   "page data",
+    "flush",          "flushed",         "owner request",  "owner reply"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
 static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kPunch) + 1);
@@ -202,7 +201,8 @@ std::string describe(const protocol::Step& step) {
     text += fmt::format(" {}", kEvents[step.event->index()]);
   if (step.kind == StepKind::kStoreWord || step.kind == StepKind::kClaimOwner)
     text += fmt::format(" = {}", step.value);
-  if ((step.kind == StepKind::kStoreDiff || step.kind == StepKind::kPostDiff) && step.flag) text += ", and twin";
+  if ((step.kind == StepKind::kStoreDiff || step.kind == StepKind::kPostDiff) && step.flag)
+    text += ", and twin";
   return text;
 }
 

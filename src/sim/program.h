@@ -24,7 +24,7 @@ struct Setup {
   std::uint32_t max_log_ranges = 1 << 16;
   std::uint32_t populate_fails_percent = 0;
   std::uint32_t hosts = 1;  // node n is on host n % hosts; memory of other hosts is not reached
-  bool scan = true;              // write detection by scan, or by fault
+  bool scan = true;         // write detection by scan, or by fault
   bool enters_protected = true;  // a block can enter the view protected (always so by scan)
   bool racy = false;             // the program keeps no discipline
 };

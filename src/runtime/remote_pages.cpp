@@ -1,0 +1,219 @@
+#include "runtime/remote_pages.h"
+
+#include <cstring>
+
+#include "base/check.h"
+
+namespace terrane::runtime {
+namespace {
+
+using protocol::StepKind;
+using transport::Bytes;
+
+// A release sends a home's differences in messages of about this size: small enough that the first
+// is applied while the next is made.
+constexpr std::size_t kBatchBytes = 64 << 10;
+
+template <typename T>
+Bytes bytes_of(const T& value) {
+  return std::as_bytes(std::span(&value, 1));
+}
+
+}  // namespace
+
+RemotePages::RemotePages(PageSpace& space, transport::Transport& transport, ThreadRegistry& threads)
+    : space_(space),
+      transport_(transport),
+      threads_(threads),
+      batches_(space.nodes()),
+      page_(space.unit() / sizeof(Line)) {
+  open_.reserve(space.nodes());
+}
+
+// ---- asking
+
+template <typename Request>
+void RemotePages::begin(const Request& request, wire::Kind answer, const protocol::Step& step,
+                        ThreadContext& context) {
+  Exchange& exchange = context.exchange;
+  exchange.answer = answer;
+  exchange.from = step.node;
+  exchange.block = step.blocks.first;
+  exchange.done.store(0, std::memory_order_relaxed);
+  send(step.node, bytes_of(request), {}, context.counters);
+}
+
+void RemotePages::ask(const protocol::Step& step, ThreadContext& context) {
+  std::uint32_t waiter = context.strand.waiter().value;
+  std::uint64_t block = step.blocks.first;
+  if (step.kind == StepKind::kFetch) {
+    begin(wire::PageFetch{.waiter = waiter, .block = block}, wire::Kind::kPageData, step, context);
+    context.counters.pages_fetched.add(1);
+    return;
+  }
+  auto claim = step.kind == StepKind::kClaimOwner ? static_cast<std::uint32_t>(step.value) : 0;
+  begin(wire::OwnerRequest{.waiter = waiter, .block = block, .claim = claim},
+        wire::Kind::kOwnerReply, step, context);
+}
+
+std::uint64_t RemotePages::post(const protocol::Step& step, ThreadContext& context) {
+  std::vector<std::byte>& batch = batches_[step.node.value];
+  if (batch.size() >= kBatchBytes) send_batch(step.node, context);
+  std::size_t begun = batch.size();
+  std::size_t head = begun == 0 ? sizeof(wire::Flush) : begun;
+  batch.resize(head + sizeof(wire::FlushedBlock) + platform::diff_bound(space_.unit()));
+  std::byte* diff = batch.data() + head + sizeof(wire::FlushedBlock);
+  std::size_t size = space_.encode(step.blocks.first, step.flag, diff);
+  if (size == 0) {
+    batch.resize(begun);
+    return 0;
+  }
+  if (begun == 0) {
+    wire::Flush flush{.waiter = context.strand.waiter().value};
+    std::memcpy(batch.data(), &flush, sizeof flush);
+    open_.push_back(step.node);
+  }
+  wire::FlushedBlock block{.block = step.blocks.first,
+                           .diff_bytes = static_cast<std::uint32_t>(size)};
+  std::memcpy(batch.data() + head, &block, sizeof block);
+  batch.resize(head + sizeof block + size);
+  context.counters.pages_flushed.add(1);
+  context.counters.bytes_flushed.add(size);
+  return size;
+}
+
+void RemotePages::send_batch(NodeId to, ThreadContext& context) {
+  std::vector<std::byte>& batch = batches_[to.value];
+  context.flushes.fetch_add(1);
+  send(to, batch, {}, context.counters);
+  batch.clear();
+  std::erase(open_, to);
+}
+
+void RemotePages::send_posted(ThreadContext& context) {
+  while (!open_.empty()) send_batch(open_.back(), context);
+}
+
+void RemotePages::send(NodeId to, Bytes head, Bytes tail, Counters& counters) {
+  counters.messages_sent.add(1);
+  counters.message_bytes_sent.add(head.size() + tail.size());
+  transport_.send(to, head, tail);
+}
+
+// ---- messages
+
+bool RemotePages::is_ours(Bytes message) {
+  if (message.empty()) return false;
+  auto kind = static_cast<wire::Kind>(message[0]);
+  return kind >= wire::Kind::kPageFetch && kind <= wire::Kind::kOwnerReply;
+}
+
+bool RemotePages::received(NodeId from, Bytes message, Counters& counters) {
+  switch (static_cast<wire::Kind>(message[0])) {
+    case wire::Kind::kPageFetch:
+      return serve_fetch(from, message, counters);
+    case wire::Kind::kPageData:
+      return accept_page(from, message);
+    case wire::Kind::kFlush:
+      return serve_flush(from, message, counters);
+    case wire::Kind::kFlushed:
+      return accept_flushed(message);
+    case wire::Kind::kOwnerRequest:
+      return serve_owner(from, message, counters);
+    case wire::Kind::kOwnerReply:
+      return accept_owner(from, message);
+    default:
+      return false;
+  }
+}
+
+// In the order that the simulator knows (StepKind::kFetch): the word, the wish, the bytes.
+bool RemotePages::serve_fetch(NodeId from, Bytes message, Counters& counters) {
+  wire::PageFetch request;
+  if (!wire::take(message, request) || !message.empty() || request.block >= space_.blocks())
+    return false;
+  auto word = static_cast<std::uint32_t>(space_.at_home(StepKind::kLoadWord, request.block));
+  if (!(word & protocol::kTracked)) space_.at_home(StepKind::kSetWanted, request.block);
+  space_.read_page(request.block, page_[0].bytes);
+  wire::PageData answer{.waiter = request.waiter, .block = request.block, .home_word = word};
+  send(from, bytes_of(answer), std::as_bytes(std::span(page_)), counters);
+  return true;
+}
+
+bool RemotePages::accept_page(NodeId from, Bytes message) {
+  wire::PageData answer;
+  if (!wire::take(message, answer) || message.size() != space_.unit()) return false;
+  ThreadContext* context = waiting(answer.waiter, from, answer.block, answer.kind);
+  if (context == nullptr) return false;
+  space_.write_page(answer.block, message.data());
+  finish(*context, answer.home_word);
+  return true;
+}
+
+bool RemotePages::serve_flush(NodeId from, Bytes message, Counters& counters) {
+  wire::Flush flush;
+  if (!wire::take(message, flush)) return false;
+  while (!message.empty()) {
+    wire::FlushedBlock block;
+    if (!wire::take(message, block) || block.block >= space_.blocks() ||
+        block.diff_bytes > message.size())
+      return false;
+    if (!space_.apply(block.block, message.first(block.diff_bytes))) return false;
+    message = message.subspan(block.diff_bytes);
+  }
+  flush.kind = wire::Kind::kFlushed;
+  send(from, bytes_of(flush), {}, counters);
+  return true;
+}
+
+bool RemotePages::accept_flushed(Bytes message) {
+  wire::Flush answer;
+  if (!wire::take(message, answer) || !message.empty() || !threads_.has(answer.waiter))
+    return false;
+  ThreadContext& context = threads_.at(protocol::WaiterId{answer.waiter});
+  if (context.flushes.load() == 0) return false;
+  context.flushes.fetch_sub(1);
+  if (context.sleeping.load() != 0) transport_.interrupt();
+  return true;
+}
+
+bool RemotePages::serve_owner(NodeId from, Bytes message, Counters& counters) {
+  wire::OwnerRequest request;
+  if (!wire::take(message, request) || !message.empty() || request.block >= space_.blocks() ||
+      request.claim > space_.nodes())
+    return false;
+  StepKind kind = request.claim == 0 ? StepKind::kLoadOwner : StepKind::kClaimOwner;
+  auto owner = static_cast<std::uint32_t>(space_.at_home(kind, request.block, request.claim));
+  wire::OwnerReply answer{.waiter = request.waiter, .block = request.block, .owner = owner};
+  send(from, bytes_of(answer), {}, counters);
+  return true;
+}
+
+bool RemotePages::accept_owner(NodeId from, Bytes message) {
+  wire::OwnerReply answer;
+  if (!wire::take(message, answer) || !message.empty() || answer.owner > space_.nodes())
+    return false;
+  ThreadContext* context = waiting(answer.waiter, from, answer.block, answer.kind);
+  if (context == nullptr) return false;
+  finish(*context, answer.owner);
+  return true;
+}
+
+// The context whose exchange this ends; nullptr when nobody asked for it.
+ThreadContext* RemotePages::waiting(std::uint32_t waiter, NodeId from, std::uint64_t block,
+                                    wire::Kind answer) {
+  if (!threads_.has(waiter)) return nullptr;
+  ThreadContext& context = threads_.at(protocol::WaiterId{waiter});
+  const Exchange& exchange = context.exchange;
+  bool expected = exchange.done.load(std::memory_order_acquire) == 0 && exchange.answer == answer &&
+                  exchange.from == from && exchange.block == block;
+  return expected ? &context : nullptr;
+}
+
+void RemotePages::finish(ThreadContext& context, std::uint64_t result) {
+  context.exchange.result = result;
+  context.exchange.done.store(1);
+  if (context.sleeping.load() != 0) transport_.interrupt();
+}
+
+}  // namespace terrane::runtime

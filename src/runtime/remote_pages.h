@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "protocol/effects.h"
+#include "runtime/page_space.h"
+#include "runtime/thread_context.h"
+#include "transport/transport.h"
+
+namespace terrane::runtime {
+
+// Pages of homes whose memory cannot be reached: asks them by messages for what PageSpace does with
+// memory that can, and answers such messages for our own pages. Never waits: the engine does, until
+// the thread's Exchange is over. Owns the differences that are collected for each home until they
+// are sent together. Asking is for the thread that performs the step (posting: under the
+// consistency lock), received() for the thread that polls.
+class RemotePages {
+ public:
+  RemotePages(PageSpace& space, transport::Transport& transport, ThreadRegistry& threads);
+
+  // Sends what kFetch, kLoadOwner or kClaimOwner needs; the context's exchange ends with the
+  // step's result.
+  void ask(const protocol::Step& step, ThreadContext& context);
+  // kPostDiff: the block's difference joins what is collected for its home. Returns the
+  // difference's size in bytes; 0 when there is none.
+  std::uint64_t post(const protocol::Step& step, ThreadContext& context);
+  // Sends all that is collected.
+  void send_posted(ThreadContext& context);
+
+  // Whether a message is one of these.
+  static bool is_ours(transport::Bytes message);
+  // Serves or ends an exchange; false when the message is malformed. `counters`: the polling
+  // thread's.
+  bool received(NodeId from, transport::Bytes message, Counters& counters);
+
+ private:
+  struct alignas(64) Line {  // as the kernels of differences want memory aligned
+    std::byte bytes[64];
+  };
+
+  void send_batch(NodeId to, ThreadContext& context);
+  void send(NodeId to, transport::Bytes head, transport::Bytes tail, Counters& counters);
+  template <typename Request>
+  void begin(const Request& request, wire::Kind answer, const protocol::Step& step,
+             ThreadContext& context);
+  ThreadContext* waiting(std::uint32_t waiter, NodeId from, std::uint64_t block, wire::Kind answer);
+  void finish(ThreadContext& context, std::uint64_t result);
+
+  bool serve_fetch(NodeId from, transport::Bytes message, Counters& counters);
+  bool serve_flush(NodeId from, transport::Bytes message, Counters& counters);
+  bool serve_owner(NodeId from, transport::Bytes message, Counters& counters);
+  bool accept_page(NodeId from, transport::Bytes message);
+  bool accept_owner(NodeId from, transport::Bytes message);
+  bool accept_flushed(transport::Bytes message);
+
+  PageSpace& space_;
+  transport::Transport& transport_;
+  ThreadRegistry& threads_;
+  std::vector<std::vector<std::byte>> batches_;  // by home
+  std::vector<NodeId> open_;                     // homes with something collected
+  std::vector<Line> page_;                       // on its way out; of the polling thread
+};
+
+}  // namespace terrane::runtime
