@@ -15,7 +15,7 @@ MAY_INCLUDE = {
     "platform": set(),
     "transport": {"wire", "platform"},
     "bootstrap": set(),
-    "runtime": {"protocol", "transport", "platform", "bootstrap"},
+    "runtime": {"protocol", "wire", "transport", "platform", "bootstrap"},
     "frontend": {"runtime"},
     "gateway": {"runtime"},
     "tools": {"runtime", "sim", "bootstrap", "platform"},

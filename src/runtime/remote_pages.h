@@ -10,6 +10,11 @@
 
 namespace terrane::runtime {
 
+// A cache line: the kernels of differences want memory aligned to it.
+struct alignas(64) Line {
+  std::byte bytes[64];
+};
+
 // Pages of homes whose memory cannot be reached: asks them by messages for what PageSpace does with
 // memory that can, and answers such messages for our own pages. Never waits: the engine does, until
 // the thread's Exchange is over. Owns the differences that are collected for each home until they
@@ -35,10 +40,6 @@ class RemotePages {
   bool received(NodeId from, transport::Bytes message, Counters& counters);
 
  private:
-  struct alignas(64) Line {  // as the kernels of differences want memory aligned
-    std::byte bytes[64];
-  };
-
   void send_batch(NodeId to, ThreadContext& context);
   void send(NodeId to, transport::Bytes head, transport::Bytes tail, Counters& counters);
   template <typename Request>

@@ -18,12 +18,14 @@ std::atomic<ThreadRegistry*> live{nullptr};
 // signal handler, where neither may allocate. A key's destructor does the giving back.
 struct Link {
   ThreadContext* context;
-  ThreadRegistry* registry;
+  std::uint64_t
+      registry;  // its serial number: another registry may come to lie at the same address
 };
 thread_local constinit Link link __attribute__((tls_model("initial-exec"))) = {};
 
 void at_thread_exit(void* context) {
-  if (ThreadRegistry* registry = live.load(); registry != nullptr && registry == link.registry)
+  if (ThreadRegistry* registry = live.load();
+      registry != nullptr && registry->serial() == link.registry)
     registry->give_back(*static_cast<ThreadContext*>(context));
   link = {};
 }
@@ -40,6 +42,8 @@ pthread_key_t exit_key() {
 }  // namespace
 
 ThreadRegistry::ThreadRegistry() {
+  static std::atomic<std::uint64_t> made{0};
+  serial_ = ++made;
   exit_key();
   live = this;
 }
@@ -54,9 +58,9 @@ ThreadRegistry::~ThreadRegistry() {
 }
 
 ThreadContext& ThreadRegistry::current() {
-  if (link.registry == this) return *link.context;
+  if (link.registry == serial_) return *link.context;
   platform::ensure_signal_stack();
-  link = {&make(), this};
+  link = {&make(), serial_};
   pthread_setspecific(exit_key(), link.context);
   return *link.context;
 }

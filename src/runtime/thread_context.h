@@ -62,12 +62,15 @@ class ThreadRegistry {
     for (std::uint32_t i = 0; i < count; ++i) function(*contexts_[i]);
   }
 
+  // Of the registries that this process has had, from 1.
+  std::uint64_t serial() const { return serial_; }
   // Called when a thread that has a context ends.
   void give_back(ThreadContext& context);
 
  private:
   ThreadContext& make();
 
+  std::uint64_t serial_;
   std::mutex mutex_;
   ThreadContext* contexts_[kMaxThreads] = {};
   std::atomic<std::uint32_t> made_{0};

@@ -57,6 +57,10 @@ TEST_P(PagesTest, SeveralThreadsOfANodeShareLocksAndBarriers) {
   expect_good(3, "threads", environment());
 }
 TEST_P(PagesTest, TouchedPagesServeSystemCalls) { expect_good(2, "touch", environment()); }
+TEST(PagesByMessagesTest, NothingNeedsAPeersMemory) {
+  for (const char* mode : {"basics", "homes", "tracking", "threads", "touch", "evict"})
+    expect_good(3, mode, {"TERRANE_ONE_SIDED=0"});
+}
 TEST_P(PagesTest, EvictionLosesNothing) { expect_good(2, "evict", environment()); }
 TEST_P(PagesTest, CopiesBeyondTheLimitComeAndGo) {
   expect_good(2, "crowded", environment({"TERRANE_MEMORY=24M"}));

@@ -1,0 +1,175 @@
+#include "runtime/remote_pages.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <utility>
+
+#include "base/prng.h"
+
+namespace terrane::runtime {
+namespace {
+
+using protocol::StepKind;
+
+// Keeps what is sent, for a test that plays the other node.
+class Kept final : public transport::Transport {
+ public:
+  std::string_view name() const override { return "kept"; }
+  void send(NodeId to, transport::Bytes head, transport::Bytes tail) override {
+    std::vector<std::byte> message(head.begin(), head.end());
+    message.insert(message.end(), tail.begin(), tail.end());
+    sent.emplace_back(to, std::move(message));
+  }
+  std::size_t poll(transport::Receiver&) override { return 0; }
+  bool pending() const override { return false; }
+  void sleep(std::uint64_t) override {}
+  void attend() override {}
+  void unattend() override {}
+  void interrupt() override {}
+  std::byte* reach(NodeId, std::uint32_t) override { return nullptr; }
+
+  std::vector<std::pair<NodeId, std::vector<std::byte>>> sent;
+};
+
+// One of two nodes, with what the engine has round it.
+struct Side {
+  explicit Side(std::uint32_t self) {
+    Options options;
+    options.space_bytes = 1 << 20;
+    auto made = PageSpace::create(options, NodeId{self}, 2);
+    EXPECT_TRUE(made.ok());
+    space = std::move(made).value();
+    memory = space->protocol_memory();
+    space->connect(kept, true);
+    remote = std::make_unique<RemotePages>(*space, kept, threads);
+  }
+
+  std::unique_ptr<PageSpace> space;
+  protocol::HlrcMemory memory;
+  Kept kept;
+  ThreadRegistry threads;
+  std::unique_ptr<RemotePages> remote;
+};
+
+// A node's memory has its place in the address space, so a process holds one node; the other side
+// of each exchange is written out here.
+class RemotePagesTest : public testing::Test {
+ protected:
+  template <typename T>
+  static transport::Bytes bytes_of(const T& value) {
+    return std::as_bytes(std::span(&value, 1));
+  }
+  template <typename T>
+  T last_sent() const {
+    T value{};
+    EXPECT_FALSE(side.kept.sent.empty());
+    const auto& bytes = side.kept.sent.back().second;
+    EXPECT_GE(bytes.size(), sizeof value);
+    std::memcpy(static_cast<void*>(&value), bytes.data(), sizeof value);
+    return value;
+  }
+  bool receive(transport::Bytes message) {
+    return side.remote->received(NodeId{1}, message, context.counters);
+  }
+  std::vector<std::byte> with_tail(transport::Bytes head, std::size_t tail_bytes) {
+    std::vector<std::byte> all(head.begin(), head.end());
+    all.resize(head.size() + tail_bytes, std::byte{0x5a});
+    return all;
+  }
+  protocol::Step step(StepKind kind, std::uint64_t block, std::uint64_t value = 0) {
+    return {.kind = kind, .flag = true, .node = NodeId{1}, .blocks = {block, 1}, .value = value};
+  }
+
+  Side side{0};
+  ThreadContext& context = side.threads.current();
+};
+
+TEST_F(RemotePagesTest, AFetchedBlockIsWantedUnlessItIsTracked) {
+  std::vector<std::byte> bytes(side.space->unit(), std::byte{7});
+  side.space->write_page(3, bytes.data());
+  ASSERT_TRUE(receive(bytes_of(wire::PageFetch{.waiter = 9, .block = 3})));
+  auto answer = last_sent<wire::PageData>();
+  EXPECT_EQ(answer.waiter, 9u);
+  EXPECT_EQ(answer.home_word, 0u);
+  EXPECT_EQ(side.kept.sent.back().second.size(), sizeof answer + bytes.size());
+  EXPECT_EQ(side.kept.sent.back().second.back(), std::byte{7});
+  EXPECT_EQ(side.space->at_home(StepKind::kSetWanted, 3), 1u) << "the reader's wish is kept";
+
+  side.space->at_home(StepKind::kStoreWord, 4, protocol::kTracked);
+  ASSERT_TRUE(receive(bytes_of(wire::PageFetch{.waiter = 9, .block = 4})));
+  EXPECT_EQ(last_sent<wire::PageData>().home_word, protocol::kTracked);
+  EXPECT_EQ(side.space->at_home(StepKind::kSetWanted, 4), 0u) << "nobody wished for it";
+}
+
+TEST_F(RemotePagesTest, AnExchangeEndsWithTheAnswerThatWasAskedFor) {
+  side.remote->ask(step(StepKind::kFetch, 5), context);
+  auto asked = last_sent<wire::PageFetch>();
+  EXPECT_EQ(asked.block, 5u);
+  wire::PageData other{.waiter = asked.waiter, .block = 6};
+  EXPECT_FALSE(receive(with_tail(bytes_of(other), side.space->unit()))) << "another block";
+  EXPECT_FALSE(receive(bytes_of(wire::OwnerReply{.waiter = asked.waiter, .block = 5})));
+  wire::PageData answer{.waiter = asked.waiter, .block = 5, .home_word = 1};
+  EXPECT_FALSE(receive(with_tail(bytes_of(answer), side.space->unit() - 1))) << "too short";
+  EXPECT_EQ(context.exchange.done.load(), 0u);
+  EXPECT_TRUE(receive(with_tail(bytes_of(answer), side.space->unit())));
+  EXPECT_EQ(context.exchange.done.load(), 1u);
+  EXPECT_EQ(context.exchange.result, 1u);
+  EXPECT_FALSE(receive(with_tail(bytes_of(answer), side.space->unit()))) << "nobody asks any more";
+}
+
+TEST_F(RemotePagesTest, AClaimIsDecidedOnceByTheDirectory) {
+  ASSERT_TRUE(receive(bytes_of(wire::OwnerRequest{.block = 8})));
+  EXPECT_EQ(last_sent<wire::OwnerReply>().owner, 0u);
+  ASSERT_TRUE(receive(bytes_of(wire::OwnerRequest{.block = 8, .claim = 2})));
+  EXPECT_EQ(last_sent<wire::OwnerReply>().owner, 2u);
+  ASSERT_TRUE(receive(bytes_of(wire::OwnerRequest{.block = 8, .claim = 1})));
+  EXPECT_EQ(last_sent<wire::OwnerReply>().owner, 2u) << "the first keeps it";
+  EXPECT_FALSE(receive(bytes_of(wire::OwnerRequest{.block = 8, .claim = 3}))) << "no such node";
+  EXPECT_FALSE(receive(bytes_of(wire::OwnerRequest{.block = side.space->blocks()})));
+}
+
+TEST_F(RemotePagesTest, DifferencesOfAReleaseTravelTogetherAndAreStoredByteByByte) {
+  std::vector<std::byte> bytes(side.space->unit());
+  for (std::uint64_t block : {1, 2}) {
+    bytes[block] = std::byte{9};
+    side.space->write_page(block, bytes.data());
+    EXPECT_GT(side.remote->post(step(StepKind::kPostDiff, block), context), 0u);
+    EXPECT_EQ(side.remote->post(step(StepKind::kPostDiff, block), context), 0u)
+        << "the twin has followed";
+  }
+  EXPECT_TRUE(side.kept.sent.empty());
+  side.remote->send_posted(context);
+  ASSERT_EQ(side.kept.sent.size(), 1u);
+  EXPECT_EQ(context.flushes.load(), 1u);
+
+  // The same message, as another node's: what was not changed stays.
+  std::vector<std::byte> message = side.kept.sent.back().second;
+  std::vector<std::byte> others(side.space->unit(), std::byte{4});
+  side.space->write_page(1, others.data());
+  ASSERT_TRUE(receive(message));
+  EXPECT_EQ(last_sent<wire::Flush>().kind, wire::Kind::kFlushed);
+  EXPECT_TRUE(receive(side.kept.sent.back().second));
+  EXPECT_EQ(context.flushes.load(), 0u);
+  EXPECT_FALSE(receive(side.kept.sent.back().second)) << "answered already";
+  std::vector<Line> now(side.space->unit() / sizeof(Line));
+  side.space->read_page(1, now[0].bytes);
+  EXPECT_EQ(now[0].bytes[1], std::byte{9});
+  EXPECT_EQ(now[0].bytes[2], std::byte{4});
+}
+
+TEST_F(RemotePagesTest, NoBytesFromTheNetworkDoHarm) {
+  base::Prng rng(1);
+  std::vector<std::byte> message;
+  for (int i = 0; i < 20000; ++i) {
+    message.resize(1 + rng.below(i % 3 == 0 ? 4200 : 80));
+    for (std::byte& byte : message) byte = static_cast<std::byte>(rng.chance(40) ? 0 : rng.next());
+    message[0] =
+        static_cast<std::byte>(static_cast<unsigned>(wire::Kind::kPageFetch) + rng.below(6));
+    receive(message);
+    side.kept.sent.clear();
+  }
+}
+
+}  // namespace
+}  // namespace terrane::runtime
