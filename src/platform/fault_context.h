@@ -16,11 +16,15 @@ inline Access faulting_access(const ucontext_t& context) {
   return (context.uc_mcontext.gregs[REG_ERR] & 2) != 0 ? Access::kWrite : Access::kRead;
 }
 
+// Bit 4: the processor was fetching an instruction.
+inline bool fetches_instruction(const ucontext_t& context) {
+  return (context.uc_mcontext.gregs[REG_ERR] & 16) != 0;
+}
+
 #elif defined(__aarch64__)
 
-// The kernel appends the exception syndrome (ESR_EL1) as a record; WnR is its bit 6 (Arm ARM, ISS
-// of a data abort).
-inline Access faulting_access(const ucontext_t& context) {
+// The exception syndrome (ESR_EL1), which the kernel appends as a record; 0 where it is missing.
+inline std::uint64_t syndrome_of(const ucontext_t& context) {
   constexpr std::uint32_t kEsrMagic = 0x45535201;
   struct Head {
     std::uint32_t magic, size;
@@ -33,15 +37,30 @@ inline Access faulting_access(const ucontext_t& context) {
     if (head.magic != kEsrMagic) continue;
     std::uint64_t syndrome;
     std::memcpy(&syndrome, record + sizeof head, sizeof syndrome);
-    return (syndrome & (1u << 6)) != 0 ? Access::kWrite : Access::kRead;
+    return syndrome;
   }
-  return Access::kWrite;
+  return 0;
+}
+
+// WnR is bit 6 (Arm ARM, ISS of a data abort). Without a syndrome: taking a read for a write costs
+// a twin too many, the contrary would never end.
+inline Access faulting_access(const ucontext_t& context) {
+  std::uint64_t syndrome = syndrome_of(context);
+  bool write = syndrome == 0 || (syndrome & (1u << 6)) != 0;
+  return write ? Access::kWrite : Access::kRead;
+}
+
+// The exception class, bits 26 to 31: 0x20 and 0x21 are instruction aborts.
+inline bool fetches_instruction(const ucontext_t& context) {
+  std::uint64_t exception_class = syndrome_of(context) >> 26 & 0x3f;
+  return exception_class == 0x20 || exception_class == 0x21;
 }
 
 #else
 
 // Unknown here: taking a read for a write costs a twin too many, the contrary would never end.
 inline Access faulting_access(const ucontext_t&) { return Access::kWrite; }
+inline bool fetches_instruction(const ucontext_t&) { return false; }
 
 #endif
 

@@ -64,8 +64,10 @@ base::Result<FaultSourceKind> parse_fault_source(std::string_view text) {
   if (text == "uffd-async") return FaultSourceKind::kUserfaultfdAsync;
   if (text == "uffd-sync") return FaultSourceKind::kUserfaultfdSync;
   if (text == "uffd-late") return FaultSourceKind::kUserfaultfdLate;
+  if (text == "sigsegv") return FaultSourceKind::kSigsegv;
   return base::error(
-      "unknown fault source \"{}\": auto, uffd-async, uffd-sync and uffd-late are known", text);
+      "unknown fault source \"{}\": auto, uffd-async, uffd-sync, uffd-late and sigsegv are known",
+      text);
 }
 
 }  // namespace terrane::platform

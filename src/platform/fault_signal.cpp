@@ -20,6 +20,7 @@ struct Route {
   std::atomic<std::uintptr_t> app{0};
   std::uintptr_t runtime = 0;
   std::uint64_t bytes = 0;
+  FaultSignal signal = FaultSignal::kBus;
   FaultHandler handler = nullptr;
   void* context = nullptr;
 };
@@ -56,9 +57,15 @@ Found find(std::uintptr_t address) {
   return {};
 }
 
-void explain(const Found& found, std::uintptr_t address, bool nested) {
+// A page of the memfd could not be had: the runtime's view always tells that by SIGBUS, the
+// application view where SIGBUS is not how it reports faults.
+bool memory_is_short(const Found& found) {
+  return found.place == Place::kRuntime || found.route->signal == FaultSignal::kSegv;
+}
+
+void explain(const Found& found, bool short_of_memory, std::uintptr_t address, bool nested) {
   SignalText text;
-  if (found.place == Place::kRuntime) {
+  if (short_of_memory) {
     text.add("terrane: out of memory: the machine has no page left for shared memory (offset ");
     text.add_hex(found.offset).add(" of the space)\n");
   } else if (nested) {
@@ -73,7 +80,19 @@ void explain(const Found& found, std::uintptr_t address, bool nested) {
   text.write_to_stderr();
 }
 
-bool resolve(const Found& found, const ucontext_t& context) {
+// A child of fork has neither view (rule 13), so an access finds nothing mapped there.
+void explain_child(std::uintptr_t address) {
+  SignalText text;
+  text.add("terrane: access to shared memory at ").add_hex(address);
+  text.add(" in a child process: only the process that joined the job has it\n");
+  text.write_to_stderr();
+}
+
+// Whether the access was one that the view's source resolves, and it is resolved now.
+bool resolve(const Found& found, FaultSignal signal, const ucontext_t& context) {
+  if (found.place != Place::kApplication || found.route->signal != signal || in_handler)
+    return false;
+  if (fetches_instruction(context)) return false;  // no source grants that: it would fault for ever
   in_handler = true;
   FaultVerdict verdict =
       found.route->handler(found.route->context, found.offset, faulting_access(context));
@@ -84,38 +103,41 @@ bool resolve(const Found& found, const ucontext_t& context) {
 void on_sigbus(int, siginfo_t* info, void* raw_context) {
   int saved_errno = errno;
   auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  bool resolved = false;
   if (info->si_code == BUS_ADRERR) {
     Found found = find(address);
     bool nested = in_handler;
-    if (found.place == Place::kApplication && !nested &&
-        resolve(found, *static_cast<const ucontext_t*>(raw_context))) {
-      errno = saved_errno;
-      return;
+    resolved = resolve(found, FaultSignal::kBus, *static_cast<const ucontext_t*>(raw_context));
+    if (!resolved && found.place != Place::kElsewhere) {
+      explain(found, memory_is_short(found), address, nested);
     }
-    if (found.place != Place::kElsewhere) explain(found, address, nested);
   }
-  sigbus.pass_on(info, raw_context);
+  if (!resolved) sigbus.pass_on(info, raw_context);
   errno = saved_errno;
 }
 
-// A child of fork has neither view (rule 13), so an access finds nothing mapped there.
-void on_sigsegv(int, siginfo_t* info, void* context) {
+void on_sigsegv(int, siginfo_t* info, void* raw_context) {
   int saved_errno = errno;
   auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-  if (info->si_code == SEGV_MAPERR && find(address).place != Place::kElsewhere) {
-    SignalText text;
-    text.add("terrane: access to shared memory at ").add_hex(address);
-    text.add(" in a child process: only the process that joined the job has it\n");
-    text.write_to_stderr();
+  bool resolved = false;
+  if (info->si_code == SEGV_ACCERR || info->si_code == SEGV_MAPERR) {
+    Found found = find(address);
+    bool nested = in_handler;
+    if (found.place != Place::kElsewhere && info->si_code == SEGV_MAPERR) {
+      explain_child(address);
+    } else if (found.place == Place::kApplication) {
+      resolved = resolve(found, FaultSignal::kSegv, *static_cast<const ucontext_t*>(raw_context));
+      if (!resolved) explain(found, false, address, nested);
+    }
   }
-  sigsegv.pass_on(info, context);
+  if (!resolved) sigsegv.pass_on(info, raw_context);
   errno = saved_errno;
 }
 
 }  // namespace
 
-base::Result<FaultRoute> FaultRoute::open(const DualMapping& mapping, FaultHandler handler,
-                                          void* context) {
+base::Result<FaultRoute> FaultRoute::open(const DualMapping& mapping, FaultSignal signal,
+                                          FaultHandler handler, void* context) {
   std::lock_guard lock(routes_mutex);
   if (auto done = sigbus.install(on_sigbus); !done) return done.error();
   if (auto done = sigsegv.install(on_sigsegv); !done) return done.error();
@@ -124,6 +146,7 @@ base::Result<FaultRoute> FaultRoute::open(const DualMapping& mapping, FaultHandl
     if (route.app.load(std::memory_order_relaxed) != 0) continue;
     route.runtime = reinterpret_cast<std::uintptr_t>(mapping.runtime());
     route.bytes = mapping.bytes();
+    route.signal = signal;
     route.handler = handler;
     route.context = context;
     route.app.store(reinterpret_cast<std::uintptr_t>(mapping.app()), std::memory_order_release);

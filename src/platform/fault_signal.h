@@ -8,14 +8,17 @@
 
 namespace terrane::platform {
 
-// Owns one entry of the process's table of faulting views: while it lives, SIGBUS inside the
-// application view of `mapping` calls `handler` in the faulting thread, and every other SIGBUS goes
-// where it went before (the program's earlier handler, or death by that very signal). No thread may
-// touch the view while the route ends.
+// How the kernel reports accesses that a view does not grant.
+enum class FaultSignal : std::uint8_t { kBus, kSegv };
+
+// Owns one entry of the process's table of faulting views: while it lives, the named signal inside
+// the application view of `mapping` calls `handler` in the faulting thread, and every other SIGBUS
+// and SIGSEGV goes where it went before (the program's earlier handler, or death by that very
+// signal). No thread may touch the view while the route ends.
 class FaultRoute {
  public:
-  static base::Result<FaultRoute> open(const DualMapping& mapping, FaultHandler handler,
-                                       void* context);
+  static base::Result<FaultRoute> open(const DualMapping& mapping, FaultSignal signal,
+                                       FaultHandler handler, void* context);
 
   FaultRoute() = default;
   FaultRoute(FaultRoute&&) noexcept;

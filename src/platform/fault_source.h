@@ -61,7 +61,7 @@ class FaultSource {
   // Lets writes pass again.
   virtual void unprotect(Span span) = 0;
   // Removes the entries from the application view alone: the data stay in the memfd and in the
-  // runtime view.
+  // runtime view. Comes before the mapping's punch().
   virtual void zap(Span span) = 0;
   // kScan only: appends the runs of present pages written since they were last protected, and
   // protects them again, in one atomic step a page. Pages mapped kWrite read as written until
@@ -77,6 +77,7 @@ enum class FaultSourceKind : std::uint8_t {
   kUserfaultfdAsync,  // Linux 6.7
   kUserfaultfdSync,   // Linux 6.4
   kUserfaultfdLate,   // the same, but pages are protected only after they have entered: Linux 5.19
+  kSigsegv,           // mprotect and SIGSEGV: anywhere, at about twice the cost of a fault
 };
 
 // What the machine offers, asked once.
@@ -85,10 +86,12 @@ struct FaultSourceSupport {
   bool enter_protected = false;  // entering pages protected (Linux 6.4)
   bool async_protect = false;    // WP_ASYNC and PAGEMAP_SCAN (Linux 6.7)
   std::string reason;  // why not all, with the command that mends it; empty when all are there
+
+  bool has(FaultSourceKind kind) const;
 };
 FaultSourceSupport probe_fault_sources();
 
-// Parses TERRANE_FAULT_SOURCE's values: auto, uffd-async, uffd-sync, uffd-late.
+// Parses TERRANE_FAULT_SOURCE's values: auto, uffd-async, uffd-sync, uffd-late, sigsegv.
 base::Result<FaultSourceKind> parse_fault_source(std::string_view text);
 
 // Registers the application view of `mapping` (which must outlive the source) and installs the

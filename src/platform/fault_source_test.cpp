@@ -18,9 +18,7 @@ class FaultSourceTest : public testing::TestWithParam<FaultSourceKind> {
  protected:
   void SetUp() override {
     FaultSourceSupport support = probe_fault_sources();
-    bool there = GetParam() == FaultSourceKind::kUserfaultfdAsync ? support.async_protect
-                                                                  : support.userfaultfd;
-    if (!there) GTEST_SKIP() << support.reason;
+    if (!support.has(GetParam())) GTEST_SKIP() << support.reason;
   }
 };
 
@@ -45,6 +43,7 @@ TEST_P(FaultSourceTest, APunchedPageFaultsAndItsMemoryIsGone) {
   FaultTestSpace space(GetParam(), 8);
   space.app(2) = 77;
   std::uint64_t before = space.faults();
+  space.source().zap(FaultTestSpace::span(2, 1));
   space.mapping().punch(FaultTestSpace::span(2, 1));
   EXPECT_EQ(space.runtime(2), 0);
   EXPECT_EQ(space.app(2), 0);
@@ -222,10 +221,12 @@ TEST_P(FaultSourceTest, TheWholeDefaultSpaceCanBeWatched) {
 
 INSTANTIATE_TEST_SUITE_P(EverySource, FaultSourceTest,
                          testing::Values(FaultSourceKind::kUserfaultfdAsync,
-                                         FaultSourceKind::kUserfaultfdSync),
+                                         FaultSourceKind::kUserfaultfdSync,
+                                         FaultSourceKind::kSigsegv),
                          [](const auto& info) {
-                           return info.param == FaultSourceKind::kUserfaultfdAsync ? "async"
-                                                                                   : "sync";
+                           return info.param == FaultSourceKind::kUserfaultfdAsync  ? "async"
+                                  : info.param == FaultSourceKind::kUserfaultfdSync ? "sync"
+                                                                                    : "sigsegv";
                          });
 
 }  // namespace

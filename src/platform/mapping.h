@@ -44,8 +44,8 @@ class DualMapping {
   // Backs the span with zeroed memory where it has none yet. Fails cleanly (never SIGBUS) when
   // memory is short. Async-signal-safe but for the error's text; `false` and errno.
   bool populate(Span span) noexcept;
-  // Gives the span's memory back to the machine; both views read zeros (runtime) or fault
-  // (application) afterwards.
+  // Gives the memory of a span that was zapped back to the machine; both views read zeros (runtime)
+  // or fault (application) afterwards.
   void punch(Span span) noexcept;
 
  private:

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "platform/kernel_refused.h"
 #include "platform/uffd_abi.h"
-#include "platform/userfault.h"
 
 namespace terrane::platform {
 namespace {

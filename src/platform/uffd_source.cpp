@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "platform/fault_signal.h"
-#include "platform/fault_source.h"
+#include "platform/kernel_refused.h"
+#include "platform/make_source.h"
 #include "platform/memory_left.h"
 #include "platform/page_size.h"
 #include "platform/userfault.h"
@@ -111,33 +112,15 @@ class UffdSyncSource final : public UffdSource {
   bool enters_protected_;
 };
 
-// The best that the machine has, or what was asked for.
-FaultSourceKind choose(FaultSourceKind kind, const FaultSourceSupport& support) {
-  if (kind != FaultSourceKind::kAutomatic) return kind;
-  if (support.async_protect) return FaultSourceKind::kUserfaultfdAsync;
-  return support.enter_protected ? FaultSourceKind::kUserfaultfdSync
-                                 : FaultSourceKind::kUserfaultfdLate;
-}
-
-bool supported(FaultSourceKind kind, const FaultSourceSupport& support) {
-  if (kind == FaultSourceKind::kUserfaultfdAsync) return support.async_protect;
-  if (kind == FaultSourceKind::kUserfaultfdSync) return support.enter_protected;
-  return support.userfaultfd;
-}
-
 }  // namespace
 
-base::Result<std::unique_ptr<FaultSource>> make_fault_source(FaultSourceKind kind,
-                                                             DualMapping& mapping,
-                                                             FaultHandler handler, void* context) {
-  const FaultSourceSupport support = probe_fault_sources();
-  kind = choose(kind, support);
-  if (!supported(kind, support))
-    return base::error("page faults cannot be handled here: {}", support.reason);
+base::Result<std::unique_ptr<FaultSource>> make_uffd_source(FaultSourceKind kind,
+                                                            DualMapping& mapping,
+                                                            FaultHandler handler, void* context) {
   bool async_protect = kind == FaultSourceKind::kUserfaultfdAsync;
   auto userfault = Userfault::open(async_protect);
   if (!userfault) return userfault.error();
-  auto route = FaultRoute::open(mapping, handler, context);
+  auto route = FaultRoute::open(mapping, FaultSignal::kBus, handler, context);
   if (!route) return route.error();
   if (auto done = userfault.value().watch(mapping.app(), mapping.bytes()); !done) {
     return done.error();

@@ -5,13 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
+#include "platform/kernel_refused.h"
 #include "platform/page_size.h"
-#include "platform/signal_text.h"
 #include "platform/uffd_abi.h"
 
 namespace terrane::platform {
@@ -48,15 +46,6 @@ int open_descriptor() {
 }
 
 }  // namespace
-
-void kernel_refused(const char* what, std::uintptr_t address, int error_number) noexcept {
-  SignalText text;
-  text.add("terrane: the kernel refused ").add(what).add(" at ").add_hex(address).add(": ");
-  const char* name = strerrorname_np(error_number);
-  text.add(name != nullptr ? name : "unknown error").add("\n");
-  text.write_to_stderr();
-  std::abort();
-}
 
 base::Result<Userfault> Userfault::open(bool async_protect) {
   int fd = open_descriptor();

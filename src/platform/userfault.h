@@ -10,10 +10,6 @@
 
 namespace terrane::platform {
 
-// Ends the process with "terrane: <what> at <address>: <errno's name>". Async-signal-safe.
-[[noreturn]] void kernel_refused(const char* what, std::uintptr_t address,
-                                 int error_number) noexcept;
-
 // Owns one userfaultfd in SIGBUS mode, and guarantees that an operation on a range either is
 // complete on return or has ended the process. Addresses are those of a registered view,
 // page-aligned. All but open and watch are async-signal-safe and may run in several threads at

@@ -17,10 +17,10 @@ void line(const char* name, const std::string& value) { fmt::print("{:<14} {}\n"
 // How accesses to shared memory can be detected here.
 void fault_source_lines() {
   platform::FaultSourceSupport support = platform::probe_fault_sources();
-  line("fault source", support.async_protect     ? "uffd-async (default), uffd-sync, uffd-late"
-                       : support.enter_protected ? "uffd-sync (default), uffd-late"
-                       : support.userfaultfd     ? "uffd-late"
-                                                 : "none");
+  line("fault source", support.async_protect ? "uffd-async (default), uffd-sync, uffd-late, sigsegv"
+                       : support.enter_protected ? "uffd-sync (default), uffd-late, sigsegv"
+                       : support.userfaultfd     ? "uffd-late (default), sigsegv"
+                                                 : "sigsegv (default): faults cost twice as much");
   if (!support.reason.empty()) line("", support.reason);
 }
 

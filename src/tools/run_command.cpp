@@ -153,8 +153,8 @@ void add_run_command(CLI::App& app, CommandContext& context) {
       ->type_name("WHAT");
   run_app
       ->add_option("--fault-source", options->fault_source,
-                   "auto, uffd-async, uffd-sync or uffd-late")
-      ->check(CLI::IsMember({"auto", "uffd-async", "uffd-sync", "uffd-late"}))
+                   "auto, uffd-async, uffd-sync, uffd-late or sigsegv")
+      ->check(CLI::IsMember({"auto", "uffd-async", "uffd-sync", "uffd-late", "sigsegv"}))
       ->type_name("KIND");
   run_app
       ->add_option("--memory", options->memory,

@@ -304,7 +304,7 @@ const std::map<std::string, void (*)()> kModes = {
     {"basics", basics},     {"homes", homes},     {"tracking", tracking}, {"threads", threads},
     {"touch", touch},       {"evict", evict},     {"large", large},       {"misuse", misuse},
     {"mismatch", mismatch}, {"foreign", foreign}, {"freed", freed},       {"exhausted", exhausted},
-    {"crowded", crowded},   {"nothing", [] {}},
+    {"crowded", crowded},   {"nothing", [] {}},   {"denied", basics},
 };
 
 }  // namespace

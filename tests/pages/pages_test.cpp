@@ -43,9 +43,10 @@ class PagesTest : public testing::TestWithParam<const char*> {
   }
 };
 INSTANTIATE_TEST_SUITE_P(FaultSources, PagesTest,
-                         testing::Values("uffd-async", "uffd-sync", "uffd-late"),
+                         testing::Values("uffd-async", "uffd-sync", "uffd-late", "sigsegv"),
                          [](const auto& info) {
-                           return std::string(info.param + 5);  // behind "uffd-"
+                           std::string name(info.param);
+                           return name.substr(name.find('-') + 1);  // behind "uffd-"
                          });
 
 TEST_P(PagesTest, AnyNodeAllocatesWritesAndFrees) {
@@ -107,11 +108,17 @@ TEST(PagesBadInputTest, MemoryExhaustedOnOneNodeEndsTheJobWithASentence) {
   EXPECT_NE(outcome.err.find("node 1"), std::string::npos) << outcome.err;
 }
 
-TEST(PagesBadInputTest, AMachineWithoutUserfaultfdIsTold) {
+TEST(PagesDeniedTest, WithoutUserfaultfdTheOtherSourceIsTaken) {
   if (!is_root()) GTEST_SKIP() << "root alone can give up its right to userfaultfd";
-  Outcome outcome = run_pages(2, "denied");
+  expect_good(2, "denied");
+  expect_good(2, "denied", {"TERRANE_FAULT_SOURCE=sigsegv"});
+}
+
+TEST(PagesDeniedTest, UserfaultfdAskedForByNameAndDeniedIsTold) {
+  if (!is_root()) GTEST_SKIP() << "root alone can give up its right to userfaultfd";
+  Outcome outcome = run_pages(2, "denied", {"TERRANE_FAULT_SOURCE=uffd-sync"});
   EXPECT_NE(outcome.exit_code, 0);
-  EXPECT_NE(outcome.err.find("userfaultfd"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("userfaultfd is denied"), std::string::npos) << outcome.err;
 }
 
 TEST(PagesBadInputTest, BadVariablesAreNamed) {

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <memory>
+
+#include "platform/fault_source.h"
+
+namespace terrane::platform {
+
+// The sources behind make_fault_source(); the parameters are the same.
+base::Result<std::unique_ptr<FaultSource>> make_uffd_source(FaultSourceKind kind,
+                                                            DualMapping& mapping,
+                                                            FaultHandler handler, void* context);
+base::Result<std::unique_ptr<FaultSource>> make_sigsegv_source(DualMapping& mapping,
+                                                               FaultHandler handler, void* context);
+
+}  // namespace terrane::platform

@@ -1,0 +1,99 @@
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <vector>
+
+#include "platform/fault_test_space.h"
+#include "platform/map_count.h"
+
+namespace terrane::platform {
+namespace {
+
+constexpr FaultSourceKind kKind = FaultSourceKind::kSigsegv;
+
+TEST(SigsegvSourceTest, TheKernelKeepsOneMappingForEqualNeighbours) {
+  FaultTestSpace space(kKind, 4096);
+  std::uint64_t before = current_map_count();
+  space.map(0, 2048, Access::kRead);
+  EXPECT_EQ(current_map_count(), before + 1);
+  for (std::size_t page = 0; page < 2048; page += 2) space.app(page) = 1;
+  EXPECT_EQ(current_map_count(), before + 2048);
+  space.source().protect(FaultTestSpace::span(0, 2048));
+  EXPECT_EQ(current_map_count(), before + 1);
+  space.source().zap(FaultTestSpace::span(0, 4096));
+  EXPECT_EQ(current_map_count(), before);
+}
+
+// Three times as many runs as a process may have mappings: nothing is lost, and nothing is granted
+// that was not asked for.
+TEST(SigsegvSourceTest, AlternatingProtectionsOnManyPagesKeepWithinTheLimit) {
+  constexpr std::size_t kPages = 200'000;
+  FaultTestSpace space(kKind, kPages);
+  for (std::size_t page = 0; page < kPages; ++page) {
+    if (page % 2 == 0) {
+      space.app(page) = 200;
+    } else {
+      space.read(page);
+    }
+  }
+  EXPECT_LT(current_map_count(), max_map_count());
+  std::size_t wrong = 0;
+  for (std::size_t page = 0; page < kPages; ++page) {
+    unsigned expected = page % 2 == 0 ? 200 : FaultTestSpace::mark(page);
+    wrong += space.runtime(page) != expected;
+    if (page % 7 == 0) wrong += space.app(page) != expected;
+  }
+  EXPECT_EQ(wrong, 0u);
+  std::uint64_t before = space.faults();
+  for (std::size_t page = 1; page < kPages; page += 4) space.app(page) = 100;
+  EXPECT_GE(space.faults() - before, kPages / 4);  // each first write was noticed
+  for (std::size_t page = 1; page < kPages; page += 4) wrong += space.runtime(page) != 100;
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_LT(current_map_count(), max_map_count());
+}
+
+// Every second page of this area is protected otherwise, so each is a mapping of its own.
+class ManyMappings {
+ public:
+  explicit ManyMappings(std::uint64_t count)
+      : bytes_(count * page_bytes()),
+        area_(static_cast<char*>(
+            mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {
+    for (std::uint64_t page = 1; page < count; page += 2) {
+      if (mprotect(area_ + page * page_bytes(), page_bytes(), PROT_READ) != 0) break;
+    }
+  }
+  ~ManyMappings() { munmap(area_, bytes_); }
+
+ private:
+  std::uint64_t bytes_;
+  char* area_;
+};
+
+TEST(SigsegvSourceTest, WhereTheProgramTakesTheMappingsItMakesDoWithFew) {
+  constexpr std::size_t kPages = 30'000;
+  FaultTestSpace space(kKind, kPages);
+  for (std::size_t page = 0; page < kPages; page += 2) space.app(page) = 1;
+  ManyMappings taken(max_map_count() - current_map_count() - 20);
+  for (std::size_t page = 1; page < kPages; page += 2) {
+    space.source().map(FaultTestSpace::span(page, 1), Access::kRead);
+    if (page % 4 == 1) space.source().zap(FaultTestSpace::span(page - 1, 1));
+  }
+  std::size_t wrong = 0;
+  for (std::size_t page = 0; page < kPages; page += 2) wrong += space.app(page) != 1;
+  EXPECT_EQ(wrong, 0u);
+}
+
+TEST(SigsegvSourceTest, CodeIsNotRunFromSharedMemory) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  auto run = [] {
+    signal(SIGSEGV, SIG_DFL);
+    FaultTestSpace space(kKind, 4);
+    space.map(1, 1, Access::kRead);
+    reinterpret_cast<void (*)()>(space.mapping().app() + page_bytes())();
+  };
+  EXPECT_EXIT(run(), testing::KilledBySignal(SIGSEGV), "invalid access");
+}
+
+}  // namespace
+}  // namespace terrane::platform
