@@ -24,6 +24,10 @@ struct HostOptions {
   std::vector<std::string> shared;
 };
 
+// kNoCarrier: the interface sees that its cable is out. kSilent: nothing arrives and nobody is
+// told.
+enum class LinkState : char { kUp = 'u', kNoCarrier = 'n', kSilent = 's' };
+
 inline std::string host_name(std::uint32_t host) { return fmt::format("h{}", host); }
 
 // The address of a host on a link.

@@ -131,12 +131,12 @@ Result<int> Hosts::run(std::uint32_t host, const std::vector<std::string>& words
   return exit_code_of(receive_text(pair.value().ours.get(), -1));
 }
 
-Result<> Hosts::set_link(std::uint32_t host, std::uint32_t link, bool up) const {
+Result<> Hosts::set_link(std::uint32_t host, std::uint32_t link, LinkState state) const {
   auto pair = make_socket_pair();
   if (!pair) return pair.error();
   Request request{.kind = Request::Kind::kLink,
                   .host = host_name(host),
-                  .words = {std::to_string(link), up ? "up" : "down"}};
+                  .words = {std::to_string(link), std::string(1, static_cast<char>(state))}};
   auto sent = send_request(control_.get(), request, {pair.value().theirs.get()});
   if (!sent) return sent.error();
   pair.value().theirs.reset();

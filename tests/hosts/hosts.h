@@ -39,8 +39,9 @@ class Hosts {
                         const std::vector<std::string>& environment,
                         const std::string& folder) const;
 
-  // Takes the carrier away from one of a host's interfaces, or gives it back.
-  base::Result<> set_link(std::uint32_t host, std::uint32_t link, bool up) const;
+  // Cuts or mends one of a host's links. After kNoCarrier the kernel may take a second to see the
+  // carrier again.
+  base::Result<> set_link(std::uint32_t host, std::uint32_t link, LinkState state) const;
 
   // As when its power fails. It does not come back.
   void kill_host(std::uint32_t host) const;

@@ -72,15 +72,20 @@ TEST_F(HostsTest, ACutLinkCarriesNothingUntilItIsMended) {
   if (!make_hosts({.hosts = 2, .links = 2})) return;
   Launched server = launch(1, {"python3", "-c", kListen});
   ASSERT_TRUE(server.wait_for("up\n"));
-  ASSERT_TRUE(hosts().set_link(1, 0, false).ok());
+  ASSERT_TRUE(hosts().set_link(1, 0, LinkState::kNoCarrier).ok());
   EXPECT_EQ(ask(0, "10.77.0.2"), "nothing\n");
   EXPECT_EQ(ask(0, "10.77.1.2"), "hello\n");
   EXPECT_EQ(shell(1, "cat /sys/class/net/eth?/carrier").out, "0\n1\n");
-  ASSERT_TRUE(hosts().set_link(1, 0, true).ok());
+  ASSERT_TRUE(hosts().set_link(1, 0, LinkState::kUp).ok());
   std::string said;  // the kernel looks at carriers once a second
   for (int tries = 0; tries < 100 && said != "hello\n"; ++tries) said = ask(0, "10.77.0.2");
   EXPECT_EQ(said, "hello\n");
-  auto wrong = hosts().set_link(1, 2, true);
+  ASSERT_TRUE(hosts().set_link(0, 0, LinkState::kSilent).ok());
+  EXPECT_EQ(ask(0, "10.77.0.2"), "nothing\n");
+  EXPECT_EQ(shell(0, "cat /sys/class/net/eth0/carrier").out, "1\n");
+  ASSERT_TRUE(hosts().set_link(0, 0, LinkState::kUp).ok());
+  EXPECT_EQ(ask(0, "10.77.0.2"), "hello\n");
+  auto wrong = hosts().set_link(1, 2, LinkState::kUp);
   ASSERT_FALSE(wrong.ok());
   EXPECT_EQ(wrong.error().message, "test hosts have no link 2");
 }

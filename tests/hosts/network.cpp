@@ -19,7 +19,7 @@ using base::UniqueFd;
 
 constexpr std::size_t kPipeBytes = 60'000;  // what a pipe holds without a reader
 
-// Runs `tool -batch -` (ip or tc) on the lines; its own words are the error.
+// Runs `tool -batch -` (ip, tc or bridge) on the lines; its own words are the error.
 Result<> run_batch(const char* tool, const std::string& lines) {
   int in[2], out[2];
   if (lines.size() > kPipeBytes) return error("too many hosts for one batch of {}", tool);
@@ -106,9 +106,14 @@ Result<> make_interfaces(const HostOptions& options, std::uint32_t host) {
   return bound_rates(options, devices);
 }
 
-Result<> set_port(std::uint32_t host, std::uint32_t link, bool up) {
-  return run_batch("ip",
-                   fmt::format("link set dev {} {}\n", port_name(host, link), up ? "up" : "down"));
+Result<> set_port(std::uint32_t host, std::uint32_t link, LinkState state) {
+  constexpr int kDisabled = 0, kForwarding = 3;  // IEEE 802.1D's states of a port
+  std::string port = port_name(host, link);
+  bool up = state != LinkState::kNoCarrier;
+  auto carrier = run_batch("ip", fmt::format("link set dev {} {}\n", port, up ? "up" : "down"));
+  if (!carrier || !up) return carrier;
+  int forwarding = state == LinkState::kSilent ? kDisabled : kForwarding;
+  return run_batch("bridge", fmt::format("link set dev {} state {}\n", port, forwarding));
 }
 
 }  // namespace terrane::test_hosts

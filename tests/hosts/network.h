@@ -21,7 +21,7 @@ base::Result<> make_switch(const HostOptions& options, const std::vector<pid_t>&
 // In a host: its addresses, and everything up.
 base::Result<> make_interfaces(const HostOptions& options, std::uint32_t host);
 
-// In the switch: the port of a host goes down, and its interface loses the carrier, or up again.
-base::Result<> set_port(std::uint32_t host, std::uint32_t link, bool up);
+// In the switch: how the port of a host is.
+base::Result<> set_port(std::uint32_t host, std::uint32_t link, LinkState state);
 
 }  // namespace terrane::test_hosts

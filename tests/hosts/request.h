@@ -18,7 +18,7 @@ struct Request {
     kRun = 'r',  // words: the command; its caller's folder and environment; ends with its caller
     kRunByShell =
         's',      // as ssh does: words joined for /bin/sh, in the home folder, a clean environment
-    kLink = 'l',  // words: the number of the link, "up" or "down"
+    kLink = 'l',  // words: the number of the link, the letter of a LinkState
   };
   Kind kind = Kind::kRun;
   std::string host;  // h0, h1, ...

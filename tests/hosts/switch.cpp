@@ -187,10 +187,11 @@ void Switch::route(Message message) {
 
 Result<> Switch::change_link(const Request& request) {
   auto host = static_cast<std::uint32_t>(find(request.host) - hosts_.data());
-  if (request.words.size() != 2) return error("a link is changed by its number and up or down");
+  if (request.words.size() != 2 || request.words[1].size() != 1)
+    return error("a link is changed by its number and a state");
   auto link = static_cast<std::uint32_t>(std::strtoul(request.words[0].c_str(), nullptr, 10));
   if (link >= options_.links) return error("test hosts have no link {}", link);
-  return set_port(host, link, request.words[1] == "up");
+  return set_port(host, link, static_cast<LinkState>(request.words[1][0]));
 }
 
 }  // namespace terrane::test_hosts
