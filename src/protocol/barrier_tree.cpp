@@ -18,6 +18,7 @@ BarrierTree::BarrierTree(NodeId self, std::uint32_t nodes, std::uint32_t arity, 
       distributed_(nodes, 0) {
   std::uint32_t last = first_child_ + arity < nodes ? first_child_ + arity : nodes;
   children_ = last > first_child_ ? last - first_child_ : 0;
+  TERRANE_CHECK(children_ <= 64, "the children of a node are bits of a word");
 }
 
 void BarrierTree::enter(BarrierId id, std::uint32_t threads_here, WaiterId waiter) {
@@ -69,7 +70,7 @@ void BarrierTree::merge(Barrier& barrier, Bytes notices) {
 }
 
 void BarrierTree::advance(BarrierId id, Barrier& barrier) {
-  std::uint32_t missing = children_ - barrier.children;
+  std::uint32_t missing = children_ - arrived_children(barrier);
   if (mutant(Mutant::kBarrierEarly) && missing > 0) --missing;
   if (!barrier.arrived || missing > 0) return;
   if (parent_ == kNoNode) {
@@ -84,12 +85,14 @@ void BarrierTree::advance(BarrierId id, Barrier& barrier) {
   wire::put(out, wire::BarrierMessage{.kind = wire::Kind::kBarrierArrive, .barrier = id.value});
   put_bytes(out, barrier.merged);
   outbox_.send(parent_);
+  barrier.went_up = true;
   barrier.merged.clear();
 }
 
 void BarrierTree::depart(BarrierId id, Barrier& barrier, Bytes notices) {
   mark(Mark::kBarrierDeparts);
   barrier.arrived = false;
+  barrier.went_up = false;
   barrier.children = 0;
   std::fill(barrier.covered.begin(), barrier.covered.end(), 0);
   for (std::uint32_t child = 0; child < children_; ++child) {
@@ -104,19 +107,23 @@ void BarrierTree::depart(BarrierId id, Barrier& barrier, Bytes notices) {
 
 bool BarrierTree::received(NodeId from, Bytes message, bool departing, std::uint64_t blocks) {
   wire::BarrierMessage head;
-  if (!wire::take(message, head) || !wire::valid_notice_set(message, nodes_, blocks)) return false;
-  Barrier& barrier = barriers_[head.barrier];
+  if (!wire::take(message, head) || !log_.believable(message, self_, blocks)) return false;
   BarrierId id{head.barrier};
   if (departing) {
-    if (from != parent_ || !barrier.arrived) return false;
-    depart(id, barrier, message);
+    auto at = barriers_.find(head.barrier);
+    if (from != parent_ || at == barriers_.end() || !at->second.went_up) return false;
+    depart(id, at->second, message);
     return true;
   }
   bool is_child = from.value >= first_child_ && from.value < first_child_ + children_;
-  if (!is_child || barrier.children >= children_) return false;
+  if (!is_child) return false;
+  Barrier& barrier = barriers_[head.barrier];
+  std::uint64_t child = std::uint64_t{1} << (from.value - first_child_);
+  if ((barrier.children & child) != 0) return false;
   mark(Mark::kBarrierCombines);
-  ++barrier.children;
-  if (!mutant(Mutant::kBarrierForgetsChild) || barrier.children != 1) merge(barrier, message);
+  bool first = barrier.children == 0;
+  barrier.children |= child;
+  if (!mutant(Mutant::kBarrierForgetsChild) || !first) merge(barrier, message);
   advance(id, barrier);
   return true;
 }
@@ -129,22 +136,15 @@ void BarrierTree::leave(BarrierId id) {
 }
 
 void BarrierTree::learned(Bytes notices) {
-  wire::NoticeReader reader(notices);
-  wire::NoticeEntry entry;
-  while (reader.next_entry(entry)) {
+  wire::for_each_entry(notices, [&](const wire::NoticeEntry& entry) {
     if (entry.top > distributed_[entry.node]) distributed_[entry.node] = entry.top;
-    wire::NoticeRecord record;
-    BlockRange range;
-    while (reader.next_record(record))
-      while (reader.next_range(range)) {
-      }
-  }
+  });
   log_.forget(distributed_);
 }
 
 void BarrierTree::check_invariants() const {
   for (const auto& [id, barrier] : barriers_) {
-    TERRANE_CHECK(barrier.children <= children_, "each child arrives once a round");
+    TERRANE_CHECK(arrived_children(barrier) <= children_, "each child arrives once a round");
     TERRANE_CHECK(barrier.arrived || barrier.merged.empty() || barrier.children > 0,
                   "notices of a round come from somebody");
   }

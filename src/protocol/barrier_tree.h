@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <unordered_map>
 
 #include "protocol/effects.h"
@@ -34,12 +35,16 @@ class BarrierTree {
   struct Barrier {
     std::vector<WaiterId> here;  // threads that wait, all but the last
     bool arrived = false;        // the last one arrived for this node
+    bool went_up = false;        // the subtree's arrival was sent: a departure may come
     WaiterId leader;
-    std::uint32_t children = 0;     // arrivals of this round
+    std::uint64_t children = 0;     // a bit for each child that arrived in this round
     std::vector<std::byte> merged;  // the notice set of the subtree so far
     VectorTimestamp covered;        // up to where it tells of each node
   };
 
+  static std::uint32_t arrived_children(const Barrier& barrier) {
+    return static_cast<std::uint32_t>(std::popcount(barrier.children));
+  }
   void merge(Barrier& barrier, Bytes notices);
   void advance(BarrierId id, Barrier& barrier);
   void depart(BarrierId id, Barrier& barrier, Bytes notices);

@@ -115,5 +115,27 @@ TEST(BarrierTreeTest, ArrivalsFromStrangersAreRefused) {
   EXPECT_EQ(job.malformed, 2);
 }
 
+TEST(BarrierTreeTest, AChildThatArrivesTwiceIsRefused) {
+  TestJob job(3);
+  std::vector<std::byte> bytes;
+  wire::put(bytes, wire::BarrierMessage{.barrier = 1});
+  job.step(0, Received{NodeId{1}, bytes});
+  EXPECT_EQ(job.malformed, 0);
+  job.step(0, Received{NodeId{1}, bytes});
+  EXPECT_EQ(job.malformed, 1);
+}
+
+TEST(BarrierTreeTest, ADepartureBeforeTheSubtreeArrivedIsRefused) {
+  TestJob job(4);  // node 3 is the child of node 1
+  std::vector<std::byte> bytes;
+  wire::put(bytes, wire::BarrierMessage{.kind = wire::Kind::kBarrierDepart, .barrier = 1});
+  job.step(1, Received{NodeId{0}, bytes});
+  EXPECT_EQ(job.malformed, 1);
+  job.step(1, BarrierArrive{BarrierId{1}, WaiterId{1}});
+  job.step(1, Received{NodeId{0}, bytes});
+  EXPECT_EQ(job.malformed, 2);
+  EXPECT_FALSE(job.was_resumed(1));
+}
+
 }  // namespace
 }  // namespace terrane::protocol

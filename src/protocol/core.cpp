@@ -52,10 +52,10 @@ void Core::received(const Received& event) {
   Bytes message = event.message;
   switch (message.empty() ? wire::Kind{} : static_cast<wire::Kind>(message[0])) {
     case wire::Kind::kLockRequest:
-      good = locks_.received_request(message, false);
+      good = locks_.received_request(event.from, message, false);
       break;
     case wire::Kind::kLockForward:
-      good = locks_.received_request(message, true);
+      good = locks_.received_request(event.from, message, true);
       break;
     case wire::Kind::kLockGrant:
       good = locks_.received_grant(message, config_.blocks);

@@ -8,6 +8,17 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 IntervalLog::IntervalLog(std::uint32_t nodes, std::uint32_t max_ranges)
     : known_(nodes, 0), histories_(nodes), max_ranges_(max_ranges) {}
 
+bool IntervalLog::believable(Bytes notices, NodeId self, std::uint64_t blocks) const {
+  if (!wire::valid_notice_set(notices, static_cast<std::uint32_t>(known_.size()), blocks)) {
+    return false;
+  }
+  std::uint32_t top = 0;
+  wire::for_each_entry(notices, [&](const wire::NoticeEntry& entry) {
+    if (entry.node == self.value && entry.top > top) top = entry.top;
+  });
+  return top <= known_[self.value];
+}
+
 void IntervalLog::push(std::uint32_t node, std::uint32_t interval) {
   History& history = histories_[node];
   history.records.push_back({interval, static_cast<std::uint32_t>(history.ranges.size()), 0});

@@ -22,9 +22,13 @@ class IntervalLog {
 
   const VectorTimestamp& timestamp() const { return known_; }
 
+  // Whether a notice set that came to `self` is one that may be learned: whole, within the job's
+  // bounds, and without intervals of our own that we have not closed.
+  bool believable(Bytes notices, NodeId self, std::uint64_t blocks) const;
+
   // A new interval of `node`, the one after timestamp()[node].
   void append(std::uint32_t node, std::uint32_t interval, const std::vector<BlockRange>& ranges);
-  // Takes over what a (valid) notice set says that is new here, and raises the timestamp.
+  // Takes over what a (believable) notice set says that is new here, and raises the timestamp.
   void learn(Bytes notices);
   // Forgets the intervals of every node up to `floor` (all nodes know them).
   void forget(const VectorTimestamp& floor);

@@ -143,7 +143,9 @@ void LockManager::release(LockId id, [[maybe_unused]] WaiterId waiter) {
   }
 }
 
-bool LockManager::received_request(Bytes message, bool is_forward) {
+// A request comes from the requester itself to the manager, and from there to the tail of the
+// queue, which is still waiting for the lock or has it. Nobody asks who is the tail already.
+bool LockManager::received_request(NodeId from, Bytes message, bool is_forward) {
   wire::LockRequest request;
   if (!wire::take(message, request) || request.requester >= nodes_ ||
       !read_timestamp(message, nodes_, scratch_)) {
@@ -151,20 +153,23 @@ bool LockManager::received_request(Bytes message, bool is_forward) {
   }
   LockId id{request.lock};
   NodeId requester{request.requester};
-  if (is_forward) {
-    const Lock& lock = find(id);
-    if (lock.successor != kNoNode || !(lock.token || lock.requested)) return false;
-    forwarded(id, requester, message);
-  } else {
-    if (manager(id) != self_) return false;
+  if (requester == self_ || from != (is_forward ? manager(id) : requester)) return false;
+  if (!is_forward) {
+    if (manager(id) != self_ || find(id).tail == requester) return false;
     queue_behind_tail(id, requester, message);
+    return true;
   }
+  auto at = locks_.find(id.value);
+  if (at == locks_.end()) return false;
+  const Lock& lock = at->second;
+  if (lock.successor != kNoNode || !(lock.token || lock.requested)) return false;
+  forwarded(id, requester, message);
   return true;
 }
 
 bool LockManager::received_grant(Bytes message, std::uint64_t blocks) {
   wire::LockGrant grant;
-  if (!wire::take(message, grant) || !wire::valid_notice_set(message, nodes_, blocks)) return false;
+  if (!wire::take(message, grant) || !log_.believable(message, self_, blocks)) return false;
   auto at = locks_.find(grant.lock);
   if (at == locks_.end() || !at->second.requested || at->second.waiters.empty()) return false;
   Lock& lock = at->second;

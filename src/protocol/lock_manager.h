@@ -23,7 +23,7 @@ class LockManager {
   void hand_off(LockId lock, WaiterId waiter);
   void release(LockId lock, WaiterId waiter);
   // From the network; false: malformed.
-  bool received_request(Bytes message, bool forwarded);
+  bool received_request(NodeId from, Bytes message, bool forwarded);
   bool received_grant(Bytes message, std::uint64_t blocks);
 
   // For checks across nodes: the token is here; this node manages a lock that was used.

@@ -128,5 +128,35 @@ TEST(LockManagerTest, MalformedRequestsAreRefused) {
   EXPECT_EQ(job.malformed, 3) << "a grant that nobody asked for";
 }
 
+TEST(LockManagerTest, ARequestForAnotherNodeIsRefused) {
+  TestJob job(3);
+  const auto send = [&](wire::Kind kind, std::uint32_t requester, std::uint32_t to) {
+    std::vector<std::byte> bytes;
+    wire::put(bytes, wire::LockRequest{.kind = kind, .lock = 0, .requester = requester});
+    bytes.resize(bytes.size() + 12);
+    job.step(to, Received{NodeId{1}, bytes});
+  };
+  send(wire::Kind::kLockRequest, 0, 0);  // the manager's own
+  send(wire::Kind::kLockRequest, 2, 0);
+  send(wire::Kind::kLockRequest, 1, 2);  // to another than the manager
+  send(wire::Kind::kLockForward, 1, 2);  // not from the manager
+  EXPECT_EQ(job.malformed, 4);
+  send(wire::Kind::kLockRequest, 1, 0);
+  EXPECT_EQ(job.malformed, 4);
+  send(wire::Kind::kLockRequest, 1, 0);  // the tail of the queue asks again
+  EXPECT_EQ(job.malformed, 5);
+}
+
+TEST(LockManagerTest, AGrantThatTellsOfIntervalsOfOurOwnIsRefused) {
+  TestJob job(2);
+  job.step(1, LockAcquire{LockId{0}, WaiterId{1}});
+  std::vector<std::byte> bytes;
+  wire::put(bytes, wire::LockGrant{.lock = 0});
+  wire::NoticeWriter(bytes).entry(1, 0, 1);
+  job.step(1, Received{NodeId{0}, bytes});
+  EXPECT_EQ(job.malformed, 1);
+  EXPECT_FALSE(job.was_resumed(1));
+}
+
 }  // namespace
 }  // namespace terrane::protocol

@@ -11,7 +11,7 @@ constexpr NodeId kServer{0};
 Region region_of(const wire::RegionReply& reply) {
   Region region{RegionId{reply.region},          {reply.first, reply.blocks}, reply.bytes,
                 static_cast<Homes>(reply.homes), NodeId{reply.home},          {}};
-  std::memcpy(region.name, reply.name, sizeof region.name);
+  std::memcpy(region.name, reply.name, sizeof region.name - 1);
   return region;
 }
 
@@ -71,8 +71,11 @@ void RegionTable::allocate(const RegionAllocate& request) {
   message.home = request.home.value;
   message.sequence = request.sequence;
   std::memcpy(message.name, request.name, sizeof message.name);
+  asking_[message.waiter] = {wire::Kind::kRegionAllocate};
   if (self_ == kServer) {
-    accept(serve_allocate(message));
+    wire::RegionReply reply;
+    bool served = serve_allocate(self_, message, reply) && accept(reply);
+    TERRANE_CHECK(served, "node 0 understands itself");
   } else {
     wire::put(outbox_.begin(), message);
     outbox_.send(kServer);
@@ -89,9 +92,9 @@ void RegionTable::find(const RegionFind& request) {
   wire::RegionFind message;
   message.waiter = request.waiter.value;
   message.block = request.block.value;
-  asking_[request.waiter.value] = request.block.value;
+  asking_[request.waiter.value] = {wire::Kind::kRegionFind, request.block.value};
   if (self_ == kServer) {
-    accept(serve_find(message));
+    TERRANE_CHECK(accept(serve_find(message)), "node 0 understands itself");
   } else {
     wire::put(outbox_.begin(), message);
     outbox_.send(kServer);
@@ -107,24 +110,59 @@ void RegionTable::free(const RegionFree& request) {
   wire::RegionFree message;
   message.waiter = request.waiter.value;
   message.first = request.first.value;
+  asking_[message.waiter] = {wire::Kind::kRegionFree};
   wire::put(outbox_.begin(), message);
   outbox_.send(kServer);
 }
 
-void RegionTable::accept(const wire::RegionReply& reply) {
+// Whether node 0 can have answered so: a region within the space that overlaps no other that is
+// known here, and, where we asked for the home of a block, one that holds the block.
+bool RegionTable::fits(const wire::RegionReply& reply, const Question& question) const {
+  if (question.kind == wire::Kind::kRegionFree) return false;
+  if (reply.status != wire::RegionStatus::kOk) return reply.status <= wire::RegionStatus::kUnknown;
+  if (reply.blocks == 0 || reply.first >= blocks_ || reply.blocks > blocks_ - reply.first ||
+      reply.homes > static_cast<std::uint8_t>(Homes::kExplicit) || reply.home >= nodes_) {
+    return false;
+  }
+  BlockRange blocks{reply.first, reply.blocks};
+  if (question.kind == wire::Kind::kRegionFind &&
+      (question.block < blocks.first || question.block >= blocks.end())) {
+    return false;
+  }
+  auto after = known_.lower_bound(blocks.end());
+  if (after == known_.begin()) return true;
+  const Region& last = std::prev(after)->second;
+  if (last.blocks.end() <= blocks.first) return true;
+  return last.id.value == reply.region && last.blocks == blocks;
+}
+
+bool RegionTable::accept(const wire::RegionReply& reply) {
+  auto asked = asking_.find(reply.waiter);
+  if (asked == asking_.end() || !fits(reply, asked->second)) return false;
+  Question question = asked->second;
+  asking_.erase(asked);
   bool ok = reply.status == wire::RegionStatus::kOk;
   if (ok) known_[reply.first] = region_of(reply);
-  auto asked = asking_.find(reply.waiter);
-  if (asked == asking_.end()) {  // an allocation
+  if (question.kind == wire::Kind::kRegionAllocate) {
     wire::put(outbox_.begin(), reply);
     outbox_.resume(WaiterId{reply.waiter}, static_cast<std::uint64_t>(reply.status));
-    return;
+    return true;
   }
-  std::uint64_t block = asked->second;
-  asking_.erase(asked);
   if (!ok) mark(Mark::kRegionUnknown);
   outbox_.resume_plain(WaiterId{reply.waiter},
-                       ok ? home_of(known_[reply.first], block, nodes_) : kHomeNowhere);
+                       ok ? home_of(known_[reply.first], question.block, nodes_) : kHomeNowhere);
+  return true;
+}
+
+bool RegionTable::accept_freed(const wire::RegionFreed& freed) {
+  auto asked = asking_.find(freed.waiter);
+  if (asked == asking_.end() || asked->second.kind != wire::Kind::kRegionFree ||
+      freed.status > wire::RegionStatus::kUnknown) {
+    return false;
+  }
+  asking_.erase(asked);
+  outbox_.resume_plain(WaiterId{freed.waiter}, static_cast<std::uint64_t>(freed.status));
+  return true;
 }
 
 const Region* RegionTable::known(std::uint64_t block) const { return containing(known_, block); }
@@ -133,7 +171,7 @@ void RegionTable::forget(BlockRange blocks) { known_.erase(blocks.first); }
 
 void RegionTable::dropped(RegionId region, BlockRange blocks) {
   if (self_ == kServer) {
-    count_dropped(region);
+    count_dropped(self_, region);
     return;
   }
   wire::RegionDrop message;
@@ -176,34 +214,50 @@ void RegionTable::give_space(BlockRange blocks) {
   space_.emplace(blocks.first, blocks.count);
 }
 
-wire::RegionReply RegionTable::serve_allocate(const wire::RegionAllocate& request) {
-  auto same = [&](const wire::RegionReply& r) {
-    return r.bytes == request.bytes && r.homes == request.homes && r.home == request.home;
-  };
-  if (request.sequence != 0) {
-    auto made = collective_.find(request.sequence);
-    if (made != collective_.end()) {
-      mark(Mark::kRegionCollective);
-      wire::RegionReply reply = made->second;
-      reply.waiter = request.waiter;
-      if (!same(reply)) reply.status = wire::RegionStatus::kMismatch;
-      return reply;
-    }
-  }
-  wire::RegionReply reply;
-  reply.waiter = request.waiter;
-  std::uint64_t first = 0;
-  if (!take_space(request.blocks, first)) {
+bool RegionTable::NodeCount::add(NodeId node, std::uint32_t all) {
+  nodes.resize(all);
+  if (nodes[node.value]) return false;
+  nodes[node.value] = true;
+  ++count;
+  return true;
+}
+
+wire::RegionReply RegionTable::make_region(const wire::RegionAllocate& request) {
+  Region region{RegionId{next_region_}, {0, request.blocks},
+                request.bytes,          static_cast<Homes>(request.homes),
+                NodeId{request.home},   {}};
+  std::memcpy(region.name, request.name, sizeof region.name - 1);
+  bool taken = take_space(request.blocks, region.blocks.first);
+  wire::RegionReply reply = reply_of(region, request.waiter);
+  if (taken) {
+    ++next_region_;
+    allocated_[region.blocks.first] = region;
+  } else {
     reply.status = wire::RegionStatus::kNoSpace;
-    return reply;
   }
-  Region region{RegionId{next_region_++},          {first, request.blocks}, request.bytes,
-                static_cast<Homes>(request.homes), NodeId{request.home},    {}};
-  std::memcpy(region.name, request.name, sizeof region.name);
-  allocated_[first] = region;
-  reply = reply_of(region, request.waiter);
-  if (request.sequence != 0) collective_[request.sequence] = reply;
   return reply;
+}
+
+bool RegionTable::serve_allocate(NodeId from, const wire::RegionAllocate& request,
+                                 wire::RegionReply& reply) {
+  if (request.sequence == 0) {
+    reply = make_region(request);
+    return true;
+  }
+  auto [call, fresh] = collective_.try_emplace(request.sequence);
+  if (!call->second.asked.add(from, nodes_)) return false;
+  if (fresh) {
+    call->second.reply = make_region(request);
+  } else {
+    mark(Mark::kRegionCollective);
+  }
+  reply = call->second.reply;
+  reply.waiter = request.waiter;
+  bool same =
+      reply.bytes == request.bytes && reply.homes == request.homes && reply.home == request.home;
+  if (!same) reply.status = wire::RegionStatus::kMismatch;
+  if (call->second.asked.count == nodes_) collective_.erase(call);
+  return true;
 }
 
 wire::RegionReply RegionTable::serve_find(const wire::RegionFind& request) const {
@@ -224,7 +278,7 @@ wire::RegionStatus RegionTable::serve_free(std::uint64_t first) {
   mark(Mark::kRegionFreed);
   Region region = at->second;
   allocated_.erase(at);
-  dropping_[region.id.value] = {region.blocks, nodes_};
+  dropping_[region.id.value].blocks = region.blocks;
   wire::RegionDrop message;
   message.region = region.id.value;
   message.first = region.blocks.first;
@@ -238,12 +292,13 @@ wire::RegionStatus RegionTable::serve_free(std::uint64_t first) {
   return wire::RegionStatus::kOk;
 }
 
-void RegionTable::count_dropped(RegionId region) {
+bool RegionTable::count_dropped(NodeId from, RegionId region) {
   auto at = dropping_.find(region.value);
-  if (at == dropping_.end()) return;
-  if (--at->second.missing > 0 && !mutant(Mutant::kReuseEarly)) return;
-  give_space(at->second.blocks);
-  dropping_.erase(at);
+  if (at == dropping_.end() || !at->second.done.add(from, nodes_)) return false;
+  std::uint32_t enough = mutant(Mutant::kReuseEarly) ? 1 : nodes_;
+  if (at->second.done.count == enough) give_space(at->second.blocks);
+  if (at->second.done.count == nodes_) dropping_.erase(at);
+  return true;
 }
 
 // ---- network
@@ -256,39 +311,54 @@ void RegionTable::reply(NodeId to, const wire::RegionReply& reply) {
 
 bool RegionTable::received(NodeId from, Bytes message) {
   auto kind = static_cast<wire::Kind>(message[0]);
-  bool server = self_ == kServer;
+  bool good = self_ == kServer ? received_by_server(from, kind, message)
+                               : from == kServer && received_from_server(kind, message);
+  return good && message.empty();
+}
+
+bool RegionTable::received_by_server(NodeId from, wire::Kind kind, Bytes& message) {
   wire::RegionAllocate allocate;
   wire::RegionFind find;
   wire::RegionReply answer;
   wire::RegionFree free;
   wire::RegionFreed freed;
   wire::RegionDrop drop;
-  if (kind == wire::Kind::kRegionAllocate && server && wire::take(message, allocate) &&
-      allocate.blocks > 0 && allocate.homes <= 3 && allocate.home < nodes_) {
-    reply(from, serve_allocate(allocate));
-  } else if (kind == wire::Kind::kRegionFind && server && wire::take(message, find)) {
+  if (kind == wire::Kind::kRegionAllocate && wire::take(message, allocate)) {
+    if (allocate.blocks == 0 || allocate.homes > static_cast<std::uint8_t>(Homes::kExplicit) ||
+        allocate.home >= nodes_ || !serve_allocate(from, allocate, answer)) {
+      return false;
+    }
+    reply(from, answer);
+    return true;
+  }
+  if (kind == wire::Kind::kRegionFind && wire::take(message, find)) {
     reply(from, serve_find(find));
-  } else if (kind == wire::Kind::kRegionReply && from == kServer && wire::take(message, answer) &&
-             answer.homes <= 3 && answer.first <= blocks_ &&
-             answer.blocks <= blocks_ - answer.first) {
-    accept(answer);
-  } else if (kind == wire::Kind::kRegionFree && server && wire::take(message, free)) {
+    return true;
+  }
+  if (kind == wire::Kind::kRegionFree && wire::take(message, free)) {
     freed.waiter = free.waiter;
     freed.status = serve_free(free.first);
     wire::put(outbox_.begin(), freed);
     outbox_.send(from);
-  } else if (kind == wire::Kind::kRegionFreed && from == kServer && wire::take(message, freed)) {
-    outbox_.resume_plain(WaiterId{freed.waiter}, static_cast<std::uint64_t>(freed.status));
-  } else if (kind == wire::Kind::kRegionDrop && from == kServer && wire::take(message, drop) &&
-             drop.first < blocks_ && drop.blocks <= blocks_ - drop.first) {
-    forget({drop.first, drop.blocks});
-    outbox_.drop(RegionId{drop.region}, {drop.first, drop.blocks});
-  } else if (kind == wire::Kind::kRegionDropped && server && wire::take(message, drop)) {
-    count_dropped(RegionId{drop.region});
-  } else {
+    return true;
+  }
+  return kind == wire::Kind::kRegionDropped && wire::take(message, drop) &&
+         count_dropped(from, RegionId{drop.region});
+}
+
+bool RegionTable::received_from_server(wire::Kind kind, Bytes& message) {
+  wire::RegionReply answer;
+  wire::RegionFreed freed;
+  wire::RegionDrop drop;
+  if (kind == wire::Kind::kRegionReply) return wire::take(message, answer) && accept(answer);
+  if (kind == wire::Kind::kRegionFreed) return wire::take(message, freed) && accept_freed(freed);
+  if (kind != wire::Kind::kRegionDrop || !wire::take(message, drop) || drop.blocks == 0 ||
+      drop.first >= blocks_ || drop.blocks > blocks_ - drop.first) {
     return false;
   }
-  return message.empty();
+  forget({drop.first, drop.blocks});
+  outbox_.drop(RegionId{drop.region}, {drop.first, drop.blocks});
+  return true;
 }
 
 void RegionTable::check_invariants() const {

@@ -41,31 +41,55 @@ class RegionTable {
   void check_invariants() const;
 
  private:
-  // Node 0's part.
-  wire::RegionReply serve_allocate(const wire::RegionAllocate& request);
+  // What a waiter of this node has asked node 0.
+  struct Question {
+    wire::Kind kind;
+    std::uint64_t block = 0;  // kRegionFind
+  };
+
+  // Nodes that have done something, each once.
+  struct NodeCount {
+    std::vector<bool> nodes;
+    std::uint32_t count = 0;
+
+    bool add(NodeId node, std::uint32_t all);  // false: it had already
+  };
+
+  // Node 0's part. False: no node asks so.
+  bool serve_allocate(NodeId from, const wire::RegionAllocate& request, wire::RegionReply& reply);
+  wire::RegionReply make_region(const wire::RegionAllocate& request);
   wire::RegionReply serve_find(const wire::RegionFind& request) const;
   wire::RegionStatus serve_free(std::uint64_t first);
   bool take_space(std::uint64_t blocks, std::uint64_t& first);
   void give_space(BlockRange blocks);
-  void count_dropped(RegionId region);
+  bool count_dropped(NodeId from, RegionId region);
 
   void reply(NodeId to, const wire::RegionReply& reply);
-  void accept(const wire::RegionReply& reply);
+  bool accept(const wire::RegionReply& reply);
+  bool fits(const wire::RegionReply& reply, const Question& question) const;
+  bool accept_freed(const wire::RegionFreed& freed);
+  bool received_by_server(NodeId from, wire::Kind kind, Bytes& message);
+  bool received_from_server(wire::Kind kind, Bytes& message);
   void forget(BlockRange blocks);
 
   NodeId self_;
   std::uint32_t nodes_;
   std::uint64_t blocks_;
   Outbox& outbox_;
-  std::map<std::uint64_t, Region> known_;          // by first block
-  std::map<std::uint32_t, std::uint64_t> asking_;  // waiter -> the block that it asked for
+  std::map<std::uint64_t, Region> known_;     // by first block
+  std::map<std::uint32_t, Question> asking_;  // by waiter
 
   std::map<std::uint64_t, std::uint64_t> space_;  // node 0: free blocks, first -> count
   std::map<std::uint64_t, Region> allocated_;     // node 0: what stands, by first block
-  std::unordered_map<std::uint32_t, wire::RegionReply> collective_;  // node 0: by sequence
+  // One reply a node, and a node at most once: then the call is over.
+  struct Collective {
+    wire::RegionReply reply;
+    NodeCount asked;
+  };
+  std::unordered_map<std::uint32_t, Collective> collective_;  // node 0: by sequence
   struct Dropping {
     BlockRange blocks;
-    std::uint32_t missing;
+    NodeCount done;
   };
   std::unordered_map<std::uint32_t, Dropping> dropping_;  // node 0: by region
   std::uint32_t next_region_ = 1;

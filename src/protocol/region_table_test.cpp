@@ -45,12 +45,36 @@ TEST(RegionTableTest, AllocationsDoNotOverlap) {
 
 TEST(RegionTableTest, ACollectiveAllocationIsMadeOnce) {
   TestJob job(3);
-  for (std::uint32_t n = 0; n < 3; ++n) job.step(n, request(10, n, 1));
+  for (std::uint32_t n = 0; n < 2; ++n) job.step(n, request(10, n, 1));
+  job.step(2, request(11, 9, 1));
   job.deliver_all();
-  for (std::uint32_t n = 0; n < 3; ++n) EXPECT_EQ(reply_of(job, n).first, 0u);
-  job.step(1, request(11, 9, 1));
-  job.deliver_all();
+  for (std::uint32_t n = 0; n < 2; ++n) EXPECT_EQ(reply_of(job, n).first, 0u);
   EXPECT_EQ(reply_of(job, 9).status, wire::RegionStatus::kMismatch);
+}
+
+TEST(RegionTableTest, ACollectiveAllocationThatEverybodyMadeIsForgotten) {
+  TestJob job(3);
+  for (int round = 0; round < 2; ++round) {
+    for (std::uint32_t n = 0; n < 3; ++n) job.step(n, request(10, n, 7));
+    job.deliver_all();
+    for (std::uint32_t n = 0; n < 3; ++n) EXPECT_EQ(reply_of(job, n).first, round * 10u);
+  }
+  EXPECT_EQ(job.malformed, 0);
+}
+
+TEST(RegionTableTest, ACollectiveAllocationWithoutSpaceFailsOnEveryNode) {
+  TestJob job(3, 16);
+  job.step(0, request(16, 5));
+  for (std::uint32_t n = 0; n < 2; ++n) job.step(n, request(10, n, 1));
+  job.deliver_all();
+  job.step(0, RegionFree{BlockId{0}, WaiterId{6}});
+  job.deliver_all();
+  drop_all(job);
+  job.step(2, request(10, 2, 1));
+  job.deliver_all();
+  for (std::uint32_t n = 0; n < 3; ++n) {
+    EXPECT_EQ(reply_of(job, n).status, wire::RegionStatus::kNoSpace);
+  }
 }
 
 TEST(RegionTableTest, FreedBlocksAreGivenOutOnlyWhenEveryNodeDroppedThem) {
@@ -133,6 +157,90 @@ TEST(RegionTableTest, RequestsToANodeThatDoesNotServeAreRefused) {
   EXPECT_EQ(job.malformed, 2) << "too short";
   job.step(0, Received{NodeId{2}, {}});
   EXPECT_EQ(job.malformed, 3) << "empty";
+}
+
+// Node 1 has asked node 0, as waiter 1, for the home of block 3.
+class HostileServerTest : public testing::Test {
+ protected:
+  void SetUp() override { job_.step(1, RegionFind{BlockId{3}, WaiterId{1}}); }
+  void expect_refused(const wire::RegionReply& reply) {
+    std::vector<std::byte> bytes;
+    wire::put(bytes, reply);
+    int before = job_.malformed;
+    job_.step(1, Received{NodeId{0}, bytes});
+    EXPECT_EQ(job_.malformed, before + 1);
+    EXPECT_FALSE(job_.was_resumed(1));
+  }
+  static wire::RegionReply good() {
+    wire::RegionReply reply;
+    reply.waiter = 1;
+    reply.blocks = 10;
+    reply.region = 4;
+    return reply;
+  }
+
+  TestJob job_{2, 64};
+};
+
+TEST_F(HostileServerTest, AnswersThatNoServerGivesAreRefused) {
+  for (auto spoil :
+       {+[](wire::RegionReply& r) { r.waiter = 2; },   // nobody asked
+        +[](wire::RegionReply& r) { r.blocks = 0; },   // no division by it
+        +[](wire::RegionReply& r) { r.blocks = 65; },  // beyond the space
+        +[](wire::RegionReply& r) { r.first = 4; },    // not the block asked for
+        +[](wire::RegionReply& r) { r.home = 2; },     // no such node
+        +[](wire::RegionReply& r) { r.homes = 4; },    // no such policy
+        +[](wire::RegionReply& r) { r.status = static_cast<wire::RegionStatus>(9); }}) {
+    wire::RegionReply reply = good();
+    spoil(reply);
+    expect_refused(reply);
+  }
+  std::vector<std::byte> bytes;
+  wire::put(bytes, good());
+  job_.step(1, Received{NodeId{0}, bytes});
+  EXPECT_TRUE(job_.was_resumed(1));
+}
+
+TEST_F(HostileServerTest, AnOverlapWithAKnownRegionIsRefused) {
+  std::vector<std::byte> bytes;
+  wire::put(bytes, good());
+  job_.step(1, Received{NodeId{0}, bytes});
+  job_.resumed.clear();
+  job_.step(1, RegionFind{BlockId{12}, WaiterId{1}});
+  for (std::uint64_t first : {5, 9}) {
+    wire::RegionReply reply = good();
+    reply.region = 5;
+    reply.first = first;
+    expect_refused(reply);
+  }
+}
+
+TEST_F(HostileServerTest, AnAnswerToAnotherQuestionIsRefused) {
+  std::vector<std::byte> bytes;
+  wire::RegionFreed freed;
+  freed.waiter = 1;
+  wire::put(bytes, freed);
+  job_.step(1, Received{NodeId{0}, bytes});
+  EXPECT_EQ(job_.malformed, 1);
+  job_.step(1, RegionFree{BlockId{0}, WaiterId{2}});
+  wire::RegionReply reply = good();
+  reply.waiter = 2;
+  expect_refused(reply);
+}
+
+TEST(RegionTableTest, ANodeThatDropsTwiceIsRefused) {
+  TestJob job(3);
+  job.step(0, request(4, 1));
+  job.step(0, RegionFree{BlockId{0}, WaiterId{2}});
+  std::vector<std::byte> bytes;
+  wire::RegionDrop drop;
+  drop.kind = wire::Kind::kRegionDropped;
+  drop.region = 1;
+  wire::put(bytes, drop);
+  job.step(0, Received{NodeId{2}, bytes});
+  EXPECT_EQ(job.malformed, 0);
+  job.step(0, Received{NodeId{2}, bytes});
+  EXPECT_EQ(job.malformed, 1);
 }
 
 }  // namespace

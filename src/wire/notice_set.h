@@ -44,21 +44,24 @@ class NoticeWriter {
   void record(std::uint32_t interval) {
     record_at_ = out_.size();
     put(out_, NoticeRecord{interval, 0});
-    ++at<NoticeEntry>(entry_at_).records;
+    count_one(entry_at_ + offsetof(NoticeEntry, records));
   }
   void range(BlockRange range) {
     while (range.count > 0) {
       std::uint64_t count = range.count < kMaxRangeBlocks ? range.count : kMaxRangeBlocks;
       put(out_, range.first << 24 | count);
       range = {range.first + count, range.count - count};
-      ++at<NoticeRecord>(record_at_).ranges;
+      count_one(record_at_ + offsetof(NoticeRecord, ranges));
     }
   }
 
  private:
-  template <typename T>
-  T& at(std::size_t offset) {
-    return *reinterpret_cast<T*>(out_.data() + offset);  // all parts are multiples of 8 bytes
+  // One more, in a message that may begin anywhere.
+  void count_one(std::size_t offset) {
+    std::uint32_t number;
+    std::memcpy(&number, out_.data() + offset, sizeof number);
+    ++number;
+    std::memcpy(out_.data() + offset, &number, sizeof number);
   }
 
   std::vector<std::byte>& out_;
@@ -106,6 +109,22 @@ class NoticeReader {
   std::uint32_t ranges_left_ = 0;
   bool bad_ = false;
 };
+
+// Visits the entries of a valid notice set, without their records.
+template <typename Visit>
+void for_each_entry(Bytes notices, Visit visit) {
+  NoticeReader reader(notices);
+  NoticeEntry entry;
+  NoticeRecord record;
+  BlockRange range;
+  while (reader.next_entry(entry)) {
+    visit(entry);
+    while (reader.next_record(record)) {
+      while (reader.next_range(range)) {
+      }
+    }
+  }
+}
 
 // True when the bytes are a whole notice set whose nodes, intervals and blocks lie within the job's
 // bounds.
