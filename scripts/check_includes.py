@@ -16,7 +16,7 @@ MAY_INCLUDE = {
     "transport": {"wire", "platform"},
     "bootstrap": set(),
     "runtime": {"protocol", "wire", "transport", "platform", "bootstrap"},
-    "frontend": {"runtime"},
+    "frontend": {"runtime", "platform"},
     "gateway": {"runtime"},
     "tools": {"runtime", "sim", "bootstrap", "platform"},
 }
@@ -95,6 +95,7 @@ def self_test():
         "src/runtime/c.h": '#include "protocol/core.h"',
         "src/tools/b.cpp": '#include "sim/history.h"',
         "src/frontend/pages/b.cpp": "#include <terrane/pages.h>",
+        "src/frontend/pages/c.cpp": '#include "platform/guarded_copy.h"',
         "tests/a.cpp": '#include "protocol/core.h"',
         "examples/a/b.cpp": '#include "b.h"',
     }

@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "platform/fault_context.h"
-#include "platform/signal_chain.h"
+#include "platform/guarded_copy.h"
+#include "platform/libc_signals.h"
+#include "platform/program_signals.h"
 #include "platform/signal_text.h"
 
 namespace terrane::platform {
@@ -88,6 +90,14 @@ void explain_child(std::uintptr_t address) {
   text.write_to_stderr();
 }
 
+// An access of guarded_copy() that nothing resolves ends there. Comes back if it was not one.
+void leave_guarded_copy(std::uintptr_t address, void* context, int saved_errno) {
+  if (in_handler || !is_guarded(address)) return;
+  libc_signals().set_mask(SIG_SETMASK, &static_cast<ucontext_t*>(context)->uc_sigmask, nullptr);
+  errno = saved_errno;
+  fail_guarded_copy();
+}
+
 // Whether the access was one that the view's source resolves, and it is resolved now.
 bool resolve(const Found& found, FaultSignal signal, const ucontext_t& context) {
   if (found.place != Place::kApplication || found.route->signal != signal || in_handler)
@@ -109,6 +119,7 @@ void on_sigbus(int, siginfo_t* info, void* raw_context) {
     bool nested = in_handler;
     resolved = resolve(found, FaultSignal::kBus, *static_cast<const ucontext_t*>(raw_context));
     if (!resolved && found.place != Place::kElsewhere) {
+      leave_guarded_copy(address, raw_context, saved_errno);
       explain(found, memory_is_short(found), address, nested);
     }
   }
@@ -127,7 +138,10 @@ void on_sigsegv(int, siginfo_t* info, void* raw_context) {
       explain_child(address);
     } else if (found.place == Place::kApplication) {
       resolved = resolve(found, FaultSignal::kSegv, *static_cast<const ucontext_t*>(raw_context));
-      if (!resolved) explain(found, false, address, nested);
+      if (!resolved) {
+        leave_guarded_copy(address, raw_context, saved_errno);
+        explain(found, false, address, nested);
+      }
     }
   }
   if (!resolved) sigsegv.pass_on(info, raw_context);
@@ -141,6 +155,7 @@ base::Result<FaultRoute> FaultRoute::open(const DualMapping& mapping, FaultSigna
   std::lock_guard lock(routes_mutex);
   if (auto done = sigbus.install(on_sigbus); !done) return done.error();
   if (auto done = sigsegv.install(on_sigsegv); !done) return done.error();
+  open_fault_signals();
   for (int slot = 0; slot < kMaxRoutes; ++slot) {
     Route& route = routes[slot];
     if (route.app.load(std::memory_order_relaxed) != 0) continue;
@@ -155,6 +170,13 @@ base::Result<FaultRoute> FaultRoute::open(const DualMapping& mapping, FaultSigna
     return opened;
   }
   return base::error("more than {} shared spaces in one process", kMaxRoutes);
+}
+
+SignalChain* chain_of(int signal_number) {
+  SignalChain* chain = signal_number == SIGBUS    ? &sigbus
+                       : signal_number == SIGSEGV ? &sigsegv
+                                                  : nullptr;
+  return chain != nullptr && chain->installed() ? chain : nullptr;
 }
 
 FaultRoute::FaultRoute(FaultRoute&& other) noexcept : slot_(std::exchange(other.slot_, -1)) {}

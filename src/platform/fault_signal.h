@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "platform/fault_source.h"
 #include "platform/mapping.h"
+#include "platform/signal_chain.h"
 
 namespace terrane::platform {
 
@@ -28,5 +29,9 @@ class FaultRoute {
  private:
   int slot_ = -1;
 };
+
+// What stands behind our handler of SIGBUS or SIGSEGV; null for other signals, and before the first
+// route.
+SignalChain* chain_of(int signal_number);
 
 }  // namespace terrane::platform

@@ -99,7 +99,7 @@ void earlier_handler(int, siginfo_t* info, void*) {
   sigset_t blocked;
   pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
   bool mask_right = sigismember(&blocked, SIGUSR1) == 1 && sigismember(&blocked, SIGUSR2) == 0 &&
-                    sigismember(&blocked, SIGBUS) == 1;
+                    sigismember(&blocked, SIGBUS) == 0;
   _exit(info->si_addr == expected_address && mask_right ? 42 : 43);
 }
 

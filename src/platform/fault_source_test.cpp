@@ -223,11 +223,7 @@ INSTANTIATE_TEST_SUITE_P(EverySource, FaultSourceTest,
                          testing::Values(FaultSourceKind::kUserfaultfdAsync,
                                          FaultSourceKind::kUserfaultfdSync,
                                          FaultSourceKind::kSigsegv),
-                         [](const auto& info) {
-                           return info.param == FaultSourceKind::kUserfaultfdAsync  ? "async"
-                                  : info.param == FaultSourceKind::kUserfaultfdSync ? "sync"
-                                                                                    : "sigsegv";
-                         });
+                         fault_source_name);
 
 }  // namespace
 }  // namespace terrane::platform

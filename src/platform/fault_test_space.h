@@ -1,8 +1,11 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/check.h"
@@ -11,6 +14,13 @@
 #include "platform/page_size.h"
 
 namespace terrane::platform {
+
+// For tests of every source: what the parameter is called.
+inline std::string fault_source_name(const testing::TestParamInfo<FaultSourceKind>& info) {
+  return info.param == FaultSourceKind::kUserfaultfdAsync  ? "async"
+         : info.param == FaultSourceKind::kUserfaultfdSync ? "sync"
+                                                           : "sigsegv";
+}
 
 // For tests: a small watched space whose handler gives every page, at its first fault, bytes that
 // name it (page number plus 1), maps it protected, and lets writes through where they fault. Counts

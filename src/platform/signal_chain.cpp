@@ -2,6 +2,10 @@
 
 #include <ucontext.h>
 
+#include <mutex>
+
+#include "platform/libc_signals.h"
+
 namespace terrane::platform {
 namespace {
 
@@ -18,13 +22,44 @@ sigset_t mask_while_handling() {
   return mask;
 }
 
+// Nothing interrupts this thread while it lives.
+class SignalsClosed {
+ public:
+  SignalsClosed() {
+    sigset_t all;
+    sigfillset(&all);
+    libc_signals().set_mask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsClosed() { libc_signals().set_mask(SIG_SETMASK, &before_, nullptr); }
+  SignalsClosed(const SignalsClosed&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 // Death by the very signal that came. A fault comes again when its instruction does; a sent signal
 // is sent again.
 void die_by_default(int signal_number, bool sent) {
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
-  sigaction(signal_number, &action, nullptr);
+  libc_signals().sigaction(signal_number, &action, nullptr);
   if (sent) raise(signal_number);
+}
+
+bool has_handler(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 ||
+         (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+}
+
+// Where on its alternate stack this thread runs the program's handler of SIGBUS and of SIGSEGV; 0:
+// it does not. A handler may be left by siglongjmp, so this may be out of date: the next signal
+// then begins at the stack's top again, not a whole signal frame below.
+thread_local std::uintptr_t handler_frames[2] __attribute__((tls_model("initial-exec"))) = {};
+constexpr std::uintptr_t kLeastSignalFrame = 1024;
+
+bool on_alternate_stack() {
+  stack_t now{};
+  return libc_signals().sigaltstack(nullptr, &now) == 0 && (now.ss_flags & SS_ONSTACK) != 0;
 }
 
 }  // namespace
@@ -32,36 +67,83 @@ void die_by_default(int signal_number, bool sent) {
 // SA_NODEFER: a second fault inside the handler (no memory left, or our own mistake) shall be
 // explained too.
 base::Result<void> SignalChain::install(Handler handler) {
-  if (installed_) return {};
+  if (installed()) return {};
   struct sigaction action {};
   action.sa_sigaction = handler;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
   action.sa_mask = mask_while_handling();
-  if (sigaction(signal_number_, nullptr, &earlier_) != 0 ||
-      sigaction(signal_number_, &action, nullptr) != 0) {
+  const LibcSignals& libc = libc_signals();
+  if (libc.sigaction(signal_number_, nullptr, &actions_[0]) != 0 ||
+      libc.sigaction(signal_number_, &action, nullptr) != 0) {
     return base::errno_error("cannot install the handler of page faults (sigaction)");
   }
-  installed_ = true;
+  installed_.store(true, std::memory_order_release);
   return {};
 }
 
-void SignalChain::pass_on(siginfo_t* info, void* context) const {
+// A writer fills the place that is not in use; only two writers in a row could disturb a reader,
+// who then looks again.
+struct sigaction SignalChain::current() const {
+  for (;;) {
+    std::uint32_t version = version_.load(std::memory_order_acquire);
+    struct sigaction action = actions_[version % 2];
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (version_.load(std::memory_order_relaxed) == version) return action;
+  }
+}
+
+void SignalChain::exchange(const struct sigaction* next, struct sigaction* before) {
+  SignalsClosed closed;
+  std::lock_guard hold(writing_);
+  std::uint32_t version = version_.load(std::memory_order_relaxed);
+  if (before != nullptr) *before = actions_[version % 2];
+  if (next == nullptr) return;
+  actions_[(version + 1) % 2] = *next;
+  version_.store(version + 1, std::memory_order_release);
+}
+
+// The action that this signal takes: SA_RESETHAND lets one signal alone have it.
+struct sigaction SignalChain::take() {
+  struct sigaction action = current();
+  if (!has_handler(action) || (action.sa_flags & static_cast<int>(SA_RESETHAND)) == 0)
+    return action;
+  struct sigaction reset = action;
+  reset.sa_flags &= ~(SA_SIGINFO | static_cast<int>(SA_RESETHAND));
+  reset.sa_handler = SIG_DFL;
+  exchange(&reset, &action);
+  return action;
+}
+
+void SignalChain::pass_on(siginfo_t* info, void* context) {
   bool sent = info->si_code <= 0;
-  bool with_info = (earlier_.sa_flags & SA_SIGINFO) != 0;
-  if (!with_info && earlier_.sa_handler == SIG_IGN && sent) return;
-  sigset_t mask = static_cast<ucontext_t*>(context)->uc_sigmask;
-  if (!with_info && (earlier_.sa_handler == SIG_DFL || earlier_.sa_handler == SIG_IGN)) {
-    pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+  struct sigaction action = take();
+  bool with_info = (action.sa_flags & SA_SIGINFO) != 0;
+  if (!with_info && action.sa_handler == SIG_IGN && sent) return;
+  auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  // A fault of its own inside a handler that has not asked for that kills, as it would without us.
+  std::uintptr_t& frame = handler_frames[signal_number_ == SIGSEGV];
+  bool inside = frame > here + kLeastSignalFrame && (action.sa_flags & SA_NODEFER) == 0 && !sent;
+  if (!has_handler(action) || inside) {
+    libc_signals().set_mask(SIG_SETMASK, &static_cast<ucontext_t*>(context)->uc_sigmask, nullptr);
     die_by_default(signal_number_, sent);
     return;
   }
-  sigorset(&mask, &mask, &earlier_.sa_mask);
-  if ((earlier_.sa_flags & SA_NODEFER) == 0) sigaddset(&mask, signal_number_);
-  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
-  if (with_info) {
-    earlier_.sa_sigaction(signal_number_, info, context);
+  std::uintptr_t before = frame;
+  frame = on_alternate_stack() ? here : 0;
+  run(action, info, context);
+  frame = before > here + kLeastSignalFrame ? before : 0;
+}
+
+void SignalChain::run(const struct sigaction& action, siginfo_t* info, void* context) const {
+  sigset_t mask;
+  sigorset(&mask, &static_cast<ucontext_t*>(context)->uc_sigmask, &action.sa_mask);
+  sigdelset(&mask, SIGBUS);
+  sigdelset(&mask, SIGSEGV);
+  libc_signals().set_mask(SIG_SETMASK, &mask, nullptr);
+  if ((action.sa_flags & SA_SIGINFO) != 0) {
+    action.sa_sigaction(signal_number_, info, context);
   } else {
-    earlier_.sa_handler(signal_number_);
+    action.sa_handler(signal_number_);
   }
 }
 

@@ -2,12 +2,17 @@
 
 #include <signal.h>
 
+#include <atomic>
+#include <cstdint>
+
 #include "base/result.h"
+#include "platform/futex_lock.h"
 
 namespace terrane::platform {
 
-// Our handler of one signal in front of what the program had for it. Installed once a process,
-// never taken away: who came after us may hand signals on to us.
+// Our handler of one signal in front of what the program has for it. Installed once a process,
+// never taken away: who came after us may hand signals on to us. What the program installs later
+// through exchange() comes behind ours too.
 class SignalChain {
  public:
   using Handler = void (*)(int signal_number, siginfo_t* info, void* context);
@@ -17,16 +22,33 @@ class SignalChain {
   // Does nothing when installed already. Asynchronous signals wait while the handler runs, but for
   // those that end a program. Not thread-safe.
   base::Result<void> install(Handler handler);
+  bool installed() const { return installed_.load(std::memory_order_acquire); }
+
+  // What sigaction does, on the program's action behind ours. Either may be null; neither may lie
+  // in shared memory. Async-signal-safe, any thread.
+  void exchange(const struct sigaction* next, struct sigaction* before);
 
   // Inside the handler: does what would have happened without us, under the signal mask that it
-  // would have had. Where that is death by default, the signal comes again when the handler
-  // returns.
-  void pass_on(siginfo_t* info, void* context) const;
+  // would have had, but for the signals of faults, which stay open. Where that is death by default,
+  // the signal comes again when the handler returns.
+  void pass_on(siginfo_t* info, void* context);
 
  private:
+  struct sigaction current() const;
+  struct sigaction take();
+  void run(const struct sigaction& action, siginfo_t* info, void* context) const;
+
   int signal_number_;
-  bool installed_ = false;
-  struct sigaction earlier_ {};
+  std::atomic<bool> installed_{false};
+  FutexLock writing_;  // taken with all signals closed
+  // The program's action is actions_[version_ % 2]; the other is the next one's place.
+  std::atomic<std::uint32_t> version_{0};
+  struct sigaction actions_[2]{};
 };
+
+// The signals that faults come by.
+inline bool is_fault_signal(int signal_number) {
+  return signal_number == SIGBUS || signal_number == SIGSEGV;
+}
 
 }  // namespace terrane::platform
