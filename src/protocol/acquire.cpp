@@ -273,6 +273,7 @@ Task<bool> Hlrc::drop_run(Strand& s, BlockRange run) {
     remove_cached(b);
     entries_[b].set_home(kNoNode);
     entries_[b].failures = 0;
+    entries_[b].brought = 0;
     entries_[b].skip = 0;
   }
   if (!mutant(Mutant::kDropKeepsMemory)) co_await s.view(StepKind::kPunch, run);

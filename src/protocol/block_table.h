@@ -38,6 +38,12 @@ class BlockEntry {
     }
     return false;
   }
+  // Takes the lock if it is free; leaves no trace otherwise.
+  bool try_lock_now() {
+    std::uint32_t seen = word_.load(std::memory_order_relaxed);
+    return !(seen & kBusy) &&
+           word_.compare_exchange_strong(seen, seen | kBusy, std::memory_order_acquire);
+  }
   BlockState state() const {
     return static_cast<BlockState>(word_.load(std::memory_order_relaxed) & 3);
   }
@@ -53,6 +59,9 @@ class BlockEntry {
   // At the home: how often tracking was in vain, and for how many more requests it is not tried
   // again.
   std::uint8_t failures = 0;
+  // At a node that had a copy: how often it came along with a neighbour's miss since its own last
+  // one, counted from 1; 0: it never was here.
+  std::uint8_t brought = 0;
   std::uint16_t skip = 0;
 
  private:

@@ -155,9 +155,10 @@ enum class StepKind : std::uint8_t {
   kCopyTwin,   // our block -> its twin
   kStoreDiff,  // bytes of our block that differ from its twin -> node's copy, and the twin if flag.
                // Result: how many
-  kFetch,      // where node's memory cannot be reached, in one exchange: its home word of block ->
-               // result; unless tracked, block is wanted; then its copy -> ours
-  kPostDiff,   // the same as kStoreDiff, but the bytes are only on their way to node afterwards
+  kFetch,     // where node's memory cannot be reached, in one exchange, for each of the blocks: its
+              // home word; unless tracked, it is wanted; then node's copy -> ours. Result: a bit
+              // for each tracked block
+  kPostDiff,  // the same as kStoreDiff, but the bytes are only on their way to node afterwards
   kAwaitFlush,  // until everything that this strand posted is at its homes
   kPunch,       // the memory of blocks and their twins goes back to the machine; they read as zeros
 };

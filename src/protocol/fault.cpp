@@ -79,21 +79,32 @@ Task<FaultResult> Hlrc::fault_invalid(Strand& s, std::uint64_t block, Access wan
     if (result == FaultResult::kDone) state = BlockState::kHome;
   } else {
     NodeId from = home == kHomeFirstTouch ? kNoNode : NodeId{static_cast<std::uint32_t>(home)};
-    bool there = co_await fault_copy(s, block, wanted, from);
-    result = there ? FaultResult::kDone : FaultResult::kNoMemory;
-    if (!there) {  // a later claim must not find the block among the copies
-      mark(Mark::kFaultGivesUp);
-      if (!mutant(Mutant::kKeepFailedFetch)) {
-        leases_.erase(block);
-        remove_cached(block);
-      }
-    } else {
-      bool twinned = !scans() && enters_free(wanted);
-      state = twinned ? BlockState::kWritten : BlockState::kClean;
-    }
+    result = co_await fault_elsewhere(s, block, wanted, from);
+    co_return result;
   }
   co_await unlock_block(s, block, state);
   co_return result;
+}
+
+// The home is another node, or nobody's yet (kNoNode): a copy is made here, of neighbours too where
+// they were needed together before.
+Task<FaultResult> Hlrc::fault_elsewhere(Strand& s, std::uint64_t block, Access wanted,
+                                        NodeId home) {
+  BlockRange run{block, 1};
+  bool there = co_await fault_copy(s, run, wanted, home);
+  if (!there) {  // a later claim must not find the block among the copies
+    mark(Mark::kFaultGivesUp);
+    if (!mutant(Mutant::kKeepFailedFetch)) {
+      leases_.erase(block);
+      remove_cached(block);
+    }
+    co_await unlock_block(s, block, BlockState::kInvalid);
+    co_return FaultResult::kNoMemory;
+  }
+  bool twinned = !scans() && enters_free(wanted);
+  BlockState state = twinned ? BlockState::kWritten : BlockState::kClean;
+  for (std::uint64_t b = run.first; b < run.end(); ++b) co_await unlock_block(s, b, state);
+  co_return FaultResult::kDone;
 }
 
 // The block's home: by the region's policy, or the first node that wrote it. kHomeFirstTouch:
@@ -119,39 +130,38 @@ Task<std::uint64_t> Hlrc::find_home(Strand& s, std::uint64_t block, Access wante
   co_return home;
 }
 
-// The home's bytes, or zeros where it has none; by the home's word the copy stays a lease or not.
-Task<bool> Hlrc::fetch(Strand& s, std::uint64_t block, NodeId home) {
-  if (home != kNoNode && !reaches(home)) {
-    bool fetched = co_await fetch_by_message(s, block, home);
-    co_return fetched;
+// The home's bytes; by the home's words the copies stay leases or not.
+Task<bool> Hlrc::fetch(Strand& s, BlockRange run, NodeId home) {
+  if (!reaches(home)) {
+    co_await fetch_by_message(s, run, home);
+    co_return true;
   }
-  if (home != kNoNode) {
-    std::uint64_t word = co_await s.at(StepKind::kLoadWord, home, BlockId{block});
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    std::uint64_t word = co_await s.at(StepKind::kLoadWord, home, BlockId{b});
     if (word & kTracked) {
       mark(Mark::kFaultFetchesTracked);
-      leases_.erase(block);
+      leases_.erase(b);
     } else {
       mark(Mark::kFaultFetchesLease);
-      std::uint64_t was = co_await s.at(StepKind::kSetWanted, home, BlockId{block});
+      std::uint64_t was = co_await s.at(StepKind::kSetWanted, home, BlockId{b});
       if (was) mark(Mark::kFaultFindsWantedSet);
     }
+    co_await s.at(StepKind::kCopyHome, home, BlockId{b});
   }
-  std::uint64_t backed = co_await s.view(StepKind::kPopulate, {block, 1});
-  if (backed == 0) co_return false;
-  if (home != kNoNode) co_await s.at(StepKind::kCopyHome, home, BlockId{block});
   co_return true;
 }
 
 // The home does for us, in the same order, what we would do in its memory.
-Task<bool> Hlrc::fetch_by_message(Strand& s, std::uint64_t block, NodeId home) {
-  std::uint64_t backed = co_await s.view(StepKind::kPopulate, {block, 1});
-  if (backed == 0) co_return false;
-  std::uint64_t word = co_await s.at(StepKind::kFetch, home, BlockId{block});
-  if (word & kTracked) {
-    mark(Mark::kFaultFetchesTrackedByMessage);
-    leases_.erase(block);
-  } else {
-    mark(Mark::kFaultFetchesLeaseByMessage);
+Task<bool> Hlrc::fetch_by_message(Strand& s, BlockRange run, NodeId home) {
+  std::uint64_t tracked =
+      co_await s.perform({.kind = StepKind::kFetch, .node = home, .blocks = run});
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    if (tracked >> (b - run.first) & 1) {
+      mark(Mark::kFaultFetchesTrackedByMessage);
+      leases_.erase(b);
+    } else {
+      mark(Mark::kFaultFetchesLeaseByMessage);
+    }
   }
   co_return true;
 }
@@ -193,38 +203,92 @@ Task<FaultResult> Hlrc::fault_at_home(Strand& s, std::uint64_t block, Access wan
 
 // A copy of another node's block; home kNoNode: nobody wrote it yet, it reads as zeros. The copy is
 // entered in the sets before the home's word is loaded: an acquire that comes in between then waits
-// for it and drops it.
-Task<bool> Hlrc::fault_copy(Strand& s, std::uint64_t block, Access wanted, NodeId home) {
-  BlockRange one{block, 1};
+// for it and drops it. `run` grows by the neighbours that come along.
+Task<bool> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home) {
+  std::uint64_t block = run.first;
   co_await s.pause();
-  if (!mutant(Mutant::kLateCachedMark)) {
+  bool late = mutant(Mutant::kLateCachedMark);
+  if (!late) {
     leases_.insert(block);
     add_cached(block);
   }
   co_await s.pause();
   if (home == kNoNode && !mutant(Mutant::kLookOnceForClaim))
     home = co_await still_unclaimed(s, block);
-  bool fetched = co_await fetch(s, block, home);
-  if (!fetched) co_return false;
-  if (mutant(Mutant::kLateCachedMark)) {
+  std::uint64_t backed = co_await s.view(StepKind::kPopulate, run);
+  if (backed == 0) co_return false;
+  if (home != kNoNode) {
+    entries_[block].brought = 1;
+    if (!enters_free(wanted) && !late) co_await extend_run(s, run, home);
+    co_await fetch(s, run, home);
+  }
+  if (late) {
     co_await s.pause();
     leases_.insert(block);
     add_cached(block);
   }
   bool twinned = scans() || enters_free(wanted);
   if (twinned && mutant(Mutant::kTwinFromHome) && home != kNoNode) {
-    co_await s.perform({.kind = StepKind::kCopyTwin, .flag = true, .node = home, .blocks = one});
+    for (std::uint64_t b = run.first; b < run.end(); ++b)
+      co_await s.perform(
+          {.kind = StepKind::kCopyTwin, .flag = true, .node = home, .blocks = {b, 1}});
   } else if (twinned) {
-    co_await s.view(StepKind::kCopyTwin, one);
+    for (std::uint64_t b = run.first; b < run.end(); ++b)
+      co_await s.view(StepKind::kCopyTwin, {b, 1});
   }
-  if (enters_free(wanted)) {
-    mark(Mark::kFaultFetchesForWriting);
-    if (!scans()) written_.insert(block);  // a scan finds what was never protected by itself
-    co_await s.view(StepKind::kMap, one, Access::kWrite);
-  } else {
-    co_await s.view(StepKind::kMap, one, Access::kRead);
+  co_await enter_copies(s, run, wanted);
+  co_return true;
+}
+
+Task<bool> Hlrc::enter_copies(Strand& s, BlockRange run, Access wanted) {
+  if (!enters_free(wanted)) {
+    co_await s.view(StepKind::kMap, run, Access::kRead);
+    co_return true;
+  }
+  mark(Mark::kFaultFetchesForWriting);
+  if (!scans()) written_.insert(run.first);  // a scan finds what was never protected by itself
+  co_await s.view(StepKind::kMap, run, Access::kWrite);
+  co_return true;
+}
+
+// The following blocks of the same home that were here before, and are not now, come along: what
+// was needed together will be so again. Each proves now and then by a miss of its own that it is
+// needed.
+Task<bool> Hlrc::extend_run(Strand& s, BlockRange& run, NodeId home) {
+  while (run.count < config_.max_run && run.end() < config_.blocks) {
+    bool bring = co_await may_bring(s, run.end(), home);
+    if (!bring) co_return true;
+    mark(Mark::kFaultBringsNeighbour);
+    ++run.count;
   }
   co_return true;
+}
+
+// Locks the block and makes room for a copy of it, if it may come along.
+Task<bool> Hlrc::may_bring(Strand& s, std::uint64_t block, NodeId home) {
+  constexpr std::uint8_t kMostBrought = 16;
+  BlockEntry& entry = entries_[block];
+  co_await s.pause();
+  if (cached() + 1 >= config_.max_cached || !entry.try_lock_now()) co_return false;
+  bool good = entry.state() == BlockState::kInvalid && entry.home() == home && entry.brought > 0 &&
+              entry.brought < kMostBrought;
+  if (good) {
+    leases_.insert(block);
+    add_cached(block);
+    std::uint64_t backed = co_await s.view(StepKind::kPopulate, {block, 1});
+    good = backed != 0;
+    if (!good) {
+      mark(Mark::kFaultLeavesNeighbour);
+      leases_.erase(block);
+      remove_cached(block);
+    }
+  }
+  if (!good) {
+    co_await unlock_block(s, block, entry.state());
+  } else {
+    ++entry.brought;
+  }
+  co_return good;
 }
 
 // Write detection by fault: the twin is made while the block is still protected.

@@ -25,6 +25,7 @@ struct HlrcConfig {
   // be protected.
   bool enters_protected = true;
   std::uint64_t max_cached = ~0ull;  // copies of others' blocks kept at once
+  std::uint32_t max_run = 16;        // blocks that one miss brings, at most kMaxRun
 };
 
 // The memory that a node's protocol works in; zeroed, owned by the host.
@@ -48,6 +49,8 @@ enum class LockResult : std::uint8_t { kOk, kNotHeld };
 // of a node take turns; faults do without it.
 class Hlrc {
  public:
+  static constexpr std::uint32_t kMaxRun = 16;
+
   Hlrc(const HlrcConfig& config, const HlrcMemory& memory, Core& core);
   Hlrc(const Hlrc&) = delete;
 
@@ -77,11 +80,15 @@ class Hlrc {
  private:
   // fault.cpp
   Task<FaultResult> fault_invalid(Strand& s, std::uint64_t block, Access wanted);
+  Task<FaultResult> fault_elsewhere(Strand& s, std::uint64_t block, Access wanted, NodeId home);
   Task<std::uint64_t> find_home(Strand& s, std::uint64_t block, Access wanted);
   Task<FaultResult> fault_at_home(Strand& s, std::uint64_t block, Access wanted);
-  Task<bool> fault_copy(Strand& s, std::uint64_t block, Access wanted, NodeId home);
-  Task<bool> fetch(Strand& s, std::uint64_t block, NodeId home);
-  Task<bool> fetch_by_message(Strand& s, std::uint64_t block, NodeId home);
+  Task<bool> fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home);
+  Task<bool> extend_run(Strand& s, BlockRange& run, NodeId home);
+  Task<bool> may_bring(Strand& s, std::uint64_t block, NodeId home);
+  Task<bool> fetch(Strand& s, BlockRange run, NodeId home);
+  Task<bool> fetch_by_message(Strand& s, BlockRange run, NodeId home);
+  Task<bool> enter_copies(Strand& s, BlockRange run, Access wanted);
   Task<NodeId> still_unclaimed(Strand& s, std::uint64_t block);
   Task<bool> first_write(Strand& s, std::uint64_t block);
   Task<bool> evict_some(Strand& s);

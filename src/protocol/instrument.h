@@ -40,6 +40,8 @@ enum class Mark : std::uint8_t {
   kFaultFetchesForWriting,
   kFaultEvictsFirst,
   kFaultGivesUp,
+  kFaultBringsNeighbour,
+  kFaultLeavesNeighbour,
   kFlushAwaited,
   kReleaseFlushesDiff,
   kReleaseFindsNothingChanged,

@@ -6,6 +6,11 @@
 #include "runtime/job_facts.h"
 
 namespace terrane::runtime {
+namespace {
+
+constexpr std::uint64_t kRunBytes = 64 << 10;  // what one miss brings at most
+
+}  // namespace
 
 base::Result<std::unique_ptr<Node>> Node::join() {
   std::unique_ptr<Node> node(new Node());
@@ -44,6 +49,8 @@ base::Result<> Node::start() {
   hlrc.blocks = space_->blocks();
   hlrc.detection = space_->detection();
   hlrc.enters_protected = space_->enters_protected();
+  hlrc.max_run = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(kRunBytes / space_->unit(), 1, protocol::Hlrc::kMaxRun));
   // Half of the memory for copies and their twins; the rest is for the homes.
   if (options.value().memory_bytes != ~0ull)
     hlrc.max_cached =

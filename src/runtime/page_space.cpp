@@ -214,8 +214,8 @@ void PageSpace::read_page(std::uint64_t block, std::byte* out) const {
   diff_.copy(mapping_.runtime() + block * unit_, out, nullptr, unit_);
 }
 
-void PageSpace::write_page(std::uint64_t block, const std::byte* from) {
-  std::memcpy(mapping_.runtime() + block * unit_, from, unit_);
+void PageSpace::write_pages(protocol::BlockRange blocks, const std::byte* from) {
+  std::memcpy(mapping_.runtime() + blocks.first * unit_, from, blocks.count * unit_);
 }
 
 std::size_t PageSpace::encode(std::uint64_t block, bool update_twin, std::byte* out) {

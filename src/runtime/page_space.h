@@ -60,7 +60,7 @@ class PageSpace {
   std::uint64_t at_home(protocol::StepKind kind, std::uint64_t block, std::uint64_t value = 0);
   // Our copy of the block, which others may be writing, to `out` (unit() bytes).
   void read_page(std::uint64_t block, std::byte* out) const;
-  void write_page(std::uint64_t block, const std::byte* from);
+  void write_pages(protocol::BlockRange blocks, const std::byte* from);
   // The difference of our copy to its twin, to `out` (platform::diff_bound(unit()) bytes); its
   // size. update_twin: the twin follows.
   std::size_t encode(std::uint64_t block, bool update_twin, std::byte* out);

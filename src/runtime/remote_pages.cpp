@@ -26,7 +26,7 @@ RemotePages::RemotePages(PageSpace& space, transport::Transport& transport, Thre
       transport_(transport),
       threads_(threads),
       batches_(space.nodes()),
-      page_(space.unit() / sizeof(Line)) {
+      pages_(protocol::Hlrc::kMaxRun * space.unit() / sizeof(Line)) {
   open_.reserve(space.nodes());
 }
 
@@ -38,7 +38,7 @@ void RemotePages::begin(const Request& request, wire::Kind answer, const protoco
   Exchange& exchange = context.exchange;
   exchange.answer = answer;
   exchange.from = step.node;
-  exchange.block = step.blocks.first;
+  exchange.blocks = step.blocks;
   exchange.done.store(0, std::memory_order_relaxed);
   send(step.node, bytes_of(request), {}, context.counters);
 }
@@ -47,8 +47,10 @@ void RemotePages::ask(const protocol::Step& step, ThreadContext& context) {
   std::uint32_t waiter = context.strand.waiter().value;
   std::uint64_t block = step.blocks.first;
   if (step.kind == StepKind::kFetch) {
-    begin(wire::PageFetch{.waiter = waiter, .block = block}, wire::Kind::kPageData, step, context);
-    context.counters.pages_fetched.add(1);
+    auto blocks = static_cast<std::uint8_t>(step.blocks.count);
+    begin(wire::PageFetch{.blocks = blocks, .waiter = waiter, .block = block},
+          wire::Kind::kPageData, step, context);
+    context.counters.pages_fetched.add(blocks);
     return;
   }
   auto claim = step.kind == StepKind::kClaimOwner ? static_cast<std::uint32_t>(step.value) : 0;
@@ -130,23 +132,29 @@ bool RemotePages::received(NodeId from, Bytes message, Counters& counters) {
 // In the order that the simulator knows (StepKind::kFetch): the word, the wish, the bytes.
 bool RemotePages::serve_fetch(NodeId from, Bytes message, Counters& counters) {
   wire::PageFetch request;
-  if (!wire::take(message, request) || !message.empty() || request.block >= space_.blocks())
+  if (!wire::take(message, request) || !message.empty() || request.block >= space_.blocks() ||
+      request.blocks == 0 || request.blocks > protocol::Hlrc::kMaxRun ||
+      request.blocks > space_.blocks() - request.block)
     return false;
-  auto word = static_cast<std::uint32_t>(space_.at_home(StepKind::kLoadWord, request.block));
-  if (!(word & protocol::kTracked)) space_.at_home(StepKind::kSetWanted, request.block);
-  space_.read_page(request.block, page_[0].bytes);
-  wire::PageData answer{.waiter = request.waiter, .block = request.block, .home_word = word};
-  send(from, bytes_of(answer), std::as_bytes(std::span(page_)), counters);
+  wire::PageData answer{.blocks = request.blocks, .waiter = request.waiter, .block = request.block};
+  std::byte* out = pages_[0].bytes;
+  for (std::uint32_t i = 0; i < request.blocks; ++i, out += space_.unit()) {
+    bool tracked = space_.at_home(StepKind::kLoadWord, request.block + i) & protocol::kTracked;
+    if (tracked) answer.tracked |= 1u << i;
+    if (!tracked) space_.at_home(StepKind::kSetWanted, request.block + i);
+    space_.read_page(request.block + i, out);
+  }
+  send(from, bytes_of(answer), {pages_[0].bytes, out}, counters);
   return true;
 }
 
 bool RemotePages::accept_page(NodeId from, Bytes message) {
   wire::PageData answer;
-  if (!wire::take(message, answer) || message.size() != space_.unit()) return false;
-  ThreadContext* context = waiting(answer.waiter, from, answer.block, answer.kind);
+  if (!wire::take(message, answer) || message.size() != answer.blocks * space_.unit()) return false;
+  ThreadContext* context = waiting(answer.waiter, from, {answer.block, answer.blocks}, answer.kind);
   if (context == nullptr) return false;
-  space_.write_page(answer.block, message.data());
-  finish(*context, answer.home_word);
+  space_.write_pages({answer.block, answer.blocks}, message.data());
+  finish(*context, answer.tracked);
   return true;
 }
 
@@ -193,20 +201,21 @@ bool RemotePages::accept_owner(NodeId from, Bytes message) {
   wire::OwnerReply answer;
   if (!wire::take(message, answer) || !message.empty() || answer.owner > space_.nodes())
     return false;
-  ThreadContext* context = waiting(answer.waiter, from, answer.block, answer.kind);
+  ThreadContext* context = waiting(answer.waiter, from, {answer.block, 1}, answer.kind);
   if (context == nullptr) return false;
   finish(*context, answer.owner);
   return true;
 }
 
 // The context whose exchange this ends; nullptr when nobody asked for it.
-ThreadContext* RemotePages::waiting(std::uint32_t waiter, NodeId from, std::uint64_t block,
+ThreadContext* RemotePages::waiting(std::uint32_t waiter, NodeId from, protocol::BlockRange blocks,
                                     wire::Kind answer) {
   if (!threads_.has(waiter)) return nullptr;
   ThreadContext& context = threads_.at(protocol::WaiterId{waiter});
   const Exchange& exchange = context.exchange;
   bool expected = exchange.done.load(std::memory_order_acquire) == 0 && exchange.answer == answer &&
-                  exchange.from == from && exchange.block == block;
+                  exchange.from == from && exchange.blocks.first == blocks.first &&
+                  exchange.blocks.count == blocks.count;
   return expected ? &context : nullptr;
 }
 

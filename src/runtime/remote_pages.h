@@ -45,7 +45,8 @@ class RemotePages {
   template <typename Request>
   void begin(const Request& request, wire::Kind answer, const protocol::Step& step,
              ThreadContext& context);
-  ThreadContext* waiting(std::uint32_t waiter, NodeId from, std::uint64_t block, wire::Kind answer);
+  ThreadContext* waiting(std::uint32_t waiter, NodeId from, protocol::BlockRange blocks,
+                         wire::Kind answer);
   void finish(ThreadContext& context, std::uint64_t result);
 
   bool serve_fetch(NodeId from, transport::Bytes message, Counters& counters);
@@ -60,7 +61,7 @@ class RemotePages {
   ThreadRegistry& threads_;
   std::vector<std::vector<std::byte>> batches_;  // by home
   std::vector<NodeId> open_;                     // homes with something collected
-  std::vector<Line> page_;                       // on its way out; of the polling thread
+  std::vector<Line> pages_;                      // on their way out; of the polling thread
 };
 
 }  // namespace terrane::runtime

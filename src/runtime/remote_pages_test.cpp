@@ -87,19 +87,27 @@ class RemotePagesTest : public testing::Test {
 
 TEST_F(RemotePagesTest, AFetchedBlockIsWantedUnlessItIsTracked) {
   std::vector<std::byte> bytes(side.space->unit(), std::byte{7});
-  side.space->write_page(3, bytes.data());
+  side.space->write_pages({3, 1}, bytes.data());
   ASSERT_TRUE(receive(bytes_of(wire::PageFetch{.waiter = 9, .block = 3})));
   auto answer = last_sent<wire::PageData>();
   EXPECT_EQ(answer.waiter, 9u);
-  EXPECT_EQ(answer.home_word, 0u);
+  EXPECT_EQ(answer.tracked, 0u);
   EXPECT_EQ(side.kept.sent.back().second.size(), sizeof answer + bytes.size());
   EXPECT_EQ(side.kept.sent.back().second.back(), std::byte{7});
   EXPECT_EQ(side.space->at_home(StepKind::kSetWanted, 3), 1u) << "the reader's wish is kept";
 
   side.space->at_home(StepKind::kStoreWord, 4, protocol::kTracked);
   ASSERT_TRUE(receive(bytes_of(wire::PageFetch{.waiter = 9, .block = 4})));
-  EXPECT_EQ(last_sent<wire::PageData>().home_word, protocol::kTracked);
+  EXPECT_EQ(last_sent<wire::PageData>().tracked, 1u);
   EXPECT_EQ(side.space->at_home(StepKind::kSetWanted, 4), 0u) << "nobody wished for it";
+
+  ASSERT_TRUE(receive(bytes_of(wire::PageFetch{.blocks = 3, .waiter = 9, .block = 2})));
+  EXPECT_EQ(last_sent<wire::PageData>().tracked, 4u) << "the third of the run";
+  EXPECT_EQ(side.kept.sent.back().second.size(), sizeof answer + 3 * bytes.size());
+  std::uint64_t last = side.space->blocks() - 1;
+  EXPECT_FALSE(receive(bytes_of(wire::PageFetch{.blocks = 2, .block = last})));
+  EXPECT_FALSE(receive(bytes_of(wire::PageFetch{.blocks = 0, .block = 1})));
+  EXPECT_FALSE(receive(bytes_of(wire::PageFetch{.blocks = 17, .block = 1})));
 }
 
 TEST_F(RemotePagesTest, AnExchangeEndsWithTheAnswerThatWasAskedFor) {
@@ -109,7 +117,7 @@ TEST_F(RemotePagesTest, AnExchangeEndsWithTheAnswerThatWasAskedFor) {
   wire::PageData other{.waiter = asked.waiter, .block = 6};
   EXPECT_FALSE(receive(with_tail(bytes_of(other), side.space->unit()))) << "another block";
   EXPECT_FALSE(receive(bytes_of(wire::OwnerReply{.waiter = asked.waiter, .block = 5})));
-  wire::PageData answer{.waiter = asked.waiter, .block = 5, .home_word = 1};
+  wire::PageData answer{.waiter = asked.waiter, .block = 5, .tracked = 1};
   EXPECT_FALSE(receive(with_tail(bytes_of(answer), side.space->unit() - 1))) << "too short";
   EXPECT_EQ(context.exchange.done.load(), 0u);
   EXPECT_TRUE(receive(with_tail(bytes_of(answer), side.space->unit())));
@@ -133,7 +141,7 @@ TEST_F(RemotePagesTest, DifferencesOfAReleaseTravelTogetherAndAreStoredByteByByt
   std::vector<std::byte> bytes(side.space->unit());
   for (std::uint64_t block : {1, 2}) {
     bytes[block] = std::byte{9};
-    side.space->write_page(block, bytes.data());
+    side.space->write_pages({block, 1}, bytes.data());
     EXPECT_GT(side.remote->post(step(StepKind::kPostDiff, block), context), 0u);
     EXPECT_EQ(side.remote->post(step(StepKind::kPostDiff, block), context), 0u)
         << "the twin has followed";
@@ -146,7 +154,7 @@ TEST_F(RemotePagesTest, DifferencesOfAReleaseTravelTogetherAndAreStoredByteByByt
   // The same message, as another node's: what was not changed stays.
   std::vector<std::byte> message = side.kept.sent.back().second;
   std::vector<std::byte> others(side.space->unit(), std::byte{4});
-  side.space->write_page(1, others.data());
+  side.space->write_pages({1, 1}, others.data());
   ASSERT_TRUE(receive(message));
   EXPECT_EQ(last_sent<wire::Flush>().kind, wire::Kind::kFlushed);
   EXPECT_TRUE(receive(side.kept.sent.back().second));

@@ -17,7 +17,7 @@ namespace terrane::runtime {
 struct Exchange {
   wire::Kind answer{};  // the message that ends it
   NodeId from;
-  std::uint64_t block = 0;
+  protocol::BlockRange blocks;
   std::uint64_t result = 0;
   std::atomic<std::uint32_t> done{1};
 };

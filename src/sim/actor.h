@@ -11,6 +11,7 @@ namespace terrane::sim {
 
 // How far a step has come that is performed piece by piece.
 struct Progress {
+  std::uint32_t block = 0;    // of a fetched run
   std::uint32_t at = 0;       // next byte, or block of the range
   std::uint32_t part = 0;     // where within a word's load, store home, store twin
   std::uint64_t loaded = 0;   // the word as it was loaded

@@ -30,7 +30,7 @@ bool Mover::perform(Actor& a) {
   const Step& step = a.strand.step();
   switch (step.kind) {
     case StepKind::kCopyHome:
-      return copy_home(a, step);
+      return copy_home(a, step, step.blocks.first);
     case StepKind::kCopyTwin:
       return copy_twin(a, step);
     case StepKind::kStoreDiff:
@@ -59,33 +59,33 @@ bool Mover::perform(Actor& a) {
 
 // ---- bytes
 
-// What the home does for a reader that cannot reach it: word, wanted, copy, one after the other.
+// What the home does for a reader that cannot reach it, block by block: word, wanted, copy.
 bool Mover::fetch(Actor& a, const Step& step) {
   Progress& p = a.progress;
+  std::uint64_t block = step.blocks.first + p.block;
   bool copied = p.at == block_bytes_;
-  if (mutant(Mutant::kFetchCopiesFirst) && !copied) {
-    copy_home(a, step);
-    return false;
-  }
-  std::uint64_t block = step.blocks.first;
-  Node& home = nodes_[step.node.value];
-  if (p.part == 0) {
-    p.loaded = home.words[block];
+  bool copy_now = mutant(Mutant::kFetchCopiesFirst) ? !copied : p.part == 2 && !copied;
+  if (copy_now) {
+    copied = copy_home(a, step, block);
+    if (!copied || p.part < 2) return false;
+  } else if (p.part == 0) {
+    p.loaded = nodes_[step.node.value].words[block];
+    if (p.loaded & protocol::kTracked) p.changed |= 1u << p.block;
     p.part = 1;
+    return false;
   } else if (p.part == 1) {
-    if (!(p.loaded & protocol::kTracked)) home.wanted[block / 64] |= 1ull << (block % 64);
+    std::uint64_t& word = nodes_[step.node.value].wanted[block / 64];
+    if (!(p.loaded & protocol::kTracked)) word |= 1ull << (block % 64);
     p.part = 2;
-  } else {
-    copied = copied || copy_home(a, step);
-    a.strand.result = p.loaded;
-    return copied;
+    if (!copied) return false;
   }
-  return false;
+  a.strand.result = p.changed;
+  p.at = p.part = 0;
+  return ++p.block == step.blocks.count;
 }
 
-bool Mover::copy_home(Actor& a, const Step& step) {
+bool Mover::copy_home(Actor& a, const Step& step, std::uint64_t block) {
   Progress& p = a.progress;
-  std::uint64_t block = step.blocks.first;
   const std::byte* from = nodes_[step.node.value].frame(block);
   std::byte* to = nodes_[a.node].frame(block);
   if (p.at == 0) nodes_[a.node].back(block);

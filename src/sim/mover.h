@@ -32,7 +32,7 @@ class Mover {
   using Step = protocol::Step;
 
   bool fetch(Actor& a, const Step& step);
-  bool copy_home(Actor& a, const Step& step);
+  bool copy_home(Actor& a, const Step& step, std::uint64_t block);
   bool copy_twin(Actor& a, const Step& step);
   bool store_diff(Actor& a, const Step& step);
   void load_and_compare(Progress& p, const std::byte* block, const std::byte* twin);

@@ -122,21 +122,23 @@ struct RegionDrop {
   std::uint64_t blocks = 0;
 };
 
-// Asks a home whose memory cannot be reached for a block.
+// Asks a home whose memory cannot be reached for `blocks` blocks (1 to 32) from `block` on.
 struct PageFetch {
   Kind kind = Kind::kPageFetch;
-  std::uint8_t pad[3] = {};
+  std::uint8_t blocks = 1;
+  std::uint8_t pad[2] = {};
   std::uint32_t waiter = 0;
   std::uint64_t block = 0;
 };
 
-// The home's answer. Tail: the block's bytes.
+// The home's answer; `tracked`: a bit for each block that it tracks. Tail: the blocks' bytes.
 struct PageData {
   Kind kind = Kind::kPageData;
-  std::uint8_t pad[3] = {};
+  std::uint8_t blocks = 1;
+  std::uint8_t pad[2] = {};
   std::uint32_t waiter = 0;
   std::uint64_t block = 0;
-  std::uint32_t home_word = 0;
+  std::uint32_t tracked = 0;
   std::uint32_t pad2 = 0;
 };
 
