@@ -13,10 +13,11 @@ struct Hint {
   std::string_view mutant;
   std::uint64_t seed;
 };
-constexpr Hint kHints[] = {{"ReuseEarly", 19553},
+constexpr Hint kHints[] = {{"ReuseEarly", 2301},
                            {"LookOnceForClaim", 7371},
-                           {"DeparturesUnordered", 2504},
-                           {"BarrierOwnNotices", 770}};
+                           {"DeparturesUnordered", 1305},
+                           {"BarrierOwnNotices", 671},
+                           {"TrackCopies", 3537}};
 
 class MutantTest : public testing::TestWithParam<std::string_view> {};
 
