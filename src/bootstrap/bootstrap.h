@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,12 @@ namespace terrane::bootstrap {
 struct Contribution {
   std::vector<std::byte> bytes;
   std::vector<int> fds;
+};
+
+// A node that died while the job goes on (`terrane run --on-death survive`).
+struct DeathNews {
+  NodeId node;
+  std::string why;  // one sentence
 };
 
 // Tells a process who it is in its job and lets the nodes exchange their cards at start. Local
@@ -50,8 +57,12 @@ class Bootstrap {
   // process with `code` (by _exit). From any thread; safe in a signal handler. The launcher prints
   // the sentence with the node, its process and its host, so the sentence need not name them.
   [[noreturn]] virtual void fail(std::string_view sentence, int code) = 0;
-  // Readable once the launcher has gone or says that a peer died; -1 without a launcher.
+  // Readable once the launcher has gone or ends the job (then for good), or while there is news to
+  // take; -1 without a launcher.
   virtual int news_fd() const = 0;
+  // The next death of a node that the job survives; nullopt: none is known. Never blocks; one
+  // thread at a time.
+  virtual std::optional<DeathNews> take_news() = 0;
 };
 
 }  // namespace terrane::bootstrap

@@ -22,6 +22,7 @@ class JobOfOne final : public Bootstrap {
   void leaving() override {}
   [[noreturn]] void fail(std::string_view sentence, int code) override;
   int news_fd() const override { return -1; }
+  std::optional<DeathNews> take_news() override { return std::nullopt; }
 
  private:
   static constexpr std::uint32_t kHost = 0;

@@ -167,6 +167,16 @@ void LocalBootstrap::leaving() {
   send_packet(channel_.get(), {.kind = MessageKind::kLeaving, .node = self_.value}, {}, {}, 0);
 }
 
+std::optional<DeathNews> LocalBootstrap::take_news() {
+  PacketStatus status = news_reader_.receive(news_.get(), MSG_DONTWAIT);
+  const MessageHeader& header = news_reader_.header();
+  if (status != PacketStatus::kDone || header.kind != MessageKind::kDeath ||
+      header.node >= nodes()) {
+    return std::nullopt;
+  }
+  return DeathNews{NodeId{header.node}, std::string(news_reader_.text())};
+}
+
 // The launcher prints the sentence, once, with this node's number and host. Where it has gone, we
 // print it ourselves. Nothing here allocates: the caller may stand in a signal handler.
 void LocalBootstrap::fail(std::string_view sentence, int code) {

@@ -11,8 +11,8 @@ namespace terrane::bootstrap {
 // A node's place in a job that `terrane run` started on this host. Owns the channel to the
 // launcher, the job's news and the lifeline: a pipe whose other end only the launcher holds, so
 // that the kernel kills this process (SIGKILL) when the launcher dies, even where this process is
-// not the launcher's own child. exchange() is for one thread at a time; fail() is for any thread
-// and for signal handlers.
+// not the launcher's own child. exchange() and take_news() are each for one thread at a time;
+// fail() is for any thread and for signal handlers.
 class LocalBootstrap final : public Bootstrap {
  public:
   // Claims the place that the inherited socket stands for.
@@ -28,6 +28,7 @@ class LocalBootstrap final : public Bootstrap {
   void leaving() override;
   [[noreturn]] void fail(std::string_view sentence, int code) override;
   int news_fd() const override { return news_.get(); }
+  std::optional<DeathNews> take_news() override;
 
  private:
   LocalBootstrap(base::UniqueFd channel, base::UniqueFd lifeline)
@@ -45,6 +46,7 @@ class LocalBootstrap final : public Bootstrap {
   base::UniqueFd lifeline_;
   base::UniqueFd news_;
   PacketReader reader_;
+  PacketReader news_reader_;
 };
 
 }  // namespace terrane::bootstrap

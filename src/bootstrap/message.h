@@ -19,6 +19,7 @@ enum class MessageKind : std::uint32_t {
   kLeaving = 6,  // node: my exit is now in order
   kFail = 7,     // node: why I end the job; a sentence, and the exit code
   kLifeline = 8,  // between the launcher's two processes: the end of a node's lifeline
+  kDeath = 9,     // launcher, as news: `node` has died while the job goes on; a sentence
 };
 
 inline constexpr std::uint32_t kMessageMagic = 0x31425254;  // "TRB1"

@@ -12,33 +12,19 @@ namespace terrane::bootstrap {
 namespace {
 
 constexpr int kFirstInheritedFd = 100;
-constexpr std::size_t kMaxNamed = 8;
-
-// "node 3" or "nodes 1, 2 and 5", at most kMaxNamed of them by number.
-std::string name_nodes(const std::vector<std::uint32_t>& nodes) {
-  if (nodes.size() == 1) return fmt::format("node {}", nodes[0]);
-  std::string text = "nodes ";
-  std::size_t named = std::min(nodes.size(), kMaxNamed);
-  for (std::size_t i = 0; i < named; ++i) {
-    bool last = i + 1 == nodes.size();
-    text += fmt::format("{}{}", i == 0 ? "" : last ? " and " : ", ", nodes[i]);
-  }
-  if (nodes.size() > named) text += fmt::format(" and {} more", nodes.size() - named);
-  return text;
-}
 
 }  // namespace
 
-base::Result<std::unique_ptr<Relay>> Relay::create(const JobMap& map) {
-  std::unique_ptr<Relay> relay(new Relay(map));
+Relay::Relay(const JobMap& map, std::uint32_t host) : map_(encode_map(map)), seats_(map.nodes()) {
+  for (std::uint32_t node = 0; node < map.nodes(); ++node) {
+    if (map.host_of[node] == host) here_.push_back(node);
+  }
+}
+
+base::Result<std::unique_ptr<Relay>> Relay::create(const JobMap& map, std::uint32_t host) {
+  std::unique_ptr<Relay> relay(new Relay(map, host));
   relay->events_.reset(::epoll_create1(EPOLL_CLOEXEC));
   if (!relay->events_) return base::errno_error("cannot watch the nodes' sockets");
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
-    return base::errno_error("cannot make the pipe for the job's news");
-  }
-  relay->news_in_.reset(ends[0]);
-  relay->news_out_.reset(ends[1]);
   return relay;
 }
 
@@ -67,11 +53,11 @@ void Relay::watch(int fd, std::uint32_t node, bool is_channel, std::uint32_t eve
   ::epoll_ctl(events_.get(), operation, fd, &event);
 }
 
-void Relay::serve(std::vector<NodeId>& joined) {
-  joined_ = &joined;
+void Relay::serve(std::vector<Change>& changes) {
+  changes_ = &changes;
   if (must_retry_) {
     must_retry_ = false;
-    for (std::uint32_t node = 0; node < seats_.size(); ++node) send_cards(node);
+    for (std::uint32_t node : here_) send_some(node);
   }
   epoll_event ready[64];
   int count = ::epoll_wait(events_.get(), ready, 64, 0);
@@ -82,10 +68,10 @@ void Relay::serve(std::vector<NodeId>& joined) {
       read_claims(node);
       continue;
     }
-    if (ready[i].events & EPOLLOUT) send_cards(node);
+    if (ready[i].events & EPOLLOUT) send_some(node);
     if (ready[i].events & ~EPOLLOUT) read_channel(node);
   }
-  joined_ = nullptr;
+  changes_ = nullptr;
 }
 
 void Relay::read_claims(std::uint32_t node) {
@@ -110,14 +96,22 @@ void Relay::read_claims(std::uint32_t node) {
     } else if (place.gone) {
       refuse(reader_.fds()[0].get(), fmt::format("node {} of this job has ended already", node));
     } else if (give_place(node)) {
-      joined_->push_back(NodeId{node});
+      report(node, What::kJoined);
     }
   }
 }
 
 bool Relay::give_place(std::uint32_t node) {
   Seat& seat = seats_[node];
-  const int news[1] = {news_in_.get()};
+  int pair[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+    refuse(reader_.fds()[0].get(),
+           "`terrane run` may not open enough descriptors for this node; "
+           "raise the hard limit: ulimit -Hn");
+    return false;
+  }
+  base::UniqueFd our_news(pair[0]), their_news(pair[1]);
+  const int news[1] = {their_news.get()};
   base::UniqueFd channel = std::move(reader_.fds()[0]);
   CardSender welcome(node, map_, news, MessageKind::kWelcome);
   if (welcome.send(channel.get(), MSG_DONTWAIT) != PacketStatus::kDone) {
@@ -127,6 +121,7 @@ bool Relay::give_place(std::uint32_t node) {
   seat.place.pid = reader_.sender();
   seat.lifeline = std::move(reader_.fds()[1]);
   seat.channel = std::move(channel);
+  seat.news = std::move(our_news);
   watch(seat.channel.get(), node, true, EPOLLIN, EPOLL_CTL_ADD);
   return true;
 }
@@ -151,6 +146,7 @@ void Relay::read_channel(std::uint32_t node) {
                 "hard limit: ulimit -Hn"
               : "it sent `terrane run` a message that is malformed; the program and `terrane run` "
                 "may be of different versions (terrane --version)";
+      report(node, What::kFailed);
     }
     close_channel(node);
   }
@@ -165,15 +161,17 @@ bool Relay::understand(std::uint32_t node) {
       if (header.node != node || seat.incoming.complete() || !seat.incoming.add(reader_)) {
         return false;
       }
-      if (seat.incoming.complete()) relay_when_complete();
+      if (seat.incoming.complete()) report(node, What::kWaits);
       return true;
     case MessageKind::kLeaving:
       seat.place.presence = Place::Presence::kLeft;
+      report(node, What::kLeft);
       return true;
     case MessageKind::kFail:
       seat.place.failed = true;
       seat.place.sentence = reader_.text();
       seat.place.code = header.code;
+      report(node, What::kFailed);
       return true;
     default:
       return false;
@@ -187,95 +185,25 @@ void Relay::close_channel(std::uint32_t node) {
   seat.sent = 0;
 }
 
-// Once every node's card is here, they become the cards that go out. The cards of the exchange
-// before have all been read by then, for nobody sends a new card earlier.
-void Relay::relay_when_complete() {
-  bool all = std::all_of(seats_.begin(), seats_.end(),
-                         [](const Seat& seat) { return seat.incoming.complete(); });
-  if (!all) return;
-  relayed_.clear();
-  relayed_fds_.assign(seats_.size(), {});
-  for (Seat& seat : seats_) {
-    relayed_.push_back(std::move(seat.incoming));
-    seat.incoming = Card();
-  }
-  for (std::size_t i = 0; i < relayed_.size(); ++i) {
-    for (const base::UniqueFd& fd : relayed_[i].fds) relayed_fds_[i].push_back(fd.get());
-  }
-  for (std::uint32_t node = 0; node < seats_.size(); ++node) {
-    Seat& seat = seats_[node];
-    seat.outgoing.clear();
-    seat.sent = 0;
-    for (std::uint32_t other = 0; other < seats_.size(); ++other) {
-      if (other != node) {
-        seat.outgoing.emplace_back(other, relayed_[other].bytes, relayed_fds_[other]);
-      }
-    }
-  }
-  // Only now: the last one to be served lets go of the cards.
-  for (std::uint32_t node = 0; node < seats_.size(); ++node) send_cards(node);
-}
-
-void Relay::send_cards(std::uint32_t node) {
-  Seat& seat = seats_[node];
-  if (!seat.channel) return;
-  PacketStatus status = PacketStatus::kDone;
-  while (seat.sent < seat.outgoing.size()) {
-    status = seat.outgoing[seat.sent].send(seat.channel.get(), MSG_DONTWAIT);
-    if (status != PacketStatus::kDone) break;
-    ++seat.sent;
-  }
-  if (status == PacketStatus::kTooManyFlying) must_retry_ = true;
-  bool wants_room = status == PacketStatus::kAgain;
-  if (wants_room != seat.wants_room) {
-    seat.wants_room = wants_room;
-    watch(seat.channel.get(), node, true, wants_room ? EPOLLIN | EPOLLOUT : EPOLLIN, EPOLL_CTL_MOD);
-  }
-  if (!seat.outgoing.empty() && seat.sent == seat.outgoing.size()) {
-    seat.outgoing.clear();
-    seat.sent = 0;
-    bool everyone = std::all_of(seats_.begin(), seats_.end(),
-                                [](const Seat& other) { return other.outgoing.empty(); });
-    if (everyone) relayed_.clear();
-  }
-}
-
-void Relay::set_gone(NodeId node) {
-  std::vector<NodeId> late;
-  joined_ = &late;
+void Relay::set_gone(NodeId node, std::vector<Change>& changes) {
+  changes_ = &changes;
   read_claims(node.value);
   read_channel(node.value);
-  joined_ = nullptr;
+  changes_ = nullptr;
   seats_[node.value].place.gone = true;
   if (seats_[node.value].channel) close_channel(node.value);
 }
 
-std::optional<std::string> Relay::obstacle() const {
-  std::vector<std::uint32_t> waiting, missing;
-  for (std::uint32_t node = 0; node < seats_.size(); ++node) {
-    const Seat& seat = seats_[node];
-    if (seat.incoming.complete()) {
-      waiting.push_back(node);
-    } else if (seat.place.gone || seat.place.presence == Place::Presence::kLeft) {
-      missing.push_back(node);
-    }
-  }
-  if (waiting.empty() || missing.empty()) return std::nullopt;
-  bool one = missing.size() == 1;
-  bool left = seats_[missing[0]].place.presence == Place::Presence::kLeft;
-  return fmt::format(
-      "{} of {} {} {}, while {} {} for {}; every node of a job must run a program that joins it "
-      "(terrane_init), or none",
-      name_nodes(missing), seats_.size(), one ? "has" : "have",
-      left ? "left the job already" : "ended without joining the job", name_nodes(waiting),
-      waiting.size() == 1 ? "waits" : "wait", one ? "it" : "them");
+void Relay::announce_end() {
+  for (std::uint32_t node : here_) seats_[node].news.reset();
 }
 
-void Relay::fail_exchange(std::string_view sentence) {
-  for (Seat& seat : seats_) {
-    bool waits = seat.channel && seat.place.presence == Place::Presence::kJoined;
-    if (waits)
-      send_text(seat.channel.get(), {.kind = MessageKind::kMissing}, sentence, MSG_DONTWAIT);
+void Relay::tell_death(NodeId dead, std::string_view why) {
+  MessageHeader header{.kind = MessageKind::kDeath, .node = dead.value};
+  for (std::uint32_t node : here_) {
+    if (seats_[node].news && node != dead.value) {
+      send_text(seats_[node].news.get(), header, why, MSG_DONTWAIT);
+    }
   }
 }
 

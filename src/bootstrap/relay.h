@@ -3,8 +3,8 @@
 #include <sys/types.h>
 
 #include <memory>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -26,43 +26,69 @@ struct Place {
   int code = 0;
 };
 
-// The launcher's side of the local engine: gives each place of the job to the one process that
-// claims it, and relays the nodes' cards. Owns the places' sockets, the cards under way, the nodes'
-// lifelines and the job's news. Never blocks, and holds a bounded amount for each node; a node that
-// sends nonsense loses its own channel only. One thread.
+// The launcher's side on one host: gives each place of the host to the one process that claims it,
+// and relays the nodes' cards. Owns the places' sockets, the cards under way, the nodes' lifelines
+// and the nodes' news. Never blocks, and holds a bounded amount for each node; a node that sends
+// nonsense loses its own channel only. One thread.
+//
+// An exchange, where all nodes of the job are on this host: once all_wait(), send_cards(). With
+// other hosts: once all_wait(), card() of every node here goes to the other hosts; their nodes'
+// cards come in by add_foreign(); when all are here, send_cards().
 class Relay {
  public:
-  static base::Result<std::unique_ptr<Relay>> create(const JobMap& map);
+  // What serve() and set_gone() report: place() tells the rest.
+  enum class What { kJoined, kWaits, kLeft, kFailed };
+  struct Change {
+    NodeId node;
+    What what;
+    bool operator==(const Change&) const = default;
+  };
+
+  // `host`: the one whose nodes it serves.
+  static base::Result<std::unique_ptr<Relay>> create(const JobMap& map, std::uint32_t host);
 
   // The node's end of its place's socket, to be inherited by the node (at descriptor 100 or above,
-  // where scripts do not step on it). Once a place.
+  // where scripts do not step on it). Once a place, for nodes of this host alone.
   base::Result<base::UniqueFd> open_place(NodeId node);
 
   // Readable whenever serve() has something to do.
   int event_fd() const { return events_.get(); }
-  // Does what can be done without blocking; appends who has joined.
-  void serve(std::vector<NodeId>& joined);
+  // Does what can be done without blocking; appends what has changed.
+  void serve(std::vector<Change>& changes);
   // Whether serve() must be called again within a millisecond or so though event_fd() stays silent.
   bool must_retry() const { return must_retry_; }
 
   const Place& place(NodeId node) const { return seats_[node.value].place; }
   // The place's process has ended: what it said last is read first.
-  void set_gone(NodeId node);
+  void set_gone(NodeId node, std::vector<Change>& changes);
   // Our end of a joined node's lifeline, for another process of the launcher to hold; empty when
   // taken already.
   base::UniqueFd take_lifeline(NodeId node) { return std::move(seats_[node.value].lifeline); }
-  // Why an exchange that somebody waits in can never end, if that is so.
-  std::optional<std::string> obstacle() const;
+
+  // Whether every node of this host waits in an exchange whose cards are not sent yet.
+  bool all_wait() const;
+  // The bytes of the card of a node of this host that waits.
+  std::span<const std::byte> card(NodeId node) const { return seats_[node.value].incoming.bytes; }
+  // The card of a node of another host, for the exchange that all nodes here wait in.
+  void add_foreign(NodeId node, std::vector<std::byte> bytes);
+  // Sends to each node here the cards of all others, and thereby ends the exchange.
+  void send_cards();
   // Ends the exchange of everyone who waits in one, with this reason.
   void fail_exchange(std::string_view sentence);
+
   // Makes every node's news_fd() readable, for good.
-  void announce_death() { news_out_.reset(); }
+  void announce_end();
+  // Tells every node here that `dead` has died, while the job goes on. Dropped for a node that does
+  // not read its news.
+  void tell_death(NodeId dead, std::string_view why);
 
  private:
+  // Of one place; those of nodes of other hosts stay empty.
   struct Seat {
     base::UniqueFd claims;    // our end of the inherited socket
     base::UniqueFd channel;   // to the process that joined
     base::UniqueFd lifeline;  // when its last holder dies, the kernel kills the node
+    base::UniqueFd news;      // to the process that joined
     Card incoming;
     std::vector<CardSender> outgoing;
     std::size_t sent = 0;  // of `outgoing`
@@ -70,7 +96,7 @@ class Relay {
     Place place;
   };
 
-  explicit Relay(const JobMap& map) : map_(encode_map(map)), seats_(map.nodes()) {}
+  Relay(const JobMap& map, std::uint32_t host);
 
   void watch(int fd, std::uint32_t node, bool is_channel, std::uint32_t events, int operation);
   void read_claims(std::uint32_t node);
@@ -79,16 +105,19 @@ class Relay {
   void read_channel(std::uint32_t node);
   bool understand(std::uint32_t node);
   void close_channel(std::uint32_t node);
-  void relay_when_complete();
-  void send_cards(std::uint32_t node);
+  void report(std::uint32_t node, What what) { changes_->push_back({NodeId{node}, what}); }
+  // relay_cards.cpp
+  void send_some(std::uint32_t node);
+  void set_wants_room(std::uint32_t node, bool wants_room);
 
-  std::vector<std::byte> map_;  // as it goes to the nodes
-  std::vector<Seat> seats_;
-  std::vector<Card> relayed_;                  // of the exchange whose cards are going out
+  std::vector<std::byte> map_;                 // as it goes to the nodes
+  std::vector<std::uint32_t> here_;            // the nodes of this host
+  std::vector<Seat> seats_;                    // by node
+  std::vector<Card> relayed_;                  // by node: of the exchange whose cards are going out
   std::vector<std::vector<int>> relayed_fds_;  // the same descriptors, as senders want them
-  std::vector<NodeId>* joined_ = nullptr;      // during serve()
+  std::vector<std::vector<std::byte>> foreign_;  // by node: came in for the exchange under way
+  std::vector<Change>* changes_ = nullptr;       // during serve() and set_gone()
   base::UniqueFd events_;
-  base::UniqueFd news_in_, news_out_;
   PacketReader reader_;
   bool must_retry_ = false;
 };

@@ -37,7 +37,7 @@ struct BareNode {
 class RelayTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto made = Relay::create(map_of_one_host(2, "alpha"));
+    auto made = Relay::create(map_, 0);
     ASSERT_TRUE(made.ok());
     relay_ = std::move(made).value();
     for (std::uint32_t node : {0u, 1u}) {
@@ -47,10 +47,18 @@ class RelayTest : public testing::Test {
       nodes_[node].place = std::move(place).value();
     }
   }
-  std::vector<NodeId> serve() {
-    std::vector<NodeId> joined;
-    for (int i = 0; i < 4; ++i) relay_->serve(joined);
-    return joined;
+  // Serves, and ends an exchange as the launcher of a job on one host does.
+  std::vector<Relay::Change> serve() {
+    std::vector<Relay::Change> changes;
+    for (int i = 0; i < 4; ++i) {
+      relay_->serve(changes);
+      if (relay_->all_wait()) relay_->send_cards();
+    }
+    return changes;
+  }
+  void set_gone(std::uint32_t node) {
+    std::vector<Relay::Change> changes;
+    relay_->set_gone(NodeId{node}, changes);
   }
   void join_both() {
     for (BareNode& node : nodes_) {
@@ -62,6 +70,7 @@ class RelayTest : public testing::Test {
   }
   const Place& place(std::uint32_t node) { return relay_->place(NodeId{node}); }
 
+  JobMap map_ = map_of_one_host(2, "alpha");
   std::unique_ptr<Relay> relay_;
   BareNode nodes_[2];
 };
@@ -71,10 +80,10 @@ constexpr MessageHeader kEmptyCard1{.kind = MessageKind::kCard, .node = 1};
 
 TEST_F(RelayTest, AClaimIsAnsweredWithNumberMapAndNews) {
   nodes_[1].claim();
-  EXPECT_EQ(serve(), std::vector<NodeId>{NodeId{1}});
+  EXPECT_EQ(serve(), (std::vector<Relay::Change>{{NodeId{1}, Relay::What::kJoined}}));
   ASSERT_EQ(nodes_[1].receive(), PacketStatus::kDone);
   EXPECT_EQ(nodes_[1].reader.header().node, 1u);
-  EXPECT_EQ(decode_map(nodes_[1].reader.bytes()), map_of_one_host(2, "alpha"));
+  EXPECT_EQ(decode_map(nodes_[1].reader.bytes()), map_);
   EXPECT_EQ(nodes_[1].reader.fds().size(), 1u);
   EXPECT_EQ(place(1).pid, ::getpid());
   EXPECT_EQ(place(0).presence, Place::Presence::kAbsent);
@@ -156,7 +165,7 @@ TEST_F(RelayTest, LeavingAndFailingAreRemembered) {
   join_both();
   nodes_[0].send({.kind = MessageKind::kLeaving});
   nodes_[1].send({.kind = MessageKind::kFail, .code = 5}, "no memory");
-  relay_->set_gone(NodeId{1});  // what it said last is read first
+  set_gone(1);  // what it said last is read first
   serve();
   EXPECT_EQ(place(0).presence, Place::Presence::kLeft);
   EXPECT_TRUE(place(1).failed);
@@ -164,27 +173,65 @@ TEST_F(RelayTest, LeavingAndFailingAreRemembered) {
   EXPECT_EQ(place(1).code, 5);
 }
 
-TEST_F(RelayTest, AnExchangeThatCannotEndIsNamed) {
+TEST_F(RelayTest, AnExchangeThatCannotEndFailsForWhoWaits) {
   join_both();
   nodes_[0].send(kEmptyCard0);
   serve();
-  EXPECT_FALSE(relay_->obstacle().has_value());
-  relay_->set_gone(NodeId{1});
-  auto obstacle = relay_->obstacle();
-  ASSERT_TRUE(obstacle.has_value());
-  EXPECT_EQ(obstacle->find("node 1 of 2 has ended"), 0u);
-  relay_->fail_exchange(*obstacle);
+  relay_->fail_exchange("node 1 has ended");
   ASSERT_EQ(nodes_[0].receive(), PacketStatus::kDone);
   EXPECT_EQ(nodes_[0].reader.header().kind, MessageKind::kMissing);
+  EXPECT_EQ(nodes_[0].reader.text(), "node 1 has ended");
 }
 
-TEST_F(RelayTest, ADeathMakesTheNewsReadableForEveryone) {
+TEST_F(RelayTest, CardsOfOtherHostsGoOutWithoutDescriptors) {
+  map_ = {{"alpha", "beta"}, {0, 1, 0}};
+  auto made = Relay::create(map_, 0);
+  ASSERT_TRUE(made.ok());
+  relay_ = std::move(made).value();
+  for (std::uint32_t node : {0u, 2u}) {
+    auto place = relay_->open_place(NodeId{node});
+    ASSERT_TRUE(place.ok());
+    nodes_[node / 2].place = std::move(place).value();
+  }
+  join_both();
+  std::vector<Relay::Change> changes;
+  for (std::uint32_t node : {0u, 2u}) {
+    nodes_[node / 2].send({.kind = MessageKind::kCard, .node = node, .total_bytes = 1}, "x");
+    relay_->serve(changes);
+  }
+  EXPECT_EQ(changes.back(), (Relay::Change{NodeId{2}, Relay::What::kWaits}));
+  ASSERT_TRUE(relay_->all_wait());
+  EXPECT_EQ(relay_->card(NodeId{2}).size(), 1u);
+  EXPECT_EQ(nodes_[0].receive(), PacketStatus::kAgain);
+  relay_->add_foreign(NodeId{1}, std::vector<std::byte>(3));
+  relay_->send_cards();
+  EXPECT_FALSE(relay_->all_wait());
+  ASSERT_EQ(nodes_[1].receive(), PacketStatus::kDone);
+  EXPECT_EQ(nodes_[1].reader.header().node, 0u);
+  ASSERT_EQ(nodes_[1].receive(), PacketStatus::kDone);
+  EXPECT_EQ(nodes_[1].reader.header().node, 1u);
+  EXPECT_EQ(nodes_[1].reader.bytes().size(), 3u);
+  EXPECT_TRUE(nodes_[1].reader.fds().empty());
+}
+
+TEST_F(RelayTest, ADeathThatTheJobSurvivesIsToldToTheOthers) {
+  join_both();
+  base::UniqueFd news = std::move(nodes_[0].reader.fds().at(0));
+  relay_->tell_death(NodeId{1}, "killed");
+  PacketReader reader;
+  ASSERT_EQ(reader.receive(news.get(), MSG_DONTWAIT), PacketStatus::kDone);
+  EXPECT_EQ(reader.header().node, 1u);
+  EXPECT_EQ(reader.text(), "killed");
+  EXPECT_EQ(reader.receive(news.get(), MSG_DONTWAIT), PacketStatus::kAgain);
+}
+
+TEST_F(RelayTest, TheJobsEndMakesTheNewsReadableForEveryone) {
   join_both();
   for (BareNode& node : nodes_) {
     pollfd news{node.reader.fds().at(0).get(), POLLIN, 0};
     EXPECT_EQ(::poll(&news, 1, 0), 0);
   }
-  relay_->announce_death();
+  relay_->announce_end();
   for (BareNode& node : nodes_) {
     pollfd news{node.reader.fds().at(0).get(), POLLIN, 0};
     EXPECT_EQ(::poll(&news, 1, 0), 1);

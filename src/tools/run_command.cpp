@@ -10,9 +10,10 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "bootstrap/message.h"
+#include "bootstrap/this_host.h"
 #include "tools/commands.h"
 #include "tools/launch/cpu_binding.h"
-#include "tools/launch/front.h"
+#include "tools/launch/job_engine.h"
 #include "tools/launch/limits.h"
 #include "tools/launch/program.h"
 
@@ -25,7 +26,7 @@ constexpr std::size_t kNoticeFactor = 4;  // nodes per processor from which a no
 struct RunOptions {
   std::string nodes = "1";
   std::vector<std::string> variables;
-  std::string folder, timeout, bind_to = "none";
+  std::string folder, timeout, bind_to = "none", heartbeat = "1", on_death = "end";
   std::string fault_source, memory, transport;
   bool tag_output = false;
   bool verbose = false;
@@ -48,7 +49,7 @@ base::Result<> add_variable(const std::string& text, JobPlan& plan) {
     if (name == own) return base::error("-x {}: terrane run itself sets {}", text, name);
   }
   if (equals != std::string::npos) {
-    plan.environment.emplace_back(name, text.substr(equals + 1));
+    plan.program.environment.emplace_back(name, text.substr(equals + 1));
   } else if (!std::getenv(name.c_str())) {
     return base::error("-x {}: {} is not set here; give it a value: -x {}=VALUE", text, name, name);
   }
@@ -57,16 +58,16 @@ base::Result<> add_variable(const std::string& text, JobPlan& plan) {
 
 base::Result<> add_settings(const RunOptions& options, JobPlan& plan) {
   if (!options.fault_source.empty()) {
-    plan.environment.emplace_back("TERRANE_FAULT_SOURCE", options.fault_source);
+    plan.program.environment.emplace_back("TERRANE_FAULT_SOURCE", options.fault_source);
   }
   if (!options.memory.empty()) {
     if (!is_size(options.memory)) {
       return base::error("--memory {}: must be a size such as 512M or 4G", options.memory);
     }
-    plan.environment.emplace_back("TERRANE_MEMORY", options.memory);
+    plan.program.environment.emplace_back("TERRANE_MEMORY", options.memory);
   }
   if (!options.transport.empty()) {
-    plan.environment.emplace_back("TERRANE_TRANSPORT", options.transport);
+    plan.program.environment.emplace_back("TERRANE_TRANSPORT", options.transport);
   }
   for (const std::string& variable : options.variables) {
     if (auto added = add_variable(variable, plan); !added) return added;
@@ -78,23 +79,27 @@ base::Result<JobPlan> make_plan(const RunOptions& options, const CommandContext&
   JobPlan plan;
   auto nodes = parse_nodes(options.nodes, node_limit());
   if (!nodes) return nodes.error();
-  plan.nodes = nodes.value();
+  plan.program.map = bootstrap::map_of_one_host(nodes.value(), bootstrap::this_hosts_name());
   if (!options.timeout.empty()) {
-    auto timeout = parse_timeout(options.timeout);
+    auto timeout = parse_seconds("--timeout", options.timeout);
     if (!timeout) return timeout.error();
     plan.timeout_ms = timeout.value();
   }
+  auto heartbeat = parse_heartbeat(options.heartbeat);
+  if (!heartbeat) return heartbeat.error();
+  plan.program.heartbeat_ms = heartbeat.value();
   if (auto added = add_settings(options, plan); !added) return added.error();
   if (context.program.empty()) {
-    return base::error("no program given: terrane run -n {} PROGRAM [ARGUMENTS]", plan.nodes);
+    return base::error("no program given: terrane run -n {} PROGRAM [ARGUMENTS]", nodes.value());
   }
   if (!options.folder.empty() && ::chdir(options.folder.c_str()) != 0) {
     return base::error("--wdir {}: {}", options.folder, std::strerror(errno));
   }
-  plan.argv = context.program;
-  plan.tag_output = options.tag_output;
-  plan.bind_to_core = options.bind_to == "core";
+  plan.program.argv = context.program;
+  plan.program.tag_output = options.tag_output;
+  plan.program.bind_to_core = options.bind_to == "core";
   plan.verbose = options.verbose;
+  plan.survive = options.on_death == "survive";
   plan.command_line = context.command_line;
   return plan;
 }
@@ -102,8 +107,9 @@ base::Result<JobPlan> make_plan(const RunOptions& options, const CommandContext&
 void notice_oversubscription(const JobPlan& plan) {
   std::size_t processors = std::thread::hardware_concurrency();
   std::size_t threshold = plan.verbose ? processors : kNoticeFactor * processors;
-  if (processors != 0 && plan.nodes > threshold) {
-    base::log("{} nodes share {} processors of this host: the job will run, slowly", plan.nodes,
+  std::uint32_t nodes = plan.program.map.nodes();
+  if (processors != 0 && nodes > threshold) {
+    base::log("{} nodes share {} processors of this host: the job will run, slowly", nodes,
               processors);
   }
 }
@@ -116,15 +122,15 @@ int run(const RunOptions& options, const CommandContext& context) {
   }
   const char* search_path = std::getenv("PATH");
   ProgramLookup program =
-      find_program(plan.value().argv[0], search_path ? search_path : "/usr/bin:/bin");
+      find_program(plan.value().program.argv[0], search_path ? search_path : "/usr/bin:/bin");
   if (program.exit_code != 0) {
     base::log("{}", program.error.message);
     return program.exit_code;
   }
-  plan.value().path = program.path;
+  plan.value().program.path = program.path;
   notice_oversubscription(plan.value());
   if (plan.value().verbose) {
-    base::log("starting {} nodes of {}", plan.value().nodes, program.path);
+    base::log("starting {} nodes of {}", plan.value().program.map.nodes(), program.path);
   }
   return run_job(plan.value());
 }
@@ -150,6 +156,15 @@ void add_run_command(CLI::App& app, CommandContext& context) {
       ->type_name("SECONDS");
   run_app->add_option("--bind-to", options->bind_to, "Tie node i to core i: none (default), core")
       ->check(CLI::IsMember({"none", "core"}))
+      ->type_name("WHAT");
+  run_app
+      ->add_option("--heartbeat", options->heartbeat,
+                   "Silence of a host or a stop of a node that ends the job; default 1, 0: none")
+      ->type_name("SECONDS");
+  run_app
+      ->add_option("--on-death", options->on_death,
+                   "What a node's death means to the job: end (default), survive")
+      ->check(CLI::IsMember({"end", "survive"}))
       ->type_name("WHAT");
   run_app
       ->add_option("--fault-source", options->fault_source,

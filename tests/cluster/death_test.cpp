@@ -11,6 +11,14 @@
 namespace terrane::cluster_test {
 namespace {
 
+pid_t engine_of(pid_t launcher) {
+  std::string id = std::to_string(launcher);
+  std::ifstream file("/proc/" + id + "/task/" + id + "/children");
+  pid_t child = 0;
+  file >> child;
+  return child;
+}
+
 class DeathTest : public UserTest {};
 TERRANE_FOR_BOTH_USERS(DeathTest);
 
@@ -74,6 +82,47 @@ TEST_P(DeathTest, WhatNodesLeftRunningEndsWithTheJob) {
   EXPECT_GE(job.ms_until_all_gone(), 0);
 }
 
+TEST_P(DeathTest, AStoppedNodeEndsTheJobAfterTheHeartbeatsLimit) {
+  Outcome done = run_job("-n 2 --heartbeat 0.3", "join exchange:0:0 @1 kill:19 @0 hang");
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_TRUE(holds(done.err, "node 1 on host "));
+  EXPECT_TRUE(holds(done.err, ": no sign of life for 0.3 s (process "));
+  EXPECT_TRUE(holds(done.err, "is stopped; it goes on by: kill -CONT "));
+}
+
+TEST_P(DeathTest, AStoppedLauncherEndsTheJobAfterTheHeartbeatsLimit) {
+  Launched job(run_nodes("-n 2 --heartbeat 0.3", "join exchange:0:0 say:up hang"), options());
+  ASSERT_TRUE(job.wait_for("up\n", 2));
+  ::kill(job.pid(), SIGSTOP);
+  EXPECT_GE(job.ms_until_all_gone(), 0);
+  ::kill(job.pid(), SIGCONT);
+  Outcome done = job.finish();
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_TRUE(holds(done.err, "`terrane run` has been stopped for 0.3 s"));
+}
+
+TEST_P(DeathTest, AStoppedEngineEndsTheJobAfterTheHeartbeatsLimit) {
+  Launched job(run_nodes("-n 2 --heartbeat 0.3", "join exchange:0:0 say:up hang"), options());
+  ASSERT_TRUE(job.wait_for("up\n", 2));
+  ::kill(engine_of(job.pid()), SIGSTOP);
+  Outcome done = job.finish();
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_TRUE(holds(done.err, "the engine of this job"));
+  EXPECT_TRUE(job.marked_processes().empty());
+}
+
+TEST_P(DeathTest, AJobMaySurviveADeathAndItsNodesHearOfIt) {
+  Outcome done =
+      run_job("-n 3 --on-death survive", "join exchange:0:0 @1 kill:9 @0 news leave @2 news leave");
+  EXPECT_EQ(done.exit_code, 128 + 9);
+  for (const char* text : {"news of node 1: node 1 (process ", "was killed by SIGKILL"}) {
+    EXPECT_TRUE(holds(done.out, text));
+  }
+  EXPECT_EQ(std::count(done.out.begin(), done.out.end(), '\n'), 2);
+  EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
+  EXPECT_FALSE(holds(done.err, "being ended"));
+}
+
 // Every way to be below a node: joined or not, in a wrapper, away from its session.
 const char* const kTrees[] = {
     "%NODE% join exchange:0:0 daemon child say:up ignore:15 hang",
@@ -108,14 +157,6 @@ TEST_P(DeathTest, TheLaunchersDeathWithTaggedOutputLeavesNoProcess) {
   ASSERT_TRUE(job.wait_for("up\n", 3));
   ::kill(job.pid(), SIGKILL);
   EXPECT_GE(job.ms_until_all_gone(), 0);
-}
-
-pid_t engine_of(pid_t launcher) {
-  std::string id = std::to_string(launcher);
-  std::ifstream file("/proc/" + id + "/task/" + id + "/children");
-  pid_t child = 0;
-  file >> child;
-  return child;
 }
 
 TEST_P(DeathTest, TheEnginesDeathLeavesNoProcess) {

@@ -151,7 +151,7 @@ TEST(CommandLineTest, ALimitOnDescriptorsIsNamedAsTheReason) {
           .finish();
   EXPECT_EQ(done.exit_code, 2);
   EXPECT_TRUE(holds(done.err,
-                    "at most 19 nodes can be started here (10 descriptors a node, "
+                    "at most 17 nodes can be started here (11 descriptors a node, "
                     "and RLIMIT_NOFILE is 256; raise it with ulimit -Hn)"));
 }
 

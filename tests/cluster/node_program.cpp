@@ -166,7 +166,8 @@ void child(Program&, const Parameters&) {
 void news(Program& program, const Parameters&) {
   pollfd fd{program.job->news_fd(), POLLIN, 0};
   ::poll(&fd, 1, -1);
-  say("news");
+  auto death = program.job->take_news();
+  say(death ? "news of node " + std::to_string(death->node.value) + ": " + death->why : "news");
 }
 
 // Another process that claims our place.

@@ -152,8 +152,9 @@ TEST(LitterTest, NothingIsLeftInSharedMemoryOrTheTemporaryFolder) {
                      " join exchange:10:3 @1 kill:9 @all hang; " + kTerrane + " run -n 3 " +
                      kNodeProgram + " join exchange:10:3 leave; ls -A /dev/shm $TMPDIR";
   Outcome done = Launched({"sh", "-c", line}, {.before_exec = own_places}).finish();
-  EXPECT_EQ(done.out, "/dev/shm:\n\n" + folder + ":\n");
   ::rmdir(folder.c_str());
+  if (done.exit_code == 97) GTEST_SKIP() << "root may not mount here";
+  EXPECT_EQ(done.out, "/dev/shm:\n\n" + folder + ":\n");
 }
 
 // What is typed reaches node 0 although it is not in the terminal's foreground; Ctrl-C reaches

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "tools/launch/plan.h"
+#include "tools/launch/exit_codes.h"
 
 namespace terrane::tools {
 namespace {
@@ -56,12 +56,14 @@ std::string advice(const Death& death) {
                  ? "the file exists, so its interpreter (its #! line or the loader) is missing"
                  : "check what it is with: file PROGRAM";
     case Death::Cause::kSentence:
+    case Death::Cause::kSilent:
+    case Death::Cause::kHostLost:
       return "";
   }
   return "";
 }
 
-std::string event(const Death& death) {
+std::string what_happened(const Death& death) {
   switch (death.cause) {
     case Death::Cause::kSignal:
       return fmt::format("was killed by {} (signal {})", signal_name(death.number), death.number);
@@ -75,6 +77,11 @@ std::string event(const Death& death) {
       return fmt::format("could not be started: {}", std::strerror(death.number));
     case Death::Cause::kSentence:
       return fmt::format("ended the job: {}", death.sentence);
+    case Death::Cause::kSilent:
+      return fmt::format("no sign of life for {:.1f} s ({})", death.number / 1000.0,
+                         death.sentence);
+    case Death::Cause::kHostLost:
+      return death.sentence;
   }
   return "";
 }
@@ -106,6 +113,8 @@ int exit_code_of(const Death& death) {
       return death.number == ENOENT ? kExitNotFound : kExitNotExecutable;
     case Death::Cause::kNotLeft:
     case Death::Cause::kLost:
+    case Death::Cause::kSilent:
+    case Death::Cause::kHostLost:
       return kExitFailure;
     case Death::Cause::kSentence:
     case Death::Cause::kExitCode:
@@ -118,9 +127,14 @@ int exit_code_of(const Death& death) {
 bool explains_more(const Death& a, const Death& b) { return a.cause < b.cause; }
 
 std::string describe(const Death& death, const std::string& host, std::uint32_t others) {
+  if (death.cause == Death::Cause::kSilent || death.cause == Death::Cause::kHostLost) {
+    return fmt::format("node {} on host {}: {}{}", death.node.value, host, what_happened(death),
+                       others_text(others));
+  }
   std::string what_to_do = advice(death);
   return fmt::format("node {} (process {} on {}) {}{}{}{}", death.node.value, death.pid, host,
-                     event(death), what_to_do.empty() ? "" : ": ", what_to_do, others_text(others));
+                     what_happened(death), what_to_do.empty() ? "" : ": ", what_to_do,
+                     others_text(others));
 }
 
 }  // namespace terrane::tools

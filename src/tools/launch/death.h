@@ -14,10 +14,13 @@ struct Death {
   enum class Cause {
     kNotStarted,  // the program could not be executed; `number` is errno
     kSignal,      // `number` is the signal
+    kHostLost,    // the engine of its host has gone; `sentence` tells more
+    kSilent,      // it gave no sign of life for `number` ms; `sentence` is what may be the reason
     kSentence,    // the node gave `sentence`; `number` is the exit code
     kExitCode,    // `number` is the exit code
     kNotLeft,     // it joined and ended with 0 without leaving
     kLost,        // the process that joined, under a wrapper, has gone; how is not known
+    kLast = kLost,
   };
   NodeId node{};
   pid_t pid = 0;
@@ -25,6 +28,8 @@ struct Death {
   int number = 0;
   bool core_dumped = false;
   std::string sentence;
+
+  bool operator==(const Death&) const = default;
 };
 
 // From a wait status that is not an exit with 0.

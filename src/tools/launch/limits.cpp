@@ -11,12 +11,13 @@
 namespace terrane::tools {
 namespace {
 
-// Descriptors of the launcher for one node: its place, channel, lifeline and process, and twice
-// three on its cards.
-constexpr std::uint64_t kFilesPerNode = 10;
+// Descriptors of the launcher for one node: its place, channel, news, lifeline and process, and
+// twice three on its cards.
+constexpr std::uint64_t kFilesPerNode = 11;
 constexpr std::uint64_t kOtherFiles = 64;
 constexpr std::uint64_t kOtherProcesses = 3;
-constexpr double kMaxTimeoutSeconds = 1e9;
+constexpr double kMaxSeconds = 1e9;
+constexpr std::uint64_t kMinHeartbeatMs = 50;
 
 std::uint64_t hard_limit(__rlimit_resource resource) {
   rlimit limit{};
@@ -69,14 +70,24 @@ base::Result<std::uint32_t> parse_nodes(const std::string& text, const NodeLimit
   return static_cast<std::uint32_t>(number);
 }
 
-base::Result<std::uint64_t> parse_timeout(const std::string& text) {
+base::Result<std::uint64_t> parse_seconds(const std::string& option, const std::string& text) {
   char* end = nullptr;
   double seconds = std::strtod(text.c_str(), &end);
   bool is_number = !text.empty() && end == text.c_str() + text.size();
-  if (!is_number || !(seconds > 0) || seconds > kMaxTimeoutSeconds) {
-    return base::error("--timeout {}: must be a number of seconds greater than 0", text);
+  if (!is_number || !(seconds > 0) || seconds > kMaxSeconds) {
+    return base::error("{} {}: must be a number of seconds greater than 0", option, text);
   }
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(seconds * 1000));
+}
+
+base::Result<std::uint64_t> parse_heartbeat(const std::string& text) {
+  if (text == "0") return 0;
+  auto ms = parse_seconds("--heartbeat", text);
+  if (ms && ms.value() < kMinHeartbeatMs) {
+    return base::error("--heartbeat {}: must be at least {} seconds, or 0 for none", text,
+                       kMinHeartbeatMs / 1000.0);
+  }
+  return ms;
 }
 
 bool is_size(const std::string& text) {

@@ -22,8 +22,10 @@ NodeLimit node_limit();
 
 // Reads the value of -n.
 base::Result<std::uint32_t> parse_nodes(const std::string& text, const NodeLimit& limit);
-// Reads seconds, with a fraction, into milliseconds.
-base::Result<std::uint64_t> parse_timeout(const std::string& text);
+// Reads the seconds that `option` was given, with a fraction, into milliseconds.
+base::Result<std::uint64_t> parse_seconds(const std::string& option, const std::string& text);
+// Reads the value of --heartbeat: seconds, or 0 for none.
+base::Result<std::uint64_t> parse_heartbeat(const std::string& text);
 // Whether the text is a size as TERRANE_MEMORY wants it: a number and an optional K, M, G or T
 // (then B or iB).
 bool is_size(const std::string& text);

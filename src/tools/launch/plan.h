@@ -3,30 +3,28 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "tools/launch/exit_codes.h"
+#include "tools/launch/host_messages.h"
 
 namespace terrane::tools {
 
+// How the host engines on other hosts are started.
+enum class StartEngine { kLocal, kSsh, kMpirun, kPrterun, kSrun };
+
 // A job as it was asked for, checked and ready to start.
 struct JobPlan {
-  std::uint32_t nodes = 1;
-  std::string path;               // of the program's file
-  std::vector<std::string> argv;  // the program's own, argv[0] as the user wrote it
-  std::vector<std::pair<std::string, std::string>> environment;  // set on top of the launcher's own
-  bool tag_output = false;
-  bool bind_to_core = false;
+  HostPlan program;  // what every host gets; `host` and `peers` are set for each
+  StartEngine engine = StartEngine::kLocal;
+  std::vector<std::uint32_t> slots;  // by host, as the engines want them
+  std::string rsh;                   // the command that reaches a host, in words
+  std::string terrane;               // the path of the command `terrane` on the other hosts
   bool verbose = false;
-  std::uint64_t timeout_ms = 0;   // 0: none
+  bool survive = false;          // a node's death does not end the job
+  std::uint64_t timeout_ms = 0;  // 0: none
+  std::uint64_t start_timeout_ms = 30'000;
   std::span<char*> command_line;  // main's argv, so that helper processes can show another title
 };
-
-// Exit codes of `terrane run` that are not a node's.
-inline constexpr int kExitFailure = 1;
-inline constexpr int kExitUsage = 2;
-inline constexpr int kExitTimeout = 124;
-inline constexpr int kExitNotExecutable = 126;
-inline constexpr int kExitNotFound = 127;
-inline constexpr int kExitSignalBase = 128;
 
 }  // namespace terrane::tools

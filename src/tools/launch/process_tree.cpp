@@ -14,7 +14,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <fstream>
+#include <string>
 #include <vector>
+
+#include "tools/launch/loop.h"
 
 namespace terrane::tools {
 namespace {
@@ -58,12 +62,13 @@ std::vector<ProcessEntry> all_processes() {
   return all;
 }
 
-std::vector<pid_t> descendants(pid_t root, pid_t spare) {
+std::vector<pid_t> descendants(pid_t root, std::span<const pid_t> spared) {
   std::vector<ProcessEntry> all = all_processes();
   std::vector<pid_t> parents{root}, living;
   for (std::size_t i = 0; i < parents.size(); ++i) {
     for (const ProcessEntry& entry : all) {
-      if (entry.parent != parents[i] || entry.pid == spare) continue;
+      bool spare = std::find(spared.begin(), spared.end(), entry.pid) != spared.end();
+      if (entry.parent != parents[i] || spare) continue;
       parents.push_back(entry.pid);
       if (entry.state != 'Z' && entry.state != 'X') living.push_back(entry.pid);
     }
@@ -84,18 +89,18 @@ constexpr unsigned long kPidfdGetInfo = _IOWR(0xFF, 11, PidfdInfo);
 
 }  // namespace
 
-std::size_t kill_descendants(pid_t spare) {
+std::size_t kill_descendants(std::span<const pid_t> spared) {
   siginfo_t ended{};
   bool childless = ::waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
   if (childless) return 0;  // orphans become our children: without a child there is no descendant
-  std::vector<pid_t> living = descendants(::getpid(), spare);
+  std::vector<pid_t> living = descendants(::getpid(), spared);
   for (pid_t pid : living) ::kill(pid, SIGKILL);
   return living.size();
 }
 
-bool kill_all_descendants(pid_t spare, std::uint64_t patience_ms) {
+bool kill_all_descendants(std::uint64_t patience_ms) {
   std::uint64_t deadline = now_ms() + patience_ms;
-  while (kill_descendants(spare) > 0) {
+  while (kill_descendants({}) > 0) {
     if (now_ms() >= deadline) return false;
     timespec pause{0, kPauseNs};
     ::nanosleep(&pause, nullptr);
@@ -114,11 +119,16 @@ std::optional<int> foreign_exit_status(int pidfd) {
 
 int open_pidfd(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
 
-std::uint64_t now_ms() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1000 +
-         static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000;
+// While a debugger holds the process, its state is 't'; one that a debugger lets run may also be
+// 'T' for a moment.
+bool is_stopped(pid_t pid) {
+  ProcessEntry entry{};
+  if (!read_entry(std::to_string(pid).c_str(), entry) || entry.state != 'T') return false;
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("TracerPid:")) return std::atoi(line.c_str() + 10) == 0;
+  }
+  return false;
 }
 
 }  // namespace terrane::tools

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <sstream>
 
-#include "tools/launch/plan.h"
+#include "tools/launch/exit_codes.h"
 
 namespace terrane::tools {
 namespace {

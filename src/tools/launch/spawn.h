@@ -10,7 +10,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
-#include "tools/launch/plan.h"
+#include "tools/launch/host_messages.h"
 
 namespace terrane::tools {
 
@@ -24,9 +24,8 @@ struct Inheritance {
 // One node about to be started. Borrows everything.
 struct NodeStart {
   NodeId node;
-  const JobPlan* plan;
+  const HostPlan* plan;
   const Inheritance* inheritance;
-  std::string job_name;
   int place;                        // the node's end of its place's socket
   int input;                        // becomes standard input
   int output = -1;                  // becomes standard output; -1: the launcher's own

@@ -1,4 +1,4 @@
-#include "tools/launch/tagged_output.h"
+#include "tools/launch/line_tagger.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@ namespace terrane::tools {
 namespace {
 
 TEST(LineTaggerTest, PiecesOfALineAreKeptUntilItEnds) {
-  LineTagger tagger(7);
+  LineTagger tagger("[7] ");
   std::string out;
   tagger.add("on", out);
   EXPECT_EQ(out, "");
@@ -20,7 +20,7 @@ TEST(LineTaggerTest, PiecesOfALineAreKeptUntilItEnds) {
 }
 
 TEST(LineTaggerTest, NothingIsAddedToAStreamThatEndsWithItsLastLine) {
-  LineTagger tagger(0);
+  LineTagger tagger("[0] ");
   std::string out;
   tagger.add("end\n", out);
   tagger.finish(out);
@@ -28,8 +28,8 @@ TEST(LineTaggerTest, NothingIsAddedToAStreamThatEndsWithItsLastLine) {
 }
 
 TEST(LineTaggerTest, AnEndlessLineIsCutAndNothingOfItIsLost) {
-  LineTagger tagger(1);
-  std::string out, text(TaggedOutput::kMaxLine / 2 + 1, 'x');
+  LineTagger tagger("[1] ");
+  std::string out, text(LineTagger::kMaxLine / 2 + 1, 'x');
   for (int i = 0; i < 4; ++i) tagger.add(text, out);
   tagger.finish(out);
   EXPECT_EQ(std::count(out.begin(), out.end(), 'x'), static_cast<long>(4 * text.size()));

@@ -1,4 +1,4 @@
-#include "tools/launch/tagged_output.h"
+#include "tools/launch/output_process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -8,7 +8,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+
+#include "tools/launch/line_tagger.h"
 
 namespace terrane::tools {
 namespace {
@@ -37,18 +38,23 @@ bool write_all(int fd, std::string& text) {
 struct Stream {
   base::UniqueFd fd;
   bool is_error;
-  LineTagger tagger;
+  std::optional<LineTagger> tagger;
 };
 
 // Takes in what there is to read. False: the stream has ended.
 bool take(Stream& stream, std::vector<char>& buffer, std::string& out) {
   ssize_t got = ::read(stream.fd.get(), buffer.data(), buffer.size());
   if (got > 0) {
-    stream.tagger.add({buffer.data(), static_cast<std::size_t>(got)}, out);
+    std::string_view text(buffer.data(), static_cast<std::size_t>(got));
+    if (stream.tagger) {
+      stream.tagger->add(text, out);
+    } else {
+      out += text;
+    }
     return true;
   }
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return true;
-  stream.tagger.finish(out);
+  if (stream.tagger) stream.tagger->finish(out);
   return false;
 }
 
@@ -64,8 +70,7 @@ void keep_only(const std::vector<Stream>& streams) {
   }
 }
 
-// Until every stream has ended. A stream whose reader has gone is closed, so that its writers learn
-// of it (SIGPIPE).
+// Until every stream has ended.
 void pump(std::vector<Stream> streams) {
   std::vector<char> buffer(kReadSize);
   std::vector<pollfd> ready;
@@ -88,69 +93,37 @@ void pump(std::vector<Stream> streams) {
 
 }  // namespace
 
-LineTagger::LineTagger(std::uint32_t node) : tag_(fmt::format("[{}] ", node)) {}
-
-void LineTagger::put_line(std::string_view line, std::string& out) {
-  out += tag_;
-  out += rest_;
-  out += line;
-  out += '\n';
-  rest_.clear();
+base::Result<base::UniqueFd> OutputProcess::add(bool is_error, std::optional<std::string> tag) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) < 0) return base::errno_error("cannot make the pipes for output");
+  pipes_.push_back({base::UniqueFd(ends[0]), is_error, std::move(tag)});
+  return base::UniqueFd(ends[1]);
 }
 
-void LineTagger::add(std::string_view text, std::string& out) {
-  for (;;) {
-    std::size_t end = text.find('\n');
-    std::size_t length = std::min(end, text.size());
-    std::size_t room = TaggedOutput::kMaxLine - rest_.size();
-    if (length > room) {
-      put_line(text.substr(0, room), out);
-      text.remove_prefix(room);
-    } else if (end == std::string_view::npos) {
-      rest_ += text;
-      return;
-    } else {
-      put_line(text.substr(0, end), out);
-      text.remove_prefix(end + 1);
-    }
-  }
-}
-
-void LineTagger::finish(std::string& out) {
-  if (!rest_.empty()) put_line("", out);
-}
-
-base::Result<> TaggedOutput::open() {
+void OutputProcess::work(pid_t parent, int output, int error) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::prctl(PR_SET_NAME, "job-output");
+  if (::getppid() != parent) ::_exit(1);
+  if (output >= 0) ::dup2(output, STDOUT_FILENO);
+  if (error >= 0) ::dup2(error, STDERR_FILENO);
+  std::vector<Stream> streams;
   for (Pipe& pipe : pipes_) {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) < 0) {
-      return base::errno_error("cannot make the pipes for --tag-output");
-    }
-    pipe.read.reset(ends[0]);
-    pipe.write.reset(ends[1]);
+    std::optional<LineTagger> tagger;
+    if (pipe.tag) tagger.emplace(*pipe.tag);
+    streams.push_back({std::move(pipe.read), pipe.is_error, std::move(tagger)});
   }
-  return {};
+  keep_only(streams);
+  pump(std::move(streams));
+  ::_exit(0);
 }
 
-base::Result<pid_t> TaggedOutput::start() {
+base::Result<pid_t> OutputProcess::start(int output, int error) {
   pid_t parent = ::getpid();
   pid_t child = ::fork();
-  if (child < 0) return base::errno_error("cannot start the process for --tag-output");
-  if (child == 0) {
-    ::setpgid(0, 0);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ::prctl(PR_SET_NAME, "tagged-output");
-    if (::getppid() != parent) ::_exit(1);
-    std::vector<Stream> streams;
-    for (std::size_t i = 0; i < pipes_.size(); ++i) {
-      streams.push_back(
-          {std::move(pipes_[i].read), i % 2 == 1, LineTagger(static_cast<std::uint32_t>(i / 2))});
-    }
-    keep_only(streams);
-    pump(std::move(streams));
-    ::_exit(0);
-  }
-  for (Pipe& pipe : pipes_) pipe.read.reset();
+  if (child < 0) return base::errno_error("cannot start the process that writes the output");
+  if (child == 0) work(parent, output, error);
+  pipes_.clear();
   return child;
 }
 

@@ -1,4 +1,4 @@
-#include "tools/launch/front.h"
+#include "tools/launch/guard.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -15,14 +15,15 @@
 #include <cstring>
 
 #include "base/log.h"
-#include "base/unique_fd.h"
 #include "bootstrap/message.h"
 #include "bootstrap/packet.h"
 #include "tools/launch/death.h"
+#include "tools/launch/exit_codes.h"
 #include "tools/launch/forwarded_signals.h"
-#include "tools/launch/local_engine.h"
+#include "tools/launch/loop.h"
 #include "tools/launch/process_tree.h"
 #include "tools/launch/terminal_input.h"
+#include "tools/launch/vigil.h"
 
 namespace terrane::tools {
 namespace {
@@ -82,20 +83,23 @@ void change_title(std::span<char*> command_line) {
   std::strncpy(begin, kEngineTitle, static_cast<std::size_t>(end - begin));
 }
 
-[[noreturn]] void become_engine(const JobPlan& plan, const Inheritance& inheritance, UniqueFd front,
-                                UniqueFd input) {
+[[noreturn]] void become_engine(const GuardOptions& options, EngineSide side,
+                                const std::function<int(EngineSide)>& engine) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  change_title(plan.command_line);
-  int code = LocalEngine(plan, inheritance, std::move(front), std::move(input)).run();
-  ::_exit(code);
+  change_title(options.command_line);
+  ::_exit(engine(std::move(side)));
 }
 
-// The process that the user sees, while the engine runs.
-class Front {
+// The process above, while the engine runs.
+class Guard {
  public:
-  Front(pid_t engine, UniqueFd socket, UniqueFd terminal)
-      : engine_(engine), socket_(std::move(socket)), terminal_(std::move(terminal)) {}
+  Guard(pid_t engine, UniqueFd socket, UniqueFd terminal, std::uint64_t heartbeat_ms)
+      : engine_(engine),
+        socket_(std::move(socket)),
+        terminal_(std::move(terminal)),
+        heartbeat_ms_(heartbeat_ms),
+        moving_(1, std::max<std::uint64_t>(heartbeat_ms, 1)) {}
 
   int run() {
     sigset_t watched = forwarded_signals();
@@ -105,12 +109,16 @@ class Front {
       base::log("{}", base::errno_error("cannot watch the job's engine").message);
       return give_up();
     }
+    moving_.expect(0, now_ms());
     for (;;) {
       pollfd ready[4] = {{engine.get(), POLLIN, 0},
                          {signals.get(), POLLIN, 0},
                          terminal_.wanted(),
                          {socket_.get(), POLLIN, 0}};
-      if (::poll(ready, 4, -1) < 0) continue;
+      int wait_ms = heartbeat_ms_ == 0 ? -1 : static_cast<int>(moving_.period_ms());
+      int count = ::poll(ready, 4, wait_ms);
+      if (heartbeat_ms_ != 0 && engine_is_stopped()) return give_up();
+      if (count < 0) continue;
       if (ready[1].revents) pass_on(signals.get());
       if (ready[2].revents) terminal_.move();
       if (ready[3].revents) take_lifeline();
@@ -136,6 +144,18 @@ class Front {
     reader_.fds().clear();
   }
 
+  bool engine_is_stopped() {
+    std::uint64_t now = now_ms();
+    if (!is_stopped(engine_)) moving_.heard(0, now);
+    if (moving_.look(now).empty()) return false;
+    base::log(
+        "the engine of this job (process {}) has been stopped for {:.1f} s; every node of the job "
+        "is "
+        "being ended",
+        engine_, static_cast<double>(heartbeat_ms_) / 1000);
+    return true;
+  }
+
   int engine_ended() {
     int status = 0;
     ::waitpid(engine_, &status, 0);
@@ -144,50 +164,53 @@ class Front {
         "the engine of this job (process {}) was killed by {}; every node of the job is being "
         "ended",
         engine_, signal_name(WTERMSIG(status)));
-    kill_all_descendants(0, kPatienceMs);
+    kill_all_descendants(kPatienceMs);
     return kExitSignalBase + WTERMSIG(status);
   }
 
   int give_up() {
     ::kill(engine_, SIGKILL);
-    kill_all_descendants(0, kPatienceMs);
+    kill_all_descendants(kPatienceMs);
     return kExitFailure;
   }
 
   pid_t engine_;
   UniqueFd socket_;
   TerminalInput terminal_;
+  std::uint64_t heartbeat_ms_;
+  Vigil moving_;
   bootstrap::PacketReader reader_;
   std::vector<UniqueFd> lifelines_;
 };
 
 }  // namespace
 
-int run_job(const JobPlan& plan) {
+int run_guarded(const GuardOptions& options, const std::function<int(EngineSide)>& engine) {
   Inheritance inheritance = prepare_process();
   int pair[2], typed[2] = {-1, -1};
-  bool terminal = ::isatty(STDIN_FILENO);
+  bool terminal = options.passes_input && ::isatty(STDIN_FILENO);
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ||
       (terminal && ::pipe2(typed, O_CLOEXEC) < 0)) {
     base::log("{}", base::errno_error("cannot start the job's engine").message);
     return kExitFailure;
   }
   UniqueFd ours(pair[0]), engines(pair[1]), typed_out(typed[1]);
-  UniqueFd input(terminal ? typed[0] : ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
-  pid_t engine = ::fork();
-  if (engine < 0) {
+  UniqueFd input(typed[0]);
+  if (options.passes_input && !terminal) input.reset(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  pid_t child = ::fork();
+  if (child < 0) {
     base::log("{}", base::errno_error("cannot start the job's engine").message);
     return kExitFailure;
   }
-  if (engine == 0) {
+  if (child == 0) {
     ours.reset();
     typed_out.reset();
-    become_engine(plan, inheritance, std::move(engines), std::move(input));
+    become_engine(options, {&inheritance, std::move(engines), std::move(input)}, engine);
   }
   engines.reset();
   input.reset();
   if (typed_out) ::fcntl(typed_out.get(), F_SETFL, O_NONBLOCK);
-  return Front(engine, std::move(ours), std::move(typed_out)).run();
+  return Guard(child, std::move(ours), std::move(typed_out), options.heartbeat_ms).run();
 }
 
 }  // namespace terrane::tools

@@ -1,0 +1,70 @@
+#include "tools/launch/guard_link.h"
+
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "tools/launch/forwarded_signals.h"
+#include "tools/launch/process_tree.h"
+
+namespace terrane::tools {
+
+GuardLink::GuardLink(Loop& loop, base::UniqueFd socket, std::uint64_t heartbeat_ms,
+                     Handlers handlers)
+    : loop_(loop),
+      socket_(std::move(socket)),
+      heartbeat_ms_(heartbeat_ms),
+      handlers_(std::move(handlers)),
+      moving_(1, std::max<std::uint64_t>(heartbeat_ms, 1)),
+      look_(loop, [this] { look(); }) {}
+
+base::Result<> GuardLink::open() {
+  sigset_t watched = forwarded_signals();
+  signals_.reset(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
+  bool ok = signals_ &&
+            loop_.watch(signals_.get(), EPOLLIN, [this](std::uint32_t) { read_signals(); }) &&
+            loop_.watch(socket_.get(), EPOLLIN, [this](std::uint32_t) { read_socket(); });
+  if (!ok) return base::errno_error("cannot watch the process above");
+  moving_.expect(0, now_ms());
+  if (heartbeat_ms_ != 0) look_.set_in(moving_.period_ms());
+  return {};
+}
+
+void GuardLink::read_socket() {
+  int signal = 0;
+  ssize_t got = ::recv(socket_.get(), &signal, sizeof signal, MSG_DONTWAIT);
+  if (got < 0) return;
+  if (got == sizeof signal) return pass_on(signal);
+  loop_.forget(socket_.get());
+  socket_.reset();
+  look_.clear();
+  handlers_.on_gone();
+}
+
+void GuardLink::read_signals() {
+  signalfd_siginfo info;
+  while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
+    pass_on(static_cast<int>(info.ssi_signo));
+  }
+}
+
+void GuardLink::pass_on(int signal) {
+  if (signal == SIGTSTP) paused_ = true;
+  if (signal == SIGCONT) paused_ = false;
+  handlers_.on_signal(signal);
+}
+
+void GuardLink::look() {
+  look_.set_in(moving_.period_ms());
+  std::uint64_t now = now_ms();
+  if (paused_ || !is_stopped(::getppid())) moving_.heard(0, now);
+  if (moving_.look(now).empty()) return;
+  look_.clear();
+  handlers_.on_stopped();
+}
+
+}  // namespace terrane::tools

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "tools/launch/loop.h"
+#include "tools/launch/vigil.h"
+
+namespace terrane::tools {
+
+// An engine's side of the socket to its guard, and the signals that somebody sends to the engine
+// itself: they count as if sent to the guard. Owns the socket. Tells when the guard has gone, or
+// has been stopped for the heartbeat's limit though nobody asked it to stop.
+class GuardLink {
+ public:
+  struct Handlers {
+    std::function<void(int signal)> on_signal;
+    std::function<void()> on_gone;
+    std::function<void()> on_stopped;
+  };
+
+  GuardLink(Loop& loop, base::UniqueFd socket, std::uint64_t heartbeat_ms, Handlers handlers);
+
+  base::Result<> open();
+  int socket() const { return socket_.get(); }
+
+ private:
+  void read_socket();
+  void read_signals();
+  void pass_on(int signal);
+  void look();
+
+  Loop& loop_;
+  base::UniqueFd socket_, signals_;
+  std::uint64_t heartbeat_ms_;
+  Handlers handlers_;
+  bool paused_ = false;  // it stops because it was asked to
+  Vigil moving_;
+  Timer look_;
+};
+
+}  // namespace terrane::tools

@@ -1,0 +1,201 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "bootstrap/job_map.h"
+#include "tools/launch/death.h"
+
+namespace terrane::tools {
+
+// Where another host's engine hears heartbeats.
+struct PeerAddress {
+  std::string address;     // numeric; empty: that of the hub
+  std::uint16_t port = 0;  // UDP; 0: that host takes no part in heartbeats
+
+  auto fields() { return std::tie(address, port); }
+  bool operator==(const PeerAddress&) const = default;
+};
+
+// All that a host needs to know to run its part of a job.
+struct HostPlan {
+  bootstrap::JobMap map;
+  std::uint32_t host = 0;         // which one of the map
+  std::string path;               // of the program's file
+  std::vector<std::string> argv;  // the program's own, argv[0] as the user wrote it
+  std::vector<std::pair<std::string, std::string>> environment;  // set on top of the engine's own
+  std::string folder;    // to run the nodes in; empty: where the engine is
+  std::string job_name;  // TERRANE_JOB
+  bool tag_output = false;
+  bool bind_to_core = false;
+  std::uint64_t heartbeat_ms = 0;  // without a sign of life for so long, a host is dead; 0: never
+  std::vector<PeerAddress> peers;  // by host; empty where there is one host only
+
+  auto fields() {
+    return std::tie(map.names, map.host_of, host, path, argv, environment, folder, job_name,
+                    tag_output, bind_to_core, heartbeat_ms, peers);
+  }
+  bool operator==(const HostPlan&) const = default;
+};
+
+// What the job tells the part of one host.
+namespace command {
+
+struct Start {  // first of all, once
+  HostPlan plan;
+  auto fields() { return std::tie(plan); }
+};
+struct Card {  // of a node of another host, for the exchange that all nodes wait in
+  NodeId node;
+  std::vector<std::byte> bytes;
+  auto fields() { return std::tie(node, bytes); }
+};
+struct SendCards {  // all of them are there
+  auto fields() { return std::tie(); }
+};
+struct FailExchange {
+  std::string sentence;
+  auto fields() { return std::tie(sentence); }
+};
+struct TellDeath {  // that the job survives
+  NodeId node;
+  std::string why;
+  auto fields() { return std::tie(node, why); }
+};
+struct Signal {  // for every node
+  std::int32_t number = 0;
+  auto fields() { return std::tie(number); }
+};
+struct End {  // SIGTERM after `delay_ms`, SIGKILL a while later
+  std::string sentence;
+  std::uint32_t delay_ms = 0;
+  auto fields() { return std::tie(sentence, delay_ms); }
+};
+struct Kill {  // at once, and what is still to be written is given up
+  auto fields() { return std::tie(); }
+};
+struct Input {  // for node 0
+  std::string bytes;
+  auto fields() { return std::tie(bytes); }
+};
+struct InputEnd {
+  auto fields() { return std::tie(); }
+};
+struct OutputTaken {  // as many bytes of output may come again
+  std::uint32_t bytes = 0;
+  auto fields() { return std::tie(bytes); }
+};
+struct OutputClosed {  // nobody reads it any more
+  bool is_error = false;
+  auto fields() { return std::tie(is_error); }
+};
+struct Beat {  // nothing but a sign of life
+  auto fields() { return std::tie(); }
+};
+struct Refuse {  // instead of Start; the connection ends
+  std::string sentence;
+  auto fields() { return std::tie(sentence); }
+};
+
+}  // namespace command
+
+using HostCommand =
+    std::variant<command::Start, command::Card, command::SendCards, command::FailExchange,
+                 command::TellDeath, command::Signal, command::End, command::Kill, command::Input,
+                 command::InputEnd, command::OutputTaken, command::OutputClosed, command::Beat,
+                 command::Refuse>;
+
+// What the part of one host tells the job. Nodes are always of that host.
+namespace event {
+
+struct NodeStarted {
+  NodeId node;
+  std::int32_t pid = 0;
+  auto fields() { return std::tie(node, pid); }
+};
+struct NodeJoined {
+  NodeId node;
+  auto fields() { return std::tie(node); }
+};
+struct NodeWaits {  // in an exchange
+  NodeId node;
+  auto fields() { return std::tie(node); }
+};
+struct NodeLeft {
+  NodeId node;
+  auto fields() { return std::tie(node); }
+};
+struct NodeEnded {  // its place's process; after NodeDied where that is due
+  NodeId node;
+  auto fields() { return std::tie(node); }
+};
+struct NodeDied {  // the first of what it reports for a node counts
+  Death death;
+  auto fields() {
+    return std::tie(death.node, death.pid, death.cause, death.number, death.core_dumped,
+                    death.sentence);
+  }
+};
+struct Card {  // once all nodes of the host wait; not where all nodes of the job are on one host
+  NodeId node;
+  std::vector<std::byte> bytes;
+  auto fields() { return std::tie(node, bytes); }
+};
+struct Exchanged {  // instead, where all nodes of the job are on one host
+  auto fields() { return std::tie(); }
+};
+struct Signalled {  // somebody sent the engine a signal that is meant for the job
+  std::int32_t number = 0;
+  auto fields() { return std::tie(number); }
+};
+struct Output {
+  bool is_error = false;
+  std::string bytes;
+  auto fields() { return std::tie(is_error, bytes); }
+};
+struct InputTaken {
+  std::uint32_t bytes = 0;
+  auto fields() { return std::tie(bytes); }
+};
+struct Notice {  // a line for the user that ends nothing
+  std::string text;
+  auto fields() { return std::tie(text); }
+};
+struct HostSilent {  // another host was not heard of for so long
+  std::uint32_t host = 0;
+  std::uint64_t ms = 0;
+  auto fields() { return std::tie(host, ms); }
+};
+struct Failed {  // this host's part cannot be run
+  std::string sentence;
+  std::int32_t exit_code = 1;
+  auto fields() { return std::tie(sentence, exit_code); }
+};
+struct Ended {  // no process of the job is left here, and all output was sent
+  auto fields() { return std::tie(); }
+};
+struct Beat {
+  auto fields() { return std::tie(); }
+};
+
+}  // namespace event
+
+using HostEvent =
+    std::variant<event::NodeStarted, event::NodeJoined, event::NodeWaits, event::NodeLeft,
+                 event::NodeEnded, event::NodeDied, event::Card, event::Exchanged, event::Signalled,
+                 event::Output, event::InputTaken, event::Notice, event::HostSilent, event::Failed,
+                 event::Ended, event::Beat>;
+
+// Whoever takes the events of a host's part.
+class HostListener {
+ public:
+  virtual ~HostListener() = default;
+  virtual void on_event(std::uint32_t host, HostEvent event) = 0;
+};
+
+}  // namespace terrane::tools

@@ -1,0 +1,229 @@
+#include "tools/launch/job.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace terrane::tools {
+namespace {
+
+constexpr std::uint32_t kExchangeErrorMs =
+    50;  // for nodes to see their exchange fail before SIGTERM
+// For what other hosts know to come in before a failure is named: a death is often seen first by
+// its effect on others.
+constexpr std::uint64_t kHearHostsMs = 25;
+
+template <typename... Handlers>
+struct Overloaded : Handlers... {
+  using Handlers::operator()...;
+};
+
+bool ends_a_job(int signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
+std::string place_of(const bootstrap::JobMap& map) {
+  return map.names.size() == 1 ? map.names[0] : fmt::format("{} hosts", map.names.size());
+}
+
+}  // namespace
+
+Job::Job(const JobPlan& plan, Loop& loop, JobOutlet& outlet)
+    : plan_(plan),
+      outlet_(outlet),
+      place_(place_of(plan.program.map)),
+      nodes_(plan.program.map.nodes()),
+      host_running_(plan.program.map.names.size(), true),
+      hosts_running_(static_cast<std::uint32_t>(plan.program.map.names.size())),
+      exchange_(plan.program.map.nodes()),
+      started_at_ms_(now_ms()),
+      verdict_(loop, [this] { pronounce(); }),
+      timeout_(loop, [this] {
+        end(kExitTimeout,
+            fmt::format("the job on {} was still running after {} s (--timeout) and is being ended",
+                        place_, static_cast<double>(plan_.timeout_ms) / 1000),
+            0);
+      }) {}
+
+void Job::started() {
+  if (plan_.timeout_ms != 0 && !is_ending()) timeout_.set_in(plan_.timeout_ms);
+}
+
+bool Job::belongs(std::uint32_t host, NodeId node) const {
+  const bootstrap::JobMap& map = plan_.program.map;
+  return node.value < map.nodes() && map.host_of[node.value] == host;
+}
+
+bool Job::on_event(std::uint32_t host, const HostEvent& event) {
+  bool sense = true;
+  std::visit(
+      [&](const auto& one) {
+        if constexpr (requires { one.node; }) sense = belongs(host, one.node);
+        if constexpr (requires { one.death; }) sense = belongs(host, one.death.node);
+      },
+      event);
+  if (!sense || !host_running_[host]) return sense;
+  std::visit(Overloaded{
+                 [this](const event::NodeStarted& one) {
+                   if (std::exchange(nodes_[one.node.value].started, true)) return;
+                   ++running_;
+                   if (plan_.verbose) {
+                     outlet_.say(fmt::format("node {} is process {} on {}", one.node.value, one.pid,
+                                             host_name(one.node.value)));
+                   }
+                 },
+                 [this](const event::NodeJoined& one) {
+                   if (std::exchange(nodes_[one.node.value].joined, true)) return;
+                   if (++joined_ == nodes_.size() && plan_.verbose) {
+                     outlet_.say(fmt::format("all {} nodes have joined, {} ms after the start",
+                                             joined_, now_ms() - started_at_ms_));
+                   }
+                 },
+                 [this](const event::NodeWaits& one) {
+                   exchange_.waits(one.node.value);
+                   judge_soon();
+                 },
+                 [this](const event::NodeLeft& one) {
+                   exchange_.left(one.node.value);
+                   judge_soon();
+                 },
+                 [this](const event::NodeEnded& one) { node_ended(one.node.value); },
+                 [this](const event::NodeDied& one) { consider(one.death); },
+                 [this](const event::Card& one) { take_card(one.node.value, one.bytes); },
+                 [this](const event::Exchanged&) { exchange_.done(); },
+                 [this](const event::Signalled& one) { on_signal(one.number); },
+                 [this](const event::Notice& one) { outlet_.say(one.text); },
+                 [this](const event::Failed& one) { fail(one.exit_code, one.sentence); },
+                 [this, host](const event::Ended&) { host_ended(host); },
+                 [](const auto&) {},
+             },
+             event);
+  return true;
+}
+
+void Job::tell_all(const HostCommand& command) {
+  for (std::uint32_t host = 0; host < host_running_.size(); ++host) {
+    if (host_running_[host]) outlet_.tell(host, command);
+  }
+}
+
+void Job::host_ended(std::uint32_t host) {
+  if (!host_running_[host]) return;
+  host_running_[host] = false;
+  if (--hosts_running_ != 0) return;
+  if (verdict_.is_set()) pronounce();  // what is known by now is all that there will be
+  verdict_.clear();
+  timeout_.clear();
+}
+
+void Job::node_ended(std::uint32_t node) {
+  if (std::exchange(nodes_[node].ended, true)) return;
+  if (nodes_[node].started) --running_;
+  exchange_.ended(node);
+  judge_soon();
+}
+
+void Job::take_card(std::uint32_t node, const std::vector<std::byte>& bytes) {
+  if (nodes_[node].card) return;
+  nodes_[node].card = bytes;
+  if (++cards_ == nodes_.size()) merge_cards();
+}
+
+void Job::merge_cards() {
+  const bootstrap::JobMap& map = plan_.program.map;
+  for (std::uint32_t host = 0; host < host_running_.size(); ++host) {
+    if (!host_running_[host]) continue;
+    for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+      if (map.host_of[node] != host) {
+        outlet_.tell(host, command::Card{NodeId{node}, *nodes_[node].card});
+      }
+    }
+    outlet_.tell(host, command::SendCards{});
+  }
+  for (Node& node : nodes_) node.card.reset();
+  cards_ = 0;
+  exchange_.done();
+}
+
+void Job::on_signal(int signal) {
+  bool all_ended = std::all_of(nodes_.begin(), nodes_.end(),
+                               [](const Node& node) { return node.ended || !node.started; });
+  if (all_ended && ends_a_job(signal)) {  // only the output is left, and its reader does not read
+    exit_code_ = kExitSignalBase + signal;
+    tell_all(command::Kill{});
+  }
+  last_signal_ = signal;
+  tell_all(command::Signal{signal});
+}
+
+void Job::host_lost(std::uint32_t host, Death cause) {
+  if (!host_running_[host]) return;
+  const bootstrap::JobMap& map = plan_.program.map;
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+    if (map.host_of[node] != host || nodes_[node].ended) continue;
+    cause.node = NodeId{node};
+    consider(cause);
+    node_ended(node);
+  }
+  host_ended(host);
+}
+
+void Job::kill(int exit_code) {
+  stage_ = Stage::kEnding;
+  exit_code_ = exit_code;
+  verdict_.clear();
+  tell_all(command::Kill{});
+}
+
+void Job::consider(Death death) {
+  if (stage_ != Stage::kRunning) return;
+  if (plan_.survive && death.cause != Death::Cause::kNotStarted) return survive(death);
+  if (!first_death_ || explains_more(death, *first_death_)) first_death_ = std::move(death);
+  judge_soon();
+}
+
+// The others hear of it, and the job goes on.
+void Job::survive(const Death& death) {
+  if (exit_code_ == 0) exit_code_ = exit_code_of(death);
+  std::string sentence = describe(death, host_name(death.node.value), 0);
+  outlet_.say(sentence);
+  tell_all(command::TellDeath{death.node, sentence});
+}
+
+void Job::judge_soon() {
+  if (stage_ != Stage::kRunning || verdict_.is_set()) return;
+  verdict_.set_in(host_running_.size() == 1 ? 0 : kHearHostsMs);
+}
+
+// Ends the job for what has come to light, if anything.
+void Job::pronounce() {
+  if (stage_ != Stage::kRunning) return;
+  if (first_death_) {
+    end(exit_code_of(*first_death_), describe_death(*first_death_), 0);
+  } else if (auto obstacle = exchange_.obstacle()) {
+    end(kExitFailure, fmt::format("the job on {} cannot go on: {}", place_, *obstacle),
+        kExchangeErrorMs);
+  }
+}
+
+std::string Job::describe_death(const Death& death) const {
+  if (death.cause == Death::Cause::kSignal && death.number == last_signal_) {
+    return fmt::format("the job on {} was ended by {}, which terrane run was sent and passed on",
+                       place_, signal_name(death.number));
+  }
+  std::uint32_t others = running_ - (nodes_[death.node.value].ended || running_ == 0 ? 0 : 1);
+  return describe(death, host_name(death.node.value), others);
+}
+
+void Job::end(int exit_code, const std::string& sentence, std::uint32_t delay_ms) {
+  if (stage_ != Stage::kRunning) return;
+  stage_ = Stage::kEnding;
+  exit_code_ = exit_code;
+  timeout_.clear();
+  verdict_.clear();
+  outlet_.say(sentence);
+  tell_all(command::End{sentence, delay_ms});
+}
+
+}  // namespace terrane::tools

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/launch/death.h"
+#include "tools/launch/exchange_state.h"
+#include "tools/launch/host_messages.h"
+#include "tools/launch/loop.h"
+#include "tools/launch/plan.h"
+
+namespace terrane::tools {
+
+// Where a job's decisions go.
+class JobOutlet {
+ public:
+  virtual ~JobOutlet() = default;
+  virtual void tell(std::uint32_t host, const HostCommand& command) = 0;
+  // A line for the user.
+  virtual void say(const std::string& line) = 0;
+};
+
+// Decides what becomes of a job: merges the nodes' cards, chooses the first failure, and ends what
+// runs on every host. Knows hosts by what they report (HostEvent) alone. Guarantees that end() is
+// told once, that the user reads one sentence for it, and that exit_code() is the first failure's.
+class Job {
+ public:
+  // Everything outlives it.
+  Job(const JobPlan& plan, Loop& loop, JobOutlet& outlet);
+
+  // The hosts have been told to start.
+  void started();
+  // False: the event makes no sense (of a node that is not the host's); nothing was done.
+  bool on_event(std::uint32_t host, const HostEvent& event);
+  // The user, or somebody for him, sent the launcher a signal.
+  void on_signal(int signal);
+  // Nothing can be heard of a host any more, or nothing that makes sense. For each of its nodes
+  // that should run, `cause` is the death; where none does, the host has just ended.
+  void host_lost(std::uint32_t host, Death cause);
+  // The job cannot be started, or cannot go on.
+  void fail(int exit_code, const std::string& sentence) { end(exit_code, sentence, 0); }
+  // Every host is to kill its part at once.
+  void kill(int exit_code);
+
+  // No host has anything left of the job.
+  bool ended() const { return hosts_running_ == 0; }
+  bool is_ending() const { return stage_ != Stage::kRunning; }
+  int exit_code() const { return exit_code_; }
+
+ private:
+  enum class Stage { kRunning, kEnding };
+  struct Node {
+    bool started = false, joined = false, ended = false;
+    std::optional<std::vector<std::byte>> card;
+  };
+
+  bool belongs(std::uint32_t host, NodeId node) const;
+  void tell_all(const HostCommand& command);
+  void host_ended(std::uint32_t host);
+  void node_ended(std::uint32_t node);
+  void take_card(std::uint32_t node, const std::vector<std::byte>& bytes);
+  void merge_cards();
+  void consider(Death death);
+  void survive(const Death& death);
+  void judge_soon();
+  void pronounce();
+  void end(int exit_code, const std::string& sentence, std::uint32_t delay_ms);
+  std::string describe_death(const Death& death) const;
+  const std::string& host_name(std::uint32_t node) const { return plan_.program.map.name_of(node); }
+
+  const JobPlan& plan_;
+  JobOutlet& outlet_;
+  std::string place_;  // where it runs, for sentences
+  std::vector<Node> nodes_;
+  std::vector<bool> host_running_;
+  std::uint32_t hosts_running_;
+  std::uint32_t running_ = 0, joined_ = 0, cards_ = 0;
+  ExchangeState exchange_;
+  Stage stage_ = Stage::kRunning;
+  std::optional<Death> first_death_;  // of those that came to light together, what explains most
+  int exit_code_ = 0;
+  int last_signal_ = 0;
+  std::uint64_t started_at_ms_ = 0;
+  Timer verdict_, timeout_;
+};
+
+}  // namespace terrane::tools

@@ -1,0 +1,55 @@
+#include "tools/launch/vigil.h"
+
+#include <gtest/gtest.h>
+
+namespace terrane::tools {
+namespace {
+
+using Peers = std::vector<std::uint32_t>;
+
+// Looks every period from one time to another; who was silent at the end.
+Peers look_until(Vigil& vigil, std::uint64_t from, std::uint64_t to) {
+  Peers silent;
+  for (std::uint64_t now = from; now <= to && silent.empty(); now += vigil.period_ms()) {
+    silent = vigil.look(now);
+  }
+  return silent;
+}
+
+TEST(VigilTest, SilenceForTheLimitIsDeath) {
+  Vigil vigil(2, 1000);
+  vigil.expect(0, 5000);
+  vigil.expect(1, 5000);
+  EXPECT_EQ(look_until(vigil, 5000, 5800), Peers{});
+  vigil.heard(0, 5800);
+  EXPECT_EQ(look_until(vigil, 6000, 6000), Peers{1});
+}
+
+TEST(VigilTest, WhoIsNotExpectedIsNotJudgedUntilItSpeaks) {
+  Vigil vigil(1, 1000);
+  EXPECT_EQ(look_until(vigil, 1000, 9000), Peers{});
+  vigil.heard(0, 9000);
+  EXPECT_EQ(look_until(vigil, 9000, 9900), Peers{});
+  EXPECT_EQ(look_until(vigil, 10'000, 10'000), Peers{0});
+}
+
+TEST(VigilTest, WhoHasLeftInOrderIsNotBlamed) {
+  Vigil vigil(1, 1000);
+  vigil.expect(0, 1000);
+  vigil.dismiss(0);
+  EXPECT_EQ(look_until(vigil, 1000, 9000), Peers{});
+}
+
+TEST(VigilTest, AJudgeThatSleptBlamesNobodyForThatTime) {
+  Vigil vigil(1, 1000);
+  vigil.expect(0, 1000);
+  EXPECT_EQ(look_until(vigil, 1000, 1400), Peers{});
+  EXPECT_EQ(vigil.look(3'600'000), Peers{});
+  EXPECT_EQ(look_until(vigil, 3'600'200, 3'600'900), Peers{});
+  EXPECT_EQ(look_until(vigil, 3'601'000, 3'601'000), Peers{0});
+}
+
+TEST(VigilTest, TheSmallestLimitHasAPeriod) { EXPECT_EQ(Vigil(1, 3).period_ms(), 1u); }
+
+}  // namespace
+}  // namespace terrane::tools
