@@ -15,6 +15,19 @@ if(TERRANE_SANITIZE)
   add_link_options(-fsanitize=${TERRANE_SANITIZE})
 endif()
 
+if(TERRANE_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "TERRANE_FUZZ: libFuzzer is clang's; give -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang")
+  endif()
+  set(fuzz_flags -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_compile_options(${fuzz_flags})
+  add_link_options(${fuzz_flags})
+  if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 17)
+    # It has coroutines, but does not say so in the way that the library's header asks for.
+    add_compile_definitions($<$<COMPILE_LANGUAGE:CXX>:__cpp_impl_coroutine=201902L>)
+  endif()
+endif()
+
 # One program's main and GoogleTest's headers, compiled once for all test programs.
 if(TERRANE_TESTS)
   find_package(GTest REQUIRED)

@@ -1,0 +1,194 @@
+#include "fuzz/core_host.h"
+
+#include <utility>
+
+#include "base/check.h"
+
+namespace terrane::fuzz {
+
+using protocol::WaiterId;
+
+CoreHost::CoreHost(NodeId self, std::uint32_t nodes, Sender send)
+    : self_(self),
+      nodes_(nodes),
+      send_(std::move(send)),
+      core_({.self = self,
+             .nodes = nodes,
+             .blocks = kBlocks,
+             .barrier_arity = 2,
+             .max_log_ranges = 32}),
+      closed_(nodes) {}
+
+void CoreHost::receive(NodeId from, std::span<const std::byte> message) {
+  // Of its exact size, so that a sanitizer sees a read beyond it.
+  std::vector<std::byte> bytes(message.begin(), message.end());
+  step(protocol::Received{from, bytes});
+}
+
+void CoreHost::step(const protocol::Event& event) {
+  protocol::Effects effects;
+  core_.step(event, effects);
+  core_.check_invariants();
+  for (const auto& effect : effects.list) {
+    if (const auto* send = std::get_if<protocol::Send>(&effect)) {
+      TERRANE_CHECK(send->to.value < nodes_ && send->to != self_, "a message goes to a peer");
+      TERRANE_CHECK(std::uint64_t{send->offset} + send->size <= effects.bytes.size(),
+                    "a message lies in the bytes");
+      send_(send->to, std::span(effects.bytes).subspan(send->offset, send->size));
+    } else if (const auto* drop = std::get_if<protocol::Drop>(&effect)) {
+      TERRANE_CHECK(drop->blocks.count > 0 && drop->blocks.end() <= kBlocks,
+                    "what is dropped lies in the space");
+      drops_.push_back(*drop);
+    } else if (const auto* malformed = std::get_if<protocol::Malformed>(&effect)) {
+      closed_[malformed->from.value] = true;
+    } else {
+      const auto& resume = std::get<protocol::Resume>(effect);
+      TERRANE_CHECK(std::uint64_t{resume.offset} + resume.size <= effects.bytes.size(),
+                    "a payload lies in the bytes");
+      const std::byte* payload = effects.bytes.data() + resume.offset;
+      carry_out(resume, {payload, payload + resume.size});
+    }
+  }
+}
+
+void CoreHost::carry_out(const protocol::Resume& resume, std::vector<std::byte> payload) {
+  TERRANE_CHECK(resume.waiter.value < kThreads, "who is resumed is a thread of this node");
+  Thread& thread = threads_[resume.waiter.value];
+  Wait wait = std::exchange(thread.wait, Wait::kNothing);
+  switch (wait) {
+    case Wait::kNothing:
+      TERRANE_CHECK(false, "who is resumed was waiting");
+      return;
+    case Wait::kAcquire:
+      return granted(thread, resume.value, payload);
+    case Wait::kHandOff:
+      return handed_off(thread, resume.waiter, resume.value);
+    case Wait::kEnter:
+      return entered(thread, resume.waiter, resume.value);
+    case Wait::kDeparture:
+      return departed(thread, resume.value, payload);
+    case Wait::kAllocate:
+      return allocated(thread, resume.value, payload);
+    case Wait::kFind:
+      TERRANE_CHECK(resume.value < nodes_ || resume.value == protocol::kHomeFirstTouch ||
+                        resume.value == protocol::kHomeNowhere,
+                    "a home is a node of the job");
+      return;
+    case Wait::kFree:
+      TERRANE_CHECK(resume.value <= static_cast<std::uint64_t>(wire::RegionStatus::kUnknown),
+                    "an answer that there is");
+      return;
+  }
+}
+
+void CoreHost::granted(Thread& thread, std::uint64_t value, const std::vector<std::byte>& payload) {
+  TERRANE_CHECK(value <= static_cast<std::uint64_t>(protocol::Acquired::kRemote), "acquired");
+  for (const Thread& other : threads_) {
+    TERRANE_CHECK(!other.holds || other.lock != thread.lock, "one holder of a lock");
+  }
+  thread.holds = true;
+  if (value == static_cast<std::uint64_t>(protocol::Acquired::kRemote)) {
+    step(protocol::Learn{payload, false});
+  }
+}
+
+void CoreHost::handed_off(Thread& thread, WaiterId waiter, std::uint64_t value) {
+  TERRANE_CHECK(value <= static_cast<std::uint64_t>(protocol::HandOff::kHandedOver),
+                "the holder may hand over");
+  if (value == static_cast<std::uint64_t>(protocol::HandOff::kRelease)) {
+    step(protocol::LockRelease{thread.lock, waiter});
+  }
+}
+
+void CoreHost::entered(Thread& thread, WaiterId waiter, std::uint64_t value) {
+  if (value != static_cast<std::uint64_t>(protocol::BarrierRole::kLast)) return;
+  thread.wait = Wait::kDeparture;
+  step(protocol::BarrierArrive{thread.barrier, waiter});
+}
+
+void CoreHost::departed(Thread& thread, std::uint64_t number,
+                        const std::vector<std::byte>& payload) {
+  TERRANE_CHECK(number > 0, "departures are counted from 1");
+  step(protocol::Learn{payload, true});
+  in_barrier_[thread.barrier.value] = 0;
+  step(protocol::BarrierLeave{thread.barrier});
+}
+
+void CoreHost::allocated(Thread& thread, std::uint64_t status,
+                         const std::vector<std::byte>& payload) {
+  wire::RegionReply reply;
+  wire::Bytes bytes(payload);
+  TERRANE_CHECK(wire::take(bytes, reply) && bytes.empty(), "the payload is the reply");
+  if (status != static_cast<std::uint64_t>(wire::RegionStatus::kOk)) return;
+  TERRANE_CHECK(reply.first + reply.blocks <= kBlocks, "an allocation lies in the space");
+  thread.first = reply.first;
+}
+
+// A round takes one thread in even barriers and two in odd ones.
+void CoreHost::enter_barrier(Thread& thread, WaiterId waiter, std::uint32_t barrier) {
+  std::uint32_t threads_here = 1 + barrier % 2;
+  if (in_barrier_[barrier] == threads_here) return;
+  ++in_barrier_[barrier];
+  thread.barrier = BarrierId{barrier};
+  thread.wait = Wait::kEnter;
+  step(protocol::BarrierEnter{thread.barrier, threads_here, waiter});
+}
+
+void CoreHost::take_lock(Thread& thread, WaiterId waiter, std::uint32_t lock) {
+  if (thread.holds) {
+    thread.holds = false;  // another thread here may be resumed first
+    thread.wait = Wait::kHandOff;
+    step(protocol::LockHandOff{thread.lock, waiter});
+    return;
+  }
+  thread.lock = LockId{lock};
+  thread.wait = Wait::kAcquire;
+  step(protocol::LockAcquire{thread.lock, waiter});
+}
+
+void CoreHost::allocate(Thread& thread, WaiterId waiter, InputReader& input) {
+  protocol::RegionAllocate request{};
+  request.blocks = 1 + input.below(100);
+  request.bytes = request.blocks * 4096;
+  request.homes = static_cast<protocol::Homes>(input.below(4));
+  request.home = NodeId{input.below(nodes_)};
+  request.sequence = input.below(2) == 0 ? 0 : ++collective_;
+  request.waiter = waiter;
+  thread.wait = Wait::kAllocate;
+  step(request);
+}
+
+void CoreHost::release_blocks(InputReader& input) {
+  std::vector<protocol::BlockRange> notices;
+  for (std::uint32_t i = input.below(4); i > 0; --i) {
+    notices.push_back({input.below(200), 1 + input.below(56)});
+  }
+  step(protocol::CloseInterval{&notices});
+}
+
+void CoreHost::act(InputReader& input) {
+  WaiterId waiter{input.below(kThreads)};
+  Thread& thread = threads_[waiter.value];
+  std::uint32_t action = input.below(8);
+  if (action == 0 && !drops_.empty()) {
+    protocol::Drop drop = drops_.front();
+    drops_.pop_front();
+    step(protocol::RegionDropped{drop.region, drop.blocks});
+    return;
+  }
+  if (action == 1) release_blocks(input);
+  if (thread.wait != Wait::kNothing) return;
+  if (action == 2 || action == 3) take_lock(thread, waiter, input.below(5));
+  if (action == 4) enter_barrier(thread, waiter, input.below(4));
+  if (action == 5) allocate(thread, waiter, input);
+  if (action == 6) {
+    thread.wait = Wait::kFind;
+    step(protocol::RegionFind{BlockId{input.below(256)}, waiter});
+  }
+  if (action == 7) {
+    thread.wait = Wait::kFree;
+    step(protocol::RegionFree{BlockId{thread.first}, waiter});
+  }
+}
+
+}  // namespace terrane::fuzz
