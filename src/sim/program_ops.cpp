@@ -83,6 +83,7 @@ void History::access(Actor& actor, const Op& op) {
   Node& node = nodes_[actor.node];
   Node::View& view = node.views[block];
   bool store = op.kind == OpKind::kStore;
+  if (program_->setup.entries_vanish && rng_.chance(5)) view = {};
   if (!view.present || (store && view.guarded && !program_->setup.scan)) {
     start_fault(actor, block, store ? Access::kWrite : Access::kRead);
     return;
