@@ -6,18 +6,20 @@
 #include "transport/self/self_factory.h"
 #include "transport/shm/shm_factory.h"
 #include "transport/transport.h"
+#include "transport/ucx/ucx_factory.h"
 
 namespace terrane::transport {
 namespace {
 
 struct Backend {
   std::string_view name;
-  std::unique_ptr<TransportFactory> (*make)();
+  std::unique_ptr<TransportFactory> (*make)(const TransportOptions& options);
 };
 
 constexpr Backend kBackends[] = {
-    {"self", self::make_self_factory},
-    {"shm", shm::make_shm_factory},
+    {"self", [](const TransportOptions&) { return self::make_self_factory(); }},
+    {"shm", [](const TransportOptions&) { return shm::make_shm_factory(); }},
+    {"ucx", [](const TransportOptions& options) { return ucx::make_ucx_factory(options); }},
 };
 
 }  // namespace
@@ -34,15 +36,13 @@ std::vector<std::string_view> transport_names() {
 }
 
 base::Result<std::unique_ptr<TransportFactory>> make_transport(std::string_view name,
-                                                               const Placement& placement) {
+                                                               const Placement& placement,
+                                                               const TransportOptions& options) {
   if (name == "auto") {
-    if (!placement.one_host()) {
-      return base::error("the nodes are on several hosts, and no transport reaches across hosts");
-    }
-    name = placement.nodes == 1 ? "self" : "shm";
+    name = placement.nodes == 1 ? "self" : placement.one_host() ? "shm" : "ucx";
   }
   for (const Backend& backend : kBackends) {
-    if (backend.name == name) return backend.make();
+    if (backend.name == name) return backend.make(options);
   }
   return base::error("there is no transport \"{}\"; there are auto, {}", name,
                      fmt::join(transport_names(), ", "));

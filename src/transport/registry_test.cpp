@@ -18,9 +18,10 @@ TEST(TransportRegistryTest, EveryNameMakesItsTransport) {
   }
 }
 
-TEST(TransportRegistryTest, AutoIsSelfForOneNodeAndShmForMore) {
+TEST(TransportRegistryTest, AutoIsByWhereTheNodesAre) {
   EXPECT_EQ(make_transport("auto", alone()).value()->name(), "self");
   EXPECT_EQ(make_transport("auto", pair()).value()->name(), "shm");
+  EXPECT_EQ(make_transport("auto", {NodeId{0}, 2, {0, 1}}).value()->name(), "ucx");
 }
 
 TEST(TransportRegistryTest, AnUnknownNameIsAnErrorThatListsTheNames) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -60,6 +61,8 @@ class Transport {
   virtual ~Transport() = default;
 
   virtual std::string_view name() const = 0;
+  // Which way it sends and why, for people; part of a line.
+  virtual std::string describe() const { return std::string(name()); }
 
   // Queues a message made of two parts, which arrive joined. Copies them; never waits for the
   // receiver (what does not fit is kept here in order and moves on in later send and poll calls). A
@@ -71,8 +74,8 @@ class Transport {
   // return 0 at once. Returns the number of messages delivered.
   virtual std::size_t poll(Receiver& receiver) = 0;
 
-  // True when poll() would have something to do. Cheap (a load or two); may be wrong for a moment,
-  // never for good.
+  // True when poll() would have something to do. Cheap beside a poll; may be wrong for a moment,
+  // never for good. While a thread attends it may always be true: who polls anyway asks by polling.
   virtual bool pending() const = 0;
   // Sleeps until there may be something to poll, or timeout_ns has passed, or interrupt() was
   // called. While nobody sleeps, senders pay no system call to wake anyone.
@@ -89,6 +92,12 @@ class Transport {
   virtual std::byte* reach(NodeId peer, std::uint32_t region) = 0;
 };
 
+struct TransportOptions {
+  // The network interfaces for messages to other hosts, separated by commas; "auto": by where they
+  // lead.
+  std::string net = "auto";
+};
+
 // A transport in two steps: open() makes this node's side and its card; connect() takes everyone's
 // cards (index: node; our own included). `self` serves a job of one; `shm` the nodes of one host.
 class TransportFactory {
@@ -101,9 +110,9 @@ class TransportFactory {
 };
 
 // By name; an unknown name gives an error that lists the names there are. "auto" chooses by where
-// the nodes are: self for one node, shm where all are on one host.
-base::Result<std::unique_ptr<TransportFactory>> make_transport(std::string_view name,
-                                                               const Placement& placement);
+// the nodes are: self for one node, shm where all are on one host, else ucx.
+base::Result<std::unique_ptr<TransportFactory>> make_transport(
+    std::string_view name, const Placement& placement, const TransportOptions& options = {});
 std::vector<std::string_view> transport_names();
 
 }  // namespace terrane::transport

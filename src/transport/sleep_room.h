@@ -1,0 +1,78 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "transport/interrupt_ledger.h"
+#include "transport/spin_lock.h"
+#include "transport/unique_fd.h"
+
+namespace terrane::transport {
+
+// Something that brings messages and can tell of them by a descriptor, so that one sleep covers
+// several of them. Called by any thread.
+class NewsSource {
+ public:
+  virtual ~NewsSource() = default;
+
+  // Takes in what has come, and moves on what is queued. True when poll() has something to do.
+  virtual bool look() = 0;
+  // Sees to it that the descriptors tell of all that comes from now on; false when there is
+  // something already.
+  virtual bool arm() = 0;
+  // While threads poll, descriptors are not watched: those who would write to them may save it.
+  virtual void attended(bool) {}
+};
+
+// Where a transport's threads sleep: on descriptors, until there is news, an interrupt, or their
+// time is over. Owns the descriptor that joins them all. Thread-safe after the last watch().
+class SleepRoom {
+ public:
+  static base::Result<> create(SleepRoom& room);
+
+  // A source and a descriptor of it, which becomes readable; the source may have several.
+  base::Result<> watch(NewsSource& source, int fd);
+
+  void sleep(std::uint64_t timeout_ns);
+  // Between the two, arrivals wake nobody: the descriptors are taken out of the sleepers' sight.
+  void attend();
+  void unattend();
+  bool is_attended() const { return attending_.load() != 0; }
+  // Ends the sleep of every thread, now or the next one. Async-signal-safe.
+  void interrupt();
+  // There is something to do that no descriptor tells of: whoever sleeps looks at the sources.
+  void ring() noexcept;
+  // Whoever has polled without attending leaves the descriptors as sleepers need them.
+  void polled() {
+    if (sleepers_.load() != 0 && attending_.load() == 0) arm_or_ring();
+  }
+
+ private:
+  struct Watched {
+    NewsSource* source;
+    int fd;
+  };
+
+  void enter();
+  void leave() { sleepers_.fetch_sub(1); }
+  bool must_wake();
+  bool arm_all();
+  void arm_or_ring();
+  void show_descriptors();
+  void wait(std::uint64_t timeout_ns);
+  void empty_bell();
+
+  UniqueFd poll_;
+  UniqueFd bell_;  // an eventfd
+  std::vector<Watched> watched_;
+  std::vector<NewsSource*> sources_;
+  InterruptLedger interrupts_;
+  std::atomic<std::uint32_t> sleepers_{0};
+  std::atomic<std::uint32_t> attending_{0};
+  SpinLock lock_;  // of what follows, and of entering
+  bool shown_ = true;
+};
+
+}  // namespace terrane::transport

@@ -1,0 +1,97 @@
+#include "transport/ucx/ucx_factory.h"
+
+#include <fcntl.h>
+#include <sys/random.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "transport/ucx/interfaces.h"
+#include "transport/ucx/ucx_transport.h"
+
+namespace terrane::transport::ucx {
+namespace {
+
+// Opens UCX on the interfaces chosen, then connects to all peers. Owns the worker in between.
+class UcxFactory final : public TransportFactory {
+ public:
+  explicit UcxFactory(TransportOptions options) : options_(std::move(options)) {}
+
+  std::string_view name() const override { return "ucx"; }
+  base::Result<Card> open(const Placement& placement,
+                          std::span<const ExportedRegion> regions) override;
+  base::Result<std::unique_ptr<Transport>> connect(std::vector<Card> cards) override;
+
+ private:
+  base::Result<> take_regions(std::span<const ExportedRegion> regions);
+
+  TransportOptions options_;
+  Placement placement_;
+  UcxTransport::Parts parts_;
+};
+
+base::Result<> UcxFactory::take_regions(std::span<const ExportedRegion> regions) {
+  parts_.own_regions = std::make_unique<Regions>(1);
+  for (const ExportedRegion& region : regions) {
+    UniqueFd copy(::fcntl(region.fd, F_DUPFD_CLOEXEC, 0));
+    if (!copy) return base::errno_error("ucx: an exported region's descriptor");
+    parts_.own_regions->add(NodeId{0}, std::move(copy), region.bytes);
+  }
+  return {};
+}
+
+base::Result<Card> UcxFactory::open(const Placement& placement,
+                                    std::span<const ExportedRegion> regions) {
+  placement_ = placement;
+  parts_.self = placement.self;
+  const char* asked_of_ucx = std::getenv("UCX_NET_DEVICES");
+  auto choice =
+      choose_interfaces(list_interfaces(), options_.net,
+                        asked_of_ucx == nullptr ? "" : asked_of_ucx, placement.one_host());
+  if (!choice) return choice.error();
+  parts_.description =
+      fmt::format("ucx over {} ({})", choice.value().devices, choice.value().reason);
+  auto worker = Worker::create({choice.value().devices, placement.nodes});
+  if (!worker) return worker.error();
+  parts_.worker = std::move(worker).value();
+  UcxCard card;
+  if (::getrandom(&card.token, sizeof card.token, 0) != sizeof card.token) {
+    return base::errno_error("ucx: a random number");
+  }
+  parts_.token = card.token;
+  auto address = parts_.worker->address();
+  if (!address) return address.error();
+  card.address = std::move(address).value();
+  if (auto taken = take_regions(regions); !taken) return taken.error();
+  return card.encode();
+}
+
+base::Result<std::unique_ptr<Transport>> UcxFactory::connect(std::vector<Card> cards) {
+  std::vector<UcxCard> decoded;
+  std::vector<NodeId> peers;
+  std::string wrong;
+  for (const Card& card : cards) {  // all of them: decode() closes descriptors
+    NodeId node{static_cast<std::uint32_t>(decoded.size())};
+    auto one = UcxCard::decode(card);
+    if (!one && wrong.empty()) {
+      wrong = fmt::format("node {}'s card: {}", node.value, one.error().message);
+    }
+    decoded.push_back(one ? std::move(one).value() : UcxCard{});
+    if (node != placement_.self) peers.push_back(node);
+  }
+  if (wrong.empty() && decoded.size() != placement_.nodes) {
+    wrong = fmt::format("{} cards for {} nodes", decoded.size(), placement_.nodes);
+  }
+  if (!wrong.empty()) return base::error("ucx: {}", wrong);
+  auto connected = UcxTransport::connect(std::move(parts_), std::move(decoded), peers);
+  if (!connected) return connected.error();
+  return std::unique_ptr<Transport>(std::move(connected).value());
+}
+
+}  // namespace
+
+std::unique_ptr<TransportFactory> make_ucx_factory(const TransportOptions& options) {
+  return std::make_unique<UcxFactory>(options);
+}
+
+}  // namespace terrane::transport::ucx

@@ -1,0 +1,254 @@
+#include "transport/ucx/ucx_transport.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "base/check.h"
+#include "platform/wait.h"
+
+namespace terrane::transport::ucx {
+namespace {
+
+constexpr std::uint64_t kMillisecond = 1'000'000;
+// How long a transport that is taken down waits for its peers to have what it had accepted.
+constexpr std::uint64_t kFarewell_ns = 2000 * kMillisecond;
+// How long a peer may take to greet us.
+constexpr std::uint64_t kPatience_ns = 20'000 * kMillisecond;
+constexpr std::uint64_t kClosing_ns = 200 * kMillisecond;
+constexpr int kLongestNap_ms = 20;
+// A thread that only sleeps takes in no more than so much for a receiver.
+constexpr std::size_t kMostKeptBytes = std::size_t{64} << 20;
+
+bool is_readable(int fd) {
+  pollfd watched{.fd = fd, .events = POLLIN, .revents = 0};
+  return ::poll(&watched, 1, 0) > 0;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<UcxTransport>> UcxTransport::connect(
+    Parts parts, std::vector<UcxCard> cards, const std::vector<NodeId>& peers) {
+  auto nodes = static_cast<std::uint32_t>(cards.size());
+  std::unique_ptr<UcxTransport> made(new UcxTransport(std::move(parts), nodes));
+  if (auto created = SleepRoom::create(made->room_); !created) return created.error();
+  if (auto watched = made->room_.watch(*made, made->event_fd()); !watched) return watched.error();
+  made->worker_->enter();
+  auto met = made->inbox_.listen();
+  for (NodeId peer : peers) {
+    made->outbox_.add(peer, std::move(cards[peer.value].address), cards[peer.value].token);
+  }
+  if (met) met = made->meet(peers);
+  made->worker_->leave();
+  if (!met) return met.error();
+  return made;
+}
+
+// Of two nodes one connects, and the other uses the same connection; nobody goes on before UCX is
+// done with that. UCX 1.13 may abort when a process ends while connections to it are being made, or
+// when both sides make one.
+base::Result<> UcxTransport::meet(const std::vector<NodeId>& peers) {
+  for (NodeId peer : peers) {
+    if (peer.value > self_.value) greet(peer);
+  }
+  auto unmet = [&](NodeId peer) { return outbox_.is_open(peer) && !inbox_.has_heard(peer); };
+  std::uint64_t start_ns = platform::now_ns();
+  for (;;) {
+    progress();
+    auto missing = std::find_if(peers.begin(), peers.end(), unmet);
+    if (missing == peers.end()) return {};
+    std::uint64_t waited_ns = platform::now_ns() - start_ns;
+    if (waited_ns > kPatience_ns) {
+      return base::error("{}: node {} does not answer", description_, missing->value);
+    }
+    // Whoever should have greeted us is perhaps gone: we try to connect, and hear.
+    if (waited_ns > kPatience_ns / 2) outbox_.connect(*missing);
+    wait_for_events();
+  }
+}
+
+void UcxTransport::greet(NodeId peer) {
+  outbox_.connect(peer);
+  outbox_.send_notice(peer, wire::NetworkFrameKind::kHello);
+}
+
+UcxTransport::UcxTransport(Parts parts, std::uint32_t nodes)
+    : self_(parts.self),
+      description_(std::move(parts.description)),
+      worker_(std::move(parts.worker)),
+      outbox_(*worker_, pool_, self_, nodes),
+      inbox_(*worker_, pool_, parts.token, self_, nodes),
+      own_regions_(std::move(parts.own_regions)),
+      lost_(nodes) {}
+
+UcxTransport::~UcxTransport() {
+  worker_->enter();
+  finish_sending();
+  close_all();
+  worker_->leave();
+}
+
+void UcxTransport::send(NodeId to, Bytes head, Bytes tail) {
+  TERRANE_CHECK(to.value < lost_.size(), "a message goes to a node of the job");
+  if (to == self_) return send_to_self({head, tail});
+  outbox_.send(to, head, tail);
+}
+
+void UcxTransport::send_to_self(Gather message) {
+  {
+    std::lock_guard hold(self_lock_);
+    to_self_.push(message.left(), message);
+    self_queued_.fetch_add(1);
+  }
+  if (!room_.is_attended()) room_.ring();
+}
+
+std::size_t UcxTransport::deliver_to_self(Receiver& receiver) {
+  {
+    std::lock_guard hold(self_lock_);
+    to_self_.swap(from_self_);  // the receiver may send while we deliver
+  }
+  std::size_t messages = 0;
+  for (; !from_self_.empty(); ++messages) {
+    receiver.received(self_, from_self_.front().rest);
+    from_self_.pop();
+    self_queued_.fetch_sub(1);
+  }
+  return messages;
+}
+
+std::size_t UcxTransport::poll(Receiver& receiver) {
+  if (worker_->inside() || !worker_->try_enter()) return 0;
+  inbox_.receive_by(&receiver);
+  if (inbox_.has_deliverable()) inbox_.deliver();
+  progress();
+  look_after_peers(receiver);
+  std::size_t messages = inbox_.take_delivered();
+  if (self_queued_.load() != 0) messages += deliver_to_self(receiver);
+  inbox_.receive_by(nullptr);
+  outbox_.leave_worker();
+  room_.polled();
+  return messages;
+}
+
+void UcxTransport::progress() {
+  worker_->progress();
+  if (outbox_.has_queued()) outbox_.advance();
+  if (inbox_.has_notices()) answer_notices();
+}
+
+void UcxTransport::answer_notices() {
+  for (NodeId peer : inbox_.take_newcomers()) {
+    if (peer.value < self_.value) greet(peer);
+  }
+  for (NodeId peer : inbox_.take_farewells()) {
+    outbox_.send_notice(peer, wire::NetworkFrameKind::kFarewellHeard);
+  }
+}
+
+void UcxTransport::look_after_peers(Receiver& receiver) {
+  if (inbox_.has_broken()) {
+    for (NodeId peer : inbox_.take_broken()) lose(peer, receiver, "it sent a malformed frame");
+  }
+  if (!outbox_.has_failures()) return;
+  for (const Outbox::Failure& failure : outbox_.take_failures()) {
+    lose(failure.peer, receiver,
+         fmt::format("its connection broke ({})", worker_->text_of(failure.status)));
+  }
+}
+
+void UcxTransport::lose(NodeId peer, Receiver& receiver, std::string_view why) {
+  if (lost_[peer.value]) return;
+  lost_[peer.value] = true;
+  inbox_.close(peer);
+  outbox_.drop(peer);
+  outbox_.close(peer);
+  receiver.lost(peer, why);
+}
+
+// While threads attend they poll: to ask the network here would cost as much as a poll.
+bool UcxTransport::pending() const {
+  if (inbox_.has_deliverable() || outbox_.has_failures() || self_queued_.load() != 0) return true;
+  if (room_.is_attended()) return true;
+  if (!is_readable(worker_->event_fd())) return false;
+  // UCX's own signals to itself are taken back by arming.
+  if (!worker_->try_enter()) return true;
+  worker_->arm();
+  outbox_.leave_worker();
+  return true;
+}
+
+bool UcxTransport::look() {
+  worker_->enter();
+  bool waits = inbox_.has_deliverable();
+  if ((!waits || outbox_.is_busy()) && inbox_.kept_bytes() < kMostKeptBytes) progress();
+  bool news = inbox_.has_deliverable() || inbox_.has_broken() || outbox_.has_failures();
+  outbox_.leave_worker();
+  return news || self_queued_.load() != 0;
+}
+
+bool UcxTransport::arm() {
+  worker_->enter();
+  bool armed = worker_->arm();
+  outbox_.leave_worker();
+  return armed;
+}
+
+std::byte* UcxTransport::reach(NodeId peer, std::uint32_t region) {
+  return peer == self_ ? own_regions_->reach(NodeId{0}, region) : nullptr;
+}
+
+// Everyone to whom we sent has all of it, or is gone.
+bool UcxTransport::is_heard() const {
+  for (std::uint32_t node = 0; node < lost_.size(); ++node) {
+    NodeId peer{node};
+    if (outbox_.is_open(peer) && outbox_.has_sent(peer) && !inbox_.farewell_heard(peer)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void UcxTransport::finish_sending() {
+  struct Deaf final : Receiver {
+    void received(NodeId, Bytes) override {}
+    void lost(NodeId, std::string_view) override {}
+  } deaf;
+  std::uint64_t deadline_ns = platform::now_ns() + kFarewell_ns;
+  inbox_.receive_by(&deaf);
+  for (std::uint32_t node = 0; node < lost_.size(); ++node) {
+    if (outbox_.has_sent(NodeId{node}) || outbox_.has_queued(NodeId{node})) {
+      outbox_.send_notice(NodeId{node}, wire::NetworkFrameKind::kFarewell);
+    }
+  }
+  if (inbox_.has_deliverable()) inbox_.deliver();
+  while (!is_heard() || outbox_.is_busy()) {
+    if (platform::now_ns() > deadline_ns) break;
+    progress();
+    look_after_peers(deaf);
+    if (!is_heard() || outbox_.is_busy()) wait_for_events();
+  }
+  inbox_.receive_by(nullptr);
+}
+
+void UcxTransport::wait_for_events() {
+  if (!worker_->arm()) return;
+  pollfd watched{.fd = worker_->event_fd(), .events = POLLIN, .revents = 0};
+  ::poll(&watched, 1, kLongestNap_ms);
+}
+
+void UcxTransport::close_all() {
+  for (std::uint32_t node = 0; node < lost_.size(); ++node) {
+    inbox_.close(NodeId{node});
+    outbox_.drop(NodeId{node});
+    outbox_.close(NodeId{node});
+  }
+  std::uint64_t deadline_ns = platform::now_ns() + kClosing_ns;
+  while (outbox_.closing() != 0 && platform::now_ns() < deadline_ns) {
+    if (worker_->progress() == 0) wait_for_events();
+  }
+}
+
+}  // namespace terrane::transport::ucx

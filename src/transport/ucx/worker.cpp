@@ -1,0 +1,127 @@
+#include "transport/ucx/worker.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <sstream>
+#include <string_view>
+
+namespace terrane::transport::ucx {
+namespace {
+
+constexpr std::string_view kTransports = "tcp,rc,dc,ud";
+// The ways within a host, which are ours, and those of other processors.
+constexpr std::array<std::string_view, 14> kUnwanted = {
+    "sm",   "shm",  "mm",   "posix",     "sysv",     "xpmem",     "cma",
+    "knem", "self", "cuda", "cuda_copy", "cuda_ipc", "rocm_copy", "rocm_ipc"};
+// UCX's own limit is 256 connections of an interface.
+constexpr std::uint32_t kConnectionsByDefault = 256;
+
+// What UCX may use: of the user's UCX_TLS what leads to other hosts, or what we know to do so.
+std::string transports_allowed() {
+  const char* chosen = std::getenv("UCX_TLS");
+  if (chosen == nullptr || *chosen == '^') return std::string(kTransports);
+  std::string kept;
+  std::istringstream names(chosen);
+  for (std::string name; std::getline(names, name, ',');) {
+    if (name == "all") return std::string(kTransports);
+    if (std::find(kUnwanted.begin(), kUnwanted.end(), name) != kUnwanted.end()) continue;
+    kept += (kept.empty() ? "" : ",") + name;
+  }
+  return kept.empty() ? std::string(kTransports) : kept;
+}
+
+// The threads that UCX starts take none of the program's signals.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<Worker>> Worker::create(const WorkerOptions& options) {
+  auto api = UcxApi::load();
+  if (!api) return api.error();
+  SignalsBlocked blocked;
+  std::unique_ptr<Worker> worker(new Worker());
+  worker->api_ = api.value();
+  if (auto started = worker->start(options); !started) return started.error();
+  return worker;
+}
+
+base::Result<> Worker::failed(const char* what, ucs_status_t status) const {
+  return base::error("ucx: {}: {} (UCX_LOG_LEVEL=info tells more)", what, text_of(status));
+}
+
+base::Result<> Worker::configure(ucp_config_t* config, const WorkerOptions& options) {
+  auto set = [&](const char* name, const std::string& value) {
+    return api_.config_modify(config, name, value.c_str());
+  };
+  if (ucs_status_t status = set("TLS", transports_allowed()); status != UCS_OK) {
+    return failed("the transports", status);
+  }
+  if (ucs_status_t status = set("NET_DEVICES", options.devices); status != UCS_OK) {
+    return failed("the network interfaces", status);
+  }
+  if (options.nodes > kConnectionsByDefault) {
+    set("TCP_MAX_NUM_EPS", std::to_string(2 * options.nodes));
+  }
+  return {};
+}
+
+base::Result<> Worker::start(const WorkerOptions& options) {
+  ucp_config_t* config = nullptr;
+  if (ucs_status_t status = api_.config_read(nullptr, nullptr, &config); status != UCS_OK) {
+    return failed("its configuration", status);
+  }
+  auto configured = configure(config, options);
+  ucs_status_t status = UCS_OK;
+  if (configured) {
+    ucp_params_t params{};
+    params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
+    params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
+    params.estimated_num_eps = options.nodes;
+    status = api_.init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &context_);
+  }
+  api_.config_release(config);
+  if (!configured) return configured;
+  if (status != UCS_OK) return failed("it cannot start on this host", status);
+
+  ucp_worker_params_t params{};
+  params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+  params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
+  status = api_.worker_create(context_, &params, &worker_);
+  if (status != UCS_OK) return failed("a worker", status);
+  status = api_.worker_get_efd(worker_, &event_fd_);
+  if (status != UCS_OK) return failed("the worker's event descriptor", status);
+  return {};
+}
+
+Worker::~Worker() {
+  if (worker_ != nullptr) api_.worker_destroy(worker_);
+  if (context_ != nullptr) api_.cleanup(context_);
+}
+
+base::Result<std::vector<std::byte>> Worker::address() const {
+  ucp_address_t* address = nullptr;
+  std::size_t bytes = 0;
+  ucs_status_t status = api_.worker_get_address(worker_, &address, &bytes);
+  if (status != UCS_OK) return failed("the worker's address", status).error();
+  auto* first = reinterpret_cast<const std::byte*>(address);
+  std::vector<std::byte> copy(first, first + bytes);
+  api_.worker_release_address(worker_, address);
+  return copy;
+}
+
+}  // namespace terrane::transport::ucx

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "transport/spin_lock.h"
+#include "transport/ucx/ucx_api.h"
+
+namespace terrane::transport::ucx {
+
+struct WorkerOptions {
+  std::string devices;  // UCX_NET_DEVICES
+  std::uint32_t nodes = 1;
+};
+
+// UCX's side of a node: one context, one worker, and the lock that lets one thread at a time into
+// it. Owns them. A thread that is inside may enter again, as a receiver does that sends.
+class Worker {
+ public:
+  static base::Result<std::unique_ptr<Worker>> create(const WorkerOptions& options);
+  ~Worker();
+  Worker(const Worker&) = delete;
+
+  const UcxApi& api() const { return api_; }
+  ucp_worker_h handle() const { return worker_; }
+  int event_fd() const { return event_fd_; }
+  base::Result<std::vector<std::byte>> address() const;
+  const char* text_of(ucs_status_t status) const { return api_.status_string(status); }
+
+  // Whether the calling thread is inside.
+  bool inside() const {
+    return owner_.load(std::memory_order_relaxed) == ::pthread_self() && owned_.load();
+  }
+  bool try_enter() {
+    if (!lock_.try_lock()) return false;
+    own();
+    return true;
+  }
+  void enter() {
+    lock_.lock();
+    own();
+  }
+  void leave() {
+    owned_.store(false, std::memory_order_relaxed);
+    lock_.unlock();
+  }
+
+  // From here on by the thread that is inside.
+  unsigned progress() { return api_.worker_progress(worker_); }
+  // True when the event descriptor will tell of all that comes from now on; false when there is
+  // something already.
+  bool arm() { return api_.worker_arm(worker_) == UCS_OK; }
+
+ private:
+  Worker() = default;
+  base::Result<> start(const WorkerOptions& options);
+  base::Result<> configure(ucp_config_t* config, const WorkerOptions& options);
+  base::Result<> failed(const char* what, ucs_status_t status) const;
+  void own() {
+    owner_.store(::pthread_self(), std::memory_order_relaxed);
+    owned_.store(true, std::memory_order_relaxed);
+  }
+
+  UcxApi api_{};
+  ucp_context_h context_ = nullptr;
+  ucp_worker_h worker_ = nullptr;
+  int event_fd_ = -1;  // UCX's own
+  SpinLock lock_;
+  std::atomic<pthread_t> owner_{};
+  std::atomic<bool> owned_{false};
+};
+
+}  // namespace terrane::transport::ucx
