@@ -29,14 +29,16 @@ void start_without_signals(std::thread& thread, auto function) {
 }  // namespace
 
 Engine::Engine(PageSpace& space, transport::Transport& transport, bootstrap::Bootstrap& bootstrap,
-               ThreadRegistry& threads, protocol::Core& core, protocol::Hlrc& hlrc)
+               ThreadRegistry& threads, protocol::Core& core, protocol::Hlrc& hlrc,
+               DeathHandler on_death)
     : space_(space),
       transport_(transport),
       bootstrap_(bootstrap),
       threads_(threads),
       remote_(space, transport, threads),
       core_(core),
-      hlrc_(hlrc) {
+      hlrc_(hlrc),
+      on_death_(std::move(on_death)) {
   effects_.bytes.reserve(1 << 16);
   start_without_signals(handler_, [this] { handle(); });
 }
@@ -188,7 +190,7 @@ void Engine::handle() {
     std::uint64_t from = platform::now_ns();
     poll_all();
     run_drops(context);
-    look_after_losses();
+    look_after_deaths();
     context.counters.handler_ns.add(platform::now_ns() - from);
   }
 }
@@ -219,19 +221,25 @@ void Engine::received(NodeId from, transport::Bytes message) {
   step(protocol::Received{from, message}, context.counters);
 }
 
-// The launcher sees every death by itself, ends the job and says who died. Should it not do so, we
-// do.
+// The launcher sees every death by itself, and ends the job or tells us. Should it do neither, we
+// end it.
 void Engine::lost(NodeId peer, std::string_view why) {
   std::lock_guard hold(mutex_);
-  if (lost_at_ns_.load() != 0) return;
-  loss_ = fmt::format("node {} is lost: {}", peer.value, why);
-  lost_at_ns_.store(platform::now_ns());
+  if (lost_at_ns_ != 0) return;
+  lost_ = peer;
+  loss_ = fmt::format("node {} on {} is lost: {}", peer.value, bootstrap_.host_name(peer), why);
+  lost_at_ns_ = platform::now_ns();
 }
 
-void Engine::look_after_losses() {
-  std::uint64_t since = lost_at_ns_.load();
-  if (since == 0 || platform::now_ns() - since < kLossGraceNs) return;
-  bootstrap_.fail(loss_, 1);
+void Engine::look_after_deaths() {
+  while (auto news = bootstrap_.take_news()) {
+    on_death_(*news);
+    std::lock_guard hold(mutex_);
+    if (lost_ == news->node) lost_at_ns_ = 0;
+  }
+  std::lock_guard hold(mutex_);
+  if (lost_at_ns_ != 0 && platform::now_ns() - lost_at_ns_ >= kLossGraceNs)
+    bootstrap_.fail(loss_, 1);
 }
 
 }  // namespace terrane::runtime

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -23,8 +25,12 @@ namespace terrane::runtime {
 // other nodes.
 class Engine final : private transport::Receiver {
  public:
+  // What to do when a node has died and the job goes on; called by the handler thread.
+  using DeathHandler = std::function<void(const bootstrap::DeathNews&)>;
+
   Engine(PageSpace& space, transport::Transport& transport, bootstrap::Bootstrap& bootstrap,
-         ThreadRegistry& threads, protocol::Core& core, protocol::Hlrc& hlrc);
+         ThreadRegistry& threads, protocol::Core& core, protocol::Hlrc& hlrc,
+         DeathHandler on_death);
   ~Engine();
 
   // Runs an operation of the calling thread to its end; its value.
@@ -58,7 +64,7 @@ class Engine final : private transport::Receiver {
   void poll_all();
   void handle();
   void run_drops(ThreadContext& context);
-  void look_after_losses();
+  void look_after_deaths();
   [[noreturn]] void malformed(NodeId from);
 
   void received(NodeId from, transport::Bytes message) override;
@@ -74,8 +80,10 @@ class Engine final : private transport::Receiver {
   std::mutex mutex_;  // of core_, effects_ and drops_
   protocol::Effects effects_;
   std::vector<protocol::Drop> drops_;
-  // The first peer that was lost: when, and the sentence.
-  std::atomic<std::uint64_t> lost_at_ns_{0};
+  DeathHandler on_death_;
+  // The first peer that was lost: when, and the sentence. Under the mutex.
+  std::uint64_t lost_at_ns_ = 0;
+  NodeId lost_;
   std::string loss_;
   std::atomic<bool> stopping_{false};
   std::thread handler_;

@@ -56,8 +56,17 @@ base::Result<> Node::start() {
     hlrc.max_cached =
         std::max<std::uint64_t>(32, options.value().memory_bytes / 4 / space_->unit());
   hlrc_ = std::make_unique<protocol::Hlrc>(hlrc, space_->protocol_memory(), *core_);
-  engine_ = std::make_unique<Engine>(*space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_);
+  engine_ = std::make_unique<Engine>(*space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_,
+                                     [this](const auto& news) { end_without(news); });
   return {};
+}
+
+// A node takes its homes, its locks' tokens and its place in every barrier with it.
+void Node::end_without(const bootstrap::DeathNews& news) {
+  bootstrap_->fail(fmt::format("{}; shared pages cannot go on without node {}: run it without "
+                               "--on-death survive",
+                               news.why, news.node.value),
+                   1);
 }
 
 // Regions and cards go to everyone, with what has to be the same on all nodes in front.
