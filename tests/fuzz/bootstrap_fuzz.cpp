@@ -68,9 +68,9 @@ void check_map(std::span<const std::byte> bytes) {
 
 void run_one(std::span<const std::byte> input) {
   InputReader reader(input);
-  auto relay = Relay::create(map_of_one_host(kNodes, "alpha")).value();
+  auto relay = Relay::create(map_of_one_host(kNodes, "alpha"), 0).value();
   BareNode nodes[kNodes];
-  std::vector<NodeId> joined;
+  std::vector<Relay::Change> changes;
   for (std::uint32_t i = 0; i < kNodes; ++i) {
     nodes[i].place = relay->open_place(NodeId{i}).value();
   }
@@ -84,17 +84,18 @@ void run_one(std::span<const std::byte> input) {
         send_one(reader, nodes[node].place.get());
         break;
       case 2:
-        relay->set_gone(NodeId{node});
+        relay->set_gone(NodeId{node}, changes);
         break;
       case 3:
-        if (auto obstacle = relay->obstacle()) relay->fail_exchange(*obstacle);
+        relay->fail_exchange("it cannot end");
         check_map(reader.take_part());
         break;
       default:
         if (nodes[node].channel) send_one(reader, nodes[node].channel.get());
     }
-    joined.clear();
-    relay->serve(joined);
+    changes.clear();
+    relay->serve(changes);
+    if (relay->all_wait()) relay->send_cards();
   }
 }
 
