@@ -12,6 +12,11 @@ namespace terrane::platform {
 // those of the C library. Async-signal-safe where the C library's are. Pointers may lie in shared
 // memory.
 
+// The signals that faults come by.
+inline bool is_fault_signal(int signal_number) {
+  return signal_number == SIGBUS || signal_number == SIGSEGV;
+}
+
 int program_sigaction(int signal_number, const struct sigaction* action, struct sigaction* before);
 // pthread_sigmask: an error number, or 0. What a program has closed is reported as closed.
 int program_sigmask(int how, const sigset_t* set, sigset_t* before);

@@ -46,9 +46,4 @@ class SignalChain {
   struct sigaction actions_[2]{};
 };
 
-// The signals that faults come by.
-inline bool is_fault_signal(int signal_number) {
-  return signal_number == SIGBUS || signal_number == SIGSEGV;
-}
-
 }  // namespace terrane::platform

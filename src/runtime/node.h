@@ -45,6 +45,9 @@ class Node {
 
   NodeId self() const { return bootstrap_->self(); }
   std::uint32_t nodes() const { return bootstrap_->nodes(); }
+  // Where the program sees shared memory.
+  const void* shared_base() const { return space_->base(); }
+  std::uint64_t shared_bytes() const { return space_->bytes(); }
 
   Outcome allocate(std::uint64_t bytes, const Allocation& options, void*& address);
   Outcome free(void* address);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "../cluster/launched.h"
+#include "fault_sources.h"
 
 namespace terrane::cluster_test {
 namespace {
@@ -42,12 +43,7 @@ class PagesTest : public testing::TestWithParam<const char*> {
     return more;
   }
 };
-INSTANTIATE_TEST_SUITE_P(FaultSources, PagesTest,
-                         testing::Values("uffd-async", "uffd-sync", "uffd-late", "sigsegv"),
-                         [](const auto& info) {
-                           std::string name(info.param);
-                           return name.substr(name.find('-') + 1);  // behind "uffd-"
-                         });
+INSTANTIATE_TEST_SUITE_P(FaultSources, PagesTest, every_fault_source(), fault_source_name);
 
 TEST_P(PagesTest, AnyNodeAllocatesWritesAndFrees) {
   for (int nodes : {1, 2, 4, 8}) expect_good(nodes, "basics", environment());

@@ -1,9 +1,11 @@
+#include <pthread.h>
 #include <terrane/pages.h>
 
 #include <cstring>
 #include <mutex>
 
 #include "base/log.h"
+#include "frontend/interpose/shared_range.h"
 #include "runtime/node.h"
 
 namespace {
@@ -18,6 +20,7 @@ struct Process {
   std::unique_ptr<Node> owned;
   std::atomic<Node*> node{nullptr};
   bool left = false;
+  bool is_child = false;  // a child of the process that joined; it has no node
 };
 Process& process() {
   static auto* one = new Process();  // never destroyed: threads may run on while the process exits
@@ -34,11 +37,28 @@ int fail(Status status, std::string message) {
   return static_cast<int>(status);
 }
 
+int fail_in_child(const char* call) {
+  return fail(Status::kState,
+              fmt::format("{} in a child of the process that joined the job: that one alone has "
+                          "shared memory",
+                          call));
+}
+
+// Neither shared memory nor the node's threads are in a child. Takes no lock: another thread of the
+// parent may have held it.
+void leave_in_child() {
+  terrane::frontend::SharedRange::clear();
+  Process& self = process();
+  self.is_child = self.is_child || self.node.load(std::memory_order_relaxed) != nullptr;
+  self.node.store(nullptr, std::memory_order_relaxed);
+}
+
 // Calls `function` with the node; an Outcome becomes a status and the thread's last error.
 template <typename Function>
 int with_node(const char* call, Function function) noexcept {
   Node* node = process().node.load(std::memory_order_acquire);
   if (node == nullptr) {
+    if (process().is_child) return fail_in_child(call);
     return fail(Status::kState,
                 fmt::format("{} {}", call,
                             process().left ? "after terrane_finalize" : "before terrane_init"));
@@ -74,6 +94,7 @@ extern "C" {
 
 int terrane_init(void) noexcept {
   Process& self = process();
+  if (self.is_child) return fail_in_child("terrane_init");
   std::lock_guard hold(self.mutex);
   if (self.owned != nullptr || self.left) {
     return fail(Status::kState,
@@ -85,15 +106,19 @@ int terrane_init(void) noexcept {
     return fail(Status::kSystem, node.error().message);
   }
   self.owned = std::move(node).value();
+  pthread_atfork(nullptr, nullptr, leave_in_child);
   self.node.store(self.owned.get(), std::memory_order_release);
+  terrane::frontend::SharedRange::set(self.owned->shared_base(), self.owned->shared_bytes());
   return TERRANE_OK;
 }
 
 int terrane_finalize(void) noexcept {
   Process& self = process();
+  if (self.is_child) return fail_in_child("terrane_finalize");
   std::lock_guard hold(self.mutex);
   return with_node("terrane_finalize", [&](Node& node) -> Outcome {
     node.leave();
+    terrane::frontend::SharedRange::clear();
     self.left = true;
     self.node.store(nullptr, std::memory_order_release);
     self.owned.reset();

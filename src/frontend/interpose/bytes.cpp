@@ -1,0 +1,118 @@
+// Calls that move bytes between one buffer and a file or a socket: read(2), pread(2), recv(2) and
+// those that write. None is noexcept: they are points where a thread can be cancelled.
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "frontend/interpose/arguments.h"
+#include "frontend/interpose/next.h"
+#include "frontend/interpose/transfer.h"
+
+using terrane::frontend::deliver;
+using terrane::frontend::In;
+using terrane::frontend::InBytes;
+using terrane::frontend::InOut;
+using terrane::frontend::next;
+using terrane::frontend::OutBytes;
+using terrane::frontend::receive;
+using terrane::frontend::SharedRange;
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+ssize_t read(int fd, void* to, size_t bytes) {
+  auto* call = next<"read">(::read);
+  if (!SharedRange::contains(to)) return call(fd, to, bytes);
+  return receive(fd, to, bytes, [=](void* own, size_t n, size_t) { return call(fd, own, n); });
+}
+
+ssize_t pread(int fd, void* to, size_t bytes, off_t offset) {
+  auto* call = next<"pread">(::pread);
+  if (!SharedRange::contains(to)) return call(fd, to, bytes, offset);
+  return receive(fd, to, bytes, [=](void* own, size_t n, size_t done) {
+    return call(fd, own, n, offset + static_cast<off_t>(done));
+  });
+}
+
+ssize_t pread64(int fd, void* to, size_t bytes, off64_t offset) {
+  return pread(fd, to, bytes, offset);
+}
+
+ssize_t write(int fd, const void* from, size_t bytes) {
+  auto* call = next<"write">(::write);
+  if (!SharedRange::contains(from)) return call(fd, from, bytes);
+  return deliver(from, bytes, [=](const void* own, size_t n, size_t) { return call(fd, own, n); });
+}
+
+ssize_t pwrite(int fd, const void* from, size_t bytes, off_t offset) {
+  auto* call = next<"pwrite">(::pwrite);
+  if (!SharedRange::contains(from)) return call(fd, from, bytes, offset);
+  return deliver(from, bytes, [=](const void* own, size_t n, size_t done) {
+    return call(fd, own, n, offset + static_cast<off_t>(done));
+  });
+}
+
+ssize_t pwrite64(int fd, const void* from, size_t bytes, off64_t offset) {
+  return pwrite(fd, from, bytes, offset);
+}
+
+ssize_t recvfrom(int fd, void* to, size_t bytes, int flags, sockaddr* address, socklen_t* size) {
+  auto* call = next<"recvfrom">(::recvfrom);
+  if (!SharedRange::contains(to) && !SharedRange::contains(address) && !SharedRange::contains(size))
+    return call(fd, to, bytes, flags, address, size);
+  InOut<socklen_t> own_size(size);
+  socklen_t room = size != nullptr ? *own_size.get() : 0;
+  OutBytes own_address(address, std::min<size_t>(room, sizeof(sockaddr_storage)));
+  auto once = [&](void* own, size_t n, size_t) {
+    return call(fd, own, n, flags, static_cast<sockaddr*>(own_address.get()), own_size.get());
+  };
+  ssize_t got = SharedRange::contains(to) ? receive(fd, to, bytes, once) : once(to, bytes, 0);
+  if (size != nullptr) got = own_address.done(got, std::min(room, *own_size.get()));
+  return own_size.done(got);
+}
+
+ssize_t recv(int fd, void* to, size_t bytes, int flags) {
+  auto* call = next<"recv">(::recv);
+  if (!SharedRange::contains(to)) return call(fd, to, bytes, flags);
+  return receive(fd, to, bytes,
+                 [=](void* own, size_t n, size_t) { return call(fd, own, n, flags); });
+}
+
+ssize_t send(int fd, const void* from, size_t bytes, int flags) {
+  auto* call = next<"send">(::send);
+  if (!SharedRange::contains(from)) return call(fd, from, bytes, flags);
+  return deliver(from, bytes,
+                 [=](const void* own, size_t n, size_t) { return call(fd, own, n, flags); });
+}
+
+ssize_t sendto(int fd, const void* from, size_t bytes, int flags, const sockaddr* address,
+               socklen_t size) {
+  auto* call = next<"sendto">(::sendto);
+  if (!SharedRange::contains(from) && !SharedRange::contains(address))
+    return call(fd, from, bytes, flags, address, size);
+  InBytes own_address(address, std::min<size_t>(size, sizeof(sockaddr_storage)));
+  auto once = [&](const void* own, size_t n, size_t) {
+    return call(fd, own, n, flags, static_cast<const sockaddr*>(own_address.get()), size);
+  };
+  return SharedRange::contains(from) ? deliver(from, bytes, once) : once(from, bytes, 0);
+}
+
+ssize_t sendfile(int to, int from, off_t* offset, size_t bytes) noexcept {
+  InOut<off_t> own(offset);
+  return own.done(next<"sendfile">(::sendfile)(to, from, own.get(), bytes));
+}
+
+ssize_t sendfile64(int to, int from, off64_t* offset, size_t bytes) noexcept {
+  return sendfile(to, from, offset, bytes);
+}
+
+ssize_t getrandom(void* to, size_t bytes, unsigned flags) {
+  auto* call = next<"getrandom">(::getrandom);
+  if (!SharedRange::contains(to)) return call(to, bytes, flags);
+  return receive(-1, to, bytes, [=](void* own, size_t n, size_t) { return call(own, n, flags); });
+}
+
+}  // extern "C"
+#pragma GCC visibility pop

@@ -1,0 +1,87 @@
+// Calls about processes and time that fill in something small.
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "frontend/interpose/arguments.h"
+#include "frontend/interpose/next.h"
+
+using terrane::frontend::In;
+using terrane::frontend::next;
+using terrane::frontend::Out;
+
+namespace {
+
+struct Pair {
+  int ends[2];
+};
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+int pipe(int pair[2]) noexcept {
+  Out<Pair> own(reinterpret_cast<Pair*>(pair));
+  return own.done(next<"pipe">(::pipe)(own.get()->ends));
+}
+
+int pipe2(int pair[2], int flags) noexcept {
+  Out<Pair> own(reinterpret_cast<Pair*>(pair));
+  return own.done(next<"pipe2">(::pipe2)(own.get()->ends, flags));
+}
+
+pid_t wait(int* status) {
+  Out<int> own(status);
+  return own.done(next<"wait">(::wait)(own.get()));
+}
+
+pid_t waitpid(pid_t child, int* status, int options) {
+  terrane::frontend::InOut<int> own(status);
+  return own.done(next<"waitpid">(::waitpid)(child, own.get(), options));
+}
+
+pid_t wait4(pid_t child, int* status, int options, rusage* usage) noexcept {
+  terrane::frontend::InOut<int> own(status);
+  terrane::frontend::InOut<rusage> own_usage(usage);
+  pid_t result = next<"wait4">(::wait4)(child, own.get(), options, own_usage.get());
+  return own_usage.done(own.done(result));
+}
+
+int waitid(idtype_t kind, id_t id, siginfo_t* info, int options) {
+  Out<siginfo_t> own(info);
+  return own.done(next<"waitid">(::waitid)(kind, id, own.get(), options));
+}
+
+int getrusage(__rusage_who_t who, rusage* usage) noexcept {
+  Out<rusage> own(usage);
+  return own.done(next<"getrusage">(::getrusage)(who, own.get()));
+}
+
+int uname(utsname* to) noexcept {
+  Out<utsname> own(to);
+  return own.done(next<"uname">(::uname)(own.get()));
+}
+
+// What is left is told when a signal has come, that is by an error.
+int nanosleep(const timespec* time, timespec* left) {
+  In<timespec> own(time);
+  timespec own_left{};
+  int result = next<"nanosleep">(::nanosleep)(own.get(), &own_left);
+  if (result != 0 && errno == EINTR && left != nullptr) *left = own_left;
+  return result;
+}
+
+int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left) {
+  In<timespec> own(time);
+  timespec own_left{};
+  int error = next<"clock_nanosleep">(::clock_nanosleep)(clock, flags, own.get(), &own_left);
+  bool relative = (flags & TIMER_ABSTIME) == 0;
+  if (error == EINTR && left != nullptr && relative) *left = own_left;
+  return error;
+}
+
+}  // extern "C"
+#pragma GCC visibility pop

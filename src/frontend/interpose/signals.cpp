@@ -1,0 +1,111 @@
+// Signals: faults come by SIGBUS or SIGSEGV, so these reach Terrane first and are open in every
+// thread; programs see their own handlers, masks and stacks.
+#include <pthread.h>
+#include <signal.h>
+
+#include <cerrno>
+#include <new>
+
+#include "frontend/interpose/next.h"
+#include "frontend/interpose/shared_range.h"
+#include "platform/fault_source.h"
+#include "platform/program_signals.h"
+
+namespace platform = terrane::platform;
+using terrane::frontend::next;
+
+namespace {
+
+// signal() in the manner of BSD or of System V.
+sighandler_t install(int signal_number, sighandler_t handler, int flags) {
+  if (handler == SIG_ERR) {
+    errno = EINVAL;
+    return SIG_ERR;
+  }
+  struct sigaction action {};
+  struct sigaction before {};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  if ((flags & SA_NODEFER) == 0) sigaddset(&action.sa_mask, signal_number);
+  return platform::program_sigaction(signal_number, &action, &before) == 0 ? before.sa_handler
+                                                                           : SIG_ERR;
+}
+
+// What a new thread begins with. Owned by the thread.
+struct Start {
+  void* (*function)(void*);
+  void* argument;
+  std::uint8_t closed;
+};
+
+// Before its own code: a stack for faults, which may come where the thread has little of its own.
+void* run_thread(void* raw) {
+  Start start = *static_cast<Start*>(raw);
+  delete static_cast<Start*>(raw);
+  platform::believe_closed(start.closed);
+  platform::open_fault_signals();
+  platform::ensure_signal_stack();
+  return start.function(start.argument);
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+int sigaction(int signal_number, const struct sigaction* action,
+              struct sigaction* before) noexcept {
+  return platform::program_sigaction(signal_number, action, before);
+}
+
+sighandler_t signal(int signal_number, sighandler_t handler) noexcept {
+  if (!platform::is_fault_signal(signal_number))
+    return next<"signal">(::signal)(signal_number, handler);
+  return install(signal_number, handler, SA_RESTART);
+}
+
+sighandler_t ssignal(int signal_number, sighandler_t handler) noexcept {
+  return signal(signal_number, handler);
+}
+
+sighandler_t sysv_signal(int signal_number, sighandler_t handler) noexcept {
+  return install(signal_number, handler, static_cast<int>(SA_RESETHAND) | SA_NODEFER);
+}
+
+sighandler_t __sysv_signal(int signal_number, sighandler_t handler) noexcept {
+  return sysv_signal(signal_number, handler);
+}
+
+int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) noexcept {
+  return platform::program_sigmask(how, set, before);
+}
+
+int sigprocmask(int how, const sigset_t* set, sigset_t* before) noexcept {
+  int error = platform::program_sigmask(how, set, before);
+  if (error == 0) return 0;
+  errno = error;
+  return -1;
+}
+
+int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
+  return platform::program_sigaltstack(stack, before);
+}
+
+// ThreadSanitizer must know a thread before any code of ours runs in it: threads get their stack at
+// their first fault there.
+#ifndef __SANITIZE_THREAD__
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
+                   void* argument) noexcept {
+  auto* call = next<"pthread_create">(::pthread_create);
+  if (!terrane::frontend::SharedRange::exists())
+    return call(thread, attributes, function, argument);
+  auto* start = new (std::nothrow) Start{function, argument, platform::believed_closed()};
+  if (start == nullptr) return EAGAIN;
+  int error = call(thread, attributes, run_thread, start);
+  if (error != 0) delete start;
+  return error;
+}
+#endif
+
+}  // extern "C"
+#pragma GCC visibility pop

@@ -1,0 +1,112 @@
+// Streams. The C library copies small pieces by itself, which faults as any access does, but hands
+// the program's buffer to the kernel where it is larger than the stream's own.
+#include <cstdio>
+#include <cstring>
+
+#include "frontend/interpose/next.h"
+#include "frontend/interpose/transfer.h"
+
+using terrane::frontend::deliver;
+using terrane::frontend::next;
+using terrane::frontend::receive;
+using terrane::frontend::SharedRange;
+
+namespace {
+
+// The stream's lock, held over all the pieces of one call.
+class Locked {
+ public:
+  explicit Locked(FILE* stream) : stream_(stream) { flockfile(stream); }
+  ~Locked() { funlockfile(stream_); }
+  Locked(const Locked&) = delete;
+
+ private:
+  FILE* stream_;
+};
+
+// `bytes` in pieces; how many were moved.
+std::size_t read_stream(void* to, std::size_t bytes, FILE* stream) {
+  auto* call = next<"fread_unlocked">(::fread_unlocked);
+  std::size_t done = 0;
+  while (done < bytes) {
+    std::size_t asked = std::min(bytes - done, terrane::frontend::kReadStep);
+    ssize_t got = receive(-1, static_cast<std::byte*>(to) + done, asked,
+                          [=](void* own, std::size_t n, std::size_t) {
+                            return static_cast<ssize_t>(call(own, 1, n, stream));
+                          });
+    if (got <= 0) break;
+    done += static_cast<std::size_t>(got);
+    if (static_cast<std::size_t>(got) < asked) break;
+  }
+  return done;
+}
+
+std::size_t write_stream(const void* from, std::size_t bytes, FILE* stream) {
+  auto* call = next<"fwrite_unlocked">(::fwrite_unlocked);
+  std::size_t done = 0;
+  while (done < bytes) {
+    std::size_t asked = std::min(bytes - done, terrane::frontend::kMostBytes);
+    ssize_t taken = deliver(static_cast<const std::byte*>(from) + done, asked,
+                            [=](const void* own, std::size_t n, std::size_t) {
+                              return static_cast<ssize_t>(call(own, 1, n, stream));
+                            });
+    if (taken <= 0) break;
+    done += static_cast<std::size_t>(taken);
+    if (static_cast<std::size_t>(taken) < asked) break;
+  }
+  return done;
+}
+
+std::size_t write_string(const char* text, FILE* stream) {
+  return write_stream(text, std::strlen(text), stream);
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+size_t fread_unlocked(void* to, size_t size, size_t count, FILE* stream) {
+  if (!SharedRange::contains(to))
+    return next<"fread_unlocked">(::fread_unlocked)(to, size, count, stream);
+  return size == 0 ? 0 : read_stream(to, size * count, stream) / size;
+}
+
+size_t fread(void* to, size_t size, size_t count, FILE* stream) {
+  if (!SharedRange::contains(to)) return next<"fread">(::fread)(to, size, count, stream);
+  Locked hold(stream);
+  return size == 0 ? 0 : read_stream(to, size * count, stream) / size;
+}
+
+size_t fwrite_unlocked(const void* from, size_t size, size_t count, FILE* stream) {
+  if (!SharedRange::contains(from))
+    return next<"fwrite_unlocked">(::fwrite_unlocked)(from, size, count, stream);
+  return size == 0 ? 0 : write_stream(from, size * count, stream) / size;
+}
+
+size_t fwrite(const void* from, size_t size, size_t count, FILE* stream) {
+  if (!SharedRange::contains(from)) return next<"fwrite">(::fwrite)(from, size, count, stream);
+  Locked hold(stream);
+  return size == 0 ? 0 : write_stream(from, size * count, stream) / size;
+}
+
+int fputs_unlocked(const char* text, FILE* stream) {
+  if (!SharedRange::contains(text)) return next<"fputs_unlocked">(::fputs_unlocked)(text, stream);
+  return write_string(text, stream) == std::strlen(text) ? 1 : EOF;
+}
+
+int fputs(const char* text, FILE* stream) {
+  if (!SharedRange::contains(text)) return next<"fputs">(::fputs)(text, stream);
+  Locked hold(stream);
+  return write_string(text, stream) == std::strlen(text) ? 1 : EOF;
+}
+
+int puts(const char* text) {
+  if (!SharedRange::contains(text)) return next<"puts">(::puts)(text);
+  Locked hold(stdout);
+  bool done = write_string(text, stdout) == std::strlen(text);
+  return done && putc_unlocked('\n', stdout) != EOF ? 1 : EOF;
+}
+
+}  // extern "C"
+#pragma GCC visibility pop

@@ -1,0 +1,136 @@
+// Calls with lists of buffers: readv(2), preadv(2), recvmsg(2) and those that write.
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "frontend/interpose/arguments.h"
+#include "frontend/interpose/next.h"
+#include "frontend/interpose/transfer.h"
+
+using terrane::frontend::Gathered;
+using terrane::frontend::next;
+using terrane::frontend::OutBytes;
+using terrane::frontend::SharedRange;
+
+namespace {
+
+// call(list, count) is the system call on a list of buffers.
+template <typename Call>
+ssize_t read_list(const iovec* list, int count, Call call) {
+  if (!Gathered::needed(list, count)) return call(list, count);
+  Gathered all(list, count);
+  if (!all.ok()) return -1;
+  ssize_t got = call(all.list(), 1);
+  if (got > 0 && !all.spread(static_cast<std::size_t>(got))) return -1;
+  return got;
+}
+
+template <typename Call>
+ssize_t write_list(const iovec* list, int count, Call call) {
+  if (!Gathered::needed(list, count)) return call(list, count);
+  Gathered all(list, count);
+  if (!all.ok() || !all.collect()) return -1;
+  return call(all.list(), 1);
+}
+
+// Whether any part of a message lies in shared memory.
+bool is_shared(const msghdr* message) {
+  if (!SharedRange::exists()) return false;
+  return SharedRange::contains(message) || SharedRange::contains(message->msg_name) ||
+         SharedRange::contains(message->msg_control) ||
+         Gathered::needed(message->msg_iov, static_cast<int>(message->msg_iovlen));
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+ssize_t readv(int fd, const iovec* list, int count) {
+  auto* call = next<"readv">(::readv);
+  return read_list(list, count, [=](const iovec* l, int n) { return call(fd, l, n); });
+}
+
+ssize_t preadv(int fd, const iovec* list, int count, off_t offset) {
+  auto* call = next<"preadv">(::preadv);
+  return read_list(list, count, [=](const iovec* l, int n) { return call(fd, l, n, offset); });
+}
+
+ssize_t preadv64(int fd, const iovec* list, int count, off64_t offset) {
+  return preadv(fd, list, count, offset);
+}
+
+ssize_t preadv2(int fd, const iovec* list, int count, off_t offset, int flags) {
+  auto* call = next<"preadv2">(::preadv2);
+  return read_list(list, count,
+                   [=](const iovec* l, int n) { return call(fd, l, n, offset, flags); });
+}
+
+ssize_t preadv64v2(int fd, const iovec* list, int count, off64_t offset, int flags) {
+  return preadv2(fd, list, count, offset, flags);
+}
+
+ssize_t writev(int fd, const iovec* list, int count) {
+  auto* call = next<"writev">(::writev);
+  return write_list(list, count, [=](const iovec* l, int n) { return call(fd, l, n); });
+}
+
+ssize_t pwritev(int fd, const iovec* list, int count, off_t offset) {
+  auto* call = next<"pwritev">(::pwritev);
+  return write_list(list, count, [=](const iovec* l, int n) { return call(fd, l, n, offset); });
+}
+
+ssize_t pwritev64(int fd, const iovec* list, int count, off64_t offset) {
+  return pwritev(fd, list, count, offset);
+}
+
+ssize_t pwritev2(int fd, const iovec* list, int count, off_t offset, int flags) {
+  auto* call = next<"pwritev2">(::pwritev2);
+  return write_list(list, count,
+                    [=](const iovec* l, int n) { return call(fd, l, n, offset, flags); });
+}
+
+ssize_t pwritev64v2(int fd, const iovec* list, int count, off64_t offset, int flags) {
+  return pwritev2(fd, list, count, offset, flags);
+}
+
+ssize_t recvmsg(int fd, msghdr* message, int flags) {
+  auto* call = next<"recvmsg">(::recvmsg);
+  if (!is_shared(message)) return call(fd, message, flags);
+  msghdr own = *message;
+  OutBytes name(own.msg_name, own.msg_namelen);
+  OutBytes control(own.msg_control, own.msg_controllen);
+  msghdr got = own;
+  got.msg_name = name.get();
+  got.msg_control = control.get();
+  ssize_t result = read_list(own.msg_iov, static_cast<int>(own.msg_iovlen), [&](auto* list, int n) {
+    got.msg_iov = const_cast<iovec*>(list);
+    got.msg_iovlen = static_cast<size_t>(n);
+    return call(fd, &got, flags);
+  });
+  if (result < 0) return result;
+  result = name.done(result, std::min(own.msg_namelen, got.msg_namelen));
+  result = control.done(result, std::min(own.msg_controllen, got.msg_controllen));
+  message->msg_namelen = got.msg_namelen;
+  message->msg_controllen = got.msg_controllen;
+  message->msg_flags = got.msg_flags;
+  return result;
+}
+
+ssize_t sendmsg(int fd, const msghdr* message, int flags) {
+  auto* call = next<"sendmsg">(::sendmsg);
+  if (!is_shared(message)) return call(fd, message, flags);
+  msghdr own = *message;
+  terrane::frontend::InBytes name(own.msg_name, own.msg_namelen);
+  terrane::frontend::InBytes control(own.msg_control, own.msg_controllen);
+  own.msg_name = const_cast<void*>(name.get());
+  own.msg_control = const_cast<void*>(control.get());
+  return write_list(own.msg_iov, static_cast<int>(own.msg_iovlen), [&](auto* list, int n) {
+    own.msg_iov = const_cast<iovec*>(list);
+    own.msg_iovlen = static_cast<size_t>(n);
+    return call(fd, &own, flags);
+  });
+}
+
+}  // extern "C"
+#pragma GCC visibility pop

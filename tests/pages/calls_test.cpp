@@ -1,0 +1,29 @@
+// System calls on shared memory whose pages come and go.
+#include <gtest/gtest.h>
+
+#include "../cluster/launched.h"
+#include "fault_sources.h"
+
+namespace terrane::cluster_test {
+namespace {
+
+class CallsTest : public testing::TestWithParam<const char*> {
+ protected:
+  static void expect_good(int nodes, const std::string& sizes) {
+    Launched::Options options;
+    options.environment = {std::string("TERRANE_FAULT_SOURCE=") + GetParam()};
+    std::vector<std::string> command{kTerrane, "run", "-n", std::to_string(nodes), CALLS_PROGRAM};
+    for (const std::string& size : words(sizes)) command.push_back(size);
+    Outcome outcome = Launched(command, std::move(options)).finish();
+    EXPECT_FALSE(outcome.timed_out) << outcome.err;
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(FaultSources, CallsTest, every_fault_source(), fault_source_name);
+
+TEST_P(CallsTest, WorkOnPagesThatAreNotPresent) { expect_good(2, "1 100 4096 10000"); }
+TEST_P(CallsTest, WorkOnBuffersOfManyPages) { expect_good(2, "300000 1500000"); }
+TEST_P(CallsTest, WorkInAJobOfOne) { expect_good(1, "5000"); }
+
+}  // namespace
+}  // namespace terrane::cluster_test
