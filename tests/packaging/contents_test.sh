@@ -26,7 +26,13 @@ for program in bin/terrane lib/libterrane.so lib/terrane/examples/counter lib/te
 done
 names=$(grep -rlF -e "$source/src/" -e "$source/include" -e "$build/" "$stage")
 [ -z "$names" ] || fail "names the folder of the sources or of the build: $names"
+# What is not Terrane's own stands in front of a function of the C library.
 exported=$(nm -D --defined-only "$stage/lib/libterrane.so" | awk '{ print $3 }' | grep -v -e '^terrane_' -e '^TERRANE_0')
-[ -z "$exported" ] || fail "exported beside terrane_*: $exported"
+libc=$(ldd "$stage/lib/libterrane.so" | sed -n 's/.*libc\.so\.6 => \([^ ]*\).*/\1/p')
+of_libc=$(nm -D --defined-only "$libc" | awk '{ print $3 }' | sed 's/@.*//')
+for name in $exported; do
+  printf '%s\n' "$of_libc" | grep -qxF "$name" || fail "exported, and neither terrane_* nor the C library's: $name"
+done
+printf '%s\n' "$exported" | grep -qxF read || fail "read() on shared memory is not served"
 "$stage/bin/terrane" --version >/dev/null || fail "terrane --version fails"
 exit $((failures > 0))
