@@ -18,7 +18,7 @@ MAY_INCLUDE = {
     "runtime": {"protocol", "wire", "transport", "platform", "bootstrap"},
     "frontend": {"runtime", "platform"},
     "gateway": {"runtime"},
-    "tools": {"runtime", "sim", "bootstrap", "platform"},
+    "tools": {"runtime", "sim", "transport", "bootstrap", "platform"},
 }
 # These folders run inside the simulator: nothing of the operating system, no thread, clock or chance.
 PURE = {"wire", "protocol"}

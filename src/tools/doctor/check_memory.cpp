@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/doctor/checks.h"
+
+namespace terrane::tools {
+namespace {
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+constexpr std::uint64_t kLittleMemory = 256 * kMiB;
+constexpr std::uint64_t kFewFiles = 1024;
+
+std::string size_text(std::uint64_t bytes) {
+  double gib = static_cast<double>(bytes) / static_cast<double>(std::uint64_t{1} << 30);
+  if (gib >= 10240) return fmt::format("{:.1f} TiB", gib / 1024);
+  return gib >= 1 ? fmt::format("{:.1f} GiB", gib) : fmt::format("{} MiB", bytes / kMiB);
+}
+
+std::string limit_text(const Limit& limit) {
+  return limit ? fmt::format("{}", *limit) : "unlimited";
+}
+
+void check_shm(const MemoryFacts& memory, Findings& out) {
+  // Nothing of ours lies there, but UCX and MPI use it.
+  if (!memory.shm_free_bytes) {
+    out.push_back({Level::kNote, "/dev/shm",
+                   "it is not mounted; Terrane does not use it, other libraries may",
+                   "mount -t tmpfs tmpfs /dev/shm"});
+    return;
+  }
+  out.push_back({Level::kOk, "/dev/shm",
+                 size_text(*memory.shm_free_bytes) + " free; Terrane does not use it"});
+}
+
+}  // namespace
+
+void check_memory(const MemoryFacts& memory, Findings& out) {
+  std::uint64_t available = memory.available_bytes;
+  std::string text = fmt::format("{} available of {}, {} of swap", size_text(available),
+                                 size_text(memory.total_bytes), size_text(memory.swap_bytes));
+  if (memory.group_bytes && *memory.group_bytes < memory.total_bytes) {
+    text += fmt::format("; the control group allows {}", size_text(*memory.group_bytes));
+    available = std::min(available, *memory.group_bytes);
+  }
+  if (available < kLittleMemory) {
+    out.push_back({Level::kNote, "memory", text + ": little for shared pages and their copies",
+                   "terrane run --memory SIZE bounds what a node keeps"});
+  } else {
+    out.push_back({Level::kOk, "memory", text});
+  }
+  check_shm(memory, out);
+  if (memory.overcommit == 2) {
+    out.push_back({Level::kNote, "overcommit",
+                   "vm.overcommit_memory = 2: the shared space counts as if all of it were used; a "
+                   "smaller one may be needed",
+                   "sysctl -w vm.overcommit_memory=0, or export TERRANE_SPACE=1G"});
+  }
+  bool huge = memory.huge_shared_pages == "always" || memory.huge_shared_pages == "force";
+  if (huge) {
+    out.push_back({Level::kNote, "huge pages",
+                   fmt::format("transparent huge pages of shared memory are \"{}\": a page that is "
+                               "touched may take 2 MiB",
+                               memory.huge_shared_pages),
+                   "echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled"});
+  }
+}
+
+void check_limits(const LimitFacts& limits, Findings& out) {
+  out.push_back(
+      {Level::kOk, "nodes here", fmt::format("up to {} ({})", limits.nodes, limits.nodes_reason)});
+  std::string files = fmt::format("descriptors: {} (hard {})", limit_text(limits.files_soft),
+                                  limit_text(limits.files_hard));
+  if (limits.files_hard && *limits.files_hard < kFewFiles) {
+    out.push_back(
+        {Level::kNote, "limits", files + ": few nodes can be started", "ulimit -Hn 65536"});
+  } else {
+    out.push_back({Level::kOk, "limits", files});
+  }
+  if (!limits.root && limits.processes && *limits.processes < kFewFiles) {
+    out.push_back({Level::kNote, "limits",
+                   fmt::format("processes and threads: {}; a node has two threads of its own",
+                               *limits.processes),
+                   "ulimit -u 4096"});
+  }
+  if (limits.address_space && *limits.address_space < limits.space_bytes) {
+    out.push_back({Level::kProblem, "limits",
+                   fmt::format("a process may have {} of addresses, and the shared space wants {}",
+                               size_text(*limits.address_space), size_text(limits.space_bytes)),
+                   "ulimit -v unlimited, or export TERRANE_SPACE=1G"});
+  }
+  if (limits.locked_memory && *limits.locked_memory < 64 * kMiB) {
+    out.push_back(
+        {Level::kOk, "limits",
+         fmt::format("locked memory: {}; only RDMA needs more", size_text(*limits.locked_memory))});
+  }
+}
+
+}  // namespace terrane::tools
