@@ -1,5 +1,6 @@
 #include "transport/parcel.h"
 
+#include <cstdint>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -37,11 +38,18 @@ Parcel* ParcelPool::take_kept(std::size_t bytes) {
 }
 
 Parcel* ParcelPool::take(std::size_t bytes) {
+  Parcel* parcel = try_take(bytes);
+  TERRANE_CHECK(parcel != nullptr, "no memory left to keep a message");
+  return parcel;
+}
+
+Parcel* ParcelPool::try_take(std::size_t bytes) {
+  if (bytes > PTRDIFF_MAX - sizeof(Parcel)) return nullptr;
   Parcel* parcel = take_kept(bytes);
   if (parcel == nullptr) {
     std::size_t capacity = bytes <= kSmallBytes ? kSmallBytes : bytes;
     void* memory = std::malloc(sizeof(Parcel) + capacity);
-    TERRANE_CHECK(memory != nullptr, "no memory left to keep a message");
+    if (memory == nullptr) return nullptr;
     parcel = new (memory) Parcel{};
     parcel->capacity = capacity;
   }

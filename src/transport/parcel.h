@@ -51,6 +51,8 @@ class ParcelPool {
 
   // A parcel for `bytes`. Ends the process when there is no memory for it.
   Parcel* take(std::size_t bytes);
+  // The same for a size that somebody else names; nullptr when there is no memory for it.
+  Parcel* try_take(std::size_t bytes);
   void give(Parcel* parcel);
 
  private:

@@ -110,8 +110,15 @@ ucs_status_t Inbox::keep(Source& source, Slot& slot, const Arrival& arrival) {
 
 // It is announced: UCX brings it into our memory.
 ucs_status_t Inbox::fetch(Source& source, Slot& slot, const Arrival& arrival) {
+  Parcel* parcel = pool_.try_take(arrival.bytes);
+  if (parcel == nullptr) {  // nobody sends so much
+    kept_bytes_ -= arrival.bytes;
+    slot = {};
+    refuse(source);
+    return UCS_OK;
+  }
   slot.state = State::kComing;
-  Parcel* parcel = slot.parcel = pool_.take(arrival.bytes);
+  slot.parcel = parcel;
   parcel->frame = arrival.frame;
   parcel->owner = this;
   ucp_request_param_t param{};

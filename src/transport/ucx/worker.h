@@ -24,6 +24,8 @@ struct WorkerOptions {
 class Worker {
  public:
   static base::Result<std::unique_ptr<Worker>> create(const WorkerOptions& options);
+  // One that calls these functions and has no library behind it: for tests of what comes in.
+  explicit Worker(const UcxApi& api) : api_(api) {}
   ~Worker();
   Worker(const Worker&) = delete;
 
