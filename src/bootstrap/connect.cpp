@@ -10,6 +10,7 @@
 #include "bootstrap/foreign_launcher.h"
 #include "bootstrap/job_of_one.h"
 #include "bootstrap/local_bootstrap.h"
+#include "bootstrap/pmix_bootstrap.h"
 
 namespace terrane::bootstrap {
 namespace {
@@ -66,6 +67,7 @@ base::Result<std::unique_ptr<Bootstrap>> Bootstrap::connect() {
   std::optional<std::string> socket = take_socket_variable();
   raise_descriptor_limit();
   if (!socket) {
+    if (PmixClient::offered()) return PmixBootstrap::connect();
     if (auto foreign = foreign_launcher()) return *foreign;
     return std::unique_ptr<Bootstrap>(std::make_unique<JobOfOne>());
   }

@@ -36,6 +36,7 @@ int run_command_line(int argc, char** argv) {
   tools::add_run_command(app, context);
   tools::add_info_command(app, context);
   tools::add_doctor_command(app, context);
+  tools::add_adopt_command(app, context);
   tools::add_sim_command(app, context);
 
   std::vector<std::string> words(argv + 1, argv + argc);

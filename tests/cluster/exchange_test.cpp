@@ -103,6 +103,10 @@ TEST(ForeignTest, AnotherLaunchersProcessesAreRefusedWithTheCommandThatWorks) {
   Outcome done = Launched({kNodeProgram, "join"}, mpirun).finish();
   EXPECT_TRUE(holds(done.out, "started by Open MPI's mpirun as one of 4 processes"));
   EXPECT_TRUE(holds(done.out, "start it with: terrane run -n 4 PROGRAM"));
+  Launched::Options srun{.environment = {"SLURM_STEP_NUM_TASKS=3"}};
+  done = Launched({kNodeProgram, "join"}, srun).finish();
+  EXPECT_TRUE(holds(done.out, "started by srun as one of 3 processes"));
+  EXPECT_TRUE(holds(done.out, "start it with: srun --mpi=pmix -n 3 PROGRAM"));
   Launched::Options pmix{.environment = {"PMIX_RANK=2"}};
   EXPECT_TRUE(holds(Launched({kNodeProgram, "join"}, pmix).finish().out, "PMIx"));
   EXPECT_EQ(run("-n 2", "join exchange:0:0 leave", mpirun).exit_code, 0);

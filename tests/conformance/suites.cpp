@@ -11,7 +11,6 @@ std::vector<std::string> all_transports() {
 std::vector<std::string> peer_transports() {
   auto names = all_transports();
   std::erase(names, "self");
-  names.push_back("mixed_near");
   return names;
 }
 

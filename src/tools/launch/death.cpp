@@ -50,7 +50,8 @@ std::string advice(const Death& death) {
     case Death::Cause::kNotLeft:
       return "a program that joined a job must leave it (terrane_finalize) before it ends";
     case Death::Cause::kLost:
-      return "start the program without a wrapper to learn how it ended";
+      return death.sentence.empty() ? "start the program without a wrapper to learn how it ended"
+                                    : "";
     case Death::Cause::kNotStarted:
       return death.number == ENOENT
                  ? "the file exists, so its interpreter (its #! line or the loader) is missing"
@@ -72,7 +73,8 @@ std::string what_happened(const Death& death) {
     case Death::Cause::kNotLeft:
       return "ended without leaving the job";
     case Death::Cause::kLost:
-      return "ended under its wrapper without leaving the job";
+      return death.sentence.empty() ? "ended under its wrapper without leaving the job"
+                                    : death.sentence;
     case Death::Cause::kNotStarted:
       return fmt::format("could not be started: {}", std::strerror(death.number));
     case Death::Cause::kSentence:

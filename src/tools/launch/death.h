@@ -19,7 +19,8 @@ struct Death {
     kSentence,    // the node gave `sentence`; `number` is the exit code
     kExitCode,    // `number` is the exit code
     kNotLeft,     // it joined and ended with 0 without leaving
-    kLost,        // the process that joined, under a wrapper, has gone; how is not known
+    kLost,        // the process that joined, under a wrapper, has gone; how is not known; or
+                  // `sentence` says what is
     kLast = kLost,
   };
   NodeId node{};

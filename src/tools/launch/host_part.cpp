@@ -18,6 +18,9 @@ namespace {
 
 constexpr std::uint64_t kAskMs = 100;  // from SIGTERM to SIGKILL
 constexpr std::uint64_t kKillAgainMs = 10;
+// For another launcher to see how the first node failed before it sees others end by our signals:
+// its exit code is that of the first.
+constexpr std::uint32_t kLauncherFirstMs = 50;
 constexpr std::uint64_t kPatienceMs =
     2000;  // with processes that SIGKILL does not end (in the kernel)
 
@@ -66,7 +69,8 @@ base::Result<> HostPart::start(base::UniqueFd input) {
   if (plan_.tag_output) {
     if (auto started = start_tagger(); !started) return started;
   }
-  if (auto started = start_nodes(std::move(input)); !started) return started;
+  auto started = around_.door ? open_door() : start_nodes(std::move(input));
+  if (!started) return started;
   if (plan_.heartbeat_ms != 0) look_.set_in(stopped_.period_ms());
   return {};
 }
@@ -123,13 +127,17 @@ base::Result<> HostPart::start_node(std::uint32_t node, int input, const cpu_set
                   .cpus = cpus};
   auto pid = spawn_node(start);
   if (!pid) return pid.error();
-  nodes_[node].pid = pid.value();
-  stopped_.expect(node, now_ms());
   around_.children->expect(
       pid.value(), [this, node, pid = pid.value()](int status) { on_node_end(node, pid, status); });
-  ++running_;
-  report(event::NodeStarted{NodeId{node}, pid.value()});
+  has_started(node, pid.value());
   return {};
+}
+
+void HostPart::has_started(std::uint32_t node, pid_t pid) {
+  nodes_[node].pid = pid;
+  stopped_.expect(node, now_ms());
+  ++running_;
+  report(event::NodeStarted{NodeId{node}, pid});
 }
 
 void HostPart::act(const HostCommand& command) {
@@ -223,9 +231,11 @@ void HostPart::hand_over_lifeline(NodeId node) {
   if (!sent) kept_lifelines_.push_back(std::move(lifeline));
 }
 
+// A node that we started leads a process group; one that we took in may be in its launcher's.
 void HostPart::signal_nodes(int signal) {
   for (std::uint32_t node : here_) {
-    if (nodes_[node].pid != 0) ::kill(-nodes_[node].pid, signal);
+    pid_t pid = nodes_[node].pid;
+    if (pid != 0) ::kill(doorkeeper_ ? pid : -pid, signal);
   }
 }
 
@@ -238,6 +248,7 @@ void HostPart::pass_signal(int signal) {
 void HostPart::end(std::uint32_t delay_ms) {
   if (stage_ != Stage::kRunning) return;
   stage_ = Stage::kEnding;
+  if (doorkeeper_) delay_ms += kLauncherFirstMs;
   ask_.set_in(delay_ms);
   kill_.set_in(delay_ms + kAskMs);
   if (running_ == 0) settle();
@@ -269,6 +280,7 @@ void HostPart::settle() {
   if (stage_ == Stage::kSettling || stage_ == Stage::kEnded) return;
   stage_ = Stage::kSettling;
   for (Timer* timer : {&ask_, &kill_, &give_up_, &judge_, &look_}) timer->clear();
+  if (doorkeeper_) doorkeeper_->rest();
   settle_until_ms_ = now_ms() + kPatienceMs;
   kill_the_rest();
 }

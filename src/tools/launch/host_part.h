@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "base/unique_fd.h"
 #include "bootstrap/relay.h"
 #include "tools/launch/children.h"
+#include "tools/launch/doorkeeper.h"
 #include "tools/launch/host_messages.h"
 #include "tools/launch/loop.h"
 #include "tools/launch/spawn.h"
@@ -30,13 +32,16 @@ struct HostSurroundings {
   int guard = -1;
   // Descriptors that become the nodes' standard output and error; -1: those of this process.
   int output = -1, error = -1;
+  // Where another launcher starts the nodes: the door at which they come in. Taken by start().
+  DoorPlan* door = nullptr;
   // Children of this process that are none of the job's.
   std::function<std::vector<pid_t>()> spared;
 };
 
-// One host's part of a job: starts its nodes, serves their places, sees every death at once, and
-// leaves no process of the job behind. Owns them all; decides nothing about the job, but reports
-// (HostEvent) and does as told (HostCommand). Lives in a process that is a subreaper.
+// One host's part of a job: starts its nodes, or takes in those that another launcher starts,
+// serves their places, sees every death at once, and leaves no process of the job behind. Owns them
+// all; decides nothing about the job, but reports (HostEvent) and does as told (HostCommand). Lives
+// in a process that is a subreaper.
 class HostPart {
  public:
   // `plan` outlives it.
@@ -66,6 +71,7 @@ class HostPart {
   base::Result<> start_tagger();
   base::Result<> start_nodes(base::UniqueFd input);
   base::Result<> start_node(std::uint32_t node, int input, const cpu_set_t* cpus);
+  void has_started(std::uint32_t node, pid_t pid);
   void report(HostEvent event) { around_.listener->on_event(plan_.host, std::move(event)); }
 
   void on_relay();
@@ -82,6 +88,10 @@ class HostPart {
   void maybe_ended();
   std::vector<pid_t> spared() const;
 
+  // host_part_adopted.cpp
+  base::Result<> open_door();
+  void on_adopted_end(NodeId node, pid_t pid, std::optional<int> status);
+
   // host_part_deaths.cpp
   void read_start_errors();
   void watch_joined(std::uint32_t node);
@@ -97,6 +107,7 @@ class HostPart {
   HostSurroundings around_;
   std::string host_name_;
   std::unique_ptr<bootstrap::Relay> relay_;
+  std::unique_ptr<Doorkeeper> doorkeeper_;  // where another launcher starts the nodes
   pid_t tagger_ = 0;
   base::UniqueFd start_errors_in_, start_errors_out_;
   std::vector<base::UniqueFd> tagged_;  // the nodes' ends of the pipes, while they are started

@@ -20,7 +20,8 @@ constexpr std::uint64_t kPatienceMs = 2000;
 // part of it. Owns both.
 class JobEngine final : HostListener, JobOutlet {
  public:
-  JobEngine(const JobPlan& plan, Loop& loop, EngineSide side)
+  // `door`: where another launcher starts the nodes.
+  JobEngine(const JobPlan& plan, Loop& loop, EngineSide side, DoorPlan* door)
       : plan_(plan),
         inheritance_(*side.inheritance),
         input_(std::move(side.input)),
@@ -30,19 +31,9 @@ class JobEngine final : HostListener, JobOutlet {
                 .on_gone = [this] { job_.kill(kExitFailure); },
                 .on_stopped = [this] { guard_stopped(); }}),
         job_(plan, loop, *this),
-        loop_(loop) {}
+        loop_(loop),
+        door_(door) {}
 
-  int run() {
-    if (auto started = start(); !started) {
-      base::log("{}", started.error().message);
-      kill_all_descendants(kPatienceMs);
-      return kExitFailure;
-    }
-    while (!job_.ended()) loop_.turn();
-    return job_.exit_code();
-  }
-
- private:
   base::Result<> start() {
     if (auto opened = children_.open(); !opened) return opened;
     if (auto opened = guard_.open(); !opened) return opened;
@@ -50,12 +41,19 @@ class JobEngine final : HostListener, JobOutlet {
                                                   .children = &children_,
                                                   .listener = this,
                                                   .inheritance = &inheritance_,
-                                                  .guard = guard_.socket()});
+                                                  .guard = guard_.socket(),
+                                                  .door = door_});
     if (auto started = part_->start(std::move(input_)); !started) return started;
     job_.started();
     return {};
   }
 
+  int run() {
+    while (!job_.ended()) loop_.turn();
+    return job_.exit_code();
+  }
+
+ private:
   void guard_stopped() {
     job_.fail(kExitFailure,
               fmt::format("`terrane run` has been stopped for {:.1f} s; the job is being ended",
@@ -74,21 +72,46 @@ class JobEngine final : HostListener, JobOutlet {
   Job job_;
   std::optional<HostPart> part_;
   Loop& loop_;
+  DoorPlan* door_;
 };
+
+using Answer = std::function<void(const base::Result<std::string>&)>;
+
+int run_engine(const JobPlan& plan, EngineSide side, DoorPlan* door, const Answer& answer) {
+  auto loop = Loop::create();
+  if (!loop) {
+    answer(loop.error());
+    return kExitFailure;
+  }
+  JobEngine engine(plan, *loop.value(), std::move(side), door);
+  if (auto started = engine.start(); !started) {
+    answer(started.error());
+    kill_all_descendants(kPatienceMs);
+    return kExitFailure;
+  }
+  answer(std::string());
+  return engine.run();
+}
 
 }  // namespace
 
 int run_job(const JobPlan& plan) {
   GuardOptions options{.command_line = plan.command_line,
                        .heartbeat_ms = plan.program.heartbeat_ms};
-  return run_guarded(options, [&plan](EngineSide side) {
-    auto loop = Loop::create();
-    if (!loop) {
-      base::log_line(loop.error().message);
-      return kExitFailure;
-    }
-    return JobEngine(plan, *loop.value(), std::move(side)).run();
+  Answer complain = [](const base::Result<std::string>& started) {
+    if (!started) base::log("{}", started.error().message);
+  };
+  return run_guarded(options, [&](EngineSide side) {
+    return run_engine(plan, std::move(side), nullptr, complain);
   });
+}
+
+int run_adopting_job(const JobPlan& plan, DoorPlan door, const Answer& answer) {
+  GuardOptions options{.command_line = plan.command_line,
+                       .heartbeat_ms = plan.program.heartbeat_ms,
+                       .passes_input = false};
+  return run_guarded(
+      options, [&](EngineSide side) { return run_engine(plan, std::move(side), &door, answer); });
 }
 
 }  // namespace terrane::tools

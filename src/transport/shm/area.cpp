@@ -1,8 +1,5 @@
 #include "transport/shm/area.h"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <utility>
 
 #include "platform/wait.h"
@@ -60,17 +57,11 @@ bool Area::belongs_to(std::uint32_t pid, AreaShape shape) const {
          page.ring_bytes == shape.ring_bytes;
 }
 
-void wake_owner(const Doorbell& bell) noexcept {
-  ControlPage& control = *bell.control;
-  if (control.attending.load() != 0 || control.sleeping.load() == 0) return;
-  auto how = static_cast<Sleeping>(control.sleeping.exchange(0));
-  if (how == Sleeping::kNobody) return;
+void wake_owner(ControlPage& control) noexcept {
+  if (control.attending.load() != 0) return;
+  if (control.sleeping.load() == 0 || control.sleeping.exchange(0) == 0) return;
   control.bell.fetch_add(1);
-  if (how == Sleeping::kOnBell) return platform::futex_wake_all(control.bell);
-  int saved = errno;
-  std::uint64_t one = 1;
-  [[maybe_unused]] ssize_t put = ::write(bell.fd, &one, sizeof one);
-  errno = saved;
+  platform::futex_wake_all(control.bell);
 }
 
 }  // namespace terrane::transport::shm

@@ -1,16 +1,11 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
 
-#include "transport/part.h"
+#include "transport/transport.h"
 
 namespace terrane::transport::shm {
 
-// How a node's sleeping threads are woken: the first is quicker, the second lets them sleep for
-// another transport at the same time.
-enum class Wake : std::uint8_t { kByFutex, kByDescriptor };
-
-std::unique_ptr<PartFactory> make_shm_factory(Wake wake);
+std::unique_ptr<TransportFactory> make_shm_factory();
 
 }  // namespace terrane::transport::shm

@@ -1,15 +1,11 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
 
-#include "transport/part.h"
+#include "transport/transport.h"
 
 namespace terrane::transport::ucx {
 
-enum class Peers : std::uint8_t { kAll, kOnOtherHosts };
-
-// A transport to those peers; the others must be served by another.
-std::unique_ptr<PartFactory> make_ucx_factory(const TransportOptions& options, Peers peers);
+std::unique_ptr<TransportFactory> make_ucx_factory(const TransportOptions& options);
 
 }  // namespace terrane::transport::ucx

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+
+#include "bootstrap/bootstrap.h"
+#include "bootstrap/pmix_client.h"
+
+namespace terrane::bootstrap {
+
+// A node's place in a job that a PMIx launcher started: `mpirun ./program`, `srun --mpi=pmix
+// ./program`. PMIx tells who is where and carries the job's secret and the address of its hub; all
+// else is done by an engine that the first node of each host starts (adoption.h). Owns the place
+// and the connection to PMIx, which ends in order when the node leaves the job.
+class PmixBootstrap final : public Bootstrap {
+ public:
+  // Collective: every process of the PMIx job calls it. A job of one process is a JobOfOne.
+  static base::Result<std::unique_ptr<Bootstrap>> connect();
+  // Who goes without leaving() has failed.
+  ~PmixBootstrap() override { pmix_->abandon(); }
+
+  NodeId self() const override { return place_->self(); }
+  std::uint32_t nodes() const override { return place_->nodes(); }
+  std::span<const std::uint32_t> hosts() const override { return place_->hosts(); }
+  std::string_view host_name(NodeId node) const override { return place_->host_name(node); }
+  std::uint32_t nodes_on_host() const override { return place_->nodes_on_host(); }
+  base::Result<std::vector<Contribution>> exchange(std::span<const std::byte> bytes,
+                                                   std::span<const int> fds) override {
+    return place_->exchange(bytes, fds);
+  }
+  void leaving() override;
+  [[noreturn]] void fail(std::string_view sentence, int code) override;
+  int news_fd() const override { return place_->news_fd(); }
+  std::optional<DeathNews> take_news() override { return place_->take_news(); }
+
+ private:
+  PmixBootstrap(std::unique_ptr<Bootstrap> place, std::unique_ptr<PmixClient> pmix)
+      : place_(std::move(place)), pmix_(std::move(pmix)) {}
+
+  std::unique_ptr<Bootstrap> place_;
+  std::unique_ptr<PmixClient> pmix_;
+};
+
+}  // namespace terrane::bootstrap

@@ -1,0 +1,111 @@
+// Nodes that Open MPI's mpirun starts itself: mpirun -n 3 ./program.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "launched.h"
+
+namespace terrane::cluster_test {
+namespace {
+
+const std::string kPrefix = std::string("TERRANE_PREFIX=") + PREFIX_FOLDER;
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::vector<std::string> mpirun(int nodes, const char* program, const std::string& arguments) {
+  std::vector<std::string> command = {MPIRUN, "--oversubscribe", "-n", std::to_string(nodes)};
+  if (is_root()) command.emplace_back("--allow-run-as-root");
+  command.emplace_back(program);
+  for (const std::string& word : words(arguments)) command.push_back(word);
+  return command;
+}
+
+class MpirunTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    bool installed = ::access(MPIRUN, X_OK) == 0;
+    if (!installed) GTEST_SKIP() << "Open MPI is not installed (Debian: apt install openmpi-bin)";
+  }
+
+  static Launched::Options options() { return {.environment = {kPrefix}}; }
+  static Outcome run_actions(int nodes, const std::string& actions) {
+    return Launched(mpirun(nodes, kNodeProgram, actions), options()).finish();
+  }
+};
+
+TEST_F(MpirunTest, ItsProcessesAreTheNodesOfAJob) {
+  Launched job(mpirun(4, COUNTER_BINARY, "300"), options());
+  Outcome done = job.finish();
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(done.out, "4 nodes counted to 1200: right\n");
+  EXPECT_GE(job.ms_until_all_gone(), 0);
+}
+
+TEST_F(MpirunTest, CardsAndDescriptorsReachEveryNode) {
+  Outcome done = run_actions(3, "join exchange:100000:3 exchange:10:1 @1 show:place @all leave");
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(done.out, "node 1 of 3, on host 3, news yes\n");
+}
+
+TEST_F(MpirunTest, OneProcessIsAJobOfOne) {
+  Outcome done = run_actions(1, "join exchange:10:1 show:place leave");
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(done.out, "node 0 of 1, on host 1, news no\n");
+}
+
+TEST_F(MpirunTest, ANodesDeathEndsTheJobWithASentence) {
+  Outcome done = run_actions(3, "join exchange:10:1 @1 kill:9 @0 hang @2 hang");
+  EXPECT_EQ(done.exit_code, 128 + SIGKILL);
+  EXPECT_TRUE(holds(done.err, "terrane: node 1 (process ")) << done.err;
+  EXPECT_TRUE(holds(done.err, "was killed by SIGKILL (signal 9)")) << done.err;
+}
+
+TEST_F(MpirunTest, TheFirstFailuresExitCodeIsTheJobs) {
+  Outcome done = run_actions(3, "join exchange:10:1 @1 fail:9:the-disk-is-full @0 hang @2 hang");
+  EXPECT_EQ(done.exit_code, 9) << done.err;
+  EXPECT_TRUE(holds(done.err, "ended the job: the-disk-is-full")) << done.err;
+}
+
+TEST_F(MpirunTest, WhoEndsWithoutLeavingHasFailed) {
+  Outcome done = run_actions(3, "join exchange:10:1 @1 exit:0 @0 exchange:10:1 @2 exchange:10:1");
+  EXPECT_NE(done.exit_code, 0);
+  EXPECT_TRUE(holds(done.err, "ended without leaving the job")) << done.err;
+}
+
+TEST_F(MpirunTest, NoProcessOutlivesAKilledMpirun) {
+  Launched job(mpirun(3, kNodeProgram, "join exchange:10:1 say:up ignore:15 hang"), options());
+  ASSERT_TRUE(job.wait_for("up", 3));
+  ::kill(job.pid(), SIGKILL);
+  EXPECT_GE(job.ms_until_all_gone(), 0);
+}
+
+TEST_F(MpirunTest, ItsNodesDieWithTheirEngine) {
+  Launched job(mpirun(2, kNodeProgram, "join exchange:10:1 say:up hang"), options());
+  ASSERT_TRUE(job.wait_for("up", 2));
+  for (pid_t pid : job.marked_processes()) {
+    char name[64] = {};
+    std::string path = "/proc/" + std::to_string(pid) + "/comm";
+    FILE* file = std::fopen(path.c_str(), "r");
+    if (file && std::fgets(name, sizeof name, file) && holds(name, "job-engine")) {
+      ::kill(pid, SIGKILL);
+    }
+    if (file) std::fclose(file);
+  }
+  EXPECT_NE(job.finish().exit_code, 0);
+  EXPECT_GE(job.ms_until_all_gone(), 0);
+}
+
+TEST_F(MpirunTest, WithoutTheCommandTerraneItSaysWhatIsMissing) {
+  Launched::Options nowhere{.environment = {"TERRANE_PREFIX=/nonexistent"}};
+  Outcome done = Launched(mpirun(2, kNodeProgram, "join"), nowhere).finish();
+  EXPECT_NE(done.exit_code, 0);
+  EXPECT_TRUE(holds(done.out, "there is no /nonexistent/bin/terrane")) << done.out;
+}
+
+}  // namespace
+}  // namespace terrane::cluster_test

@@ -1,0 +1,46 @@
+// Nodes that srun starts itself: srun --mpi=pmix ./program. Runs in the cluster of with_slurm.sh.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <string>
+
+#include "launched.h"
+
+namespace terrane::cluster_test {
+namespace {
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+Outcome srun(const std::string& options, const char* program, const std::string& arguments) {
+  std::vector<std::string> command = {"srun", "--quiet"};
+  for (const std::string& word : words(options)) command.push_back(word);
+  command.emplace_back(program);
+  for (const std::string& word : words(arguments)) command.push_back(word);
+  std::string prefix = std::string("TERRANE_PREFIX=") + PREFIX_FOLDER;
+  return Launched(command, {.environment = {prefix}}).finish();
+}
+
+TEST(SlurmTest, ItsTasksAreTheNodesOfAJob) {
+  Outcome done = srun("--mpi=pmix -N1 -n4", COUNTER_BINARY, "300");
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(done.out, "4 nodes counted to 1200: right\n");
+}
+
+TEST(SlurmTest, ANodesDeathEndsTheJobWithASentence) {
+  Outcome done =
+      srun("--mpi=pmix -N1 -n3", kNodeProgram, "join exchange:10:1 @1 kill:9 @0 hang @2 hang");
+  EXPECT_NE(done.exit_code, 0);
+  EXPECT_TRUE(holds(done.err, "was killed by SIGKILL (signal 9)")) << done.err;
+}
+
+TEST(SlurmTest, TasksWithoutPmixAreRefusedWithTheCommandThatWorks) {
+  Outcome done = srun("--mpi=none -N1 -n2", kNodeProgram, "join");
+  EXPECT_NE(done.exit_code, 0);
+  EXPECT_TRUE(holds(done.out, "start it with: srun --mpi=pmix -n 2 PROGRAM")) << done.out;
+}
+
+}  // namespace
+}  // namespace terrane::cluster_test
