@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "transport/mixed/mixed_factory.h"
 #include "transport/self/self_factory.h"
 #include "transport/shm/shm_factory.h"
 #include "transport/transport.h"
@@ -11,15 +12,23 @@
 namespace terrane::transport {
 namespace {
 
+using Made = std::unique_ptr<TransportFactory>;
+
 struct Backend {
   std::string_view name;
-  std::unique_ptr<TransportFactory> (*make)(const TransportOptions& options);
+  Made (*make)(const TransportOptions& options);
 };
 
 constexpr Backend kBackends[] = {
-    {"self", [](const TransportOptions&) { return self::make_self_factory(); }},
-    {"shm", [](const TransportOptions&) { return shm::make_shm_factory(); }},
-    {"ucx", [](const TransportOptions& options) { return ucx::make_ucx_factory(options); }},
+    {"self", [](const TransportOptions&) -> Made { return self::make_self_factory(); }},
+    {"shm",
+     [](const TransportOptions&) -> Made { return shm::make_shm_factory(shm::Wake::kByFutex); }},
+    {"ucx",
+     [](const TransportOptions& options) -> Made {
+       return ucx::make_ucx_factory(options, ucx::Peers::kAll);
+     }},
+    {"mixed",
+     [](const TransportOptions& options) -> Made { return mixed::make_mixed_factory(options); }},
 };
 
 }  // namespace
@@ -27,6 +36,12 @@ constexpr Backend kBackends[] = {
 bool Placement::one_host() const {
   return std::all_of(host_of.begin(), host_of.end(),
                      [this](std::uint32_t host) { return host == host_of.front(); });
+}
+
+bool Placement::one_node_on_each_host() const {
+  auto hosts = host_of;
+  std::sort(hosts.begin(), hosts.end());
+  return std::adjacent_find(hosts.begin(), hosts.end()) == hosts.end();
 }
 
 std::vector<std::string_view> transport_names() {
@@ -39,7 +54,10 @@ base::Result<std::unique_ptr<TransportFactory>> make_transport(std::string_view 
                                                                const Placement& placement,
                                                                const TransportOptions& options) {
   if (name == "auto") {
-    name = placement.nodes == 1 ? "self" : placement.one_host() ? "shm" : "ucx";
+    name = placement.nodes == 1                ? "self"
+           : placement.one_host()              ? "shm"
+           : placement.one_node_on_each_host() ? "ucx"
+                                               : "mixed";
   }
   for (const Backend& backend : kBackends) {
     if (backend.name == name) return backend.make(options);

@@ -22,6 +22,7 @@ TEST(TransportRegistryTest, AutoIsByWhereTheNodesAre) {
   EXPECT_EQ(make_transport("auto", alone()).value()->name(), "self");
   EXPECT_EQ(make_transport("auto", pair()).value()->name(), "shm");
   EXPECT_EQ(make_transport("auto", {NodeId{0}, 2, {0, 1}}).value()->name(), "ucx");
+  EXPECT_EQ(make_transport("auto", {NodeId{0}, 3, {0, 1, 0}}).value()->name(), "mixed");
 }
 
 TEST(TransportRegistryTest, AnUnknownNameIsAnErrorThatListsTheNames) {

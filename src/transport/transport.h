@@ -44,6 +44,7 @@ struct Placement {
   }
   bool same_host(NodeId a, NodeId b) const { return host_of[a.value] == host_of[b.value]; }
   bool one_host() const;
+  bool one_node_on_each_host() const;
 };
 
 // A region of a node's memory that peers may reach one-sidedly, named by its index in every node's
@@ -110,7 +111,8 @@ class TransportFactory {
 };
 
 // By name; an unknown name gives an error that lists the names there are. "auto" chooses by where
-// the nodes are: self for one node, shm where all are on one host, else ucx.
+// the nodes are: self for one node, shm where all are on one host, ucx where each has a
+// host of its own, else mixed: shm within a host, ucx between hosts.
 base::Result<std::unique_ptr<TransportFactory>> make_transport(
     std::string_view name, const Placement& placement, const TransportOptions& options = {});
 std::vector<std::string_view> transport_names();

@@ -45,7 +45,12 @@ std::vector<transport::ExportedRegion> make_regions(const JobOptions& options,
 std::unique_ptr<transport::Transport> connect(const JobOptions& options, NodeId self, int socket,
                                               std::vector<std::byte*>& mapped) {
   auto placement = transport::Placement::on_one_host(self, options.nodes);
-  auto factory = transport::make_transport(options.transport, placement);
+  bool near = options.transport == "mixed_near";
+  for (std::uint32_t node = 0; options.transport == "mixed" && node < options.nodes; ++node) {
+    placement.host_of[node] = 2 * node / options.nodes;
+  }
+  auto factory =
+      transport::make_transport(near ? "mixed" : options.transport, placement, {.net = "lo"});
   require(factory.ok(), factory.ok() ? "" : factory.error().message);
   auto regions = make_regions(options, mapped);
   auto card = factory.value()->open(placement, regions);

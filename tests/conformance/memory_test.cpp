@@ -57,7 +57,7 @@ TEST_P(PeersTest, DescriptorsStayFewAndNoneIsLeftBehind) {
     }
     poll_until(node, recorder, [&] { return recorder.messages == node.nodes; });
     require(open_descriptors() <= connected, "use opens no descriptors for good");
-    require(connected <= 32 + 2 * node.nodes, fmt::format("{} descriptors", connected));
+    require(connected <= 32 + 3 * node.nodes, fmt::format("{} descriptors", connected));
     leave_together(node, recorder);
     // The harness counts again once the transport has gone.
   };

@@ -1,5 +1,8 @@
 #include "transport/shm/area.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <utility>
 
 #include "platform/wait.h"
@@ -57,11 +60,17 @@ bool Area::belongs_to(std::uint32_t pid, AreaShape shape) const {
          page.ring_bytes == shape.ring_bytes;
 }
 
-void wake_owner(ControlPage& control) noexcept {
-  if (control.attending.load() != 0) return;
-  if (control.sleeping.load() == 0 || control.sleeping.exchange(0) == 0) return;
+void wake_owner(const Doorbell& bell) noexcept {
+  ControlPage& control = *bell.control;
+  if (control.attending.load() != 0 || control.sleeping.load() == 0) return;
+  auto how = static_cast<Sleeping>(control.sleeping.exchange(0));
+  if (how == Sleeping::kNobody) return;
   control.bell.fetch_add(1);
-  platform::futex_wake_all(control.bell);
+  if (how == Sleeping::kOnBell) return platform::futex_wake_all(control.bell);
+  int saved = errno;
+  std::uint64_t one = 1;
+  [[maybe_unused]] ssize_t put = ::write(bell.fd, &one, sizeof one);
+  errno = saved;
 }
 
 }  // namespace terrane::transport::shm

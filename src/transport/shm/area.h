@@ -3,11 +3,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "base/ids.h"
 #include "base/result.h"
 #include "platform/mapping.h"
 #include "transport/shm/node_bits.h"
+#include "transport/unique_fd.h"
 
 namespace terrane::transport::shm {
 
@@ -27,7 +29,8 @@ struct ControlPage {
   std::uint64_t ring_bytes;
   // Who has sent: set by senders whose ring is not watched, cleared by the owner before it looks.
   alignas(kLine) NodeBits arrivals;
-  // A thread of the owner sleeps, or is about to: whoever clears it moves the bell on and wakes it.
+  // A thread of the owner sleeps, or is about to: whoever clears it moves the bell on and wakes it
+  // in the way that stands here (Sleeping).
   alignas(kLine) std::atomic<std::uint32_t> sleeping;
   std::atomic<std::uint32_t> bell;
   // Threads of the owner that poll all the time: while there are any, nobody is woken.
@@ -35,6 +38,9 @@ struct ControlPage {
 };
 static_assert(sizeof(ControlPage) == 3 * kLine);
 static_assert(sizeof(std::atomic<std::uint32_t>) == 4);
+
+// How a thread sleeps.
+enum class Sleeping : std::uint32_t { kNobody = 0, kOnBell = 1, kOnDescriptor = 2 };
 
 struct RingControl {
   // Bytes taken out since the beginning: written by the receiver, read by a sender that is short of
@@ -63,6 +69,14 @@ struct RingView {
   std::uint64_t bytes = 0;
 };
 
+// What it takes to wake an area's owner. Borrows the descriptor; -1: the owner never sleeps on one.
+struct Doorbell {
+  Doorbell(ControlPage& owner, int fd = -1) : control(&owner), fd(fd) {}
+
+  ControlPage* control;
+  int fd;
+};
+
 // A mapped inbound area, ours or a peer's. Owns the mapping.
 class Area {
  public:
@@ -70,6 +84,9 @@ class Area {
 
   ControlPage& control() const { return *reinterpret_cast<ControlPage*>(mapping_.data()); }
   RingView ring(NodeId sender) const;
+  // An eventfd of the owner, for owners that sleep on descriptors.
+  void hang(UniqueFd bell) { bell_ = std::move(bell); }
+  Doorbell doorbell() const { return {control(), bell_.get()}; }
 
   // The owner signs before it shows the area to anybody; peers check that they mapped what the card
   // promised.
@@ -79,10 +96,11 @@ class Area {
  private:
   platform::SharedMapping mapping_;
   AreaShape shape_;
+  UniqueFd bell_;
 };
 
 // Wakes the owner's sleeping threads, if any sleep. To be called after what they wait for was
 // stored with seq_cst.
-void wake_owner(ControlPage& control) noexcept;
+void wake_owner(const Doorbell& bell) noexcept;
 
 }  // namespace terrane::transport::shm

@@ -10,7 +10,7 @@
 namespace terrane::transport::shm {
 namespace {
 
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 struct Fixed {
   std::uint32_t version;
@@ -19,8 +19,9 @@ struct Fixed {
   std::uint64_t ring_bytes;
   std::uint32_t nodes;
   std::uint32_t regions;
+  std::uint64_t bells;  // 0 or 1
 };
-static_assert(sizeof(Fixed) == 32);
+static_assert(sizeof(Fixed) == 40);
 
 std::uint64_t this_pid_namespace() {
   struct stat status {};
@@ -46,13 +47,15 @@ base::Result<ShmCard> ShmCard::of_this_process(AreaShape shape, UniqueFd area,
 
 Card ShmCard::encode() && {
   Fixed fixed{kVersion,         pid,         pid_namespace,
-              shape.ring_bytes, shape.nodes, static_cast<std::uint32_t>(regions.size())};
+              shape.ring_bytes, shape.nodes, static_cast<std::uint32_t>(regions.size()),
+              bell ? 1u : 0u};
   Card card;
   card.bytes.resize(sizeof fixed + regions.size() * sizeof(std::uint64_t));
   std::byte* out = card.bytes.data();
   std::memcpy(out, &fixed, sizeof fixed);
   out += sizeof fixed;
   card.fds.push_back(area.release());
+  if (bell) card.fds.push_back(bell.release());
   for (Region& region : regions) {
     std::memcpy(out, &region.bytes, sizeof region.bytes);
     out += sizeof region.bytes;
@@ -71,7 +74,7 @@ base::Result<ShmCard> ShmCard::decode(Card card) {
     return base::error("version {} instead of {}: all nodes must run the same Terrane",
                        fixed.version, kVersion);
   }
-  if (fds.size() != std::size_t{1} + fixed.regions ||
+  if (fixed.bells > 1 || fds.size() != 1 + fixed.bells + fixed.regions ||
       card.bytes.size() != sizeof fixed + fixed.regions * sizeof(std::uint64_t)) {
     return base::error("{} regions, {} descriptors and {} bytes do not fit together", fixed.regions,
                        fds.size(), card.bytes.size());
@@ -81,8 +84,9 @@ base::Result<ShmCard> ShmCard::decode(Card card) {
   decoded.pid_namespace = fixed.pid_namespace;
   decoded.shape = {fixed.nodes, fixed.ring_bytes};
   decoded.area = std::move(fds[0]);
+  if (fixed.bells != 0) decoded.bell = std::move(fds[1]);
   for (std::uint32_t i = 0; i < fixed.regions; ++i) {
-    Region region{std::move(fds[1 + i]), 0};
+    Region region{std::move(fds[1 + fixed.bells + i]), 0};
     std::memcpy(&region.bytes, card.bytes.data() + sizeof fixed + i * sizeof region.bytes,
                 sizeof region.bytes);
     decoded.regions.push_back(std::move(region));

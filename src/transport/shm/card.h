@@ -23,6 +23,7 @@ struct ShmCard {
   std::uint64_t pid_namespace = 0;  // inode of the namespace that the pid belongs to; 0: unknown
   AreaShape shape;
   UniqueFd area;
+  UniqueFd bell;  // of an owner that sleeps on descriptors
   std::vector<Region> regions;
 
   // This process, with copies of the regions' descriptors.

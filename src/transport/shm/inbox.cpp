@@ -12,9 +12,10 @@ constexpr std::uint32_t kIdleRounds = 1024;
 
 }  // namespace
 
-Inbox::Inbox(const Area& own, std::uint32_t nodes) : control_(own.control()), nodes_(nodes) {}
+Inbox::Inbox(const Area& own, std::uint32_t nodes)
+    : control_(own.control()), doorbell_(own.doorbell()), nodes_(nodes) {}
 
-void Inbox::add(RingView ring, ControlPage& sender) { sources_.emplace_back(ring, sender); }
+void Inbox::add(RingView ring, Doorbell sender) { sources_.emplace_back(ring, sender); }
 
 bool Inbox::pending() const {
   for (const Watch& watch : watches_) {
@@ -120,7 +121,7 @@ void Inbox::unwatch(Watch& watch) {
 // Another thread may have seen nothing to do in the meantime, and gone to sleep.
 void Inbox::remind(NodeId from) {
   control_.arrivals.set(from);
-  wake_owner(control_);
+  wake_owner(doorbell_);
 }
 
 }  // namespace terrane::transport::shm

@@ -21,8 +21,8 @@ class Inbox {
  public:
   Inbox(const Area& own, std::uint32_t nodes);
 
-  // The next sender's ring; `sender` is its own control page.
-  void add(RingView ring, ControlPage& sender);
+  // The next sender's ring; `sender` wakes it.
+  void add(RingView ring, Doorbell sender);
 
   // Delivers what has arrived, a bounded number of messages from each sender. Returns how many.
   std::size_t deliver(Receiver& receiver);
@@ -37,7 +37,7 @@ class Inbox {
   static constexpr std::size_t kWatched = 8;
 
   struct Source {
-    Source(RingView ring, ControlPage& sender) : control(ring.control), reader(ring, sender) {}
+    Source(RingView ring, Doorbell sender) : control(ring.control), reader(ring, sender) {}
 
     RingControl* control;
     RingReader reader;
@@ -61,6 +61,7 @@ class Inbox {
   void close(NodeId from);
 
   ControlPage& control_;
+  Doorbell doorbell_;  // ours
   std::uint32_t nodes_;
   std::deque<Source> sources_;
   std::array<Watch, kWatched> watches_;

@@ -6,7 +6,7 @@
 
 namespace terrane::transport::shm {
 
-void Outbox::add(RingView ring, ControlPage& receiver, NodeId self) {
+void Outbox::add(RingView ring, Doorbell receiver, NodeId self) {
   destinations_.emplace_back(ring, receiver, self);
 }
 

@@ -17,7 +17,7 @@ class Outbox {
   explicit Outbox(std::uint32_t nodes) : nodes_(nodes) {}
 
   // The next destination's: our ring in its area.
-  void add(RingView ring, ControlPage& receiver, NodeId self);
+  void add(RingView ring, Doorbell receiver, NodeId self);
 
   void send(NodeId to, Bytes head, Bytes tail);
   // Moves the backlogs on as far as there is space.
@@ -32,7 +32,7 @@ class Outbox {
 
  private:
   struct alignas(kLine) Destination {
-    Destination(RingView ring, ControlPage& receiver, NodeId self) : writer(ring, receiver, self) {}
+    Destination(RingView ring, Doorbell receiver, NodeId self) : writer(ring, receiver, self) {}
 
     SpinLock lock;
     bool lost = false;

@@ -22,6 +22,8 @@ class PeerWatch {
   // Whether a peer has ended that take() has not named. One system call; any thread. Ask take()
   // first once: those that had ended before add() are known to it alone.
   bool news() const;
+  // Readable while there is news.
+  int fd() const { return poll_.get(); }
   // A peer that has ended, each once.
   std::optional<NodeId> take();
   std::uint32_t pid_of(NodeId peer) const { return peers_[peer.value].pid; }

@@ -4,7 +4,7 @@
 
 namespace terrane::transport::shm {
 
-RingReader::RingReader(RingView ring, ControlPage& sender) : ring_(ring), sender_(sender) {}
+RingReader::RingReader(RingView ring, Doorbell sender) : ring_(ring), sender_(sender) {}
 
 Frame& RingReader::frame_at(std::uint64_t position) const {
   return *reinterpret_cast<Frame*>(ring_.data + (position & (ring_.bytes - 1)));

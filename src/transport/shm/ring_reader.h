@@ -15,7 +15,7 @@ class RingReader {
   enum class Found : std::uint8_t { kNothing, kPart, kMessage, kBroken };
 
   // The ring of one sender in our area; `sender` is told of freed space when it waits for it.
-  RingReader(RingView ring, ControlPage& sender);
+  RingReader(RingView ring, Doorbell sender);
 
   // Takes the next frame. After kMessage call done() before the next look().
   Found look();
@@ -38,7 +38,7 @@ class RingReader {
   Frame& frame_at(std::uint64_t position) const;
 
   RingView ring_;
-  ControlPage& sender_;
+  Doorbell sender_;
   std::uint64_t position_ = 0;  // bytes taken out since the beginning
   std::uint64_t freed_ = 0;     // what the sender knows of it
   std::uint64_t sequence_ = 0;

@@ -13,7 +13,7 @@ std::uint64_t longest_piece_span(std::uint64_t ring_bytes) {
 
 }  // namespace
 
-RingWriter::RingWriter(RingView ring, ControlPage& receiver, NodeId self)
+RingWriter::RingWriter(RingView ring, Doorbell receiver, NodeId self)
     : ring_(ring), receiver_(receiver), self_(self) {}
 
 Frame& RingWriter::frame_at(std::uint64_t position) const {
@@ -87,7 +87,7 @@ void RingWriter::publish(wire::FrameKind kind, std::uint64_t payload_bytes, std:
 }
 
 void RingWriter::notify() {
-  if (ring_.control->watched.load() == 0) receiver_.arrivals.set(self_);
+  if (ring_.control->watched.load() == 0) receiver_.control->arrivals.set(self_);
   wake_owner(receiver_);
 }
 

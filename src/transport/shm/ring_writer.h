@@ -29,7 +29,7 @@ constexpr std::uint64_t frame_span(std::uint64_t payload_bytes) {
 class RingWriter {
  public:
   // The ring of `self` in the receiver's area.
-  RingWriter(RingView ring, ControlPage& receiver, NodeId self);
+  RingWriter(RingView ring, Doorbell receiver, NodeId self);
 
   // Puts as much of what is left of a message of `total_bytes` into the ring as fits: small ones
   // whole or not at all, larger ones in pieces. True when all of it went. Never waits.
@@ -59,7 +59,7 @@ class RingWriter {
   Frame& frame_at(std::uint64_t position) const;
 
   RingView ring_;
-  ControlPage& receiver_;
+  Doorbell receiver_;
   NodeId self_;
   std::uint64_t tail_ = 0;  // bytes put in since the beginning
   std::uint64_t head_ = 0;  // the receiver's, as last read

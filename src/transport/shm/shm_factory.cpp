@@ -1,5 +1,8 @@
 #include "transport/shm/shm_factory.h"
 
+#include <fcntl.h>
+#include <sys/eventfd.h>
+
 #include <utility>
 
 #include "transport/shm/shm_transport.h"
@@ -8,14 +11,19 @@ namespace terrane::transport::shm {
 namespace {
 
 // Makes a node's inbound area, then connects it to those of the others. Owns the area in between.
-class ShmFactory final : public TransportFactory {
+class ShmFactory final : public PartFactory {
  public:
+  explicit ShmFactory(Wake wake) : wake_(wake) {}
+
   std::string_view name() const override { return "shm"; }
   base::Result<Card> open(const Placement& placement,
                           std::span<const ExportedRegion> regions) override;
-  base::Result<std::unique_ptr<Transport>> connect(std::vector<Card> cards) override;
+  base::Result<std::unique_ptr<PartTransport>> connect_part(std::vector<Card> cards) override;
 
  private:
+  base::Result<> hang_bell(ShmCard& card);
+
+  Wake wake_;
   NodeId self_;
   AreaShape shape_;
   Area own_;
@@ -36,11 +44,23 @@ base::Result<Card> ShmFactory::open(const Placement& placement,
   own_ = std::move(area).value();
   auto card = ShmCard::of_this_process(shape_, std::move(area_fd), regions);
   if (!card) return card.error();
+  if (wake_ == Wake::kByDescriptor) {
+    if (auto hung = hang_bell(card.value()); !hung) return hung.error();
+  }
   own_.sign(card.value().pid);
   return std::move(card).value().encode();
 }
 
-base::Result<std::unique_ptr<Transport>> ShmFactory::connect(std::vector<Card> cards) {
+// Our copy of the bell stays with the area; the card takes the other.
+base::Result<> ShmFactory::hang_bell(ShmCard& card) {
+  UniqueFd bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  card.bell.reset(::fcntl(bell.get(), F_DUPFD_CLOEXEC, 0));
+  if (!card.bell) return base::errno_error("shm: a descriptor to be woken by");
+  own_.hang(std::move(bell));
+  return {};
+}
+
+base::Result<std::unique_ptr<PartTransport>> ShmFactory::connect_part(std::vector<Card> cards) {
   std::vector<ShmCard> decoded;
   std::string wrong;
   for (Card& card :
@@ -64,6 +84,8 @@ base::Result<std::unique_ptr<Transport>> ShmFactory::connect(std::vector<Card> c
 
 }  // namespace
 
-std::unique_ptr<TransportFactory> make_shm_factory() { return std::make_unique<ShmFactory>(); }
+std::unique_ptr<PartFactory> make_shm_factory(Wake wake) {
+  return std::make_unique<ShmFactory>(wake);
+}
 
 }  // namespace terrane::transport::shm

@@ -1,6 +1,7 @@
 #include "transport/shm/shm_transport.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <mutex>
@@ -22,8 +23,8 @@ constexpr std::uint64_t kFarewell_ns = 2000 * kMillisecond;
 
 }  // namespace
 
-base::Result<std::unique_ptr<Transport>> ShmTransport::connect(NodeId self, Area own,
-                                                               std::vector<ShmCard> cards) {
+base::Result<std::unique_ptr<PartTransport>> ShmTransport::connect(NodeId self, Area own,
+                                                                   std::vector<ShmCard> cards) {
   auto watch = PeerWatch::create(static_cast<std::uint32_t>(cards.size()));
   if (!watch) return watch.error();
   std::vector<Area> areas;
@@ -39,11 +40,12 @@ base::Result<std::unique_ptr<Transport>> ShmTransport::connect(NodeId self, Area
     if (!area.value().belongs_to(card.pid, card.shape)) {
       return base::error("shm: node {}'s memory does not fit its card", i);
     }
+    area.value().hang(std::move(card.bell));
     areas.push_back(std::move(area).value());
     if (card.pid_namespace != cards[self.value].pid_namespace) continue;
     if (auto added = watch.value().add(NodeId{i}, card.pid); !added) return added.error();
   }
-  return std::unique_ptr<Transport>(
+  return std::unique_ptr<PartTransport>(
       new ShmTransport(self, std::move(areas), std::move(cards), std::move(watch).value()));
 }
 
@@ -58,8 +60,8 @@ ShmTransport::ShmTransport(NodeId self, std::vector<Area> areas, std::vector<Shm
       watch_(std::move(watch)),
       lost_(areas_.size()) {
   for (std::uint32_t i = 0; i < areas_.size(); ++i) {
-    outbox_.add(areas_[i].ring(self_), areas_[i].control(), self_);
-    inbox_.add(areas_[self_.value].ring(NodeId{i}), areas_[i].control());
+    outbox_.add(areas_[i].ring(self_), areas_[i].doorbell(), self_);
+    inbox_.add(areas_[self_.value].ring(NodeId{i}), areas_[i].doorbell());
     for (ShmCard::Region& region : cards[i].regions) {
       regions_.add(NodeId{i}, std::move(region.fd), region.bytes);
     }
@@ -75,7 +77,7 @@ void ShmTransport::finish_sending() {
     while (auto peer = watch_.take()) outbox_.drop(*peer);
     if (!outbox_.has_backlog() || platform::now_ns() > deadline_ns) return;
     std::uint32_t seen = control_.bell.load();
-    control_.sleeping.store(1);
+    control_.sleeping.store(static_cast<std::uint32_t>(Sleeping::kOnBell));
     outbox_.want_space();
     if (!outbox_.can_advance()) platform::futex_wait(control_.bell, seen, kLongestNap_ns);
   }
@@ -139,7 +141,7 @@ bool ShmTransport::sleep_once(std::uint64_t timeout_ns) {
   // Tell senders and receivers first, look afterwards: whatever comes after the look finds the bell
   // wanted.
   std::uint32_t seen = control_.bell.load();
-  control_.sleeping.store(1);
+  control_.sleeping.store(static_cast<std::uint32_t>(Sleeping::kOnBell));
   outbox_.want_space();
   if (interrupts_.take() || pending()) return true;
   std::uint64_t nap_ns = std::min(timeout_ns, kLongestNap_ns);
@@ -148,6 +150,25 @@ bool ShmTransport::sleep_once(std::uint64_t timeout_ns) {
   outbox_.advance();
   if (watch_.news()) news_.store(true);
   return interrupted || pending() || control_.bell.load() != seen;
+}
+
+std::vector<int> ShmTransport::news_fds() const {
+  return {areas_[self_.value].doorbell().fd, watch_.fd()};
+}
+
+bool ShmTransport::look() {
+  std::uint64_t rings = 0;
+  [[maybe_unused]] ssize_t got = ::read(areas_[self_.value].doorbell().fd, &rings, sizeof rings);
+  outbox_.advance();
+  if (watch_.news()) news_.store(true);
+  return pending();
+}
+
+// Tell senders and receivers first, look afterwards, as in sleep_once().
+bool ShmTransport::arm() {
+  control_.sleeping.store(static_cast<std::uint32_t>(Sleeping::kOnDescriptor));
+  outbox_.want_space();
+  return !pending();
 }
 
 void ShmTransport::interrupt() {

@@ -6,22 +6,22 @@
 #include <vector>
 
 #include "transport/interrupt_ledger.h"
+#include "transport/part.h"
 #include "transport/regions.h"
 #include "transport/shm/card.h"
 #include "transport/shm/inbox.h"
 #include "transport/shm/outbox.h"
 #include "transport/shm/peer_watch.h"
-#include "transport/transport.h"
 
 namespace terrane::transport::shm {
 
 // Messages between the nodes of one host through rings in shared memory (area.h has the layout).
 // Owns the mappings of all inbound areas, and our backlogs. A peer's death is seen within some 20
 // ms by whoever polls or sleeps; what it sent before is delivered first.
-class ShmTransport final : public Transport {
+class ShmTransport final : public PartTransport {
  public:
-  static base::Result<std::unique_ptr<Transport>> connect(NodeId self, Area own,
-                                                          std::vector<ShmCard> cards);
+  static base::Result<std::unique_ptr<PartTransport>> connect(NodeId self, Area own,
+                                                              std::vector<ShmCard> cards);
   ~ShmTransport() override;
 
   std::string_view name() const override { return "shm"; }
@@ -35,6 +35,12 @@ class ShmTransport final : public Transport {
   std::byte* reach(NodeId peer, std::uint32_t region) override {
     return regions_.reach(peer, region);
   }
+
+  // For owners that sleep on descriptors.
+  std::vector<int> news_fds() const override;
+  bool look() override;
+  bool arm() override;
+  void attended(bool begins) override { begins ? attend() : unattend(); }
 
  private:
   ShmTransport(NodeId self, std::vector<Area> areas, std::vector<ShmCard> cards, PeerWatch watch);

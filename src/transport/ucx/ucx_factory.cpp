@@ -13,19 +13,22 @@ namespace terrane::transport::ucx {
 namespace {
 
 // Opens UCX on the interfaces chosen, then connects to all peers. Owns the worker in between.
-class UcxFactory final : public TransportFactory {
+class UcxFactory final : public PartFactory {
  public:
-  explicit UcxFactory(TransportOptions options) : options_(std::move(options)) {}
+  UcxFactory(TransportOptions options, Peers peers) : options_(std::move(options)), peers_(peers) {}
 
   std::string_view name() const override { return "ucx"; }
   base::Result<Card> open(const Placement& placement,
                           std::span<const ExportedRegion> regions) override;
-  base::Result<std::unique_ptr<Transport>> connect(std::vector<Card> cards) override;
+  base::Result<std::unique_ptr<PartTransport>> connect_part(std::vector<Card> cards) override;
 
  private:
   base::Result<> take_regions(std::span<const ExportedRegion> regions);
 
+  bool is_peer(NodeId node) const;
+
   TransportOptions options_;
+  Peers peers_;
   Placement placement_;
   UcxTransport::Parts parts_;
 };
@@ -66,7 +69,12 @@ base::Result<Card> UcxFactory::open(const Placement& placement,
   return card.encode();
 }
 
-base::Result<std::unique_ptr<Transport>> UcxFactory::connect(std::vector<Card> cards) {
+bool UcxFactory::is_peer(NodeId node) const {
+  if (node == placement_.self || node.value >= placement_.nodes) return false;
+  return peers_ == Peers::kAll || !placement_.same_host(node, placement_.self);
+}
+
+base::Result<std::unique_ptr<PartTransport>> UcxFactory::connect_part(std::vector<Card> cards) {
   std::vector<UcxCard> decoded;
   std::vector<NodeId> peers;
   std::string wrong;
@@ -77,7 +85,7 @@ base::Result<std::unique_ptr<Transport>> UcxFactory::connect(std::vector<Card> c
       wrong = fmt::format("node {}'s card: {}", node.value, one.error().message);
     }
     decoded.push_back(one ? std::move(one).value() : UcxCard{});
-    if (node != placement_.self) peers.push_back(node);
+    if (is_peer(node)) peers.push_back(node);
   }
   if (wrong.empty() && decoded.size() != placement_.nodes) {
     wrong = fmt::format("{} cards for {} nodes", decoded.size(), placement_.nodes);
@@ -85,13 +93,13 @@ base::Result<std::unique_ptr<Transport>> UcxFactory::connect(std::vector<Card> c
   if (!wrong.empty()) return base::error("ucx: {}", wrong);
   auto connected = UcxTransport::connect(std::move(parts_), std::move(decoded), peers);
   if (!connected) return connected.error();
-  return std::unique_ptr<Transport>(std::move(connected).value());
+  return std::unique_ptr<PartTransport>(std::move(connected).value());
 }
 
 }  // namespace
 
-std::unique_ptr<TransportFactory> make_ucx_factory(const TransportOptions& options) {
-  return std::make_unique<UcxFactory>(options);
+std::unique_ptr<PartFactory> make_ucx_factory(const TransportOptions& options, Peers peers) {
+  return std::make_unique<UcxFactory>(options, peers);
 }
 
 }  // namespace terrane::transport::ucx

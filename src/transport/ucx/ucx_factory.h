@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
-#include "transport/transport.h"
+#include "transport/part.h"
 
 namespace terrane::transport::ucx {
 
-std::unique_ptr<TransportFactory> make_ucx_factory(const TransportOptions& options);
+enum class Peers : std::uint8_t { kAll, kOnOtherHosts };
+
+// A transport to those peers; the others must be served by another.
+std::unique_ptr<PartFactory> make_ucx_factory(const TransportOptions& options, Peers peers);
 
 }  // namespace terrane::transport::ucx

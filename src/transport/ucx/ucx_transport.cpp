@@ -34,7 +34,8 @@ base::Result<std::unique_ptr<UcxTransport>> UcxTransport::connect(
   auto nodes = static_cast<std::uint32_t>(cards.size());
   std::unique_ptr<UcxTransport> made(new UcxTransport(std::move(parts), nodes));
   if (auto created = SleepRoom::create(made->room_); !created) return created.error();
-  if (auto watched = made->room_.watch(*made, made->event_fd()); !watched) return watched.error();
+  if (auto watched = made->room_.watch(*made, made->worker_->event_fd()); !watched)
+    return watched.error();
   made->worker_->enter();
   auto met = made->inbox_.listen();
   for (NodeId peer : peers) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "transport/message_queue.h"
+#include "transport/part.h"
 #include "transport/regions.h"
 #include "transport/sleep_room.h"
 #include "transport/transport.h"
@@ -20,7 +21,7 @@ namespace terrane::transport::ucx {
 // Messages between nodes by UCX's active messages: TCP, or RDMA where the network has it. Owns the
 // worker, the connections and what is queued. A peer is lost when its connection breaks; what it
 // sent before, and has arrived, is delivered first.
-class UcxTransport final : public Transport, public NewsSource {
+class UcxTransport final : public PartTransport {
  public:
   struct Parts {
     NodeId self;
@@ -46,8 +47,7 @@ class UcxTransport final : public Transport, public NewsSource {
   void interrupt() override { room_.interrupt(); }
   std::byte* reach(NodeId peer, std::uint32_t region) override;
 
-  // For a sleep that covers other transports too.
-  int event_fd() const { return worker_->event_fd(); }
+  std::vector<int> news_fds() const override { return {worker_->event_fd()}; }
   bool look() override;
   bool arm() override;
 

@@ -1,0 +1,105 @@
+#include "transport/mixed/mixed_transport.h"
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <utility>
+
+#include "base/check.h"
+
+namespace terrane::transport::mixed {
+namespace {
+
+// While a thread polls on and on, the network is asked so often: a look at it is a system call, and
+// one at shared memory a few loads.
+constexpr std::uint32_t kPollsPerLook = 8;
+
+// Gives the near transport's nodes the names that the job knows.
+class Renamed final : public Receiver {
+ public:
+  Renamed(Receiver& receiver, const std::vector<NodeId>& names)
+      : receiver_(receiver), names_(names) {}
+  void received(NodeId from, Bytes message) override {
+    receiver_.received(names_[from.value], message);
+  }
+  void lost(NodeId peer, std::string_view why) override { receiver_.lost(names_[peer.value], why); }
+
+ private:
+  Receiver& receiver_;
+  const std::vector<NodeId>& names_;
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<Transport>> MixedTransport::join(const Placement& placement,
+                                                              std::unique_ptr<PartTransport> near,
+                                                              std::unique_ptr<PartTransport> far) {
+  std::unique_ptr<MixedTransport> joined(
+      new MixedTransport(placement, std::move(near), std::move(far)));
+  if (auto created = SleepRoom::create(joined->room_); !created) return created.error();
+  for (PartTransport* part : {joined->near_.get(), joined->far_.get()}) {
+    if (auto watched = joined->watch(*part); !watched) return watched.error();
+  }
+  return std::unique_ptr<Transport>(std::move(joined));
+}
+
+MixedTransport::MixedTransport(const Placement& placement, std::unique_ptr<PartTransport> near,
+                               std::unique_ptr<PartTransport> far)
+    : near_name_(placement.nodes, kNoNode), near_(std::move(near)), far_(std::move(far)) {
+  for (std::uint32_t node = 0; node < placement.nodes; ++node) {
+    if (!placement.same_host(NodeId{node}, placement.self)) continue;
+    near_name_[node] = NodeId{static_cast<std::uint32_t>(near_nodes_.size())};
+    near_nodes_.push_back(NodeId{node});
+  }
+}
+
+base::Result<> MixedTransport::watch(PartTransport& part) {
+  for (int fd : part.news_fds()) {
+    if (auto watched = room_.watch(part, fd); !watched) return watched;
+  }
+  return {};
+}
+
+std::string MixedTransport::describe() const {
+  return fmt::format("{} within the host, {}", near_->describe(), far_->describe());
+}
+
+void MixedTransport::send(NodeId to, Bytes head, Bytes tail) {
+  TERRANE_CHECK(to.value < near_name_.size(), "a message goes to a node of the job");
+  if (is_near(to)) {
+    near_->send(near_name_[to.value], head, tail);
+  } else {
+    far_->send(to, head, tail);
+  }
+}
+
+std::size_t MixedTransport::poll(Receiver& receiver) {
+  if (!delivering_.try_lock()) return 0;
+  std::size_t messages = 0;
+  {
+    std::lock_guard delivering(delivering_, std::adopt_lock);
+    Renamed renamed(receiver, near_nodes_);
+    messages = near_->poll(renamed);
+    if (!room_.is_attended() || ++polls_ % kPollsPerLook == 0) messages += far_->poll(receiver);
+  }
+  room_.polled();
+  return messages;
+}
+
+bool MixedTransport::pending() const { return near_->pending() || far_->pending(); }
+
+void MixedTransport::attend() {
+  far_->attend();
+  room_.attend();
+}
+
+void MixedTransport::unattend() {
+  room_.unattend();
+  far_->unattend();
+}
+
+std::byte* MixedTransport::reach(NodeId peer, std::uint32_t region) {
+  return is_near(peer) ? near_->reach(near_name_[peer.value], region) : nullptr;
+}
+
+}  // namespace terrane::transport::mixed

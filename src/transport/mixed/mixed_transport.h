@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "transport/part.h"
+#include "transport/sleep_room.h"
+#include "transport/spin_lock.h"
+#include "transport/transport.h"
+
+namespace terrane::transport::mixed {
+
+// Two transports as one: shared memory for the peers of this host, the network for the others. Owns
+// both. The near one knows the nodes of this host alone, counted from 0.
+class MixedTransport final : public Transport {
+ public:
+  static base::Result<std::unique_ptr<Transport>> join(const Placement& placement,
+                                                       std::unique_ptr<PartTransport> near,
+                                                       std::unique_ptr<PartTransport> far);
+
+  std::string_view name() const override { return "mixed"; }
+  std::string describe() const override;
+  void send(NodeId to, Bytes head, Bytes tail) override;
+  std::size_t poll(Receiver& receiver) override;
+  bool pending() const override;
+  void sleep(std::uint64_t timeout_ns) override { room_.sleep(timeout_ns); }
+  void attend() override;
+  void unattend() override;
+  void interrupt() override { room_.interrupt(); }
+  std::byte* reach(NodeId peer, std::uint32_t region) override;
+
+ private:
+  MixedTransport(const Placement& placement, std::unique_ptr<PartTransport> near,
+                 std::unique_ptr<PartTransport> far);
+  base::Result<> watch(PartTransport& part);
+  bool is_near(NodeId node) const { return near_name_[node.value] != kNoNode; }
+
+  std::vector<NodeId> near_name_;   // by node: its name in near_, or kNoNode
+  std::vector<NodeId> near_nodes_;  // by name in near_
+  std::unique_ptr<PartTransport> near_;
+  std::unique_ptr<PartTransport> far_;
+  SleepRoom room_;
+  SpinLock delivering_;  // held by the thread that delivers; guards polls_
+  std::uint32_t polls_ = 0;
+};
+
+}  // namespace terrane::transport::mixed
