@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -147,6 +148,14 @@ void DualMapping::punch(Span span) noexcept {
 }
 
 base::Result<SharedMapping> SharedMapping::map(int fd, std::uint64_t bytes) {
+  struct stat status {};
+  if (fstat(fd, &status) != 0) return base::errno_error("a memory file");
+  int seals = fcntl(fd, F_GET_SEALS);
+  bool stays = seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
+  if (bytes == 0 || static_cast<std::uint64_t>(status.st_size) < bytes || !stays) {
+    return base::error("{} of {} bytes instead of a sealed memory file of {}",
+                       stays ? "one" : "a file", status.st_size, bytes);
+  }
   auto view = map_view(fd, bytes, nullptr);
   if (!view) return view.error();
   SharedMapping mapping;

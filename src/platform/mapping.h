@@ -64,6 +64,8 @@ class SharedMapping {
   SharedMapping& operator=(SharedMapping&&) noexcept;
   ~SharedMapping();
 
+  // The descriptor may come from another process: an error unless it is a memory file of at least
+  // so many bytes that nobody can make smaller.
   static base::Result<SharedMapping> map(int fd, std::uint64_t bytes);
   std::byte* data() const { return data_; }
   std::uint64_t bytes() const { return bytes_; }

@@ -130,6 +130,18 @@ TEST(SharedMappingTest, ADescriptorsMemoryIsSeenByEveryMapping) {
   EXPECT_EQ(mapping.value().runtime()[5], std::byte{9});
 }
 
+TEST(SharedMappingTest, AFileThatCouldBecomeTooShortIsRefused) {
+  int fd = create_memfd(4096, "test").value();
+  EXPECT_FALSE(SharedMapping::map(fd, 8192).ok()) << "it is too short";
+  EXPECT_FALSE(SharedMapping::map(fd, 0).ok());
+  close(fd);
+  int open_ended = memfd_create("test", MFD_CLOEXEC);
+  ASSERT_EQ(ftruncate(open_ended, 8192), 0);
+  EXPECT_FALSE(SharedMapping::map(open_ended, 8192).ok()) << "its owner may shorten it";
+  close(open_ended);
+  EXPECT_FALSE(SharedMapping::map(-1, 4096).ok());
+}
+
 TEST(SpaceLayoutTest, TheDefaultSpaceCanBeMapped) {
   SpaceLayout layout = default_space_layout();
   auto mapping = DualMapping::create(layout.bytes, reinterpret_cast<void*>(layout.base), "test");
