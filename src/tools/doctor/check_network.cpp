@@ -39,9 +39,9 @@ void check_launchers(const SoftwareFacts& software, Findings& out) {
 
 }  // namespace
 
-void check_network(const std::vector<InterfaceFacts>& interfaces, Findings& out) {
+void check_network(const HostFacts& facts, Findings& out) {
   bool reachable = false;
-  for (const InterfaceFacts& interface : interfaces) {
+  for (const InterfaceFacts& interface : facts.interfaces) {
     bool unused = !interface.up && interface.address.empty();
     if (interface.loopback || unused) continue;
     std::string text =
@@ -54,6 +54,11 @@ void check_network(const std::vector<InterfaceFacts>& interfaces, Findings& out)
   if (!reachable) {
     out.push_back({Level::kNote, "network",
                    "no interface that is up has an address: jobs can run on this host alone"});
+  } else {
+    out.push_back({Level::kOk, "network",
+                   fmt::format("messages to other hosts take {} ({}); UCX_NET_DEVICES names "
+                               "others",
+                               facts.chosen_interfaces, facts.why_chosen)});
   }
 }
 

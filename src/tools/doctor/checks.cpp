@@ -11,7 +11,7 @@ Findings examine(const HostFacts& facts) {
   check_processors(facts.processors, all);
   check_memory(facts.memory, all);
   check_limits(facts.limits, all);
-  check_network(facts.interfaces, all);
+  check_network(facts, all);
   check_software(facts.software, all);
   return all;
 }

@@ -12,7 +12,7 @@ void check_kernel(const KernelFacts& kernel, Findings& out);
 void check_processors(const ProcessorFacts& processors, Findings& out);
 void check_memory(const MemoryFacts& memory, Findings& out);
 void check_limits(const LimitFacts& limits, Findings& out);
-void check_network(const std::vector<InterfaceFacts>& interfaces, Findings& out);
+void check_network(const HostFacts& facts, Findings& out);
 void check_software(const SoftwareFacts& software, Findings& out);
 
 // All of them, in the order in which a person reads them.

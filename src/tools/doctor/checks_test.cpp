@@ -25,6 +25,8 @@ HostFacts good_host() {
   facts.limits.space_bytes = 1ull << 40;
   facts.interfaces = {{"lo", "127.0.0.1", true, true, 65536},
                       {"eth0", "10.0.0.7", true, false, 1500}};
+  facts.chosen_interfaces = std::string("eth0");
+  facts.why_chosen = std::string("the only one");
   facts.software.ucx = {true, "1.13.1", {"ib"}};
   facts.software.pmix = {true, "4.2.2", {}};
   facts.software.ssh = "/usr/bin/ssh";

@@ -80,6 +80,8 @@ struct HostFacts {
   MemoryFacts memory;
   LimitFacts limits;
   std::vector<InterfaceFacts> interfaces;
+  std::string chosen_interfaces;  // for messages to other hosts; empty: none
+  std::string why_chosen;         // part of a sentence
   SoftwareFacts software;
 };
 
