@@ -6,7 +6,10 @@
 // runs it and makes the table.
 //
 // Usage: terrane run -n 2 terrane_bench_pages_rows [--threads T] [--home polling|computing]
-// [--rounds R]
+// [--rounds R] [--over shm|network]
+//
+// Over a network the floor of what needs a message is UCX's own request and reply, taken in the
+// same condition: the server polls, or sleeps while its process computes.
 #include <terrane/pages.h>
 
 #include <algorithm>
@@ -15,12 +18,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "floors.h"
+#include "partner.h"
 #include "platform/wait.h"
 
 namespace {
@@ -28,12 +33,14 @@ namespace {
 using terrane::platform::now_ns;
 
 constexpr std::size_t kPage = 4096;
-constexpr std::size_t kPages = 256;     // a sample is a mean over these
-constexpr std::size_t kTracked = 4096;  // pages of the barrier row
+constexpr std::size_t kPages = 256;              // a sample is a mean over these
+constexpr std::size_t kReplyBytes = kPage + 24;  // a page and what stands before it
+constexpr std::size_t kTracked = 4096;           // pages of the barrier row
 
 struct Options {
   unsigned threads = 1;
   bool home_computes = false;
+  bool network = false;
   unsigned rounds = 25;
 };
 
@@ -52,28 +59,45 @@ class Rows {
     remote_ = static_cast<std::uint8_t*>(terrane_alloc_all(kPages * kPage, &on_one));
     terrane_alloc_options on_zero{TERRANE_HOMES_EXPLICIT, 0, "bench tracked"};
     tracked_ = static_cast<std::uint8_t*>(terrane_alloc_all(kTracked * kPage, &on_zero));
+    if (options_.network) {
+      auto partner = terrane::bench::Partner::meet(tracked_, options_.home_computes);
+      if (!partner) fail(partner.error().message);
+      partner_ = std::move(partner).value();
+    }
     if (node_ != 0) return;
     auto floors = terrane::bench::Floors::create();
-    if (!floors) {
-      std::fprintf(stderr, "bench: %s\n", floors.error().message.c_str());
-      std::exit(1);
-    }
+    if (!floors) fail(floors.error().message);
     floors_.emplace(std::move(floors).value());
     if (options_.threads > 1) sibling_.emplace();
   }
 
   void run() {
-    read_faults(false);
-    read_faults(true);
+    read_faults("read-fault-warm", Order::kBackwards);
+    read_faults("read-fault-cold", Order::kBackwardsCold);
+    read_faults("read-run", Order::kForwards);
     write_faults();
     releases();
     barriers();
   }
 
  private:
+  // Backwards every page is a miss of its own; forwards a miss brings what was needed with it
+  // before.
+  enum class Order { kBackwards, kBackwardsCold, kForwards };
+
+  [[noreturn]] static void fail(const std::string& why) {
+    std::fprintf(stderr, "bench: %s\n", why.c_str());
+    std::exit(1);
+  }
+
   // Node 1 between two meetings: it waits in the barrier and polls, or computes until node 0 must
   // be done.
   void home_passes_time() {
+    if (partner_) {
+      if (node_ == 1) partner_->pass_time();
+      if (node_ == 0) partner_->measured();
+      return;
+    }
     if (node_ != 1 || !options_.home_computes) return;
     volatile double x = 1;
     for (std::uint64_t until = now_ns() + 4'000'000; now_ns() < until;)
@@ -89,25 +113,38 @@ class Rows {
     std::fflush(stdout);
   }
 
+  // UCX's own request and reply in this row's condition; on both nodes, after a barrier.
+  void take_network_floor(std::vector<double>& floor, std::size_t reply_bytes) {
+    terrane_barrier();
+    if (node_ == 1) partner_->serve();
+    if (node_ == 0) floor.push_back(partner_->request_reply(reply_bytes));
+  }
+
   // The home writes every page, so that no copy of the last round is valid; then node 0 reads each.
-  void read_faults(bool cold) {
+  void read_faults(const char* row, Order order) {
     std::vector<double> ours, floor;
     for (unsigned round = 0; round < options_.rounds; ++round) {
       if (node_ == 1)
         for (std::size_t p = 0; p < kPages; ++p)
           byte(remote_, p * kPage) = static_cast<std::uint8_t>(round);
+      bool cold = order == Order::kBackwardsCold;
       if (cold && node_ == 0) terrane_evict(remote_, kPages * kPage);
       terrane_barrier();
       if (node_ == 0) {
         std::uint64_t from = now_ns();
-        for (std::size_t p = 0; p < kPages; ++p) sum_ += byte(remote_, p * kPage + 64);
+        for (std::size_t i = 0; i < kPages; ++i) {
+          std::size_t p = order == Order::kForwards ? i : kPages - 1 - i;
+          sum_ += byte(remote_, p * kPage + 64);
+        }
         ours.push_back(static_cast<double>(now_ns() - from) / kPages);
-        floor.push_back(cold ? floors_->read_fault_cold() : floors_->read_fault_warm());
+        if (!partner_)
+          floor.push_back(cold ? floors_->read_fault_cold() : floors_->read_fault_warm());
       }
       home_passes_time();
+      if (partner_) take_network_floor(floor, kReplyBytes);
       terrane_barrier();
     }
-    print(cold ? "read-fault-cold" : "read-fault-warm", ours, floor, "signal+copy+continue");
+    print(row, ours, floor, partner_ ? "UCX-request-and-reply-of-a-page" : "signal+copy+continue");
   }
 
   void write_faults() {
@@ -165,9 +202,14 @@ class Rows {
     };
     for (unsigned round = 0; round < options_.rounds; ++round) {
       time_barriers(plain);
-      if (node_ == 0 && round % 4 == 0) floor.push_back(terrane::bench::Floors::pairwise_barrier());
+      if (partner_) {
+        take_network_floor(floor, 0);
+      } else if (node_ == 0 && round % 4 == 0) {
+        floor.push_back(terrane::bench::Floors::pairwise_barrier());
+      }
     }
-    print("barrier-nothing-tracked", plain, floor, "pairwise-barrier");
+    print("barrier-nothing-tracked", plain, floor,
+          partner_ ? "UCX-request-and-reply" : "pairwise-barrier");
     if (node_ == 0)
       for (std::size_t p = 0; p < kTracked; ++p) byte(tracked_, p * kPage) = 1;
     for (int i = 0; i < 3; ++i) {  // read as leases, tracked at the next release, read once more
@@ -186,6 +228,7 @@ class Rows {
   int node_;
   std::uint8_t* remote_ = nullptr;
   std::uint8_t* tracked_ = nullptr;
+  std::unique_ptr<terrane::bench::Partner> partner_;  // over a network
   std::optional<terrane::bench::Floors> floors_;
   std::optional<terrane::bench::BusySibling> sibling_;
   std::uint64_t sum_ = 0;
@@ -200,6 +243,8 @@ Options parse(int argc, char** argv) {
       options.threads = static_cast<unsigned>(std::stoul(value));
     else if (name == "--home")
       options.home_computes = value == "computing";
+    else if (name == "--over")
+      options.network = value == "network";
     else if (name == "--rounds")
       options.rounds = static_cast<unsigned>(std::stoul(value));
     else {
