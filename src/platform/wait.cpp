@@ -24,6 +24,7 @@ constexpr std::uint64_t kYieldNs = 100'000;
 // to come back at times, which one that yields to nobody never does.
 constexpr std::uint64_t kYieldAloneNs = 5'000'000;
 constexpr std::uint32_t kYields = 16;
+constexpr std::uint32_t kLooksPerYield = 8;
 
 // Set once at start; 1 until then, which spins.
 std::atomic<std::uint32_t> runnable_threads{1};
@@ -79,8 +80,14 @@ bool Backoff::pause() {
     sleep_at_ns_ = now + (fits ? kYieldAloneNs : kYieldNs);
   }
   if (rounds_ >= kSpins + kYields && now >= sleep_at_ns_) return false;
-  ++rounds_;
-  sched_yield();
+  // What is waited for is looked at by a system call where it comes over a network, so looks are
+  // dear enough not to double their price where nobody else needs the processor.
+  bool fits = sleep_at_ns_ - now > kYieldNs;
+  if (++rounds_ % kLooksPerYield != 0 && fits) {
+    relax();
+  } else {
+    sched_yield();
+  }
   return true;
 }
 
