@@ -24,6 +24,7 @@ constexpr std::uint64_t kYieldNs = 100'000;
 // to come back at times, which one that yields to nobody never does.
 constexpr std::uint64_t kYieldAloneNs = 5'000'000;
 constexpr std::uint32_t kYields = 16;
+// Where nobody else needs the processor, a yield for every look would double the price of looks.
 constexpr std::uint32_t kLooksPerYield = 8;
 
 // Set once at start; 1 until then, which spins.
@@ -76,14 +77,11 @@ bool Backoff::pause() {
   }
   std::uint64_t now = now_ns();
   if (rounds_ == kSpins) {
-    bool fits = runnable_threads.load(std::memory_order_relaxed) <= usable_processors();
-    sleep_at_ns_ = now + (fits ? kYieldAloneNs : kYieldNs);
+    fits_ = runnable_threads.load(std::memory_order_relaxed) <= usable_processors();
+    sleep_at_ns_ = now + (fits_ ? kYieldAloneNs : kYieldNs);
   }
   if (rounds_ >= kSpins + kYields && now >= sleep_at_ns_) return false;
-  // What is waited for is looked at by a system call where it comes over a network, so looks are
-  // dear enough not to double their price where nobody else needs the processor.
-  bool fits = sleep_at_ns_ - now > kYieldNs;
-  if (++rounds_ % kLooksPerYield != 0 && fits) {
+  if (++rounds_ % kLooksPerYield != 0 && fits_) {
     relax();
   } else {
     sched_yield();

@@ -25,6 +25,7 @@ class Backoff {
  private:
   std::uint64_t sleep_at_ns_ = 0;
   std::uint32_t rounds_ = 0;
+  bool fits_ = false;  // the runnable threads, the processors
 };
 
 // Sleeps while *word == expected, at most timeout_ns (0: no limit). May return early. Works across

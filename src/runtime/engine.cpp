@@ -172,8 +172,7 @@ void Engine::wait_until(ThreadContext& context, Done done) {
     context.sleeping.store(0, std::memory_order_relaxed);
     transport_.attend();
   }
-  transport_.unattend();
-  poll_all();
+  if (transport_.unattend()) poll_all();
   context.waited_ns += platform::now_ns() - from;
 }
 

@@ -99,8 +99,13 @@ void SleepRoom::show_descriptors() {
   }
 }
 
-void SleepRoom::arm_or_ring() {
-  if (!arm_all()) ring();
+// False when there is something already.
+bool SleepRoom::arm_for_sleepers() {
+  bool armed = true;
+  for (NewsSource* source : sources_) {
+    if (source->needs_arming()) armed = source->arm() && armed;
+  }
+  return armed;
 }
 
 void SleepRoom::attend() {
@@ -109,12 +114,13 @@ void SleepRoom::attend() {
   if (sleepers_.load() != 0) show_descriptors();
 }
 
-void SleepRoom::unattend() {
-  if (attending_.fetch_sub(1) != 1) return;
+bool SleepRoom::unattend() {
+  if (attending_.fetch_sub(1) != 1) return false;  // others go on polling
   for (NewsSource* source : sources_) source->attended(false);
-  if (sleepers_.load() == 0) return;
-  arm_or_ring();
+  if (sleepers_.load() == 0) return true;
+  bool armed = arm_for_sleepers();
   show_descriptors();
+  return !armed;
 }
 
 void SleepRoom::interrupt() {

@@ -22,6 +22,9 @@ class NewsSource {
   // Sees to it that the descriptors tell of all that comes from now on; false when there is
   // something already.
   virtual bool arm() = 0;
+  // False where the descriptors tell of whatever is there even if nobody armed them; sleepers arm
+  // them all the same.
+  virtual bool needs_arming() const { return true; }
   // While threads poll, descriptors are not watched: those who would write to them may save it.
   virtual void attended(bool) {}
 };
@@ -38,7 +41,8 @@ class SleepRoom {
   void sleep(std::uint64_t timeout_ns);
   // Between the two, arrivals wake nobody: the descriptors are taken out of the sleepers' sight.
   void attend();
-  void unattend();
+  // True: something is there already that nobody was woken for.
+  bool unattend();
   bool is_attended() const { return attending_.load() != 0; }
   // Ends the sleep of every thread, now or the next one. Async-signal-safe.
   void interrupt();
@@ -46,7 +50,7 @@ class SleepRoom {
   void ring() noexcept;
   // Whoever has polled without attending leaves the descriptors as sleepers need them.
   void polled() {
-    if (sleepers_.load() != 0 && attending_.load() == 0) arm_or_ring();
+    if (sleepers_.load() != 0 && attending_.load() == 0 && !arm_for_sleepers()) ring();
   }
 
  private:
@@ -59,7 +63,7 @@ class SleepRoom {
   void leave() { sleepers_.fetch_sub(1); }
   bool must_wake();
   bool arm_all();
-  void arm_or_ring();
+  bool arm_for_sleepers();
   void show_descriptors();
   void wait(std::uint64_t timeout_ns);
   void empty_bell();

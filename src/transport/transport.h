@@ -82,9 +82,10 @@ class Transport {
   // called. While nobody sleeps, senders pay no system call to wake anyone.
   virtual void sleep(std::uint64_t timeout_ns) = 0;
   // Between attend() and unattend() the calling thread polls: senders wake nobody of this process.
-  // Whoever unattends looks once more whether something is pending.
+  // unattend() returns true when something may have come that nobody was woken for: whoever gets
+  // that polls once more.
   virtual void attend() = 0;
-  virtual void unattend() = 0;
+  virtual bool unattend() = 0;
   // Ends the sleep of every thread of this process, now or the next one. Async-signal-safe.
   virtual void interrupt() = 0;
 

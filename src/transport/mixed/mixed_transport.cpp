@@ -93,9 +93,10 @@ void MixedTransport::attend() {
   room_.attend();
 }
 
-void MixedTransport::unattend() {
-  room_.unattend();
-  far_->unattend();
+bool MixedTransport::unattend() {
+  bool look = room_.unattend();
+  far_->unattend();  // nobody sleeps in the far one's own room
+  return look;
 }
 
 std::byte* MixedTransport::reach(NodeId peer, std::uint32_t region) {

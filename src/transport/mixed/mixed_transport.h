@@ -27,7 +27,7 @@ class MixedTransport final : public Transport {
   bool pending() const override;
   void sleep(std::uint64_t timeout_ns) override { room_.sleep(timeout_ns); }
   void attend() override;
-  void unattend() override;
+  bool unattend() override;
   void interrupt() override { room_.interrupt(); }
   std::byte* reach(NodeId peer, std::uint32_t region) override;
 

@@ -24,7 +24,10 @@ class SelfTransport final : public Transport {
   bool pending() const override { return queued_.load() != 0; }
   void sleep(std::uint64_t timeout_ns) override;
   void attend() override { attending_.fetch_add(1); }
-  void unattend() override { attending_.fetch_sub(1); }
+  bool unattend() override {
+    attending_.fetch_sub(1);
+    return pending();
+  }
   void interrupt() override;
   std::byte* reach(NodeId peer, std::uint32_t region) override {
     return regions_->reach(peer, region);

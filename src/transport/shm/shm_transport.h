@@ -30,7 +30,10 @@ class ShmTransport final : public PartTransport {
   bool pending() const override;
   void sleep(std::uint64_t timeout_ns) override;
   void attend() override { control_.attending.fetch_add(1); }
-  void unattend() override { control_.attending.fetch_sub(1); }
+  bool unattend() override {
+    control_.attending.fetch_sub(1);
+    return pending();
+  }
   void interrupt() override;
   std::byte* reach(NodeId peer, std::uint32_t region) override {
     return regions_.reach(peer, region);
@@ -40,7 +43,7 @@ class ShmTransport final : public PartTransport {
   std::vector<int> news_fds() const override;
   bool look() override;
   bool arm() override;
-  void attended(bool begins) override { begins ? attend() : unattend(); }
+  void attended(bool begins) override { control_.attending.fetch_add(begins ? 1 : ~0u); }
 
  private:
   ShmTransport(NodeId self, std::vector<Area> areas, std::vector<ShmCard> cards, PeerWatch watch);

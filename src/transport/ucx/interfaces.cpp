@@ -125,13 +125,33 @@ std::vector<Interface> list_interfaces() {
   return found;
 }
 
-base::Result<InterfaceChoice> choose_interfaces(const std::vector<Interface>& present,
-                                                std::string_view wanted,
-                                                std::string_view ucx_devices, bool one_host) {
+namespace {
+
+base::Result<InterfaceChoice> choose(const std::vector<Interface>& present, std::string_view wanted,
+                                     std::string_view ucx_devices, bool one_host) {
   if (!wanted.empty() && wanted != "auto") return choose_named(present, wanted);
   if (!ucx_devices.empty()) return InterfaceChoice{std::string(ucx_devices), "UCX_NET_DEVICES"};
   if (one_host) return InterfaceChoice{"lo", "all nodes are on this host"};
   return choose_outward(present);
+}
+
+bool is_socket(const std::vector<Interface>& present, std::string_view name) {
+  return std::any_of(present.begin(), present.end(),
+                     [&](const Interface& one) { return one.name == name && !one.rdma; });
+}
+
+}  // namespace
+
+base::Result<InterfaceChoice> choose_interfaces(const std::vector<Interface>& present,
+                                                std::string_view wanted,
+                                                std::string_view ucx_devices, bool one_host) {
+  auto chosen = choose(present, wanted, ucx_devices, one_host);
+  if (!chosen) return chosen;
+  std::istringstream names{chosen.value().devices};
+  bool sockets = true;
+  for (std::string name; std::getline(names, name, ',');) sockets &= is_socket(present, name);
+  chosen.value().sockets_alone = sockets;
+  return chosen;
 }
 
 }  // namespace terrane::transport::ucx

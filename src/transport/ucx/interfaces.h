@@ -22,8 +22,9 @@ struct Interface {
 std::vector<Interface> list_interfaces();
 
 struct InterfaceChoice {
-  std::string devices;  // for UCX_NET_DEVICES
-  std::string reason;   // why these; part of a sentence
+  std::string devices;         // for UCX_NET_DEVICES
+  std::string reason;          // why these; part of a sentence
+  bool sockets_alone = false;  // all of them are known, and none is RDMA
 };
 
 // What to use. `wanted` is "auto" or names separated by commas; where the user asks for nothing,

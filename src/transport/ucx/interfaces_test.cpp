@@ -53,6 +53,8 @@ TEST(InterfacesTest, AnInterfaceThatIsNotThereIsAnErrorThatListsThoseThatAre) {
 TEST(InterfacesTest, UcxsOwnVariableIsRespectedWhereNothingElseIsAskedFor) {
   EXPECT_EQ(choose_interfaces({kEth0}, "auto", "eth9", false).value().devices, "eth9");
   EXPECT_EQ(choose_interfaces({kEth0}, "eth0", "eth9", false).value().devices, "eth0");
+  EXPECT_TRUE(choose_interfaces({kEth0}, "eth0", "eth9", false).value().sockets_alone);
+  EXPECT_FALSE(choose_interfaces({kEth0}, "auto", "eth9", false).value().sockets_alone);
 }
 
 TEST(InterfacesTest, EveryMachineHasALoopback) {

@@ -54,6 +54,7 @@ base::Result<Card> UcxFactory::open(const Placement& placement,
   if (!choice) return choice.error();
   parts_.description =
       fmt::format("ucx over {} ({})", choice.value().devices, choice.value().reason);
+  parts_.level_triggered = choice.value().sockets_alone;
   auto worker = Worker::create({choice.value().devices, placement.nodes});
   if (!worker) return worker.error();
   parts_.worker = std::move(worker).value();

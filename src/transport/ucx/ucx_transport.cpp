@@ -78,6 +78,7 @@ void UcxTransport::greet(NodeId peer) {
 UcxTransport::UcxTransport(Parts parts, std::uint32_t nodes)
     : self_(parts.self),
       description_(std::move(parts.description)),
+      level_triggered_(parts.level_triggered),
       worker_(std::move(parts.worker)),
       outbox_(*worker_, pool_, self_, nodes),
       inbox_(*worker_, pool_, parts.token, self_, nodes),

@@ -29,6 +29,7 @@ class UcxTransport final : public PartTransport {
     std::uint64_t token;
     std::unique_ptr<Regions> own_regions;
     std::string description;
+    bool level_triggered = false;  // the worker's descriptor tells of arrivals without being armed
   };
   // `cards` by node; `peers` are those that we shall send to.
   static base::Result<std::unique_ptr<UcxTransport>> connect(Parts parts,
@@ -43,13 +44,14 @@ class UcxTransport final : public PartTransport {
   bool pending() const override;
   void sleep(std::uint64_t timeout_ns) override { room_.sleep(timeout_ns); }
   void attend() override { room_.attend(); }
-  void unattend() override { room_.unattend(); }
+  bool unattend() override { return room_.unattend(); }
   void interrupt() override { room_.interrupt(); }
   std::byte* reach(NodeId peer, std::uint32_t region) override;
 
   std::vector<int> news_fds() const override { return {worker_->event_fd()}; }
   bool look() override;
   bool arm() override;
+  bool needs_arming() const override { return !level_triggered_; }
 
  private:
   UcxTransport(Parts parts, std::uint32_t nodes);
@@ -68,6 +70,7 @@ class UcxTransport final : public PartTransport {
 
   NodeId self_;
   std::string description_;
+  bool level_triggered_;
   std::unique_ptr<Worker> worker_;
   ParcelPool pool_;
   mutable Outbox outbox_;  // whoever has been inside the worker sends for those who could not enter
