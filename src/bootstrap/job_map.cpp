@@ -36,6 +36,15 @@ std::uint32_t JobMap::nodes_on(std::uint32_t host) const {
   return static_cast<std::uint32_t>(std::count(host_of.begin(), host_of.end(), host));
 }
 
+bool is_sound(const JobMap& map) {
+  auto hosts = map.names.size();
+  return hosts > 0 && hosts <= kMaxJobHosts && map.nodes() > 0 && map.nodes() <= kMaxJobNodes &&
+         std::all_of(map.names.begin(), map.names.end(),
+                     [](const std::string& name) { return name.size() <= kMaxHostName; }) &&
+         std::all_of(map.host_of.begin(), map.host_of.end(),
+                     [hosts](std::uint32_t host) { return host < hosts; });
+}
+
 JobMap map_of_one_host(std::uint32_t nodes, std::string name) {
   return {{std::move(name)}, std::vector<std::uint32_t>(nodes, 0)};
 }
@@ -65,9 +74,7 @@ std::optional<JobMap> decode_map(std::span<const std::byte> bytes) {
   if (!take(bytes, map.host_of.data(), nodes * sizeof map.host_of[0]) || !bytes.empty()) {
     return std::nullopt;
   }
-  bool all_known = std::all_of(map.host_of.begin(), map.host_of.end(),
-                               [hosts](std::uint32_t host) { return host < hosts; });
-  return all_known ? std::optional(std::move(map)) : std::nullopt;
+  return is_sound(map) ? std::optional(std::move(map)) : std::nullopt;
 }
 
 }  // namespace terrane::bootstrap

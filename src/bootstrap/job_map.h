@@ -26,6 +26,9 @@ inline constexpr std::uint32_t kMaxJobHosts = 1024;
 inline constexpr std::uint32_t kMaxJobNodes = 4096;
 inline constexpr std::size_t kMaxHostName = 255;
 
+// Within the limits, and every node on a host that there is.
+bool is_sound(const JobMap& map);
+
 // All `nodes` on the host of this name.
 JobMap map_of_one_host(std::uint32_t nodes, std::string name);
 

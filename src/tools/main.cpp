@@ -34,6 +34,7 @@ int run_command_line(int argc, char** argv) {
   tools::CommandContext context;
   context.command_line = {argv, static_cast<std::size_t>(argc)};
   tools::add_run_command(app, context);
+  tools::add_host_engine_command(app, context);
   tools::add_info_command(app, context);
   tools::add_doctor_command(app, context);
   tools::add_adopt_command(app, context);

@@ -14,4 +14,9 @@ inline sigset_t forwarded_signals() {
   return set;
 }
 
+// Those that a user ends a job by.
+inline bool ends_a_job(int signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
 }  // namespace terrane::tools

@@ -87,8 +87,9 @@ struct InputEnd {
   auto fields() { return std::tie(); }
 };
 struct OutputTaken {  // as many bytes of output may come again
+  bool is_error = false;
   std::uint32_t bytes = 0;
-  auto fields() { return std::tie(bytes); }
+  auto fields() { return std::tie(is_error, bytes); }
 };
 struct OutputClosed {  // nobody reads it any more
   bool is_error = false;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/launch/forwarded_signals.h"
+
 namespace terrane::tools {
 namespace {
 
@@ -18,10 +20,6 @@ template <typename... Handlers>
 struct Overloaded : Handlers... {
   using Handlers::operator()...;
 };
-
-bool ends_a_job(int signal) {
-  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
-}
 
 std::string place_of(const bootstrap::JobMap& map) {
   return map.names.size() == 1 ? map.names[0] : fmt::format("{} hosts", map.names.size());
@@ -146,10 +144,14 @@ void Job::merge_cards() {
   exchange_.done();
 }
 
+bool Job::all_nodes_ended() const {
+  return std::all_of(nodes_.begin(), nodes_.end(),
+                     [](const Node& node) { return node.ended || !node.started; });
+}
+
 void Job::on_signal(int signal) {
-  bool all_ended = std::all_of(nodes_.begin(), nodes_.end(),
-                               [](const Node& node) { return node.ended || !node.started; });
-  if (all_ended && ends_a_job(signal)) {  // only the output is left, and its reader does not read
+  if (all_nodes_ended() &&
+      ends_a_job(signal)) {  // only the output is left, and its reader does not read
     exit_code_ = kExitSignalBase + signal;
     tell_all(command::Kill{});
   }

@@ -46,6 +46,7 @@ class Job {
 
   // No host has anything left of the job.
   bool ended() const { return hosts_running_ == 0; }
+  bool all_nodes_ended() const;
   bool is_ending() const { return stage_ != Stage::kRunning; }
   int exit_code() const { return exit_code_; }
 

@@ -5,9 +5,11 @@
 
 #include "base/log.h"
 #include "tools/launch/children.h"
+#include "tools/launch/forwarded_signals.h"
 #include "tools/launch/guard.h"
 #include "tools/launch/guard_link.h"
 #include "tools/launch/host_part.h"
+#include "tools/launch/hub.h"
 #include "tools/launch/job.h"
 #include "tools/launch/process_tree.h"
 
@@ -16,44 +18,124 @@ namespace {
 
 constexpr std::uint64_t kPatienceMs = 2000;
 
-// The engine below the process that the user started: decides about the job and runs this host's
-// part of it. Owns both.
+// The engine below the process that the user started: decides about the job, runs this host's part
+// of it, and is the hub of the other hosts. Owns all three.
 class JobEngine final : HostListener, JobOutlet {
  public:
-  // `door`: where another launcher starts the nodes.
+  // `door`: where another launcher starts the nodes of this host.
   JobEngine(const JobPlan& plan, Loop& loop, EngineSide side, DoorPlan* door)
       : plan_(plan),
         inheritance_(*side.inheritance),
         input_(std::move(side.input)),
+        loop_(loop),
         children_(loop),
         guard_(loop, std::move(side.guard), plan.program.heartbeat_ms,
-               {.on_signal = [this](int signal) { job_.on_signal(signal); },
-                .on_gone = [this] { job_.kill(kExitFailure); },
+               {.on_signal = [this](int signal) { on_signal(signal); },
+                .on_gone = [this] { guard_gone(); },
                 .on_stopped = [this] { guard_stopped(); }}),
         job_(plan, loop, *this),
-        loop_(loop),
         door_(door) {}
 
   base::Result<> start() {
     if (auto opened = children_.open(); !opened) return opened;
     if (auto opened = guard_.open(); !opened) return opened;
-    part_.emplace(plan_.program, HostSurroundings{.loop = &loop_,
-                                                  .children = &children_,
-                                                  .listener = this,
-                                                  .inheritance = &inheritance_,
-                                                  .guard = guard_.socket(),
-                                                  .door = door_});
-    if (auto started = part_->start(std::move(input_)); !started) return started;
-    job_.started();
-    return {};
+    std::vector<std::uint32_t> others;
+    for (std::uint32_t host = 0; host < plan_.program.map.names.size(); ++host) {
+      if (static_cast<std::int32_t>(host) != plan_.own_host) others.push_back(host);
+    }
+    if (others.empty()) return start_nodes();
+    hub_.emplace(
+        plan_, others, plan_.own_host, loop_, children_, inheritance_,
+        Hub::Handlers{
+            .on_all_present = [this] { on_all_present(); },
+            .on_start_failed =
+                [this](const std::string& sentence) { abort_start(kExitFailure, sentence); },
+            .on_event = [this](std::uint32_t host,
+                               const HostEvent& event) { return job_.on_event(host, event); },
+            .on_lost = [this](std::uint32_t host, Death cause) { on_lost(host, std::move(cause)); },
+            .on_notice = [this](const std::string& line) { say(line); }});
+    return hub_->start();
   }
 
   int run() {
     while (!job_.ended()) loop_.turn();
+    if (hub_) {
+      hub_->close();
+      while (!hub_->finished()) loop_.turn();
+    }
     return job_.exit_code();
   }
 
  private:
+  // The part of this host, where it has one.
+  base::Result<> start_nodes() {
+    job_.started();
+    if (plan_.own_host < 0) return {};
+    own_plan_ = plan_.program;
+    own_plan_.host = static_cast<std::uint32_t>(plan_.own_host);
+    HostSurroundings around{.loop = &loop_,
+                            .children = &children_,
+                            .listener = this,
+                            .inheritance = &inheritance_,
+                            .guard = guard_.socket(),
+                            .door = door_};
+    around.spared = [this] { return hub_ ? hub_->processes() : std::vector<pid_t>(); };
+    part_.emplace(own_plan_, std::move(around));
+    bool has_node0 = plan_.program.map.host_of[0] == own_plan_.host;
+    return part_->start(has_node0 ? std::move(input_) : base::UniqueFd());
+  }
+
+  void on_all_present() {
+    starting_ = false;
+    hub_->send_plans();
+    if (auto started = start_nodes(); !started) {
+      job_.fail(kExitFailure, started.error().message);
+      part_->kill_now();
+    }
+    if (input_) hub_->carry_input(std::move(input_));
+  }
+
+  // While hosts are started there is nothing of the job anywhere: they go when the hub does.
+  void abort_start(int exit_code, const std::string& sentence) {
+    if (!std::exchange(starting_, false)) return;
+    job_.fail(exit_code, sentence);
+    for (std::uint32_t host = 0; host < plan_.program.map.names.size(); ++host) {
+      job_.host_lost(host, {});
+    }
+  }
+
+  void on_lost(std::uint32_t host, Death cause) {
+    if (static_cast<std::int32_t>(host) != plan_.own_host)
+      return job_.host_lost(host, std::move(cause));
+    for (std::uint32_t node = 0; node < own_plan_.map.nodes(); ++node) {
+      if (own_plan_.map.host_of[node] != host) continue;
+      cause.node = NodeId{node};  // this host's nodes can still be ended in order
+      job_.on_event(host, event::NodeDied{cause});
+      return;
+    }
+  }
+
+  void on_signal(int signal) {
+    if (starting_ && hub_ && ends_a_job(signal)) {
+      return abort_start(kExitSignalBase + signal,
+                         fmt::format("the job was ended by {} while its hosts were being started",
+                                     signal_name(signal)));
+    }
+    job_.on_signal(signal);
+    if (job_.all_nodes_ended() && ends_a_job(signal) && hub_) hub_->drop_output();
+  }
+
+  void guard_gone() {
+    job_.kill(kExitFailure);
+    if (hub_) {
+      hub_->drop_output();
+      hub_->close();  // other hosts' engines end their parts when they are alone
+      for (std::uint32_t host = 0; host < plan_.program.map.names.size(); ++host) {
+        if (static_cast<std::int32_t>(host) != plan_.own_host) job_.host_lost(host, {});
+      }
+    }
+  }
+
   void guard_stopped() {
     job_.fail(kExitFailure,
               fmt::format("`terrane run` has been stopped for {:.1f} s; the job is being ended",
@@ -61,18 +143,27 @@ class JobEngine final : HostListener, JobOutlet {
   }
 
   void on_event(std::uint32_t host, HostEvent event) override { job_.on_event(host, event); }
-  void tell(std::uint32_t, const HostCommand& command) override { part_->act(command); }
+  void tell(std::uint32_t host, const HostCommand& command) override {
+    if (static_cast<std::int32_t>(host) != plan_.own_host) {
+      hub_->tell(host, command);
+    } else if (part_) {
+      part_->act(command);
+    }
+  }
   void say(const std::string& line) override { base::log_line(line); }
 
   const JobPlan& plan_;
   const Inheritance& inheritance_;
   base::UniqueFd input_;
+  Loop& loop_;
   Children children_;
   GuardLink guard_;
   Job job_;
+  std::optional<Hub> hub_;  // where there are other hosts
+  HostPlan own_plan_;
   std::optional<HostPart> part_;
-  Loop& loop_;
   DoorPlan* door_;
+  bool starting_ = true;  // hosts are still expected
 };
 
 using Answer = std::function<void(const base::Result<std::string>&)>;
@@ -99,7 +190,7 @@ int run_job(const JobPlan& plan) {
   GuardOptions options{.command_line = plan.command_line,
                        .heartbeat_ms = plan.program.heartbeat_ms};
   Answer complain = [](const base::Result<std::string>& started) {
-    if (!started) base::log("{}", started.error().message);
+    if (!started) base::log_line(started.error().message);
   };
   return run_guarded(options, [&](EngineSide side) {
     return run_engine(plan, std::move(side), nullptr, complain);

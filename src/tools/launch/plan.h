@@ -15,7 +15,8 @@ enum class StartEngine { kLocal, kSsh, kMpirun, kPrterun, kSrun };
 
 // A job as it was asked for, checked and ready to start.
 struct JobPlan {
-  HostPlan program;  // what every host gets; `host` and `peers` are set for each
+  HostPlan program;           // what every host gets; `host` and `peers` are set for each
+  std::int32_t own_host = 0;  // which host of the map is this one; -1: none
   StartEngine engine = StartEngine::kLocal;
   std::vector<std::uint32_t> slots;  // by host, as the engines want them
   std::string rsh;                   // the command that reaches a host, in words

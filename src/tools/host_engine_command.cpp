@@ -1,0 +1,70 @@
+#include <poll.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <memory>
+
+#include "base/log.h"
+#include "tools/commands.h"
+#include "tools/launch/agent_command.h"
+#include "tools/launch/exit_codes.h"
+#include "tools/launch/host_engine.h"
+
+namespace terrane::tools {
+namespace {
+
+constexpr std::size_t kMaxLine = 256;
+constexpr int kInputTimeoutMs = 30'000;
+
+// The first line of the standard input, without its end; what comes after it is not read.
+std::string read_line() {
+  std::string line;
+  for (char c = 0; line.size() < kMaxLine;) {
+    pollfd ready{STDIN_FILENO, POLLIN, 0};
+    if (::poll(&ready, 1, kInputTimeoutMs) <= 0 || ::read(STDIN_FILENO, &c, 1) != 1) break;
+    if (c == '\n') break;
+    if (c != '\r') line += c;
+  }
+  return line;
+}
+
+// From the environment, which nodes shall not inherit, or the standard input.
+std::optional<Secret> take_secret() {
+  if (const char* text = std::getenv(kSecretVariable)) {
+    auto secret = Secret::parse(text);
+    ::unsetenv(kSecretVariable);
+    return secret;
+  }
+  return Secret::parse(read_line());
+}
+
+int run(const HostEngineOptions& options) {
+  auto secret = take_secret();
+  if (!secret) {
+    base::log(
+        "the job's secret has not come over the standard input; `terrane run` starts this "
+        "command, people do not");
+    return kExitFailure;
+  }
+  return run_host_engine(options, *secret);
+}
+
+}  // namespace
+
+void add_host_engine_command(CLI::App& app, CommandContext& context) {
+  auto options = std::make_shared<HostEngineOptions>();
+  CLI::App* command =
+      app.add_subcommand("host-engine", "One host's part of a job; `terrane run` starts it");
+  command->group("");  // not for people: hidden from the help
+  command->add_option("--hub", options->hub_addresses, "Addresses of the hub")
+      ->delimiter(',')
+      ->required();
+  command->add_option("--port", options->port, "Its port")->required();
+  command->add_option("--index", options->host, "Which host of the job this is");
+  command->add_option("--heartbeat-ms", options->heartbeat_ms, "The heartbeats' limit");
+  options->command_line = context.command_line;
+  command->callback([options, &context] { context.exit_code = run(*options); });
+}
+
+}  // namespace terrane::tools

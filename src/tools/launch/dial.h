@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "tools/launch/secret.h"
+
+namespace terrane::tools {
+
+// Connects to the hub: tries all its addresses at once and keeps the first connection whose other
+// end proves the secret (an address of the hub's host may mean another machine here). Blocks for
+// `timeout_ms` at most. The socket is non-blocking.
+base::Result<base::UniqueFd> dial_hub(const std::vector<std::string>& addresses, std::uint16_t port,
+                                      const Secret& secret, std::uint64_t timeout_ms);
+
+}  // namespace terrane::tools

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tools/launch/secret.h"
+
+namespace terrane::tools {
+
+// How the engine of another host is started (`terrane host-engine`, which agents run).
+struct HostEngineOptions {
+  std::vector<std::string> hub_addresses;
+  std::uint16_t port = 0;
+  std::int32_t host = -1;  // its index in the job's map; -1: it does not know
+  std::uint64_t heartbeat_ms = 0;
+  std::uint64_t dial_timeout_ms = 30'000;
+  std::span<char*> command_line;  // main's argv
+};
+
+// Runs one host's part of a job whose hub is on another host, and returns this process's exit code:
+// 0 when the hub let it go, whatever became of the job. Whatever happens to the hub, to the
+// connection or to this process, no process of the job stays here.
+int run_host_engine(const HostEngineOptions& options, const Secret& secret);
+
+}  // namespace terrane::tools

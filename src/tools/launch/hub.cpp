@@ -1,0 +1,258 @@
+#include "tools/launch/hub.h"
+
+#include <fmt/ranges.h>
+#include <signal.h>
+
+#include <algorithm>
+
+#include "tools/launch/addresses.h"
+#include "tools/launch/codec.h"
+
+namespace terrane::tools {
+namespace {
+
+constexpr std::uint64_t kAgentsEndMs = 1000;  // for agents to end after their hosts' engines have
+
+Death silent_by_heartbeat(std::uint64_t ms, const std::string& seen_from) {
+  return {.cause = Death::Cause::kSilent,
+          .number = static_cast<int>(std::min<std::uint64_t>(ms, INT32_MAX)),
+          .sentence = fmt::format("host down, link cut or stopped; seen from host {}", seen_from)};
+}
+
+}  // namespace
+
+Hub::Hub(const JobPlan& plan, std::vector<std::uint32_t> hosts, std::int32_t own_host, Loop& loop,
+         Children& children, const Inheritance& inheritance, Handlers handlers)
+    : plan_(plan),
+      remote_(std::move(hosts)),
+      own_host_(own_host),
+      loop_(loop),
+      children_(children),
+      inheritance_(inheritance),
+      handlers_(std::move(handlers)),
+      hosts_(plan.program.map.names.size()),
+      peers_(plan.program.map.names.size()),
+      streams_(loop, children,
+               [this](std::uint32_t host, const HostCommand& command) { tell(host, command); }),
+      vigil_(static_cast<std::uint32_t>(hosts_.size()),
+             std::max<std::uint64_t>(plan.program.heartbeat_ms, 1)),
+      start_timeout_(loop,
+                     [this] {
+                       start_failed(fmt::format(
+                           "no engine has come up on {} within {:.0f} s{}; try with more time: "
+                           "--start-timeout SECONDS, and see with -v what was started",
+                           missing_hosts(), static_cast<double>(plan_.start_timeout_ms) / 1000,
+                           stranger_.empty() ? "" : " (" + stranger_ + ")"));
+                     }),
+      tick_(loop, [this] { tick(); }),
+      kill_agents_(loop, [this] {
+        for (auto& agent : agents_) agent->signal(SIGKILL);
+      }) {
+  for (std::uint32_t host : remote_) hosts_[host].expected = true;
+}
+
+std::string Hub::missing_hosts() const {
+  std::vector<std::string> names;
+  for (std::uint32_t host : remote_) {
+    if (!hosts_[host].link) names.push_back(plan_.program.map.names[host]);
+  }
+  return fmt::format("host{} {}", names.size() == 1 ? "" : "s", fmt::join(names, ", "));
+}
+
+base::Result<> Hub::start() {
+  auto secret = Secret::random();
+  if (!secret) return secret.error();
+  secret_ = secret.value();
+  if (auto opened = streams_.open(remote_, plan_.program.tag_output); !opened) return opened;
+  lobby_.emplace(
+      loop_, *secret_,
+      Lobby::Handlers{
+          .on_guest = [this](std::unique_ptr<Link> link,
+                             const Introduction& guest) { on_guest(std::move(link), guest); },
+          .on_stranger = [this](const std::string& complaint) { stranger_ = complaint; }});
+  if (auto opened = lobby_->open(); !opened) return opened;
+  if (auto opened = open_beats(); !opened) return opened;
+  start_timeout_.set_in(plan_.start_timeout_ms);
+  return start_agents();
+}
+
+base::Result<> Hub::open_beats() {
+  if (own_host_ < 0 || plan_.program.heartbeat_ms == 0) return {};
+  beats_.emplace(loop_, *secret_, [this](std::uint32_t host) {
+    auto own = static_cast<std::uint32_t>(own_host_);
+    lose(host, silent_by_heartbeat(plan_.program.heartbeat_ms, plan_.program.map.names[own]));
+  });
+  if (auto opened = beats_->open(); !opened) return opened;
+  peers_[static_cast<std::uint32_t>(own_host_)] = {"", beats_->port()};
+  return {};
+}
+
+base::Result<> Hub::start_agents() {
+  HubAddress here{own_addresses(), lobby_->port()};
+  for (AgentCommand& command : agent_commands(plan_, remote_, here, secret_->hex())) {
+    if (plan_.verbose) {
+      handlers_.on_notice(fmt::format("starting: {}", fmt::join(command.argv, " ")));
+    }
+    std::size_t number = agents_.size();
+    auto agent = Agent::start(loop_, children_, inheritance_, std::move(command),
+                              [this, number](int status) { on_agent_end(number, status); });
+    if (!agent) return agent.error();
+    agents_.push_back(std::move(agent).value());
+  }
+  return {};
+}
+
+void Hub::on_guest(std::unique_ptr<Link> link, const Introduction& guest) {
+  std::vector<bool> taken;
+  for (const Host& host : hosts_) taken.push_back(!host.expected || host.link);
+  std::int32_t index = match_host(guest, plan_.program.map.names, taken);
+  if (index < 0) {
+    link->send(encode_message<HostCommand>(
+        command::Refuse{"this job has no place for another host's engine"}));
+    return;
+  }
+  auto host = static_cast<std::uint32_t>(index);
+  auto fits = compare_introductions(introduce_ourselves(), guest, plan_.program.map.names[host]);
+  if (!fits) {
+    link->send(encode_message<HostCommand>(command::Refuse{fits.error().message}));
+    return start_failed(fits.error().message);
+  }
+  link->set_handlers(
+      {.on_frame = [this, host](std::span<const std::byte> frame) { return on_frame(host, frame); },
+       .on_closed = [this, host](const std::string& why) { on_closed(host, why); }});
+  peers_[host] = {link->peer_address(), guest.port};
+  hosts_[host].link = std::move(link);
+  hosts_[host].introduction = guest;
+  vigil_.expect(host, now_ms());
+  if (!tick_.is_set() && plan_.program.heartbeat_ms != 0) tick_.set_in(vigil_.period_ms());
+  if (++present_ < remote_.size()) return;
+  start_timeout_.clear();
+  starting_ = false;
+  lobby_->close();
+  handlers_.on_all_present();
+}
+
+void Hub::send_plans() {
+  for (std::uint32_t host : remote_) {
+    command::Start start{plan_.program};
+    start.plan.host = host;
+    start.plan.peers = peers_;
+    tell(host, start);
+  }
+  if (!beats_) return;
+  beats_->start(peers_, static_cast<std::uint32_t>(own_host_), "", plan_.program.heartbeat_ms);
+}
+
+void Hub::carry_input(base::UniqueFd input) {
+  streams_.carry_input(std::move(input), plan_.program.map.host_of[0]);
+}
+
+void Hub::tell(std::uint32_t host, const HostCommand& command) {
+  if (hosts_[host].link) hosts_[host].link->send(encode_message(command));
+}
+
+bool Hub::on_frame(std::uint32_t host, std::span<const std::byte> frame) {
+  auto event = decode_message<HostEvent>(frame);
+  if (!event || starting_) return event && std::holds_alternative<event::Beat>(*event);
+  if (const auto* output = std::get_if<event::Output>(&*event)) {
+    streams_.take_output(host, *output);
+  } else if (const auto* taken = std::get_if<event::InputTaken>(&*event)) {
+    streams_.input_taken(taken->bytes);
+  } else if (const auto* silent = std::get_if<event::HostSilent>(&*event)) {
+    if (silent->host >= hosts_.size() || silent->host == host) return false;
+    lose(silent->host, silent_by_heartbeat(silent->ms, plan_.program.map.names[host]));
+  } else {
+    if (std::holds_alternative<event::Ended>(*event)) {
+      hosts_[host].ended = true;
+      streams_.finish_output(host);
+    }
+    return handlers_.on_event(host, *event);
+  }
+  return true;
+}
+
+void Hub::on_closed(std::uint32_t host, const std::string& why) {
+  vigil_.dismiss(host);
+  if (closed_ || hosts_[host].lost) return;
+  const std::string& name = plan_.program.map.names[host];
+  if (starting_) {
+    return start_failed(
+        fmt::format("the engine on host {} ended while the job was being started: {}", name, why));
+  }
+  lose(host,
+       {.cause = Death::Cause::kHostLost,
+        .sentence = fmt::format(
+            "the engine of this host has gone ({}): it was killed, or the host went down", why)});
+}
+
+void Hub::lose(std::uint32_t host, Death cause) {
+  if (hosts_[host].lost) return;
+  hosts_[host].lost = true;
+  vigil_.dismiss(host);
+  if (hosts_[host].link) hosts_[host].link->close();  // an engine that is alone ends its part
+  streams_.finish_output(host);
+  if (!hosts_[host].ended) handlers_.on_lost(host, std::move(cause));
+}
+
+void Hub::on_agent_end(std::size_t agent, int status) {
+  if (!starting_ || closed_) return;
+  const AgentCommand& command = agents_[agent]->command();
+  bool all_there = std::all_of(command.hosts.begin(), command.hosts.end(),
+                               [this](std::uint32_t host) { return hosts_[host].link != nullptr; });
+  if (all_there) return;
+  start_failed(explain_agent(plan_, command, status, agents_[agent]->said()));
+}
+
+void Hub::start_failed(const std::string& sentence) {
+  if (closed_) return;
+  starting_ = false;
+  handlers_.on_start_failed(sentence);
+}
+
+// Signs of life over the connections: also for hosts that UDP does not reach.
+void Hub::tick() {
+  tick_.set_in(vigil_.period_ms());
+  std::uint64_t now = now_ms();
+  for (std::uint32_t host : remote_) {
+    Link* link = hosts_[host].link.get();
+    if (!link || !link->is_open()) continue;
+    if (now - link->sent_at_ms() >= vigil_.period_ms()) tell(host, command::Beat{});
+    if (!hosts_[host].lost) vigil_.heard(host, link->heard_at_ms());
+  }
+  for (std::uint32_t host : vigil_.look(now)) {
+    lose(host, {.cause = Death::Cause::kSilent,
+                .number = static_cast<int>(plan_.program.heartbeat_ms),
+                .sentence = "host down, link cut or stopped"});
+  }
+}
+
+void Hub::close() {
+  if (closed_) return;
+  closed_ = true;
+  starting_ = false;
+  for (Timer* timer : {&start_timeout_, &tick_}) timer->clear();
+  if (lobby_) lobby_->close();
+  for (Host& host : hosts_) {
+    if (host.link) host.link->close();
+  }
+  if (beats_) beats_->stop();
+  streams_.finish();
+  kill_agents_.set_in(present_ == remote_.size() ? kAgentsEndMs : 0);
+}
+
+bool Hub::finished() const {
+  return closed_ && streams_.finished() &&
+         std::all_of(agents_.begin(), agents_.end(),
+                     [](const auto& agent) { return agent->pid() == 0; });
+}
+
+std::vector<pid_t> Hub::processes() const {
+  std::vector<pid_t> all;
+  if (streams_.process() != 0) all.push_back(streams_.process());
+  for (const auto& agent : agents_) {
+    if (agent->pid() != 0) all.push_back(agent->pid());
+  }
+  return all;
+}
+
+}  // namespace terrane::tools

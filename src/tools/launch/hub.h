@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/launch/agent.h"
+#include "tools/launch/beats.h"
+#include "tools/launch/children.h"
+#include "tools/launch/hub_streams.h"
+#include "tools/launch/introduction.h"
+#include "tools/launch/link.h"
+#include "tools/launch/lobby.h"
+#include "tools/launch/plan.h"
+#include "tools/launch/spawn.h"
+#include "tools/launch/vigil.h"
+
+namespace terrane::tools {
+
+// Joins the engines of the other hosts: has them started, lets them in, hands their events on and
+// the job's commands out, carries output and input, and watches over their lives. Owns the
+// connections and the agents. Decides nothing about the job.
+class Hub {
+ public:
+  // What it reports.
+  struct Handlers {
+    std::function<void()> on_all_present;  // every host can be told to start
+    std::function<void(const std::string&)> on_start_failed;
+    // Returns whether the event makes sense.
+    std::function<bool(std::uint32_t host, const HostEvent&)> on_event;
+    std::function<void(std::uint32_t host, Death cause)> on_lost;
+    std::function<void(const std::string&)> on_notice;
+  };
+
+  // `hosts`: the other hosts of the job. `own_host`: the one that this process runs a part on; -1:
+  // none.
+  Hub(const JobPlan& plan, std::vector<std::uint32_t> hosts, std::int32_t own_host, Loop& loop,
+      Children& children, const Inheritance& inheritance, Handlers handlers);
+
+  // Starts the agents and waits for the hosts, in the loop.
+  base::Result<> start();
+  // Sends the plan to every host, with where the others hear heartbeats; these begin.
+  void send_plans();
+  // Node 0's input comes from here, where node 0 is on one of the hosts.
+  void carry_input(base::UniqueFd input);
+
+  void tell(std::uint32_t host, const HostCommand& command);
+  // The job has ended: lets go of every host.
+  void close();
+  // Nobody reads the output: what is left of it is dropped.
+  void drop_output() { streams_.kill_output(); }
+  // After close(): every process that it started has ended and all output is written.
+  bool finished() const;
+  // Its own processes, which are none of the job's.
+  std::vector<pid_t> processes() const;
+
+ private:
+  struct Host {
+    std::unique_ptr<Link> link;
+    Introduction introduction;
+    bool expected = false;  // it is one of ours
+    bool lost = false;
+    bool ended = false;  // it has nothing left of the job
+  };
+
+  base::Result<> open_beats();
+  base::Result<> start_agents();
+  void on_guest(std::unique_ptr<Link> link, const Introduction& guest);
+  void on_closed(std::uint32_t host, const std::string& why);
+  bool on_frame(std::uint32_t host, std::span<const std::byte> frame);
+  void on_agent_end(std::size_t agent, int status);
+  void start_failed(const std::string& sentence);
+  void tick();
+  void lose(std::uint32_t host, Death cause);
+  std::string missing_hosts() const;
+
+  const JobPlan& plan_;
+  std::vector<std::uint32_t> remote_;
+  std::int32_t own_host_;
+  Loop& loop_;
+  Children& children_;
+  const Inheritance& inheritance_;
+  Handlers handlers_;
+  std::optional<Secret> secret_;
+  std::vector<Host> hosts_;  // by index in the map
+  std::vector<PeerAddress> peers_;
+  std::optional<Lobby> lobby_;
+  std::optional<Beats> beats_;  // where this process runs a part
+  HubStreams streams_;
+  std::vector<std::unique_ptr<Agent>> agents_;
+  std::uint32_t present_ = 0;
+  bool starting_ = true, closed_ = false;
+  std::string stranger_;  // the last complaint about who could not be let in
+  Vigil vigil_;
+  Timer start_timeout_, tick_, kill_agents_;
+};
+
+}  // namespace terrane::tools

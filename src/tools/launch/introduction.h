@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/result.h"
+
+namespace terrane::tools {
+
+// What a host's engine says of itself, first of all, once both sides have proved the secret.
+struct Introduction {
+  std::string version;     // of Terrane
+  std::string machine;     // the processor's architecture, as uname -m says
+  std::string host_name;   // its own
+  std::string path;        // of its command `terrane`
+  std::int32_t host = -1;  // the index that it was started for; -1: it does not know
+  std::int32_t rank = -1;  // among the engines that one launcher started; -1: it does not know
+  std::uint16_t port = 0;  // UDP: where it hears heartbeats
+
+  auto fields() { return std::tie(version, machine, host_name, path, host, rank, port); }
+  bool operator==(const Introduction&) const = default;
+};
+
+// Of this process; `host`, `rank` and `port` are left to the caller.
+Introduction introduce_ourselves();
+
+// An error in one sentence about the host, with what mends it, where the two cannot run one job.
+base::Result<> compare_introductions(const Introduction& mine, const Introduction& theirs,
+                                     const std::string& host);
+
+// Which of the hosts that are still expected (`names`, by index; `taken` already there) is the one
+// that introduces itself; -1: none of them. By its index, else by its name (up to the first dot),
+// else by its rank, else the first that is left.
+std::int32_t match_host(const Introduction& guest, const std::vector<std::string>& names,
+                        const std::vector<bool>& taken);
+
+}  // namespace terrane::tools

@@ -1,0 +1,124 @@
+#include "tools/run_options.h"
+
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "bootstrap/message.h"
+#include "tools/launch/limits.h"
+#include "tools/run_hosts.h"
+
+namespace terrane::tools {
+namespace {
+
+constexpr const char* kOwnVariables[] = {bootstrap::kSocketVariable, bootstrap::kNodeVariable,
+                                         bootstrap::kNodesVariable, bootstrap::kJobVariable};
+
+base::Result<> add_variable(const std::string& text, HostPlan& plan) {
+  std::size_t equals = text.find('=');
+  std::string name = text.substr(0, equals);
+  if (name.empty()) return base::error("-x {}: give it as NAME or NAME=VALUE", text);
+  for (const char* own : kOwnVariables) {
+    if (name == own) return base::error("-x {}: terrane run itself sets {}", text, name);
+  }
+  const char* here = std::getenv(name.c_str());
+  if (equals != std::string::npos) {
+    plan.environment.emplace_back(name, text.substr(equals + 1));
+  } else if (here) {
+    plan.environment.emplace_back(name, here);
+  } else {
+    return base::error("-x {}: {} is not set here; give it a value: -x {}=VALUE", text, name, name);
+  }
+  return {};
+}
+
+// What is set here for Terrane and for UCX holds on the other hosts, too.
+void add_own_variables(HostPlan& plan) {
+  for (char** entry = environ; *entry; ++entry) {
+    std::string_view text(*entry);
+    std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos) continue;
+    std::string_view name = text.substr(0, equals);
+    bool wanted = name.starts_with("TERRANE_") || name.starts_with("UCX_");
+    bool own = name == kRshVariable || std::find(std::begin(kOwnVariables), std::end(kOwnVariables),
+                                                 name) != std::end(kOwnVariables);
+    if (wanted && !own) plan.environment.emplace_back(name, text.substr(equals + 1));
+  }
+}
+
+base::Result<> add_settings(const RunOptions& options, HostPlan& plan) {
+  if (!options.memory.empty() && !is_size(options.memory)) {
+    return base::error("--memory {}: must be a size such as 512M or 4G", options.memory);
+  }
+  const std::pair<const char*, const std::string&> settings[] = {
+      {"TERRANE_FAULT_SOURCE", options.fault_source},
+      {"TERRANE_MEMORY", options.memory},
+      {"TERRANE_TRANSPORT", options.transport},
+      {"TERRANE_NET", options.net}};
+  for (const auto& [name, value] : settings) {
+    if (!value.empty()) plan.environment.emplace_back(name, value);
+  }
+  if (options.verbose) plan.environment.emplace_back("TERRANE_VERBOSE", "1");
+  for (const std::string& variable : options.variables) {
+    if (auto added = add_variable(variable, plan); !added) return added;
+  }
+  return {};
+}
+
+base::Result<> add_times(const RunOptions& options, JobPlan& plan) {
+  if (!options.timeout.empty()) {
+    auto timeout = parse_seconds("--timeout", options.timeout);
+    if (!timeout) return timeout.error();
+    plan.timeout_ms = timeout.value();
+  }
+  auto start = parse_seconds("--start-timeout", options.start_timeout);
+  if (!start) return start.error();
+  plan.start_timeout_ms = start.value();
+  auto heartbeat = parse_heartbeat(options.heartbeat);
+  if (!heartbeat) return heartbeat.error();
+  plan.program.heartbeat_ms = heartbeat.value();
+  return {};
+}
+
+// The folder that the nodes run in: on other hosts it goes by its path.
+base::Result<> enter_folder(const RunOptions& options, HostPlan& plan) {
+  if (!options.folder.empty() && ::chdir(options.folder.c_str()) != 0) {
+    return base::error("--wdir {}: {}", options.folder, std::strerror(errno));
+  }
+  char path[PATH_MAX];
+  if (plan.map.names.size() > 1 || options.engine != "auto" || !options.hosts.empty()) {
+    if (::getcwd(path, sizeof path)) plan.folder = path;
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<PlannedRun> plan_run(const RunOptions& options, const CommandContext& context) {
+  PlannedRun run;
+  JobPlan& plan = run.plan;
+  if (auto chosen = choose_hosts(options, run); !chosen) return chosen.error();
+  if (auto added = add_times(options, plan); !added) return added.error();
+  if (plan.engine != StartEngine::kLocal) add_own_variables(plan.program);
+  if (auto added = add_settings(options, plan.program); !added) return added.error();
+  if (context.program.empty()) {
+    return base::error("no program given: terrane run -n {} PROGRAM [ARGUMENTS]",
+                       plan.program.map.nodes());
+  }
+  if (auto entered = enter_folder(options, plan.program); !entered) return entered.error();
+  plan.program.argv = context.program;
+  plan.program.tag_output = options.tag_output;
+  plan.program.bind_to_core = options.bind_to == "core";
+  plan.verbose = options.verbose;
+  plan.survive = options.on_death == "survive";
+  plan.command_line = context.command_line;
+  return run;
+}
+
+}  // namespace terrane::tools

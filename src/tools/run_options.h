@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "tools/commands.h"
+#include "tools/launch/plan.h"
+
+namespace terrane::tools {
+
+// The command line of `terrane run` as it was written.
+struct RunOptions {
+  std::string nodes;  // empty: one, or all slots of the hosts
+  std::vector<std::string> variables;
+  std::string folder, timeout, bind_to = "none", heartbeat = "1", on_death = "end";
+  std::string hosts, host_file, map_by = "slot", engine = "auto", rsh, prefix, start_timeout = "30";
+  std::string fault_source, memory, transport, net;
+  bool tag_output = false;
+  bool verbose = false;
+};
+
+// A plan with what went into it, for who wants to know.
+struct PlannedRun {
+  JobPlan plan;
+  std::vector<std::string> notices;  // lines for the user
+};
+
+// Checks the options and makes the plan of them. Changes into --wdir. The error is of the command
+// line; a program that is not found is not among them.
+base::Result<PlannedRun> plan_run(const RunOptions& options, const CommandContext& context);
+
+}  // namespace terrane::tools
