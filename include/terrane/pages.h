@@ -86,9 +86,10 @@ TERRANE_API int terrane_barrier_threads(uint32_t barrier, uint32_t threads_here)
 
 #define TERRANE_READ 1
 #define TERRANE_WRITE 2
-/* Makes [address, address + bytes) present here, for a system call that takes a shared buffer: the
- * kernel fails with EFAULT on shared memory that is not present. `access`: TERRANE_READ,
- * TERRANE_WRITE, or both. */
+/* Makes [address, address + bytes) present here: to fetch it before it is needed, or for a system
+ * call that libterrane does not stand in front of (docs/design/faults.md) and that would fail with
+ * EFAULT on shared memory that is not present. It may go again when a thread of this node acquires.
+ * `access`: TERRANE_READ, TERRANE_WRITE, or both. */
 TERRANE_API int terrane_touch(const void* address, size_t bytes, int access) TERRANE_NOEXCEPT;
 /* Gives back the memory of copies that this node keeps of other nodes' pages in the range; nothing
  * is lost. */

@@ -77,7 +77,7 @@ enum class FaultSourceKind : std::uint8_t {
   kUserfaultfdAsync,  // Linux 6.7
   kUserfaultfdSync,   // Linux 6.4
   kUserfaultfdLate,   // the same, but pages are protected only after they have entered: Linux 5.19
-  kSigsegv,           // mprotect and SIGSEGV: anywhere, at about twice the cost of a fault
+  kSigsegv,           // mprotect and SIGSEGV: anywhere, but faults cost more
 };
 
 // What the machine offers, asked once.

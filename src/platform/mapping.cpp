@@ -158,6 +158,7 @@ base::Result<SharedMapping> SharedMapping::map(int fd, std::uint64_t bytes) {
   }
   auto view = map_view(fd, bytes, nullptr);
   if (!view) return view.error();
+  madvise(view.value(), bytes, MADV_DONTFORK);  // a child must not keep a peer's memory alive
   SharedMapping mapping;
   mapping.data_ = view.value();
   mapping.bytes_ = bytes;

@@ -56,7 +56,7 @@ class DualMapping {
 };
 
 // One shared mapping of a descriptor (a peer's memfd, or our own), readable and writable. Owns the
-// mapping only.
+// mapping only; children of fork do not have it.
 class SharedMapping {
  public:
   SharedMapping() = default;
