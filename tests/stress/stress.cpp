@@ -7,7 +7,8 @@
 // records under locks, whose bytes must all be equal; evictions at random; allocations that come
 // and go.
 //
-// Usage: stress [--seconds S] [--threads T] [--seed N] [--pages P] [--no-evict]
+// Usage: stress [--seconds S] [--threads T] [--seed N] [--pages P] [--no-evict] [--spare-mappings
+// N]
 #include <terrane/pages.h>
 
 #include <atomic>
@@ -19,6 +20,8 @@
 #include <thread>
 #include <vector>
 
+#include "few_mappings.h"
+
 namespace {
 
 struct Options {
@@ -27,6 +30,7 @@ struct Options {
   std::uint64_t seed = 1;
   std::uint64_t pages = 24;
   bool evict = true;
+  std::uint64_t spare_mappings = 0;  // 0: as many as the machine allows
 };
 
 constexpr std::uint64_t kChunk = 256;  // bytes that are active together
@@ -263,6 +267,8 @@ Options parse(int argc, char** argv) {
       options.threads = static_cast<unsigned>(std::atoi(value));
     else if (name == "--seed")
       options.seed = static_cast<std::uint64_t>(std::atoll(value));
+    else if (name == "--spare-mappings")
+      options.spare_mappings = static_cast<std::uint64_t>(std::atoll(value));
     else if (name == "--pages")
       options.pages = static_cast<std::uint64_t>(std::atoll(value));
     else {
@@ -278,6 +284,7 @@ Options parse(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   Options options = parse(argc, argv);
+  if (options.spare_mappings != 0) stress::take_mappings(options.spare_mappings);
   if (terrane_init() != TERRANE_OK) return 1;
   int code = 0;
   {
