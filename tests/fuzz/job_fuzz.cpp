@@ -55,7 +55,8 @@ void run_one(std::span<const std::byte> input) {
         job.host_lost(host, {.cause = Death::Cause::kHostLost, .sentence = "nonsense"});
       }
     }
-    TERRANE_CHECK(job.exit_code() >= 0 || job.is_ending(), "an exit code comes of an end");
+    TERRANE_CHECK(job.exit_code() >= 0 && job.exit_code() < 256, "an exit code is a byte");
+    TERRANE_CHECK(!job.is_ending() || job.exit_code() != 0, "what ends a job is no success");
   }
 }
 

@@ -107,10 +107,15 @@ Death death_of(NodeId node, pid_t pid, int wait_status) {
   return death;
 }
 
+int failure_code(int code) {
+  int shown = code & 0xff;
+  return shown == 0 ? kExitFailure : shown;
+}
+
 int exit_code_of(const Death& death) {
   switch (death.cause) {
     case Death::Cause::kSignal:
-      return kExitSignalBase + death.number;
+      return failure_code(kExitSignalBase + (death.number & 0xff));
     case Death::Cause::kNotStarted:
       return death.number == ENOENT ? kExitNotFound : kExitNotExecutable;
     case Death::Cause::kNotLeft:
@@ -122,8 +127,7 @@ int exit_code_of(const Death& death) {
     case Death::Cause::kExitCode:
       break;
   }
-  int code = death.number & 0xff;
-  return code == 0 ? kExitFailure : code;
+  return failure_code(death.number);
 }
 
 bool explains_more(const Death& a, const Death& b) { return a.cause < b.cause; }

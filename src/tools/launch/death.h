@@ -36,6 +36,9 @@ struct Death {
 // From a wait status that is not an exit with 0.
 Death death_of(NodeId node, pid_t pid, int wait_status);
 
+// What a process that exits with `code` shows of it (its lowest byte), and never success.
+int failure_code(int code);
+
 // The job's exit code when this death is the first.
 int exit_code_of(const Death& death);
 

@@ -23,6 +23,12 @@ TEST(DeathTest, AFailureNeverGivesZero) {
   EXPECT_EQ(exit_code_of(death), 1);
   death.number = 256;
   EXPECT_EQ(exit_code_of(death), 1);
+  death.cause = Death::Cause::kSignal;
+  for (int number : {128, -128, INT32_MAX}) {
+    death.number = number;
+    EXPECT_GT(exit_code_of(death), 0);
+    EXPECT_LT(exit_code_of(death), 256);
+  }
 }
 
 TEST(DeathTest, ASignalExplainsMoreThanTheExitsThatFollowFromIt) {

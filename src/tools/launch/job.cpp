@@ -59,6 +59,7 @@ bool Job::on_event(std::uint32_t host, const HostEvent& event) {
       [&](const auto& one) {
         if constexpr (requires { one.node; }) sense = belongs(host, one.node);
         if constexpr (requires { one.death; }) sense = belongs(host, one.death.node);
+        if constexpr (requires { one.number; }) sense = one.number > 0 && one.number < NSIG;
       },
       event);
   if (!sense || !host_running_[host]) return sense;
@@ -92,7 +93,9 @@ bool Job::on_event(std::uint32_t host, const HostEvent& event) {
                  [this](const event::Exchanged&) { exchange_.done(); },
                  [this](const event::Signalled& one) { on_signal(one.number); },
                  [this](const event::Notice& one) { outlet_.say(one.text); },
-                 [this](const event::Failed& one) { fail(one.exit_code, one.sentence); },
+                 [this](const event::Failed& one) {
+                   fail(failure_code(one.exit_code), one.sentence);
+                 },
                  [this, host](const event::Ended&) { host_ended(host); },
                  [](const auto&) {},
              },
