@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """The rows of page coherence, each beside its floor, and Jacobi beside MPI and threads; all in one run.
 
-Usage: ./run bench pages [--rounds N] [--quick]
+Usage: ./run bench pages [--transport shm|ucx] [--rounds N] [--quick]
+With ucx everything goes over tcp (the loopback interface), MPI too, and the floor of what needs a message is UCX's own
+request and reply.
 Programs of the two sides run in turn; figures are medians. The machine's speed drifts: trust the ratios.
 """
 import argparse
@@ -18,6 +20,19 @@ GOALS = {  # ours / floor, or nanoseconds where the floor says "goal"
     "release-full-page": "printed", "release-scattered": "<= 1.2x", "barrier-nothing-tracked": "<= 2x",
     "barrier-per-tracked-page": "<= 3 ns",
 }
+NETWORK_GOALS = {"read-fault-warm": "<= 1.5x", "read-run": "printed", "barrier-nothing-tracked": "<= 2x MPI's"}
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "2", "--mca", "btl_base_warn_component_unused", "0"]
+MPI_TCP = ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self"]
+
+
+class Over:
+    """What a transport's name means to each side."""
+
+    def __init__(self, transport):
+        self.network = transport == "ucx"
+        self.terrane = [TERRANE, "run"] + (["--transport", "ucx"] if self.network else [])
+        self.mpirun = MPIRUN + (MPI_TCP if self.network else [])
+        self.goals = GOALS | (NETWORK_GOALS if self.network else {})
 
 
 def run(command, seconds=120):
@@ -35,48 +50,56 @@ def rows(lines, key):
     return [p for p in (pairs(line) for line in lines.splitlines()) if key in p]
 
 
-def page_rows(rounds):
+def page_rows(rounds, over):
     print(f"{'row':26} {'threads':>7} {'home':>10} {'ours ns':>10} {'floor ns':>10} {'ratio':>7}  goal        floor")
     for threads in ("1", "2"):
         for home in ("polling", "computing"):
-            out = run([TERRANE, "run", "-n", "2", os.path.join(BUILD, "bench/pages/terrane_bench_pages_rows"),
-                       "--threads", threads, "--home", home, "--rounds", str(rounds)])
+            out = run(over.terrane + ["-n", "2", os.path.join(BUILD, "bench/pages/terrane_bench_pages_rows"),
+                                      "--threads", threads, "--home", home, "--rounds", str(rounds),
+                                      "--over", "network" if over.network else "shm"])
             for row in rows(out, "row"):
                 ours, floor = float(row["ours"]), float(row["floor"])
                 print(f"{row['row']:26} {threads:>7} {home:>10} {ours:10.1f} {floor:10.1f} {ours / floor:7.2f}  "
-                      f"{GOALS.get(row['row'], ''):11} {row['floor_name']}")
+                      f"{over.goals.get(row['row'], ''):11} {row['floor_name']}")
 
 
-def lock_rows(times):
+def mpi_barrier(rounds, over):
+    mpi = os.path.join(BUILD, "bench/reference/barrier_mpi")
+    if not (shutil.which("mpirun") and os.path.exists(mpi)):
+        return
+    samples = [float(row["barrier_ns"]) for _ in range(rounds) for row in rows(run(over.mpirun + [mpi]), "barrier_ns")]
+    print(f"{'MPI_Barrier, 2 ranks':26} {'1':>7} {'polling':>10} {statistics.median(samples):10.1f}")
+
+
+def lock_rows(times, over):
     print(f"\n{'lock hand-off, all nodes contend':34} {'median us':>10} {'p99 us':>10} {'p99/median':>11} {'overtaken':>10}  goal")
     for nodes in (2, 4, 8):
-        out = run([TERRANE, "run", "-n", str(nodes), os.path.join(BUILD, "bench/pages/terrane_bench_lock_rows"),
-                   "--times", str(times)])
+        out = run(over.terrane + ["-n", str(nodes), os.path.join(BUILD, "bench/pages/terrane_bench_lock_rows"),
+                                  "--times", str(times)])
         for row in rows(out, "row"):
             median, p99 = int(row["median"]) / 1e3, int(row["p99"]) / 1e3
             print(f"{nodes} nodes{'':27} {median:10.2f} {p99:10.2f} {p99 / median:11.1f} "
                   f"{row['most_overtaken']:>10}  p99 <= 20x, overtaken <= {nodes - 1}")
 
 
-def jacobi_programs():
+def jacobi_programs(over):
     reference = os.path.join(BUILD, "bench/reference")
     programs = {
-        "terrane, 2 nodes": [TERRANE, "run", "-n", "2", os.path.join(reference, "jacobi_terrane")],
+        "terrane, 2 nodes": over.terrane + ["-n", "2", "--bind-to", "core", os.path.join(reference, "jacobi_terrane")],
         "threads, 2": [os.path.join(reference, "jacobi_threads"), "--threads", "2"],
         "threads, 1": [os.path.join(reference, "jacobi_threads"), "--threads", "1"],
         "terrane, 1 node x 2 threads": [TERRANE, "run", "-n", "1", os.path.join(reference, "jacobi_terrane"),
                                         "--threads", "2"],
-        "terrane, 8 nodes": [TERRANE, "run", "-n", "8", os.path.join(reference, "jacobi_terrane")],
+        "terrane, 8 nodes": over.terrane + ["-n", "8", os.path.join(reference, "jacobi_terrane")],
     }
     mpi = os.path.join(reference, "jacobi_mpi")
     if shutil.which("mpirun") and os.path.exists(mpi):
-        programs["MPI, 2 ranks"] = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "2", "--mca",
-                                    "btl_base_warn_component_unused", "0", mpi]
+        programs["MPI, 2 ranks"] = over.mpirun + ["--bind-to", "core", mpi]
     return programs
 
 
-def jacobi(rounds):
-    programs = jacobi_programs()
+def jacobi(rounds, over):
+    programs = jacobi_programs(over)
     for init in ("own", "master"):
         samples = {name: {} for name in programs}
         sums = set()
@@ -103,13 +126,16 @@ def jacobi(rounds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--transport", choices=("shm", "ucx"), default="shm", help="what pages travel by (default shm)")
     parser.add_argument("--rounds", type=int, default=25, help="samples a row (default 25)")
     parser.add_argument("--quick", action="store_true", help="few samples: does it run?")
     options = parser.parse_args()
     rounds = 5 if options.quick else options.rounds
-    page_rows(rounds)
-    lock_rows(200 if options.quick else 2000)
-    jacobi(2 if options.quick else 9)
+    over = Over(options.transport)
+    page_rows(rounds, over)
+    mpi_barrier(2 if options.quick else 5, over)
+    lock_rows(200 if options.quick else 2000, over)
+    jacobi(2 if options.quick else 9, over)
 
 
 if __name__ == "__main__":
