@@ -278,7 +278,7 @@ inline fault_copy(p, for_writing) {
   fi;
   copy_bytes(MINE(p).mem, AT_HOME(p).mem);
 #ifdef LATE_CACHED_MARK
-  d_step { MINE(p).lease = !relies; MINE(p).cached = true };
+  atomic { MINE(p).lease = !relies; MINE(p).cached = true };
 #endif
 #ifdef TWIN_FROM_HOME
   copy_bytes(MINE(p).twin, AT_HOME(p).mem);
