@@ -109,7 +109,8 @@ base::Result<std::string> own_terrane() {
     if (::access(tried.c_str(), X_OK) == 0) return tried.string();
   } else {
     std::filesystem::path folder = own_file().parent_path();
-    for (const char* relative : {"../bin/terrane", "../../bin/terrane", "terrane"}) {
+    for (const char* relative :
+         {"../bin/terrane", "../../bin/terrane", "../../../bin/terrane", "terrane"}) {
       tried = folder / relative;
       if (::access(tried.c_str(), X_OK) == 0) return tried.lexically_normal().string();
     }

@@ -1,15 +1,19 @@
+#include <fmt/ranges.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <memory>
+#include <optional>
+#include <sstream>
 
 #include "base/log.h"
 #include "bootstrap/adoption.h"
 #include "bootstrap/card.h"
 #include "bootstrap/packet.h"
 #include "tools/commands.h"
+#include "tools/launch/host_engine.h"
 #include "tools/launch/job_engine.h"
 #include "tools/launch/limits.h"
 
@@ -18,6 +22,21 @@ namespace {
 
 using base::UniqueFd;
 using bootstrap::MessageKind;
+
+// "ADDRESS,ADDRESS,... PORT", as nodes tell it each other.
+std::string text_of(const HubAddress& hub) {
+  return fmt::format("{} {}", fmt::join(hub.addresses, ","), hub.port);
+}
+
+std::optional<HubAddress> hub_of(const std::string& text) {
+  std::size_t blank = text.find(' ');
+  if (blank == std::string::npos) return std::nullopt;
+  HubAddress hub{.port = static_cast<std::uint16_t>(std::atoi(text.c_str() + blank + 1))};
+  std::istringstream addresses(text.substr(0, blank));
+  for (std::string one; std::getline(addresses, one, ',');) hub.addresses.push_back(one);
+  if (hub.addresses.empty() || hub.port == 0) return std::nullopt;
+  return hub;
+}
 
 // The node that started this process, at the other end of standard input.
 class Starter {
@@ -50,9 +69,10 @@ class Starter {
     return *std::move(order);
   }
 
-  void answer(const base::Result<std::string>& hub) {
+  void answer(const base::Result<HubAddress>& hub) {
     MessageHeader header{.kind = hub ? MessageKind::kReady : MessageKind::kRefused};
-    bootstrap::send_text(socket_.get(), header, hub ? hub.value() : hub.error().message, 0);
+    bootstrap::send_text(socket_.get(), header, hub ? text_of(hub.value()) : hub.error().message,
+                         0);
     socket_.reset();
   }
 
@@ -63,18 +83,41 @@ class Starter {
   bootstrap::PacketReader reader_;
 };
 
-base::Result<JobPlan> make_plan(const bootstrap::AdoptionOrder& order) {
-  JobPlan plan;
-  plan.program.map = order.map;
-  plan.program.host = order.host;
+base::Result<std::uint64_t> heartbeat_from_environment() {
   const char* seconds = std::getenv("TERRANE_HEARTBEAT");
   auto heartbeat = parse_heartbeat(seconds ? seconds : "1");
   if (!heartbeat) return base::error("TERRANE_HEARTBEAT: {}", heartbeat.error().message);
-  plan.program.heartbeat_ms = heartbeat.value();
-  if (order.map.names.size() > 1) {
-    return base::error("this version starts jobs by mpirun or srun on one host only");
+  return heartbeat;
+}
+
+// The engine of node 0's host, which decides about the job and is the hub of the other hosts.
+int lead(const bootstrap::AdoptionOrder& order, std::uint64_t heartbeat_ms, DoorPlan door,
+         const AdoptionAnswer& answer, CommandContext& context) {
+  JobPlan plan;
+  plan.program.map = order.map;
+  plan.program.heartbeat_ms = heartbeat_ms;
+  plan.own_host = static_cast<std::int32_t>(order.host);
+  plan.engine = StartEngine::kForeign;
+  plan.secret = Secret::parse(bootstrap::to_text(order.secret));
+  plan.command_line = context.command_line;
+  return run_adopting_job(plan, std::move(door), answer);
+}
+
+// The engine of another host.
+int follow(const bootstrap::AdoptionOrder& order, std::uint64_t heartbeat_ms, DoorPlan door,
+           const AdoptionAnswer& answer, CommandContext& context) {
+  auto hub = hub_of(order.hub);
+  auto secret = Secret::parse(bootstrap::to_text(order.secret));
+  if (!hub || !secret) {
+    answer(base::error("\"{}\" does not say where the job's hub is", order.hub));
+    return kExitFailure;
   }
-  return plan;
+  HostEngineOptions options{.hub_addresses = hub->addresses,
+                            .port = hub->port,
+                            .host = static_cast<std::int32_t>(order.host),
+                            .heartbeat_ms = heartbeat_ms,
+                            .command_line = context.command_line};
+  return run_adopting_host_engine(options, *secret, std::move(door), answer);
 }
 
 int adopt(CommandContext& context) {
@@ -86,14 +129,15 @@ int adopt(CommandContext& context) {
     return kExitUsage;
   }
   door.secret = order.value().secret;
-  auto plan = make_plan(order.value());
-  if (!plan) {
-    starter.answer(plan.error());
+  auto heartbeat_ms = heartbeat_from_environment();
+  if (!heartbeat_ms) {
+    starter.answer(heartbeat_ms.error());
     return kExitFailure;
   }
-  plan.value().command_line = context.command_line;
-  return run_adopting_job(plan.value(), std::move(door),
-                          [&](const base::Result<std::string>& hub) { starter.answer(hub); });
+  auto play = order.value().host == order.value().map.host_of[0] ? lead : follow;
+  return play(
+      order.value(), heartbeat_ms.value(), std::move(door),
+      [&starter](const base::Result<HubAddress>& hub) { starter.answer(hub); }, context);
 }
 
 }  // namespace

@@ -138,6 +138,8 @@ std::vector<AgentCommand> agent_commands(const JobPlan& plan,
       return {by_mpirun(plan, hosts, hub, secret)};
     case StartEngine::kSrun:
       return {by_srun(plan, hosts, hub, secret)};
+    case StartEngine::kForeign:
+      return {};
     case StartEngine::kLocal:
     case StartEngine::kSsh:
       break;

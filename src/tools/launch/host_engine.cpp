@@ -39,7 +39,9 @@ std::int32_t rank_from_environment() {
 // part when it is alone. Owns the host's part and the connection.
 class HostEngine final : HostListener {
  public:
-  HostEngine(const HostEngineOptions& options, const Secret& secret, Loop& loop, EngineSide side)
+  // `door`: where another launcher starts the nodes; else nullptr.
+  HostEngine(const HostEngineOptions& options, const Secret& secret, Loop& loop, EngineSide side,
+             DoorPlan* door)
       : options_(options),
         secret_(secret),
         inheritance_(*side.inheritance),
@@ -55,19 +57,9 @@ class HostEngine final : HostListener {
                }),
         streams_(loop, [this](HostEvent event) { report(event); }),
         vigil_(1, std::max<std::uint64_t>(options.heartbeat_ms, 1)),
-        tick_(loop, [this] { tick(); }) {}
+        tick_(loop, [this] { tick(); }),
+        door_(door) {}
 
-  int run() {
-    if (auto opened = open(); !opened) {
-      base::log_line(opened.error().message);
-      return kExitFailure;
-    }
-    while (!finished()) loop_.turn();
-    kill_all_descendants(kPatienceMs);
-    return let_go_ ? 0 : kExitFailure;
-  }
-
- private:
   base::Result<> open() {
     if (auto opened = children_.open(); !opened) return opened;
     if (auto opened = guard_.open(); !opened) return opened;
@@ -78,6 +70,18 @@ class HostEngine final : HostListener {
     }
     ours.host = options_.host;
     ours.rank = rank_from_environment();
+    return dial(ours);
+  }
+
+  // After open(): until the hub lets this host go.
+  int run() {
+    while (!finished()) loop_.turn();
+    kill_all_descendants(kPatienceMs);
+    return let_go_ ? 0 : kExitFailure;
+  }
+
+ private:
+  base::Result<> dial(const Introduction& ours) {
     auto socket =
         dial_hub(options_.hub_addresses, options_.port, secret_, options_.dial_timeout_ms);
     if (!socket) return socket.error();
@@ -115,7 +119,7 @@ class HostEngine final : HostListener {
   // False: the plan makes no sense.
   bool begin(const HostPlan& plan) {
     bool sense = !part_ && is_sound(plan.map) && plan.host < plan.map.names.size() &&
-                 !plan.argv.empty() && plan.peers.size() == plan.map.names.size();
+                 (door_ || !plan.argv.empty()) && plan.peers.size() == plan.map.names.size();
     if (!sense) return false;
     plan_ = plan;
     const std::string& name = plan_.map.names[plan_.host];
@@ -126,7 +130,7 @@ class HostEngine final : HostListener {
                           name, plan_.folder, std::strerror(errno)));
       return true;
     }
-    ProgramLookup program = find_program(plan_.path, "");
+    ProgramLookup program = door_ ? ProgramLookup() : find_program(plan_.path, "");
     if (program.exit_code != 0) {
       give_up(program.exit_code, fmt::format("on host {}: {}", name, program.error.message));
       return true;
@@ -156,7 +160,8 @@ class HostEngine final : HostListener {
                                           .inheritance = &inheritance_,
                                           .guard = guard_.socket(),
                                           .output = streams_.output(),
-                                          .error = streams_.error()});
+                                          .error = streams_.error(),
+                                          .door = door_});
     auto started = part_->start(std::move(input));
     streams_.close_nodes_ends();
     return started;
@@ -220,21 +225,46 @@ class HostEngine final : HostListener {
   Timer tick_;
   bool alone_ = false;
   bool let_go_ = false;  // its part has ended, and the hub was told
+  DoorPlan* door_;
 };
+
+int run_engine(const HostEngineOptions& options, const Secret& secret, EngineSide side,
+               DoorPlan* door, const AdoptionAnswer& answer) {
+  auto loop = Loop::create();
+  if (!loop) {
+    answer(loop.error());
+    return kExitFailure;
+  }
+  HostEngine engine(options, secret, *loop.value(), std::move(side), door);
+  if (auto opened = engine.open(); !opened) {
+    answer(opened.error());
+    return kExitFailure;
+  }
+  answer(HubAddress{options.hub_addresses, options.port});
+  return engine.run();
+}
+
+GuardOptions guard_options(const HostEngineOptions& options) {
+  return {.command_line = options.command_line,
+          .heartbeat_ms = options.heartbeat_ms,
+          .passes_input = false};
+}
 
 }  // namespace
 
 int run_host_engine(const HostEngineOptions& options, const Secret& secret) {
-  GuardOptions guard{.command_line = options.command_line,
-                     .heartbeat_ms = options.heartbeat_ms,
-                     .passes_input = false};
-  return run_guarded(guard, [&](EngineSide side) {
-    auto loop = Loop::create();
-    if (!loop) {
-      base::log_line(loop.error().message);
-      return kExitFailure;
-    }
-    return HostEngine(options, secret, *loop.value(), std::move(side)).run();
+  return run_guarded(guard_options(options), [&](EngineSide side) {
+    return run_engine(options, secret, std::move(side), nullptr,
+                      [](const base::Result<HubAddress>& opened) {
+                        if (!opened) base::log_line(opened.error().message);
+                      });
+  });
+}
+
+int run_adopting_host_engine(const HostEngineOptions& options, const Secret& secret, DoorPlan door,
+                             const AdoptionAnswer& answer) {
+  return run_guarded(guard_options(options), [&](EngineSide side) {
+    return run_engine(options, secret, std::move(side), &door, answer);
   });
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/launch/doorkeeper.h"
+#include "tools/launch/job_engine.h"
 #include "tools/launch/secret.h"
 
 namespace terrane::tools {
@@ -23,5 +25,9 @@ struct HostEngineOptions {
 // 0 when the hub let it go, whatever became of the job. Whatever happens to the hub, to the
 // connection or to this process, no process of the job stays here.
 int run_host_engine(const HostEngineOptions& options, const Secret& secret);
+
+// The same for nodes that another launcher starts.
+int run_adopting_host_engine(const HostEngineOptions& options, const Secret& secret, DoorPlan door,
+                             const AdoptionAnswer& answer);
 
 }  // namespace terrane::tools

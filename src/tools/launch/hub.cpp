@@ -60,9 +60,13 @@ std::string Hub::missing_hosts() const {
 }
 
 base::Result<> Hub::start() {
-  auto secret = Secret::random();
-  if (!secret) return secret.error();
-  secret_ = secret.value();
+  if (plan_.secret) {
+    secret_ = plan_.secret;
+  } else {
+    auto secret = Secret::random();
+    if (!secret) return secret.error();
+    secret_ = secret.value();
+  }
   if (auto opened = streams_.open(remote_, plan_.program.tag_output); !opened) return opened;
   lobby_.emplace(
       loop_, *secret_,
@@ -72,9 +76,15 @@ base::Result<> Hub::start() {
           .on_stranger = [this](const std::string& complaint) { stranger_ = complaint; }});
   if (auto opened = lobby_->open(); !opened) return opened;
   if (auto opened = open_beats(); !opened) return opened;
-  start_timeout_.set_in(plan_.start_timeout_ms);
+  if (plan_.engine != StartEngine::kForeign) limit_start();
   return start_agents();
 }
+
+void Hub::limit_start() {
+  if (starting_) start_timeout_.set_in(plan_.start_timeout_ms);
+}
+
+HubAddress Hub::address() const { return {own_addresses(), lobby_->port()}; }
 
 base::Result<> Hub::open_beats() {
   if (own_host_ < 0 || plan_.program.heartbeat_ms == 0) return {};
@@ -88,8 +98,7 @@ base::Result<> Hub::open_beats() {
 }
 
 base::Result<> Hub::start_agents() {
-  HubAddress here{own_addresses(), lobby_->port()};
-  for (AgentCommand& command : agent_commands(plan_, remote_, here, secret_->hex())) {
+  for (AgentCommand& command : agent_commands(plan_, remote_, address(), secret_->hex())) {
     if (plan_.verbose) {
       handlers_.on_notice(fmt::format("starting: {}", fmt::join(command.argv, " ")));
     }

@@ -40,8 +40,12 @@ class Hub {
   Hub(const JobPlan& plan, std::vector<std::uint32_t> hosts, std::int32_t own_host, Loop& loop,
       Children& children, const Inheritance& inheritance, Handlers handlers);
 
-  // Starts the agents and waits for the hosts, in the loop.
+  // Starts the agents and waits for the hosts, in the loop: as long as the plan says, or, where
+  // another launcher starts them, so long from limit_start() on.
   base::Result<> start();
+  void limit_start();
+  // Where it listens, from start() on.
+  HubAddress address() const;
   // Sends the plan to every host, with where the others hear heartbeats; these begin.
   void send_plans();
   // Node 0's input comes from here, where node 0 is on one of the hosts.

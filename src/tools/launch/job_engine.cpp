@@ -1,5 +1,7 @@
 #include "tools/launch/job_engine.h"
 
+#include <sys/epoll.h>
+
 #include <memory>
 #include <optional>
 
@@ -22,7 +24,7 @@ constexpr std::uint64_t kPatienceMs = 2000;
 // of it, and is the hub of the other hosts. Owns all three.
 class JobEngine final : HostListener, JobOutlet {
  public:
-  // `door`: where another launcher starts the nodes of this host.
+  // `door`: where another launcher starts the nodes; else nullptr.
   JobEngine(const JobPlan& plan, Loop& loop, EngineSide side, DoorPlan* door)
       : plan_(plan),
         inheritance_(*side.inheritance),
@@ -43,19 +45,11 @@ class JobEngine final : HostListener, JobOutlet {
     for (std::uint32_t host = 0; host < plan_.program.map.names.size(); ++host) {
       if (static_cast<std::int32_t>(host) != plan_.own_host) others.push_back(host);
     }
-    if (others.empty()) return start_nodes();
-    hub_.emplace(
-        plan_, others, plan_.own_host, loop_, children_, inheritance_,
-        Hub::Handlers{
-            .on_all_present = [this] { on_all_present(); },
-            .on_start_failed =
-                [this](const std::string& sentence) { abort_start(kExitFailure, sentence); },
-            .on_event = [this](std::uint32_t host,
-                               const HostEvent& event) { return job_.on_event(host, event); },
-            .on_lost = [this](std::uint32_t host, Death cause) { on_lost(host, std::move(cause)); },
-            .on_notice = [this](const std::string& line) { say(line); }});
-    return hub_->start();
+    return others.empty() ? start_nodes() : start_hub(std::move(others));
   }
+
+  // After start(): where other hosts reach the hub; none where there are none.
+  HubAddress hub_address() const { return hub_ ? hub_->address() : HubAddress(); }
 
   int run() {
     while (!job_.ended()) loop_.turn();
@@ -67,6 +61,38 @@ class JobEngine final : HostListener, JobOutlet {
   }
 
  private:
+  base::Result<> start_hub(std::vector<std::uint32_t> others) {
+    hub_.emplace(
+        plan_, std::move(others), plan_.own_host, loop_, children_, inheritance_,
+        Hub::Handlers{
+            .on_all_present = [this] { on_all_present(); },
+            .on_start_failed =
+                [this](const std::string& sentence) { abort_start(kExitFailure, sentence); },
+            .on_event = [this](std::uint32_t host,
+                               const HostEvent& event) { return job_.on_event(host, event); },
+            .on_lost = [this](std::uint32_t host, Death cause) { on_lost(host, std::move(cause)); },
+            .on_notice = [this](const std::string& line) { say(line); }});
+    if (auto started = hub_->start(); !started || !door_) return started;
+    return wait_at_door();
+  }
+
+  // Nobody knows when the nodes come to join. Once one of this host does, all have told each other
+  // where the hub is, and the other hosts' engines cannot be far.
+  base::Result<> wait_at_door() {
+    opener_.reset(open_pidfd(door_->opener));
+    bool watched = opener_ && loop_.watch(opener_.get(), EPOLLIN, [this](std::uint32_t) {
+      loop_.forget(opener_.get());
+      abort_start(kExitFailure,
+                  fmt::format("process {} of the job ended before all had joined", door_->opener));
+    });
+    watched = watched && loop_.watch(door_->door.get(), EPOLLIN, [this](std::uint32_t) {
+      loop_.forget(door_->door.get());
+      hub_->limit_start();
+    });
+    if (!watched) return base::errno_error("cannot watch the door of this host");
+    return {};
+  }
+
   // The part of this host, where it has one.
   base::Result<> start_nodes() {
     job_.started();
@@ -87,6 +113,11 @@ class JobEngine final : HostListener, JobOutlet {
 
   void on_all_present() {
     starting_ = false;
+    if (opener_) {
+      loop_.forget(opener_.get());
+      loop_.forget(door_->door.get());
+      opener_.reset();
+    }
     hub_->send_plans();
     if (auto started = start_nodes(); !started) {
       job_.fail(kExitFailure, started.error().message);
@@ -162,13 +193,12 @@ class JobEngine final : HostListener, JobOutlet {
   std::optional<Hub> hub_;  // where there are other hosts
   HostPlan own_plan_;
   std::optional<HostPart> part_;
-  DoorPlan* door_;
   bool starting_ = true;  // hosts are still expected
+  DoorPlan* door_;
+  base::UniqueFd opener_;  // pidfd, while hosts are still expected
 };
 
-using Answer = std::function<void(const base::Result<std::string>&)>;
-
-int run_engine(const JobPlan& plan, EngineSide side, DoorPlan* door, const Answer& answer) {
+int run_engine(const JobPlan& plan, EngineSide side, DoorPlan* door, const AdoptionAnswer& answer) {
   auto loop = Loop::create();
   if (!loop) {
     answer(loop.error());
@@ -180,7 +210,7 @@ int run_engine(const JobPlan& plan, EngineSide side, DoorPlan* door, const Answe
     kill_all_descendants(kPatienceMs);
     return kExitFailure;
   }
-  answer(std::string());
+  answer(engine.hub_address());
   return engine.run();
 }
 
@@ -189,15 +219,14 @@ int run_engine(const JobPlan& plan, EngineSide side, DoorPlan* door, const Answe
 int run_job(const JobPlan& plan) {
   GuardOptions options{.command_line = plan.command_line,
                        .heartbeat_ms = plan.program.heartbeat_ms};
-  Answer complain = [](const base::Result<std::string>& started) {
-    if (!started) base::log_line(started.error().message);
-  };
-  return run_guarded(options, [&](EngineSide side) {
-    return run_engine(plan, std::move(side), nullptr, complain);
+  return run_guarded(options, [&plan](EngineSide side) {
+    return run_engine(plan, std::move(side), nullptr, [](const base::Result<HubAddress>& started) {
+      if (!started) base::log_line(started.error().message);
+    });
   });
 }
 
-int run_adopting_job(const JobPlan& plan, DoorPlan door, const Answer& answer) {
+int run_adopting_job(const JobPlan& plan, DoorPlan door, const AdoptionAnswer& answer) {
   GuardOptions options{.command_line = plan.command_line,
                        .heartbeat_ms = plan.program.heartbeat_ms,
                        .passes_input = false};

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <functional>
-#include <string>
 
 #include "base/result.h"
+#include "tools/launch/agent_command.h"
 #include "tools/launch/doorkeeper.h"
 #include "tools/launch/plan.h"
 
@@ -13,9 +13,11 @@ namespace terrane::tools {
 // work (guard.h).
 int run_job(const JobPlan& plan);
 
-// The same for nodes that another launcher starts: `answer` is called once, in the engine, when the
-// door is served, with the address of the hub, or with why it is not.
-int run_adopting_job(const JobPlan& plan, DoorPlan door,
-                     const std::function<void(const base::Result<std::string>&)>& answer);
+// Called once, in an engine that takes in nodes: it serves, and this is where its hub is (nowhere:
+// there is no other host); or why it cannot.
+using AdoptionAnswer = std::function<void(const base::Result<HubAddress>&)>;
+
+// The same for nodes that another launcher starts: the plan's engine is kForeign.
+int run_adopting_job(const JobPlan& plan, DoorPlan door, const AdoptionAnswer& answer);
 
 }  // namespace terrane::tools

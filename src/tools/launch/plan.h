@@ -1,17 +1,20 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "tools/launch/exit_codes.h"
 #include "tools/launch/host_messages.h"
+#include "tools/launch/secret.h"
 
 namespace terrane::tools {
 
-// How the host engines on other hosts are started.
-enum class StartEngine { kLocal, kSsh, kMpirun, kPrterun, kSrun };
+// How the host engines on other hosts are started. kForeign: by nodes that another launcher
+// started.
+enum class StartEngine { kLocal, kSsh, kMpirun, kPrterun, kSrun, kForeign };
 
 // A job as it was asked for, checked and ready to start.
 struct JobPlan {
@@ -21,6 +24,7 @@ struct JobPlan {
   std::vector<std::uint32_t> slots;  // by host, as the engines want them
   std::string rsh;                   // the command that reaches a host, in words
   std::string terrane;               // the path of the command `terrane` on the other hosts
+  std::optional<Secret> secret;      // empty: one is drawn
   bool verbose = false;
   bool survive = false;          // a node's death does not end the job
   std::uint64_t timeout_ms = 0;  // 0: none
