@@ -10,6 +10,7 @@ namespace {
 Outcome<Options> parse(std::vector<std::string> words) {
   words.insert(words.begin(), "lu");
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   return parse_options(static_cast<int>(words.size()), argv.data());

@@ -1,7 +1,7 @@
 #include "solve.h"
 
+#include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <new>
 
@@ -85,7 +85,9 @@ std::size_t count_different(const Shape& shape, const std::vector<Panel>& a,
   std::size_t different = 0;
   for (std::uint32_t k = 0; k < shape.panels(); ++k) {
     for (std::size_t i = 0; i < shape.panel_values(); ++i) {
-      different += std::memcmp(&a[k].rows[i], &b[k].rows[i], sizeof(double)) != 0 ? 1 : 0;
+      const auto bits_a = std::bit_cast<std::uint64_t>(a[k].rows[i]);
+      const auto bits_b = std::bit_cast<std::uint64_t>(b[k].rows[i]);
+      different += bits_a != bits_b ? 1 : 0;
     }
   }
   return different;
