@@ -63,43 +63,42 @@ bool Job::on_event(std::uint32_t host, const HostEvent& event) {
       },
       event);
   if (!sense || !host_running_[host]) return sense;
-  std::visit(Overloaded{
-                 [this](const event::NodeStarted& one) {
-                   if (std::exchange(nodes_[one.node.value].started, true)) return;
-                   ++running_;
-                   if (plan_.verbose) {
-                     outlet_.say(fmt::format("node {} is process {} on {}", one.node.value, one.pid,
-                                             host_name(one.node.value)));
-                   }
-                 },
-                 [this](const event::NodeJoined& one) {
-                   if (std::exchange(nodes_[one.node.value].joined, true)) return;
-                   if (++joined_ == nodes_.size() && plan_.verbose) {
-                     outlet_.say(fmt::format("all {} nodes have joined, {} ms after the start",
-                                             joined_, now_ms() - started_at_ms_));
-                   }
-                 },
-                 [this](const event::NodeWaits& one) {
-                   exchange_.waits(one.node.value);
-                   judge_soon();
-                 },
-                 [this](const event::NodeLeft& one) {
-                   exchange_.left(one.node.value);
-                   judge_soon();
-                 },
-                 [this](const event::NodeEnded& one) { node_ended(one.node.value); },
-                 [this](const event::NodeDied& one) { consider(one.death); },
-                 [this](const event::Card& one) { take_card(one.node.value, one.bytes); },
-                 [this](const event::Exchanged&) { exchange_.done(); },
-                 [this](const event::Signalled& one) { on_signal(one.number); },
-                 [this](const event::Notice& one) { outlet_.say(one.text); },
-                 [this](const event::Failed& one) {
-                   fail(failure_code(one.exit_code), one.sentence);
-                 },
-                 [this, host](const event::Ended&) { host_ended(host); },
-                 [](const auto&) {},
-             },
-             event);
+  std::visit(
+      Overloaded{
+          [this](const event::NodeStarted& one) {
+            if (std::exchange(nodes_[one.node.value].started, true)) return;
+            ++running_;
+            if (plan_.verbose) {
+              outlet_.say(fmt::format("node {} is process {} on {}", one.node.value, one.pid,
+                                      host_name(one.node.value)));
+            }
+          },
+          [this](const event::NodeJoined& one) {
+            if (std::exchange(nodes_[one.node.value].joined, true)) return;
+            if (++joined_ == nodes_.size() && plan_.verbose) {
+              outlet_.say(fmt::format("all {} nodes have joined, {} ms after the start", joined_,
+                                      now_ms() - started_at_ms_));
+            }
+          },
+          [this](const event::NodeWaits& one) {
+            exchange_.waits(one.node.value);
+            judge_soon();
+          },
+          [this](const event::NodeLeft& one) {
+            exchange_.left(one.node.value);
+            judge_soon();
+          },
+          [this](const event::NodeEnded& one) { node_ended(one.node.value); },
+          [this](const event::NodeDied& one) { consider(one.death); },
+          [this](const event::Card& one) { take_card(one.node.value, one.bytes); },
+          [this](const event::Exchanged&) { exchange_.done(); },
+          [this](const event::Signalled& one) { on_signal(one.number); },
+          [this](const event::Notice& one) { outlet_.say(one.text); },
+          [this](const event::Failed& one) { fail(failure_code(one.exit_code), one.sentence); },
+          [this, host](const event::Ended&) { host_ended(host); },
+          [](const auto&) {},
+      },
+      event);
   return true;
 }
 
