@@ -29,6 +29,25 @@ TEST(SlurmTest, ItsTasksAreTheNodesOfAJob) {
   EXPECT_EQ(done.out, "4 nodes counted to 1200: right\n");
 }
 
+TEST(SlurmTest, ItsTasksOnTwoHostsAreOneJob) {
+  Outcome done = srun("--mpi=pmix -N2 -n4", COUNTER_BINARY, "100");
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(done.out, "4 nodes counted to 400: right\n");
+  done = srun("--mpi=pmix -N2 -n4", kNodeProgram,
+              "join exchange:10:0 @3 kill:9 @0 hang @1 hang @2 hang");
+  EXPECT_NE(done.exit_code, 0);
+  EXPECT_TRUE(holds(done.err, "terrane: node 3 (process ")) << done.err;
+  EXPECT_TRUE(holds(done.err, " on n2) was killed by SIGKILL")) << done.err;
+}
+
+TEST(SlurmTest, TerraneRunUsesTheHostsOfItsAllocation) {
+  std::vector<std::string> command =
+      words("salloc --quiet -N2 -n4 " + std::string(kTerrane) + " run " + COUNTER_BINARY + " 100");
+  Outcome done = Launched(command).finish();
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(done.out, "4 nodes counted to 400: right\n");
+}
+
 TEST(SlurmTest, ANodesDeathEndsTheJobWithASentence) {
   Outcome done =
       srun("--mpi=pmix -N1 -n3", kNodeProgram, "join exchange:10:1 @1 kill:9 @0 hang @2 hang");
