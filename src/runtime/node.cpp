@@ -73,7 +73,9 @@ void Node::end_without(const bootstrap::DeathNews& news) {
 base::Result<> Node::wire_up(const Options& options) {
   auto hosts = bootstrap_->hosts();
   transport::Placement placement{self(), nodes(), {hosts.begin(), hosts.end()}};
-  auto factory = transport::make_transport(options.transport, placement);
+  auto factory = transport::make_transport(
+      options.transport, placement,
+      {.net = options.net, .extra_latency_ns = options.extra_latency_us * 1000});
   if (!factory) return factory.error();
   auto exported = space_->exported();
   auto card = factory.value()->open(placement, exported);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 
 #include "platform/mapping.h"
 
@@ -19,6 +20,17 @@ base::Result<> read_size(const char* name, std::uint64_t least, std::uint64_t& o
   if (size.value() < least)
     return base::error("{}={}: too small; give at least {} bytes", name, text, least);
   out = size.value();
+  return {};
+}
+
+base::Result<> read_network(Options& options) {
+  if (const char* text = std::getenv("TERRANE_NET"); text != nullptr && *text != '\0')
+    options.net = text;
+  if (const char* text = std::getenv("TERRANE_TEST_LATENCY_US"); text != nullptr && *text != '\0') {
+    auto [end, bad] = std::from_chars(text, text + std::strlen(text), options.extra_latency_us);
+    if (bad != std::errc() || *end != '\0')
+      return base::error("TERRANE_TEST_LATENCY_US={}: not a number of microseconds", text);
+  }
   return {};
 }
 
@@ -64,6 +76,7 @@ base::Result<Options> read_options(std::uint32_t nodes) {
   }
   if (const char* text = std::getenv("TERRANE_TRANSPORT"); text != nullptr && *text != '\0')
     options.transport = text;
+  if (auto network = read_network(options); !network) return network.error();
   if (const char* text = std::getenv("TERRANE_ONE_SIDED"); text != nullptr && *text != '\0') {
     if (std::string_view(text) != "0" && std::string_view(text) != "1")
       return base::error("TERRANE_ONE_SIDED={}: 0 or 1", text);

@@ -17,6 +17,8 @@ struct Options {
   platform::FaultSourceKind fault_source =
       platform::FaultSourceKind::kAutomatic;  // TERRANE_FAULT_SOURCE
   std::string transport = "auto";             // TERRANE_TRANSPORT
+  std::string net = "auto";  // TERRANE_NET: interfaces for messages to other hosts, "eth0,eth1"
+  std::uint64_t extra_latency_us = 0;  // TERRANE_TEST_LATENCY_US: for tests, on every such message
   bool one_sided = true;  // TERRANE_ONE_SIDED=0: messages also where memory can be reached
 };
 

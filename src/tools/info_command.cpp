@@ -40,13 +40,15 @@ void transport_lines() {
     std::string_view what = name == "self"  ? ": a job of one node"
                             : name == "shm" ? ": the nodes of one host, by shared memory"
                             : name == "ucx" ? ": nodes on several hosts"
-                                            : "";
+                                            : ": shm within a host, ucx between hosts";
     line(heading, fmt::format("{}{}", name, what));
     heading = "";
   }
   LibraryFacts ucx = gather_software().ucx;
   line("", ucx.found ? fmt::format("UCX {}", ucx.version)
                      : "UCX is not installed (Debian: apt-get install libucx0)");
+  auto network = transport::describe_network();
+  line("network", network ? network.value() : network.error().message);
 }
 
 int info() {

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include "transport/delay/delay_factory.h"
 #include "transport/mixed/mixed_factory.h"
 #include "transport/self/self_factory.h"
 #include "transport/shm/shm_factory.h"
 #include "transport/transport.h"
+#include "transport/ucx/interfaces.h"
 #include "transport/ucx/ucx_factory.h"
 
 namespace terrane::transport {
@@ -50,6 +52,12 @@ std::vector<std::string_view> transport_names() {
   return names;
 }
 
+base::Result<std::string> describe_network(const TransportOptions& options) {
+  auto choice = ucx::choose_interfaces_here(options.net, false);
+  if (!choice) return choice.error();
+  return fmt::format("{} ({})", choice.value().devices, choice.value().reason);
+}
+
 base::Result<std::unique_ptr<TransportFactory>> make_transport(std::string_view name,
                                                                const Placement& placement,
                                                                const TransportOptions& options) {
@@ -60,7 +68,9 @@ base::Result<std::unique_ptr<TransportFactory>> make_transport(std::string_view 
                                                : "mixed";
   }
   for (const Backend& backend : kBackends) {
-    if (backend.name == name) return backend.make(options);
+    if (backend.name != name) continue;
+    if (options.extra_latency_ns == 0) return backend.make(options);
+    return delay::make_delayed_factory(backend.make(options), options.extra_latency_ns);
   }
   return base::error("there is no transport \"{}\"; there are auto, {}", name,
                      fmt::join(transport_names(), ", "));

@@ -98,6 +98,8 @@ struct TransportOptions {
   // The network interfaces for messages to other hosts, separated by commas; "auto": by where they
   // lead.
   std::string net = "auto";
+  // For tests: messages between hosts (or, on one host, between nodes) take so much longer.
+  std::uint64_t extra_latency_ns = 0;
 };
 
 // A transport in two steps: open() makes this node's side and its card; connect() takes everyone's
@@ -117,5 +119,8 @@ class TransportFactory {
 base::Result<std::unique_ptr<TransportFactory>> make_transport(
     std::string_view name, const Placement& placement, const TransportOptions& options = {});
 std::vector<std::string_view> transport_names();
+
+// The interfaces that a job on several hosts would use from here, and why; part of a line.
+base::Result<std::string> describe_network(const TransportOptions& options = {});
 
 }  // namespace terrane::transport

@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -152,6 +153,12 @@ base::Result<InterfaceChoice> choose_interfaces(const std::vector<Interface>& pr
   for (std::string name; std::getline(names, name, ',');) sockets &= is_socket(present, name);
   chosen.value().sockets_alone = sockets;
   return chosen;
+}
+
+base::Result<InterfaceChoice> choose_interfaces_here(std::string_view wanted, bool one_host) {
+  const char* asked_of_ucx = std::getenv("UCX_NET_DEVICES");
+  return choose_interfaces(list_interfaces(), wanted, asked_of_ucx == nullptr ? "" : asked_of_ucx,
+                           one_host);
 }
 
 }  // namespace terrane::transport::ucx

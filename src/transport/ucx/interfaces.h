@@ -34,4 +34,7 @@ base::Result<InterfaceChoice> choose_interfaces(const std::vector<Interface>& pr
                                                 std::string_view wanted,
                                                 std::string_view ucx_devices, bool one_host);
 
+// The same for this host and its environment.
+base::Result<InterfaceChoice> choose_interfaces_here(std::string_view wanted, bool one_host);
+
 }  // namespace terrane::transport::ucx

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/random.h>
 
-#include <cstdlib>
 #include <utility>
 
 #include "transport/ucx/interfaces.h"
@@ -47,10 +46,7 @@ base::Result<Card> UcxFactory::open(const Placement& placement,
                                     std::span<const ExportedRegion> regions) {
   placement_ = placement;
   parts_.self = placement.self;
-  const char* asked_of_ucx = std::getenv("UCX_NET_DEVICES");
-  auto choice =
-      choose_interfaces(list_interfaces(), options_.net,
-                        asked_of_ucx == nullptr ? "" : asked_of_ucx, placement.one_host());
+  auto choice = choose_interfaces_here(options_.net, placement.one_host());
   if (!choice) return choice.error();
   parts_.description =
       fmt::format("ucx over {} ({})", choice.value().devices, choice.value().reason);

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "transport/message_queue.h"
+#include "transport/spin_lock.h"
+#include "transport/transport.h"
+
+namespace terrane::transport::delay {
+
+// A transport that holds messages back until they are due: each carries the time of its sending.
+// Owns the transport below and what it holds back. What came before a loss is delivered before it.
+class DelayedTransport final : public Transport, private Receiver {
+ public:
+  // `delayed` by node.
+  DelayedTransport(std::unique_ptr<Transport> inner, std::uint64_t latency_ns,
+                   std::vector<bool> delayed);
+
+  std::string_view name() const override { return inner_->name(); }
+  std::string describe() const override;
+  void send(NodeId to, Bytes head, Bytes tail) override;
+  std::size_t poll(Receiver& receiver) override;
+  bool pending() const override { return is_due() || inner_->pending(); }
+  void sleep(std::uint64_t timeout_ns) override;
+  void attend() override { inner_->attend(); }
+  void unattend() override { inner_->unattend(); }
+  void interrupt() override { inner_->interrupt(); }
+  std::byte* reach(NodeId peer, std::uint32_t region) override {
+    return inner_->reach(peer, region);
+  }
+
+ private:
+  struct Held {
+    std::uint64_t due_ns;
+    std::vector<std::byte> message;
+    std::string lost;  // or the loss of the peer
+  };
+
+  void received(NodeId from, Bytes message) override;
+  void lost(NodeId peer, std::string_view why) override;
+  std::size_t deliver_due(Receiver& receiver);
+  bool is_due() const;
+
+  std::unique_ptr<Transport> inner_;
+  std::uint64_t latency_ns_;
+  std::vector<bool> delayed_;
+  std::atomic<std::uint64_t> next_due_ns_;  // of all that is held; the largest number: none is
+  SpinLock delivering_;                     // held by the thread that delivers; guards held_
+  std::vector<std::queue<Held>> held_;      // by sender
+};
+
+}  // namespace terrane::transport::delay
