@@ -43,14 +43,16 @@ std::vector<transport::ExportedRegion> make_regions(const JobOptions& options,
 }
 
 std::unique_ptr<transport::Transport> connect(const JobOptions& options, NodeId self, int socket,
-                                              std::vector<std::byte*>& mapped) {
+                                              std::vector<std::byte*>& mapped,
+                                              std::vector<transport::Card>& bytes) {
   auto placement = transport::Placement::on_one_host(self, options.nodes);
   bool near = options.transport == "mixed_near";
   for (std::uint32_t node = 0; options.transport == "mixed" && node < options.nodes; ++node) {
     placement.host_of[node] = 2 * node / options.nodes;
   }
   auto factory =
-      transport::make_transport(near ? "mixed" : options.transport, placement, {.net = "lo"});
+      transport::make_transport(near ? "mixed" : options.transport, placement,
+                                {.net = "lo", .extra_latency_ns = options.extra_latency_ns});
   require(factory.ok(), factory.ok() ? "" : factory.error().message);
   auto regions = make_regions(options, mapped);
   auto card = factory.value()->open(placement, regions);
@@ -60,6 +62,7 @@ std::unique_ptr<transport::Transport> connect(const JobOptions& options, NodeId 
   std::vector<transport::Card> cards(options.nodes);
   for (auto& one : cards) require(receive_card(socket, one), "everyone's card comes in");
   ::close(socket);
+  for (const auto& one : cards) bytes.push_back({one.bytes, {}});
   auto connected = factory.value()->connect(std::move(cards));
   require(connected.ok(), connected.ok() ? "" : connected.error().message);
   for (const auto& region : regions) ::close(region.fd);
@@ -73,8 +76,9 @@ std::unique_ptr<transport::Transport> connect(const JobOptions& options, NodeId 
   std::size_t descriptors = open_descriptors();
   {
     std::vector<std::byte*> regions;
-    auto transport = connect(options, self, socket, regions);
-    Node node{self, options.nodes, *transport, board, regions};
+    std::vector<transport::Card> cards;
+    auto transport = connect(options, self, socket, regions, cards);
+    Node node{self, options.nodes, *transport, board, regions, cards};
     body(node);
   }
   // All that the transport opened is closed; so is the socket that was there before.

@@ -28,7 +28,8 @@ struct Node {
   std::uint32_t nodes;
   transport::Transport& transport;
   Board& board;
-  std::vector<std::byte*> regions;  // our own exported memory
+  std::vector<std::byte*> regions;     // our own exported memory
+  std::vector<transport::Card> cards;  // everyone's, without their descriptors
 
   // Waits for all nodes without touching the transport.
   void barrier();
@@ -42,6 +43,7 @@ struct JobOptions {
   std::vector<std::uint64_t> region_bytes = {};
   std::vector<NodeId> doomed = {};  // nodes that kill themselves, which is then no failure
   unsigned timeout_s = 60;
+  std::uint64_t extra_latency_ns = 0;
 };
 
 // Forks a process for each node, lets them exchange their cards as the bootstrap does (over
