@@ -76,8 +76,23 @@ std::size_t DelayedTransport::deliver_due(Receiver& receiver) {
     }
     if (!queue.empty()) next_ns = std::min(next_ns, queue.front().due_ns);
   }
-  next_due_ns_.store(next_ns);
+  bool changed = next_due_ns_.exchange(next_ns) != next_ns;
+  if (changed && next_ns != kNever && attending_.load() == 0) tell_sleepers();
   return messages;
+}
+
+// Whoever sleeps does not know when the next message is due.
+void DelayedTransport::tell_sleepers() { inner_->interrupt(); }
+
+void DelayedTransport::attend() {
+  attending_.fetch_add(1);
+  inner_->attend();
+}
+
+bool DelayedTransport::unattend() {
+  bool look = inner_->unattend();
+  if (attending_.fetch_sub(1) == 1 && next_due_ns_.load() != kNever) tell_sleepers();
+  return look || is_due();
 }
 
 bool DelayedTransport::is_due() const {

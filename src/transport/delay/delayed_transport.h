@@ -27,8 +27,8 @@ class DelayedTransport final : public Transport, private Receiver {
   std::size_t poll(Receiver& receiver) override;
   bool pending() const override { return is_due() || inner_->pending(); }
   void sleep(std::uint64_t timeout_ns) override;
-  void attend() override { inner_->attend(); }
-  void unattend() override { inner_->unattend(); }
+  void attend() override;
+  bool unattend() override;
   void interrupt() override { inner_->interrupt(); }
   std::byte* reach(NodeId peer, std::uint32_t region) override {
     return inner_->reach(peer, region);
@@ -45,13 +45,15 @@ class DelayedTransport final : public Transport, private Receiver {
   void lost(NodeId peer, std::string_view why) override;
   std::size_t deliver_due(Receiver& receiver);
   bool is_due() const;
+  void tell_sleepers();
 
   std::unique_ptr<Transport> inner_;
   std::uint64_t latency_ns_;
   std::vector<bool> delayed_;
   std::atomic<std::uint64_t> next_due_ns_;  // of all that is held; the largest number: none is
-  SpinLock delivering_;                     // held by the thread that delivers; guards held_
-  std::vector<std::queue<Held>> held_;      // by sender
+  std::atomic<std::uint32_t> attending_{0};
+  SpinLock delivering_;                 // held by the thread that delivers; guards held_
+  std::vector<std::queue<Held>> held_;  // by sender
 };
 
 }  // namespace terrane::transport::delay
