@@ -29,7 +29,7 @@ class Network final : public transport::Transport {
   bool pending() const override { return false; }
   void sleep(std::uint64_t) override {}
   void attend() override {}
-  void unattend() override {}
+  bool unattend() override { return false; }
   void interrupt() override {}
   std::byte* reach(NodeId, std::uint32_t) override { return nullptr; }
 };
