@@ -158,9 +158,13 @@ void on_fault(int, siginfo_t* info, void*) {
   siglongjmp(way_out, 1);
 }
 
-void own_handlers() {
-  bad_page = static_cast<volatile unsigned char*>(
+volatile unsigned char* closed_page() {
+  return static_cast<volatile unsigned char*>(
       mmap(nullptr, kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+}
+
+void own_handlers() {
+  bad_page = closed_page();
   struct sigaction action {};
   struct sigaction before {};
   action.sa_sigaction = on_fault;
@@ -183,7 +187,7 @@ void own_handlers() {
 // Death by the program's own mistake, by the signal that it is.
 void own_mistake() {
   fault_everywhere();
-  bad_page = nullptr;
+  bad_page = closed_page();
   if (terrane_node() == 1) *bad_page = 1;
 }
 
@@ -263,6 +267,7 @@ const std::map<std::string, void (*)()> kModes = {
 int main(int argc, char** argv) {
   auto mode = kModes.find(argc > 1 ? argv[1] : "");
   if (mode == kModes.end()) return 4;
+  for (int fault : {SIGBUS, SIGSEGV}) signal(fault, SIG_DFL);  // sanitizers have handlers of theirs
   if (terrane_init() != TERRANE_OK) return 3;
   pages = allocate_all<unsigned char>(kPages * kPage);
   if (terrane_node() == 0)
