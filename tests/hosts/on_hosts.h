@@ -25,6 +25,7 @@ class OnHosts : public testing::Test {
  protected:
   // To be followed by a return where this is false.
   bool make_hosts(HostOptions options) {
+    hosts_.reset();
     options.shared.insert(options.shared.end(), {TEST_HOSTS_SOURCES, TEST_HOSTS_BUILD});
     auto made = Hosts::make(options, TEST_HOSTS_BINARY);
     if (made) {

@@ -1,0 +1,158 @@
+// Jobs over several hosts: programs that work on one host work on many, and what is wrong with
+// hosts and networks is told in a sentence.
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "on_hosts.h"
+
+namespace terrane::test_hosts {
+namespace {
+
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+class JobsTest : public OnHosts {
+ protected:
+  Launched start(const std::string& options, const std::string& program,
+                 std::vector<std::string> environment = {}) const {
+    std::string line = std::string(cluster_test::kTerrane) + " run " + options + " " + program;
+    return launch(0, cluster_test::words(line), std::move(environment));
+  }
+
+  Outcome job(const std::string& options, const std::string& program,
+              std::vector<std::string> environment = {}) {
+    Launched launched = start(options, program, std::move(environment));
+    Outcome outcome = launched.finish();
+    EXPECT_FALSE(outcome.timed_out) << options << " " << program;
+    expect_empty_hosts();
+    return outcome;
+  }
+
+  // A node of ours says "good", and nobody says anything else that counts.
+  void expect_good(int nodes, const std::string& options, const std::string& mode,
+                   std::vector<std::string> environment = {}) {
+    Outcome outcome = job(options, std::string(PAGES_PROGRAM) + " " + mode, std::move(environment));
+    EXPECT_EQ(outcome.exit_code, 0) << mode << ": " << outcome.err;
+    EXPECT_EQ(count(outcome.out, "good"), nodes) << mode << ": " << outcome.out << outcome.err;
+  }
+
+  void expect_sentence(const Outcome& outcome, std::vector<std::string> parts) {
+    EXPECT_NE(outcome.exit_code, 0);
+    EXPECT_EQ(count(outcome.err, "\n"), 1) << outcome.err;
+    for (const std::string& part : parts)
+      EXPECT_EQ(count(outcome.err, part) > 0, true) << part << ": " << outcome.err;
+  }
+
+  void expect_empty_hosts() {
+    for (int tries = 0; tries < 5000; ++tries) {
+      std::size_t left = 0;
+      for (std::uint32_t host = 0; host < hosts().count(); ++host)
+        left += hosts().processes(host).size();
+      if (left == 0) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    ADD_FAILURE() << "processes are left on the hosts";
+  }
+};
+
+constexpr char kTwo[] = "-H h0,h1";
+constexpr char kFour[] = "-H h0,h1,h2,h3";
+constexpr char kTwoByTwo[] = "-H h0:2,h1:2";
+
+TEST_F(JobsTest, PagesWorkAcrossTwoHosts) {
+  if (!make_hosts({.hosts = 2})) return;
+  for (const char* mode : {"basics", "homes", "tracking", "threads", "touch", "evict", "misuse"}) {
+    expect_good(2, kTwo, mode);
+  }
+  expect_good(2, kTwo, "crowded", {"TERRANE_MEMORY=24M"});
+}
+
+TEST_F(JobsTest, PagesWorkAcrossFourHosts) {
+  if (!make_hosts({.hosts = 4})) return;
+  for (const char* mode : {"basics", "homes", "tracking", "threads", "touch", "evict"}) {
+    expect_good(4, kFour, mode);
+  }
+}
+
+TEST_F(JobsTest, NeighboursOnAHostShareMemoryAndTheOthersSendMessages) {
+  if (!make_hosts({.hosts = 2})) return;
+  for (const char* mode : {"basics", "homes", "tracking", "threads", "touch", "evict"}) {
+    expect_good(4, kTwoByTwo, mode);
+  }
+  for (const char* source : {"uffd-sync", "uffd-late", "sigsegv"}) {
+    expect_good(4, kTwoByTwo, "basics", {std::string("TERRANE_FAULT_SOURCE=") + source});
+  }
+}
+
+TEST_F(JobsTest, ExamplesWorkAcrossHosts) {
+  if (!make_hosts({.hosts = 4})) return;
+  Outcome counted = job(kFour, std::string(COUNTER_PROGRAM) + " 100");
+  EXPECT_EQ(counted.out, "4 nodes counted to 400: right\n") << counted.err;
+  counted = job(kTwoByTwo, std::string(COUNTER_PROGRAM) + " 100");
+  EXPECT_EQ(counted.out, "4 nodes counted to 400: right\n") << counted.err;
+}
+
+TEST_F(JobsTest, RandomProgramsAreRightAcrossHosts) {
+  if (!make_hosts({.hosts = 4})) return;
+  int seed = 20;
+  for (const char* hosts : {kTwo, kFour, kTwoByTwo}) {
+    Outcome outcome = job(hosts, std::string(STRESS_PROGRAM) + " --seconds 1 --threads 2 --seed " +
+                                     std::to_string(++seed));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+    EXPECT_EQ(count(outcome.out, ": good"), 1) << outcome.out << outcome.err;
+  }
+}
+
+TEST_F(JobsTest, OutputInputAndExitCodesPassBetweenHosts) {
+  if (!make_hosts({.hosts = 2})) return;
+  std::string node = cluster_test::kNodeProgram;
+  Outcome outcome =
+      job(std::string(kTwo) + " --tag-output", node + " join exchange:100:0 say:hello @1 exit:7");
+  EXPECT_EQ(outcome.exit_code, 7) << outcome.err;
+  EXPECT_EQ(count(outcome.out, "[0] hello\n"), 1) << outcome.out;
+  EXPECT_EQ(count(outcome.out, "[1] hello\n"), 1) << outcome.out;
+}
+
+TEST_F(JobsTest, AHostThatIsDownIsNamed) {
+  if (!make_hosts({.hosts = 3})) return;
+  hosts().kill_host(2);
+  expect_sentence(job("-H h0,h1,h2", "true"), {"h2"});
+}
+
+TEST_F(JobsTest, AHostThatNobodyKnowsIsNamed) {
+  if (!make_hosts({.hosts = 2})) return;
+  expect_sentence(job("-H h0,nowhere", "true"), {"nowhere"});
+}
+
+TEST_F(JobsTest, AnInterfaceThatIsNotThereIsToldWithThoseThatAre) {
+  if (!make_hosts({.hosts = 2, .links = 2})) return;
+  Outcome outcome = job(std::string(kTwo) + " --net ib7", std::string(COUNTER_PROGRAM) + " 10");
+  EXPECT_NE(outcome.exit_code, 0);
+  for (const char* part : {"ib7", "eth0", "eth1"})
+    EXPECT_GT(count(outcome.err, part), 0) << outcome.err;
+}
+
+TEST_F(JobsTest, TheSecondInterfaceServesWhereTheFirstIsDown) {
+  if (!make_hosts({.hosts = 2, .links = 2})) return;
+  ASSERT_TRUE(hosts().set_link(1, 0, LinkState::kNoCarrier).ok());
+  Outcome outcome = job("-H 10.77.1.1,10.77.1.2 --net eth1", std::string(COUNTER_PROGRAM) + " 10");
+  EXPECT_EQ(outcome.out, "2 nodes counted to 20: right\n") << outcome.err;
+}
+
+TEST_F(JobsTest, ALinkCutInABarrierEndsTheJobOnBothSides) {
+  if (!make_hosts({.hosts = 2})) return;
+  Launched barrier = start("-H h0,h1 --heartbeat 0.5", std::string(FAULT_PROGRAM) + " --wait");
+  ASSERT_TRUE(barrier.wait_for("waiting\n"));
+  ASSERT_TRUE(hosts().set_link(1, 0, LinkState::kSilent).ok());
+  expect_sentence(barrier.finish(), {"h1", "no sign of life"});
+  expect_empty_hosts();
+}
+
+}  // namespace
+}  // namespace terrane::test_hosts
