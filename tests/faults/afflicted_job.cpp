@@ -34,7 +34,9 @@ bool is_front(const Process& process) {
          process.words[1] == "run";
 }
 bool is_engine(const Process& process) { return process.name == "job-engine"; }
-bool is_remote_engine(const Process& process) { return process.name == "host-engine"; }
+bool is_guard(const Process& process) {
+  return process.words.size() > 1 && process.words[1] == "host-engine";
+}
 bool is_login(const Process& process) {
   return process.name == "enter_host" && process.words.size() > 1 && process.words[1] != "--here";
 }
@@ -57,6 +59,18 @@ std::vector<std::string> files_below(const std::string& folder) {
     found.push_back(entry.path().filename().string());
   }
   return found;
+}
+
+std::string placement(const Fault& fault) {
+  if (fault.hosts == 1) return {};
+  std::vector<std::uint32_t> slots(fault.hosts);
+  for (std::uint32_t node = 0; node < kNodes; ++node) ++slots[fault.host_of(node)];
+  std::string names;
+  for (std::uint32_t host = 0; host < fault.hosts; ++host) {
+    names +=
+        fmt::format("{}{}:{}", host == 0 ? " -H " : ",", test_hosts::host_name(host), slots[host]);
+  }
+  return names;
 }
 
 // Ended by a signal where that is what the fault is; otherwise any failure will do.
@@ -98,14 +112,8 @@ AfflictedJob::AfflictedJob(test_hosts::Hosts& hosts, const Fault& fault)
     : hosts_(hosts), fault_(fault) {}
 
 std::vector<std::string> AfflictedJob::command() const {
-  std::vector<std::uint32_t> slots(fault_.hosts);
-  for (std::uint32_t node = 0; node < kNodes; ++node) ++slots[fault_.host_of(node)];
-  std::string names;
-  for (std::uint32_t host = 0; host < fault_.hosts; ++host) {
-    names += fmt::format("{}{}:{}", host == 0 ? "" : ",", test_hosts::host_name(host), slots[host]);
-  }
-  std::string line = fmt::format("{} run -n {} -H {} --heartbeat {}", cluster_test::kTerrane,
-                                 kNodes, names, kHeartbeat);
+  std::string line = fmt::format("{} run -n {} --heartbeat {}{}", cluster_test::kTerrane, kNodes,
+                                 kHeartbeat, placement(fault_));
   std::vector<std::string> words = cluster_test::words(line);
   base::Prng chance(fault_.seed + 1);
   std::string limit, argument;
@@ -187,9 +195,9 @@ bool AfflictedJob::inject() {
     case Kind::kStopEngine:
       return hit(0, SIGSTOP, is_engine);
     case Kind::kKillRemoteEngine:
-      return hit(fault_.victim, SIGKILL, is_remote_engine);
+      return hit(fault_.victim, SIGKILL, fault_.seed / kKinds % 2 == 0 ? is_engine : is_guard);
     case Kind::kStopRemoteEngine:
-      return hit(fault_.victim, SIGSTOP, is_remote_engine);
+      return hit(fault_.victim, SIGSTOP, is_engine);
     case Kind::kKillLogin:
       return hit(0, SIGKILL, is_login);
     case Kind::kCutLink:

@@ -15,6 +15,12 @@ bool hits_a_node(Kind kind) {
          kind == Kind::kMemoryShort || kind == Kind::kFullFolders;
 }
 
+// On one host alone, too: then there is no hub, and no network.
+bool needs_no_other_host(Kind kind) {
+  return hits_a_node(kind) || kind == Kind::kKillFront || kind == Kind::kKillEngine ||
+         kind == Kind::kStopEngine;
+}
+
 bool hits_any_host(Kind kind) { return kind == Kind::kCutLink || kind == Kind::kSilenceLink; }
 
 }  // namespace
@@ -25,12 +31,13 @@ Fault fault_of(std::uint64_t seed) {
   Fault fault{};
   fault.seed = seed;
   fault.kind = static_cast<Kind>(seed % kKinds);
-  fault.hosts = 2 + chance.below(3);
+  fault.hosts = needs_no_other_host(fault.kind) ? 1 + chance.below(4) : 2 + chance.below(3);
   if (hits_a_node(fault.kind)) {
     fault.victim = chance.below(kNodes);
-  } else {
-    fault.victim =
-        hits_any_host(fault.kind) ? chance.below(fault.hosts) : 1 + chance.below(fault.hosts - 1);
+  } else if (hits_any_host(fault.kind)) {
+    fault.victim = chance.below(fault.hosts);
+  } else if (!needs_no_other_host(fault.kind)) {
+    fault.victim = 1 + chance.below(fault.hosts - 1);
   }
   fault.early = chance.chance(kEarlyPercent);
   fault.after_ms = chance.below(fault.early ? kEarlyMs : kLateMs);

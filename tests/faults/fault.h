@@ -29,7 +29,7 @@ constexpr std::uint32_t kKinds = 14;
 struct Fault {
   std::uint64_t seed;
   Kind kind;
-  std::uint32_t hosts;   // 2 to 4; the nodes are spread over them
+  std::uint32_t hosts;   // 1 to 4; the nodes are spread over them
   std::uint32_t victim;  // a node, or a host, by the kind
   bool early;            // counted from the start of the job, not from its first barriers
   std::uint32_t after_ms;
