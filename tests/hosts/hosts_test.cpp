@@ -104,6 +104,7 @@ TEST_F(HostsTest, ALoginIsLikeThatOfSsh) {
   EXPECT_EQ(shell(0, enter + "'echo hidden; hostname' '&& exit' 7").exit_code, 7);
   EXPECT_EQ(shell(0, enter + "'kill -9 $$'").exit_code, 128 + 9);
   EXPECT_EQ(shell(0, "echo words | " + enter + "cat").out, "words\n");
+  EXPECT_EQ(shell(0, kEnterHost + " 10.77.0.2 hostname").out, "h1\n");
   Outcome missing = shell(0, kEnterHost + " h7 true");
   EXPECT_EQ(missing.exit_code, 255);
   EXPECT_EQ(missing.err, "enter_host: there is no test host h7\n");

@@ -75,14 +75,14 @@ TEST_F(JobsTest, PagesWorkAcrossTwoHosts) {
 
 TEST_F(JobsTest, PagesWorkAcrossFourHosts) {
   if (!make_hosts({.hosts = 4})) return;
-  for (const char* mode : {"basics", "homes", "tracking", "threads", "touch", "evict"}) {
+  for (const char* mode : {"basics", "homes", "tracking", "touch", "evict"}) {
     expect_good(4, kFour, mode);
   }
 }
 
 TEST_F(JobsTest, NeighboursOnAHostShareMemoryAndTheOthersSendMessages) {
   if (!make_hosts({.hosts = 2})) return;
-  for (const char* mode : {"basics", "homes", "tracking", "threads", "touch", "evict"}) {
+  for (const char* mode : {"basics", "homes", "tracking", "touch", "evict"}) {
     expect_good(4, kTwoByTwo, mode);
   }
   for (const char* source : {"uffd-sync", "uffd-late", "sigsegv"}) {
