@@ -22,6 +22,7 @@ using test_hosts::Process;
 constexpr char kHeartbeat[] = "0.5";
 constexpr int kVictimPatienceMs = 5000;  // until a process that is to be hit is there
 constexpr int kGonePatienceMs = 5000;
+constexpr std::uint32_t kLoginMs = 100;  // for a job to mind, if it does
 
 void pause_ms(std::uint32_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
@@ -61,6 +62,12 @@ std::vector<std::string> files_below(const std::string& folder) {
   return found;
 }
 
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
 std::string placement(const Fault& fault) {
   if (fault.hosts == 1) return {};
   std::vector<std::uint32_t> slots(fault.hosts);
@@ -95,6 +102,8 @@ std::vector<std::string> expected_words(const Fault& fault) {
       return {node, host_of_node};
     case Kind::kKillFront:
       return {};
+    case Kind::kKillLogin:
+      return {fault.early ? std::string(" h") : fmt::format("node {}", kNodes - 1)};
     case Kind::kKillEngine:
     case Kind::kStopEngine:
       return {"engine"};
@@ -112,8 +121,8 @@ AfflictedJob::AfflictedJob(test_hosts::Hosts& hosts, const Fault& fault)
     : hosts_(hosts), fault_(fault) {}
 
 std::vector<std::string> AfflictedJob::command() const {
-  std::string line = fmt::format("{} run -n {} --heartbeat {}{}", cluster_test::kTerrane, kNodes,
-                                 kHeartbeat, placement(fault_));
+  std::string line = fmt::format("{} run -n {} --heartbeat {} --start-timeout 3{}",
+                                 cluster_test::kTerrane, kNodes, kHeartbeat, placement(fault_));
   std::vector<std::string> words = cluster_test::words(line);
   base::Prng chance(fault_.seed + 1);
   std::string limit, argument;
@@ -168,17 +177,38 @@ bool AfflictedJob::hit(std::uint32_t host, int signal, bool (*is_victim)(const P
   return false;
 }
 
-bool AfflictedJob::hit_node(std::uint32_t node, int signal) {
+bool AfflictedJob::is_there(std::uint32_t host, bool (*is_wanted)(const Process&)) const {
+  auto all = hosts_.processes(host);
+  return std::any_of(all.begin(), all.end(), is_wanted);
+}
+
+bool AfflictedJob::kill_node(std::uint32_t node, int signal) const {
   std::string mark = fmt::format("{}TERRANE_NODE={}{}", '\0', node, '\0');
-  for (auto start = Clock::now(); ms_since(start) < kVictimPatienceMs; pause_ms(1)) {
-    for (const Process& process : hosts_.processes(fault_.host_of(node))) {
-      if (is_node(process) && holds(environment_of(process.pid), mark)) {
-        return ::kill(process.pid, signal) == 0;
-      }
+  for (const Process& process : hosts_.processes(fault_.host_of(node))) {
+    if (is_node(process) && holds(environment_of(process.pid), mark)) {
+      return ::kill(process.pid, signal) == 0;
     }
+  }
+  return false;
+}
+
+bool AfflictedJob::hit_node(std::uint32_t node, int signal) {
+  for (auto start = Clock::now(); ms_since(start) < kVictimPatienceMs; pause_ms(1)) {
+    if (kill_node(node, signal)) return true;
   }
   complain("the node to inject the fault into is not there");
   return false;
+}
+
+// The job goes on without its login, once the host's engine has come; and a node that dies then is
+// still heard of. One that lost its login before may have ended.
+bool AfflictedJob::hit_last_node_later() {
+  pause_ms(kLoginMs);
+  while (is_there(0, is_front)) {
+    if (kill_node(kNodes - 1, SIGKILL)) return true;
+    pause_ms(1);
+  }
+  return true;
 }
 
 bool AfflictedJob::inject() {
@@ -199,7 +229,7 @@ bool AfflictedJob::inject() {
     case Kind::kStopRemoteEngine:
       return hit(fault_.victim, SIGSTOP, is_engine);
     case Kind::kKillLogin:
-      return hit(0, SIGKILL, is_login);
+      return hit(0, SIGKILL, is_login) && hit_last_node_later();
     case Kind::kCutLink:
       return hosts_.set_link(fault_.victim, 0, LinkState::kNoCarrier).ok();
     case Kind::kSilenceLink:
@@ -257,11 +287,14 @@ void AfflictedJob::check_words(const Outcome& outcome) {
   for (const std::string& word : words) {
     if (!holds(outcome.err, word)) complain(fmt::format("nobody says \"{}\"", word));
   }
-  // A node that lacks something says so itself, and then its death is told.
-  bool speaks = fault_.kind == Kind::kFilesShort || fault_.kind == Kind::kMemoryShort;
-  auto lines = std::count(outcome.err.begin(), outcome.err.end(), '\n');
-  if (!words.empty() && lines != 1 && !(speaks && lines == 2)) {
-    complain(fmt::format("{} sentences and not one", lines));
+  // A node that lacks something says so itself, before its death is told; and nodes that wait to
+  // join a job tell why they cannot.
+  bool speaks =
+      fault_.early || fault_.kind == Kind::kFilesShort || fault_.kind == Kind::kMemoryShort;
+  int sentences = count(outcome.err, "terrane: ");
+  if (!words.empty() && sentences != 1 &&
+      !(speaks && sentences > 1 && sentences <= 1 + int{kNodes})) {
+    complain(fmt::format("{} sentences and not one", sentences));
   }
 }
 
@@ -292,8 +325,8 @@ void AfflictedJob::clean_up() {
   }
   everybody_gone();
   if (fault_.kind != Kind::kCutLink && fault_.kind != Kind::kSilenceLink) return;
-  if (!hosts_.set_link(fault_.victim, 0, LinkState::kUp).ok())
-    complain("the link cannot be mended");
+  auto mended = hosts_.set_link(fault_.victim, 0, LinkState::kUp);
+  if (!mended) complain(mended.error().message);
   wait_for_carrier();
 }
 

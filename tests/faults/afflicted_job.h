@@ -37,7 +37,10 @@ class AfflictedJob {
   bool wait_for_moment(test_hosts::Launched& job);
   bool inject();
   bool hit(std::uint32_t host, int signal, bool (*is_victim)(const Process&));
+  bool is_there(std::uint32_t host, bool (*is_wanted)(const Process&)) const;
+  bool kill_node(std::uint32_t node, int signal) const;
   bool hit_node(std::uint32_t node, int signal);
+  bool hit_last_node_later();
   void fill_folders(std::uint32_t host);
   bool everybody_gone();
   void check(const test_hosts::Outcome& outcome);

@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "base/unique_fd.h"
 
@@ -17,6 +19,8 @@ using base::error;
 using base::Result;
 using base::UniqueFd;
 
+constexpr int kCarrierTries = 200;
+constexpr auto kCarrierPause = std::chrono::milliseconds(10);
 constexpr std::size_t kPipeBytes = 60'000;  // what a pipe holds without a reader
 
 // Runs `tool -batch -` (ip, tc or bridge) on the lines; its own words are the error.
@@ -112,8 +116,15 @@ Result<> set_port(std::uint32_t host, std::uint32_t link, LinkState state) {
   bool up = state != LinkState::kNoCarrier;
   auto carrier = run_batch("ip", fmt::format("link set dev {} {}\n", port, up ? "up" : "down"));
   if (!carrier || !up) return carrier;
-  int forwarding = state == LinkState::kSilent ? kDisabled : kForwarding;
-  return run_batch("bridge", fmt::format("link set dev {} state {}\n", port, forwarding));
+  int wanted = state == LinkState::kSilent ? kDisabled : kForwarding;
+  std::string line = fmt::format("link set dev {} state {}\n", port, wanted);
+  // A bridge takes a moment to see the carrier, without which no port forwards.
+  auto changed = run_batch("bridge", line);
+  for (int tries = 0; !changed && tries < kCarrierTries; ++tries) {
+    std::this_thread::sleep_for(kCarrierPause);
+    changed = run_batch("bridge", line);
+  }
+  return changed;
 }
 
 }  // namespace terrane::test_hosts
