@@ -63,6 +63,7 @@ void add_host_engine_command(CLI::App& app, CommandContext& context) {
   command->add_option("--port", options->port, "Its port")->required();
   command->add_option("--index", options->host, "Which host of the job this is");
   command->add_option("--heartbeat-ms", options->heartbeat_ms, "The heartbeats' limit");
+  command->add_option("--dial-ms", options->dial_timeout_ms, "How long to try to reach the hub");
   options->command_line = context.command_line;
   command->callback([options, &context] { context.exit_code = run(*options); });
 }

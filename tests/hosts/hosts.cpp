@@ -150,6 +150,7 @@ void Hosts::kill_host(std::uint32_t host) const { ::kill(keepers_[host], SIGKILL
 std::vector<Process> Hosts::processes(std::uint32_t host) const {
   std::vector<Process> found;
   std::string ours = process_namespace(std::to_string(keepers_[host]));
+  if (ours.empty()) return found;  // the host is down
   DIR* folder = ::opendir("/proc");
   while (const dirent* entry = folder ? ::readdir(folder) : nullptr) {
     std::string pid = entry->d_name;

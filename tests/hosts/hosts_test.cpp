@@ -131,6 +131,7 @@ TEST_F(HostsTest, AHostThatWasKilledIsDown) {
   hosts().kill_host(1);
   EXPECT_TRUE(ends(inside));
   EXPECT_NE(sleeper.finish().exit_code, 0);
+  EXPECT_EQ(hosts().processes(1).size(), 0u);
   EXPECT_EQ(shell(0, kEnterHost + " h1 true").exit_code, 255);
   EXPECT_EQ(shell(0, "hostname").out, "h0\n");
 }

@@ -61,9 +61,10 @@ class JobsTest : public OnHosts {
   }
 };
 
-constexpr char kTwo[] = "-H h0,h1";
-constexpr char kFour[] = "-H h0,h1,h2,h3";
-constexpr char kTwoByTwo[] = "-H h0:2,h1:2";
+// Patient, because a busy machine may keep an engine from its work for longer than people wait.
+constexpr char kTwo[] = "--heartbeat 20 -H h0,h1";
+constexpr char kFour[] = "--heartbeat 20 -H h0,h1,h2,h3";
+constexpr char kTwoByTwo[] = "--heartbeat 20 -H h0:2,h1:2";
 
 TEST_F(JobsTest, PagesWorkAcrossTwoHosts) {
   if (!make_hosts({.hosts = 2})) return;
@@ -151,6 +152,23 @@ TEST_F(JobsTest, ALinkCutInABarrierEndsTheJobOnBothSides) {
   ASSERT_TRUE(barrier.wait_for("waiting\n"));
   ASSERT_TRUE(hosts().set_link(1, 0, LinkState::kSilent).ok());
   expect_sentence(barrier.finish(), {"h1", "no sign of life"});
+  expect_empty_hosts();
+}
+
+TEST_F(JobsTest, ALauncherKilledWhileItsHostsStartLeavesNoProcess) {
+  if (!make_hosts({.hosts = 2})) return;
+  ASSERT_TRUE(hosts().set_link(1, 0, LinkState::kSilent).ok());
+  Launched job = start("-H h0,h1 --start-timeout 1", "true");
+  auto has_engine = [this](std::uint32_t host) {
+    auto all = hosts().processes(host);
+    return std::any_of(all.begin(), all.end(),
+                       [](const Process& one) { return one.name == "job-engine"; });
+  };
+  while (!has_engine(1)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (const Process& process : hosts().processes(0)) {
+    if (process.name == "terrane") ::kill(process.pid, SIGKILL);
+  }
+  EXPECT_EQ(job.finish().exit_code, 128 + SIGKILL);
   expect_empty_hosts();
 }
 

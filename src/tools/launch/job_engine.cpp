@@ -162,7 +162,8 @@ class JobEngine final : HostListener, JobOutlet {
       hub_->drop_output();
       hub_->close();  // other hosts' engines end their parts when they are alone
       for (std::uint32_t host = 0; host < plan_.program.map.names.size(); ++host) {
-        if (static_cast<std::int32_t>(host) != plan_.own_host) job_.host_lost(host, {});
+        bool runs_here = part_ && static_cast<std::int32_t>(host) == plan_.own_host;
+        if (!runs_here) job_.host_lost(host, {});
       }
     }
   }
