@@ -84,6 +84,12 @@ void wait(const std::vector<Attempt>& attempts, std::vector<pollfd>& ready) {
   ::poll(ready.data(), ready.size(), static_cast<int>(kAgainMs / 4));
 }
 
+// ssh and its like end with `terrane run`, and their pipes with them.
+bool starter_has_gone() {
+  pollfd error{STDERR_FILENO, 0, 0};
+  return ::poll(&error, 1, 0) == 1 && (error.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 }  // namespace
 
 base::Result<base::UniqueFd> dial_hub(const std::vector<std::string>& addresses, std::uint16_t port,
@@ -98,6 +104,8 @@ base::Result<base::UniqueFd> dial_hub(const std::vector<std::string>& addresses,
       if (!attempt.socket && attempt.again_at_ms <= now_ms()) begin(attempt, port, secret);
     }
     wait(attempts, ready);
+    if (starter_has_gone())
+      return base::error("`terrane run`, which started this engine, has gone");
     for (std::size_t i = 0; i < attempts.size(); ++i) {
       if (attempts[i].socket && ready[i].revents != 0) advance(attempts[i]);
       if (attempts[i].handshake.state() == HandshakeState::kProven && attempts[i].socket) {

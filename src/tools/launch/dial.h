@@ -12,7 +12,8 @@ namespace terrane::tools {
 
 // Connects to the hub: tries all its addresses at once and keeps the first connection whose other
 // end proves the secret (an address of the hub's host may mean another machine here). Blocks for
-// `timeout_ms` at most. The socket is non-blocking.
+// `timeout_ms` at most, and no longer than somebody reads this process's standard error. The socket
+// is non-blocking.
 base::Result<base::UniqueFd> dial_hub(const std::vector<std::string>& addresses, std::uint16_t port,
                                       const Secret& secret, std::uint64_t timeout_ms);
 
