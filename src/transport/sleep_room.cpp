@@ -63,11 +63,14 @@ void SleepRoom::sleep(std::uint64_t timeout_ns) {
   std::uint64_t start_ns = platform::now_ns();
   enter();
   for (std::uint64_t slept_ns = 0;;) {
-    if (interrupts_.take() || must_wake()) break;
+    // While others attend we only wait for the bell: they look, and to look beside them would take
+    // turns with them at a lock that they hold nearly all the time. Whoever unattends arms the
+    // descriptors and brings them back into sight.
+    bool attended = attending_.load() != 0;
+    if (interrupts_.take() || (!attended && must_wake())) break;
     if (slept_ns >= timeout_ns) break;
-    // Descriptors are armed first and looked at afterwards by the kernel; while others attend they
-    // are out of sight, and whoever unattends arms them again.
-    if (attending_.load() == 0 && !arm_all()) continue;
+    // Descriptors are armed first and looked at afterwards by the kernel.
+    if (!attended && !arm_all()) continue;
     show_descriptors();
     wait(timeout_ns - slept_ns);
     if (interrupts_.take()) break;

@@ -44,7 +44,9 @@ class UcxTransport final : public PartTransport {
   bool pending() const override;
   void sleep(std::uint64_t timeout_ns) override { room_.sleep(timeout_ns); }
   void attend() override { room_.attend(); }
-  bool unattend() override { return room_.unattend(); }
+  bool unattend() override {
+    return room_.unattend() || inbox_.has_deliverable() || self_queued_.load() != 0;
+  }
   void interrupt() override { room_.interrupt(); }
   std::byte* reach(NodeId peer, std::uint32_t region) override;
 
