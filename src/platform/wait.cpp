@@ -27,8 +27,8 @@ constexpr std::uint32_t kYields = 16;
 // Where nobody else needs the processor, a yield for every look would double the price of looks.
 constexpr std::uint32_t kLooksPerYield = 8;
 
-// Set once at start; 1 until then, which spins.
-std::atomic<std::uint32_t> runnable_threads{1};
+// Set once at start; true until then.
+std::atomic<bool> threads_fit{true};
 
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -40,35 +40,32 @@ void relax() {
 #endif
 }
 
-std::uint32_t count_processors() {
+}  // namespace
+
+ProcessorSet usable_processors() {
+  ProcessorSet found{};
   // The kernel refuses masks shorter than its own: grow until it agrees.
   for (int capacity = 1024; capacity <= 1 << 20; capacity *= 2) {
     cpu_set_t* set = CPU_ALLOC(capacity);
     if (set == nullptr) break;
     std::size_t bytes = CPU_ALLOC_SIZE(capacity);
     bool known = sched_getaffinity(0, bytes, set) == 0;
-    int count = known ? CPU_COUNT_S(bytes, set) : 0;
+    for (std::size_t cpu = 0; known && cpu < found.size() * 64; ++cpu) {
+      if (CPU_ISSET_S(cpu, bytes, set)) found[cpu / 64] |= std::uint64_t{1} << (cpu % 64);
+    }
     CPU_FREE(set);
-    if (known) return static_cast<std::uint32_t>(std::max(count, 1));
+    if (known) break;
   }
-  return 1;
+  return found;
 }
 
-}  // namespace
-
-void set_runnable_threads(std::uint32_t threads) {
-  usable_processors();  // counted now: the first wait may be in a signal handler
-  runnable_threads.store(threads, std::memory_order_relaxed);
-}
-
-std::uint32_t usable_processors() {
-  static const std::uint32_t processors = count_processors();
-  return processors;
+void share_processors(std::uint32_t threads, std::uint32_t processors) {
+  threads_fit.store(threads <= processors, std::memory_order_relaxed);
 }
 
 bool Backoff::pause() {
   if (rounds_ < kSpins) {
-    if (runnable_threads.load(std::memory_order_relaxed) <= usable_processors()) {
+    if (threads_fit.load(std::memory_order_relaxed)) {
       ++rounds_;
       relax();
       return true;
@@ -77,7 +74,7 @@ bool Backoff::pause() {
   }
   std::uint64_t now = now_ns();
   if (rounds_ == kSpins) {
-    fits_ = runnable_threads.load(std::memory_order_relaxed) <= usable_processors();
+    fits_ = threads_fit.load(std::memory_order_relaxed);
     sleep_at_ns_ = now + (fits_ ? kYieldAloneNs : kYieldNs);
   }
   if (rounds_ >= kSpins + kYields && now >= sleep_at_ns_) return false;

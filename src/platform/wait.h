@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 
@@ -9,11 +10,12 @@ static_assert(
     sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t) &&
     std::atomic<std::uint32_t>::is_always_lock_free);  // a futex word, also across processes
 
-// How many threads of the job can want a processor on this host at once, against how many
-// processors there are. Set once at start (nodes on this host x threads); read by every wait.
-void set_runnable_threads(std::uint32_t threads);
-// Processors that this process may use (sched_getaffinity).
-std::uint32_t usable_processors();
+// The processors that a process may run on, a bit each; those beyond 1024 are not counted.
+using ProcessorSet = std::array<std::uint64_t, 16>;
+ProcessorSet usable_processors();
+// How many threads of the job can want a processor at once, against how many processors they share.
+// Set at start; read by every wait. Until then everybody spins.
+void share_processors(std::uint32_t threads, std::uint32_t processors);
 
 // One wait: call pause() between looks. It spins for a microsecond or two where the runnable
 // threads fit the processors (elsewhere not at all), then offers the processor to others for some

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "runtime/job_facts.h"
+#include "runtime/processor_share.h"
 
 namespace terrane::runtime {
 namespace {
@@ -25,7 +26,6 @@ base::Result<> Node::start() {
   if (!bootstrap) return bootstrap.error();
   bootstrap_ = std::move(bootstrap).value();
   base::set_log_identity(fmt::format("node {} ({})", self().value, bootstrap_->host()));
-  platform::set_runnable_threads(bootstrap_->nodes_on_host());
   auto options = read_options(nodes());
   if (!options) return options.error();
   threads_.current();
@@ -69,7 +69,13 @@ void Node::end_without(const bootstrap::DeathNews& news) {
                    1);
 }
 
-// Regions and cards go to everyone, with what has to be the same on all nodes in front.
+// What a node tells the others in front of its transport's card.
+struct Node::Introduction {
+  JobFacts facts;
+  platform::ProcessorSet processors;
+};
+
+// Cards go to everyone, with an introduction in front.
 base::Result<> Node::wire_up(const Options& options) {
   auto hosts = bootstrap_->hosts();
   transport::Placement placement{self(), nodes(), {hosts.begin(), hosts.end()}};
@@ -80,19 +86,27 @@ base::Result<> Node::wire_up(const Options& options) {
   auto exported = space_->exported();
   auto card = factory.value()->open(placement, exported);
   if (!card) return card.error();
-  JobFacts facts = job_facts(options);
-  std::vector<std::byte> bytes(sizeof facts);
-  std::memcpy(bytes.data(), &facts, sizeof facts);
+  const Introduction mine{job_facts(options), platform::usable_processors()};
+  std::vector<std::byte> bytes(sizeof mine);
+  std::memcpy(bytes.data(), &mine, sizeof mine);
   bytes.insert(bytes.end(), card.value().bytes.begin(), card.value().bytes.end());
   auto all = bootstrap_->exchange(bytes, card.value().fds);
   if (!all) return all.error();
   std::vector<transport::Card> cards;
+  std::vector<platform::ProcessorSet> on_host;
   for (std::uint32_t node = 0; node < nodes(); ++node) {
     bootstrap::Contribution& from = all.value()[node];
-    auto same = compare_facts(facts, from.bytes, node);
+    auto same = compare_facts(mine.facts, from.bytes, node);
     if (!same) return same;
-    cards.push_back({{from.bytes.begin() + sizeof facts, from.bytes.end()}, std::move(from.fds)});
+    Introduction theirs;
+    if (from.bytes.size() < sizeof theirs)
+      return base::error("node {} did not introduce itself", node);
+    std::memcpy(&theirs, from.bytes.data(), sizeof theirs);
+    if (placement.same_host(self(), NodeId{node})) on_host.push_back(theirs.processors);
+    cards.push_back({{from.bytes.begin() + sizeof theirs, from.bytes.end()}, std::move(from.fds)});
   }
+  ProcessorShare share = processor_share(mine.processors, on_host);
+  platform::share_processors(share.nodes, share.processors);
   auto transport = factory.value()->connect(std::move(cards));
   if (!transport) return transport.error();
   transport_ = std::move(transport).value();

@@ -1,0 +1,36 @@
+#include "runtime/processor_share.h"
+
+#include <gtest/gtest.h>
+
+namespace terrane::runtime {
+namespace {
+
+TEST(ProcessorShareTest, BoundNodesShareWithNobody) {
+  platform::ProcessorSet first{1};
+  platform::ProcessorSet second{2};
+  ProcessorShare share = processor_share(first, std::array{first, second});
+  EXPECT_EQ(share.nodes, 1u);
+  EXPECT_EQ(share.processors, 1u);
+}
+
+TEST(ProcessorShareTest, FreeNodesShareAll) {
+  platform::ProcessorSet all{0xf, 1};
+  ProcessorShare share = processor_share(all, std::array{all, all, all});
+  EXPECT_EQ(share.nodes, 3u);
+  EXPECT_EQ(share.processors, 5u);
+}
+
+TEST(ProcessorShareTest, AFewInOneCornerAreCrowded) {
+  platform::ProcessorSet corner{1};
+  ProcessorShare share = processor_share(corner, std::array{corner, corner});
+  EXPECT_GT(share.nodes, share.processors);
+}
+
+TEST(ProcessorShareTest, WhatIsUnknownStillIsOneNodeOnOneProcessor) {
+  ProcessorShare share = processor_share({}, {});
+  EXPECT_EQ(share.nodes, 1u);
+  EXPECT_EQ(share.processors, 1u);
+}
+
+}  // namespace
+}  // namespace terrane::runtime
