@@ -1,6 +1,7 @@
 #include "platform/wait.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,10 +13,10 @@
 namespace terrane::platform {
 namespace {
 
-// Restores what other tests expect: one runnable thread.
+// Restores what other tests expect: room for everybody.
 class WaitTest : public testing::Test {
  protected:
-  ~WaitTest() override { set_runnable_threads(1); }
+  ~WaitTest() override { share_processors(1, 1); }
 
   static std::uint32_t rounds_until_sleep() {
     Backoff backoff;
@@ -27,12 +28,12 @@ class WaitTest : public testing::Test {
 };
 
 TEST_F(WaitTest, AWaitEndsInSleep) {
-  set_runnable_threads(1);
+  share_processors(2, 2);
   EXPECT_GT(rounds_until_sleep(), 64u);
 }
 
 TEST_F(WaitTest, AWaitAmongTooManyThreadsEndsInSleepToo) {
-  set_runnable_threads(usable_processors() + 1);
+  share_processors(3, 2);
   EXPECT_GE(rounds_until_sleep(), 16u);
 }
 
@@ -50,7 +51,7 @@ TEST_F(WaitTest, AFutexWaitReturnsAtOnceWhenTheWordDiffers) {
 
 TEST_F(WaitTest, EveryWaiterSeesTheChange) {
   for (std::uint32_t threads : {1u, 100u}) {
-    set_runnable_threads(threads);
+    share_processors(threads, 2);
     std::atomic<std::uint32_t> word{0};
     std::vector<std::thread> waiters;
     for (int waiter = 0; waiter < 3; ++waiter) {
@@ -83,7 +84,14 @@ TEST_F(WaitTest, ASleeperInAnotherProcessIsWoken) {
 TEST_F(WaitTest, TimeDoesNotRunBackwards) {
   std::uint64_t before = now_ns();
   EXPECT_GE(now_ns(), before);
-  EXPECT_GE(usable_processors(), 1u);
+}
+
+TEST_F(WaitTest, TheProcessorsAreThoseThatTheThreadMayUse) {
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  ProcessorSet found = usable_processors();
+  for (std::size_t cpu = 0; cpu < found.size() * 64; ++cpu)
+    EXPECT_EQ((found[cpu / 64] >> (cpu % 64) & 1) != 0, CPU_ISSET(cpu, &all) != 0) << cpu;
 }
 
 }  // namespace
