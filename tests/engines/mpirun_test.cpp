@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "launched.h"
@@ -30,12 +32,23 @@ class MpirunTest : public testing::Test {
   void SetUp() override {
     bool installed = ::access(MPIRUN, X_OK) == 0;
     if (!installed) GTEST_SKIP() << "Open MPI is not installed (Debian: apt install openmpi-bin)";
+    char folder[] = "/tmp/terrane-mpirun-XXXXXX";
+    ASSERT_NE(::mkdtemp(folder), nullptr);
+    folder_ = folder;
   }
 
-  static Launched::Options options() { return {.environment = {kPrefix}}; }
-  static Outcome run_actions(int nodes, const std::string& actions) {
+  // What a killed mpirun leaves in its temporary folder goes with this one.
+  ~MpirunTest() override {
+    if (!folder_.empty()) std::filesystem::remove_all(folder_);
+  }
+
+  Launched::Options options() const { return {.environment = {kPrefix, "TMPDIR=" + folder_}}; }
+  Outcome run_actions(int nodes, const std::string& actions) const {
     return Launched(mpirun(nodes, kNodeProgram, actions), options()).finish();
   }
+
+ private:
+  std::string folder_;
 };
 
 TEST_F(MpirunTest, ItsProcessesAreTheNodesOfAJob) {
@@ -101,7 +114,8 @@ TEST_F(MpirunTest, ItsNodesDieWithTheirEngine) {
 }
 
 TEST_F(MpirunTest, WithoutTheCommandTerraneItSaysWhatIsMissing) {
-  Launched::Options nowhere{.environment = {"TERRANE_PREFIX=/nonexistent"}};
+  Launched::Options nowhere = options();
+  nowhere.environment.emplace_back("TERRANE_PREFIX=/nonexistent");
   Outcome done = Launched(mpirun(2, kNodeProgram, "join"), nowhere).finish();
   EXPECT_NE(done.exit_code, 0);
   EXPECT_TRUE(holds(done.out, "there is no /nonexistent/bin/terrane")) << done.out;
