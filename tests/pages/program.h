@@ -14,8 +14,10 @@ namespace terrane::pages_test {
 constexpr std::size_t kPage = 4096;
 
 [[noreturn]] inline void bad(const char* what, int line) {
-  std::fprintf(stderr, "node %d line %d: %s; last error: %s; errno %d (%s)\n", terrane_node(), line,
-               what, terrane_error(), errno, std::strerror(errno));
+  int error = errno;
+  int node = terrane_node();  // before terrane_error(), whose text lasts until the next call
+  std::fprintf(stderr, "node %d line %d: %s; last error: %s; errno %d (%s)\n", node, line, what,
+               terrane_error(), error, std::strerror(error));
   std::_Exit(9);
 }
 #define EXPECT(condition) \
