@@ -131,6 +131,14 @@ TEST_F(JobsTest, AHostThatNobodyKnowsIsNamed) {
   expect_sentence(job("-H h0,nowhere", "true"), {"nowhere"});
 }
 
+TEST_F(JobsTest, AnInterfaceThatIsNotThereIsToldWithThoseThatAre) {
+  if (!make_hosts({.hosts = 2, .links = 2})) return;
+  Outcome outcome = job(std::string(kTwo) + " --net ib7", std::string(COUNTER_PROGRAM) + " 10");
+  EXPECT_NE(outcome.exit_code, 0);
+  for (const char* part : {"ib7", "eth0", "eth1"})
+    EXPECT_GT(count(outcome.err, part), 0) << outcome.err;
+}
+
 TEST_F(JobsTest, TheSecondInterfaceServesWhereTheFirstIsDown) {
   if (!make_hosts({.hosts = 2, .links = 2})) return;
   ASSERT_TRUE(hosts().set_link(1, 0, LinkState::kNoCarrier).ok());
