@@ -29,18 +29,20 @@ std::string read_line() {
   return line;
 }
 
-// From the environment, which nodes shall not inherit, or the standard input.
-std::optional<Secret> take_secret() {
+// From the environment, which nodes shall not inherit, or the standard input, which then stays open
+// as long as whoever started us.
+std::optional<Secret> take_secret(int& lifeline) {
   if (const char* text = std::getenv(kSecretVariable)) {
     auto secret = Secret::parse(text);
     ::unsetenv(kSecretVariable);
     return secret;
   }
+  lifeline = STDIN_FILENO;
   return Secret::parse(read_line());
 }
 
-int run(const HostEngineOptions& options) {
-  auto secret = take_secret();
+int run(HostEngineOptions options) {
+  auto secret = take_secret(options.lifeline);
   if (!secret) {
     base::log(
         "the job's secret has not come over the standard input; `terrane run` starts this "

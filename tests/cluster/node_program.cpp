@@ -100,7 +100,9 @@ void exchange(Program& program, const Parameters& p) {
   for (int fd : fds) ::close(fd);
   for (std::uint32_t node = 0; node < program.job->nodes(); ++node) {
     Contribution& card = cards.value()[node];
-    if (!card_is_right(card, node, size, count)) {
+    auto hosts = program.job->hosts();
+    std::uint32_t expected = hosts[node] == hosts[program.node] ? count : 0;
+    if (!card_is_right(card, node, size, expected)) {
       say("the card of node " + std::to_string(node) + " is wrong");
       ::_exit(kExitWrongCard);
     }
@@ -192,6 +194,13 @@ void show(Program& program, const Parameters& p) {
     say("node " + std::to_string(program.node) + " of " + std::to_string(program.job->nodes()) +
         ", on host " + std::to_string(program.job->nodes_on_host()) + ", news " +
         (program.job->news_fd() >= 0 ? "yes" : "no"));
+  } else if (p.at(1) == "hosts") {
+    std::string numbers, names;
+    for (std::uint32_t node = 0; node < program.job->nodes(); ++node) {
+      numbers.append(" ").append(std::to_string(program.job->hosts()[node]));
+      names.append(" ").append(program.job->host_name(terrane::NodeId{node}));
+    }
+    say("hosts" + numbers + ":" + names);
   } else if (p.at(1) == "cpus") {
     cpu_set_t set;
     ::sched_getaffinity(0, sizeof set, &set);

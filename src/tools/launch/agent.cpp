@@ -85,7 +85,6 @@ base::Result<> Agent::spawn(Children& children, const Inheritance& inheritance) 
       loop_, std::move(in_write),
       StreamWriter::Handlers{.on_taken = [](std::uint32_t) {}, .on_broken = [] {}});
   writer_->write(command_.input);
-  writer_->finish();
   return {};
 }
 

@@ -28,6 +28,8 @@ class Agent {
   const std::string& said() const { return said_; }
   pid_t pid() const { return pid_; }  // 0: ended
   void signal(int number);
+  // Ends its standard input: engines that have not found the hub yet give up.
+  void hang_up() { writer_->close(); }
 
  private:
   Agent(Loop& loop, AgentCommand command, std::function<void(int)> on_end)

@@ -77,11 +77,14 @@ std::string failures(const std::vector<Attempt>& attempts) {
   return text;
 }
 
-// Waits for news of the connections; not longer than until the next one is tried again.
-void wait(const std::vector<Attempt>& attempts, std::vector<pollfd>& ready) {
+// Waits for news of the connections; not longer than until the next one is tried again. False: the
+// lifeline has ended.
+bool wait(const std::vector<Attempt>& attempts, int lifeline, std::vector<pollfd>& ready) {
   ready.clear();
   for (const Attempt& attempt : attempts) ready.push_back({attempt.socket.get(), POLLIN, 0});
+  ready.push_back({lifeline, POLLIN, 0});
   ::poll(ready.data(), ready.size(), static_cast<int>(kAgainMs / 4));
+  return ready.back().revents == 0;
 }
 
 // ssh and its like end with `terrane run`, and their pipes with them.
@@ -93,7 +96,8 @@ bool starter_has_gone() {
 }  // namespace
 
 base::Result<base::UniqueFd> dial_hub(const std::vector<std::string>& addresses, std::uint16_t port,
-                                      const Secret& secret, std::uint64_t timeout_ms) {
+                                      const Secret& secret, std::uint64_t timeout_ms,
+                                      int lifeline) {
   std::vector<Attempt> attempts;
   for (const std::string& address : addresses) {
     attempts.push_back({address, {}, Handshake::of_host(secret, {})});
@@ -103,9 +107,9 @@ base::Result<base::UniqueFd> dial_hub(const std::vector<std::string>& addresses,
     for (Attempt& attempt : attempts) {
       if (!attempt.socket && attempt.again_at_ms <= now_ms()) begin(attempt, port, secret);
     }
-    wait(attempts, ready);
-    if (starter_has_gone())
+    if (!wait(attempts, lifeline, ready) || starter_has_gone()) {
       return base::error("`terrane run`, which started this engine, has gone");
+    }
     for (std::size_t i = 0; i < attempts.size(); ++i) {
       if (attempts[i].socket && ready[i].revents != 0) advance(attempts[i]);
       if (attempts[i].handshake.state() == HandshakeState::kProven && attempts[i].socket) {

@@ -15,6 +15,7 @@ namespace terrane::tools {
 // `timeout_ms` at most, and no longer than somebody reads this process's standard error. The socket
 // is non-blocking.
 base::Result<base::UniqueFd> dial_hub(const std::vector<std::string>& addresses, std::uint16_t port,
-                                      const Secret& secret, std::uint64_t timeout_ms);
+                                      const Secret& secret, std::uint64_t timeout_ms,
+                                      int lifeline = -1);
 
 }  // namespace terrane::tools

@@ -24,6 +24,10 @@ class GuardLink {
 
   base::Result<> open();
   int socket() const { return socket_.get(); }
+  // Takes in what has come by now, the guard's end too.
+  void look_at_socket() {
+    if (socket_) read_socket();
+  }
 
  private:
   void read_socket();

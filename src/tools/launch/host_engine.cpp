@@ -82,8 +82,8 @@ class HostEngine final : HostListener {
 
  private:
   base::Result<> dial(const Introduction& ours) {
-    auto socket =
-        dial_hub(options_.hub_addresses, options_.port, secret_, options_.dial_timeout_ms);
+    auto socket = dial_hub(options_.hub_addresses, options_.port, secret_, options_.dial_timeout_ms,
+                           options_.lifeline);
     if (!socket) return socket.error();
     link_ = std::make_unique<Link>(loop_, std::move(socket).value());
     link_->set_handlers(
@@ -173,6 +173,8 @@ class HostEngine final : HostListener {
   }
 
   void on_event(std::uint32_t, HostEvent event) override {
+    // When the guard dies, its nodes are killed: that is no death of their own.
+    if (std::holds_alternative<event::NodeDied>(event)) guard_.look_at_socket();
     if (!std::holds_alternative<event::Ended>(event)) return report(event);
     // What the nodes wrote last comes before the end.
     streams_.finish([this] { report(event::Ended{}); });

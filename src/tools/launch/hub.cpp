@@ -246,7 +246,8 @@ void Hub::close() {
   }
   if (beats_) beats_->stop();
   streams_.finish();
-  kill_agents_.set_in(present_ == remote_.size() ? kAgentsEndMs : 0);
+  for (auto& agent : agents_) agent->hang_up();
+  kill_agents_.set_in(present_ == remote_.size() ? kAgentsEndMs : kAgentsEndMs / 5);
 }
 
 bool Hub::finished() const {

@@ -5,9 +5,9 @@
 
 namespace terrane::tools {
 
-// Judges by signs of life who is alive. Reads no clock. A judge that did not run itself for half of
-// the limit (a laptop that slept, a machine without processor time) blames nobody for that time: it
-// begins anew. One that was never heard of is not judged unless it is expected to speak.
+// Judges by signs of life who is alive. Reads no clock. Silence counts only while the judge itself
+// runs: when it was kept from looking (a laptop that slept, a machine without processor time), that
+// time is nobody's fault. One that was never heard of is not judged unless it is expected to speak.
 class Vigil {
  public:
   // `limit_ms` > 0: silence of this length is death.
@@ -19,6 +19,7 @@ class Vigil {
 
   // From now on the peer is judged.
   void expect(std::uint32_t peer, std::uint64_t now_ms) { heard(peer, now_ms); }
+  // It gave a sign at this time; an old one counts nothing.
   void heard(std::uint32_t peer, std::uint64_t now_ms);
   // It has left in order: it is judged no more.
   void dismiss(std::uint32_t peer) { peers_[peer].judged = false; }
@@ -30,6 +31,7 @@ class Vigil {
   struct Peer {
     bool judged = false;
     std::uint64_t heard_ms = 0;
+    std::uint64_t silent_ms = 0;  // of the judge's time, since then
   };
 
   std::uint64_t limit_ms_;

@@ -1,0 +1,146 @@
+#include "tools/launch/job.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+namespace terrane::tools {
+namespace {
+
+// Three nodes on two hosts, made of events alone.
+class JobTest : public testing::Test, public JobOutlet {
+ protected:
+  void SetUp() override { make(false); }
+
+  void make(bool survive) {
+    plan_ = {};
+    plan_.program.map = {{"alpha", "beta"}, {0, 1, 1}};
+    plan_.survive = survive;
+    job_.reset();
+    loop_ = std::move(Loop::create()).value();
+    job_ = std::make_unique<Job>(plan_, *loop_, *this);
+    for (std::uint32_t node : {0u, 1u, 2u}) {
+      job_->on_event(host_of(node), event::NodeStarted{NodeId{node}, 100});
+    }
+  }
+  std::uint32_t host_of(std::uint32_t node) { return plan_.program.map.host_of[node]; }
+  void tell(std::uint32_t host, const HostCommand& command) override {
+    told_.emplace_back(host, command);
+  }
+  void say(const std::string& line) override { said_.push_back(line); }
+
+  template <typename Command>
+  std::vector<std::uint32_t> told() {
+    std::vector<std::uint32_t> hosts;
+    for (const auto& [host, command] : told_) {
+      if (std::holds_alternative<Command>(command)) hosts.push_back(host);
+    }
+    return hosts;
+  }
+  void die(std::uint32_t node, Death::Cause cause, int number) {
+    Death death{.node = NodeId{node}, .pid = 100, .cause = cause, .number = number};
+    if (cause == Death::Cause::kSentence) death.sentence = "lost a peer";
+    EXPECT_TRUE(job_->on_event(host_of(node), event::NodeDied{death}));
+  }
+  void turn_until_ending() {
+    for (int i = 0; i < 100 && !job_->is_ending(); ++i) loop_->turn();
+  }
+
+  JobPlan plan_;
+  std::unique_ptr<Loop> loop_;
+  std::unique_ptr<Job> job_;
+  std::vector<std::pair<std::uint32_t, HostCommand>> told_;
+  std::vector<std::string> said_;
+};
+
+using Hosts = std::vector<std::uint32_t>;
+
+TEST_F(JobTest, TheCauseOnOneHostIsNamedAlthoughItsEffectOnAnotherIsHeardFirst) {
+  die(0, Death::Cause::kSentence, 3);
+  die(2, Death::Cause::kSignal, SIGKILL);
+  turn_until_ending();
+  EXPECT_EQ(job_->exit_code(), 128 + SIGKILL);
+  ASSERT_EQ(said_.size(), 1u);
+  EXPECT_EQ(said_[0].find("node 2 (process 100 on beta) was killed by SIGKILL"), 0u);
+  EXPECT_EQ(told<command::End>(), (Hosts{0, 1}));
+}
+
+TEST_F(JobTest, TheJobEndsOnceAndWhatComesLaterIsNotSaid) {
+  die(0, Death::Cause::kExitCode, 3);
+  turn_until_ending();
+  die(1, Death::Cause::kSignal, SIGKILL);
+  job_->fail(9, "something else");
+  EXPECT_EQ(job_->exit_code(), 3);
+  EXPECT_EQ(said_.size(), 1u);
+  EXPECT_EQ(told<command::End>().size(), 2u);
+}
+
+TEST_F(JobTest, CardsGoToTheOtherHostsOnceAllAreThere) {
+  std::vector<std::byte> bytes(3);
+  for (std::uint32_t node : {0u, 1u}) {
+    job_->on_event(host_of(node), event::NodeWaits{NodeId{node}});
+    job_->on_event(host_of(node), event::Card{NodeId{node}, bytes});
+  }
+  EXPECT_TRUE(told_.empty());
+  job_->on_event(1, event::NodeWaits{NodeId{2}});
+  job_->on_event(1, event::Card{NodeId{2}, bytes});
+  EXPECT_EQ(told<command::Card>(), (Hosts{0, 0, 1}));
+  EXPECT_EQ(told<command::SendCards>(), (Hosts{0, 1}));
+  // Afterwards one may leave while others are still reading.
+  job_->on_event(0, event::NodeLeft{NodeId{0}});
+  EXPECT_FALSE(job_->is_ending());
+}
+
+TEST_F(JobTest, AnExchangeThatCannotEndEndsTheJob) {
+  job_->on_event(0, event::NodeWaits{NodeId{0}});
+  job_->on_event(1, event::NodeEnded{NodeId{2}});
+  turn_until_ending();
+  EXPECT_EQ(job_->exit_code(), 1);
+  EXPECT_NE(said_.at(0).find("node 2 of 3 has ended without joining"), std::string::npos);
+}
+
+TEST_F(JobTest, ALostHostIsTheDeathOfItsNodes) {
+  job_->host_lost(1, {.cause = Death::Cause::kSilent,
+                      .number = 1000,
+                      .sentence = "host down, link cut or stopped"});
+  turn_until_ending();
+  EXPECT_EQ(said_.at(0),
+            "node 1 on host beta: no sign of life for 1.0 s (host down, link cut or stopped); the "
+            "other node is being ended");
+  EXPECT_EQ(told<command::End>(), Hosts{0});
+  job_->on_event(0, event::Ended{});
+  EXPECT_TRUE(job_->ended());
+  EXPECT_EQ(job_->exit_code(), 1);
+}
+
+TEST_F(JobTest, AJobMaySurviveDeathsAndALostHost) {
+  make(true);
+  die(2, Death::Cause::kSignal, SIGKILL);
+  job_->on_event(1, event::NodeEnded{NodeId{2}});
+  job_->host_lost(1, {.cause = Death::Cause::kHostLost, .sentence = "gone"});
+  EXPECT_FALSE(job_->is_ending());
+  EXPECT_EQ(said_.size(), 2u);
+  EXPECT_EQ(told<command::TellDeath>().size(), 4u);
+  job_->on_event(0, event::NodeEnded{NodeId{0}});
+  job_->on_event(0, event::Ended{});
+  EXPECT_TRUE(job_->ended());
+  EXPECT_EQ(job_->exit_code(), 128 + SIGKILL);
+}
+
+TEST_F(JobTest, EventsOfNodesThatAreNotTheHostsMakeNoSense) {
+  EXPECT_FALSE(job_->on_event(0, event::NodeEnded{NodeId{1}}));
+  EXPECT_FALSE(job_->on_event(0, event::NodeDied{Death{.node = NodeId{2}}}));
+  EXPECT_FALSE(job_->on_event(1, event::NodeJoined{NodeId{7}}));
+  EXPECT_FALSE(job_->on_event(1, event::Card{NodeId{0}, {}}));
+}
+
+TEST_F(JobTest, ASignalThatWasPassedOnIsTheCause) {
+  job_->on_signal(SIGINT);
+  EXPECT_EQ(told<command::Signal>(), (Hosts{0, 1}));
+  die(1, Death::Cause::kSignal, SIGINT);
+  turn_until_ending();
+  EXPECT_EQ(said_.at(0),
+            "the job on 2 hosts was ended by SIGINT, which terrane run was sent and passed on");
+}
+
+}  // namespace
+}  // namespace terrane::tools
