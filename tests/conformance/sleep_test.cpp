@@ -77,6 +77,25 @@ TEST_P(PeersTest, ManySendersWakeOneSleeper) {
   EXPECT_EQ(run_job({.transport = GetParam(), .nodes = 12}, body), "");
 }
 
+TEST_P(PeersTest, MessagesLongerThanASleeperKeepsReachIt) {
+  auto body = [](Node& node) {
+    constexpr std::size_t kBytes = std::size_t{65} << 20;
+    constexpr std::uint64_t kMessages = 2;
+    Recorder recorder([&](NodeId from, transport::Bytes message) {
+      require_message(message, from, recorder.messages - 1, kBytes);
+    });
+    if (node.self.value == 0) {
+      for (std::uint64_t number = 0; number < kMessages; ++number) {
+        node.transport.send(NodeId{1}, make_message(node.self, number, kBytes));
+      }
+    } else {
+      sleep_until(node, recorder, [&] { return recorder.messages == kMessages; });
+    }
+    leave_together(node, recorder);
+  };
+  EXPECT_EQ(run_job({.transport = GetParam()}, body), "");
+}
+
 std::atomic<transport::Transport*> g_interrupted{nullptr};
 void interrupt_from_handler(int) { g_interrupted.load()->interrupt(); }
 

@@ -185,7 +185,10 @@ bool UcxTransport::pending() const {
 bool UcxTransport::look() {
   worker_->enter();
   bool waits = inbox_.has_deliverable();
-  if ((!waits || outbox_.is_busy()) && inbox_.kept_bytes() < kMostKeptBytes) progress();
+  // What is still coming counts as kept, and comes by progress alone: the limit is for those who
+  // leave messages that are here.
+  bool more = outbox_.is_busy() && inbox_.kept_bytes() < kMostKeptBytes;
+  if (!waits || more) progress();
   bool news = inbox_.has_deliverable() || inbox_.has_broken() || outbox_.has_failures();
   outbox_.leave_worker();
   return news || self_queued_.load() != 0;
