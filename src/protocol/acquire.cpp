@@ -166,7 +166,7 @@ Task<bool> Hlrc::invalidate(Strand& s, BlockRange run, bool punch) {
   }
   if (mutant(Mutant::kInvalidBeforeFlushed)) s.posted = false;
   co_await await_flush(s);
-  for (std::uint64_t b = run.first; b < run.end(); ++b) co_await finish_invalid(s, b, punch);
+  co_await finish_invalid(s, run, punch);
   co_return true;
 }
 
@@ -194,13 +194,18 @@ Task<bool> Hlrc::invalidate_block(Strand& s, std::uint64_t block) {
   co_return true;
 }
 
-// A copy becomes invalid. Its memory may go unless the block found its home here.
-Task<bool> Hlrc::finish_invalid(Strand& s, std::uint64_t block, bool punch) {
-  BlockState state = entries_[block].state();
-  bool copy = state == BlockState::kClean || state == BlockState::kWritten;
-  if (punch && copy && entries_[block].home() != config_.self)
-    co_await s.view(StepKind::kPunch, {block, 1});
-  co_await unlock_block(s, block, copy ? BlockState::kInvalid : state);
+// The copies of the run become invalid. The memory of one may go unless the block found its home
+// here. In one loop: a coroutine for each block that never stops would pile up where the compiler
+// makes no tail calls.
+Task<bool> Hlrc::finish_invalid(Strand& s, BlockRange run, bool punch) {
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    BlockState state = entries_[b].state();
+    bool copy = state == BlockState::kClean || state == BlockState::kWritten;
+    if (punch && copy && entries_[b].home() != config_.self)
+      co_await s.view(StepKind::kPunch, {b, 1});
+    if (entries_[b].unlock(copy ? BlockState::kInvalid : state))
+      co_await s.wake(entries_[b].word());
+  }
   co_return true;
 }
 
@@ -278,7 +283,7 @@ Task<bool> Hlrc::drop_run(Strand& s, BlockRange run) {
   }
   if (!mutant(Mutant::kDropKeepsMemory)) co_await s.view(StepKind::kPunch, run);
   for (std::uint64_t b = run.first; b < run.end(); ++b)
-    co_await unlock_block(s, b, BlockState::kInvalid);
+    if (entries_[b].unlock(BlockState::kInvalid)) co_await s.wake(entries_[b].word());
   co_return true;
 }
 

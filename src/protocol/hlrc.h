@@ -116,7 +116,7 @@ class Hlrc {
   void select_cached(Strand& s, BlockRange within) const;
   Task<bool> invalidate(Strand& s, BlockRange run, bool punch);
   Task<bool> invalidate_block(Strand& s, std::uint64_t block);
-  Task<bool> finish_invalid(Strand& s, std::uint64_t block, bool punch);
+  Task<bool> finish_invalid(Strand& s, BlockRange run, bool punch);
   Task<bool> may_be_dirty(Strand& s, std::uint64_t block, BlockState state);
   Task<bool> drop_run(Strand& s, BlockRange run);
   Task<bool> enter(Strand& s);

@@ -26,6 +26,7 @@ RemotePages::RemotePages(PageSpace& space, transport::Transport& transport, Thre
       transport_(transport),
       threads_(threads),
       batches_(space.nodes()),
+      unanswered_(space.nodes()),
       pages_(protocol::Hlrc::kMaxRun * space.unit() / sizeof(Line)) {
   open_.reserve(space.nodes());
 }
@@ -87,6 +88,7 @@ std::uint64_t RemotePages::post(const protocol::Step& step, ThreadContext& conte
 void RemotePages::send_batch(NodeId to, ThreadContext& context) {
   std::vector<std::byte>& batch = batches_[to.value];
   context.flushes.fetch_add(1);
+  unanswered_[to.value].fetch_add(1);
   send(to, batch, {}, context.counters);
   batch.clear();
   std::erase(open_, to);
@@ -119,7 +121,7 @@ bool RemotePages::received(NodeId from, Bytes message, Counters& counters) {
     case wire::Kind::kFlush:
       return serve_flush(from, message, counters);
     case wire::Kind::kFlushed:
-      return accept_flushed(message);
+      return accept_flushed(from, message);
     case wire::Kind::kOwnerRequest:
       return serve_owner(from, message, counters);
     case wire::Kind::kOwnerReply:
@@ -174,12 +176,13 @@ bool RemotePages::serve_flush(NodeId from, Bytes message, Counters& counters) {
   return true;
 }
 
-bool RemotePages::accept_flushed(Bytes message) {
+bool RemotePages::accept_flushed(NodeId from, Bytes message) {
   wire::Flush answer;
   if (!wire::take(message, answer) || !message.empty() || !threads_.has(answer.waiter))
     return false;
   ThreadContext& context = threads_.at(protocol::WaiterId{answer.waiter});
-  if (context.flushes.load() == 0) return false;
+  if (unanswered_[from.value].load() == 0 || context.flushes.load() == 0) return false;
+  unanswered_[from.value].fetch_sub(1);
   context.flushes.fetch_sub(1);
   if (context.sleeping.load() != 0) transport_.interrupt();
   return true;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -54,14 +55,15 @@ class RemotePages {
   bool serve_owner(NodeId from, transport::Bytes message, Counters& counters);
   bool accept_page(NodeId from, transport::Bytes message);
   bool accept_owner(NodeId from, transport::Bytes message);
-  bool accept_flushed(transport::Bytes message);
+  bool accept_flushed(NodeId from, transport::Bytes message);
 
   PageSpace& space_;
   transport::Transport& transport_;
   ThreadRegistry& threads_;
-  std::vector<std::vector<std::byte>> batches_;  // by home
-  std::vector<NodeId> open_;                     // homes with something collected
-  std::vector<Line> pages_;                      // on their way out; of the polling thread
+  std::vector<std::vector<std::byte>> batches_;         // by home
+  std::vector<std::atomic<std::uint32_t>> unanswered_;  // flushes, by home
+  std::vector<NodeId> open_;                            // homes with something collected
+  std::vector<Line> pages_;                             // on their way out; of the polling thread
 };
 
 }  // namespace terrane::runtime
