@@ -1,29 +1,78 @@
 #include "runtime/job_facts.h"
 
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cstring>
+#include <string_view>
+#include <tuple>
+
 namespace terrane::runtime {
+namespace {
+
+constexpr char kByteOrder = std::endian::native == std::endian::little ? 'l' : 'b';
+
+// What another node says may hold anything: only what can be printed is.
+template <std::size_t Size>
+std::string text_of(const char (&bytes)[Size]) {
+  std::string text(bytes, ::strnlen(bytes, Size));
+  for (char& c : text) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return text;
+}
+
+std::string name_of(const NodePlace& place) {
+  return fmt::format("node {} on host {}", place.node, place.host);
+}
+
+}  // namespace
 
 JobFacts job_facts(const Options& options) {
   JobFacts facts;
-  std::strncpy(facts.version, TERRANE_VERSION, sizeof facts.version - 1);
+  utsname system{};
+  ::uname(&system);
+  facts.byte_order = kByteOrder;
+  std::string_view(TERRANE_VERSION).copy(facts.version, sizeof facts.version);
+  std::string_view(system.machine).copy(facts.architecture, sizeof facts.architecture);
   facts.unit_bytes = options.unit_bytes;
   facts.space_bytes = options.space_bytes;
   facts.page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   return facts;
 }
 
-base::Result<> compare_facts(const JobFacts& mine, std::span<const std::byte> theirs,
-                             std::uint32_t node) {
+base::Result<> compare_facts(const JobFacts& mine, const NodePlace& here,
+                             std::span<const std::byte> theirs, const NodePlace& there) {
   JobFacts other;
-  if (theirs.size() < sizeof other) return base::error("node {} did not introduce itself", node);
+  if (theirs.size() < sizeof other) {
+    return base::error("{} did not introduce itself to {}: they run different versions of Terrane",
+                       name_of(there), name_of(here));
+  }
   std::memcpy(&other, theirs.data(), sizeof other);
-  if (std::memcmp(other.version, mine.version, sizeof mine.version) != 0)
-    return base::error("node {} runs another version of Terrane than {}: install one on all hosts",
-                       node, mine.version);
-  for (auto [what, a, b] : {std::tuple{"TERRANE_UNIT", mine.unit_bytes, other.unit_bytes},
-                            std::tuple{"TERRANE_SPACE", mine.space_bytes, other.space_bytes},
-                            std::tuple{"the page size", mine.page_bytes, other.page_bytes}}) {
-    if (a != b)
-      return base::error("{} is {} here, but {} on node {}: it must be the same", what, a, b, node);
+  if (other.byte_order != mine.byte_order) {
+    return base::error(
+        "{} has another byte order than {}; the hosts of a job must be of one architecture",
+        name_of(there), name_of(here));
+  }
+  for (auto [what, a, b, cure] :
+       {std::tuple{"Terrane", text_of(mine.version), text_of(other.version),
+                   "install one version on all hosts"},
+        std::tuple{"the architecture", text_of(mine.architecture), text_of(other.architecture),
+                   "the hosts of a job must be of one architecture"}}) {
+    if (a == b) continue;
+    return base::error("{} is {} at {}, but {} at {}; {}", what, a, name_of(here), b,
+                       name_of(there), cure);
+  }
+  for (auto [what, a, b, cure] :
+       {std::tuple{"TERRANE_UNIT", mine.unit_bytes, other.unit_bytes, "set it for all nodes: -x"},
+        std::tuple{"TERRANE_SPACE", mine.space_bytes, other.space_bytes,
+                   "set it for all nodes: -x"},
+        std::tuple{"the page size", mine.page_bytes, other.page_bytes,
+                   "use hosts whose kernels have one page size"}}) {
+    if (a == b) continue;
+    return base::error("{} is {} at {}, but {} at {}; {}", what, a, name_of(here), b,
+                       name_of(there), cure);
   }
   return {};
 }

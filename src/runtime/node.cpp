@@ -96,7 +96,10 @@ base::Result<> Node::wire_up(const Options& options) {
   std::vector<platform::ProcessorSet> on_host;
   for (std::uint32_t node = 0; node < nodes(); ++node) {
     bootstrap::Contribution& from = all.value()[node];
-    auto same = compare_facts(mine.facts, from.bytes, node);
+    auto name = [this](NodeId one) {
+      return NodePlace{one.value, std::string(bootstrap_->host_name(one))};
+    };
+    auto same = compare_facts(mine.facts, name(self()), from.bytes, name(NodeId{node}));
     if (!same) return same;
     Introduction theirs;
     if (from.bytes.size() < sizeof theirs)

@@ -19,6 +19,7 @@ GuardLink::GuardLink(Loop& loop, base::UniqueFd socket, std::uint64_t heartbeat_
       socket_(std::move(socket)),
       heartbeat_ms_(heartbeat_ms),
       handlers_(std::move(handlers)),
+      guard_(::getppid()),
       moving_(1, std::max<std::uint64_t>(heartbeat_ms, 1)),
       look_(loop, [this] { look(); }) {}
 
@@ -32,6 +33,10 @@ base::Result<> GuardLink::open() {
   moving_.expect(0, now_ms());
   if (heartbeat_ms_ != 0) look_.set_in(moving_.period_ms());
   return {};
+}
+
+bool GuardLink::guard_is_going() const {
+  return !socket_ || ::getppid() != guard_ || is_exiting(guard_);
 }
 
 void GuardLink::read_socket() {

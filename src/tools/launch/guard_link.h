@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 
 #include "base/result.h"
@@ -24,10 +26,8 @@ class GuardLink {
 
   base::Result<> open();
   int socket() const { return socket_.get(); }
-  // Takes in what has come by now, the guard's end too.
-  void look_at_socket() {
-    if (socket_) read_socket();
-  }
+  // Whether the guard has gone or is about to, though its end of the socket may still be open.
+  bool guard_is_going() const;
 
  private:
   void read_socket();
@@ -40,6 +40,7 @@ class GuardLink {
   std::uint64_t heartbeat_ms_;
   Handlers handlers_;
   bool paused_ = false;  // it stops because it was asked to
+  pid_t guard_;
   Vigil moving_;
   Timer look_;
 };

@@ -174,7 +174,7 @@ class HostEngine final : HostListener {
 
   void on_event(std::uint32_t, HostEvent event) override {
     // When the guard dies, its nodes are killed: that is no death of their own.
-    if (std::holds_alternative<event::NodeDied>(event)) guard_.look_at_socket();
+    if (std::holds_alternative<event::NodeDied>(event) && guard_.guard_is_going()) be_alone();
     if (!std::holds_alternative<event::Ended>(event)) return report(event);
     // What the nodes wrote last comes before the end.
     streams_.finish([this] { report(event::Ended{}); });

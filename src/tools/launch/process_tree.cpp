@@ -25,10 +25,13 @@ namespace {
 
 constexpr long kPauseNs = 1'000'000;
 
+constexpr unsigned kExitingFlag = 4;  // the kernel's PF_EXITING
+
 struct ProcessEntry {
   pid_t pid;
   pid_t parent;
   char state;
+  unsigned flags;
 };
 
 // The state and the parent stand after the command's name, which may hold anything but ends at the
@@ -45,7 +48,8 @@ bool read_entry(const char* pid, ProcessEntry& entry) {
   const char* after_name = std::strrchr(text, ')');
   if (!after_name) return false;
   entry.pid = std::atoi(pid);
-  return std::sscanf(after_name + 1, " %c %d", &entry.state, &entry.parent) == 2;
+  return std::sscanf(after_name + 1, " %c %d %*d %*d %*d %*d %u", &entry.state, &entry.parent,
+                     &entry.flags) == 3;
 }
 
 std::vector<ProcessEntry> all_processes() {
@@ -118,6 +122,11 @@ std::optional<int> foreign_exit_status(int pidfd) {
 }
 
 int open_pidfd(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
+
+bool is_exiting(pid_t pid) {
+  ProcessEntry entry{};
+  return !read_entry(std::to_string(pid).c_str(), entry) || (entry.flags & kExitingFlag) != 0;
+}
 
 // While a debugger holds the process, its state is 't'; one that a debugger lets run may also be
 // 'T' for a moment.

@@ -18,6 +18,9 @@ std::size_t kill_descendants(std::span<const pid_t> spared);
 // `patience_ms`. Blocks.
 bool kill_all_descendants(std::uint64_t patience_ms);
 
+// Whether the process has begun to end, or has ended.
+bool is_exiting(pid_t pid);
+
 // Whether the process is stopped by a signal, and not by a debugger.
 bool is_stopped(pid_t pid);
 
