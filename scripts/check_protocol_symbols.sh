@@ -11,6 +11,7 @@ allowed+='|operator (new|delete)(\[\])?\(.*'               # memory
 allowed+='|std::__throw_.*|std::__detail::_Prime_rehash_policy::.*|std::_Hash_bytes\(.*|std::_Rb_tree_.*'
 allowed+='|std::terminate\(\)|__gxx_personality_v0|_Unwind_Resume|__cxa_(begin_catch|end_catch|rethrow|.*guard.*)'
 allowed+='|std::__glibcxx_assert_fail\(.*|__mem[a-z]*_chk|vtable for __cxxabiv1::.*|typeinfo for std::.*'
+allowed+='|__popcountdi2'                                   # arithmetic of the compiler's own
 allowed+='|__(asan|ubsan|tsan|sanitizer)_.*|__x86_get_pc_thunk.*'
 allowed+='|terrane::base::check_failed\(.*|terrane::wire::.*|terrane::protocol::.*)$'
 

@@ -130,7 +130,19 @@ int exit_code_of(const Death& death) {
   return failure_code(death.number);
 }
 
-bool explains_more(const Death& a, const Death& b) { return a.cause < b.cause; }
+bool is_abort(const Death& death) {
+  return death.cause == Death::Cause::kSignal && death.number == SIGABRT;
+}
+
+bool explains_more(const Death& a, const Death& b) {
+  // A program, or a library in it, that aborts has met something that it cannot go on with: the
+  // loss of another host, say.
+  auto rank = [](const Death& death) {
+    auto cause = is_abort(death) ? Death::Cause::kSilent : death.cause;
+    return 2 * static_cast<int>(cause) + (is_abort(death) ? 1 : 0);
+  };
+  return rank(a) < rank(b);
+}
 
 std::string describe(const Death& death, const std::string& host, std::uint32_t others) {
   if (death.cause == Death::Cause::kSilent || death.cause == Death::Cause::kHostLost) {

@@ -42,8 +42,11 @@ int failure_code(int code);
 // The job's exit code when this death is the first.
 int exit_code_of(const Death& death);
 
+// The node ended itself by abort().
+bool is_abort(const Death& death);
+
 // Whether `a` explains more than `b` when both came to light at once: a signal is a cause, an exit
-// may be its effect.
+// may be its effect, and so may an abort be.
 bool explains_more(const Death& a, const Death& b);
 
 // One sentence: node, process, host, cause, what becomes of the others, and what to do.

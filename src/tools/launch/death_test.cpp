@@ -39,6 +39,13 @@ TEST(DeathTest, ASignalExplainsMoreThanTheExitsThatFollowFromIt) {
   EXPECT_TRUE(explains_more(signal, sentence));
   EXPECT_TRUE(explains_more(sentence, exit));
   EXPECT_FALSE(explains_more(exit, exit));
+  Death abort = signal;
+  abort.number = SIGABRT;
+  Death lost = exit;
+  lost.cause = Death::Cause::kHostLost;
+  EXPECT_TRUE(explains_more(lost, abort)) << "a lost host makes others abort";
+  EXPECT_TRUE(explains_more(signal, abort));
+  EXPECT_TRUE(explains_more(abort, sentence));
 }
 
 TEST(DeathTest, TheSentenceNamesNodeProcessHostAndCause) {

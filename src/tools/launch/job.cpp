@@ -15,6 +15,7 @@ constexpr std::uint32_t kExchangeErrorMs =
 // For what other hosts know to come in before a failure is named: a death is often seen first by
 // its effect on others.
 constexpr std::uint64_t kHearHostsMs = 25;
+constexpr std::uint64_t kHearAfterAbortMs = 250;  // what made it abort may be on its way still
 
 template <typename... Handlers>
 struct Overloaded : Handlers... {
@@ -183,7 +184,10 @@ void Job::kill(int exit_code) {
 void Job::consider(Death death) {
   if (stage_ != Stage::kRunning) return;
   if (plan_.survive && death.cause != Death::Cause::kNotStarted) return survive(death);
-  if (!first_death_ || explains_more(death, *first_death_)) first_death_ = std::move(death);
+  if (!first_death_ || explains_more(death, *first_death_)) {
+    first_death_ = std::move(death);
+    verdict_.clear();
+  }
   judge_soon();
 }
 
@@ -197,7 +201,9 @@ void Job::survive(const Death& death) {
 
 void Job::judge_soon() {
   if (stage_ != Stage::kRunning || verdict_.is_set()) return;
-  verdict_.set_in(host_running_.size() == 1 ? 0 : kHearHostsMs);
+  std::uint64_t patience_ms =
+      first_death_ && is_abort(*first_death_) ? kHearAfterAbortMs : kHearHostsMs;
+  verdict_.set_in(host_running_.size() == 1 ? 0 : patience_ms);
 }
 
 // Ends the job for what has come to light, if anything.

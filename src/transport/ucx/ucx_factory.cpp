@@ -2,7 +2,11 @@
 
 #include <fcntl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include "transport/ucx/interfaces.h"
@@ -10,6 +14,8 @@
 
 namespace terrane::transport::ucx {
 namespace {
+
+constexpr std::uint64_t kDescriptors = 24;  // of a worker, beside its connections; seen: 16
 
 // Opens UCX on the interfaces chosen, then connects to all peers. Owns the worker in between.
 class UcxFactory final : public PartFactory {
@@ -42,8 +48,25 @@ base::Result<> UcxFactory::take_regions(std::span<const ExportedRegion> regions)
   return {};
 }
 
+// UCX aborts where it finds no descriptor for itself.
+base::Result<> check_descriptors(std::uint32_t nodes) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return {};
+  std::error_code error;
+  std::filesystem::directory_iterator open("/proc/self/fd", error);
+  if (error) return {};
+  auto used = static_cast<std::uint64_t>(std::distance(begin(open), end(open)));
+  std::uint64_t needed = kDescriptors + 2 * std::uint64_t{nodes};
+  if (used + needed <= limit.rlim_cur) return {};
+  return base::error(
+      "ucx: too few descriptors: {} are in use, {} more are needed, and the limit is {}; raise it "
+      "with: ulimit -n {}",
+      used, needed, limit.rlim_cur, std::max<std::uint64_t>(1024, used + needed));
+}
+
 base::Result<Card> UcxFactory::open(const Placement& placement,
                                     std::span<const ExportedRegion> regions) {
+  if (auto enough = check_descriptors(placement.nodes); !enough) return enough.error();
   placement_ = placement;
   parts_.self = placement.self;
   auto choice = choose_interfaces_here(options_.net, placement.one_host());
