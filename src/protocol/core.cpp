@@ -1,18 +1,9 @@
 #include "protocol/core.h"
 
+#include "base/overloaded.h"
+
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
-namespace {
-
-template <typename... Fs>
-struct Overloaded : Fs... {
-  using Fs::operator()...;
-};
-template <typename... Fs>
-Overloaded(Fs...) -> Overloaded<Fs...>;
-
-}  // namespace
-
 Core::Core(const CoreConfig& config)
     : config_(config),
       log_(config.nodes, config.max_log_ranges),
@@ -23,7 +14,7 @@ Core::Core(const CoreConfig& config)
 void Core::step(const Event& event, Effects& out) {
   outbox_.open(out);
   std::visit(
-      Overloaded{
+      base::Overloaded{
           [&](const LockAcquire& e) { locks_.acquire(e.lock, e.waiter); },
           [&](const LockHandOff& e) { locks_.hand_off(e.lock, e.waiter); },
           [&](const LockRelease& e) { locks_.release(e.lock, e.waiter); },

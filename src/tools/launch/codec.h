@@ -53,7 +53,7 @@ class Encoder {
   }
   template <HasFields T>
   void put(const T& value) {
-    std::apply([this](const auto&... field) { (put(field), ...); }, const_cast<T&>(value).fields());
+    std::apply([&](const auto&... field) { (put(field), ...); }, const_cast<T&>(value).fields());
   }
 
  private:
@@ -114,7 +114,7 @@ class Decoder {
   }
   template <HasFields T>
   void take(T& value) {
-    std::apply([this](auto&... field) { (take(field), ...); }, value.fields());
+    std::apply([&](auto&... field) { (take(field), ...); }, value.fields());
   }
 
  private:

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "base/overloaded.h"
 #include "tools/launch/cpu_binding.h"
 #include "tools/launch/output_process.h"
 #include "tools/launch/process_tree.h"
@@ -23,11 +24,6 @@ constexpr std::uint64_t kKillAgainMs = 10;
 constexpr std::uint32_t kLauncherFirstMs = 50;
 constexpr std::uint64_t kPatienceMs =
     2000;  // with processes that SIGKILL does not end (in the kernel)
-
-template <typename... Handlers>
-struct Overloaded : Handlers... {
-  using Handlers::operator()...;
-};
 
 }  // namespace
 
@@ -142,7 +138,7 @@ void HostPart::has_started(std::uint32_t node, pid_t pid) {
 
 void HostPart::act(const HostCommand& command) {
   std::visit(
-      Overloaded{
+      base::Overloaded{
           [this](const command::Card& card) { relay_->add_foreign(card.node, card.bytes); },
           [this](const command::SendCards&) {
             if (relay_->all_wait()) end_exchange();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/overloaded.h"
 #include "tools/launch/forwarded_signals.h"
 
 namespace terrane::tools {
@@ -16,11 +17,6 @@ constexpr std::uint32_t kExchangeErrorMs =
 // its effect on others.
 constexpr std::uint64_t kHearHostsMs = 25;
 constexpr std::uint64_t kHearAfterAbortMs = 250;  // what made it abort may be on its way still
-
-template <typename... Handlers>
-struct Overloaded : Handlers... {
-  using Handlers::operator()...;
-};
 
 std::string place_of(const bootstrap::JobMap& map) {
   return map.names.size() == 1 ? map.names[0] : fmt::format("{} hosts", map.names.size());
@@ -65,7 +61,7 @@ bool Job::on_event(std::uint32_t host, const HostEvent& event) {
       event);
   if (!sense || !host_running_[host]) return sense;
   std::visit(
-      Overloaded{
+      base::Overloaded{
           [this](const event::NodeStarted& one) {
             if (std::exchange(nodes_[one.node.value].started, true)) return;
             ++running_;
