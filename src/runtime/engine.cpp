@@ -6,7 +6,6 @@
 #include <cstdlib>
 
 #include "base/check.h"
-#include "platform/short_slice.h"
 
 namespace terrane::runtime {
 namespace {
@@ -184,7 +183,6 @@ void Engine::poll_all() {
 
 void Engine::handle() {
   pthread_setname_np(pthread_self(), "terrane-handler");
-  platform::ask_for_short_slices();
   ThreadContext& context = threads_.current();
   while (!stopping_.load()) {
     transport_.sleep(kSleepNs);
