@@ -74,7 +74,8 @@ base::Result<Card> UcxFactory::open(const Placement& placement,
   parts_.description =
       fmt::format("ucx over {} ({})", choice.value().devices, choice.value().reason);
   parts_.level_triggered = choice.value().sockets_alone;
-  auto worker = Worker::create({choice.value().devices, placement.nodes});
+  auto worker =
+      Worker::create({choice.value().devices, placement.nodes, choice.value().sockets_alone});
   if (!worker) return worker.error();
   parts_.worker = std::move(worker).value();
   UcxCard card;

@@ -17,6 +17,7 @@ namespace terrane::transport::ucx {
 struct WorkerOptions {
   std::string devices;  // UCX_NET_DEVICES
   std::uint32_t nodes = 1;
+  bool sockets_alone = false;  // none of the devices is RDMA
 };
 
 // UCX's side of a node: one context, one worker, and the lock that lets one thread at a time into
