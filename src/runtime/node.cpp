@@ -113,6 +113,7 @@ base::Result<> Node::wire_up(const Options& options) {
   auto transport = factory.value()->connect(std::move(cards));
   if (!transport) return transport.error();
   transport_ = std::move(transport).value();
+  if (options.verbose && self().value == 0) base::log("messages by {}", transport_->describe());
   space_->connect(*transport_, options.one_sided);
   return {};
 }

@@ -77,6 +77,8 @@ base::Result<Options> read_options(std::uint32_t nodes) {
   if (const char* text = std::getenv("TERRANE_TRANSPORT"); text != nullptr && *text != '\0')
     options.transport = text;
   if (auto network = read_network(options); !network) return network.error();
+  const char* verbose = std::getenv("TERRANE_VERBOSE");
+  options.verbose = verbose != nullptr && std::string_view(verbose) == "1";
   if (const char* text = std::getenv("TERRANE_ONE_SIDED"); text != nullptr && *text != '\0') {
     if (std::string_view(text) != "0" && std::string_view(text) != "1")
       return base::error("TERRANE_ONE_SIDED={}: 0 or 1", text);
