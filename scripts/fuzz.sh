@@ -22,7 +22,7 @@ fuzz_one() {
   "$2/tests/fuzz/fuzz_$name" --write-seeds "$corpus"
   local status=0
   nice "$2/tests/fuzz/libfuzzer_$name" "$corpus" -max_total_time="$3" -max_len=65536 -timeout=20 -rss_limit_mb=4096 \
-    -malloc_limit_mb=0 -artifact_prefix="$2/findings/$name-" -print_final_stats=1 >"$2/logs/$name" 2>&1 || status=$?
+    -malloc_limit_mb=1048576 -artifact_prefix="$2/findings/$name-" -print_final_stats=1 >"$2/logs/$name" 2>&1 || status=$?
   executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$2/logs/$name")
   coverage=$(grep -o 'cov: [0-9]*' "$2/logs/$name" | tail -1)
   if [ $status -eq 0 ]; then

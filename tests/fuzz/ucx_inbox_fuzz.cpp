@@ -107,7 +107,8 @@ void send_frame(InputReader& reader) {
   if (way == 1) param.recv_attr = UCP_AM_RECV_ATTR_FLAG_DATA;
   std::size_t header_bytes = reader.below(16) == 0 ? reader.below(64) : sizeof frame;
   std::vector<std::byte> header(header_bytes);
-  std::memcpy(header.data(), &frame, std::min(header_bytes, sizeof frame));
+  std::copy_n(reinterpret_cast<const std::byte*>(&frame), std::min(header_bytes, sizeof frame),
+              header.begin());
   auto status =
       played->handler.cb(played->handler.arg, header.data(), header_bytes, memory, bytes, &param);
   if (status == UCS_INPROGRESS && way == 1) {
