@@ -68,7 +68,7 @@ base::Result<std::unique_ptr<PageSpace>> PageSpace::create(const Options& option
   space->mapping_ = std::move(mapping).value();
   auto fd = platform::create_memfd(space->control_bytes(), "terrane-control");
   if (!fd) return fd.error();
-  space->control_fd_ = fd.value();
+  space->control_fd_.reset(fd.value());
   auto control = platform::SharedMapping::map(fd.value(), space->control_bytes());
   if (!control) return control.error();
   space->control_mapping_ = std::move(control).value();
@@ -86,7 +86,7 @@ base::Result<std::unique_ptr<PageSpace>> PageSpace::create(const Options& option
 }
 
 std::vector<transport::ExportedRegion> PageSpace::exported() const {
-  return {{mapping_.fd(), mapping_.bytes()}, {control_fd_, control_bytes()}};
+  return {{mapping_.fd(), mapping_.bytes()}, {control_fd_.get(), control_bytes()}};
 }
 
 void PageSpace::connect(transport::Transport& transport, bool one_sided) {
@@ -97,8 +97,7 @@ void PageSpace::connect(transport::Transport& transport, bool one_sided) {
 }
 
 base::Result<> PageSpace::watch(platform::FaultHandler handler, void* context) {
-  ::close(control_fd_);  // mapped by now, and peers have theirs
-  control_fd_ = -1;
+  control_fd_.reset();  // mapped by now, and peers have theirs
   auto source = platform::make_fault_source(kind_, mapping_, handler, context);
   if (!source) return source.error();
   source_ = std::move(source).value();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 #include "platform/diff.h"
 #include "platform/fault_source.h"
 #include "platform/mapping.h"
@@ -111,7 +112,7 @@ class PageSpace {
   platform::FaultSourceKind kind_;
   platform::DualMapping mapping_;
   platform::SharedMapping control_mapping_;
-  int control_fd_ = -1;
+  base::UniqueFd control_fd_;
   SparseMemory twins_;
   SparseMemory tables_;
   protocol::BlockSet populated_;
