@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "platform/wait.h"
+#include "runtime/shmem/symmetric_memory.h"
+#include "transport/transport.h"
+
+namespace terrane::runtime::shmem {
+
+// A PE's place in its job, between the OpenSHMEM interface and the layers below: who we are, the
+// memory of all PEs, and the ways to it. Every method may be called by any thread at any time.
+class World {
+ public:
+  virtual ~World() = default;
+
+  virtual NodeId self() const = 0;
+  virtual std::uint32_t pes() const = 0;
+  // The host of a PE, as an index.
+  virtual std::uint32_t host_of(NodeId pe) const = 0;
+  // Every PE's memory is in reach: nothing has to be moved on while somebody waits.
+  virtual bool one_host() const = 0;
+
+  virtual const SymmetricMemory& memory() const = 0;
+  // Ways to the memory of PEs on other hosts (put, get, atomics); regions are numbered as in Part.
+  virtual transport::Transport& transport() = 0;
+
+  // Moves on what other hosts want of us and we of them. Nothing to do on one host.
+  virtual void progress() = 0;
+  // Ends the job: one sentence that names the call, the argument and what mends it. The launcher
+  // adds the PE and its host.
+  [[noreturn]] virtual void fail(std::string_view sentence) = 0;
+
+  // Returns once `ready()` is true. Spins, yields, then sleeps in steps that grow to 1 ms: the
+  // words that programs wait for are changed by plain stores, which wake nobody.
+  template <typename Ready>
+  void wait_until(Ready ready) {
+    platform::Backoff backoff;
+    std::uint64_t nap_ns = 0;
+    while (!ready()) {
+      if (!one_host()) progress();
+      if (!backoff.pause()) nap(nap_ns);
+    }
+  }
+
+ protected:
+  // Sleeps, longer each time; ends early when another host wants something.
+  virtual void nap(std::uint64_t& nap_ns) = 0;
+};
+
+}  // namespace terrane::runtime::shmem
