@@ -190,6 +190,9 @@ std::vector<Input> seeds() {
     all.push_back(in_order.input());
     all.push_back(overtaking.input());
   }
+  InputWriter not_fetched;
+  frame(not_fetched, 0, 1, 1, 0, 9);
+  all.push_back(not_fetched.byte(3).byte(0).input());
   return all;
 }
 

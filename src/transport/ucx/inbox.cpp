@@ -143,8 +143,11 @@ void Inbox::fetched(Source& source, Parcel* parcel, ucs_status_t status) {
   Slot& slot = source.slots[parcel->frame.sequence - source.expected];
   // What does not arrive in full leaves a gap, behind which nothing is delivered; UCX reports the
   // connection.
-  slot.state = status == UCS_OK ? State::kReady : State::kComing;
-  if (status != UCS_OK) return;
+  if (status != UCS_OK) {
+    slot.parcel = nullptr;
+    return pool_.give(parcel);
+  }
+  slot.state = State::kReady;
   if (receiver_ != nullptr) return deliver_ready(source);
   count(source);
 }

@@ -114,6 +114,18 @@ TEST_F(UcxInboxTest, AnAnnouncedMessageHoldsBackThoseBehindItUntilItIsHere) {
   EXPECT_EQ(arrived_, "1:LONG 1:b ");
 }
 
+TEST_F(UcxInboxTest, WhatCouldNotBeFetchedIsAGapAndItsMemoryIsFreeAtOnce) {
+  arrive(1, 0, "long", UCP_AM_RECV_ATTR_FLAG_RNDV);
+  arrive(1, 1, "b");
+  played_.fetched(nullptr, UCS_ERR_CONNECTION_RESET, 0, played_.fetching);
+  EXPECT_EQ(arrived_, "");
+  Parcel* parcel = pool_.take(4);
+  EXPECT_EQ(parcel->data(), played_.fetch_to);
+  pool_.give(parcel);
+  inbox_.close(NodeId{1});
+  EXPECT_EQ(inbox_.kept_bytes(), 0u);
+}
+
 TEST_F(UcxInboxTest, WhatComesWithoutAReceiverWaitsForOne) {
   inbox_.receive_by(nullptr);
   EXPECT_EQ(arrive(1, 0, "lent", UCP_AM_RECV_ATTR_FLAG_DATA), UCS_INPROGRESS);

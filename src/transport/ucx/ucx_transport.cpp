@@ -90,6 +90,8 @@ UcxTransport::~UcxTransport() {
   finish_sending();
   close_all();
   worker_->leave();
+  // What UCX has not finished it cancels now, by callbacks to the boxes.
+  worker_.reset();
 }
 
 void UcxTransport::send(NodeId to, Bytes head, Bytes tail) {
