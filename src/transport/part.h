@@ -15,6 +15,8 @@ class PartTransport : public Transport, public NewsSource {
  public:
   // Descriptors for SleepRoom::watch. They live as long as the transport.
   virtual std::vector<int> news_fds() const = 0;
+  // Its threads sleep in this room, not in its own. Before the first use.
+  virtual void sleep_in(SleepRoom&) {}
 };
 
 class PartFactory : public TransportFactory {

@@ -5,10 +5,16 @@
 
 namespace terrane::transport {
 
-void Regions::add(NodeId node, UniqueFd fd, std::uint64_t bytes) {
+void Regions::add(NodeId node, UniqueFd fd, std::uint64_t bytes, std::byte* base) {
   Region& region = nodes_.at(node.value).emplace_back();
-  region.fd = std::move(fd);
+  if (base == nullptr) region.fd = std::move(fd);
   region.bytes = bytes;
+  region.data.store(base);
+}
+
+std::uint64_t Regions::bytes(NodeId node, std::uint32_t index) const {
+  if (node.value >= nodes_.size() || index >= nodes_[node.value].size()) return 0;
+  return nodes_[node.value][index].bytes;
 }
 
 std::byte* Regions::reach(NodeId node, std::uint32_t index) {

@@ -18,8 +18,10 @@ class Regions {
  public:
   explicit Regions(std::uint32_t nodes) : nodes_(nodes) {}
 
-  // The node's next region. Before the first reach().
-  void add(NodeId node, UniqueFd fd, std::uint64_t bytes);
+  // The node's next region. Before the first reach(). `base`: where it is mapped already.
+  void add(NodeId node, UniqueFd fd, std::uint64_t bytes, std::byte* base = nullptr);
+  // Its size; 0 for a region that is not there.
+  std::uint64_t bytes(NodeId node, std::uint32_t index) const;
   // Its memory here, mapped on first use; nullptr for a region that is not there or cannot be
   // mapped. Thread-safe.
   std::byte* reach(NodeId node, std::uint32_t index);

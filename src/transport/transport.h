@@ -10,10 +10,9 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "transport/one_sided.h"
 
 namespace terrane::transport {
-
-using Bytes = std::span<const std::byte>;
 
 // What a transport hands its messages and news to. Called inside poll(), in the polling thread. The
 // bytes are valid only during the call. It may send; it must not poll.
@@ -52,15 +51,18 @@ struct Placement {
 struct ExportedRegion {
   int fd = -1;  // a memfd; borrowed until connect() returns
   std::uint64_t bytes = 0;
+  // Where this process has it mapped, page-aligned and for as long as the transport lives; it may
+  // be sparse and larger than memory, and is not touched here. nullptr: peers may map the region,
+  // and those who cannot map it do not get at it.
+  std::byte* base = nullptr;
 };
 
 // Moves messages between the nodes of a job: reliable, whole, in order for each pair (sender,
-// receiver), no order across pairs, any size from 0 bytes. Every method may be called by any thread
-// at any time, except open and connect.
-class Transport {
+// receiver), no order across pairs, any size from 0 bytes; and reaches the peers' exported memory
+// (one_sided.h), in no order with messages unless quiet() comes between. Every method may be called
+// by any thread at any time, except open and connect.
+class Transport : public OneSided {
  public:
-  virtual ~Transport() = default;
-
   virtual std::string_view name() const = 0;
   // Which way it sends and why, for people; part of a line.
   virtual std::string describe() const { return std::string(name()); }
@@ -88,10 +90,6 @@ class Transport {
   virtual bool unattend() = 0;
   // Ends the sleep of every thread of this process, now or the next one. Async-signal-safe.
   virtual void interrupt() = 0;
-
-  // The peer's exported region mapped here, or nullptr where its memory cannot be reached (then use
-  // messages). Maps on first use; the caller keeps the pointer.
-  virtual std::byte* reach(NodeId peer, std::uint32_t region) = 0;
 };
 
 struct TransportOptions {

@@ -37,7 +37,7 @@ std::vector<transport::ExportedRegion> make_regions(const JobOptions& options,
     void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.value(), 0);
     require(data != MAP_FAILED, "a mapping of our region");
     mapped.push_back(static_cast<std::byte*>(data));
-    regions.push_back({fd.value(), bytes});
+    regions.push_back({fd.value(), bytes, options.one_sided ? mapped.back() : nullptr});
   }
   return regions;
 }

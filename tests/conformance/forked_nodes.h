@@ -41,6 +41,7 @@ struct JobOptions {
   std::string transport;
   std::uint32_t nodes = 2;
   std::vector<std::uint64_t> region_bytes = {};
+  bool one_sided = false;           // the regions are exported with the place where they are mapped
   std::vector<NodeId> doomed = {};  // nodes that kill themselves, which is then no failure
   unsigned timeout_s = 60;
   std::uint64_t extra_latency_ns = 0;

@@ -21,6 +21,7 @@ DelayedTransport::DelayedTransport(std::unique_ptr<Transport> inner, std::uint64
     : inner_(std::move(inner)),
       latency_ns_(latency_ns),
       delayed_(std::move(delayed)),
+      started_ns_(delayed_.size()),
       next_due_ns_(kNever),
       held_(delayed_.size()) {}
 

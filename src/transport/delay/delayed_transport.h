@@ -33,6 +33,19 @@ class DelayedTransport final : public Transport, private Receiver {
   std::byte* reach(NodeId peer, std::uint32_t region) override {
     return inner_->reach(peer, region);
   }
+  std::uint64_t region_bytes(NodeId peer, std::uint32_t region) const override;
+  base::Result<> put(NodeId peer, RemoteAddress to, Bytes from) override;
+  base::Result<> get(NodeId peer, RemoteAddress from, WritableBytes into) override;
+  base::Result<> put_nbi(NodeId peer, RemoteAddress to, Bytes from) override;
+  base::Result<> get_nbi(NodeId peer, RemoteAddress from, WritableBytes into) override;
+  base::Result<std::uint64_t> atomic_fetch(NodeId peer, RemoteAddress word,
+                                           const Atomic& atomic) override;
+  base::Result<> atomic_fetch_nbi(NodeId peer, RemoteAddress word, const Atomic& atomic,
+                                  std::byte* into) override;
+  base::Result<> atomic_post(NodeId peer, RemoteAddress word, const Atomic& atomic) override;
+  base::Result<> fence() override;
+  base::Result<> quiet(NodeId peer) override;
+  base::Result<> quiet() override;
 
  private:
   struct Held {
@@ -46,10 +59,14 @@ class DelayedTransport final : public Transport, private Receiver {
   std::size_t deliver_due(Receiver& receiver);
   bool is_due() const;
   void tell_sleepers();
+  void wait_for_answer(NodeId peer, std::uint64_t asked_ns) const;
+  void note_started(NodeId peer);
 
   std::unique_ptr<Transport> inner_;
   std::uint64_t latency_ns_;
   std::vector<bool> delayed_;
+  // By peer: when something was last started that quiet() waits for.
+  std::vector<std::atomic<std::uint64_t>> started_ns_;
   std::atomic<std::uint64_t> next_due_ns_;  // of all that is held; the largest number: none is
   std::atomic<std::uint32_t> attending_{0};
   SpinLock delivering_;                 // held by the thread that delivers; guards held_

@@ -49,7 +49,7 @@ base::Result<Card> MixedFactory::open(const Placement& placement,
   placement_ = placement;
   auto near = near_->open(near_placement(), regions);
   if (!near) return near.error();
-  auto far = far_->open(placement, {});
+  auto far = far_->open(placement, regions);
   if (!far) {
     for (int fd : near.value().fds) ::close(fd);
     return far.error();

@@ -38,6 +38,7 @@ base::Result<std::unique_ptr<Transport>> MixedTransport::join(const Placement& p
       new MixedTransport(placement, std::move(near), std::move(far)));
   if (auto created = SleepRoom::create(joined->room_); !created) return created.error();
   for (PartTransport* part : {joined->near_.get(), joined->far_.get()}) {
+    part->sleep_in(joined->room_);
     if (auto watched = joined->watch(*part); !watched) return watched.error();
   }
   return std::unique_ptr<Transport>(std::move(joined));
@@ -101,6 +102,63 @@ bool MixedTransport::unattend() {
 
 std::byte* MixedTransport::reach(NodeId peer, std::uint32_t region) {
   return is_near(peer) ? near_->reach(near_name_[peer.value], region) : nullptr;
+}
+
+std::uint64_t MixedTransport::region_bytes(NodeId peer, std::uint32_t region) const {
+  if (is_near(peer)) return near_->region_bytes(near_name_[peer.value], region);
+  return far_->region_bytes(peer, region);
+}
+
+base::Result<> MixedTransport::put(NodeId peer, RemoteAddress to, Bytes from) {
+  if (is_near(peer)) return Transport::put(peer, to, from);
+  return far_->put(peer, to, from);
+}
+
+base::Result<> MixedTransport::get(NodeId peer, RemoteAddress from, WritableBytes into) {
+  if (is_near(peer)) return Transport::get(peer, from, into);
+  return far_->get(peer, from, into);
+}
+
+base::Result<> MixedTransport::put_nbi(NodeId peer, RemoteAddress to, Bytes from) {
+  if (is_near(peer)) return Transport::put_nbi(peer, to, from);
+  return far_->put_nbi(peer, to, from);
+}
+
+base::Result<> MixedTransport::get_nbi(NodeId peer, RemoteAddress from, WritableBytes into) {
+  if (is_near(peer)) return Transport::get_nbi(peer, from, into);
+  return far_->get_nbi(peer, from, into);
+}
+
+base::Result<std::uint64_t> MixedTransport::atomic_fetch(NodeId peer, RemoteAddress word,
+                                                         const Atomic& atomic) {
+  if (is_near(peer)) return Transport::atomic_fetch(peer, word, atomic);
+  return far_->atomic_fetch(peer, word, atomic);
+}
+
+base::Result<> MixedTransport::atomic_fetch_nbi(NodeId peer, RemoteAddress word,
+                                                const Atomic& atomic, std::byte* into) {
+  if (is_near(peer)) return Transport::atomic_fetch_nbi(peer, word, atomic, into);
+  return far_->atomic_fetch_nbi(peer, word, atomic, into);
+}
+
+base::Result<> MixedTransport::atomic_post(NodeId peer, RemoteAddress word, const Atomic& atomic) {
+  if (is_near(peer)) return Transport::atomic_post(peer, word, atomic);
+  return far_->atomic_post(peer, word, atomic);
+}
+
+base::Result<> MixedTransport::fence() {
+  if (auto fenced = Transport::fence(); !fenced) return fenced;
+  return far_->fence();
+}
+
+base::Result<> MixedTransport::quiet(NodeId peer) {
+  if (is_near(peer)) return Transport::quiet(peer);
+  return far_->quiet(peer);
+}
+
+base::Result<> MixedTransport::quiet() {
+  if (auto done = Transport::quiet(); !done) return done;
+  return far_->quiet();
 }
 
 }  // namespace terrane::transport::mixed

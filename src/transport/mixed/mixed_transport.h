@@ -31,11 +31,27 @@ class MixedTransport final : public Transport {
   void interrupt() override { room_.interrupt(); }
   std::byte* reach(NodeId peer, std::uint32_t region) override;
 
+  std::uint64_t region_bytes(NodeId peer, std::uint32_t region) const override;
+  base::Result<> put(NodeId peer, RemoteAddress to, Bytes from) override;
+  base::Result<> get(NodeId peer, RemoteAddress from, WritableBytes into) override;
+  base::Result<> put_nbi(NodeId peer, RemoteAddress to, Bytes from) override;
+  base::Result<> get_nbi(NodeId peer, RemoteAddress from, WritableBytes into) override;
+  base::Result<std::uint64_t> atomic_fetch(NodeId peer, RemoteAddress word,
+                                           const Atomic& atomic) override;
+  base::Result<> atomic_fetch_nbi(NodeId peer, RemoteAddress word, const Atomic& atomic,
+                                  std::byte* into) override;
+  base::Result<> atomic_post(NodeId peer, RemoteAddress word, const Atomic& atomic) override;
+  base::Result<> fence() override;
+  base::Result<> quiet(NodeId peer) override;
+  base::Result<> quiet() override;
+
  private:
   MixedTransport(const Placement& placement, std::unique_ptr<PartTransport> near,
                  std::unique_ptr<PartTransport> far);
   base::Result<> watch(PartTransport& part);
-  bool is_near(NodeId node) const { return near_name_[node.value] != kNoNode; }
+  bool is_near(NodeId node) const {
+    return node.value < near_name_.size() && near_name_[node.value] != kNoNode;
+  }
 
   std::vector<NodeId> near_name_;   // by node: its name in near_, or kNoNode
   std::vector<NodeId> near_nodes_;  // by name in near_

@@ -23,7 +23,7 @@ class SelfFactory final : public TransportFactory {
     for (const ExportedRegion& region : regions) {
       UniqueFd copy(::fcntl(region.fd, F_DUPFD_CLOEXEC, 0));
       if (!copy) return base::errno_error("self: an exported region's descriptor");
-      regions_->add(NodeId{0}, std::move(copy), region.bytes);
+      regions_->add(NodeId{0}, std::move(copy), region.bytes, region.base);
     }
     return Card{};
   }

@@ -32,6 +32,9 @@ class SelfTransport final : public Transport {
   std::byte* reach(NodeId peer, std::uint32_t region) override {
     return regions_->reach(peer, region);
   }
+  std::uint64_t region_bytes(NodeId peer, std::uint32_t region) const override {
+    return regions_->bytes(peer, region);
+  }
 
  private:
   void wake() noexcept;

@@ -17,6 +17,7 @@ struct ShmCard {
   struct Region {
     UniqueFd fd;
     std::uint64_t bytes;
+    std::byte* base = nullptr;  // where we have our own mapped already; does not travel
   };
 
   std::uint32_t pid = 0;

@@ -27,6 +27,7 @@ class ShmFactory final : public PartFactory {
   NodeId self_;
   AreaShape shape_;
   Area own_;
+  std::vector<std::byte*> bases_;  // of our regions
 };
 
 base::Result<Card> ShmFactory::open(const Placement& placement,
@@ -42,6 +43,7 @@ base::Result<Card> ShmFactory::open(const Placement& placement,
   auto area = Area::map(area_fd.get(), shape_);
   if (!area) return area.error();
   own_ = std::move(area).value();
+  for (const ExportedRegion& region : regions) bases_.push_back(region.base);
   auto card = ShmCard::of_this_process(shape_, std::move(area_fd), regions);
   if (!card) return card.error();
   if (wake_ == Wake::kByDescriptor) {
@@ -79,6 +81,9 @@ base::Result<std::unique_ptr<PartTransport>> ShmFactory::connect_part(std::vecto
     wrong = fmt::format("{} cards for {} nodes", decoded.size(), shape_.nodes);
   }
   if (!wrong.empty()) return base::error("shm: {}", wrong);
+  auto& own = decoded[self_.value].regions;
+  if (own.size() != bases_.size()) return base::error("shm: our own card came back changed");
+  for (std::size_t i = 0; i < own.size(); ++i) own[i].base = bases_[i];
   return ShmTransport::connect(self_, std::move(own_), std::move(decoded));
 }
 

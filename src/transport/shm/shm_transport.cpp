@@ -63,7 +63,7 @@ ShmTransport::ShmTransport(NodeId self, std::vector<Area> areas, std::vector<Shm
     outbox_.add(areas_[i].ring(self_), areas_[i].doorbell(), self_);
     inbox_.add(areas_[self_.value].ring(NodeId{i}), areas_[i].doorbell());
     for (ShmCard::Region& region : cards[i].regions) {
-      regions_.add(NodeId{i}, std::move(region.fd), region.bytes);
+      regions_.add(NodeId{i}, std::move(region.fd), region.bytes, region.base);
     }
   }
 }

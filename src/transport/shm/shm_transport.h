@@ -38,6 +38,9 @@ class ShmTransport final : public PartTransport {
   std::byte* reach(NodeId peer, std::uint32_t region) override {
     return regions_.reach(peer, region);
   }
+  std::uint64_t region_bytes(NodeId peer, std::uint32_t region) const override {
+    return regions_.bytes(peer, region);
+  }
 
   // For owners that sleep on descriptors.
   std::vector<int> news_fds() const override;

@@ -8,11 +8,19 @@
 
 namespace terrane::transport::ucx {
 
-// What a node tells the others so that they can send to it: where UCX finds its worker, and the
-// word that its peers put into every frame. Who does not know the word is no node of this job.
+// What a node tells the others so that they can send to it and reach its memory: where UCX finds
+// its worker, the word that its peers put into every frame, and its exported regions. Who does not
+// know the word is no node of this job.
 struct UcxCard {
+  struct Region {
+    std::uint64_t bytes = 0;
+    std::uint64_t base = 0;      // the address there
+    std::vector<std::byte> key;  // for UCX; empty: UCX does not reach it
+  };
+
   std::uint64_t token = 0;
-  std::vector<std::byte> address;
+  std::vector<std::byte> address = {};
+  std::vector<Region> regions = {};
 
   Card encode() const;
   // Refuses what no node of this version can have sent. Closes descriptors, which it has no use

@@ -5,13 +5,23 @@
 namespace terrane::transport::ucx {
 namespace {
 
-UcxCard some_card() { return {42, {std::byte{1}, std::byte{2}, std::byte{3}}}; }
+UcxCard some_card() {
+  return {42,
+          {std::byte{1}, std::byte{2}, std::byte{3}},
+          {{4096, 0x7f0000000000, {std::byte{4}, std::byte{5}}}, {8192, 0, {}}}};
+}
 
 TEST(UcxCardTest, ACardArrivesAsItWasSent) {
   auto card = UcxCard::decode(some_card().encode());
   ASSERT_TRUE(card.ok());
   EXPECT_EQ(card.value().token, 42u);
   EXPECT_EQ(card.value().address, some_card().address);
+  ASSERT_EQ(card.value().regions.size(), 2u);
+  EXPECT_EQ(card.value().regions[0].bytes, 4096u);
+  EXPECT_EQ(card.value().regions[0].base, 0x7f0000000000u);
+  EXPECT_EQ(card.value().regions[0].key, some_card().regions[0].key);
+  EXPECT_EQ(card.value().regions[1].bytes, 8192u);
+  EXPECT_TRUE(card.value().regions[1].key.empty());
 }
 
 TEST(UcxCardTest, ACardThatIsCutOffOrTooLongIsRefused) {
@@ -23,6 +33,12 @@ TEST(UcxCardTest, ACardThatIsCutOffOrTooLongIsRefused) {
   }
   whole.bytes.push_back(std::byte{0});
   EXPECT_FALSE(UcxCard::decode(whole).ok());
+}
+
+TEST(UcxCardTest, ARegionBeyondTheEndOfMemoryIsRefused) {
+  UcxCard card = some_card();
+  card.regions[0].base = ~std::uint64_t{0} - 4000;
+  EXPECT_FALSE(UcxCard::decode(card.encode()).ok());
 }
 
 TEST(UcxCardTest, AnotherVersionIsRefusedWithAReason) {

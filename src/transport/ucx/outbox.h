@@ -31,6 +31,10 @@ class Outbox {
   // Opens the way to a peer that has none yet; what UCX must do to connect goes on in later
   // progress. A peer that cannot be reached, as one that has ended already, is a failure.
   void connect(NodeId peer);
+  // nullptr when there is none, or no longer.
+  ucp_ep_h endpoint(NodeId peer) const {
+    return lanes_[peer.value].lost ? nullptr : lanes_[peer.value].endpoint;
+  }
   // Whether messages to the peer can still arrive.
   bool is_open(NodeId peer) const { return !lanes_[peer.value].lost; }
 

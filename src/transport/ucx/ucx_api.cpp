@@ -64,6 +64,17 @@ const char* find_all(void* library, UcxApi& api) {
   need(api.am_send_nbx, "ucp_am_send_nbx");
   need(api.am_recv_data_nbx, "ucp_am_recv_data_nbx");
   need(api.am_data_release, "ucp_am_data_release");
+  need(api.mem_map, "ucp_mem_map");
+  need(api.mem_unmap, "ucp_mem_unmap");
+  need(api.rkey_pack, "ucp_rkey_pack");
+  need(api.rkey_buffer_release, "ucp_rkey_buffer_release");
+  need(api.ep_rkey_unpack, "ucp_ep_rkey_unpack");
+  need(api.rkey_destroy, "ucp_rkey_destroy");
+  need(api.put_nbx, "ucp_put_nbx");
+  need(api.get_nbx, "ucp_get_nbx");
+  need(api.atomic_op_nbx, "ucp_atomic_op_nbx");
+  need(api.worker_fence, "ucp_worker_fence");
+  need(api.ep_flush_nbx, "ucp_ep_flush_nbx");
   need(api.request_check_status, "ucp_request_check_status");
   need(api.request_free, "ucp_request_free");
   need(api.status_string, "ucs_status_string");

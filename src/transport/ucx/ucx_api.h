@@ -27,6 +27,17 @@ struct UcxApi {
   decltype(&::ucp_am_send_nbx) am_send_nbx;
   decltype(&::ucp_am_recv_data_nbx) am_recv_data_nbx;
   decltype(&::ucp_am_data_release) am_data_release;
+  decltype(&::ucp_mem_map) mem_map;
+  decltype(&::ucp_mem_unmap) mem_unmap;
+  decltype(&::ucp_rkey_pack) rkey_pack;
+  decltype(&::ucp_rkey_buffer_release) rkey_buffer_release;
+  decltype(&::ucp_ep_rkey_unpack) ep_rkey_unpack;
+  decltype(&::ucp_rkey_destroy) rkey_destroy;
+  decltype(&::ucp_put_nbx) put_nbx;
+  decltype(&::ucp_get_nbx) get_nbx;
+  decltype(&::ucp_atomic_op_nbx) atomic_op_nbx;
+  decltype(&::ucp_worker_fence) worker_fence;
+  decltype(&::ucp_ep_flush_nbx) ep_flush_nbx;
   decltype(&::ucp_request_check_status) request_check_status;
   decltype(&::ucp_request_free) request_free;
   decltype(&::ucs_status_string) status_string;

@@ -28,7 +28,7 @@ class UcxFactory final : public PartFactory {
   base::Result<std::unique_ptr<PartTransport>> connect_part(std::vector<Card> cards) override;
 
  private:
-  base::Result<> take_regions(std::span<const ExportedRegion> regions);
+  base::Result<> take_regions(std::span<const ExportedRegion> regions, UcxCard& card);
 
   bool is_peer(NodeId node) const;
 
@@ -38,12 +38,21 @@ class UcxFactory final : public PartFactory {
   UcxTransport::Parts parts_;
 };
 
-base::Result<> UcxFactory::take_regions(std::span<const ExportedRegion> regions) {
+base::Result<> UcxFactory::take_regions(std::span<const ExportedRegion> regions, UcxCard& card) {
   parts_.own_regions = std::make_unique<Regions>(1);
   for (const ExportedRegion& region : regions) {
+    UcxCard::Region& told = card.regions.emplace_back();
+    told.bytes = region.bytes;
+    if (region.base != nullptr) {
+      auto key = parts_.worker->expose(region.base, region.bytes);
+      if (!key) return key.error();
+      told.base = reinterpret_cast<std::uintptr_t>(region.base);
+      told.key = std::move(key).value();
+    }
+    if (peers_ == Peers::kOnOtherHosts) continue;  // our own memory is another's business
     UniqueFd copy(::fcntl(region.fd, F_DUPFD_CLOEXEC, 0));
     if (!copy) return base::errno_error("ucx: an exported region's descriptor");
-    parts_.own_regions->add(NodeId{0}, std::move(copy), region.bytes);
+    parts_.own_regions->add(NodeId{0}, std::move(copy), region.bytes, region.base);
   }
   return {};
 }
@@ -73,9 +82,11 @@ base::Result<Card> UcxFactory::open(const Placement& placement,
   if (!choice) return choice.error();
   parts_.description =
       fmt::format("ucx over {} ({})", choice.value().devices, choice.value().reason);
-  parts_.level_triggered = choice.value().sockets_alone;
-  auto worker =
-      Worker::create({choice.value().devices, placement.nodes, choice.value().sockets_alone});
+  parts_.sockets_alone = choice.value().sockets_alone;
+  bool one_sided = std::any_of(regions.begin(), regions.end(),
+                               [](const ExportedRegion& region) { return region.base != nullptr; });
+  auto worker = Worker::create(
+      {choice.value().devices, placement.nodes, choice.value().sockets_alone, one_sided});
   if (!worker) return worker.error();
   parts_.worker = std::move(worker).value();
   UcxCard card;
@@ -86,7 +97,7 @@ base::Result<Card> UcxFactory::open(const Placement& placement,
   auto address = parts_.worker->address();
   if (!address) return address.error();
   card.address = std::move(address).value();
-  if (auto taken = take_regions(regions); !taken) return taken.error();
+  if (auto taken = take_regions(regions, card); !taken) return taken.error();
   return card.encode();
 }
 

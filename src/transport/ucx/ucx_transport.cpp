@@ -32,7 +32,11 @@ bool is_readable(int fd) {
 base::Result<std::unique_ptr<UcxTransport>> UcxTransport::connect(
     Parts parts, std::vector<UcxCard> cards, const std::vector<NodeId>& peers) {
   auto nodes = static_cast<std::uint32_t>(cards.size());
-  std::unique_ptr<UcxTransport> made(new UcxTransport(std::move(parts), nodes));
+  std::vector<std::vector<UcxCard::Region>> regions(nodes);
+  for (std::uint32_t node = 0; node < nodes; ++node) {
+    regions[node] = std::move(cards[node].regions);
+  }
+  std::unique_ptr<UcxTransport> made(new UcxTransport(std::move(parts), std::move(regions)));
   if (auto created = SleepRoom::create(made->room_); !created) return created.error();
   if (auto watched = made->room_.watch(*made, made->worker_->event_fd()); !watched)
     return watched.error();
@@ -75,15 +79,16 @@ void UcxTransport::greet(NodeId peer) {
   outbox_.send_notice(peer, wire::NetworkFrameKind::kHello);
 }
 
-UcxTransport::UcxTransport(Parts parts, std::uint32_t nodes)
+UcxTransport::UcxTransport(Parts parts, std::vector<std::vector<UcxCard::Region>> regions)
     : self_(parts.self),
       description_(std::move(parts.description)),
-      level_triggered_(parts.level_triggered),
+      sockets_alone_(parts.sockets_alone),
       worker_(std::move(parts.worker)),
-      outbox_(*worker_, pool_, self_, nodes),
-      inbox_(*worker_, pool_, parts.token, self_, nodes),
+      outbox_(*worker_, pool_, self_, static_cast<std::uint32_t>(regions.size())),
+      inbox_(*worker_, pool_, parts.token, self_, static_cast<std::uint32_t>(regions.size())),
       own_regions_(std::move(parts.own_regions)),
-      lost_(nodes) {}
+      lost_(regions.size()),
+      memory_(*worker_, outbox_, std::move(regions)) {}
 
 UcxTransport::~UcxTransport() {
   worker_->enter();

@@ -14,6 +14,7 @@
 #include "transport/ucx/card.h"
 #include "transport/ucx/inbox.h"
 #include "transport/ucx/outbox.h"
+#include "transport/ucx/remote_memory.h"
 #include "transport/ucx/worker.h"
 
 namespace terrane::transport::ucx {
@@ -29,7 +30,8 @@ class UcxTransport final : public PartTransport {
     std::uint64_t token;
     std::unique_ptr<Regions> own_regions;
     std::string description;
-    bool level_triggered = false;  // the worker's descriptor tells of arrivals without being armed
+    // None of the ways is RDMA. Then the worker's descriptor tells of arrivals without being armed.
+    bool sockets_alone = false;
   };
   // `cards` by node; `peers` are those that we shall send to.
   static base::Result<std::unique_ptr<UcxTransport>> connect(Parts parts,
@@ -50,13 +52,28 @@ class UcxTransport final : public PartTransport {
   void interrupt() override { room_.interrupt(); }
   std::byte* reach(NodeId peer, std::uint32_t region) override;
 
+  std::uint64_t region_bytes(NodeId peer, std::uint32_t region) const override;
+  base::Result<> put(NodeId peer, RemoteAddress to, Bytes from) override;
+  base::Result<> get(NodeId peer, RemoteAddress from, WritableBytes into) override;
+  base::Result<> put_nbi(NodeId peer, RemoteAddress to, Bytes from) override;
+  base::Result<> get_nbi(NodeId peer, RemoteAddress from, WritableBytes into) override;
+  base::Result<std::uint64_t> atomic_fetch(NodeId peer, RemoteAddress word,
+                                           const Atomic& atomic) override;
+  base::Result<> atomic_fetch_nbi(NodeId peer, RemoteAddress word, const Atomic& atomic,
+                                  std::byte* into) override;
+  base::Result<> atomic_post(NodeId peer, RemoteAddress word, const Atomic& atomic) override;
+  base::Result<> fence() override;
+  base::Result<> quiet(NodeId peer) override;
+  base::Result<> quiet() override;
+
+  void sleep_in(SleepRoom& room) override { sleepers_room_ = &room; }
   std::vector<int> news_fds() const override { return {worker_->event_fd()}; }
   bool look() override;
   bool arm() override;
-  bool needs_arming() const override { return !level_triggered_; }
+  bool needs_arming() const override { return !sockets_alone_; }
 
  private:
-  UcxTransport(Parts parts, std::uint32_t nodes);
+  UcxTransport(Parts parts, std::vector<std::vector<UcxCard::Region>> regions);
   base::Result<> meet(const std::vector<NodeId>& peers);
   void greet(NodeId peer);
   void progress();
@@ -70,17 +87,31 @@ class UcxTransport final : public PartTransport {
   void close_all();
   void wait_for_events();
 
+  // One-sided calls.
+  base::Result<> describe(NodeId peer, ucs_status_t status) const;
+  base::Result<> check_key(NodeId peer, std::uint32_t region) const;
+  void progress_for_one_sided();
+  template <typename Done>
+  void wait_until(Done done);
+  base::Result<> finish(NodeId peer, ucs_status_ptr_t request);
+  template <typename Start>
+  base::Result<> perform(NodeId peer, std::uint32_t region, Start start);
+  template <typename Start>
+  base::Result<> begin(NodeId peer, std::uint32_t region, Start start);
+
   NodeId self_;
   std::string description_;
-  bool level_triggered_;
+  bool sockets_alone_;
   std::unique_ptr<Worker> worker_;
   ParcelPool pool_;
   mutable Outbox outbox_;  // whoever has been inside the worker sends for those who could not enter
   Inbox inbox_;
   std::unique_ptr<Regions> own_regions_;
   std::vector<bool> lost_;  // by the thread that is inside the worker
+  RemoteMemory memory_;
   SleepRoom room_;
-  SpinLock self_lock_;  // guards to_self_
+  SleepRoom* sleepers_room_ = &room_;  // where our threads sleep: here, or in an owner's room
+  SpinLock self_lock_;                 // guards to_self_
   MessageQueue to_self_;
   MessageQueue from_self_;  // by the thread that is inside the worker
   std::atomic<std::uint64_t> self_queued_{0};

@@ -22,6 +22,8 @@ constexpr std::array<std::string_view, 14> kUnwanted = {
 constexpr const char* kRendezvousFrom = "inf";
 // UCX's own limit is 256 connections of an interface.
 constexpr std::uint32_t kConnectionsByDefault = 256;
+// By processors alone: those of a network card are not atomic to the target's own.
+constexpr const char* kAtomics = "cpu";
 
 // What UCX may use: of the user's UCX_TLS what leads to other hosts, or what we know to do so.
 std::string transports_allowed() {
@@ -81,6 +83,9 @@ base::Result<> Worker::configure(ucp_config_t* config, const WorkerOptions& opti
   if (options.sockets_alone && std::getenv("UCX_RNDV_THRESH") == nullptr) {
     set("RNDV_THRESH", kRendezvousFrom);
   }
+  if (ucs_status_t status = set("ATOMIC_MODE", kAtomics); status != UCS_OK) {
+    return failed("the kind of its atomics", status);
+  }
   if (options.nodes > kConnectionsByDefault) {
     set("TCP_MAX_NUM_EPS", std::to_string(2 * options.nodes));
   }
@@ -98,6 +103,9 @@ base::Result<> Worker::start(const WorkerOptions& options) {
     ucp_params_t params{};
     params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
     params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
+    if (options.one_sided) {
+      params.features |= UCP_FEATURE_RMA | UCP_FEATURE_AMO64 | UCP_FEATURE_AMO32;
+    }
     params.estimated_num_eps = options.nodes;
     status = api_.init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &context_);
   }
@@ -117,6 +125,7 @@ base::Result<> Worker::start(const WorkerOptions& options) {
 
 Worker::~Worker() {
   if (worker_ != nullptr) api_.worker_destroy(worker_);
+  for (ucp_mem_h memory : exposed_) api_.mem_unmap(context_, memory);
   if (context_ != nullptr) api_.cleanup(context_);
 }
 
@@ -128,6 +137,27 @@ base::Result<std::vector<std::byte>> Worker::address() const {
   auto* first = reinterpret_cast<const std::byte*>(address);
   std::vector<std::byte> copy(first, first + bytes);
   api_.worker_release_address(worker_, address);
+  return copy;
+}
+
+base::Result<std::vector<std::byte>> Worker::expose(std::byte* base, std::uint64_t bytes) {
+  ucp_mem_map_params_t params{};
+  params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                      UCP_MEM_MAP_PARAM_FIELD_FLAGS;
+  params.address = base;
+  params.length = bytes;
+  params.flags = UCP_MEM_MAP_NONBLOCK;
+  ucp_mem_h memory = nullptr;
+  ucs_status_t status = api_.mem_map(context_, &params, &memory);
+  if (status != UCS_OK) return failed("memory for peers", status).error();
+  exposed_.push_back(memory);
+  void* key = nullptr;
+  std::size_t key_bytes = 0;
+  status = api_.rkey_pack(context_, memory, &key, &key_bytes);
+  if (status != UCS_OK) return failed("a key to memory", status).error();
+  auto* first = static_cast<const std::byte*>(key);
+  std::vector<std::byte> copy(first, first + key_bytes);
+  api_.rkey_buffer_release(key);
   return copy;
 }
 

@@ -18,6 +18,7 @@ struct WorkerOptions {
   std::string devices;  // UCX_NET_DEVICES
   std::uint32_t nodes = 1;
   bool sockets_alone = false;  // none of the devices is RDMA
+  bool one_sided = false;      // peers put to, get from and perform atomics on our memory
 };
 
 // UCX's side of a node: one context, one worker, and the lock that lets one thread at a time into
@@ -34,6 +35,9 @@ class Worker {
   ucp_worker_h handle() const { return worker_; }
   int event_fd() const { return event_fd_; }
   base::Result<std::vector<std::byte>> address() const;
+  // Lets peers reach this memory, until the worker ends: by the key that is returned. It may be
+  // larger than what the machine has, and is not touched.
+  base::Result<std::vector<std::byte>> expose(std::byte* base, std::uint64_t bytes);
   const char* text_of(ucs_status_t status) const { return api_.status_string(status); }
 
   // Whether the calling thread is inside.
@@ -73,6 +77,7 @@ class Worker {
   UcxApi api_{};
   ucp_context_h context_ = nullptr;
   ucp_worker_h worker_ = nullptr;
+  std::vector<ucp_mem_h> exposed_;
   int event_fd_ = -1;  // UCX's own
   SpinLock lock_;
   std::atomic<pthread_t> owner_{};
