@@ -13,15 +13,15 @@ extern "C" {
 #define TERRANE_SHMEM_FAR PTRDIFF_MIN
 
 /* Two stretches of symmetric memory here, and how far from ours those of each PE are mapped. Zeros
- * until shmem_init, after shmem_finalize and while every call is to be checked: then no address lies
- * in them, and all calls take the long way. Written by the library alone. */
+ * until shmem_init, after shmem_finalize and while every call is to be checked: then no address
+ * lies in them, and all calls take the long way. Written by the library alone. */
 struct terrane_shmem_fast {
   uintptr_t heap_base;
   uintptr_t heap_bytes;
-  const ptrdiff_t *heap_delta; /* by PE */
+  const ptrdiff_t* heap_delta; /* by PE */
   uintptr_t statics_base;      /* the program's own data */
   uintptr_t statics_bytes;
-  const ptrdiff_t *statics_delta; /* by PE */
+  const ptrdiff_t* statics_delta; /* by PE */
   uint32_t pes;
   uint32_t self;
 };

@@ -1,0 +1,1 @@
+#include <shmem.h> /* deprecated place */
