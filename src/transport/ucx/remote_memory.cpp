@@ -38,10 +38,11 @@ RemoteMemory::RemoteMemory(Worker& worker, Outbox& outbox,
   }
 }
 
-RemoteMemory::~RemoteMemory() {
+void RemoteMemory::release_keys() {
   for (Lane& lane : lanes_) {
     for (Region& region : lane.regions) {
-      if (region.key != nullptr) worker_.api().rkey_destroy(region.key);
+      if (region.key == nullptr) continue;
+      worker_.api().rkey_destroy(std::exchange(region.key, nullptr));
     }
   }
 }

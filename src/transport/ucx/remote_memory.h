@@ -12,7 +12,8 @@
 namespace terrane::transport::ucx {
 
 // The peers' memory by UCX: starts puts, gets and atomics, and knows which of them a flush has
-// covered. Owns the keys. By the thread that is inside the worker, except bytes() and has_key().
+// covered. Owns the keys, until release_keys(). By the thread that is inside the worker, except
+// bytes() and has_key().
 //
 // What is started is described as UCX does: nullptr is done, a request must be waited for and
 // freed, or it is an error.
@@ -20,7 +21,6 @@ class RemoteMemory {
  public:
   // The regions by node.
   RemoteMemory(Worker& worker, Outbox& outbox, std::vector<std::vector<UcxCard::Region>> regions);
-  ~RemoteMemory();
   RemoteMemory(const RemoteMemory&) = delete;
 
   std::uint64_t bytes(NodeId peer, std::uint32_t region) const;
@@ -46,6 +46,9 @@ class RemoteMemory {
   }
   ucs_status_ptr_t flush(NodeId peer);
   void flushed(NodeId peer, std::uint64_t started);
+
+  // The last call before the worker ends. Callbacks may still come.
+  void release_keys();
 
  private:
   struct Region {

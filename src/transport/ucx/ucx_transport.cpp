@@ -94,6 +94,7 @@ UcxTransport::~UcxTransport() {
   worker_->enter();
   finish_sending();
   close_all();
+  memory_.release_keys();
   worker_->leave();
   // What UCX has not finished it cancels now, by callbacks to the boxes.
   worker_.reset();

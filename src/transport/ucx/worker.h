@@ -41,9 +41,7 @@ class Worker {
   const char* text_of(ucs_status_t status) const { return api_.status_string(status); }
 
   // Whether the calling thread is inside.
-  bool inside() const {
-    return owner_.load(std::memory_order_relaxed) == ::pthread_self() && owned_.load();
-  }
+  bool inside() const { return owner_.load(std::memory_order_relaxed) == ::pthread_self(); }
   bool try_enter() {
     if (!lock_.try_lock()) return false;
     own();
@@ -54,7 +52,7 @@ class Worker {
     own();
   }
   void leave() {
-    owned_.store(false, std::memory_order_relaxed);
+    owner_.store(kNobody, std::memory_order_relaxed);
     lock_.unlock();
   }
 
@@ -69,10 +67,9 @@ class Worker {
   base::Result<> start(const WorkerOptions& options);
   base::Result<> configure(ucp_config_t* config, const WorkerOptions& options);
   base::Result<> failed(const char* what, ucs_status_t status) const;
-  void own() {
-    owner_.store(::pthread_self(), std::memory_order_relaxed);
-    owned_.store(true, std::memory_order_relaxed);
-  }
+  void own() { owner_.store(::pthread_self(), std::memory_order_relaxed); }
+
+  static constexpr pthread_t kNobody{};  // no thread of this C library
 
   UcxApi api_{};
   ucp_context_h context_ = nullptr;
@@ -80,8 +77,8 @@ class Worker {
   std::vector<ucp_mem_h> exposed_;
   int event_fd_ = -1;  // UCX's own
   SpinLock lock_;
-  std::atomic<pthread_t> owner_{};
-  std::atomic<bool> owned_{false};
+  std::atomic<pthread_t> owner_{
+      kNobody};  // one word: a thread reads its own name only while inside
 };
 
 }  // namespace terrane::transport::ucx
