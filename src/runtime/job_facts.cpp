@@ -29,13 +29,14 @@ std::string name_of(const NodePlace& place) {
 
 }  // namespace
 
-JobFacts job_facts(const Options& options) {
+JobFacts job_facts(const Options& options, std::string_view interface) {
   JobFacts facts;
   utsname system{};
   ::uname(&system);
   facts.byte_order = kByteOrder;
   std::string_view(TERRANE_VERSION).copy(facts.version, sizeof facts.version);
   std::string_view(system.machine).copy(facts.architecture, sizeof facts.architecture);
+  interface.copy(facts.interface, sizeof facts.interface);
   facts.unit_bytes = options.unit_bytes;
   facts.space_bytes = options.space_bytes;
   facts.page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -59,7 +60,9 @@ base::Result<> compare_facts(const JobFacts& mine, const NodePlace& here,
        {std::tuple{"Terrane", text_of(mine.version), text_of(other.version),
                    "install one version on all hosts"},
         std::tuple{"the architecture", text_of(mine.architecture), text_of(other.architecture),
-                   "the hosts of a job must be of one architecture"}}) {
+                   "the hosts of a job must be of one architecture"},
+        std::tuple{"the interface", text_of(mine.interface), text_of(other.interface),
+                   "all nodes of a job use the same one"}}) {
     if (a == b) continue;
     return base::error("{} is {} at {}, but {} at {}; {}", what, a, name_of(here), b,
                        name_of(there), cure);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "runtime/options.h"
@@ -16,13 +17,14 @@ struct JobFacts {
   char byte_order = 0;         // 'l' or 'b'
   char version[15] = {};       // of Terrane
   char architecture[16] = {};  // as uname -m says
+  char interface[8] = {};      // that the program uses: "pages", "shmem"
   std::uint64_t unit_bytes = 0;
   std::uint64_t space_bytes = 0;
   std::uint64_t page_bytes = 0;
 };
-static_assert(sizeof(JobFacts) == 56);
+static_assert(sizeof(JobFacts) == 64);
 
-JobFacts job_facts(const Options& options);
+JobFacts job_facts(const Options& options, std::string_view interface);
 
 // A node as messages name it.
 struct NodePlace {

@@ -9,8 +9,10 @@ namespace {
 
 const NodePlace kHere{0, "alpha"}, kThere{3, "beta"};
 
+JobFacts our_facts() { return job_facts({}, "pages"); }
+
 std::string complaint_about(const JobFacts& theirs) {
-  auto same = compare_facts(job_facts({}), kHere, std::as_bytes(std::span(&theirs, 1)), kThere);
+  auto same = compare_facts(our_facts(), kHere, std::as_bytes(std::span(&theirs, 1)), kThere);
   return same ? "" : same.error().message;
 }
 
@@ -21,37 +23,40 @@ testing::AssertionResult names_both(const std::string& text, const std::string& 
   return all ? testing::AssertionSuccess() : testing::AssertionFailure() << text;
 }
 
-TEST(JobFactsTest, EqualNodesMayRunAJob) { EXPECT_EQ(complaint_about(job_facts({})), ""); }
+TEST(JobFactsTest, EqualNodesMayRunAJob) { EXPECT_EQ(complaint_about(our_facts()), ""); }
 
 TEST(JobFactsTest, EachDifferenceIsNamedWithBothNodesAndHosts) {
-  JobFacts other = job_facts({});
+  JobFacts other = our_facts();
   std::strcpy(other.version, "9.9.9");
   EXPECT_TRUE(names_both(complaint_about(other), "but 9.9.9 at"));
-  other = job_facts({});
+  other = our_facts();
   std::strcpy(other.architecture, "riscv64");
   EXPECT_TRUE(names_both(complaint_about(other), "but riscv64 at"));
-  other = job_facts({});
+  other = our_facts();
+  std::strcpy(other.interface, "shmem");
+  EXPECT_TRUE(names_both(complaint_about(other), "the interface is pages"));
+  other = our_facts();
   other.byte_order = other.byte_order == 'l' ? 'b' : 'l';
   EXPECT_TRUE(names_both(complaint_about(other), "another byte order"));
-  other = job_facts({});
+  other = our_facts();
   other.unit_bytes = 16384;
   EXPECT_TRUE(names_both(complaint_about(other), "TERRANE_UNIT is 4096"));
-  other = job_facts({});
+  other = our_facts();
   other.space_bytes += 65536;
   EXPECT_TRUE(names_both(complaint_about(other), "TERRANE_SPACE is"));
-  other = job_facts({});
+  other = our_facts();
   other.page_bytes *= 2;
   EXPECT_TRUE(names_both(complaint_about(other), "the page size is"));
 }
 
 TEST(JobFactsTest, WhatCannotBePrintedIsNotPrinted) {
-  JobFacts other = job_facts({});
+  JobFacts other = our_facts();
   std::memset(other.version, 0x1b, sizeof other.version);
   EXPECT_TRUE(names_both(complaint_about(other), "but ??????????????? at"));
 }
 
 TEST(JobFactsTest, TooFewBytesAreNoIntroduction) {
-  JobFacts facts = job_facts({});
+  JobFacts facts = our_facts();
   auto bytes = std::as_bytes(std::span(&facts, 1));
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     auto same = compare_facts(facts, kHere, bytes.first(size), kThere);

@@ -1,10 +1,7 @@
 #include "runtime/node.h"
 
-#include <cstring>
-
 #include "base/log.h"
-#include "runtime/job_facts.h"
-#include "runtime/processor_share.h"
+#include "runtime/wiring.h"
 
 namespace terrane::runtime {
 namespace {
@@ -69,51 +66,12 @@ void Node::end_without(const bootstrap::DeathNews& news) {
                    1);
 }
 
-// What a node tells the others in front of its transport's card.
-struct Node::Introduction {
-  JobFacts facts;
-  platform::ProcessorSet processors;
-};
-
-// Cards go to everyone, with an introduction in front.
+// The memory is exported as it is now: peers map it from here on.
 base::Result<> Node::wire_up(const Options& options) {
-  auto hosts = bootstrap_->hosts();
-  transport::Placement placement{self(), nodes(), {hosts.begin(), hosts.end()}};
-  auto factory = transport::make_transport(
-      options.transport, placement,
-      {.net = options.net, .extra_latency_ns = options.extra_latency_us * 1000});
-  if (!factory) return factory.error();
   auto exported = space_->exported();
-  auto card = factory.value()->open(placement, exported);
-  if (!card) return card.error();
-  const Introduction mine{job_facts(options), platform::usable_processors()};
-  std::vector<std::byte> bytes(sizeof mine);
-  std::memcpy(bytes.data(), &mine, sizeof mine);
-  bytes.insert(bytes.end(), card.value().bytes.begin(), card.value().bytes.end());
-  auto all = bootstrap_->exchange(bytes, card.value().fds);
-  if (!all) return all.error();
-  std::vector<transport::Card> cards;
-  std::vector<platform::ProcessorSet> on_host;
-  for (std::uint32_t node = 0; node < nodes(); ++node) {
-    bootstrap::Contribution& from = all.value()[node];
-    auto name = [this](NodeId one) {
-      return NodePlace{one.value, std::string(bootstrap_->host_name(one))};
-    };
-    auto same = compare_facts(mine.facts, name(self()), from.bytes, name(NodeId{node}));
-    if (!same) return same;
-    Introduction theirs;
-    if (from.bytes.size() < sizeof theirs)
-      return base::error("node {} did not introduce itself", node);
-    std::memcpy(&theirs, from.bytes.data(), sizeof theirs);
-    if (placement.same_host(self(), NodeId{node})) on_host.push_back(theirs.processors);
-    cards.push_back({{from.bytes.begin() + sizeof theirs, from.bytes.end()}, std::move(from.fds)});
-  }
-  ProcessorShare share = processor_share(mine.processors, on_host);
-  platform::share_processors(share.nodes, share.processors);
-  auto transport = factory.value()->connect(std::move(cards));
-  if (!transport) return transport.error();
-  transport_ = std::move(transport).value();
-  if (options.verbose && self().value == 0) base::log("messages by {}", transport_->describe());
+  auto wiring = runtime::wire_up(*bootstrap_, options, "pages", exported);
+  if (!wiring) return wiring.error();
+  transport_ = std::move(wiring.value().transport);
   space_->connect(*transport_, options.one_sided);
   return {};
 }

@@ -62,8 +62,6 @@ class Node {
   Totals totals() const;
 
  private:
-  struct Introduction;
-
   Node() = default;
   base::Result<> start();
   base::Result<> wire_up(const Options& options);

@@ -1,0 +1,93 @@
+#include "runtime/wiring.h"
+
+#include <cstring>
+
+#include "base/log.h"
+#include "platform/wait.h"
+#include "runtime/job_facts.h"
+#include "runtime/processor_share.h"
+
+namespace terrane::runtime {
+namespace {
+
+// What a node tells the others in front of its words and its transport's card.
+struct Introduction {
+  JobFacts facts;
+  platform::ProcessorSet processors;
+  std::uint64_t said_bytes = 0;
+};
+
+NodePlace name_of(const bootstrap::Bootstrap& bootstrap, std::uint32_t node) {
+  return {node, std::string(bootstrap.host_name(NodeId{node}))};
+}
+
+// Everyone's cards, taken apart.
+class Cards {
+ public:
+  base::Result<> take(const bootstrap::Bootstrap& bootstrap, const Introduction& mine,
+                      std::uint32_t node, bootstrap::Contribution from);
+
+  std::vector<transport::Card> of_transport;
+  std::vector<std::vector<std::byte>> said;
+  std::vector<platform::ProcessorSet> on_host;
+};
+
+base::Result<> Cards::take(const bootstrap::Bootstrap& bootstrap, const Introduction& mine,
+                           std::uint32_t node, bootstrap::Contribution from) {
+  transport::Card& card = of_transport.emplace_back();
+  card.fds = std::move(from.fds);
+  auto same = compare_facts(mine.facts, name_of(bootstrap, bootstrap.self().value), from.bytes,
+                            name_of(bootstrap, node));
+  if (!same) return same;
+  Introduction theirs;
+  if (from.bytes.size() < sizeof theirs)
+    return base::error("node {} did not introduce itself", node);
+  std::memcpy(&theirs, from.bytes.data(), sizeof theirs);
+  std::span<const std::byte> rest = std::span(from.bytes).subspan(sizeof theirs);
+  if (rest.size() < theirs.said_bytes)
+    return base::error("node {} broke off in its introduction", node);
+  auto words = rest.first(theirs.said_bytes);
+  said.emplace_back(words.begin(), words.end());
+  card.bytes.assign(rest.begin() + static_cast<std::ptrdiff_t>(theirs.said_bytes), rest.end());
+  auto hosts = bootstrap.hosts();
+  if (hosts[node] == hosts[bootstrap.self().value]) on_host.push_back(theirs.processors);
+  return {};
+}
+
+}  // namespace
+
+base::Result<Wiring> wire_up(bootstrap::Bootstrap& bootstrap, const Options& options,
+                             std::string_view interface,
+                             std::span<const transport::ExportedRegion> regions,
+                             std::span<const std::byte> saying) {
+  auto hosts = bootstrap.hosts();
+  transport::Placement placement{bootstrap.self(), bootstrap.nodes(), {hosts.begin(), hosts.end()}};
+  auto factory = transport::make_transport(
+      options.transport, placement,
+      {.net = options.net, .extra_latency_ns = options.extra_latency_us * 1000});
+  if (!factory) return factory.error();
+  auto card = factory.value()->open(placement, regions);
+  if (!card) return card.error();
+  const Introduction mine{job_facts(options, interface), platform::usable_processors(),
+                          saying.size()};
+  std::vector<std::byte> bytes(sizeof mine);
+  std::memcpy(bytes.data(), &mine, sizeof mine);
+  bytes.insert(bytes.end(), saying.begin(), saying.end());
+  bytes.insert(bytes.end(), card.value().bytes.begin(), card.value().bytes.end());
+  auto all = bootstrap.exchange(bytes, card.value().fds);
+  if (!all) return all.error();
+  Cards cards;
+  for (std::uint32_t node = 0; node < placement.nodes; ++node) {
+    auto taken = cards.take(bootstrap, mine, node, std::move(all.value()[node]));
+    if (!taken) return taken.error();
+  }
+  ProcessorShare share = processor_share(mine.processors, cards.on_host);
+  platform::share_processors(share.nodes, share.processors);
+  auto transport = factory.value()->connect(std::move(cards.of_transport));
+  if (!transport) return transport.error();
+  if (options.verbose && bootstrap.self().value == 0)
+    base::log("messages by {}", transport.value()->describe());
+  return Wiring{std::move(transport).value(), std::move(cards.said)};
+}
+
+}  // namespace terrane::runtime
