@@ -52,7 +52,11 @@ class Bootstrap {
                                                            std::span<const int> fds) = 0;
   // Tells the launcher that this node has left the job in order (terrane_finalize): its exit with 0
   // is then no failure. A node that joined and exits without it has failed, whatever its exit code.
+  // Whoever comes to another exchange has returned.
   virtual void leaving() = 0;
+  // Tells the launcher that the whole job ends now, in order, with `code` (its lowest byte): it
+  // ends the others without a complaint, and expects this process to exit soon. From any thread.
+  virtual void ending(int code) = 0;
   // Tells the launcher, in one sentence, why this node is about to end the job, then ends this
   // process with `code` (by _exit). From any thread; safe in a signal handler. The launcher prints
   // the sentence with the node, its process and its host, so the sentence need not name them.

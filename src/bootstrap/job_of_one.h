@@ -20,6 +20,7 @@ class JobOfOne final : public Bootstrap {
   base::Result<std::vector<Contribution>> exchange(std::span<const std::byte> bytes,
                                                    std::span<const int> fds) override;
   void leaving() override {}
+  void ending(int) override {}
   [[noreturn]] void fail(std::string_view sentence, int code) override;
   int news_fd() const override { return -1; }
   std::optional<DeathNews> take_news() override { return std::nullopt; }

@@ -167,6 +167,11 @@ void LocalBootstrap::leaving() {
   send_packet(channel_.get(), {.kind = MessageKind::kLeaving, .node = self_.value}, {}, {}, 0);
 }
 
+void LocalBootstrap::ending(int code) {
+  MessageHeader header{.kind = MessageKind::kEnding, .node = self_.value, .code = code};
+  send_packet(channel_.get(), header, {}, {}, 0);
+}
+
 std::optional<DeathNews> LocalBootstrap::take_news() {
   PacketStatus status = news_reader_.receive(news_.get(), MSG_DONTWAIT);
   const MessageHeader& header = news_reader_.header();

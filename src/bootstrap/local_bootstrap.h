@@ -26,6 +26,7 @@ class LocalBootstrap final : public Bootstrap {
   base::Result<std::vector<Contribution>> exchange(std::span<const std::byte> bytes,
                                                    std::span<const int> fds) override;
   void leaving() override;
+  void ending(int code) override;
   [[noreturn]] void fail(std::string_view sentence, int code) override;
   int news_fd() const override { return news_.get(); }
   std::optional<DeathNews> take_news() override;

@@ -20,11 +20,12 @@ enum class MessageKind : std::uint32_t {
   kFail = 7,     // node: why I end the job; a sentence, and the exit code
   kLifeline = 8,  // between the launcher's two processes: the end of a node's lifeline
   kDeath = 9,     // launcher, as news: `node` has died while the job goes on; a sentence
-  kAdopt = 10,  // node, to an engine that it starts: an AdoptionOrder (adoption.h), in pieces as a
-                // card is; with the host's door
-  kReady = 11,  // that engine: where its hub is
-  kKnock = 12,  // node, at its host's door: I am this node; with the job's secret
-  kPlace = 13,  // engine, at the door: with the socket of the node's place, for kClaim
+  kAdopt = 10,   // node, to an engine that it starts: an AdoptionOrder (adoption.h), in pieces as a
+                 // card is; with the host's door
+  kReady = 11,   // that engine: where its hub is
+  kKnock = 12,   // node, at its host's door: I am this node; with the job's secret
+  kPlace = 13,   // engine, at the door: with the socket of the node's place, for kClaim
+  kEnding = 14,  // node: the job ends in order; the exit code
 };
 
 inline constexpr std::uint32_t kMessageMagic = 0x31425254;  // "TRB1"

@@ -28,6 +28,7 @@ class PmixBootstrap final : public Bootstrap {
     return place_->exchange(bytes, fds);
   }
   void leaving() override;
+  void ending(int code) override { place_->ending(code); }
   [[noreturn]] void fail(std::string_view sentence, int code) override;
   int news_fd() const override { return place_->news_fd(); }
   std::optional<DeathNews> take_news() override { return place_->take_news(); }

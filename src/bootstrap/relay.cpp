@@ -161,7 +161,10 @@ bool Relay::understand(std::uint32_t node) {
       if (header.node != node || seat.incoming.complete() || !seat.incoming.add(reader_)) {
         return false;
       }
-      if (seat.incoming.complete()) report(node, What::kWaits);
+      if (seat.incoming.complete()) {
+        seat.place.presence = Place::Presence::kJoined;  // again, where it had left
+        report(node, What::kWaits);
+      }
       return true;
     case MessageKind::kLeaving:
       seat.place.presence = Place::Presence::kLeft;
@@ -172,6 +175,11 @@ bool Relay::understand(std::uint32_t node) {
       seat.place.sentence = reader_.text();
       seat.place.code = header.code;
       report(node, What::kFailed);
+      return true;
+    case MessageKind::kEnding:
+      seat.place.presence = Place::Presence::kLeft;
+      seat.place.code = header.code;
+      report(node, What::kEnding);
       return true;
     default:
       return false;

@@ -37,7 +37,7 @@ struct Place {
 class Relay {
  public:
   // What serve() and set_gone() report: place() tells the rest.
-  enum class What { kJoined, kWaits, kLeft, kFailed };
+  enum class What { kJoined, kWaits, kLeft, kFailed, kEnding };
   struct Change {
     NodeId node;
     What what;

@@ -56,6 +56,7 @@ std::string advice(const Death& death) {
       return death.number == ENOENT
                  ? "the file exists, so its interpreter (its #! line or the loader) is missing"
                  : "check what it is with: file PROGRAM";
+    case Death::Cause::kAsked:
     case Death::Cause::kSentence:
     case Death::Cause::kSilent:
     case Death::Cause::kHostLost:
@@ -72,6 +73,8 @@ std::string what_happened(const Death& death) {
       return fmt::format("exited with code {}", death.number);
     case Death::Cause::kNotLeft:
       return "ended without leaving the job";
+    case Death::Cause::kAsked:
+      return fmt::format("ended the job in order, with code {}", death.number);
     case Death::Cause::kLost:
       return death.sentence.empty() ? "ended under its wrapper without leaving the job"
                                     : death.sentence;
@@ -123,6 +126,8 @@ int exit_code_of(const Death& death) {
     case Death::Cause::kSilent:
     case Death::Cause::kHostLost:
       return kExitFailure;
+    case Death::Cause::kAsked:
+      return death.number & 0xff;
     case Death::Cause::kSentence:
     case Death::Cause::kExitCode:
       break;

@@ -14,6 +14,7 @@ struct Death {
   enum class Cause {
     kNotStarted,  // the program could not be executed; `number` is errno
     kSignal,      // `number` is the signal
+    kAsked,       // none: it asked for the end of the job, with `number` as the exit code
     kHostLost,    // the engine of its host has gone; `sentence` tells more
     kSilent,      // it gave no sign of life for `number` ms; `sentence` is what may be the reason
     kSentence,    // the node gave `sentence`; `number` is the exit code

@@ -33,7 +33,7 @@ std::optional<std::string> ExchangeState::obstacle() const {
   for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
     if (nodes_[node].waits) {
       waiting.push_back(node);
-    } else if (nodes_[node].ended || nodes_[node].left) {
+    } else if (nodes_[node].ended) {
       missing.push_back(node);
     }
   }

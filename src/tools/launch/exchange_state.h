@@ -13,6 +13,7 @@ class ExchangeState {
   explicit ExchangeState(std::uint32_t nodes) : nodes_(nodes) {}
 
   void waits(std::uint32_t node) { nodes_[node].waits = true; }
+  // It may come back, until it has ended.
   void left(std::uint32_t node) { nodes_[node].left = true; }
   void ended(std::uint32_t node) { nodes_[node].ended = true; }
   // The exchange has ended for all.

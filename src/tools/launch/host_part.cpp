@@ -182,6 +182,12 @@ void HostPart::take_changes(const std::vector<bootstrap::Relay::Change>& changes
       case What::kLeft:
         report(event::NodeLeft{node});
         break;
+      case What::kEnding:
+        died({.node = node,
+              .pid = relay_->place(node).pid,
+              .cause = Death::Cause::kAsked,
+              .number = relay_->place(node).code});
+        break;
       case What::kFailed: {
         const bootstrap::Place& place = relay_->place(node);
         died({.node = node,

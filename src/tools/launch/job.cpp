@@ -179,7 +179,8 @@ void Job::kill(int exit_code) {
 
 void Job::consider(Death death) {
   if (stage_ != Stage::kRunning) return;
-  if (plan_.survive && death.cause != Death::Cause::kNotStarted) return survive(death);
+  bool ends_all = death.cause == Death::Cause::kNotStarted || death.cause == Death::Cause::kAsked;
+  if (plan_.survive && !ends_all) return survive(death);
   if (!first_death_ || explains_more(death, *first_death_)) {
     first_death_ = std::move(death);
     verdict_.clear();
@@ -205,7 +206,9 @@ void Job::judge_soon() {
 // Ends the job for what has come to light, if anything.
 void Job::pronounce() {
   if (stage_ != Stage::kRunning) return;
-  if (first_death_) {
+  if (first_death_ && first_death_->cause == Death::Cause::kAsked) {
+    end(exit_code_of(*first_death_), "", 0);
+  } else if (first_death_) {
     end(exit_code_of(*first_death_), describe_death(*first_death_), 0);
   } else if (auto obstacle = exchange_.obstacle()) {
     end(kExitFailure, fmt::format("the job on {} cannot go on: {}", place_, *obstacle),
@@ -228,7 +231,7 @@ void Job::end(int exit_code, const std::string& sentence, std::uint32_t delay_ms
   exit_code_ = exit_code;
   timeout_.clear();
   verdict_.clear();
-  outlet_.say(sentence);
+  if (!sentence.empty()) outlet_.say(sentence);
   tell_all(command::End{sentence, delay_ms});
 }
 
