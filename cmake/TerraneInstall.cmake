@@ -7,12 +7,12 @@ set(TERRANE_EXAMPLES_DIR ${CMAKE_INSTALL_LIBDIR}/terrane/examples)
 set(TERRANE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/terrane)
 file(RELATIVE_PATH pkgconfig_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 
-install(TARGETS libterrane EXPORT TerraneTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS libterrane libterrane_shmem EXPORT TerraneTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
 # Builds what is installed, and no test.
-add_custom_target(terrane_installed DEPENDS libterrane terrane)
+add_custom_target(terrane_installed DEPENDS libterrane libterrane_shmem terrane)
 foreach(example counter restore lu)
   if(TARGET ${example})
     install(TARGETS ${example} DESTINATION ${TERRANE_EXAMPLES_DIR})

@@ -1,0 +1,112 @@
+#include "frontend/shmem/lifetime.h"
+
+#include <pthread.h>
+#include <terrane/shmem/fast.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/log.h"
+
+struct terrane_shmem_fast terrane_shmem_fast;
+
+namespace terrane::frontend::shmem {
+
+using runtime::shmem::JobWorld;
+
+Lifetime& Lifetime::of_process() {
+  static auto* one = new Lifetime();  // never destroyed: threads may run on while the process exits
+  return *one;
+}
+
+int Lifetime::begin(const char* call, int threads) {
+  if (is_child_) fail_outside(call);
+  std::lock_guard hold(mutex_);
+  if (begun_++ == 0) join(call);
+  threads_ = std::max(threads_, threads);
+  return threads_;
+}
+
+void Lifetime::begin_until_exit() {
+  if (is_initialised()) return;
+  begin("start_pes", 0);
+  if (std::exchange(until_exit_, true)) return;
+  std::atexit([] {
+    Lifetime& self = of_process();
+    if (self.is_initialised()) self.end("start_pes");
+  });
+}
+
+void Lifetime::join(const char* call) {
+  if (owned_ == nullptr) {
+    auto world = JobWorld::connect();
+    if (!world) {
+      base::log("{}: {}", call, world.error().message);
+      ::_exit(1);
+    }
+    owned_ = std::move(world).value();
+    pthread_atfork(nullptr, nullptr, [] { of_process().become_child(); });
+  }
+  bool returns = owned_->has_joined();
+  auto joined = returns ? owned_->rejoin() : owned_->join();
+  if (!joined) owned_->fail(joined.error().message);
+  fill_fast_path();
+  world_.store(owned_.get(), std::memory_order_release);
+}
+
+void Lifetime::fill_fast_path() {
+  const auto& memory = owned_->memory();
+  auto heap = memory.own().heap;
+  heap_deltas_.assign(memory.heap_deltas().begin(), memory.heap_deltas().end());
+  terrane_shmem_fast.pes = owned_->pes();
+  terrane_shmem_fast.self = owned_->self().value;
+  terrane_shmem_fast.heap_base = reinterpret_cast<std::uintptr_t>(heap.data());
+  terrane_shmem_fast.heap_delta = heap_deltas_.data();
+  terrane_shmem_fast.heap_bytes = heap.size();
+}
+
+void Lifetime::end(const char* call) {
+  std::lock_guard hold(mutex_);
+  if (!is_initialised()) fail_outside(call);
+  if (--begun_ > 0) {
+    owned_->all_agree(true);
+    return;
+  }
+  owned_->leave();
+  terrane_shmem_fast = {};
+  world_.store(nullptr, std::memory_order_release);
+  threads_ = 0;
+}
+
+// Takes no lock: another thread of the parent may have held it.
+void Lifetime::become_child() {
+  is_child_ = true;
+  terrane_shmem_fast = {};
+  world_.store(nullptr, std::memory_order_relaxed);
+}
+
+void Lifetime::fail_outside(const char* call) {
+  if (is_child_) {
+    base::log(
+        "{} in a child of this PE: the process that called shmem_init is alone in the job; "
+        "call it there",
+        call);
+    ::_exit(1);
+  }
+  bool before = owned_ == nullptr;
+  fail(before ? fmt::format("{} before shmem_init; call shmem_init first", call)
+              : fmt::format("{} after shmem_finalize", call));
+}
+
+void Lifetime::fail(std::string_view sentence) {
+  if (owned_ == nullptr) {
+    auto world = JobWorld::connect();
+    if (world) owned_ = std::move(world).value();
+  }
+  if (owned_ != nullptr) owned_->fail(sentence);
+  base::log("{}", sentence);
+  ::_exit(1);
+}
+
+}  // namespace terrane::frontend::shmem

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "runtime/shmem/job_world.h"
+
+namespace terrane::frontend::shmem {
+
+// When this process is a PE: counts its initialisations, and fills terrane_shmem_fast between the
+// first and the last. Owns the World, which outlives the last shmem_finalize: peers may still read
+// this PE's memory then, and an initialisation after it finds everything in its place. Any thread.
+class Lifetime {
+ public:
+  static Lifetime& of_process();
+
+  // What shmem_init and its kin do; they end the job when they cannot. `call` is the function that
+  // the program called, `threads` a SHMEM_THREAD_ level. Returns the level provided.
+  int begin(const char* call, int threads);
+  // As begin(), for start_pes: once at most, and ended by the exit of the process.
+  void begin_until_exit();
+  void end(const char* call);
+
+  bool is_initialised() const { return world() != nullptr; }
+  int threads() const { return threads_; }
+  runtime::shmem::JobWorld* world() const { return world_.load(std::memory_order_acquire); }
+  // For a call before the first initialisation, after the last end, or in a child of a PE.
+  [[noreturn]] void fail_outside(const char* call);
+  // Ends the job with a sentence, whether or not this process has joined it.
+  [[noreturn]] void fail(std::string_view sentence);
+
+ private:
+  Lifetime() = default;
+  void join(const char* call);
+  void fill_fast_path();
+  void become_child();
+
+  std::mutex mutex_;  // of begin and end
+  std::unique_ptr<runtime::shmem::JobWorld> owned_;
+  std::atomic<runtime::shmem::JobWorld*> world_{nullptr};
+  std::vector<std::ptrdiff_t> heap_deltas_, statics_deltas_;
+  int begun_ = 0;
+  int threads_ = 0;
+  bool until_exit_ = false;
+  bool is_child_ = false;
+};
+
+}  // namespace terrane::frontend::shmem

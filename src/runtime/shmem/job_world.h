@@ -1,0 +1,68 @@
+#pragma once
+
+#include <memory>
+
+#include "base/unique_fd.h"
+#include "bootstrap/bootstrap.h"
+#include "platform/mapping.h"
+#include "runtime/shmem/peer_memory.h"
+#include "runtime/shmem/rendezvous.h"
+#include "runtime/shmem/world.h"
+
+namespace terrane::runtime::shmem {
+
+// The control area of a PE; its last page is the World's own, all else is for the collectives.
+constexpr std::uint64_t kControlBytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t kMeetingOffset = kControlBytes - 4096;
+
+// The World of a process in a job. Owns the connection to the launcher, the transport, this PE's
+// memory and the mappings of the others'.
+class JobWorld final : public World {
+ public:
+  // Finds out who we are in which job. Until join(), only self(), pes(), fail() and end_job()
+  // serve.
+  static base::Result<std::unique_ptr<JobWorld>> connect();
+  ~JobWorld() override;
+
+  // Collective: makes this PE's memory and connects to the others'.
+  base::Result<> join();
+  // Collective: all wait for each other, then the exit of this process is in order. The memory
+  // stays.
+  void leave();
+  bool has_joined() const { return memory_ != nullptr; }
+  // Collective, after leave(): as if it had not been.
+  base::Result<> rejoin();
+
+  // Collective: waits until all PEs say yes or no, and tells whether all said yes.
+  bool all_agree(bool yes);
+  // Tells the launcher that the whole job ends with `code`, in order: no complaint, and this
+  // process's exit is expected. The others are being ended when this returns.
+  void end_job(int code);
+
+  NodeId self() const override { return bootstrap_->self(); }
+  std::uint32_t pes() const override { return bootstrap_->nodes(); }
+  std::uint32_t host_of(NodeId pe) const override { return bootstrap_->hosts()[pe.value]; }
+  bool one_host() const override { return one_host_; }
+  const PeerMemory& memory() const override { return *memory_; }
+  transport::Transport& transport() override { return *transport_; }
+  void progress() override {}
+  [[noreturn]] void fail(std::string_view sentence) override;
+
+ protected:
+  void nap(std::uint64_t& nap_ns) override;
+
+ private:
+  explicit JobWorld(std::unique_ptr<bootstrap::Bootstrap> bootstrap);
+  base::Result<> make_memory();
+
+  std::unique_ptr<bootstrap::Bootstrap> bootstrap_;
+  base::UniqueFd heap_fd_, statics_fd_, control_fd_;  // until the others have them
+  platform::SharedMapping heap_, control_;
+  SegmentDirectory statics_;
+  std::unique_ptr<transport::Transport> transport_;
+  std::unique_ptr<PeerMemory> memory_;
+  std::unique_ptr<Rendezvous> rendezvous_;
+  bool one_host_ = true;
+};
+
+}  // namespace terrane::runtime::shmem

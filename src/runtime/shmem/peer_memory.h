@@ -1,0 +1,45 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "runtime/shmem/segment_directory.h"
+#include "runtime/shmem/symmetric_memory.h"
+#include "transport/transport.h"
+
+namespace terrane::runtime::shmem {
+
+// Symmetric memory as the transport reaches it. Owns only where everything lies; the mappings are
+// the transport's and the World's.
+class PeerMemory final : public SymmetricMemory {
+ public:
+  // What we have ourselves.
+  struct Own {
+    NodeId self;
+    std::span<std::byte> heap;
+    std::span<std::byte> control;
+    const SegmentDirectory* statics = nullptr;
+  };
+
+  // Maps the memory of every PE that is in reach.
+  PeerMemory(const Own& own, std::uint32_t pes, transport::Transport& transport);
+
+  std::optional<SymmetricAddress> locate(const void* address, std::uint64_t bytes) const override;
+  std::byte* at(NodeId pe, SymmetricAddress place) const override;
+  bool in_reach(NodeId pe) const override { return peers_[pe.value][0] != nullptr; }
+  bool all_in_reach() const;
+
+  // How far from ours each PE's heap is mapped; PTRDIFF_MIN where it is not.
+  std::span<const std::ptrdiff_t> heap_deltas() const { return heap_deltas_; }
+  // The same for one segment of statics.
+  std::vector<std::ptrdiff_t> segment_deltas(const Segment& segment) const;
+  const Own& own() const { return own_; }
+
+ private:
+  Own own_;
+  std::vector<std::array<std::byte*, kParts>> peers_;  // by PE, by Part
+  std::vector<std::ptrdiff_t> heap_deltas_;
+};
+
+}  // namespace terrane::runtime::shmem
