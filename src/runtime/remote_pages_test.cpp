@@ -28,6 +28,7 @@ class Kept final : public transport::Transport {
   bool unattend() override { return false; }
   void interrupt() override {}
   std::byte* reach(NodeId, std::uint32_t) override { return nullptr; }
+  std::uint64_t region_bytes(NodeId, std::uint32_t) const override { return 0; }
 
   std::vector<std::pair<NodeId, std::vector<std::byte>>> sent;
 };
