@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Messages between two processes: our transports beside UCX's own active messages and MPI's, all in one run.
+"""Messages and one-sided calls between two processes: our transports beside UCX's own and MPI's messages, in one run.
 
 Usage: ./run bench messages [--turns N] [--quick]
 Round trips in us (with a peer that polls, and one that sleeps), bandwidth in GB/s. shm and MPI's shared memory within
@@ -17,16 +17,22 @@ BUILD = os.path.abspath(os.environ.get("TERRANE_BUILD", "build/release"))
 MESSAGES = os.path.join(BUILD, "bench/messages")
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "core", "-np", "2",
           "--mca", "btl_base_warn_component_unused", "0", "--mca", "pml", "ob1"]
-GOAL = 1.15  # ucx / UCX, round trip with a peer that polls
+# ucx / UCX, with a peer that polls: time a row, whatever its size.
+GOALS = {"latency": 1.15, "get": 1.2, "put+quiet": 1.2, "fetch-add": 1.2, "puts": 1.11, "gets": 1.11}
+STREAMS = {"stream": "bandwidth", "puts": "puts", "gets": "gets"}
 
 
 def programs():
-    ours = os.path.join(MESSAGES, "terrane_bench_transport_rows")
-    found = {"shm": [ours, "shm"], "ucx": [ours, "ucx"], "UCX": [os.path.join(MESSAGES, "terrane_bench_ucx_rows")]}
+    found = {}
+    for kind in ("", "one_sided_"):
+        ours = os.path.join(MESSAGES, f"terrane_bench_transport_{kind}rows")
+        own = os.path.join(MESSAGES, f"terrane_bench_ucx_{kind}rows")
+        for name, command in (("shm", [ours, "shm"]), ("ucx", [ours, "ucx"]), ("UCX", [own])):
+            found.setdefault(name, []).append(command)
     mpi = os.path.join(MESSAGES, "message_rows_mpi")
     if shutil.which("mpirun") and os.path.exists(mpi):
-        found["MPI shm"] = MPIRUN + ["--mca", "btl", "vader,self", mpi]
-        found["MPI tcp"] = MPIRUN + ["--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo", mpi]
+        found["MPI shm"] = [MPIRUN + ["--mca", "btl", "vader,self", mpi]]
+        found["MPI tcp"] = [MPIRUN + ["--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo", mpi]]
     return found
 
 
@@ -53,12 +59,13 @@ def print_table(samples, names):
     for row in sorted({row for row, _ in samples}, key=lambda row: (row[0], row[1], row[2])):
         medians = {name: statistics.median(samples[row, name]) for name in names if (row, name) in samples}
         kind, wait, number = row
-        latency = kind == "latency"
-        text = f"{'round trip us' if latency else 'bandwidth GB/s'}, peer {wait}s"
-        cells = {name: ns / 1e3 if latency else number / ns for name, ns in medians.items()}
+        stream = kind in STREAMS
+        text = f"{STREAMS[kind]} GB/s" if stream else f"{'round trip' if kind == 'latency' else kind} us"
+        text += f", peer {wait}s"
+        cells = {name: number / ns if stream else ns / 1e3 for name, ns in medians.items()}
         print(f"{text:26}{size(number):>8}" +
               "".join(f"{cells[name]:10.2f}" if name in cells else f"{'-':>10}" for name in names) +
-              f"{medians['ucx'] / medians['UCX']:10.2f}" + (f"  goal <= {GOAL}" if latency and wait == "poll" else ""))
+              f"{medians['ucx'] / medians['UCX']:10.2f}" + (f"  goal <= {GOALS[kind]}" if kind in GOALS and wait == "poll" else ""))
 
 
 def main():
@@ -69,8 +76,8 @@ def main():
     commands = programs()
     samples = {}
     for _ in range(1 if options.quick else options.turns):
-        for name, command in commands.items():
-            for row, ns in run(command):
+        for name, parts in commands.items():
+            for row, ns in (sample for command in parts for sample in run(command)):
                 samples.setdefault((row, name), []).append(ns)
     print_table(samples, list(commands))
 
