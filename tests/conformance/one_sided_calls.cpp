@@ -1,6 +1,7 @@
 #include "one_sided_calls.h"
 
 #include <string>
+#include <string_view>
 
 namespace terrane::conformance {
 
@@ -8,10 +9,14 @@ void require_ok(const base::Result<>& result, std::source_location where) {
   require(result.ok(), result.ok() ? "" : result.error().message, where);
 }
 
-void require_refused(const base::Result<>& result, NodeId peer, std::source_location where) {
+void require_refused(const base::Result<>& result, std::string_view words,
+                     std::source_location where) {
   require(!result.ok(), "it is refused", where);
-  std::string name = "node " + std::to_string(peer.value);
-  require(result.error().message.find(name) != std::string::npos, result.error().message, where);
+  require(result.error().message.find(words) != std::string::npos, result.error().message, where);
+}
+
+void require_refused(const base::Result<>& result, NodeId peer, std::source_location where) {
+  require_refused(result, "node " + std::to_string(peer.value), where);
 }
 
 std::uint64_t fetch(Node& node, NodeId peer, transport::RemoteAddress word,

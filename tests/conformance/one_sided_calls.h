@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "forked_nodes.h"
 #include "messages.h"
@@ -9,7 +10,9 @@ namespace terrane::conformance {
 
 void require_ok(const base::Result<>& result,
                 std::source_location where = std::source_location::current());
-// An error that names the peer.
+// An error that says so, or names the peer.
+void require_refused(const base::Result<>& result, std::string_view words,
+                     std::source_location where = std::source_location::current());
 void require_refused(const base::Result<>& result, NodeId peer,
                      std::source_location where = std::source_location::current());
 
