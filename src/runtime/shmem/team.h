@@ -1,30 +1,109 @@
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
 
-#include "base/ids.h"
+#include "runtime/shmem/algorithm.h"
+#include "runtime/shmem/control_layout.h"
+#include "runtime/shmem/reach.h"
+#include "runtime/shmem/team_shape.h"
+#include "runtime/shmem/world.h"
 
 namespace terrane::runtime::shmem {
 
-// The PEs of a team: every `stride`-th PE of the world from `start` on. All splits of such teams
-// are such teams.
-struct TeamShape {
-  std::uint32_t start = 0;
-  std::int32_t stride = 1;
-  std::uint32_t size = 1;
+// Where a team lies in the control areas, agreed by its members.
+struct TeamSeat {
+  std::uint32_t slot = 0;
+  std::uint64_t sequence = 0;  // the operations of former teams in this slot: ours count from here
+};
 
-  // The PE of the world that is number `member` of the team; member < size.
-  NodeId world_pe(std::uint32_t member) const {
-    return NodeId{start + static_cast<std::uint32_t>(static_cast<std::int32_t>(member) * stride)};
+// A team as one of its members sees it. All members call its collective operations in the same
+// order, so that each of them counts the same sequence numbers, and nothing else has to match. A PE
+// may be written to before it has entered an operation. Owns no memory of the control area. One
+// thread at a time, like the team itself; the queries may be asked by any.
+class Team {
+ public:
+  // We are a member of `shape`. The world, the choices and a listed shape's list outlive the team.
+  Team(World& world, const AlgorithmTable& algorithms, const TeamShape& shape, TeamSeat seat);
+
+  const TeamShape& shape() const { return shape_; }
+  std::uint32_t self() const { return self_; }
+  std::uint32_t size() const { return shape_.size; }
+  TeamSeat seat() const { return {slot_, sequence_}; }
+  NodeId pe(std::uint32_t member) const { return shape_.world_pe(member); }
+  World& world() const { return *world_; }
+  const Reach& reach() const { return reach_; }
+  // Every member's memory is mapped here.
+  bool on_one_host() const { return host_firsts_.size() == 1; }
+
+  // How many contexts the program asked for when it made the team.
+  int num_contexts = 0;
+
+  // Returns when every member has called it. What members stored to memory of their host before is
+  // seen by all after; what they put to other hosts is if they called reach().quiet() before.
+  void sync();
+
+  // What algorithm serves an operation on `bytes`; the same at all members if the bytes are.
+  Algorithm choose(Collective collective, std::uint64_t bytes) const;
+
+  // One operation's cell, the same at every member.
+  struct Turn {
+    std::uint64_t sequence = 0;
+    std::uint32_t cell = 0;
+  };
+  Turn next_turn();
+  // Shows `bytes` <= kCellBytes in our cell to the members on our host.
+  void show(Turn turn, const void* data, std::uint64_t bytes);
+  // What `member`, whose memory is in reach, shows in this turn; waits for it. Valid until the
+  // team's next synchronisation.
+  const std::byte* see(Turn turn, std::uint32_t member);
+  // Tells a member, near or far, that what we put there before may be used, with small data for
+  // it. Whoever is told waits by told(), which gives the data.
+  void tell(Turn turn, std::uint32_t member, const void* data, std::uint64_t bytes);
+  const std::byte* told(Turn turn) { return see(turn, self_); }
+  // Where the data of the turn's cell lie at every member.
+  SymmetricAddress cell_place(Turn turn) const {
+    return slot_place(slot_,
+                      offsetof(Slot, cells) + turn.cell * sizeof(Cell) + offsetof(Cell, data));
   }
-  // The number in the team of a PE of the world, or -1.
-  std::int64_t member(NodeId world_pe) const {
-    std::int64_t distance = std::int64_t{world_pe.value} - std::int64_t{start};
-    if (stride == 0) return distance == 0 ? 0 : -1;
-    if (distance % stride != 0) return -1;
-    std::int64_t found = distance / stride;
-    return found >= 0 && found < std::int64_t{size} ? found : -1;
-  }
+  // Every member gets `root`'s data, bytes <= kCellBytes. Members of any host.
+  void share(std::uint32_t root, void* data, std::uint64_t bytes);
+
+  // The members on our host, in their order, ourselves among them.
+  std::span<const std::uint32_t> neighbours() const { return neighbours_; }
+  // The first member on each host, in the order of the hosts of the team; on_host(member): the
+  // place of a member's host in it.
+  std::span<const std::uint32_t> host_firsts() const { return host_firsts_; }
+  std::uint32_t our_host() const { return our_host_; }
+  std::uint32_t first_near(std::uint32_t member) const;
+
+ private:
+  Slot* slot_at(NodeId pe) const;
+  void find_hosts();
+  void sync_pairwise();
+  void sync_counted();
+  void sync_hosts(Slot& home);
+  void wait_for(const std::atomic<std::uint64_t>& flag, std::uint64_t sequence);
+
+  World* world_;
+  const AlgorithmTable* algorithms_;
+  Reach reach_;
+  TeamShape shape_;
+  std::uint32_t slot_;
+  std::uint32_t self_;
+  std::uint64_t sequence_;
+  std::uint32_t turns_ = 0;
+  std::uint32_t turns_left_ = kCells;  // until the slowest member has to be waited for
+  std::vector<Slot*> slots_;           // by member; nullptr: on another host
+  std::vector<Slot*> partners_;        // by round of a pairwise synchronisation
+  std::vector<std::uint32_t> neighbours_;
+  std::vector<std::uint32_t> host_firsts_;
+  std::uint32_t our_host_ = 0;
+  bool pairwise_ = false;
 };
 
 }  // namespace terrane::runtime::shmem

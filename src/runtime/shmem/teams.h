@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/shmem/team.h"
+
+namespace terrane::runtime::shmem {
+
+// The teams that this PE is a member of. Owns them, and of every PE's control area the map of taken
+// slots. Teams may be made and destroyed by several threads at a time, unless they have the same
+// parent.
+class Teams {
+ public:
+  // Collective over the world, once, after the control areas are mapped everywhere. `crowded`: the
+  // threads of this PE's host do not fit its processors; `choices`: see AlgorithmTable. An error
+  // where choices are wrong or not the same on all PEs.
+  static base::Result<std::unique_ptr<Teams>> start(World& world, bool crowded,
+                                                    std::string_view choices);
+
+  Team& world_team() { return *world_team_; }
+  // The PEs of our host.
+  Team& shared_team() { return *shared_team_; }
+
+  // A split's outcome, the same at all PEs of the parent; `team` is nullptr where we are no member.
+  struct Split {
+    bool made = false;
+    Team* team = nullptr;
+  };
+  struct Split2d {
+    bool made = false;
+    Team* x = nullptr;
+    Team* y = nullptr;
+  };
+  // Collective over the parent. Not made: the arguments name no PEs of the parent, or some PE is in
+  // as many teams as there can be.
+  Split split_strided(Team& parent, std::int64_t start, std::int64_t stride, std::int64_t size);
+  Split2d split_2d(Team& parent, std::int64_t x_range);
+  // Collective over the team, which is none of the two above. It is gone after.
+  void destroy(Team& team);
+
+  // The team of a deprecated active set; made at the first call, and kept. We are a member.
+  Team& active_set(const TeamShape& shape);
+
+ private:
+  Teams(World& world, AlgorithmTable algorithms);
+
+  // Claims a slot at each PE of the shape, which is free at all of them.
+  std::optional<TeamSeat> claim(const TeamShape& shape);
+  bool claim_slot(const TeamShape& shape, std::uint32_t slot);
+  void release_slot(NodeId pe, std::uint32_t slot);
+  std::uint64_t taken_word(const TeamShape& shape, std::uint32_t word);
+  std::uint64_t last_sequence(const TeamShape& shape, std::uint32_t slot);
+
+  Team* enter(const TeamShape& shape, TeamSeat seat);
+  std::optional<TeamShape> part_of(const TeamShape& parent, std::int64_t start, std::int64_t stride,
+                                   std::int64_t size);
+  TeamShape list(std::vector<NodeId> pes);
+  TeamShape shared_shape();
+  void announce(const TeamShape& shape, TeamSeat seat);
+  TeamSeat await_announcement(const TeamShape& shape);
+  ControlArea& control() const;
+
+  using SetKey = std::array<std::uint32_t, 3>;
+  static SetKey key(const TeamShape& shape) {
+    return {shape.start, static_cast<std::uint32_t>(shape.stride), shape.size};
+  }
+  void file_announcement(NodeId from);
+
+  World* world_;
+  Reach reach_;
+  AlgorithmTable algorithms_;
+  std::unique_ptr<Team> world_team_;
+  std::unique_ptr<Team> shared_team_;
+  std::mutex lock_;  // guards what follows; never held while waiting
+  std::vector<std::unique_ptr<Team>> split_;
+  std::vector<std::unique_ptr<std::vector<NodeId>>> lists_;
+  std::map<SetKey, std::unique_ptr<Team>> active_sets_;
+  std::map<SetKey, TeamSeat> announced_;  // read, but not called here yet
+};
+
+}  // namespace terrane::runtime::shmem

@@ -1,0 +1,182 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <barrier>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/check.h"
+#include "platform/wait.h"
+#include "runtime/shmem/control_layout.h"
+#include "runtime/shmem/teams.h"
+#include "runtime/shmem/world.h"
+
+// A world whose PEs are threads of the test, with their memory in one process: any collective can
+// be run under ThreadSanitizer. Hosts are pretended: memory of a PE on another host is not in
+// reach, and is had through the transport.
+namespace terrane::runtime::shmem {
+
+constexpr std::uint64_t kTestHeapBytes = 16 << 20;
+
+// The memory of all PEs.
+class TestMachine {
+ public:
+  explicit TestMachine(std::vector<std::uint32_t> host_of) : host_of_(std::move(host_of)) {
+    bytes_ = kTestHeapBytes + control_bytes(pes());
+    std::uint64_t all = bytes_ * pes();
+    void* memory = mmap(nullptr, all, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    TERRANE_CHECK(memory != MAP_FAILED, "memory for a test");
+    memory_ = static_cast<std::byte*>(memory);
+  }
+  ~TestMachine() { munmap(memory_, bytes_ * pes()); }
+  TestMachine(const TestMachine&) = delete;
+  TestMachine& operator=(const TestMachine&) = delete;
+
+  std::uint32_t pes() const { return static_cast<std::uint32_t>(host_of_.size()); }
+  std::uint32_t host_of(NodeId pe) const { return host_of_[pe.value]; }
+  std::byte* part(NodeId pe, Part part) const {
+    return memory_ + pe.value * bytes_ + (part == Part::kHeap ? 0 : kTestHeapBytes);
+  }
+  std::uint64_t part_bytes(Part part) const {
+    return part == Part::kHeap ? kTestHeapBytes : bytes_ - kTestHeapBytes;
+  }
+
+ private:
+  std::vector<std::uint32_t> host_of_;
+  std::uint64_t bytes_ = 0;
+  std::byte* memory_ = nullptr;
+};
+
+// What goes between hosts: straight to the memory.
+class TestTransport final : public transport::Transport {
+ public:
+  explicit TestTransport(TestMachine& machine) : machine_(&machine) {}
+  std::string_view name() const override { return "test"; }
+  void send(NodeId, transport::Bytes, transport::Bytes) override {}
+  std::size_t poll(transport::Receiver&) override { return 0; }
+  bool pending() const override { return false; }
+  void sleep(std::uint64_t) override {}
+  void attend() override {}
+  bool unattend() override { return false; }
+  void interrupt() override {}
+  std::byte* reach(NodeId peer, std::uint32_t region) override {
+    return machine_->part(peer, Part{region});
+  }
+  std::uint64_t region_bytes(NodeId, std::uint32_t region) const override {
+    return machine_->part_bytes(Part{region});
+  }
+
+ private:
+  TestMachine* machine_;
+};
+
+class TestWorld final : public World, private SymmetricMemory {
+ public:
+  TestWorld(TestMachine& machine, NodeId self)
+      : machine_(&machine), self_(self), transport_(machine) {}
+
+  NodeId self() const override { return self_; }
+  std::uint32_t pes() const override { return machine_->pes(); }
+  std::uint32_t host_of(NodeId pe) const override { return machine_->host_of(pe); }
+  bool one_host() const override {
+    for (std::uint32_t pe = 0; pe < pes(); ++pe) {
+      if (!in_reach(NodeId{pe})) return false;
+    }
+    return true;
+  }
+  const SymmetricMemory& memory() const override { return *this; }
+  transport::Transport& transport() override { return transport_; }
+  void progress() override { ++progressed_; }
+  [[noreturn]] void fail(std::string_view sentence) override {
+    fprintf(stderr, "PE %u: %.*s\n", self_.value, static_cast<int>(sentence.size()),
+            sentence.data());
+    std::_Exit(70);
+  }
+
+  // Objects of the heap, `offset` bytes from its start.
+  template <typename T>
+  T* heap(std::uint64_t offset = 0) const {
+    return reinterpret_cast<T*>(machine_->part(self_, Part::kHeap) + offset);
+  }
+  std::uint64_t progressed() const { return progressed_; }
+
+ private:
+  std::optional<SymmetricAddress> locate(const void* address, std::uint64_t bytes) const override {
+    auto offset = static_cast<std::uint64_t>(static_cast<const std::byte*>(address) -
+                                             machine_->part(self_, Part::kHeap));
+    if (offset > kTestHeapBytes || bytes > kTestHeapBytes - offset) return std::nullopt;
+    return SymmetricAddress{Part::kHeap, offset};
+  }
+  std::byte* at(NodeId pe, SymmetricAddress place) const override {
+    return in_reach(pe) ? machine_->part(pe, place.part) + place.offset : nullptr;
+  }
+  bool in_reach(NodeId pe) const override {
+    return machine_->host_of(pe) == machine_->host_of(self_);
+  }
+  void nap(std::uint64_t&) override { std::this_thread::yield(); }
+
+  TestMachine* machine_;
+  NodeId self_;
+  TestTransport transport_;
+  std::uint64_t progressed_ = 0;
+};
+
+// One PE of a running test.
+struct TestPe {
+  TestWorld& world;
+  Teams& teams;
+  std::function<void()> everybody;  // waits for all PEs by other means than those under test
+
+  std::uint32_t self() const { return world.self().value; }
+  Team& all() const { return teams.world_team(); }
+};
+
+// How a test's world is made.
+struct TestSetting {
+  std::vector<std::uint32_t> host_of;
+  bool crowded = false;
+  std::string algorithms;
+
+  static TestSetting one_host(std::uint32_t pes, bool crowded = false) {
+    return {std::vector<std::uint32_t>(pes, 0), crowded, {}};
+  }
+  // PEs in turn to hosts of `width`.
+  static TestSetting hosts(std::uint32_t pes, std::uint32_t width) {
+    TestSetting setting;
+    for (std::uint32_t pe = 0; pe < pes; ++pe) setting.host_of.push_back(pe / width);
+    return setting;
+  }
+};
+
+// Runs `program` as every PE of a world.
+inline void run_pes(const TestSetting& setting, const std::function<void(TestPe&)>& program) {
+  TestMachine machine(setting.host_of);
+  std::barrier<> meeting(machine.pes());
+  // The threads of a test are more than there are processors: no waiting PE should keep another
+  // from getting on.
+  platform::share_processors(machine.pes(), 2);
+  std::vector<std::jthread> pes;
+  for (std::uint32_t pe = 0; pe < machine.pes(); ++pe) {
+    pes.emplace_back([&, pe] {
+      TestWorld world(machine, NodeId{pe});
+      auto teams = Teams::start(world, setting.crowded, setting.algorithms);
+      ASSERT_TRUE(teams.ok()) << teams.error().message;
+      TestPe self{world, *teams.value(), [&] { meeting.arrive_and_wait(); }};
+      program(self);
+      meeting.arrive_and_wait();
+    });
+  }
+  pes.clear();
+  platform::share_processors(1, 1);
+}
+
+}  // namespace terrane::runtime::shmem
