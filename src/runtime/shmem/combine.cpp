@@ -1,0 +1,116 @@
+#include "runtime/shmem/combine.h"
+
+#include <array>
+#include <type_traits>
+
+#include "base/check.h"
+
+namespace terrane::runtime::shmem {
+namespace {
+
+// What the arithmetic of T is done in: integers wrap around.
+template <typename T, bool = std::is_integral_v<T>>
+struct Wrapping {
+  using Type = T;
+};
+template <typename T>
+struct Wrapping<T, true> {
+  using Type = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
+};
+
+template <ReduceOp op, typename T>
+inline __attribute__((always_inline)) T apply(T left, T right) {
+  using Wide = typename Wrapping<T>::Type;
+  if constexpr (op == ReduceOp::kAnd) return static_cast<T>(left & right);
+  if constexpr (op == ReduceOp::kOr) return static_cast<T>(left | right);
+  if constexpr (op == ReduceOp::kXor) return static_cast<T>(left ^ right);
+  if constexpr (op == ReduceOp::kMax) return left < right ? right : left;
+  if constexpr (op == ReduceOp::kMin) return right < left ? right : left;
+  if constexpr (op == ReduceOp::kSum) return static_cast<T>(Wide(left) + Wide(right));
+  if constexpr (op == ReduceOp::kProd) return static_cast<T>(Wide(left) * Wide(right));
+}
+
+template <ReduceOp op, typename T>
+inline __attribute__((always_inline)) void loop(void* out, const void* left, const void* right,
+                                                std::uint64_t count) {
+  T* into = static_cast<T*>(out);
+  const T* a = static_cast<const T*>(left);
+  const T* b = static_cast<const T*>(right);
+  for (std::uint64_t i = 0; i < count; ++i) into[i] = apply<op, T>(a[i], b[i]);
+}
+
+template <ReduceOp op, typename T>
+void combine_plainly(void* out, const void* left, const void* right, std::uint64_t count) {
+  loop<op, T>(out, left, right, count);
+}
+
+#if defined(__x86_64__)
+template <ReduceOp op, typename T>
+__attribute__((target("avx2"))) void combine_avx2(void* out, const void* left, const void* right,
+                                                  std::uint64_t count) {
+  loop<op, T>(out, left, right, count);
+}
+const bool has_avx2 = __builtin_cpu_supports("avx2");
+#endif
+
+template <ReduceOp op, typename T>
+const Combine& of() {
+#if defined(__x86_64__)
+  static const Combine wide = {sizeof(T), combine_avx2<op, T>};
+  if (has_avx2) return wide;
+#endif
+  static const Combine plain = {sizeof(T), combine_plainly<op, T>};
+  return plain;
+}
+
+template <typename T>
+const Combine& of_type(ReduceOp op) {
+  if constexpr (std::is_integral_v<T>) {
+    if (op == ReduceOp::kAnd) return of<ReduceOp::kAnd, T>();
+    if (op == ReduceOp::kOr) return of<ReduceOp::kOr, T>();
+    if (op == ReduceOp::kXor) return of<ReduceOp::kXor, T>();
+  }
+  if constexpr (std::is_arithmetic_v<T>) {
+    if (op == ReduceOp::kMax) return of<ReduceOp::kMax, T>();
+    if (op == ReduceOp::kMin) return of<ReduceOp::kMin, T>();
+  }
+  if (op == ReduceOp::kSum) return of<ReduceOp::kSum, T>();
+  TERRANE_CHECK(op == ReduceOp::kProd, "an operation that these elements have");
+  return of<ReduceOp::kProd, T>();
+}
+
+}  // namespace
+
+const Combine& combine_for(ReduceOp op, ElementType type) {
+  switch (type) {
+    case ElementType::kInt8:
+      return of_type<std::int8_t>(op);
+    case ElementType::kInt16:
+      return of_type<std::int16_t>(op);
+    case ElementType::kInt32:
+      return of_type<std::int32_t>(op);
+    case ElementType::kInt64:
+      return of_type<std::int64_t>(op);
+    case ElementType::kUint8:
+      return of_type<std::uint8_t>(op);
+    case ElementType::kUint16:
+      return of_type<std::uint16_t>(op);
+    case ElementType::kUint32:
+      return of_type<std::uint32_t>(op);
+    case ElementType::kUint64:
+      return of_type<std::uint64_t>(op);
+    case ElementType::kFloat:
+      return of_type<float>(op);
+    case ElementType::kDouble:
+      return of_type<double>(op);
+    case ElementType::kLongDouble:
+      return of_type<long double>(op);
+    case ElementType::kComplexFloat:
+      return of_type<std::complex<float>>(op);
+    case ElementType::kComplexDouble:
+      return of_type<std::complex<double>>(op);
+  }
+  __builtin_unreachable();
+}
+
+}  // namespace terrane::runtime::shmem

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace terrane::runtime::shmem {
+
+enum class ReduceOp : std::uint8_t { kAnd, kOr, kXor, kMax, kMin, kSum, kProd };
+enum class ElementType : std::uint8_t {
+  kInt8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kUint8,
+  kUint16,
+  kUint32,
+  kUint64,
+  kFloat,
+  kDouble,
+  kLongDouble,
+  kComplexFloat,
+  kComplexDouble,
+};
+
+// An operation on the elements of arrays that do not overlap, `out` apart, which may be one of
+// them.
+struct Combine {
+  std::uint64_t element_bytes;
+  // out[i] = left[i] op right[i]
+  void (*combine)(void* out, const void* left, const void* right, std::uint64_t count);
+};
+
+// The fastest loop for this processor. Bitwise operations are for integers, kMax and kMin not for
+// complex numbers; others end in an assertion.
+const Combine& combine_for(ReduceOp op, ElementType type);
+
+// The kind of a C type's elements.
+template <typename T>
+constexpr ElementType element_type() {
+  if constexpr (std::is_same_v<T, float>) return ElementType::kFloat;
+  if constexpr (std::is_same_v<T, double>) return ElementType::kDouble;
+  if constexpr (std::is_same_v<T, long double>) return ElementType::kLongDouble;
+  if constexpr (std::is_integral_v<T>) {
+    constexpr std::uint8_t size = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+    return ElementType{static_cast<std::uint8_t>(size + (std::is_signed_v<T> ? 0 : 4))};
+  }
+  // Complex numbers have different types in C and C++, and the same layout.
+  if constexpr (!std::is_arithmetic_v<T>) {
+    return sizeof(T) == sizeof(std::complex<float>) ? ElementType::kComplexFloat
+                                                    : ElementType::kComplexDouble;
+  }
+}
+
+}  // namespace terrane::runtime::shmem

@@ -1,0 +1,87 @@
+#include "runtime/shmem/segments.h"
+
+namespace terrane::runtime::shmem {
+namespace {
+
+// Always in the members' order: then all have the same bits.
+void reduce_inline(Team& team, void* dest, const void* source, std::uint64_t count,
+                   const Combine& operation) {
+  std::uint64_t bytes = count * operation.element_bytes;
+  alignas(kCacheLine) std::byte sum[kCellBytes];
+  Team::Turn turn = team.next_turn();
+  team.show(turn, source, bytes);
+  std::memcpy(sum, team.see(turn, 0), bytes);
+  for (std::uint32_t member = 1; member < team.size(); ++member) {
+    operation.combine(sum, sum, team.see(turn, member), count);
+  }
+  std::memcpy(dest, sum, bytes);
+}
+
+// Combines our segment of all sources, and gives use(first, piece, count) each piece of the result.
+template <typename Use>
+void reduce_segment(Team& team, const Arrays& arrays, Use use) {
+  Pieces pieces(team, arrays);
+  Segment ours = segment_of(team, arrays, team.self());
+  for (std::uint64_t first = ours.first; first < ours.end; first += pieces.elements()) {
+    std::uint64_t count = std::min(pieces.elements(), ours.end - first);
+    pieces.fetch(first, count);
+    std::byte* sum = pieces.room();
+    arrays.operation->combine(sum, pieces.of(0), pieces.of(1), count);
+    for (std::uint32_t member = 2; member < team.size(); ++member) {
+      arrays.operation->combine(sum, sum, pieces.of(member), count);
+    }
+    use(first, sum, count);
+  }
+}
+
+// Each PE stores its segment to all targets. Where the targets are the sources this is safe: nobody
+// else reads the segment.
+void reduce_put(Team& team, const Arrays& arrays) {
+  team.sync();
+  reduce_segment(team, arrays, [&](std::uint64_t first, std::byte* sum, std::uint64_t count) {
+    SymmetricAddress to = arrays.dest + first * arrays.element_bytes();
+    for_each_member(team, [&](std::uint32_t member) {
+      team.reach().put(team.pe(member), to, sum, count * arrays.element_bytes());
+    });
+  });
+  team.reach().quiet();
+  team.sync();
+}
+
+// Each PE stores its segment to its own target, and loads the others' from theirs.
+void reduce_get(Team& team, const Arrays& arrays, std::byte* dest) {
+  team.sync();
+  reduce_segment(team, arrays, [&](std::uint64_t first, std::byte* sum, std::uint64_t count) {
+    std::memcpy(dest + first * arrays.element_bytes(), sum, count * arrays.element_bytes());
+  });
+  team.sync();
+  for_each_member(team, [&](std::uint32_t member) {
+    if (member == team.self()) return;
+    Segment segment = segment_of(team, arrays, member);
+    std::uint64_t offset = segment.first * arrays.element_bytes();
+    team.reach().start_get(team.pe(member), arrays.dest + offset, dest + offset,
+                           (segment.end - segment.first) * arrays.element_bytes());
+  });
+  team.reach().quiet();
+  team.sync();
+}
+
+}  // namespace
+
+void reduce(Team& team, void* dest, const void* source, std::uint64_t count,
+            const Combine& operation) {
+  std::uint64_t bytes = count * operation.element_bytes;
+  if (count == 0) return;
+  if (team.size() == 1) return move_bytes(dest, source, bytes);
+  Algorithm algorithm = team.choose(Collective::kReduce, bytes);
+  if (algorithm == Algorithm::kInline) return reduce_inline(team, dest, source, count, operation);
+  Arrays arrays{symmetric(team, dest, bytes, "dest"), symmetric(team, source, bytes, "source"),
+                count, &operation};
+  if (algorithm == Algorithm::kGet) {
+    reduce_get(team, arrays, static_cast<std::byte*>(dest));
+  } else {
+    reduce_put(team, arrays);
+  }
+}
+
+}  // namespace terrane::runtime::shmem

@@ -1,0 +1,45 @@
+#include "runtime/shmem/segments.h"
+
+namespace terrane::runtime::shmem {
+namespace {
+
+constexpr std::uint64_t kNearPieceBytes = 8192;
+// Large enough to hide a round trip, small enough that those of all members fit in memory.
+constexpr std::uint64_t kFarPieceBytes = 256 << 10, kFarBytes = 16 << 20;
+
+}  // namespace
+
+Pieces::Pieces(Team& team, const Arrays& arrays) : team_(&team), arrays_(&arrays) {
+  std::uint64_t bytes = kNearPieceBytes;
+  if (!team.on_one_host()) {
+    bytes = std::clamp(kFarBytes / team.size(), kNearPieceBytes, kFarPieceBytes);
+  }
+  std::uint64_t whole = std::max<std::uint64_t>(arrays.count, 1);
+  elements_ = std::min(std::max<std::uint64_t>(bytes / arrays.element_bytes(), 1), whole);
+  std::uint64_t piece = elements_ * arrays.element_bytes();
+  room_ = std::make_unique_for_overwrite<std::byte[]>(2 * piece);
+  if (!team.on_one_host()) {
+    fetched_ = std::make_unique_for_overwrite<std::byte[]>(piece * team.size());
+  }
+}
+
+void Pieces::fetch(std::uint64_t first, std::uint64_t count) {
+  first_ = first;
+  if (!fetched_) return;
+  std::uint64_t piece = elements_ * arrays_->element_bytes();
+  for (std::uint32_t member = 0; member < team_->size(); ++member) {
+    NodeId pe = team_->pe(member);
+    if (team_->world().memory().in_reach(pe)) continue;
+    team_->reach().start_get(pe, arrays_->source + first * arrays_->element_bytes(),
+                             fetched_.get() + member * piece, count * arrays_->element_bytes());
+  }
+  team_->reach().quiet();
+}
+
+const std::byte* Pieces::of(std::uint32_t member) const {
+  SymmetricAddress place = arrays_->source + first_ * arrays_->element_bytes();
+  if (const std::byte* near = team_->world().memory().at(team_->pe(member), place)) return near;
+  return fetched_.get() + member * elements_ * arrays_->element_bytes();
+}
+
+}  // namespace terrane::runtime::shmem

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "runtime/shmem/team.h"
+
+// What several collectives are made of.
+namespace terrane::runtime::shmem {
+
+inline SymmetricAddress operator+(SymmetricAddress place, std::uint64_t bytes) {
+  return {place.part, place.offset + bytes};
+}
+
+// Where an argument lies at every PE. Where it is not symmetric the job ends.
+inline SymmetricAddress symmetric(Team& team, const void* address, std::uint64_t bytes,
+                                  const char* argument) {
+  auto place = team.world().memory().locate(address, bytes);
+  if (!place) {
+    team.world().fail(fmt::format(
+        "a collective operation's {} at {} with {} bytes is not symmetric: use memory of "
+        "shmem_malloc that is large enough, or a static variable",
+        argument, address, bytes));
+  }
+  return *place;
+}
+
+// Calls visit(member) for all members, beginning with our neighbour so that not all PEs turn to the
+// same one; ourselves at the end.
+template <typename Visit>
+void for_each_member(const Team& team, Visit visit) {
+  for (std::uint32_t step = 1; step <= team.size(); ++step) {
+    visit((team.self() + step) % team.size());
+  }
+}
+
+inline void move_bytes(void* to, const void* from, std::uint64_t bytes) {
+  if (bytes != 0 && to != from) std::memmove(to, from, bytes);
+}
+
+}  // namespace terrane::runtime::shmem
