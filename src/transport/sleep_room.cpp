@@ -29,11 +29,16 @@ base::Result<> SleepRoom::watch(NewsSource& source, int fd) {
   if (::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
     return base::errno_error("transport: a descriptor to sleep on");
   }
-  watched_.push_back({&source, fd});
-  if (std::find(sources_.begin(), sources_.end(), &source) == sources_.end()) {
-    sources_.push_back(&source);
-  }
+  bool known = std::any_of(sources_.begin(), sources_.end(),
+                           [&](const Source& one) { return one.news == &source; });
+  if (!known) sources_.emplace_back().news = &source;
+  watched_.push_back({&of(source), fd});
   return {};
+}
+
+SleepRoom::Source& SleepRoom::of(NewsSource& source) {
+  return *std::find_if(sources_.begin(), sources_.end(),
+                       [&](const Source& one) { return one.news == &source; });
 }
 
 // The bell is emptied only by who is alone here: another sleeper might not have heard it yet.
@@ -49,13 +54,13 @@ void SleepRoom::empty_bell() {
 
 bool SleepRoom::must_wake() {
   bool news = false;
-  for (NewsSource* source : sources_) news = source->look() || news;
+  for (Source& source : sources_) news = (!is_attended(source) && source.news->look()) || news;
   return news;
 }
 
 bool SleepRoom::arm_all() {
   bool armed = true;
-  for (NewsSource* source : sources_) armed = source->arm() && armed;
+  for (Source& source : sources_) armed = (is_attended(source) || source.news->arm()) && armed;
   return armed;
 }
 
@@ -63,14 +68,13 @@ void SleepRoom::sleep(std::uint64_t timeout_ns) {
   std::uint64_t start_ns = platform::now_ns();
   enter();
   for (std::uint64_t slept_ns = 0;;) {
-    // While others attend we only wait for the bell: they look, and to look beside them would take
-    // turns with them at a lock that they hold nearly all the time. Whoever unattends arms the
+    // Where others attend to a source we leave it alone: they look, and to look beside them would
+    // take turns with them at a lock that they hold nearly all the time. Whoever unattends arms the
     // descriptors and brings them back into sight.
-    bool attended = attending_.load() != 0;
-    if (interrupts_.take() || (!attended && must_wake())) break;
+    if (interrupts_.take() || must_wake()) break;
     if (slept_ns >= timeout_ns) break;
     // Descriptors are armed first and looked at afterwards by the kernel.
-    if (!attended && !arm_all()) continue;
+    if (!arm_all()) continue;
     show_descriptors();
     wait(timeout_ns - slept_ns);
     if (interrupts_.take()) break;
@@ -93,10 +97,10 @@ void SleepRoom::wait(std::uint64_t timeout_ns) {
 
 void SleepRoom::show_descriptors() {
   std::lock_guard hold(lock_);
-  bool show = attending_.load() == 0;
-  if (show == shown_) return;
-  shown_ = show;
-  for (const Watched& watched : watched_) {
+  for (Watched& watched : watched_) {
+    bool show = !is_attended(*watched.source);
+    if (show == watched.shown) continue;
+    watched.shown = show;
     epoll_event event{.events = show ? EPOLLIN : 0u, .data = {.fd = watched.fd}};
     ::epoll_ctl(poll_.get(), EPOLL_CTL_MOD, watched.fd, &event);
   }
@@ -105,23 +109,41 @@ void SleepRoom::show_descriptors() {
 // False when there is something already.
 bool SleepRoom::arm_for_sleepers() {
   bool armed = true;
-  for (NewsSource* source : sources_) {
-    if (source->needs_arming()) armed = source->arm() && armed;
+  for (Source& source : sources_) {
+    if (source.news->needs_arming()) armed = source.news->arm() && armed;
   }
   return armed;
 }
 
 void SleepRoom::attend() {
   if (attending_.fetch_add(1) != 0) return;
-  for (NewsSource* source : sources_) source->attended(true);
+  for (Source& source : sources_) source.news->attended(true);
   if (sleepers_.load() != 0) show_descriptors();
 }
 
 bool SleepRoom::unattend() {
   if (attending_.fetch_sub(1) != 1) return false;  // others go on polling
-  for (NewsSource* source : sources_) source->attended(false);
+  for (Source& source : sources_) source.news->attended(false);
   if (sleepers_.load() == 0) return true;
   bool armed = arm_for_sleepers();
+  show_descriptors();
+  return !armed;
+}
+
+void SleepRoom::attend(NewsSource& source) {
+  Source& one = of(source);
+  if (one.attending.fetch_add(1) != 0) return;
+  source.attended(true);
+  if (sleepers_.load() != 0) show_descriptors();
+}
+
+bool SleepRoom::unattend(NewsSource& source) {
+  Source& one = of(source);
+  if (one.attending.fetch_sub(1) != 1) return false;
+  source.attended(false);
+  if (attending_.load() != 0) return false;
+  if (sleepers_.load() == 0) return true;
+  bool armed = !source.needs_arming() || source.arm();
   show_descriptors();
   return !armed;
 }

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "base/result.h"
@@ -43,6 +44,9 @@ class SleepRoom {
   void attend();
   // True: something is there already that nobody was woken for.
   bool unattend();
+  // The same for what one source brings.
+  void attend(NewsSource& source);
+  bool unattend(NewsSource& source);
   bool is_attended() const { return attending_.load() != 0; }
   // Ends the sleep of every thread, now or the next one. Async-signal-safe.
   void interrupt();
@@ -54,11 +58,20 @@ class SleepRoom {
   }
 
  private:
+  struct Source {
+    NewsSource* news;
+    std::atomic<std::uint32_t> attending{0};
+  };
   struct Watched {
-    NewsSource* source;
+    Source* source;
     int fd;
+    bool shown = true;
   };
 
+  Source& of(NewsSource& source);
+  bool is_attended(const Source& source) const {
+    return attending_.load() != 0 || source.attending.load() != 0;
+  }
   void enter();
   void leave() { sleepers_.fetch_sub(1); }
   bool must_wake();
@@ -70,13 +83,12 @@ class SleepRoom {
 
   UniqueFd poll_;
   UniqueFd bell_;  // an eventfd
-  std::vector<Watched> watched_;
-  std::vector<NewsSource*> sources_;
+  std::deque<Source> sources_;
   InterruptLedger interrupts_;
   std::atomic<std::uint32_t> sleepers_{0};
   std::atomic<std::uint32_t> attending_{0};
   SpinLock lock_;  // of what follows, and of entering
-  bool shown_ = true;
+  std::vector<Watched> watched_;
 };
 
 }  // namespace terrane::transport

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/check.h"
 #include "platform/wait.h"
 #include "transport/ucx/ucx_transport.h"
 
@@ -35,30 +36,43 @@ base::Result<> UcxTransport::check_key(NodeId peer, std::uint32_t region) const 
                      peer.value);
 }
 
-// Whoever sleeps hears of what this thread has taken in and does not deliver.
-void UcxTransport::progress_for_one_sided() {
-  progress();
-  if (inbox_.has_deliverable() || inbox_.has_broken() || outbox_.has_failures()) {
-    sleepers_room_->ring();
-  }
+// What has come for a receiver, or tells of a loss, is left to whoever sleeps.
+bool UcxTransport::has_news() const {
+  return inbox_.has_deliverable() || inbox_.has_broken() || outbox_.has_failures();
 }
 
-// Until `done` holds; it is asked by the thread that is inside.
+// Until `done` holds; it is asked by the thread that is inside. What UCX brings meanwhile wakes no
+// sleeper, unless there is something for a receiver: then they have the descriptors back.
 template <typename Done>
 void UcxTransport::wait_until(Done done) {
   platform::Backoff backoff;
-  for (;;) {
-    bool patient = false;
+  bool attends = true;
+  bool news = false;
+  sleepers_room_->attend(*this);
+  for (bool over = false; !over;) {
+    bool had_news = news;
     if (worker_->try_enter()) {
-      progress_for_one_sided();
-      bool over = done();
-      patient = !over && !backoff.pause() && worker_->arm();
+      progress();
+      over = done();
+      news = has_news();
       outbox_.leave_worker();
-      if (over) return;
     }
-    pollfd watched{.fd = worker_->event_fd(), .events = POLLIN, .revents = 0};
-    if (patient) ::poll(&watched, 1, kNap_ms);
+    bool ring = news && !had_news;
+    if (attends && (over || news)) {
+      attends = false;
+      ring = sleepers_room_->unattend(*this) || ring;
+    }
+    if (ring) sleepers_room_->ring();
+    if (!over && !backoff.pause()) nap();
   }
+}
+
+void UcxTransport::nap() {
+  if (!worker_->try_enter()) return;
+  bool armed = worker_->arm();
+  outbox_.leave_worker();
+  pollfd watched{.fd = worker_->event_fd(), .events = POLLIN, .revents = 0};
+  if (armed) ::poll(&watched, 1, kNap_ms);
 }
 
 // UCX ends the requests toward a peer that is gone once its endpoint is closed.
@@ -171,25 +185,41 @@ base::Result<> UcxTransport::fence() {
 }
 
 base::Result<> UcxTransport::quiet(NodeId peer) {
+  TERRANE_CHECK(peer.value < lost_.size(), "quiet is toward a node of the job");
   if (auto done = Transport::quiet(peer); !done || peer == self_) return done;
-  if (worker_->inside()) return must_not_wait();
-  worker_->enter();
-  std::uint64_t started = memory_.started(peer);
-  ucs_status_ptr_t request = memory_.is_flushed(peer) ? nullptr : memory_.flush(peer);
-  outbox_.leave_worker();
-  auto done = finish(peer, request);
-  if (!done || request == nullptr) return done;
-  worker_->enter();
-  memory_.flushed(peer, started);
-  outbox_.leave_worker();
-  return {};
+  return flush(peer.value, peer.value + 1);
 }
 
 base::Result<> UcxTransport::quiet() {
-  base::Result<> all = Transport::quiet();
-  for (std::uint32_t node = 0; node < lost_.size(); ++node) {
-    auto one = quiet(NodeId{node});
-    if (!one && all) all = one;
+  if (auto done = Transport::quiet(); !done) return done;
+  return flush(0, static_cast<std::uint32_t>(lost_.size()));
+}
+
+// All of them at the same time. The error is the first peer's.
+base::Result<> UcxTransport::flush(std::uint32_t first, std::uint32_t end) {
+  struct Flush {
+    NodeId peer;
+    std::uint64_t started;
+    ucs_status_ptr_t request;
+  };
+  if (worker_->inside()) return must_not_wait();
+  std::vector<Flush> flushes;
+  worker_->enter();
+  for (std::uint32_t node = first; node < end; ++node) {
+    NodeId peer{node};
+    if (memory_.is_flushed(peer)) continue;
+    flushes.push_back({peer, memory_.started(peer), memory_.flush(peer)});
+    if (flushes.back().request == nullptr) memory_.flushed(peer, flushes.back().started);
+  }
+  outbox_.leave_worker();
+  base::Result<> all;
+  for (const Flush& one : flushes) {
+    auto done = finish(one.peer, one.request);
+    if (!done && all) all = done;
+    if (!done || one.request == nullptr) continue;
+    worker_->enter();
+    memory_.flushed(one.peer, one.started);
+    outbox_.leave_worker();
   }
   return all;
 }

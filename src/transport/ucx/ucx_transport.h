@@ -90,14 +90,16 @@ class UcxTransport final : public PartTransport {
   // One-sided calls.
   base::Result<> describe(NodeId peer, ucs_status_t status) const;
   base::Result<> check_key(NodeId peer, std::uint32_t region) const;
-  void progress_for_one_sided();
+  bool has_news() const;
   template <typename Done>
   void wait_until(Done done);
+  void nap();
   base::Result<> finish(NodeId peer, ucs_status_ptr_t request);
   template <typename Start>
   base::Result<> perform(NodeId peer, std::uint32_t region, Start start);
   template <typename Start>
   base::Result<> begin(NodeId peer, std::uint32_t region, Start start);
+  base::Result<> flush(std::uint32_t first, std::uint32_t end);
 
   NodeId self_;
   std::string description_;

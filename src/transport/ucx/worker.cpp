@@ -77,6 +77,11 @@ base::Result<> Worker::configure(ucp_config_t* config, const WorkerOptions& opti
   auto set = [&](const char* name, const std::string& value) {
     return api_.config_modify(config, name, value.c_str());
   };
+  // UCX 1.13 takes the options of a single transport without its name, and does not mind others.
+  auto set_tcp = [&](const std::string& name, const std::string& value) {
+    set(name.c_str(), value);
+    set(("TCP_" + name).c_str(), value);
+  };
   if (ucs_status_t status = set("TLS", transports_allowed()); status != UCS_OK) {
     return failed("the transports", status);
   }
@@ -87,13 +92,13 @@ base::Result<> Worker::configure(ucp_config_t* config, const WorkerOptions& opti
     set("RNDV_THRESH", kRendezvousFrom);
   }
   if (options.one_sided && std::getenv("UCX_TCP_TX_SEG_SIZE") == nullptr) {
-    set("TCP_TX_SEG_SIZE", kSegment);
+    set_tcp("TX_SEG_SIZE", kSegment);
   }
   if (ucs_status_t status = set("ATOMIC_MODE", kAtomics); status != UCS_OK) {
     return failed("the kind of its atomics", status);
   }
   if (options.nodes > kConnectionsByDefault) {
-    set("TCP_MAX_NUM_EPS", std::to_string(2 * options.nodes));
+    set_tcp("MAX_NUM_EPS", std::to_string(2 * options.nodes));
   }
   return {};
 }
