@@ -6,10 +6,7 @@
 #include <terrane/shmem/functions.h>
 
 #ifdef __cplusplus
-#define TERRANE_SHMEM_NOEXCEPT noexcept
 extern "C" {
-#else
-#define TERRANE_SHMEM_NOEXCEPT
 #endif
 
 #define TERRANE_SHMEM_DECLARE(RETURNS, NAME, PARAMETERS) \

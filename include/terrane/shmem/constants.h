@@ -5,6 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+#define TERRANE_SHMEM_NOEXCEPT noexcept
+#else
+#define TERRANE_SHMEM_NOEXCEPT
+#endif
+
 #define SHMEM_MAJOR_VERSION 1
 #define SHMEM_MINOR_VERSION 6
 #define SHMEM_MAX_NAME_LEN 64
@@ -20,6 +26,15 @@ typedef struct {
 typedef struct {
   size_t total_ops;
 } shmem_ctx_session_config_t;
+
+/* C++ has no _Complex of its own; compilers lend it C's. */
+#ifdef __cplusplus
+__extension__ typedef __complex__ float terrane_shmem_complexf;
+__extension__ typedef __complex__ double terrane_shmem_complexd;
+#else
+typedef float _Complex terrane_shmem_complexf;
+typedef double _Complex terrane_shmem_complexd;
+#endif
 
 /* Handles that need no object: a program may compare them, and store them before main. */
 #define SHMEM_TEAM_INVALID ((shmem_team_t)0)

@@ -27,6 +27,13 @@ struct terrane_shmem_fast {
 };
 extern __attribute__((visibility("default"))) struct terrane_shmem_fast terrane_shmem_fast;
 
+/* What every context begins with: the PEs of its team. */
+struct terrane_shmem_context {
+  uint32_t start;
+  int32_t stride;
+  uint32_t size;
+};
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,15 +5,6 @@
 #ifndef TERRANE_SHMEM_TYPES_H
 #define TERRANE_SHMEM_TYPES_H
 
-/* C++ has no _Complex of its own; compilers lend it C's. */
-#ifdef __cplusplus
-__extension__ typedef __complex__ float terrane_shmem_complexf;
-__extension__ typedef __complex__ double terrane_shmem_complexd;
-#else
-typedef float _Complex terrane_shmem_complexf;
-typedef double _Complex terrane_shmem_complexd;
-#endif
-
 /* Building stones */
 #define TERRANE_SHMEM_REALS(X, D) X(D, float, float) X(D, double, double)
 #define TERRANE_SHMEM_COMPLEXES(X, D) \

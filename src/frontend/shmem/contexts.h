@@ -1,0 +1,54 @@
+#pragma once
+
+#include <shmem.h>
+#include <terrane/shmem/fast.h>
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "runtime/shmem/context.h"
+
+namespace terrane::frontend::shmem {
+
+using runtime::shmem::Context;
+using runtime::shmem::TeamShape;
+
+// A context with what the program said when it made it. It begins with what the inlined calls read.
+struct ContextObject : terrane_shmem_context {
+  ContextObject(const TeamShape& shape, shmem_team_t team, long options);
+
+  Context context;
+  shmem_team_t team;
+  long options;
+  std::thread::id maker = std::this_thread::get_id();
+  bool in_use = true;
+  // The session that the program announced: hints, of which none changes what we do.
+  std::atomic<bool> session{false};
+  std::atomic<long> session_options{0};
+  std::atomic<std::size_t> session_operations{SIZE_MAX};
+};
+
+// The contexts of this process. Owns them: a destroyed one is kept for the next that is made, so
+// that a handle that the program uses too long names no freed memory. Any thread; the lock is held
+// while a context is made or destroyed, never while it is used.
+class Contexts {
+ public:
+  static Contexts& of_process();
+
+  // nullptr where options are none of SHMEM_CTX_...
+  ContextObject* make(const TeamShape& shape, shmem_team_t team, long options);
+  void destroy(ContextObject& context);
+  // Whether it is one of ours that was not destroyed.
+  bool has(shmem_ctx_t handle);
+  // Of a world of so many PEs.
+  ContextObject& standard(std::uint32_t pes);
+
+ private:
+  std::mutex mutex_;
+  std::deque<ContextObject> made_;
+};
+
+}  // namespace terrane::frontend::shmem

@@ -1,0 +1,83 @@
+#include "runtime/shmem/copy.h"
+
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace terrane::runtime::shmem {
+
+namespace {
+
+#if defined(__SSE2__)
+constexpr std::uint64_t kLine = 64;
+
+void stream_line(std::byte* to, const std::byte* from) {
+  auto* in = reinterpret_cast<const __m128i*>(from);
+  auto* out = reinterpret_cast<__m128i*>(to);
+  __m128i a = _mm_loadu_si128(in), b = _mm_loadu_si128(in + 1);
+  __m128i c = _mm_loadu_si128(in + 2), d = _mm_loadu_si128(in + 3);
+  _mm_stream_si128(out, a);
+  _mm_stream_si128(out + 1, b);
+  _mm_stream_si128(out + 2, c);
+  _mm_stream_si128(out + 3, d);
+}
+
+void stream(std::byte* to, const std::byte* from, std::uint64_t bytes) {
+  std::uint64_t head = (kLine - reinterpret_cast<std::uintptr_t>(to) % kLine) % kLine;
+  std::memcpy(to, from, head);
+  std::uint64_t at = head;
+  for (; at + kLine <= bytes; at += kLine) stream_line(to + at, from + at);
+  std::memcpy(to + at, from + at, bytes - at);
+  _mm_sfence();  // such stores are in no order with others
+}
+#else
+void stream(std::byte* to, const std::byte* from, std::uint64_t bytes) {
+  std::memcpy(to, from, bytes);
+}
+#endif
+
+// The compiler makes one load and one store of a block whose size it knows.
+template <std::uint64_t kBlock>
+void copy_blocks(std::byte* to, const std::byte* from, const Strides& strides) {
+  for (std::uint64_t i = 0; i < strides.count; ++i) {
+    std::memcpy(to, from, kBlock);
+    to += strides.to;
+    from += strides.from;
+  }
+}
+
+}  // namespace
+
+void copy(void* to, const void* from, std::uint64_t bytes) {
+  if (bytes > kStreamBytes) {
+    return stream(static_cast<std::byte*>(to), static_cast<const std::byte*>(from), bytes);
+  }
+  std::memcpy(to, from, bytes);
+}
+
+void copy_strided(std::byte* to, const std::byte* from, const Strides& strides) {
+  auto block = static_cast<std::ptrdiff_t>(strides.block);
+  if (strides.to == block && strides.from == block) return copy(to, from, strides.payload());
+  switch (strides.block) {
+    case 1:
+      return copy_blocks<1>(to, from, strides);
+    case 2:
+      return copy_blocks<2>(to, from, strides);
+    case 4:
+      return copy_blocks<4>(to, from, strides);
+    case 8:
+      return copy_blocks<8>(to, from, strides);
+    case 16:
+      return copy_blocks<16>(to, from, strides);
+    default:
+      for (std::uint64_t i = 0; i < strides.count; ++i) {
+        std::memcpy(to, from, strides.block);
+        to += strides.to;
+        from += strides.from;
+      }
+  }
+}
+
+}  // namespace terrane::runtime::shmem
