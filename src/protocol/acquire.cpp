@@ -58,6 +58,15 @@ Task<bool> Hlrc::barrier(Strand& s, BarrierId id, std::uint32_t threads_here) {
   co_return true;
 }
 
+Task<bool> Hlrc::last_barrier(Strand& s, BarrierId id) {
+  Event come = BarrierEnter{id, 1, s.waiter()};
+  co_await s.call(come);
+  co_await release(s);
+  Event arrive = BarrierArrive{id, s.waiter()};
+  co_await s.call(arrive);
+  co_return true;
+}
+
 // Barriers of different threads may depart at once. A set says only what earlier departures have
 // not told, so it is applied after them.
 Task<bool> Hlrc::wait_for_departure(Strand& s, std::uint32_t number) {
@@ -88,15 +97,19 @@ Task<bool> Hlrc::leave(Strand& s) {
   co_return true;
 }
 
-// What the acquired notice set (s.inbox) makes stale is dropped; only then does this node know what
-// it says.
+// What the acquired notice set (s.inbox) makes stale is dropped, or brought up to date; only then
+// does this node know what it says.
 Task<bool> Hlrc::apply(Strand& s, bool everyone) {
   if (config_.nodes == 1) co_return true;
   co_await enter(s);
   select_invalid(s);
   for (std::size_t i = 0; i < s.runs.size(); ++i) {
     BlockRange run = s.runs[i];
-    co_await invalidate(s, run, false);
+    if (everyone) {
+      co_await renew_or_invalidate(s, run);
+    } else {
+      co_await invalidate(s, run, false);
+    }
   }
   Event learn = Learn{s.inbox, everyone};
   co_await s.tell(learn);
@@ -280,6 +293,7 @@ Task<bool> Hlrc::drop_run(Strand& s, BlockRange run) {
     entries_[b].failures = 0;
     entries_[b].brought = 0;
     entries_[b].skip = 0;
+    entries_[b].missed = 0;
   }
   if (!mutant(Mutant::kDropKeepsMemory)) co_await s.view(StepKind::kPunch, run);
   for (std::uint64_t b = run.first; b < run.end(); ++b)

@@ -47,6 +47,10 @@ class BlockEntry {
   BlockState state() const {
     return static_cast<BlockState>(word_.load(std::memory_order_relaxed) & 3);
   }
+  // For who does not hold the lock: what the last holder changed is seen with the state.
+  BlockState settled_state() const {
+    return static_cast<BlockState>(word_.load(std::memory_order_acquire) & 3);
+  }
   bool busy() const { return word_.load(std::memory_order_relaxed) & kBusy; }
   // Gives the lock back with a new state; true when somebody sleeps and has to be woken.
   bool unlock(BlockState state) {
@@ -63,6 +67,11 @@ class BlockEntry {
   // one, counted from 1; 0: it never was here.
   std::uint8_t brought = 0;
   std::uint16_t skip = 0;
+  // At a node that has a copy, in rounds between barriers (renew.cpp): the latest one in which it
+  // was missed or renewed, in how many on end it was missed, and renewals since the last miss.
+  std::uint16_t round = 0;
+  std::uint8_t missed = 0;
+  std::uint8_t renewed = 0;
 
  private:
   std::atomic<std::uint32_t> word_{0};

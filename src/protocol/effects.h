@@ -151,14 +151,16 @@ enum class StepKind : std::uint8_t {
   kZap,        // blocks leave the application view; data stay
   kScan,       // appends the runs written since protected to Strand::runs, and protects them (write
                // detection kScan)
-  kCopyHome,   // node's copy of block -> ours
+  kCopyHome,   // node's copy of block -> ours; flag: -> aside, at block number `value` there
   kCopyTwin,   // our block -> its twin
   kStoreDiff,  // bytes of our block that differ from its twin -> node's copy, and the twin if flag.
                // Result: how many
-  kFetch,     // where node's memory cannot be reached, in one exchange, for each of the blocks: its
-              // home word; unless tracked, it is wanted; then node's copy -> ours. Result: a bit
-              // for each tracked block
-  kPostDiff,  // the same as kStoreDiff, but the bytes are only on their way to node afterwards
+  kMerge,  // block number `value` aside -> ours; flag: the bytes that differ from our twin alone,
+           // to our block and the twin
+  kFetch,  // where node's memory cannot be reached, in one exchange, for each of the blocks: its
+           // home word; unless tracked, it is wanted; then node's copy -> ours, or aside if flag.
+           // Result: a bit for each tracked block
+  kPostDiff,    // the same as kStoreDiff, but the bytes are only on their way to node afterwards
   kAwaitFlush,  // until everything that this strand posted is at its homes
   kPunch,       // the memory of blocks and their twins goes back to the machine; they read as zeros
 };

@@ -130,10 +130,10 @@ Task<std::uint64_t> Hlrc::find_home(Strand& s, std::uint64_t block, Access wante
   co_return home;
 }
 
-// The home's bytes; by the home's words the copies stay leases or not.
-Task<bool> Hlrc::fetch(Strand& s, BlockRange run, NodeId home) {
+// The home's bytes, into our blocks or aside; by the home's words the copies stay leases or not.
+Task<bool> Hlrc::fetch(Strand& s, BlockRange run, NodeId home, bool aside) {
   if (!reaches(home)) {
-    co_await fetch_by_message(s, run, home);
+    co_await fetch_by_message(s, run, home, aside);
     co_return true;
   }
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
@@ -146,15 +146,15 @@ Task<bool> Hlrc::fetch(Strand& s, BlockRange run, NodeId home) {
       std::uint64_t was = co_await s.at(StepKind::kSetWanted, home, BlockId{b});
       if (was) mark(Mark::kFaultFindsWantedSet);
     }
-    co_await s.at(StepKind::kCopyHome, home, BlockId{b});
+    co_await s.at(StepKind::kCopyHome, home, BlockId{b}, b - run.first, aside);
   }
   co_return true;
 }
 
 // The home does for us, in the same order, what we would do in its memory.
-Task<bool> Hlrc::fetch_by_message(Strand& s, BlockRange run, NodeId home) {
+Task<bool> Hlrc::fetch_by_message(Strand& s, BlockRange run, NodeId home, bool aside) {
   std::uint64_t tracked =
-      co_await s.perform({.kind = StepKind::kFetch, .node = home, .blocks = run});
+      co_await s.perform({.kind = StepKind::kFetch, .flag = aside, .node = home, .blocks = run});
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     if (tracked >> (b - run.first) & 1) {
       mark(Mark::kFaultFetchesTrackedByMessage);
@@ -220,7 +220,8 @@ Task<bool> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId ho
   if (home != kNoNode) {
     entries_[block].brought = 1;
     if (!enters_free(wanted) && !late) co_await extend_run(s, run, home);
-    co_await fetch(s, run, home);
+    co_await fetch(s, run, home, false);
+    for (std::uint64_t b = run.first; b < run.end(); ++b) note_miss(b);
   }
   if (late) {
     co_await s.pause();

@@ -26,6 +26,8 @@ struct HlrcConfig {
   bool enters_protected = true;
   std::uint64_t max_cached = ~0ull;  // copies of others' blocks kept at once
   std::uint32_t max_run = 16;        // blocks that one miss brings, at most kMaxRun
+  std::uint8_t hot_after = 2;        // rounds on end in which a copy is missed until it is renewed
+  std::uint8_t most_renewed = 15;    // renewals on end; then a miss has to show that it is used
 };
 
 // The memory that a node's protocol works in; zeroed, owned by the host.
@@ -60,6 +62,9 @@ class Hlrc {
   Task<bool> lock(Strand& s, LockId lock);
   Task<LockResult> unlock(Strand& s, LockId lock);
   Task<bool> barrier(Strand& s, BarrierId barrier, std::uint32_t threads_here);
+  // The barrier after which this node leaves the job: what it wrote is home, and all are here. The
+  // copies are of no use any more; nobody may be asked for anything afterwards.
+  Task<bool> last_barrier(Strand& s, BarrierId barrier);
   // Drops this node's copies in the range; what they hold goes home first. punch: their memory is
   // given back.
   Task<bool> evict(Strand& s, BlockRange range, bool punch);
@@ -86,8 +91,8 @@ class Hlrc {
   Task<bool> fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home);
   Task<bool> extend_run(Strand& s, BlockRange& run, NodeId home);
   Task<bool> may_bring(Strand& s, std::uint64_t block, NodeId home);
-  Task<bool> fetch(Strand& s, BlockRange run, NodeId home);
-  Task<bool> fetch_by_message(Strand& s, BlockRange run, NodeId home);
+  Task<bool> fetch(Strand& s, BlockRange run, NodeId home, bool aside);
+  Task<bool> fetch_by_message(Strand& s, BlockRange run, NodeId home, bool aside);
   Task<bool> enter_copies(Strand& s, BlockRange run, Access wanted);
   Task<NodeId> still_unclaimed(Strand& s, std::uint64_t block);
   Task<bool> first_write(Strand& s, std::uint64_t block);
@@ -119,6 +124,16 @@ class Hlrc {
   Task<bool> finish_invalid(Strand& s, BlockRange run, bool punch);
   Task<bool> may_be_dirty(Strand& s, std::uint64_t block, BlockState state);
   Task<bool> drop_run(Strand& s, BlockRange run);
+
+  // renew.cpp
+  void note_miss(std::uint64_t block);
+  bool worth_renewing(std::uint64_t block) const;
+  Task<bool> renew_or_invalidate(Strand& s, BlockRange run);
+  Task<BlockRange> hold_hot(Strand& s, BlockRange within);
+  Task<bool> renew(Strand& s, BlockRange run);
+  Task<bool> merge(Strand& s, BlockRange run);
+  std::uint16_t round() const;
+
   Task<bool> enter(Strand& s);
   Task<bool> leave(Strand& s);
 

@@ -56,6 +56,11 @@ enum class Mark : std::uint8_t {
   kAcquireDropsNoticed,
   kAcquireDropsEverything,
   kAcquireSkipsKnownInterval,
+  kAcquireRenews,
+  kAcquireRenewsMerging,
+  kAcquireRenewsByMessage,
+  kAcquireRenewsTracked,
+  kAcquireProvesRenewal,
   kInvalidateFlushesDirty,
   kInvalidateClaimsHome,
   kInvalidateFindsZeros,
@@ -127,6 +132,10 @@ enum class Mutant : std::uint8_t {
   kFetchCopiesFirst,  // rule 5: the home copies first, and looks whether it tracks afterwards
   kCloseBeforeFlushed,    // completed flush: what was posted is still on its way
   kInvalidBeforeFlushed,  // rule 4: the block is invalid while what was posted is on its way
+  kRenewOverwrites,       // rule 7: a renewed copy loses what its own threads wrote meanwhile
+  kRenewKeepsTwin,        // rule 7: the twin of a renewed copy stays as it was
+  kRenewTrusts,           // rule 5: a renewed copy of an untracked block is no lease
+  kRenewUnlocked,         // a copy is renewed while others may make it writable or drop it
   kCount,
 };
 

@@ -79,7 +79,8 @@ base::Result<> Node::wire_up(const Options& options) {
 Node::~Node() = default;
 
 void Node::leave() {
-  barrier(BarrierId{0xffffffffu}, 1);
+  ThreadContext& context = threads_.current();
+  engine_->run(context, hlrc_->last_barrier(context.strand, BarrierId{0xffffffffu}));
   engine_->stop();
   bootstrap_->leaving();
 }

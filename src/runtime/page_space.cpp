@@ -74,6 +74,8 @@ base::Result<std::unique_ptr<PageSpace>> PageSpace::create(const Options& option
   space->control_mapping_ = std::move(control).value();
   auto twins = space->twins_.map(options.space_bytes);
   if (!twins) return twins.error();
+  auto aside = space->aside_.map(protocol::Hlrc::kMaxRun * space->unit_);
+  if (!aside) return aside.error();
   std::uint64_t set_bytes = protocol::BlockSet::words_needed(space->blocks_) * 8;
   auto tables =
       space->tables_.map(space->blocks_ * sizeof(protocol::BlockEntry) + 64 + 5 * set_bytes);
@@ -168,6 +170,7 @@ std::uint64_t PageSpace::perform(const protocol::Step& step, protocol::Strand& s
     case kCopyHome:
     case kCopyTwin:
     case kStoreDiff:
+    case kMerge:
       return perform_copy(step, counters);
     default:
       return perform_view(step, strand, counters);
@@ -213,8 +216,9 @@ void PageSpace::read_page(std::uint64_t block, std::byte* out) const {
   diff_.copy(mapping_.runtime() + block * unit_, out, nullptr, unit_);
 }
 
-void PageSpace::write_pages(protocol::BlockRange blocks, const std::byte* from) {
-  std::memcpy(mapping_.runtime() + blocks.first * unit_, from, blocks.count * unit_);
+void PageSpace::write_pages(protocol::BlockRange blocks, const std::byte* from, bool aside) {
+  std::byte* to = aside ? aside_.data() : mapping_.runtime() + blocks.first * unit_;
+  std::memcpy(to, from, blocks.count * unit_);
 }
 
 std::size_t PageSpace::encode(std::uint64_t block, bool update_twin, std::byte* out) {
@@ -242,12 +246,19 @@ std::uint64_t PageSpace::perform_copy(const protocol::Step& step, Counters& coun
   std::byte* page = mapping_.runtime() + offset;
   std::byte* twin = twins_.data() + offset;
   if (step.kind == protocol::StepKind::kCopyHome) {
-    std::memcpy(page, pages_of(step.node) + offset, unit_);
+    std::byte* to = step.flag ? aside_.data() + step.value * unit_ : page;
+    std::memcpy(to, pages_of(step.node) + offset, unit_);
     counters.pages_fetched.add(1);
     return 0;
   }
   if (step.kind == protocol::StepKind::kCopyTwin) {
     std::memcpy(twin, page, unit_);
+    return 0;
+  }
+  if (step.kind == protocol::StepKind::kMerge) {
+    std::byte* news = aside_.data() + step.value * unit_;
+    if (step.flag) return diff_.store(news, twin, page, unit_, true);
+    std::memcpy(page, news, unit_);
     return 0;
   }
   std::size_t changed = diff_.store(page, twin, pages_of(step.node) + offset, unit_, step.flag);

@@ -61,7 +61,8 @@ class PageSpace {
   std::uint64_t at_home(protocol::StepKind kind, std::uint64_t block, std::uint64_t value = 0);
   // Our copy of the block, which others may be writing, to `out` (unit() bytes).
   void read_page(std::uint64_t block, std::byte* out) const;
-  void write_pages(protocol::BlockRange blocks, const std::byte* from);
+  // Fetched bytes of whole blocks into our copies, or aside for kMerge.
+  void write_pages(protocol::BlockRange blocks, const std::byte* from, bool aside);
   // The difference of our copy to its twin, to `out` (platform::diff_bound(unit()) bytes); its
   // size. update_twin: the twin follows.
   std::size_t encode(std::uint64_t block, bool update_twin, std::byte* out);
@@ -127,6 +128,7 @@ class PageSpace {
   };
   std::vector<Peer> peers_;
   std::unique_ptr<bool[]> reached_;      // by node
+  SparseMemory aside_;                   // what is being renewed; under the consistency lock
   std::vector<platform::Span> written_;  // scan's answer; under the consistency lock, as scans are
 };
 

@@ -40,6 +40,7 @@ void RemotePages::begin(const Request& request, wire::Kind answer, const protoco
   exchange.answer = answer;
   exchange.from = step.node;
   exchange.blocks = step.blocks;
+  exchange.aside = step.kind == StepKind::kFetch && step.flag;
   exchange.done.store(0, std::memory_order_relaxed);
   send(step.node, bytes_of(request), {}, context.counters);
 }
@@ -155,7 +156,7 @@ bool RemotePages::accept_page(NodeId from, Bytes message) {
   if (!wire::take(message, answer) || message.size() != answer.blocks * space_.unit()) return false;
   ThreadContext* context = waiting(answer.waiter, from, {answer.block, answer.blocks}, answer.kind);
   if (context == nullptr) return false;
-  space_.write_pages({answer.block, answer.blocks}, message.data());
+  space_.write_pages({answer.block, answer.blocks}, message.data(), context->exchange.aside);
   finish(*context, answer.tracked);
   return true;
 }

@@ -88,7 +88,7 @@ class RemotePagesTest : public testing::Test {
 
 TEST_F(RemotePagesTest, AFetchedBlockIsWantedUnlessItIsTracked) {
   std::vector<std::byte> bytes(side.space->unit(), std::byte{7});
-  side.space->write_pages({3, 1}, bytes.data());
+  side.space->write_pages({3, 1}, bytes.data(), false);
   ASSERT_TRUE(receive(bytes_of(wire::PageFetch{.waiter = 9, .block = 3})));
   auto answer = last_sent<wire::PageData>();
   EXPECT_EQ(answer.waiter, 9u);
@@ -142,7 +142,7 @@ TEST_F(RemotePagesTest, DifferencesOfAReleaseTravelTogetherAndAreStoredByteByByt
   std::vector<std::byte> bytes(side.space->unit());
   for (std::uint64_t block : {1, 2}) {
     bytes[block] = std::byte{9};
-    side.space->write_pages({block, 1}, bytes.data());
+    side.space->write_pages({block, 1}, bytes.data(), false);
     EXPECT_GT(side.remote->post(step(StepKind::kPostDiff, block), context), 0u);
     EXPECT_EQ(side.remote->post(step(StepKind::kPostDiff, block), context), 0u)
         << "the twin has followed";
@@ -155,7 +155,7 @@ TEST_F(RemotePagesTest, DifferencesOfAReleaseTravelTogetherAndAreStoredByteByByt
   // The same message, as another node's: what was not changed stays.
   std::vector<std::byte> message = side.kept.sent.back().second;
   std::vector<std::byte> others(side.space->unit(), std::byte{4});
-  side.space->write_pages({1, 1}, others.data());
+  side.space->write_pages({1, 1}, others.data(), false);
   ASSERT_TRUE(receive(message));
   EXPECT_EQ(last_sent<wire::Flush>().kind, wire::Kind::kFlushed);
   EXPECT_TRUE(receive(side.kept.sent.back().second));

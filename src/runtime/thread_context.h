@@ -18,6 +18,7 @@ struct Exchange {
   wire::Kind answer{};  // the message that ends it
   NodeId from;
   protocol::BlockRange blocks;
+  bool aside = false;  // fetched blocks go aside
   std::uint64_t result = 0;
   std::atomic<std::uint32_t> done{1};
 };

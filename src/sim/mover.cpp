@@ -31,6 +31,8 @@ bool Mover::perform(Actor& a) {
   switch (step.kind) {
     case StepKind::kCopyHome:
       return copy_home(a, step, step.blocks.first);
+    case StepKind::kMerge:
+      return merge(a, step);
     case StepKind::kCopyTwin:
       return copy_twin(a, step);
     case StepKind::kStoreDiff:
@@ -87,12 +89,40 @@ bool Mover::fetch(Actor& a, const Step& step) {
 bool Mover::copy_home(Actor& a, const Step& step, std::uint64_t block) {
   Progress& p = a.progress;
   const std::byte* from = nodes_[step.node.value].frame(block);
-  std::byte* to = nodes_[a.node].frame(block);
-  if (p.at == 0) nodes_[a.node].back(block);
+  Node& self = nodes_[a.node];
+  std::uint64_t slot = step.kind == StepKind::kFetch ? p.block : step.value;
+  std::byte* to = step.flag ? self.aside(slot) : self.frame(block);
+  if (p.at == 0) self.back(block);
   std::uint32_t count = pieces();
   if (count > block_bytes_ - p.at) count = block_bytes_ - p.at;
   std::memcpy(to + p.at, from + p.at, count);
   p.at += count;
+  return p.at == block_bytes_;
+}
+
+// Word by word: the bytes that are news go to the block, then the word to the twin.
+bool Mover::merge(Actor& a, const Step& step) {
+  Progress& p = a.progress;
+  Node& self = nodes_[a.node];
+  std::byte* block = self.frame(step.blocks.first);
+  std::byte* twin = self.twin(step.blocks.first);
+  const std::byte* news = self.aside(step.value);
+  for (std::uint32_t left = pieces(); p.at < block_bytes_ && left > 0; --left) {
+    if (p.part == 0) {
+      load_and_compare(p, news + p.at, twin + p.at);
+      if (!step.flag) p.pending = 0xff;
+      p.part = 1;
+    } else if (p.part == 1) {
+      if (p.pending != 0) store_some(p, block + p.at);
+      if (p.pending == 0) p.part = 2;
+    } else {
+      bool follows = step.flag || mutant(Mutant::kRenewOverwrites);
+      if (follows && !mutant(Mutant::kRenewKeepsTwin))
+        std::memcpy(twin + p.at, &p.loaded, kWordBytes);
+      p.part = 0;
+      p.at += kWordBytes;
+    }
+  }
   return p.at == block_bytes_;
 }
 

@@ -33,6 +33,7 @@ class Mover {
 
   bool fetch(Actor& a, const Step& step);
   bool copy_home(Actor& a, const Step& step, std::uint64_t block);
+  bool merge(Actor& a, const Step& step);
   bool copy_twin(Actor& a, const Step& step);
   bool store_diff(Actor& a, const Step& step);
   void load_and_compare(Progress& p, const std::byte* block, const std::byte* twin);

@@ -45,6 +45,11 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "AcquireDropsNoticed",
                                        "AcquireDropsEverything",
                                        "AcquireSkipsKnownInterval",
+                                       "AcquireRenews",
+                                       "AcquireRenewsMerging",
+                                       "AcquireRenewsByMessage",
+                                       "AcquireRenewsTracked",
+                                       "AcquireProvesRenewal",
                                        "InvalidateFlushesDirty",
                                        "InvalidateClaimsHome",
                                        "InvalidateFindsZeros",
@@ -109,12 +114,16 @@ constexpr std::string_view kMutants[] = {"None",
                                          "LoseWake",
                                          "FetchCopiesFirst",
                                          "CloseBeforeFlushed",
-                                         "InvalidBeforeFlushed"};
+                                         "InvalidBeforeFlushed",
+                                         "RenewOverwrites",
+                                         "RenewKeepsTwin",
+                                         "RenewTrusts",
+                                         "RenewUnlocked"};
 constexpr std::string_view kSteps[] = {
-    "Pause",     "Wait",       "Wake",       "Call",       "Tell",       "LoadWord", "StoreWord",
-    "SetWanted", "TakeWanted", "LoadOwner",  "ClaimOwner", "ClearOwner", "Populate", "Map",
-    "Protect",   "Unprotect",  "Zap",        "Scan",       "CopyHome",   "CopyTwin", "StoreDiff",
-    "Fetch",     "PostDiff",   "AwaitFlush", "Punch"};
+    "Pause",     "Wait",       "Wake",      "Call",       "Tell",       "LoadWord", "StoreWord",
+    "SetWanted", "TakeWanted", "LoadOwner", "ClaimOwner", "ClearOwner", "Populate", "Map",
+    "Protect",   "Unprotect",  "Zap",       "Scan",       "CopyHome",   "CopyTwin", "StoreDiff",
+    "Merge",     "Fetch",      "PostDiff",  "AwaitFlush", "Punch"};
 constexpr std::string_view kFaults[] = {"None",        "WrongValue", "NodesDisagree", "TwoHolders",
                                         "BarrierLeak", "Deadlock",   "Endless",       "Invariant",
                                         "Malformed",   "BadAnswer",  "BadStep"};

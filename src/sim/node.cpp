@@ -45,7 +45,9 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .detection = setup.scan ? protocol::WriteDetection::kScan
                                                              : protocol::WriteDetection::kFault,
                                      .enters_protected = setup.enters_protected,
-                                     .max_cached = setup.max_cached},
+                                     .max_cached = setup.max_cached,
+                                     .hot_after = static_cast<std::uint8_t>(setup.hot_after),
+                                     .most_renewed = static_cast<std::uint8_t>(setup.most_renewed)},
                 memory, *core_);
 }
 

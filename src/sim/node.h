@@ -34,6 +34,8 @@ class Node {
   void end();
 
   std::byte* frame(std::uint64_t block) { return &frames_[block * kMaxBlockBytes]; }
+  // What a renewal has fetched, by its place in the run.
+  std::byte* aside(std::uint64_t slot) { return &aside_[slot * kMaxBlockBytes]; }
   std::byte* twin(std::uint64_t block) { return &twins_[block * kMaxBlockBytes]; }
   protocol::Core& core() { return *core_; }
   const protocol::Core& core() const { return *core_; }
@@ -59,6 +61,7 @@ class Node {
 
   std::unique_ptr<std::byte[]> frames_;
   std::unique_ptr<std::byte[]> twins_;
+  std::byte aside_[protocol::Hlrc::kMaxRun * kMaxBlockBytes] = {};
   std::unique_ptr<protocol::BlockEntry[]> entries_;
   protocol::BlockSet::Word sets_[4][kSetWords] = {};
   bool reached_[kMaxNodes] = {};

@@ -67,7 +67,7 @@ void post(InputReader& reader, Side& side) {
   ThreadContext& context = side.threads.current();
   std::vector<std::byte> page(side.space->unit(), static_cast<std::byte>(reader.below(256)));
   std::uint64_t block = reader.below(16);
-  side.space->write_pages({block, 1}, page.data());
+  side.space->write_pages({block, 1}, page.data(), false);
   protocol::Step step{.kind = StepKind::kPostDiff, .flag = true};
   step.node = NodeId{1 + reader.below(kNodes - 1)};
   step.blocks = {block, 1};

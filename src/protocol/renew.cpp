@@ -1,0 +1,98 @@
+#include "protocol/hlrc.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// The round between two barriers that this node is in; counts round 65,536.
+std::uint16_t Hlrc::round() const {
+  return static_cast<std::uint16_t>(departures_.load(std::memory_order_relaxed) / 2);
+}
+
+void Hlrc::note_miss(std::uint64_t block) {
+  BlockEntry& entry = entries_[block];
+  auto since = static_cast<std::uint16_t>(round() - entry.round);
+  if (since > 1 || entry.missed == 0) {
+    entry.missed = 1;
+  } else if (since == 1 && entry.missed < 255) {
+    if (entry.renewed >= config_.most_renewed) mark(Mark::kAcquireProvesRenewal);
+    ++entry.missed;
+  }
+  entry.round = round();
+  entry.renewed = 0;
+}
+
+// A copy that was missed in each of the last rounds, or renewed in their stead. Under the
+// consistency lock, without which a copy stays one.
+bool Hlrc::worth_renewing(std::uint64_t block) const {
+  const BlockEntry& entry = entries_[block];
+  BlockState state = entry.settled_state();
+  if (state != BlockState::kClean && state != BlockState::kWritten) return false;
+  return entry.missed >= config_.hot_after && entry.renewed < config_.most_renewed &&
+         entry.round == round() && entry.home() != kNoNode;
+}
+
+// What dies at a departure. Copies that are missed round after round are brought up to date where
+// they stand, which spares the zap, the fault and the home's attention in the middle of its work:
+// it waits in the same barrier. The others are dropped.
+Task<bool> Hlrc::renew_or_invalidate(Strand& s, BlockRange run) {
+  while (run.count > 0) {
+    BlockRange part{run.first, 0};
+    while (part.count < run.count && !worth_renewing(part.end())) ++part.count;
+    if (part.count > 0) {
+      co_await invalidate(s, part, false);
+    } else {
+      part = co_await hold_hot(s, run);
+      co_await renew(s, part);
+    }
+    run = {part.end(), run.count - part.count};
+  }
+  co_return true;
+}
+
+// Locks the first blocks of the range that are worth renewing together; the first one is.
+Task<BlockRange> Hlrc::hold_hot(Strand& s, BlockRange within) {
+  BlockRange run{within.first, 0};
+  NodeId home = entries_[run.first].home();
+  while (run.count < within.count && run.count < config_.max_run) {
+    std::uint64_t block = run.end();
+    if (!worth_renewing(block) || entries_[block].home() != home) break;
+    if (!mutant(Mutant::kRenewUnlocked)) co_await lock_block(s, block);
+    ++run.count;
+  }
+  co_return run;
+}
+
+// As a fetch (fault.cpp), but the copy stays where it is, and its own threads go on reading and
+// writing it.
+Task<bool> Hlrc::renew(Strand& s, BlockRange run) {
+  NodeId home = entries_[run.first].home();
+  mark(reaches(home) ? Mark::kAcquireRenews : Mark::kAcquireRenewsByMessage);
+  for (std::uint64_t b = run.first; b < run.end(); ++b) leases_.insert(b);
+  co_await fetch(s, run, home, true);
+  co_await merge(s, run);
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    if (!leases_.contains(b)) mark(Mark::kAcquireRenewsTracked);
+    if (mutant(Mutant::kRenewTrusts)) leases_.erase(b);
+    BlockEntry& entry = entries_[b];
+    entry.round = static_cast<std::uint16_t>(round() + 1);
+    ++entry.renewed;
+    if (!mutant(Mutant::kRenewUnlocked)) co_await unlock_block(s, b, entry.state());
+  }
+  co_return true;
+}
+
+// What lies aside -> our blocks. Where our threads may have written since the last release the twin
+// tells what is news; it takes the news too, so that it is not taken for ours.
+Task<bool> Hlrc::merge(Strand& s, BlockRange run) {
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    bool twinned = scans() || entries_[b].state() == BlockState::kWritten;
+    if (twinned) mark(Mark::kAcquireRenewsMerging);
+    if (mutant(Mutant::kRenewOverwrites)) twinned = false;
+    co_await s.perform(
+        {.kind = StepKind::kMerge, .flag = twinned, .blocks = {b, 1}, .value = b - run.first});
+  }
+  co_return true;
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol
