@@ -46,6 +46,29 @@ base::Result<std::byte*> map_view(int fd, std::uint64_t bytes, void* address) {
   return static_cast<std::byte*>(view);
 }
 
+// Takes the address space first, and the file's place in it then. A piece before and one behind are
+// left over.
+base::Result<std::byte*> map_aligned(int fd, std::uint64_t bytes, std::uint64_t alignment) {
+  void* whole = mmap(nullptr, bytes + alignment, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (whole == MAP_FAILED) {
+    return base::errno_error(
+        fmt::format("cannot reserve {} bytes of address space (see ulimit -v)", bytes));
+  }
+  auto* begin = static_cast<std::byte*>(whole);
+  auto at = reinterpret_cast<std::uintptr_t>(begin);
+  std::uint64_t before = (alignment - at % alignment) % alignment;
+  std::byte* place = begin + before;
+  if (before != 0) munmap(begin, before);
+  if (before != alignment) munmap(place + bytes, alignment - before);
+  void* view =
+      mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0);
+  if (view != MAP_FAILED) return place;
+  base::Error error = base::errno_error(fmt::format("cannot map {} bytes of shared memory", bytes));
+  munmap(place, bytes);
+  return error;
+}
+
 // A child would see pages that its parent's node invalidates (rule 13); huge pages would defeat
 // page-wise entries.
 bool set_view_advice(std::byte* view, std::uint64_t bytes) {
@@ -138,16 +161,20 @@ bool DualMapping::populate(Span span) noexcept {
   return true;
 }
 
-void DualMapping::punch(Span span) noexcept {
+void DualMapping::punch(Span span) noexcept { punch_hole(fd_, span); }
+
+void punch_hole(int fd, Span span) noexcept {
+  if (span.bytes == 0) return;
   int result = 0;
   do {
-    result = fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+    result = fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                        static_cast<off_t>(span.offset), static_cast<off_t>(span.bytes));
   } while (result != 0 && errno == EINTR);
   TERRANE_CHECK(result == 0, "the kernel refuses to take back a span of a memory file");
 }
 
-base::Result<SharedMapping> SharedMapping::map(int fd, std::uint64_t bytes) {
+base::Result<SharedMapping> SharedMapping::map(int fd, std::uint64_t bytes,
+                                               std::uint64_t alignment) {
   struct stat status {};
   if (fstat(fd, &status) != 0) return base::errno_error("a memory file");
   int seals = fcntl(fd, F_GET_SEALS);
@@ -156,7 +183,7 @@ base::Result<SharedMapping> SharedMapping::map(int fd, std::uint64_t bytes) {
     return base::error("{} of {} bytes instead of a sealed memory file of {}",
                        stays ? "one" : "a file", status.st_size, bytes);
   }
-  auto view = map_view(fd, bytes, nullptr);
+  auto view = alignment == 0 ? map_view(fd, bytes, nullptr) : map_aligned(fd, bytes, alignment);
   if (!view) return view.error();
   madvise(view.value(), bytes, MADV_DONTFORK);  // a child must not keep a peer's memory alive
   SharedMapping mapping;

@@ -21,6 +21,12 @@ struct SpaceLayout {
 };
 SpaceLayout default_space_layout();
 
+// Whether this process could map so many bytes more at once, in any number of pieces.
+bool address_space_has(std::uint64_t bytes);
+// How much address space one mapping had better take at most: less under tools that shadow memory
+// (sanitizers, valgrind).
+std::uint64_t comfortable_mapping_bytes();
+
 // A memfd mapped twice (ArgoDSM-style dual view; design: docs/design/architecture.md). The
 // application view sits at a fixed address, starts without any entry and faults; the runtime view
 // is always readable and writable, and what is written through it does not make the application
@@ -65,8 +71,9 @@ class SharedMapping {
   ~SharedMapping();
 
   // The descriptor may come from another process: an error unless it is a memory file of at least
-  // so many bytes that nobody can make smaller.
-  static base::Result<SharedMapping> map(int fd, std::uint64_t bytes);
+  // so many bytes that nobody can make smaller. At a multiple of `alignment`, a power of two; 0: of
+  // a page.
+  static base::Result<SharedMapping> map(int fd, std::uint64_t bytes, std::uint64_t alignment = 0);
   std::byte* data() const { return data_; }
   std::uint64_t bytes() const { return bytes_; }
 
@@ -77,5 +84,7 @@ class SharedMapping {
 
 // An anonymous sparse memory file of `bytes`, close-on-exec.
 base::Result<int> create_memfd(std::uint64_t bytes, const char* name);
+// Gives the memory of a span of such a file back to the machine: it reads as zeros afterwards.
+void punch_hole(int fd, Span span) noexcept;
 
 }  // namespace terrane::platform

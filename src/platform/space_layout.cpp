@@ -1,12 +1,21 @@
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+
 #include "platform/mapping.h"
 
 // GCC says __SANITIZE_THREAD__; Clang says __has_feature(thread_sanitizer).
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define TERRANE_TSAN_LAYOUT
+#elif __has_feature(address_sanitizer)
+#define TERRANE_ASAN_LAYOUT
 #endif
 #elif defined(__SANITIZE_THREAD__)
 #define TERRANE_TSAN_LAYOUT
+#elif defined(__SANITIZE_ADDRESS__)
+#define TERRANE_ASAN_LAYOUT
 #endif
 
 namespace terrane::platform {
@@ -25,6 +34,26 @@ SpaceLayout default_space_layout() {
   return {0x2000000000u, 64 * kGiB};
 #else
   return {0x200000000000u, 1024 * kGiB};
+#endif
+}
+
+bool address_space_has(std::uint64_t bytes) {
+  void* probe = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (probe == MAP_FAILED) return false;
+  munmap(probe, bytes);
+  return true;
+}
+
+std::uint64_t comfortable_mapping_bytes() {
+  // Valgrind keeps a table entry for each 64 KiB, and has little address space to give.
+  const char* preload = std::getenv("LD_PRELOAD");
+  if (preload != nullptr && std::strstr(preload, "vgpreload_") != nullptr) return kGiB;
+#if defined(TERRANE_TSAN_LAYOUT)
+  return 4 * kGiB;
+#elif defined(TERRANE_ASAN_LAYOUT)
+  return 16 * kGiB;
+#else
+  return ~std::uint64_t{0};
 #endif
 }
 

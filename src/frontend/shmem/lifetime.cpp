@@ -1,10 +1,12 @@
 #include "frontend/shmem/lifetime.h"
 
 #include <pthread.h>
+#include <terrane/shmem/constants.h>
 #include <terrane/shmem/fast.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
 #include "base/log.h"
@@ -15,6 +17,17 @@ struct terrane_shmem_fast terrane_shmem_fast;
 namespace terrane::frontend::shmem {
 
 using runtime::shmem::JobWorld;
+
+namespace {
+
+void introduce(const runtime::shmem::Settings& settings) {
+  if (settings.tell_version)
+    std::fprintf(stderr, "%s (OpenSHMEM %d.%d)\n", SHMEM_VENDOR_STRING, SHMEM_MAJOR_VERSION,
+                 SHMEM_MINOR_VERSION);
+  if (settings.tell_variables) std::fputs(runtime::shmem::describe_variables().c_str(), stderr);
+}
+
+}  // namespace
 
 Lifetime& Lifetime::of_process() {
   static auto* one = new Lifetime();  // never destroyed: threads may run on while the process exits
@@ -52,7 +65,8 @@ void Lifetime::join(const char* call) {
   bool returns = owned_->has_joined();
   auto joined = returns ? owned_->rejoin() : owned_->join();
   if (!joined) owned_->fail(joined.error().message);
-  fill_fast_path();
+  if (!owned_->settings().check) fill_fast_path();
+  if (!returns && owned_->self().value == 0) introduce(owned_->settings());
   world_.store(owned_.get(), std::memory_order_release);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 
 #include "base/log.h"
 #include "runtime/wiring.h"
@@ -15,13 +16,10 @@ namespace {
 constexpr std::uint64_t kFirstNapNs = 20'000;
 constexpr std::uint64_t kLongestNapNs = 1'000'000;
 
-base::Result<platform::SharedMapping> make_part(std::uint64_t bytes, const char* name,
-                                                base::UniqueFd& fd) {
-  auto made = platform::create_memfd(bytes, name);
-  if (!made) return made.error();
-  fd.reset(made.value());
-  return platform::SharedMapping::map(fd.get(), bytes);
-}
+// What a PE tells the others of itself.
+struct PeCard {
+  std::uint64_t heap_bytes = 0;
+};
 
 }  // namespace
 
@@ -41,12 +39,15 @@ JobWorld::JobWorld(std::unique_ptr<bootstrap::Bootstrap> bootstrap)
 JobWorld::~JobWorld() = default;
 
 base::Result<> JobWorld::make_memory() {
-  auto heap = make_part(std::uint64_t{1} << 30, "terrane-heap", heap_fd_);
+  auto heap = SymmetricHeap::reserve(settings_.symmetric_bytes, bootstrap_->nodes_on_host());
   if (!heap) return heap.error();
   heap_ = std::move(heap).value();
-  auto control = make_part(kControlBytes, "terrane-control", control_fd_);
+  auto control = platform::create_memfd(kControlBytes, "terrane-control");
   if (!control) return control.error();
-  control_ = std::move(control).value();
+  control_fd_.reset(control.value());
+  auto mapping = platform::SharedMapping::map(control_fd_.get(), kControlBytes);
+  if (!mapping) return mapping.error();
+  control_ = std::move(mapping).value();
   auto statics = platform::create_memfd(4096, "terrane-statics");
   if (!statics) return statics.error();
   statics_fd_.reset(statics.value());
@@ -54,23 +55,43 @@ base::Result<> JobWorld::make_memory() {
 }
 
 base::Result<> JobWorld::join() {
+  auto settings = read_settings();
+  if (!settings) return settings.error();
+  settings_ = settings.value();
+  if (auto made = make_memory(); !made) return made;
+  if (auto connected = connect_memory(); !connected) return connected;
+  auto* place = memory_->at(NodeId{0}, {Part::kControl, kMeetingOffset});
+  rendezvous_ = std::make_unique<Rendezvous>(*reinterpret_cast<MeetingPlace*>(place), pes());
+  return {};
+}
+
+base::Result<> JobWorld::connect_memory() {
   auto options = read_options(pes());
   if (!options) return options.error();
-  if (auto made = make_memory(); !made) return made;
-  const std::array<transport::ExportedRegion, kParts> regions{{{heap_fd_.get(), heap_.bytes()},
-                                                               {statics_fd_.get(), 4096},
-                                                               {control_fd_.get(), kControlBytes}}};
-  auto wiring = wire_up(*bootstrap_, options.value(), "shmem", regions);
+  const std::array<transport::ExportedRegion, kParts> regions{
+      {{heap_->fd(), heap_->reserved_bytes()},
+       {statics_fd_.get(), 4096},
+       {control_fd_.get(), kControlBytes}}};
+  const PeCard mine{heap_->reserved_bytes()};
+  auto wiring =
+      wire_up(*bootstrap_, options.value(), "shmem", regions, std::as_bytes(std::span(&mine, 1)));
   if (!wiring) return wiring.error();
+  control_fd_.reset();
   transport_ = std::move(wiring.value().transport);
+  std::uint64_t heap_bytes = heap_->reserved_bytes();
+  for (const auto& said : wiring.value().said) {
+    PeCard card;
+    if (said.size() != sizeof card) return base::error("a PE's introduction is malformed");
+    std::memcpy(&card, said.data(), sizeof card);
+    heap_bytes = std::min(heap_bytes, card.heap_bytes);
+  }
+  heap_->agree_on(heap_bytes);
   PeerMemory::Own own{
-      self(), {heap_.data(), heap_.bytes()}, {control_.data(), kControlBytes}, &statics_};
+      self(), {heap_->data(), heap_bytes}, {control_.data(), kControlBytes}, &statics_};
   memory_ = std::make_unique<PeerMemory>(own, pes(), *transport_);
   if (!memory_->all_in_reach())
     return base::error("OpenSHMEM serves the PEs of one host; start it with: terrane run -n {}",
                        pes());
-  auto* place = memory_->at(NodeId{0}, {Part::kControl, kMeetingOffset});
-  rendezvous_ = std::make_unique<Rendezvous>(*reinterpret_cast<MeetingPlace*>(place), pes());
   return {};
 }
 
@@ -82,6 +103,7 @@ bool JobWorld::all_agree(bool yes) {
 
 void JobWorld::leave() {
   all_agree(true);
+  heap_->clear();
   bootstrap_->leaving();
 }
 

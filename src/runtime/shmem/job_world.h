@@ -7,6 +7,8 @@
 #include "platform/mapping.h"
 #include "runtime/shmem/peer_memory.h"
 #include "runtime/shmem/rendezvous.h"
+#include "runtime/shmem/settings.h"
+#include "runtime/shmem/symmetric_heap.h"
 #include "runtime/shmem/world.h"
 
 namespace terrane::runtime::shmem {
@@ -44,6 +46,8 @@ class JobWorld final : public World {
   std::uint32_t host_of(NodeId pe) const override { return bootstrap_->hosts()[pe.value]; }
   bool one_host() const override { return one_host_; }
   const PeerMemory& memory() const override { return *memory_; }
+  SymmetricHeap& heap() { return *heap_; }
+  const Settings& settings() const { return settings_; }
   transport::Transport& transport() override { return *transport_; }
   void progress() override {}
   [[noreturn]] void fail(std::string_view sentence) override;
@@ -54,10 +58,13 @@ class JobWorld final : public World {
  private:
   explicit JobWorld(std::unique_ptr<bootstrap::Bootstrap> bootstrap);
   base::Result<> make_memory();
+  base::Result<> connect_memory();
 
   std::unique_ptr<bootstrap::Bootstrap> bootstrap_;
-  base::UniqueFd heap_fd_, statics_fd_, control_fd_;  // until the others have them
-  platform::SharedMapping heap_, control_;
+  Settings settings_;
+  std::unique_ptr<SymmetricHeap> heap_;
+  base::UniqueFd statics_fd_, control_fd_;  // until the others have them
+  platform::SharedMapping control_;
   SegmentDirectory statics_;
   std::unique_ptr<transport::Transport> transport_;
   std::unique_ptr<PeerMemory> memory_;
