@@ -60,7 +60,6 @@ class Side {
   ucp_ep_h endpoint_ = nullptr;
   ucp_rkey_h key_ = nullptr;
   std::uint64_t target_ = 0;
-  std::vector<std::byte> memory_ = std::vector<std::byte>(kOneSidedBytes);  // the peer's target
   std::vector<std::byte> buffer_ = std::vector<std::byte>(kOneSidedBytes);
 };
 
@@ -69,14 +68,14 @@ Side::Side(conformance::Node& node) {
   require(worker.ok(), worker.ok() ? "" : worker.error().message);
   worker_ = std::move(worker).value();
   auto address = worker_->address();
-  auto key = worker_->expose(memory_.data(), memory_.size());
+  auto key = worker_->expose(node.regions[0], kOneSidedBytes);
   require(address.ok() && address.value().size() <= kPartBytes, "an address");
   require(key.ok() && key.value().size() <= kPartBytes, "a key");
   char* own = node.board.text + 2 * kPartBytes * node.self.value;
   char* peer = node.board.text + 2 * kPartBytes * (1 - node.self.value);
   std::memcpy(own, address.value().data(), address.value().size());
   std::memcpy(own + kPartBytes, key.value().data(), key.value().size());
-  node.board.words[2 + node.self.value].store(reinterpret_cast<std::uintptr_t>(memory_.data()));
+  node.board.words[2 + node.self.value].store(reinterpret_cast<std::uintptr_t>(node.regions[0]));
   node.barrier();
   target_ = node.board.words[3 - node.self.value].load();
   ucp_ep_params_t params{};
@@ -123,8 +122,9 @@ void measure(conformance::Node& node) {
 
 int main() {
   // The nodes find each other by shared memory, which is not measured.
-  auto wrong = terrane::conformance::run_job({.transport = "shm", .nodes = 2, .timeout_s = 300},
-                                             [](auto& node) { terrane::bench::measure(node); });
+  auto wrong = terrane::conformance::run_job(
+      {.transport = "shm", .region_bytes = {terrane::bench::kOneSidedBytes}, .timeout_s = 300},
+      [](auto& node) { terrane::bench::measure(node); });
   fmt::print(stderr, "{}", wrong);
   return wrong.empty() ? 0 : 1;
 }

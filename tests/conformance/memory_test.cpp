@@ -61,7 +61,13 @@ TEST_P(PeersTest, DescriptorsStayFewAndNoneIsLeftBehind) {
     leave_together(node, recorder);
     // The harness counts again once the transport has gone.
   };
-  EXPECT_EQ(run_job({.transport = GetParam(), .nodes = 16, .region_bytes = {8192}}, body), "");
+  for (bool one_sided : {false, true}) {
+    EXPECT_EQ(
+        run_job(
+            {.transport = GetParam(), .nodes = 16, .region_bytes = {8192}, .one_sided = one_sided},
+            body),
+        "");
+  }
 }
 
 // The files of /dev/shm that this process has mapped and that still have a name.
