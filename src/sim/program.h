@@ -23,7 +23,7 @@ struct Setup {
   std::uint32_t max_cached = ~0u;
   std::uint32_t max_log_ranges = 1 << 16;
   std::uint32_t populate_fails_percent = 0;
-  std::uint32_t hot_after = 255;  // rounds of misses until a copy is renewed
+  std::uint32_t hot_after = 255;    // rounds of misses until a copy is renewed
   std::uint32_t most_renewed = 15;  // on end
   std::uint32_t hosts = 1;  // node n is on host n % hosts; memory of other hosts is not reached
   bool scan = true;         // write detection by scan, or by fault
