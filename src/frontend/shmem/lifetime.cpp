@@ -65,7 +65,7 @@ void Lifetime::join(const char* call) {
   bool returns = owned_->has_joined();
   auto joined = returns ? owned_->rejoin() : owned_->join();
   if (!joined) owned_->fail(joined.error().message);
-  if (!owned_->settings().check) fill_fast_path();
+  fill_fast_path();
   if (!returns && owned_->self().value == 0) introduce(owned_->settings());
   world_.store(owned_.get(), std::memory_order_release);
 }
@@ -80,6 +80,12 @@ void Lifetime::fill_fast_path() {
   terrane_shmem_fast.heap_base = reinterpret_cast<std::uintptr_t>(heap.data());
   terrane_shmem_fast.heap_delta = heap_deltas_.data();
   terrane_shmem_fast.heap_bytes = heap.size();
+  const auto& program = owned_->statics().program();
+  if (program.bytes == 0) return;
+  statics_deltas_ = memory.segment_deltas(program);
+  terrane_shmem_fast.statics_base = program.address;
+  terrane_shmem_fast.statics_delta = statics_deltas_.data();
+  terrane_shmem_fast.statics_bytes = program.bytes;
 }
 
 void Lifetime::end(const char* call) {

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
 #include "base/log.h"
+#include "runtime/shmem/control_layout.h"
 #include "runtime/wiring.h"
 
 namespace terrane::runtime::shmem {
@@ -19,6 +21,7 @@ constexpr std::uint64_t kLongestNapNs = 1'000'000;
 // What a PE tells the others of itself.
 struct PeCard {
   std::uint64_t heap_bytes = 0;
+  std::uint64_t program = 0, statics = 0;  // identities
 };
 
 }  // namespace
@@ -42,15 +45,15 @@ base::Result<> JobWorld::make_memory() {
   auto heap = SymmetricHeap::reserve(settings_.symmetric_bytes, bootstrap_->nodes_on_host());
   if (!heap) return heap.error();
   heap_ = std::move(heap).value();
-  auto control = platform::create_memfd(kControlBytes, "terrane-control");
+  const std::uint64_t bytes = control_bytes(pes());
+  auto control = platform::create_memfd(bytes, "terrane-control");
   if (!control) return control.error();
   control_fd_.reset(control.value());
-  auto mapping = platform::SharedMapping::map(control_fd_.get(), kControlBytes);
+  auto mapping = platform::SharedMapping::map(control_fd_.get(), bytes);
   if (!mapping) return mapping.error();
   control_ = std::move(mapping).value();
-  auto statics = platform::create_memfd(4096, "terrane-statics");
-  if (!statics) return statics.error();
-  statics_fd_.reset(statics.value());
+  if (statics_.fd() < 0)
+    return base::error("static data cannot be symmetric: {}", statics_.error());
   return {};
 }
 
@@ -60,7 +63,8 @@ base::Result<> JobWorld::join() {
   settings_ = settings.value();
   if (auto made = make_memory(); !made) return made;
   if (auto connected = connect_memory(); !connected) return connected;
-  auto* place = memory_->at(NodeId{0}, {Part::kControl, kMeetingOffset});
+  auto* place = memory_->at(NodeId{0}, in_control(offsetof(ControlArea, world)));
+  take_new_statics();
   rendezvous_ = std::make_unique<Rendezvous>(*reinterpret_cast<MeetingPlace*>(place), pes());
   return {};
 }
@@ -70,32 +74,98 @@ base::Result<> JobWorld::connect_memory() {
   if (!options) return options.error();
   const std::array<transport::ExportedRegion, kParts> regions{
       {{heap_->fd(), heap_->reserved_bytes()},
-       {statics_fd_.get(), 4096},
-       {control_fd_.get(), kControlBytes}}};
-  const PeCard mine{heap_->reserved_bytes()};
+       {statics_.fd(), statics_.bytes()},
+       {control_fd_.get(), control_.bytes()}}};
+  const PeCard mine{heap_->reserved_bytes(), statics_.program_identity(),
+                    statics_.start_identity()};
   auto wiring =
       wire_up(*bootstrap_, options.value(), "shmem", regions, std::as_bytes(std::span(&mine, 1)));
   if (!wiring) return wiring.error();
-  control_fd_.reset();
   transport_ = std::move(wiring.value().transport);
-  std::uint64_t heap_bytes = heap_->reserved_bytes();
-  for (const auto& said : wiring.value().said) {
-    PeCard card;
-    if (said.size() != sizeof card) return base::error("a PE's introduction is malformed");
-    std::memcpy(&card, said.data(), sizeof card);
-    heap_bytes = std::min(heap_bytes, card.heap_bytes);
-  }
-  heap_->agree_on(heap_bytes);
-  PeerMemory::Own own{
-      self(), {heap_->data(), heap_bytes}, {control_.data(), kControlBytes}, &statics_};
-  memory_ = std::make_unique<PeerMemory>(own, pes(), *transport_);
+  auto heap_bytes = compare_cards(wiring.value().said);
+  if (!heap_bytes) return heap_bytes.error();
+  heap_->agree_on(heap_bytes.value());
+  memory_ = std::make_unique<PeerMemory>(
+      PeerMemory::Own{.self = self(),
+                      .heap = {heap_->data(), heap_bytes.value()},
+                      .control = {control_.data(), control_.bytes()},
+                      .statics = &statics_.directory(),
+                      .look_for_more = [this] { return take_new_statics(); }},
+      pes(), *transport_);
   if (!memory_->all_in_reach())
     return base::error("OpenSHMEM serves the PEs of one host; start it with: terrane run -n {}",
                        pes());
   return {};
 }
 
+// The heap that all can have, unless the programs differ.
+base::Result<std::uint64_t> JobWorld::compare_cards(
+    const std::vector<std::vector<std::byte>>& said) const {
+  std::uint64_t heap_bytes = heap_->reserved_bytes();
+  for (std::uint32_t pe = 0; pe < said.size(); ++pe) {
+    PeCard card;
+    if (said[pe].size() != sizeof card)
+      return base::error("the introduction of PE {} is malformed", pe);
+    std::memcpy(&card, said[pe].data(), sizeof card);
+    bool same_program = card.program == statics_.program_identity();
+    if (!same_program || card.statics != statics_.start_identity()) {
+      return base::error(
+          "PE {} on host {} runs {} than PE {} on host {}; static data are symmetric only where "
+          "all "
+          "PEs run the same files: install the same ones on all hosts",
+          pe, bootstrap_->host_name(NodeId{pe}),
+          same_program ? "with other libraries" : "another program", self().value,
+          bootstrap_->host());
+    }
+    heap_bytes = std::min(heap_bytes, card.heap_bytes);
+  }
+  return heap_bytes;
+}
+
+bool JobWorld::take_new_statics() {
+  std::size_t before = statics_.directory().size();
+  auto taken = statics_.take_new(*this);
+  if (!taken) fail(taken.error().message);
+  return statics_.directory().size() != before;
+}
+
+// The first PE that comes with a module enters it at PE 0 and takes room for it.
+std::optional<std::uint64_t> JobWorld::place(std::uint64_t identity, std::uint64_t bytes) {
+  auto at = [](std::uint32_t entry, std::uint64_t member) {
+    return transport::RemoteAddress{
+        static_cast<std::uint32_t>(Part::kControl),
+        sizeof(MeetingPlace) + offsetof(LatePlaces, entries) + entry * sizeof(LatePlace) + member};
+  };
+  auto atomic = [this](transport::RemoteAddress word, transport::Atomic operation) {
+    auto before = transport_->atomic_fetch(NodeId{0}, word, operation);
+    if (!before) fail(before.error().message);
+    return before.value();
+  };
+  using transport::AtomicOp;
+  for (std::uint32_t entry = 0; entry < LatePlaces::kEntries; ++entry) {
+    std::uint64_t found =
+        atomic(at(entry, offsetof(LatePlace, module)),
+               {.op = AtomicOp::kCompareSwap, .operand = identity, .expected = 0});
+    auto offset = at(entry, offsetof(LatePlace, offset));
+    if (found == 0) {
+      std::uint64_t used =
+          atomic({offset.region, sizeof(MeetingPlace)}, {.op = AtomicOp::kAdd, .operand = bytes});
+      atomic(offset, {.op = AtomicOp::kSwap, .operand = statics_.start_bytes() + used + 1});
+      return statics_.start_bytes() + used;
+    }
+    if (found != identity) continue;
+    std::uint64_t placed = 0;
+    wait_until([&] {
+      placed = atomic(offset, {.op = AtomicOp::kAdd, .operand = 0});
+      return placed != 0;
+    });
+    return placed - 1;
+  }
+  return std::nullopt;
+}
+
 bool JobWorld::all_agree(bool yes) {
+  meet();
   rendezvous_->arrive(yes);
   wait_until([&] { return rendezvous_->decided(); });
   return rendezvous_->agreed();
@@ -104,6 +174,9 @@ bool JobWorld::all_agree(bool yes) {
 void JobWorld::leave() {
   all_agree(true);
   heap_->clear();
+  // The collectives begin anew after this; nobody comes before all have met again.
+  constexpr std::uint64_t kOurs = sizeof(ControlArea::world);
+  platform::punch_hole(control_fd_.get(), {kOurs, control_.bytes() - kOurs});
   bootstrap_->leaving();
 }
 

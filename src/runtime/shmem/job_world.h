@@ -8,18 +8,15 @@
 #include "runtime/shmem/peer_memory.h"
 #include "runtime/shmem/rendezvous.h"
 #include "runtime/shmem/settings.h"
+#include "runtime/shmem/statics.h"
 #include "runtime/shmem/symmetric_heap.h"
 #include "runtime/shmem/world.h"
 
 namespace terrane::runtime::shmem {
 
-// The control area of a PE; its last page is the World's own, all else is for the collectives.
-constexpr std::uint64_t kControlBytes = std::uint64_t{256} << 20;
-constexpr std::uint64_t kMeetingOffset = kControlBytes - 4096;
-
 // The World of a process in a job. Owns the connection to the launcher, the transport, this PE's
 // memory and the mappings of the others'.
-class JobWorld final : public World {
+class JobWorld final : public World, private Statics::Places {
  public:
   // Finds out who we are in which job. Until join(), only self(), pes(), fail() and end_job()
   // serve.
@@ -37,6 +34,15 @@ class JobWorld final : public World {
 
   // Collective: waits until all PEs say yes or no, and tells whether all said yes.
   bool all_agree(bool yes);
+  // Makes the static data of libraries symmetric that the program has opened meanwhile; true: there
+  // were some. PEs that have opened the same library reach each other's. Cheap where there is none.
+  bool take_new_statics();
+  // The same, for every call that PEs meet in: before its barrier a library is opened, behind it
+  // the others may write to its data.
+  void meet() {
+    if (statics_.may_have_new()) take_new_statics();
+  }
+  const Statics& statics() const { return statics_; }
   // Tells the launcher that the whole job ends with `code`, in order: no complaint, and this
   // process's exit is expected. The others are being ended when this returns.
   void end_job(int code);
@@ -59,13 +65,15 @@ class JobWorld final : public World {
   explicit JobWorld(std::unique_ptr<bootstrap::Bootstrap> bootstrap);
   base::Result<> make_memory();
   base::Result<> connect_memory();
+  base::Result<std::uint64_t> compare_cards(const std::vector<std::vector<std::byte>>& said) const;
+  std::optional<std::uint64_t> place(std::uint64_t identity, std::uint64_t bytes) override;
 
   std::unique_ptr<bootstrap::Bootstrap> bootstrap_;
   Settings settings_;
   std::unique_ptr<SymmetricHeap> heap_;
-  base::UniqueFd statics_fd_, control_fd_;  // until the others have them
+  Statics& statics_ = Statics::of_process();
+  base::UniqueFd control_fd_;
   platform::SharedMapping control_;
-  SegmentDirectory statics_;
   std::unique_ptr<transport::Transport> transport_;
   std::unique_ptr<PeerMemory> memory_;
   std::unique_ptr<Rendezvous> rendezvous_;

@@ -46,6 +46,8 @@ std::optional<SymmetricAddress> PeerMemory::locate(const void* address, std::uin
     return SymmetricAddress{Part::kHeap, from_heap};
   }
   auto offset = own_.statics->locate(number(address), bytes);
+  if (!offset && own_.look_for_more && own_.look_for_more())
+    offset = own_.statics->locate(number(address), bytes);
   if (!offset) return std::nullopt;
   return SymmetricAddress{Part::kStatics, *offset};
 }

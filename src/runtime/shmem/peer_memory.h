@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,8 @@ class PeerMemory final : public SymmetricMemory {
     std::span<std::byte> heap;
     std::span<std::byte> control;
     const SegmentDirectory* statics = nullptr;
+    // Called where an address is not found; true: look again, for there is more than before.
+    std::function<bool()> look_for_more;
   };
 
   // Maps the memory of every PE that is in reach.

@@ -11,6 +11,17 @@ struct MeetingPlace {
   std::atomic<std::uint64_t> arrivals;
   std::atomic<std::uint64_t> refusals[2];  // of rounds in turn
 };
+// Behind it in the same page: where the static data of libraries lie that are opened at run time.
+struct LatePlace {
+  std::uint64_t module;  // its identity; 0: the entry is free
+  std::uint64_t offset;  // plus one; 0: not known yet
+};
+struct LatePlaces {
+  static constexpr std::uint32_t kEntries = 128;
+
+  std::uint64_t used_bytes;
+  LatePlace entries[kEntries];
+};
 
 // A PE's side of it. One thread at a time; all PEs meet in the same order.
 class Rendezvous {

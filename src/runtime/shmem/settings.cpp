@@ -69,9 +69,6 @@ base::Result<Settings> read_settings() {
   }
   settings.tell_version = read("VERSION").value != nullptr;
   settings.tell_variables = read("INFO").value != nullptr;
-  const char* check = std::getenv("TERRANE_CHECK");
-  settings.check =
-      read("DEBUG").value != nullptr || (check != nullptr && std::string_view(check) == "shmem");
   return settings;
 }
 

@@ -13,7 +13,6 @@ struct Settings {
   std::uint64_t symmetric_bytes = 0;  // SYMMETRIC_SIZE: the heap can grow at least so far
   bool tell_version = false;          // VERSION: whatever its value
   bool tell_variables = false;        // INFO
-  bool check = false;                 // DEBUG, or TERRANE_CHECK=shmem: every call is checked
 };
 
 // A bad value gives an error that names the variable and what it takes.

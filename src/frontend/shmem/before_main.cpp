@@ -1,0 +1,33 @@
+// What this library does before the program's main, and where a program opens libraries.
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include "runtime/shmem/statics.h"
+
+namespace {
+
+using terrane::runtime::shmem::Statics;
+
+// Before all other constructors of the process, since the library is linked with -z initfirst: none
+// has started a thread that could write to static data meanwhile
+// (docs/decisions/0006-statics-by-remapping.md). Whatever else is to happen at a fork is registered
+// later, and so happens to the child after it has its own data.
+[[gnu::constructor(101)]] void take_statics() {
+  Statics::of_process().take_at_start();
+  ::pthread_atfork([] { Statics::of_process().before_fork(); },
+                   [] { Statics::of_process().after_fork_in_parent(); },
+                   [] { Statics::of_process().after_fork_in_child(); });
+}
+
+}  // namespace
+
+// In front of the C library's. It must end in a jump: the loader looks from where it is called for
+// the folders in which to search.
+extern "C" [[gnu::visibility("default")]] [[gnu::optimize("optimize-sibling-calls")]] void* dlopen(
+    const char* file, int mode) noexcept {
+  static auto* const next =
+      reinterpret_cast<void* (*)(const char*, int)>(::dlsym(RTLD_NEXT, "dlopen"));
+  Statics::of_process().note_opening();
+  return next(file, mode);
+}

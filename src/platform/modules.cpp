@@ -1,0 +1,104 @@
+#include "platform/modules.h"
+
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "platform/page_size.h"
+
+namespace terrane::platform {
+namespace {
+
+std::uintptr_t down(std::uintptr_t address) { return address / page_bytes() * page_bytes(); }
+std::uintptr_t up(std::uintptr_t address) { return down(address + page_bytes() - 1); }
+
+// FNV-1a.
+void mix(std::uint64_t& hash, const void* bytes, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i)
+    hash = (hash ^ static_cast<const unsigned char*>(bytes)[i]) * 0x100000001b3u;
+}
+
+// The shape of a module, and its notes, among them the linker's build id.
+std::uint64_t identity_of(const dl_phdr_info& info) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info.dlpi_phdr[i];
+    mix(hash, &header, sizeof header);
+    if (header.p_type == PT_NOTE)
+      mix(hash, reinterpret_cast<const void*>(info.dlpi_addr + header.p_vaddr), header.p_memsz);
+  }
+  return hash;
+}
+
+// The pages that the loader has made read-only.
+struct Relro {
+  std::uintptr_t begin = 0, end = 0;
+};
+
+Relro relro_of(const dl_phdr_info& info) {
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info.dlpi_phdr[i];
+    if (header.p_type != PT_GNU_RELRO) continue;
+    std::uintptr_t begin = info.dlpi_addr + header.p_vaddr;
+    return {down(begin), down(begin + header.p_memsz)};
+  }
+  return {};
+}
+
+void add_pages(std::vector<WritablePages>& all, WritablePages pages) {
+  pages.file_end = std::clamp(pages.file_end, pages.begin, pages.end);
+  if (pages.begin < pages.end) all.push_back(pages);
+}
+
+std::vector<WritablePages> writable_of(const dl_phdr_info& info) {
+  std::vector<WritablePages> all;
+  Relro relro = relro_of(info);
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info.dlpi_phdr[i];
+    if (header.p_type != PT_LOAD || (header.p_flags & PF_W) == 0) continue;
+    std::uintptr_t begin = info.dlpi_addr + header.p_vaddr;
+    WritablePages pages{down(begin), up(begin + header.p_filesz), up(begin + header.p_memsz),
+                        PROT_READ | PROT_WRITE | ((header.p_flags & PF_X) != 0 ? PROT_EXEC : 0)};
+    if (relro.begin >= pages.end || relro.end <= pages.begin) {
+      add_pages(all, pages);
+      continue;
+    }
+    add_pages(all, {pages.begin, pages.file_end, relro.begin, pages.protection});
+    add_pages(all, {relro.end, pages.file_end, pages.end, pages.protection});
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<Module> loaded_modules() {
+  std::vector<Module> all;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* context) {
+        auto& modules = *static_cast<std::vector<Module>*>(context);
+        std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+        std::string name(path.substr(path.rfind('/') + 1));  // npos + 1 is 0
+        if (modules.empty()) name.clear();
+        modules.push_back({std::move(name), identity_of(*info), writable_of(*info)});
+        return 0;
+      },
+      &all);
+  return all;
+}
+
+std::uint64_t modules_ever_loaded() {
+  std::uint64_t loaded = 0;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* context) {
+        *static_cast<std::uint64_t*>(context) = info->dlpi_adds;
+        return 1;
+      },
+      &loaded);
+  return loaded;
+}
+
+}  // namespace terrane::platform

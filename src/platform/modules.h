@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace terrane::platform {
+
+// Whole pages that a module may write while the program runs: its data without what is made
+// read-only after relocation.
+struct WritablePages {
+  std::uintptr_t begin = 0;
+  std::uintptr_t file_end = 0;  // from here on nothing was in the file: zeros at start
+  std::uintptr_t end = 0;
+  int protection = 0;  // as mmap takes it
+};
+
+// A file that the loader has mapped: the program, or a shared library.
+struct Module {
+  std::string name;            // without its folder; empty for the program
+  std::uint64_t identity = 0;  // equal for copies of one file, other for other files
+  std::vector<WritablePages> writable;
+};
+
+// All that are loaded now, in the loader's order: the program first.
+std::vector<Module> loaded_modules();
+
+// Grows with every module that was ever loaded.
+std::uint64_t modules_ever_loaded();
+
+}  // namespace terrane::platform

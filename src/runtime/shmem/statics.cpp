@@ -1,0 +1,159 @@
+#include "runtime/shmem/statics.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "platform/mapping.h"
+#include "platform/shared_pages.h"
+
+namespace terrane::runtime::shmem {
+namespace {
+
+// For libraries that are opened later; address space alone.
+constexpr std::uint64_t kLaterBytes = std::uint64_t{1} << 30;
+
+// Beginnings of the names of libraries that no program's symmetric data lie in.
+constexpr std::string_view kForeign[] = {
+    "ld-",        "libc.",      "libc-",       "libm.",       "libpthread.", "libdl.",
+    "librt.",     "libresolv",  "libutil.",    "libanl.",     "libnss",      "libstdc++.",
+    "libc++",     "libgcc_s.",  "libgfortran", "libquadmath", "libgomp.",    "libomp.",
+    "libatomic.", "libasan.",   "libtsan.",    "libubsan.",   "liblsan.",    "libclang_rt",
+    "libfmt.",    "libterrane", "libuc",       "libibverbs.", "librdmacm.",  "libmlx",
+    "libnuma.",   "libnl-",     "libpmix",     "libevent",    "libhwloc",    "libz.",
+    "linux-vdso", "linux-gate", "vgpreload_",  "libgtest",
+};
+
+void mix(std::uint64_t& hash, std::uint64_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15u; }
+
+std::uint64_t bytes_of(const platform::Module& module) {
+  std::uint64_t bytes = 0;
+  for (const auto& pages : module.writable) bytes += pages.end - pages.begin;
+  return bytes;
+}
+
+}  // namespace
+
+bool is_programs_library(std::string_view name) {
+  return std::none_of(std::begin(kForeign), std::end(kForeign),
+                      [name](std::string_view foreign) { return name.starts_with(foreign); });
+}
+
+Statics& Statics::of_process() {
+  static auto* one = new Statics();  // never destroyed: static data outlive every destructor
+  return *one;
+}
+
+void Statics::take_at_start() {
+  auto started = start();
+  if (!started) error_ = started.error().message;
+}
+
+base::Result<> Statics::start() {
+  modules_seen_ = platform::modules_ever_loaded();
+  std::vector<platform::Module> modules = platform::loaded_modules();
+  std::erase_if(modules, [](const auto& module) { return !is_programs_library(module.name); });
+  for (const auto& module : modules) start_bytes_ += bytes_of(module);
+  bytes_ = start_bytes_ + kLaterBytes;
+  auto fd = platform::create_memfd(bytes_, "terrane-statics");
+  if (!fd) return fd.error();
+  fd_.reset(fd.value());
+  if (!modules.empty()) program_identity_ = modules[0].identity;
+  std::uint64_t offset = 0;
+  for (const auto& module : modules) {
+    mix(start_identity_, module.identity);
+    for (const auto& pages : module.writable) {
+      if (auto taken = take(pages, offset); !taken) return taken;
+      // The largest piece: some linkers leave a page apart.
+      bool is_program = module.name.empty() && pages.end - pages.begin > program_.bytes;
+      if (is_program) program_ = taken_.back().segment;
+      offset += pages.end - pages.begin;
+    }
+  }
+  return {};
+}
+
+base::Result<> Statics::take(const platform::WritablePages& pages, std::uint64_t offset) {
+  auto shared = platform::share_pages(pages, fd_.get(), offset);
+  if (!shared) return shared;
+  Segment segment{pages.begin, pages.end - pages.begin, offset};
+  taken_.push_back({segment, pages.protection});
+  directory_.add(segment);
+  return {};
+}
+
+base::Result<> Statics::take_new(Places& places) {
+  std::lock_guard hold(mutex_);
+  std::uint64_t loaded = platform::modules_ever_loaded();
+  if (loaded == modules_seen_) return {};
+  modules_seen_ = loaded;
+  for (const auto& module : platform::loaded_modules()) {
+    bool known = module.writable.empty() || directory_.locate(module.writable[0].begin, 1);
+    if (known || !is_programs_library(module.name)) continue;
+    std::uint64_t identity = module.identity;
+    for (char letter : module.name) mix(identity, static_cast<unsigned char>(letter));
+    auto offset = places.place(identity, bytes_of(module));
+    if (!offset || *offset + bytes_of(module) > bytes_)
+      return base::error("no room for the static data of {}, opened at run time: {} bytes",
+                         module.name, bytes_of(module));
+    for (const auto& pages : module.writable) {
+      if (auto taken = take(pages, *offset); !taken) return taken;
+      *offset += pages.end - pages.begin;
+    }
+  }
+  return {};
+}
+
+// Only what the file holds: the rest of a copy reads as zeros, as the data do.
+void Statics::copy_present(const Taken& one) const {
+  auto begin = static_cast<off_t>(one.segment.offset);
+  auto end = begin + static_cast<off_t>(one.segment.bytes);
+  for (off_t at = begin; at < end;) {
+    off_t data = ::lseek(fd_.get(), at, SEEK_DATA);
+    if (data < 0 || data >= end) return;
+    off_t hole = std::min(end, ::lseek(fd_.get(), data, SEEK_HOLE));
+    std::memcpy(one.copy + (data - begin),
+                reinterpret_cast<const std::byte*>(one.segment.address) + (data - begin),
+                static_cast<std::size_t>(hole - data));
+    at = hole;
+  }
+}
+
+void Statics::before_fork() {
+  mutex_.lock();
+  for (Taken& one : taken_) {
+    void* copy = ::mmap(nullptr, one.segment.bytes, one.protection,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    one.copy = copy == MAP_FAILED ? nullptr : static_cast<std::byte*>(copy);
+    if (one.copy != nullptr) copy_present(one);
+  }
+}
+
+void Statics::after_fork_in_parent() {
+  for (Taken& one : taken_) {
+    if (one.copy != nullptr) ::munmap(one.copy, one.segment.bytes);
+    one.copy = nullptr;
+  }
+  mutex_.unlock();
+}
+
+// Moves the copies over the data. Where there was no memory for one, the child must not write into
+// its parent's data: it loses them.
+void Statics::after_fork_in_child() {
+  for (Taken& one : taken_) {
+    auto* place = reinterpret_cast<void*>(one.segment.address);
+    if (one.copy != nullptr) {
+      ::mremap(one.copy, one.segment.bytes, one.segment.bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+               place);
+    } else {
+      ::munmap(place, one.segment.bytes);
+    }
+    one.copy = nullptr;
+  }
+  mutex_.unlock();
+}
+
+}  // namespace terrane::runtime::shmem

@@ -1,0 +1,2 @@
+/* A library that programs open at run time. */
+long opened_word = 77;
