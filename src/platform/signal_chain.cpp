@@ -82,20 +82,19 @@ base::Result<void> SignalChain::install(Handler handler) {
 }
 
 // A writer fills the place that is not in use; only two writers in a row could disturb a reader,
-// who then looks again.
-struct sigaction SignalChain::current() const {
+// who then looks again; adding nothing keeps the copy before that look.
+struct sigaction SignalChain::current() {
   for (;;) {
     std::uint32_t version = version_.load(std::memory_order_acquire);
     struct sigaction action = actions_[version % 2];
-    std::atomic_thread_fence(std::memory_order_acquire);
-    if (version_.load(std::memory_order_relaxed) == version) return action;
+    if (version_.fetch_add(0, std::memory_order_acq_rel) == version) return action;
   }
 }
 
 void SignalChain::exchange(const struct sigaction* next, struct sigaction* before) {
   SignalsClosed closed;
   std::lock_guard hold(writing_);
-  std::uint32_t version = version_.load(std::memory_order_relaxed);
+  std::uint32_t version = version_.load(std::memory_order_acquire);
   if (before != nullptr) *before = actions_[version % 2];
   if (next == nullptr) return;
   actions_[(version + 1) % 2] = *next;

@@ -34,7 +34,7 @@ class SignalChain {
   void pass_on(siginfo_t* info, void* context);
 
  private:
-  struct sigaction current() const;
+  struct sigaction current();
   struct sigaction take();
   void run(const struct sigaction& action, siginfo_t* info, void* context) const;
 
