@@ -123,6 +123,10 @@ void add_node_options(CLI::App& run_app, RunOptions& options) {
       ->type_name("NAME");
   run_app.add_option("--net", options.net, "Network interfaces between hosts: eth0,... or auto")
       ->type_name("NAMES");
+  run_app
+      .add_option("--check", options.check, "Check every call of OpenSHMEM programs, at some cost")
+      ->check(CLI::IsMember({"shmem"}))
+      ->type_name("WHAT");
 }
 
 }  // namespace

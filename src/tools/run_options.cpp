@@ -38,14 +38,17 @@ base::Result<> add_variable(const std::string& text, HostPlan& plan) {
   return {};
 }
 
-// What is set here for Terrane and for UCX holds on the other hosts, too.
+constexpr std::string_view kForwarded[] = {"TERRANE_", "UCX_", "SHMEM_", "SMA_"};
+
+// What is set here for Terrane, UCX and OpenSHMEM holds on the other hosts, too.
 void add_own_variables(HostPlan& plan) {
   for (char** entry = environ; *entry; ++entry) {
     std::string_view text(*entry);
     std::size_t equals = text.find('=');
     if (equals == std::string_view::npos) continue;
     std::string_view name = text.substr(0, equals);
-    bool wanted = name.starts_with("TERRANE_") || name.starts_with("UCX_");
+    bool wanted = std::any_of(std::begin(kForwarded), std::end(kForwarded),
+                              [name](std::string_view start) { return name.starts_with(start); });
     bool own = name == kRshVariable || std::find(std::begin(kOwnVariables), std::end(kOwnVariables),
                                                  name) != std::end(kOwnVariables);
     if (wanted && !own) plan.environment.emplace_back(name, text.substr(equals + 1));
@@ -60,7 +63,8 @@ base::Result<> add_settings(const RunOptions& options, HostPlan& plan) {
       {"TERRANE_FAULT_SOURCE", options.fault_source},
       {"TERRANE_MEMORY", options.memory},
       {"TERRANE_TRANSPORT", options.transport},
-      {"TERRANE_NET", options.net}};
+      {"TERRANE_NET", options.net},
+      {"TERRANE_CHECK", options.check}};
   for (const auto& [name, value] : settings) {
     if (!value.empty()) plan.environment.emplace_back(name, value);
   }

@@ -180,7 +180,7 @@ def check_built(interface, generic, library, include, compiler, standard):
     calls = list(interface.generic_calls()) if generic else [
         (p + f.name, f) for f in interface.all_functions() for p in ("", "p")
     ]
-    calls = [(name, f) for name, f in calls if f.name in have]
+    calls = [(name, f) for name, f in calls if (f.name if generic else name) in have]
     for number, (name, function) in enumerate(calls):
         lines.append(call(number, name, function, cpp))
         if not generic:

@@ -3,6 +3,7 @@
 #include "frontend/shmem/contexts.h"
 
 #include "frontend/shmem/call.h"
+#include "frontend/shmem/call_place.h"
 #include "frontend/shmem/checks.h"
 #include "frontend/shmem/lifetime.h"
 #include "frontend/shmem/process.h"
@@ -68,7 +69,11 @@ ContextObject& context_of(shmem_ctx_t ctx, const char* call) noexcept {
 
 Operation operation(shmem_ctx_t ctx, const char* call) noexcept {
   ContextObject& context = context_of(ctx, call);
-  return {world_for(call), context.context, call, checks_calls()};
+  bool checked = checks_calls();
+  bool others =
+      (context.options & SHMEM_CTX_PRIVATE) != 0 && context.maker != std::this_thread::get_id();
+  if (checked && others) fail(call, "ctx is private to the thread that made it, which is another");
+  return {world_for(call), context.context, {call, checked, &place_of_call}};
 }
 
 }  // namespace terrane::frontend::shmem

@@ -1,5 +1,6 @@
 #include "frontend/shmem/process.h"
 
+#include "frontend/shmem/call_place.h"
 #include "frontend/shmem/lifetime.h"
 
 namespace terrane::frontend::shmem {
@@ -14,7 +15,7 @@ JobWorld& world_for(const char* call) noexcept {
 }
 
 void fail(const char* call, std::string_view what) noexcept {
-  Lifetime::of_process().fail(fmt::format("{}: {}", call, what));
+  Lifetime::of_process().fail(fmt::format("{}: {}{}", call, what, place_of_call()));
 }
 
 NodeId pe_of(JobWorld& world, const char* call, int number) noexcept {

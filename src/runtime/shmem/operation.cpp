@@ -94,7 +94,7 @@ void Operation::put(void* dest, const void* source, std::uint64_t bytes, int pe,
                     Completion completion) {
   There there = find("dest", dest, bytes, pe);
   if (bytes == 0) return;
-  apart(there, "dest", bytes, source, "source", bytes);
+  check_local("source", source, bytes, there, bytes);
   if (there.near != nullptr) return copy(there.near, source, bytes);
   context_.far_work = true;
   auto from = bytes_at(source, bytes);
@@ -107,7 +107,7 @@ void Operation::get(void* dest, const void* source, std::uint64_t bytes, int pe,
                     Completion completion) {
   There there = find("source", source, bytes, pe);
   if (bytes == 0) return;
-  apart(there, "source", bytes, dest, "dest", bytes);
+  check_local("dest", dest, bytes, there, bytes);
   if (there.near != nullptr) return copy(dest, there.near, bytes);
   context_.far_work = true;
   auto into = room_at(dest, bytes);
@@ -120,7 +120,7 @@ void Operation::put_strided(void* dest, const void* source, const Strides& strid
   check_strides(strides);
   There there = find("dest", dest, strides.span(strides.to), pe);
   if (strides.payload() == 0) return;
-  apart(there, "dest", strides.span(strides.to), source, "source", strides.span(strides.from));
+  check_local("source", source, strides.span(strides.from), there, strides.span(strides.to));
   auto* from = static_cast<const std::byte*>(source);
   if (there.near != nullptr) return copy_strided(there.near, from, strides);
   context_.far_work = true;
@@ -131,7 +131,7 @@ void Operation::get_strided(void* dest, const void* source, const Strides& strid
   check_strides(strides);
   There there = find("source", source, strides.span(strides.from), pe);
   if (strides.payload() == 0) return;
-  apart(there, "source", strides.span(strides.from), dest, "dest", strides.span(strides.to));
+  check_local("dest", dest, strides.span(strides.to), there, strides.span(strides.from));
   auto* into = static_cast<std::byte*>(dest);
   if (there.near != nullptr) return copy_strided(into, there.near, strides);
   get_scattered(into, there, strides);
@@ -141,7 +141,7 @@ void Operation::put_signal(void* dest, const void* source, std::uint64_t bytes, 
                            std::uint64_t value, SignalUpdate update, int pe,
                            Completion completion) {
   There word = find_word("sig_addr", signal, 8, pe);
-  apart(word, "sig_addr", 8, source, "source", bytes);
+  if (bytes != 0) check_local("source", source, bytes, word, 8);
   put(dest, source, bytes, pe, completion);
   if (word.near == nullptr) good(world_.transport().fence());
   put_signal_at(word, value, update);
@@ -179,7 +179,7 @@ void Operation::post(void* word, const WordUpdate& update, int pe) {
 
 void Operation::update_nbi(void* into, const void* word, const WordUpdate& update, int pe) {
   There there = find_word("dest", word, update.bytes, pe);
-  apart(there, "dest", update.bytes, into, "fetch", update.bytes);
+  check_local("fetch", into, update.bytes, there, update.bytes);
   if (there.near != nullptr) return keep_word(into, update_near(there.near, update), update.bytes);
   context_.far_work = true;
   good(world_.transport().atomic_fetch_nbi(there.pe, there.far(), as_atomic(update),
@@ -276,13 +276,18 @@ Operation::There Operation::find_word(const char* argument, const void* address,
   return find(argument, address, bytes, pe);
 }
 
-void Operation::apart(const There& there, const char* name, std::uint64_t there_bytes,
-                      const void* here, const char* here_name, std::uint64_t here_bytes) {
-  if (!strict_ || there.near == nullptr) return;
-  auto a = reinterpret_cast<std::uintptr_t>(there.near);
-  auto b = reinterpret_cast<std::uintptr_t>(here);
-  bool overlap = a < b + here_bytes && b < a + there_bytes;
-  if (overlap) fail(fmt::format("{} and {} overlap in memory", name, here_name));
+void Operation::check_local(const char* name, const void* here, std::uint64_t bytes,
+                            const There& there, std::uint64_t there_bytes) {
+  if (!call_.strict) return;
+  if (here == nullptr) fail(fmt::format("{} is a null pointer", name));
+  if (there.near == nullptr) return;
+  auto a = reinterpret_cast<std::uintptr_t>(here);
+  auto b = reinterpret_cast<std::uintptr_t>(there.near);
+  bool overlap = a < b + there_bytes && b < a + bytes;
+  if (overlap) {
+    fail(fmt::format("{} at {} overlaps in memory with the object at PE {}", name, fmt::ptr(here),
+                     there.pe.value));
+  }
 }
 
 void Operation::check_strides(const Strides& strides) {
@@ -294,7 +299,8 @@ void Operation::check_strides(const Strides& strides) {
 }
 
 void Operation::fail(const std::string& what) {
-  std::string sentence = fmt::format("{}: {}", call_, what);
+  std::string place = call_.place == nullptr ? "" : call_.place();
+  std::string sentence = fmt::format("{}: {}{}", call_.name, what, place);
   world_.fail(sentence);
   __builtin_unreachable();  // gcc does not see that a virtual function never returns
 }

@@ -28,16 +28,24 @@ struct WordUpdate {
   std::uint64_t expected = 0;
 };
 
-// One call of the data path, under the name that the program used: finds the other PE's memory and
+// The function that the program called.
+struct CallSite {
+  const char* name;
+  // Looks also for what is wrong without doing harm here, such as operands that overlap.
+  bool strict = false;
+  // Where the program called it, for the end of a sentence; may be nullptr.
+  std::string (*place)() = nullptr;
+};
+
+// One call of the data path: finds the other PE's memory and
 // does the work there, by loads and stores where it is in reach, else through the transport. Every
 // argument is checked: a PE that the context's team does not have, or an object that is not
 // symmetric memory, ends the job with a sentence. `pe` counts the context's team; what is said to
 // be symmetric is named by its address here.
 class Operation {
  public:
-  // `strict`: looks also for what is wrong without doing harm here, such as operands that overlap.
-  Operation(World& world, Context& context, const char* call, bool strict)
-      : world_(world), context_(context), call_(call), strict_(strict) {}
+  Operation(World& world, Context& context, const CallSite& call)
+      : world_(world), context_(context), call_(call) {}
 
   void put(void* dest, const void* source, std::uint64_t bytes, int pe, Completion completion);
   void get(void* dest, const void* source, std::uint64_t bytes, int pe, Completion completion);
@@ -74,8 +82,9 @@ class Operation {
   NodeId world_pe(int pe);
   There find(const char* argument, const void* address, std::uint64_t bytes, int pe);
   There find_word(const char* argument, const void* address, std::uint32_t bytes, int pe);
-  void apart(const There& there, const char* name, std::uint64_t there_bytes, const void* here,
-             const char* here_name, std::uint64_t here_bytes);
+  // Strict calls: the object here is one, and none of it is the object there.
+  void check_local(const char* name, const void* here, std::uint64_t bytes, const There& there,
+                   std::uint64_t there_bytes);
   void check_strides(const Strides& strides);
   void put_signal_at(const There& there, std::uint64_t value, SignalUpdate update);
   void put_scattered(const There& there, const std::byte* from, const Strides& strides);
@@ -87,8 +96,7 @@ class Operation {
 
   World& world_;
   Context& context_;
-  const char* call_;
-  bool strict_;
+  CallSite call_;
 };
 
 }  // namespace terrane::runtime::shmem
