@@ -1,6 +1,7 @@
 #include "frontend/shmem/lifetime.h"
 
 #include <pthread.h>
+#include <shmem.h>
 #include <terrane/shmem/constants.h>
 #include <terrane/shmem/fast.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 
 #include "base/log.h"
 #include "frontend/shmem/checks.h"
+#include "frontend/shmem/process.h"
 
 struct terrane_shmem_fast terrane_shmem_fast;
 
@@ -39,6 +41,7 @@ int Lifetime::begin(const char* call, int threads) {
   std::lock_guard hold(mutex_);
   if (begun_++ == 0) join(call);
   threads_ = std::max(threads_, threads);
+  initialiser_ = std::this_thread::get_id();
   return threads_;
 }
 
@@ -106,6 +109,13 @@ void Lifetime::become_child() {
   is_child_ = true;
   terrane_shmem_fast = {};
   world_.store(nullptr, std::memory_order_relaxed);
+}
+
+void Lifetime::check_thread(const char* call) {
+  if (threads_ >= SHMEM_THREAD_SERIALIZED || std::this_thread::get_id() == initialiser_) return;
+  shmem::fail(call,
+              "by another thread than the one that initialised, which is all that the thread level "
+              "allows; ask shmem_init_thread for SHMEM_THREAD_MULTIPLE");
 }
 
 void Lifetime::fail_outside(const char* call) {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "runtime/shmem/job_world.h"
@@ -26,6 +27,8 @@ class Lifetime {
   bool is_initialised() const { return world() != nullptr; }
   int threads() const { return threads_; }
   runtime::shmem::JobWorld* world() const { return world_.load(std::memory_order_acquire); }
+  // Ends the job where the level of threads forbids this one to make the call.
+  void check_thread(const char* call);
   // For a call before the first initialisation, after the last end, or in a child of a PE.
   [[noreturn]] void fail_outside(const char* call);
   // Ends the job with a sentence, whether or not this process has joined it.
@@ -43,6 +46,7 @@ class Lifetime {
   std::vector<std::ptrdiff_t> heap_deltas_, statics_deltas_;
   int begun_ = 0;
   int threads_ = 0;
+  std::thread::id initialiser_;
   bool until_exit_ = false;
   bool is_child_ = false;
 };

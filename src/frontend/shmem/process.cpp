@@ -1,6 +1,7 @@
 #include "frontend/shmem/process.h"
 
 #include "frontend/shmem/call_place.h"
+#include "frontend/shmem/checks.h"
 #include "frontend/shmem/lifetime.h"
 
 namespace terrane::frontend::shmem {
@@ -10,7 +11,10 @@ using runtime::shmem::JobWorld;
 JobWorld* world() noexcept { return Lifetime::of_process().world(); }
 
 JobWorld& world_for(const char* call) noexcept {
-  if (JobWorld* one = world()) return *one;
+  if (JobWorld* one = world()) {
+    if (checks_calls()) Lifetime::of_process().check_thread(call);
+    return *one;
+  }
   Lifetime::of_process().fail_outside(call);
 }
 

@@ -90,6 +90,7 @@ base::Result<> JobWorld::connect_memory() {
                       .heap = {heap_->data(), heap_bytes.value()},
                       .control = {control_.data(), control_.bytes()},
                       .statics = &statics_.directory(),
+                      .blocks = heap_.get(),
                       .look_for_more = [this] { return take_new_statics(); }},
       pes(), *transport_);
   if (!memory_->all_in_reach())

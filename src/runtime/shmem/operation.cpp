@@ -258,7 +258,15 @@ Operation::There Operation::find(const char* argument, const void* address, std:
   NodeId there = world_pe(pe);
   const SymmetricMemory& memory = world_.memory();
   if (bytes == 0) return {there, {}, nullptr};
-  if (auto place = memory.locate(address, bytes)) return {there, *place, memory.at(there, *place)};
+  if (auto place = memory.locate(address, bytes)) {
+    if (call_.strict && !memory.is_given(*place, bytes)) {
+      fail(
+          fmt::format("{} at {}: its {} bytes lie in no block of the symmetric heap; it was freed, "
+                      "or is shorter",
+                      argument, fmt::ptr(address), bytes));
+    }
+    return {there, *place, memory.at(there, *place)};
+  }
   if (memory.locate(address, 1)) {
     fail(fmt::format("{} at {}: its {} bytes reach beyond the symmetric memory there", argument,
                      fmt::ptr(address), bytes));

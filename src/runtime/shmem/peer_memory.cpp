@@ -52,6 +52,10 @@ std::optional<SymmetricAddress> PeerMemory::locate(const void* address, std::uin
   return SymmetricAddress{Part::kStatics, *offset};
 }
 
+bool PeerMemory::is_given(SymmetricAddress place, std::uint64_t bytes) const {
+  return place.part != Part::kHeap || own_.blocks->inside_block(place.offset, bytes);
+}
+
 std::byte* PeerMemory::at(NodeId pe, SymmetricAddress place) const {
   if (pe == own_.self && place.part == Part::kStatics) return own_.statics->at(place.offset);
   std::byte* part = peers_[pe.value][index_of(place.part)];

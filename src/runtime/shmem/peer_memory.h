@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/shmem/segment_directory.h"
+#include "runtime/shmem/symmetric_heap.h"
 #include "runtime/shmem/symmetric_memory.h"
 #include "transport/transport.h"
 
@@ -21,6 +22,7 @@ class PeerMemory final : public SymmetricMemory {
     std::span<std::byte> heap;
     std::span<std::byte> control;
     const SegmentDirectory* statics = nullptr;
+    const SymmetricHeap* blocks = nullptr;  // of `heap`
     // Called where an address is not found; true: look again, for there is more than before.
     std::function<bool()> look_for_more;
   };
@@ -29,6 +31,7 @@ class PeerMemory final : public SymmetricMemory {
   PeerMemory(const Own& own, std::uint32_t pes, transport::Transport& transport);
 
   std::optional<SymmetricAddress> locate(const void* address, std::uint64_t bytes) const override;
+  bool is_given(SymmetricAddress place, std::uint64_t bytes) const override;
   std::byte* at(NodeId pe, SymmetricAddress place) const override;
   bool in_reach(NodeId pe) const override { return peers_[pe.value][0] != nullptr; }
   bool all_in_reach() const;

@@ -33,6 +33,8 @@ class SymmetricMemory {
   // What `address` of ours is, or nullopt unless all `bytes` from it lie in one symmetric part.
   virtual std::optional<SymmetricAddress> locate(const void* address,
                                                  std::uint64_t bytes) const = 0;
+  // False where these bytes were given to nobody: heap memory that was freed, or never asked for.
+  virtual bool is_given(SymmetricAddress, std::uint64_t) const { return true; }
   // That place at `pe`, mapped here; nullptr where the memory of `pe` is not in reach (on another
   // host). Our own for ourselves.
   virtual std::byte* at(NodeId pe, SymmetricAddress place) const = 0;
