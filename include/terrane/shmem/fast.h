@@ -24,6 +24,9 @@ struct terrane_shmem_fast {
   const ptrdiff_t* statics_delta; /* by PE */
   uint32_t pes;
   uint32_t self;
+  uint32_t one_host; /* 1: all PEs are in reach, so what a call does is done when it returns */
+  /* Programs are linked with the size; room for what later versions add. */
+  uint32_t reserved[17];
 };
 extern __attribute__((visibility("default"))) struct terrane_shmem_fast terrane_shmem_fast;
 

@@ -68,6 +68,22 @@ std::string output_of(const char* const* command) {
   return output;
 }
 
+// The innermost line of addr2line's that stands in the program, not in what it inlined of ours:
+// "file.c:12", or nothing.
+std::string line_of(const Spot& spot, const std::string& offset) {
+  const char* command[] = {"addr2line", "-i", "-e", spot.file.c_str(), offset.c_str(), nullptr};
+  std::string output = output_of(command);
+  for (std::string_view rest(output); !rest.empty();) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    line = line.substr(0, line.find(' '));  // "(discriminator 2)" may follow
+    bool known = !line.starts_with('?') && !line.ends_with('?') && !line.ends_with(":0");
+    bool ours = line.find("/terrane/shmem/") != std::string_view::npos;
+    if (known && !ours) return std::string(line.substr(line.rfind('/') + 1));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string place_of_call() {
@@ -75,14 +91,9 @@ std::string place_of_call() {
   Spot spot = spot_of_call();
   if (spot.file.empty()) return {};
   std::string offset = fmt::format("{:#x}", spot.offset);
-  const char* command[] = {"addr2line", "-s", "-e", spot.file.c_str(), offset.c_str(), nullptr};
-  std::string line = output_of(command);
-  line.resize(std::min(line.find_first_of(" \n"), line.size()));
-  if (line.empty() || line.starts_with('?') || line.ends_with('?') || line.ends_with(":0")) {
-    std::string_view name(spot.file);
-    return fmt::format(" (at {}+{})", name.substr(name.rfind('/') + 1), offset);
-  }
-  return fmt::format(" (at {})", line);
+  std::string line = line_of(spot, offset);
+  if (!line.empty()) return fmt::format(" (at {})", line);
+  return fmt::format(" (at {}+{})", spot.file.substr(spot.file.rfind('/') + 1), offset);
 }
 
 }  // namespace terrane::frontend::shmem

@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include "base/log.h"
+#include "frontend/shmem/call_place.h"
 #include "frontend/shmem/checks.h"
 #include "frontend/shmem/process.h"
 
@@ -80,6 +81,7 @@ void Lifetime::fill_fast_path() {
   heap_deltas_.assign(memory.heap_deltas().begin(), memory.heap_deltas().end());
   terrane_shmem_fast.pes = owned_->pes();
   terrane_shmem_fast.self = owned_->self().value;
+  terrane_shmem_fast.one_host = owned_->one_host() ? 1 : 0;
   terrane_shmem_fast.heap_base = reinterpret_cast<std::uintptr_t>(heap.data());
   terrane_shmem_fast.heap_delta = heap_deltas_.data();
   terrane_shmem_fast.heap_bytes = heap.size();
@@ -127,8 +129,8 @@ void Lifetime::fail_outside(const char* call) {
     ::_exit(1);
   }
   bool before = owned_ == nullptr;
-  fail(before ? fmt::format("{} before shmem_init; call shmem_init first", call)
-              : fmt::format("{} after shmem_finalize", call));
+  fail(before ? fmt::format("{} before shmem_init; call shmem_init first{}", call, place_of_call())
+              : fmt::format("{} after shmem_finalize{}", call, place_of_call()));
 }
 
 void Lifetime::fail(std::string_view sentence) {

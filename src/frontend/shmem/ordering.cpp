@@ -1,17 +1,33 @@
 // Memory ordering: the specification's section "Memory Ordering Routines".
 #include "frontend/shmem/call.h"
 
+using terrane::frontend::shmem::Operation;
 using terrane::frontend::shmem::operation;
+
+namespace {
+
+// On one host nothing is under way: only this thread's stores have to be in order, or done.
+void fence(shmem_ctx_t ctx, const char* call) {
+  if (terrane_shmem_fast.one_host != 0) return Operation::order_stores();
+  operation(ctx, call).fence();
+}
+
+void quiet(shmem_ctx_t ctx, const char* call) {
+  if (terrane_shmem_fast.one_host != 0) return Operation::finish_stores();
+  operation(ctx, call).quiet();
+}
+
+}  // namespace
 
 extern "C" {
 
-void shmem_fence() noexcept { operation(SHMEM_CTX_DEFAULT, "shmem_fence").fence(); }
+void shmem_fence() noexcept { fence(SHMEM_CTX_DEFAULT, "shmem_fence"); }
 
-void shmem_ctx_fence(shmem_ctx_t ctx) noexcept { operation(ctx, "shmem_ctx_fence").fence(); }
+void shmem_ctx_fence(shmem_ctx_t ctx) noexcept { fence(ctx, "shmem_ctx_fence"); }
 
-void shmem_quiet() noexcept { operation(SHMEM_CTX_DEFAULT, "shmem_quiet").quiet(); }
+void shmem_quiet() noexcept { quiet(SHMEM_CTX_DEFAULT, "shmem_quiet"); }
 
-void shmem_ctx_quiet(shmem_ctx_t ctx) noexcept { operation(ctx, "shmem_ctx_quiet").quiet(); }
+void shmem_ctx_quiet(shmem_ctx_t ctx) noexcept { quiet(ctx, "shmem_ctx_quiet"); }
 
 void shmem_pe_quiet(const int* target_pes, size_t npes) noexcept {
   operation(SHMEM_CTX_DEFAULT, "shmem_pe_quiet").quiet(target_pes, npes);

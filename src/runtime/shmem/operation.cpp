@@ -189,12 +189,12 @@ void Operation::update_nbi(void* into, const void* word, const WordUpdate& updat
 // What was stored in this host's memory is in order; what bypassed the caches was put in order by
 // the copy itself.
 void Operation::fence() {
-  std::atomic_thread_fence(std::memory_order_acq_rel);
+  order_stores();
   if (context_.far_work.load(std::memory_order_relaxed)) good(world_.transport().fence());
 }
 
 void Operation::quiet() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  finish_stores();
   if (!context_.far_work.load(std::memory_order_relaxed)) return;
   context_.far_work = false;
   good(world_.transport().quiet());
@@ -202,7 +202,7 @@ void Operation::quiet() {
 
 void Operation::quiet(const int* pes, std::uint64_t count) {
   if (count == 0) return;
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  finish_stores();
   bool far = context_.far_work.load(std::memory_order_relaxed);
   for (std::uint64_t i = 0; i < count; ++i) {
     NodeId pe = world_pe(pes[i]);

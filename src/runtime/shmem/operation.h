@@ -64,6 +64,10 @@ class Operation {
 
   void fence();
   void quiet();
+  // The part of both that concerns memory in reach: stores of this thread are seen in order; or by
+  // all PEs when this returns.
+  static void order_stores() { std::atomic_thread_fence(std::memory_order_acq_rel); }
+  static void finish_stores() { std::atomic_thread_fence(std::memory_order_seq_cst); }
   // Toward `count` PEs only.
   void quiet(const int* pes, std::uint64_t count);
 
