@@ -32,6 +32,7 @@ class Network final : public transport::Transport {
   bool unattend() override { return false; }
   void interrupt() override {}
   std::byte* reach(NodeId, std::uint32_t) override { return nullptr; }
+  std::uint64_t region_bytes(NodeId, std::uint32_t) const override { return 0; }
 };
 
 std::unique_ptr<PageSpace> make_space() {
