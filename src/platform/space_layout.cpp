@@ -47,7 +47,7 @@ bool address_space_has(std::uint64_t bytes) {
 std::uint64_t comfortable_mapping_bytes() {
   // Valgrind keeps a table entry for each 64 KiB, and has little address space to give.
   const char* preload = std::getenv("LD_PRELOAD");
-  if (preload != nullptr && std::strstr(preload, "vgpreload_") != nullptr) return kGiB;
+  if (preload != nullptr && std::strstr(preload, "vgpreload_") != nullptr) return kGiB / 8;
 #if defined(TERRANE_TSAN_LAYOUT)
   return 4 * kGiB;
 #elif defined(TERRANE_ASAN_LAYOUT)

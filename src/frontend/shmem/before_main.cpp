@@ -5,6 +5,11 @@
 
 #include "runtime/shmem/statics.h"
 
+// Of a sanitizer that the program holds itself: it has not begun yet, though it stands in front of
+// malloc. A second call does nothing.
+extern "C" [[gnu::weak]] void __asan_init();
+extern "C" [[gnu::weak]] void __tsan_init();
+
 namespace {
 
 using terrane::runtime::shmem::Statics;
@@ -14,6 +19,8 @@ using terrane::runtime::shmem::Statics;
 // (docs/decisions/0006-statics-by-remapping.md). Whatever else is to happen at a fork is registered
 // later, and so happens to the child after it has its own data.
 [[gnu::constructor(101)]] void take_statics() {
+  if (__asan_init != nullptr) __asan_init();
+  if (__tsan_init != nullptr) __tsan_init();
   Statics::of_process().take_at_start();
   ::pthread_atfork([] { Statics::of_process().before_fork(); },
                    [] { Statics::of_process().after_fork_in_parent(); },

@@ -57,7 +57,7 @@ base::Result<> Statics::start() {
   std::vector<platform::Module> modules = platform::loaded_modules();
   std::erase_if(modules, [](const auto& module) { return !is_programs_library(module.name); });
   for (const auto& module : modules) start_bytes_ += bytes_of(module);
-  bytes_ = start_bytes_ + kLaterBytes;
+  bytes_ = start_bytes_ + std::min(kLaterBytes, platform::comfortable_mapping_bytes());
   auto fd = platform::create_memfd(bytes_, "terrane-statics");
   if (!fd) return fd.error();
   fd_.reset(fd.value());
