@@ -1,11 +1,11 @@
 #include "runtime/engine.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <cstdlib>
 
 #include "base/check.h"
+#include "runtime/quiet_thread.h"
 
 namespace terrane::runtime {
 namespace {
@@ -13,18 +13,6 @@ namespace {
 constexpr std::uint32_t kMostFlushes = 64;             // messages that a release has under way
 constexpr std::uint64_t kLossGraceNs = 5'000'000'000;  // in which the launcher may end the job
 constexpr std::uint64_t kSleepNs = 100'000'000;        // a bound on every sleep
-
-// The handler thread takes none of the program's signals (those of faults excepted, which it never
-// causes).
-void start_without_signals(std::thread& thread, auto function) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  for (int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL}) sigdelset(&all, fault);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread = std::thread(function);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
 
 }  // namespace
 
@@ -40,7 +28,7 @@ Engine::Engine(PageSpace& space, transport::Transport& transport, bootstrap::Boo
       hlrc_(hlrc),
       on_death_(std::move(on_death)) {
   effects_.bytes.reserve(1 << 16);
-  start_without_signals(handler_, [this] { handle(); });
+  handler_ = start_without_signals([this] { handle(); });
 }
 
 Engine::~Engine() { stop(); }

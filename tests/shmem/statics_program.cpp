@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <string>
 #include <thread>
 
@@ -109,6 +110,30 @@ void opened_before() {
   shmem_finalize();
 }
 
+// By calls alone, which serve PEs of other hosts as well: puts and gets to all, in all kinds of
+// memory.
+void exchanged() {
+  void* library = ::dlopen(OPENED_LIBRARY, RTLD_NOW);
+  EXPECT(library != nullptr);
+  shmem_init();
+  auto* heap = static_cast<long*>(shmem_malloc(1'000'000 * sizeof(long)));
+  auto* opened = static_cast<long*>(::dlsym(library, "opened_word"));
+  for (long* word :
+       {heap, heap + 999'999, &initialised, &zero[999], &library_initialised, opened}) {
+    long before = *word;
+    meet();
+    shmem_long_p(word, before + 100 + me(), next());
+    meet();
+    EXPECT(*word == before + 100 + (me() + shmem_n_pes() - 1) % shmem_n_pes());
+    EXPECT(shmem_long_g(word, next()) == before + 100 + me());
+    meet();
+    *word = before;
+  }
+  shmem_free(heap);
+  EXPECT(shmem_malloc(SIZE_MAX / 2) == nullptr);
+  shmem_finalize();
+}
+
 int exit_of(pid_t child) {
   int status = 0;
   EXPECT(::waitpid(child, &status, 0) == child);
@@ -170,6 +195,7 @@ constexpr Mode kModes[] = {
     {"sparse", sparse_data},
     {"opened-later", opened_later},
     {"opened-before", opened_before},
+    {"exchanged", exchanged},
     {"forked", forked},
     {"shell", shell},
     {"call-in-child", call_in_child},

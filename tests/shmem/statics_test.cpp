@@ -32,6 +32,7 @@ TEST(ShmemStaticsTest, LibrariesOpenedAtRunTimeJoin) {
   expect_good(3, "opened-later");
   expect_good(3, "opened-before");
 }
+TEST(ShmemStaticsTest, CallsReachAllKindsOfMemory) { expect_good(3, "exchanged"); }
 TEST(ShmemStaticsTest, ProgramsThatDifferAreRefused) {
   Launched job({kTerrane, "run", "-n", "2", "sh", "-c",
                 std::string("[ $TERRANE_NODE = 0 ] && exec " SHMEM_PROGRAM

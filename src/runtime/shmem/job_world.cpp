@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -39,8 +40,6 @@ JobWorld::JobWorld(std::unique_ptr<bootstrap::Bootstrap> bootstrap)
   one_host_ = std::all_of(hosts.begin(), hosts.end(), [](std::uint32_t host) { return host == 0; });
 }
 
-JobWorld::~JobWorld() = default;
-
 base::Result<> JobWorld::make_memory() {
   auto heap = SymmetricHeap::reserve(settings_.symmetric_bytes, bootstrap_->nodes_on_host());
   if (!heap) return heap.error();
@@ -54,6 +53,10 @@ base::Result<> JobWorld::make_memory() {
   control_ = std::move(mapping).value();
   if (statics_.fd() < 0)
     return base::error("static data cannot be symmetric: {}", statics_.error());
+  if (one_host_) return {};
+  auto all_statics = platform::SharedMapping::map(statics_.fd(), statics_.bytes());
+  if (!all_statics) return all_statics.error();
+  all_statics_ = std::move(all_statics).value();
   return {};
 }
 
@@ -63,9 +66,13 @@ base::Result<> JobWorld::join() {
   settings_ = settings.value();
   if (auto made = make_memory(); !made) return made;
   if (auto connected = connect_memory(); !connected) return connected;
-  auto* place = memory_->at(NodeId{0}, in_control(offsetof(ControlArea, world)));
+  rendezvous_.reset(new Rendezvous(*this, pes()));
+  if (!one_host_) {
+    far_ = std::make_unique<FarService>(*transport_, [this](NodeId pe, const std::string& why) {
+      fail(fmt::format("PE {} on host {} is lost: {}", pe.value, bootstrap_->host_name(pe), why));
+    });
+  }
   take_new_statics();
-  rendezvous_ = std::make_unique<Rendezvous>(*reinterpret_cast<MeetingPlace*>(place), pes());
   return {};
 }
 
@@ -73,9 +80,9 @@ base::Result<> JobWorld::connect_memory() {
   auto options = read_options(pes());
   if (!options) return options.error();
   const std::array<transport::ExportedRegion, kParts> regions{
-      {{heap_->fd(), heap_->reserved_bytes()},
-       {statics_.fd(), statics_.bytes()},
-       {control_fd_.get(), control_.bytes()}}};
+      {{heap_->fd(), heap_->reserved_bytes(), heap_->data()},
+       {statics_.fd(), statics_.bytes(), all_statics_.data()},
+       {control_fd_.get(), control_.bytes(), control_.data()}}};
   const PeCard mine{heap_->reserved_bytes(), statics_.program_identity(),
                     statics_.start_identity()};
   auto wiring =
@@ -93,9 +100,6 @@ base::Result<> JobWorld::connect_memory() {
                       .blocks = heap_.get(),
                       .look_for_more = [this] { return take_new_statics(); }},
       pes(), *transport_);
-  if (!memory_->all_in_reach())
-    return base::error("OpenSHMEM serves the PEs of one host; start it with: terrane run -n {}",
-                       pes());
   return {};
 }
 
@@ -132,48 +136,69 @@ bool JobWorld::take_new_statics() {
 
 // The first PE that comes with a module enters it at PE 0 and takes room for it.
 std::optional<std::uint64_t> JobWorld::place(std::uint64_t identity, std::uint64_t bytes) {
-  auto at = [](std::uint32_t entry, std::uint64_t member) {
-    return transport::RemoteAddress{
-        static_cast<std::uint32_t>(Part::kControl),
-        sizeof(MeetingPlace) + offsetof(LatePlaces, entries) + entry * sizeof(LatePlace) + member};
-  };
-  auto atomic = [this](transport::RemoteAddress word, transport::Atomic operation) {
-    auto before = transport_->atomic_fetch(NodeId{0}, word, operation);
-    if (!before) fail(before.error().message);
-    return before.value();
-  };
-  using transport::AtomicOp;
+  constexpr std::uint64_t kLate = offsetof(WorldPage, late);
   for (std::uint32_t entry = 0; entry < LatePlaces::kEntries; ++entry) {
-    std::uint64_t found =
-        atomic(at(entry, offsetof(LatePlace, module)),
-               {.op = AtomicOp::kCompareSwap, .operand = identity, .expected = 0});
-    auto offset = at(entry, offsetof(LatePlace, offset));
+    std::uint64_t at = kLate + offsetof(LatePlaces, entries) + entry * sizeof(LatePlace);
+    std::uint64_t offset = at + offsetof(LatePlace, offset);
+    std::uint64_t found = compare_swap(at + offsetof(LatePlace, module), 0, identity);
     if (found == 0) {
-      std::uint64_t used =
-          atomic({offset.region, sizeof(MeetingPlace)}, {.op = AtomicOp::kAdd, .operand = bytes});
-      atomic(offset, {.op = AtomicOp::kSwap, .operand = statics_.start_bytes() + used + 1});
+      std::uint64_t used = add(kLate + offsetof(LatePlaces, used_bytes), bytes);
+      add(offset, statics_.start_bytes() + used + 1);
       return statics_.start_bytes() + used;
     }
     if (found != identity) continue;
-    std::uint64_t placed = 0;
-    wait_until([&] {
-      placed = atomic(offset, {.op = AtomicOp::kAdd, .operand = 0});
-      return placed != 0;
-    });
-    return placed - 1;
+    wait_until([&] { return load(offset) != 0; });
+    return load(offset) - 1;
   }
   return std::nullopt;
 }
 
+std::uint64_t JobWorld::load(std::uint64_t offset) {
+  std::byte* near = memory_->at(NodeId{0}, in_control(offset));
+  if (near == nullptr) return add(offset, 0);
+  return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(near)).load(std::memory_order_acquire);
+}
+
+std::uint64_t JobWorld::add(std::uint64_t offset, std::uint64_t value) {
+  return update(offset, {.op = transport::AtomicOp::kAdd, .operand = value});
+}
+
+std::uint64_t JobWorld::compare_swap(std::uint64_t offset, std::uint64_t expected,
+                                     std::uint64_t value) {
+  return update(offset,
+                {.op = transport::AtomicOp::kCompareSwap, .operand = value, .expected = expected});
+}
+
+std::uint64_t JobWorld::update(std::uint64_t offset, const transport::Atomic& operation) {
+  auto before = transport_->atomic_fetch(
+      NodeId{0}, {static_cast<std::uint32_t>(Part::kControl), offset}, operation);
+  if (!before) fail(before.error().message);
+  return before.value();
+}
+
 bool JobWorld::all_agree(bool yes) {
   meet();
+  if (!one_host_) {
+    auto done = transport_->quiet();
+    if (!done) fail(done.error().message);
+  }
   rendezvous_->arrive(yes);
   wait_until([&] { return rendezvous_->decided(); });
   return rendezvous_->agreed();
 }
 
+// PE 0 keeps the meeting place until nobody looks at it any more.
 void JobWorld::leave() {
   all_agree(true);
+  if (far_) {
+    far_->expect_losses(true);
+    if (self().value != 0) {
+      rendezvous_->depart();
+    } else {
+      wait_until([&] { return rendezvous_->all_departed(); });
+    }
+    rendezvous_->end();
+  }
   heap_->clear();
   // The collectives begin anew after this; nobody comes before all have met again.
   constexpr std::uint64_t kOurs = sizeof(ControlArea::world);
@@ -185,7 +210,9 @@ void JobWorld::leave() {
 // launcher tells.
 base::Result<> JobWorld::rejoin() {
   auto all = bootstrap_->exchange({}, {});
-  return all ? base::Result<>() : all.error();
+  if (!all) return all.error();
+  if (far_) far_->expect_losses(false);
+  return {};
 }
 
 void JobWorld::end_job(int code) { bootstrap_->ending(code); }
@@ -197,8 +224,19 @@ void JobWorld::fail(std::string_view sentence) {
 
 void JobWorld::nap(std::uint64_t& nap_ns) {
   nap_ns = std::clamp(nap_ns * 2, kFirstNapNs, kLongestNapNs);
+  look_for_deaths();
+  if (far_) return far_->sleep(nap_ns);
   timespec time{0, static_cast<long>(nap_ns)};
   ::nanosleep(&time, nullptr);
+}
+
+// Where the launcher lets the job go on without a PE, who waits would wait for ever.
+void JobWorld::look_for_deaths() {
+  std::unique_lock hold(news_, std::try_to_lock);
+  if (!hold || bootstrap_->news_fd() < 0) return;
+  if (auto news = bootstrap_->take_news())
+    fail(fmt::format("{}; OpenSHMEM cannot go on without PE {}: run it without --on-death survive",
+                     news->why, news->node.value));
 }
 
 }  // namespace terrane::runtime::shmem

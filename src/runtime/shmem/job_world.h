@@ -1,10 +1,12 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 
 #include "base/unique_fd.h"
 #include "bootstrap/bootstrap.h"
 #include "platform/mapping.h"
+#include "runtime/shmem/far_service.h"
 #include "runtime/shmem/peer_memory.h"
 #include "runtime/shmem/rendezvous.h"
 #include "runtime/shmem/settings.h"
@@ -16,12 +18,11 @@ namespace terrane::runtime::shmem {
 
 // The World of a process in a job. Owns the connection to the launcher, the transport, this PE's
 // memory and the mappings of the others'.
-class JobWorld final : public World, private Statics::Places {
+class JobWorld final : public World, private Statics::Places, private WorldWords {
  public:
   // Finds out who we are in which job. Until join(), only self(), pes(), fail() and end_job()
   // serve.
   static base::Result<std::unique_ptr<JobWorld>> connect();
-  ~JobWorld() override;
 
   // Collective: makes this PE's memory and connects to the others'.
   base::Result<> join();
@@ -55,11 +56,14 @@ class JobWorld final : public World, private Statics::Places {
   SymmetricHeap& heap() { return *heap_; }
   const Settings& settings() const { return settings_; }
   transport::Transport& transport() override { return *transport_; }
-  void progress() override {}
+  void progress() override {
+    if (far_) far_->progress();
+  }
   [[noreturn]] void fail(std::string_view sentence) override;
 
  protected:
   void nap(std::uint64_t& nap_ns) override;
+  void attend(bool attends) override { attends ? far_->attend() : far_->unattend(); }
 
  private:
   explicit JobWorld(std::unique_ptr<bootstrap::Bootstrap> bootstrap);
@@ -67,6 +71,12 @@ class JobWorld final : public World, private Statics::Places {
   base::Result<> connect_memory();
   base::Result<std::uint64_t> compare_cards(const std::vector<std::vector<std::byte>>& said) const;
   std::optional<std::uint64_t> place(std::uint64_t identity, std::uint64_t bytes) override;
+  std::uint64_t load(std::uint64_t offset) override;
+  std::uint64_t add(std::uint64_t offset, std::uint64_t value) override;
+  std::uint64_t compare_swap(std::uint64_t offset, std::uint64_t expected,
+                             std::uint64_t value) override;
+  std::uint64_t update(std::uint64_t offset, const transport::Atomic& operation);
+  void look_for_deaths();
 
   std::unique_ptr<bootstrap::Bootstrap> bootstrap_;
   Settings settings_;
@@ -74,9 +84,12 @@ class JobWorld final : public World, private Statics::Places {
   Statics& statics_ = Statics::of_process();
   base::UniqueFd control_fd_;
   platform::SharedMapping control_;
+  platform::SharedMapping all_statics_;  // in one piece, for other hosts
   std::unique_ptr<transport::Transport> transport_;
   std::unique_ptr<PeerMemory> memory_;
   std::unique_ptr<Rendezvous> rendezvous_;
+  std::unique_ptr<FarService> far_;  // where there are other hosts
+  std::mutex news_;
   bool one_host_ = true;
 };
 

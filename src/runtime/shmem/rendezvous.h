@@ -1,15 +1,16 @@
 #pragma once
 
-#include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace terrane::runtime::shmem {
 
-// Where all PEs of a host meet and say yes or no: words of PE 0's control area, zeros at start. It
+// Where all PEs meet and say yes or no: the first words of PE 0's control area, zeros at start. It
 // serves what cannot rest on the collectives: joining, leaving, and the heap's decisions.
 struct MeetingPlace {
-  std::atomic<std::uint64_t> arrivals;
-  std::atomic<std::uint64_t> refusals[2];  // of rounds in turn
+  std::uint64_t arrivals;
+  std::uint64_t refusals[2];  // of rounds in turn
+  std::uint64_t departures;   // who will not look here again, at the end
 };
 // Behind it in the same page: where the static data of libraries lie that are opened at run time.
 struct LatePlace {
@@ -23,33 +24,61 @@ struct LatePlaces {
   LatePlace entries[kEntries];
 };
 
-// A PE's side of it. One thread at a time; all PEs meet in the same order.
+// What PE 0 keeps for the World.
+struct WorldPage {
+  MeetingPlace meeting;
+  LatePlaces late;
+};
+static_assert(sizeof(WorldPage) <= 4096);
+
+// Words of PE 0's WorldPage, wherever we are.
+class WorldWords {
+ public:
+  virtual ~WorldWords() = default;
+  virtual std::uint64_t load(std::uint64_t offset) = 0;
+  // Returns the word as it was.
+  virtual std::uint64_t add(std::uint64_t offset, std::uint64_t value) = 0;
+  virtual std::uint64_t compare_swap(std::uint64_t offset, std::uint64_t expected,
+                                     std::uint64_t value) = 0;
+};
+
+// A PE's side of the meeting place. One thread at a time; all PEs meet in the same order.
 class Rendezvous {
  public:
-  Rendezvous(MeetingPlace& place, std::uint32_t pes) : place_(&place), pes_(pes) {}
+  Rendezvous(WorldWords& words, std::uint32_t pes) : words_(words), pes_(pes) {}
 
   // Says `yes` or no; decided() once all have.
   void arrive(bool yes) {
     ++rounds_;
-    if (!yes) place_->refusals[rounds_ % 2].fetch_add(1, std::memory_order_relaxed);
-    place_->arrivals.fetch_add(1, std::memory_order_acq_rel);
+    if (!yes) words_.add(refusals(), 1);
+    words_.add(offsetof(MeetingPlace, arrivals), 1);
   }
-  bool decided() const {
-    return place_->arrivals.load(std::memory_order_acquire) >= rounds_ * pes_;
-  }
+  bool decided() { return words_.load(offsetof(MeetingPlace, arrivals)) >= rounds_ * pes_; }
   // Whether all said yes; after decided(), once a round. The counter belongs to this round until
   // all have arrived at the next one.
   bool agreed() {
-    std::uint64_t refusals = place_->refusals[rounds_ % 2].load(std::memory_order_relaxed);
+    std::uint64_t now = words_.load(refusals());
     std::uint64_t before = seen_[rounds_ % 2];
-    seen_[rounds_ % 2] = refusals;
-    return refusals == before;
+    seen_[rounds_ % 2] = now;
+    return now == before;
   }
 
+  // After the last decision: all but PE 0 depart, which waits until all_departed().
+  void depart() { words_.add(offsetof(MeetingPlace, departures), 1); }
+  bool all_departed() {
+    return words_.load(offsetof(MeetingPlace, departures)) >= (departures_ + 1) * (pes_ - 1);
+  }
+  void end() { ++departures_; }
+
  private:
-  MeetingPlace* place_;
+  std::uint64_t refusals() const {
+    return offsetof(MeetingPlace, refusals) + rounds_ % 2 * sizeof(std::uint64_t);
+  }
+
+  WorldWords& words_;
   std::uint32_t pes_;
   std::uint64_t rounds_ = 0;
+  std::uint64_t departures_ = 0;
   std::uint64_t seen_[2] = {0, 0};
 };
 

@@ -39,17 +39,24 @@ class World {
   // words that programs wait for are changed by plain stores, which wake nobody.
   template <typename Ready>
   void wait_until(Ready ready) {
+    if (ready()) return;
     platform::Backoff backoff;
     std::uint64_t nap_ns = 0;
+    const bool far = !one_host();
+    if (far) attend(true);
     while (!ready()) {
-      if (!one_host()) progress();
+      if (far) progress();
       if (!backoff.pause()) nap(nap_ns);
     }
+    if (far) attend(false);
   }
 
  protected:
   // Sleeps, longer each time; ends early when another host wants something.
   virtual void nap(std::uint64_t& nap_ns) = 0;
+  // From now on this thread calls progress() again and again, or no longer does: senders of other
+  // hosts then need not wake anybody here.
+  virtual void attend(bool) {}
 };
 
 }  // namespace terrane::runtime::shmem

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "transport/transport.h"
+
+namespace terrane::runtime::shmem {
+
+// Serves the PEs of other hosts: moves on what they want of this process's memory, in its own
+// thread while the program computes, and in threads that wait. Tells of a PE that is lost, unless
+// the launcher ends the job first. Owns the thread. Any thread may call.
+class FarService final : private transport::Receiver {
+ public:
+  using LossHandler = std::function<void(NodeId peer, const std::string& why)>;
+
+  // The transport outlives it. `on_loss` is called once, seconds after a loss, in our thread.
+  FarService(transport::Transport& transport, LossHandler on_loss);
+  ~FarService() override;
+
+  // Between attend() and unattend() the calling thread calls progress() again and again, and our
+  // thread sleeps.
+  void attend() { transport_.attend(); }
+  void progress() {
+    if (transport_.pending()) transport_.poll(*this);
+  }
+  void unattend() {
+    if (transport_.unattend()) progress();
+  }
+  // For who attends: sleeps until something has come, or the time is over.
+  void sleep(std::uint64_t timeout_ns);
+
+  // While PEs may leave the job in order, a loss is none.
+  void expect_losses(bool expected) { expected_.store(expected); }
+
+ private:
+  void received(NodeId, transport::Bytes) override {}  // all that we want is one-sided
+  void lost(NodeId peer, std::string_view why) override;
+  void serve();
+
+  transport::Transport& transport_;
+  LossHandler on_loss_;
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> expected_{false};
+  NodeId lost_;  // the first one; before lost_at_ns_
+  std::string why_;
+  std::atomic<std::uint64_t> lost_at_ns_{0};
+  std::thread thread_;
+};
+
+}  // namespace terrane::runtime::shmem

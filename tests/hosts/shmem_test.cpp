@@ -1,0 +1,67 @@
+// OpenSHMEM over several hosts: the same programs, memory and ends as on one.
+#include "on_hosts.h"
+
+namespace terrane::test_hosts {
+namespace {
+
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+class ShmemHostsTest : public OnHosts {
+ protected:
+  Outcome run_pes(const std::string& places, const std::string& program) const {
+    std::string line = std::string(cluster_test::kTerrane) + " run --heartbeat 20 -H " + places;
+    Outcome outcome = launch(0, cluster_test::words(line + " " + program)).finish();
+    EXPECT_FALSE(outcome.timed_out) << program << " hangs";
+    return outcome;
+  }
+  void expect_good(int pes, const std::string& places, const std::string& program) const {
+    Outcome outcome = run_pes(places, program);
+    EXPECT_EQ(outcome.exit_code, 0) << program << ": " << outcome.err;
+    EXPECT_EQ(count(outcome.out, "good"), pes) << program << ": " << outcome.out << outcome.err;
+  }
+  void expect_sentence(const std::string& program, int code, const std::string& part) const {
+    Outcome outcome = run_pes("h0,h1", program);
+    EXPECT_EQ(outcome.exit_code, code) << outcome.err;
+    EXPECT_EQ(count(outcome.err, "\n"), part.empty() ? 0 : 1) << outcome.err;
+    EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
+  }
+};
+
+const std::string kSetup = SETUP_PROGRAM " ", kMemory = MEMORY_PROGRAM " ",
+                  kStatics = STATICS_PROGRAM " ";
+
+TEST_F(ShmemHostsTest, PesOfTwoHostsJoinAndLeave) {
+  if (!make_hosts({.hosts = 2})) return;
+  for (const char* mode : {"join", "threads", "again", "start-pes"}) {
+    expect_good(2, "h0,h1", kSetup + mode);
+    expect_good(4, "h0:2,h1:2", kSetup + mode);
+  }
+}
+
+TEST_F(ShmemHostsTest, TheHeapIsSymmetricAcrossHosts) {
+  if (!make_hosts({.hosts = 2})) return;
+  for (const char* mode : {"alignments", "beyond", "given-back", "after-finalize"})
+    expect_good(3, "h0:2,h1", kMemory + mode);
+}
+
+TEST_F(ShmemHostsTest, CallsReachAllKindsOfMemory) {
+  if (!make_hosts({.hosts = 2})) return;
+  expect_good(2, "h0,h1", kStatics + "exchanged");
+  expect_good(4, "h0:2,h1:2", kStatics + "exchanged");
+}
+
+TEST_F(ShmemHostsTest, JobsEndWithTheirStatusOrASentence) {
+  if (!make_hosts({.hosts = 2})) return;
+  expect_sentence(kSetup + "exit-0", 0, "");
+  expect_sentence(kSetup + "exit-37", 37, "");
+  expect_sentence(kSetup + "killed", 128 + 9, "SIGKILL");
+  expect_sentence(kSetup + "exits-early", 1, "ended without leaving the job");
+  expect_sentence(kMemory + "freed-twice", 1, "is not the start of a block");
+}
+
+}  // namespace
+}  // namespace terrane::test_hosts
