@@ -44,7 +44,7 @@ TEST_F(ShmemHostsTest, PesOfTwoHostsJoinAndLeave) {
 
 TEST_F(ShmemHostsTest, TheHeapIsSymmetricAcrossHosts) {
   if (!make_hosts({.hosts = 2})) return;
-  for (const char* mode : {"alignments", "beyond", "given-back", "after-finalize"})
+  for (const char* mode : {"alignments", "given-back", "after-finalize"})
     expect_good(3, "h0:2,h1", kMemory + mode);
 }
 
