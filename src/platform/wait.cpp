@@ -63,6 +63,8 @@ void share_processors(std::uint32_t threads, std::uint32_t processors) {
   threads_fit.store(threads <= processors, std::memory_order_relaxed);
 }
 
+bool threads_fit_processors() { return threads_fit.load(std::memory_order_relaxed); }
+
 bool Backoff::pause() {
   if (rounds_ < kSpins) {
     if (threads_fit.load(std::memory_order_relaxed)) {

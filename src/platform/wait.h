@@ -16,6 +16,7 @@ ProcessorSet usable_processors();
 // How many threads of the job can want a processor at once, against how many processors they share.
 // Set at start; read by every wait. Until then everybody spins.
 void share_processors(std::uint32_t threads, std::uint32_t processors);
+bool threads_fit_processors();
 
 // One wait: call pause() between looks. It spins for a microsecond or two where the runnable
 // threads fit the processors (elsewhere not at all), then offers the processor to others for some

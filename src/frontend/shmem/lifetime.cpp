@@ -14,6 +14,7 @@
 #include "frontend/shmem/call_place.h"
 #include "frontend/shmem/checks.h"
 #include "frontend/shmem/process.h"
+#include "platform/wait.h"
 
 struct terrane_shmem_fast terrane_shmem_fast;
 
@@ -69,9 +70,18 @@ void Lifetime::join(const char* call) {
   bool returns = owned_->has_joined();
   auto joined = returns ? owned_->rejoin() : owned_->join();
   if (!joined) owned_->fail(joined.error().message);
+  start_teams();
   fill_fast_path();
   if (!returns && owned_->self().value == 0) introduce(owned_->settings());
   world_.store(owned_.get(), std::memory_order_release);
+}
+
+void Lifetime::start_teams() {
+  const char* choices = std::getenv("TERRANE_SHMEM_ALGORITHM");
+  auto started = runtime::shmem::Teams::start(*owned_, !platform::threads_fit_processors(),
+                                              choices != nullptr ? choices : "");
+  if (!started) owned_->fail(started.error().message);
+  teams_ = std::move(started).value();
 }
 
 void Lifetime::fill_fast_path() {
@@ -100,7 +110,9 @@ void Lifetime::end(const char* call) {
     owned_->all_agree(true);
     return;
   }
+  teams_->world_team().reach().quiet();
   owned_->leave();
+  teams_.reset();
   terrane_shmem_fast = {};
   world_.store(nullptr, std::memory_order_release);
   threads_ = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/shmem/job_world.h"
+#include "runtime/shmem/teams.h"
 
 namespace terrane::frontend::shmem {
 
@@ -29,6 +30,8 @@ class Lifetime {
   runtime::shmem::JobWorld* world() const { return world_.load(std::memory_order_acquire); }
   // Ends the job where the level of threads forbids this one to make the call.
   void check_thread(const char* call);
+  // Between the first initialisation and the last end.
+  runtime::shmem::Teams& teams() const { return *teams_; }
   // For a call before the first initialisation, after the last end, or in a child of a PE.
   [[noreturn]] void fail_outside(const char* call);
   // Ends the job with a sentence, whether or not this process has joined it.
@@ -37,11 +40,13 @@ class Lifetime {
  private:
   Lifetime() = default;
   void join(const char* call);
+  void start_teams();
   void fill_fast_path();
   void become_child();
 
   std::mutex mutex_;  // of begin and end
   std::unique_ptr<runtime::shmem::JobWorld> owned_;
+  std::unique_ptr<runtime::shmem::Teams> teams_;  // between join() and the last end
   std::atomic<runtime::shmem::JobWorld*> world_{nullptr};
   std::vector<std::ptrdiff_t> heap_deltas_, statics_deltas_;
   int begun_ = 0;

@@ -18,7 +18,7 @@ struct Pair {
   std::uint64_t first, second;
 };
 
-void copy_strided(void* to, const void* from, Strides strides, std::uint64_t count,
+void copy_strided(void* to, const void* from, AlltoallStrides strides, std::uint64_t count,
                   std::uint64_t element_bytes) {
   switch (element_bytes) {
     case 1:
@@ -42,7 +42,7 @@ std::uint64_t span(std::uint64_t count, std::uint64_t stride, std::uint64_t elem
 struct StridedBlocks {
   SymmetricAddress dest;
   SymmetricAddress source;
-  Strides strides;
+  AlltoallStrides strides;
   std::uint64_t count;
   std::uint64_t element_bytes;
 
@@ -105,8 +105,8 @@ void alltoall(Team& team, void* dest, const void* source, std::uint64_t bytes) {
   team.sync();
 }
 
-void alltoalls(Team& team, void* dest, const void* source, Strides strides, std::uint64_t count,
-               std::uint64_t element_bytes) {
+void alltoalls(Team& team, void* dest, const void* source, AlltoallStrides strides,
+               std::uint64_t count, std::uint64_t element_bytes) {
   if (count == 0) return;
   std::uint64_t elements = count * team.size();
   StridedBlocks blocks{

@@ -23,13 +23,13 @@ void collect(Team& team, void* dest, const void* source, std::uint64_t bytes);
 // Block m of our source comes to block (our number) of member m's dest; blocks of `bytes`.
 void alltoall(Team& team, void* dest, const void* source, std::uint64_t bytes);
 
-struct Strides {
+struct AlltoallStrides {
   std::uint64_t dest = 1;  // in elements
   std::uint64_t source = 1;
 };
 // The same with blocks of `count` elements, which lie apart by the strides.
-void alltoalls(Team& team, void* dest, const void* source, Strides strides, std::uint64_t count,
-               std::uint64_t element_bytes);
+void alltoalls(Team& team, void* dest, const void* source, AlltoallStrides strides,
+               std::uint64_t count, std::uint64_t element_bytes);
 
 // Element i of every dest becomes the combination of all sources' elements i; of no elements where
 // `count` is 0. dest may be the source. Every PE gets the same bits.

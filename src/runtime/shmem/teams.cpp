@@ -81,10 +81,10 @@ std::optional<TeamShape> Teams::part_of(const TeamShape& parent, std::int64_t st
                                         std::int64_t stride, std::int64_t size) {
   std::int64_t pes = parent.size;
   if (size < 1 || size > pes || start < 0 || start >= pes) return std::nullopt;
-  if (stride < -pes || stride > pes || (stride == 0 && size != 1)) return std::nullopt;
+  if (size == 1) stride = 1;  // whatever it is
+  if (stride < -pes || stride > pes || stride == 0) return std::nullopt;
   std::int64_t last = start + stride * (size - 1);
   if (last < 0 || last >= pes) return std::nullopt;
-  if (size == 1) stride = 1;
   auto member = [&](std::int64_t i) {
     return parent.world_pe(static_cast<std::uint32_t>(start + stride * i));
   };
@@ -197,6 +197,7 @@ Teams::Split2d Teams::split_2d(Team& parent, std::int64_t x_range) {
   return {true, enter(*x_shape, outcome.first), enter(*y_shape, outcome.second)};
 }
 
+// The slot may have a new team at once: who still looks at our numbers there sees larger ones.
 void Teams::destroy(Team& team) {
   team.sync();
   TeamSeat seat = team.seat();

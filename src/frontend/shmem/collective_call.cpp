@@ -1,0 +1,34 @@
+#include "frontend/shmem/collective_call.h"
+
+namespace terrane::frontend::shmem {
+
+std::uint64_t bytes_of(const char* call, std::size_t elements, std::size_t element_bytes) noexcept {
+  std::uint64_t bytes = 0;
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 47;  // there are no more addresses
+  if (!__builtin_mul_overflow(elements, element_bytes, &bytes) && bytes < kMost) return bytes;
+  fail(call,
+       fmt::format("{} elements of {} bytes are more than any memory", elements, element_bytes));
+}
+
+void broadcast(Team& team, const char* call, void* dest, const void* source, std::uint64_t bytes,
+               int root, bool root_too) noexcept {
+  if (root < 0 || static_cast<std::uint32_t>(root) >= team.size()) {
+    fail(call, fmt::format("PE_root {} does not exist; these are the PEs 0 to {} of the team", root,
+                           team.size() - 1));
+  }
+  runtime::shmem::broadcast(team, dest, source, bytes, static_cast<std::uint32_t>(root), root_too);
+}
+
+void alltoalls(Team& team, const char* call, void* dest, const void* source, std::ptrdiff_t dst,
+               std::ptrdiff_t sst, std::size_t elements, std::size_t element_bytes) noexcept {
+  if (dst < 1 || sst < 1) {
+    fail(call, fmt::format("the strides dst {} and sst {} must be 1 or more", dst, sst));
+  }
+  bytes_of(call, bytes_of(call, elements, element_bytes) * team.size(),
+           static_cast<std::size_t>(std::max(dst, sst)));
+  runtime::shmem::alltoalls(team, dest, source,
+                            {static_cast<std::uint64_t>(dst), static_cast<std::uint64_t>(sst)},
+                            elements, element_bytes);
+}
+
+}  // namespace terrane::frontend::shmem

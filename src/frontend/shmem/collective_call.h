@@ -1,0 +1,37 @@
+#pragma once
+
+#include "frontend/shmem/process.h"
+#include "frontend/shmem/team_handle.h"
+#include "runtime/shmem/collectives.h"
+
+// What the collective functions have in common: arguments in elements are checked and become
+// arguments in bytes. `call` is the function that the program called.
+namespace terrane::frontend::shmem {
+
+using runtime::shmem::ReduceOp;
+using runtime::shmem::Team;
+
+// The bytes of so many elements; more than there can be end the job.
+std::uint64_t bytes_of(const char* call, std::size_t elements, std::size_t element_bytes) noexcept;
+
+void broadcast(Team& team, const char* call, void* dest, const void* source, std::uint64_t bytes,
+               int root, bool root_too) noexcept;
+void alltoalls(Team& team, const char* call, void* dest, const void* source, std::ptrdiff_t dst,
+               std::ptrdiff_t sst, std::size_t elements, std::size_t element_bytes) noexcept;
+
+template <ReduceOp op, typename T>
+void reduce(Team& team, const char* call, T* dest, const T* source, std::size_t elements) {
+  bytes_of(call, elements, sizeof(T));
+  runtime::shmem::reduce(team, dest, source, elements,
+                         combine_for(op, runtime::shmem::element_type<T>()));
+}
+
+template <typename T>
+void scan(Team& team, const char* call, T* dest, const T* source, std::size_t elements,
+          bool inclusive) {
+  bytes_of(call, elements, sizeof(T));
+  runtime::shmem::scan(team, dest, source, elements,
+                       combine_for(ReduceOp::kSum, runtime::shmem::element_type<T>()), inclusive);
+}
+
+}  // namespace terrane::frontend::shmem

@@ -1,0 +1,55 @@
+#include "frontend/shmem/team_handle.h"
+
+#include "frontend/shmem/lifetime.h"
+#include "frontend/shmem/process.h"
+
+namespace terrane::frontend::shmem {
+
+using runtime::shmem::Team;
+using runtime::shmem::Teams;
+using runtime::shmem::TeamShape;
+
+Teams& teams_for(const char* call) noexcept {
+  Lifetime& process = Lifetime::of_process();
+  if (!process.is_initialised()) process.fail_outside(call);
+  return process.teams();
+}
+
+Team* team_of(shmem_team_t handle, const char* call) noexcept {
+  Teams& teams = teams_for(call);
+  if (handle == SHMEM_TEAM_INVALID) return nullptr;
+  if (handle == SHMEM_TEAM_WORLD) return &teams.world_team();
+  if (handle == SHMEM_TEAM_SHARED) return &teams.shared_team();
+  return reinterpret_cast<Team*>(handle);
+}
+
+Team& team_for(shmem_team_t handle, const char* call) noexcept {
+  if (Team* team = team_of(handle, call)) return *team;
+  fail(call, "team is SHMEM_TEAM_INVALID; only members of a team may call this");
+}
+
+shmem_team_t handle_of(Team* team) noexcept { return reinterpret_cast<shmem_team_t>(team); }
+
+Team& active_set(const char* call, int start, int log_stride, int size) noexcept {
+  Teams& teams = teams_for(call);
+  std::int64_t pes = teams.world_team().size();
+  bool is_set = start >= 0 && start < pes && size > 0 && size <= pes && log_stride >= 0 &&
+                log_stride < 31 && start + (std::int64_t{size} - 1) * (1ll << log_stride) < pes;
+  if (!is_set) {
+    fail(call, fmt::format("PE_start {}, logPE_stride {}, PE_size {} name PEs that do not exist; "
+                           "the job has the PEs 0 to {}",
+                           start, log_stride, size, pes - 1));
+  }
+  // Sets of one PE are the same whatever their stride, which may be larger than any number of PEs.
+  TeamShape shape{static_cast<std::uint32_t>(start), size == 1 ? 1 : 1 << log_stride,
+                  static_cast<std::uint32_t>(size)};
+  if (shape.member(teams.world_team().world().self()) < 0) {
+    fail(call,
+         fmt::format("PE_start {}, logPE_stride {}, PE_size {}: this PE is not in that active "
+                     "set; only its PEs may call this",
+                     start, log_stride, size));
+  }
+  return teams.active_set(shape);
+}
+
+}  // namespace terrane::frontend::shmem

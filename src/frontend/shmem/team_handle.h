@@ -1,0 +1,23 @@
+#pragma once
+
+#include <shmem.h>
+
+#include "runtime/shmem/teams.h"
+
+namespace terrane::frontend::shmem {
+
+// The teams of this process, for the function `call`; ends the job outside of shmem_init and
+// shmem_finalize.
+runtime::shmem::Teams& teams_for(const char* call) noexcept;
+
+// The team behind a handle; nullptr for SHMEM_TEAM_INVALID.
+runtime::shmem::Team* team_of(shmem_team_t handle, const char* call) noexcept;
+// The same, for a function that must have one: for SHMEM_TEAM_INVALID the job ends.
+runtime::shmem::Team& team_for(shmem_team_t handle, const char* call) noexcept;
+// SHMEM_TEAM_INVALID for nullptr.
+shmem_team_t handle_of(runtime::shmem::Team* team) noexcept;
+
+// The team of a deprecated active set, of which this PE must be a member.
+runtime::shmem::Team& active_set(const char* call, int start, int log_stride, int size) noexcept;
+
+}  // namespace terrane::frontend::shmem
