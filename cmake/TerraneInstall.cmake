@@ -30,7 +30,9 @@ configure_package_config_file(cmake/TerraneConfig.cmake.in ${PROJECT_BINARY_DIR}
                               INSTALL_DESTINATION ${TERRANE_CMAKE_DIR} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/TerraneConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
-configure_file(cmake/terrane.pc.in ${PROJECT_BINARY_DIR}/package/terrane.pc @ONLY)
+foreach(package terrane shmem)
+  configure_file(cmake/${package}.pc.in ${PROJECT_BINARY_DIR}/package/${package}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/package/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 install(FILES ${PROJECT_BINARY_DIR}/package/TerraneConfig.cmake ${PROJECT_BINARY_DIR}/package/TerraneConfigVersion.cmake
         DESTINATION ${TERRANE_CMAKE_DIR})
-install(FILES ${PROJECT_BINARY_DIR}/package/terrane.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -59,6 +59,14 @@ TEST_F(MpirunTest, ItsProcessesAreTheNodesOfAJob) {
   EXPECT_GE(job.ms_until_all_gone(), 0);
 }
 
+TEST_F(MpirunTest, PesOfOpenShmemStartAndEndAndStartAgain) {
+  for (const char* mode : {"join", "again", "start-pes"}) {
+    Outcome done = Launched(mpirun(3, SHMEM_SETUP_BINARY, mode), options()).finish();
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_EQ(done.out, "good\ngood\ngood\n");
+  }
+}
+
 TEST_F(MpirunTest, CardsAndDescriptorsReachEveryNode) {
   Outcome done = run_actions(3, "join exchange:100000:3 exchange:10:1 @1 show:place @all leave");
   EXPECT_EQ(done.exit_code, 0) << done.err;

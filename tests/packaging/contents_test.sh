@@ -13,11 +13,11 @@ fail() {
 }
 
 for file in bin/terrane lib/libterrane.so include/terrane/pages.h lib/cmake/terrane/TerraneConfig.cmake \
-  lib/pkgconfig/terrane.pc share/man/man1/terrane-run.1 lib/terrane/examples/counter lib/terrane/examples/restore \
-  lib/terrane/examples/lu; do
+  lib/pkgconfig/terrane.pc lib/libterrane_shmem.so include/shmem.h lib/pkgconfig/shmem.pc share/man/man1/terrane-run.1 \
+  lib/terrane/examples/counter lib/terrane/examples/restore lib/terrane/examples/lu; do
   [ -e "$stage/$file" ] || fail "missing: $file"
 done
-for program in bin/terrane lib/libterrane.so lib/terrane/examples/counter lib/terrane/examples/restore \
+for program in bin/terrane lib/libterrane.so lib/libterrane_shmem.so lib/terrane/examples/counter lib/terrane/examples/restore \
   lib/terrane/examples/lu; do
   missing=$(ldd "$stage/$program" | grep 'not found')
   [ -z "$missing" ] || fail "$program: $missing"
