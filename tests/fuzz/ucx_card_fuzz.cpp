@@ -28,6 +28,9 @@ std::vector<Input> seeds() {
   for (std::size_t size : {1, 40, 300}) {
     transport::ucx::UcxCard card{0x1234567890abcdef, std::vector<std::byte>(size, std::byte{3})};
     all.push_back(InputWriter().byte(0).raw(card.encode().bytes).input());
+    card.regions.push_back({1 << 20, 0x7f0000000000, std::vector<std::byte>(size, std::byte{5})});
+    card.regions.push_back({4096, 0, {}});
+    all.push_back(InputWriter().byte(0).raw(card.encode().bytes).input());
   }
   return all;
 }
