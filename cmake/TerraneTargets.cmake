@@ -13,6 +13,12 @@ target_compile_definitions(terrane_flags INTERFACE _GNU_SOURCE TERRANE_VERSION="
 if(TERRANE_SANITIZE)
   add_compile_options(-fsanitize=${TERRANE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${TERRANE_SANITIZE})
+  if(TERRANE_SANITIZE MATCHES thread)
+    # Fences order what other processes see; ThreadSanitizer, which gcc says cannot see fences, knows of one process only.
+    add_compile_options(-Wno-tsan)
+  endif()
+  add_library(terrane_sanitizer_defaults OBJECT ${CMAKE_SOURCE_DIR}/tests/sanitize/defaults.cpp)
+  link_libraries($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:$<TARGET_OBJECTS:terrane_sanitizer_defaults>>)
 endif()
 
 if(TERRANE_FUZZ)

@@ -39,7 +39,7 @@ struct Start {
 };
 
 // Before its own code: a stack for faults, which may come where the thread has little of its own.
-void* run_thread(void* raw) {
+[[maybe_unused]] void* run_thread(void* raw) {
   Start start = *static_cast<Start*>(raw);
   delete static_cast<Start*>(raw);
   platform::believe_closed(start.closed);

@@ -1,0 +1,29 @@
+// What every program of a build with sanitizers tells them. ASAN_OPTIONS and the like come on top.
+#include <cstdlib>
+
+extern "C" {
+#pragma GCC visibility push(default)
+
+// A length that others name may ask for more memory than there is: that is answered, no fault.
+const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+
+// Leaks of libraries that are not ours, each with its reason.
+const char* __lsan_default_suppressions() {
+  // PMIx_Init keeps a few names for as long as the process lives (PMIx 4.2).
+  return "leak:libpmix.so\n";
+}
+
+// A page fault is a signal in the middle of the program's own code, never of malloc's: allocating
+// there is safe.
+const char* __tsan_default_options() { return "report_signal_unsafe=0"; }
+
+#pragma GCC visibility pop
+}
+
+#ifdef __SANITIZE_THREAD__
+// UCX patches the C library's functions of memory, and so does ThreadSanitizer: a process with both
+// dies in munmap. Over sockets UCX has no use for that.
+__attribute__((constructor)) static void leave_memory_functions_alone() {
+  ::setenv("UCX_MEM_EVENTS", "n", 0);
+}
+#endif
