@@ -21,7 +21,7 @@ fuzz_one() {
   mkdir -p "$corpus" "$2/findings" "$2/logs"
   "$2/tests/fuzz/fuzz_$name" --write-seeds "$corpus"
   local status=0
-  nice "$2/tests/fuzz/libfuzzer_$name" "$corpus" -max_total_time="$3" -max_len=65536 -timeout=20 -rss_limit_mb=4096 \
+  nice "$2/tests/fuzz/libfuzzer_$name" "$corpus" -max_total_time="$3" -max_len=65536 -timeout=120 -rss_limit_mb=4096 \
     -malloc_limit_mb=1048576 -artifact_prefix="$2/findings/$name-" -print_final_stats=1 >"$2/logs/$name" 2>&1 || status=$?
   executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$2/logs/$name")
   coverage=$(grep -o 'cov: [0-9]*' "$2/logs/$name" | tail -1)
@@ -33,8 +33,9 @@ fuzz_one() {
   return $status
 }
 export -f fuzz_one
-# A hostile length may ask for more memory than there is: that is answered, not a fault.
-export ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1
+# A hostile length may ask for more memory than there is: that is answered, not a fault. And what AddressSanitizer would
+# allow it takes seconds to give back.
+export ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=256:detect_leaks=1
 
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(ls tests/fuzz/*_fuzz.cpp | sed 's|.*/\(.*\)_fuzz.cpp|\1|')
