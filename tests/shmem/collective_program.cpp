@@ -235,7 +235,45 @@ void bad_set() {
   shmem_barrier(1, 1, pes(), pSync);
 }
 
-constexpr Mode kModes[] = {{"data", data},
+// Calls that do not match, which only checks can tell.
+void other_root() {
+  shmem_init();
+  auto* words = symmetric<long>(2);
+  shmem_long_broadcast(SHMEM_TEAM_WORLD, words + 1, words, 1, me());
+  shmem_finalize();
+}
+
+void other_call() {
+  shmem_init();
+  auto* words = symmetric<long>(2);
+  if (me() == 0) {
+    shmem_sync_all();
+  } else {
+    shmem_long_sum_reduce(SHMEM_TEAM_WORLD, words + 1, words, 1);
+  }
+  shmem_finalize();
+}
+
+void contexts() {
+  shmem_init();
+  shmem_team_t reverse = SHMEM_TEAM_INVALID;
+  auto* word = static_cast<long*>(shmem_calloc(1, sizeof(long)));
+  EXPECT(shmem_team_split_strided(SHMEM_TEAM_WORLD, pes() - 1, -1, pes(), nullptr, 0, &reverse) ==
+         0);
+  shmem_ctx_t ctx = SHMEM_CTX_INVALID;
+  EXPECT(shmem_team_create_ctx(SHMEM_TEAM_INVALID, 0, &ctx) != 0 && ctx == SHMEM_CTX_INVALID);
+  EXPECT(shmem_team_create_ctx(reverse, 0, &ctx) == 0);
+  shmem_ctx_long_p(ctx, word, me() + 100, shmem_team_my_pe(reverse));
+  shmem_ctx_quiet(ctx);
+  EXPECT(*word == me() + 100);
+  shmem_team_destroy(reverse);
+  shmem_finalize();
+}
+
+constexpr Mode kModes[] = {{"other-root", other_root},
+                           {"other-call", other_call},
+                           {"contexts", contexts},
+                           {"data", data},
                            {"kinds", kinds},
                            {"teams", teams},
                            {"again", again},

@@ -34,6 +34,19 @@ TEST(ShmemCollectiveBadInputTest, IsNamed) {
   expect_sentence(1, "bad-set", "shmem_barrier: PE_start 1");
 }
 
+TEST(ShmemCollectiveTest, ContextsCountThePesOfTheirTeam) {
+  expect_good_with_all_sizes("contexts");
+}
+TEST(ShmemCollectiveTest, CheckedCallsThatMatchPass) {
+  for (const char* mode : {"data", "teams", "active-sets", "threads", "again"})
+    expect_good(4, mode, {"SHMEM_DEBUG=1"});
+}
+
+TEST(ShmemCollectiveBadInputTest, ChecksTellOfCallsThatDoNotMatch) {
+  expect_sentence(2, "other-root", "root 1, ", 1, {"SHMEM_DEBUG=1"});
+  expect_sentence(2, "other-call", "where PE 0 calls shmem_sync_all", 1, {"SHMEM_DEBUG=1"});
+}
+
 TEST(ShmemCollectiveBadInputTest, AWrongAlgorithmListsTheRightOnes) {
   expect_sentence(1, "kinds", "reduce has no algorithm 'fast': inline, get, put", 1,
                   {"TERRANE_SHMEM_ALGORITHM=reduce=fast"});

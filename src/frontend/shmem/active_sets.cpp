@@ -4,7 +4,6 @@
 namespace {
 
 namespace interface = terrane::frontend::shmem;
-namespace runtime = terrane::runtime::shmem;
 using interface::ReduceOp;
 
 }  // namespace
@@ -15,7 +14,8 @@ using interface::ReduceOp;
 #define COLLECTIVES_OF_SIZE(BITS)                                                                 \
   void shmem_alltoall##BITS(void* dest, const void* source, size_t nelems, SET, long*) noexcept { \
     constexpr const char* kCall = "shmem_alltoall" #BITS;                                         \
-    runtime::alltoall(MEMBERS, dest, source, interface::bytes_of(kCall, nelems, BITS / 8));       \
+    interface::alltoall(MEMBERS, kCall, dest, source,                                             \
+                        interface::bytes_of(kCall, nelems, BITS / 8));                            \
   }                                                                                               \
   void shmem_alltoalls##BITS(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,        \
                              size_t nelems, SET, long*) noexcept {                                \
@@ -30,11 +30,13 @@ using interface::ReduceOp;
   }                                                                                               \
   void shmem_collect##BITS(void* dest, const void* source, size_t nelems, SET, long*) noexcept {  \
     constexpr const char* kCall = "shmem_collect" #BITS;                                          \
-    runtime::collect(MEMBERS, dest, source, interface::bytes_of(kCall, nelems, BITS / 8));        \
+    interface::collect(MEMBERS, kCall, dest, source,                                              \
+                       interface::bytes_of(kCall, nelems, BITS / 8));                             \
   }                                                                                               \
   void shmem_fcollect##BITS(void* dest, const void* source, size_t nelems, SET, long*) noexcept { \
     constexpr const char* kCall = "shmem_fcollect" #BITS;                                         \
-    runtime::fcollect(MEMBERS, dest, source, interface::bytes_of(kCall, nelems, BITS / 8));       \
+    interface::fcollect(MEMBERS, kCall, dest, source,                                             \
+                        interface::bytes_of(kCall, nelems, BITS / 8));                            \
   }
 
 #define TO_ALL(NAME, TYPE, OPERATION, OP)                                                    \

@@ -1,37 +1,57 @@
 // Barriers and synchronisation of teams, of all PEs and of active sets.
+#include "frontend/shmem/process.h"
 #include "frontend/shmem/team_handle.h"
 
 using terrane::frontend::shmem::active_set;
+using terrane::frontend::shmem::compare_call;
 using terrane::frontend::shmem::team_for;
 using terrane::frontend::shmem::teams_for;
+using terrane::frontend::shmem::world;
 using terrane::runtime::shmem::Team;
 
 namespace {
 
-void barrier(Team& team) {
-  team.reach().quiet();
+void sync(Team& team, const char* call) {
+  compare_call(team, call, "sync");
   team.sync();
+}
+
+void barrier(Team& team, const char* call) {
+  team.reach().quiet();
+  sync(team, call);
 }
 
 }  // namespace
 
 extern "C" {
 
-void shmem_barrier_all() noexcept { barrier(teams_for("shmem_barrier_all").world_team()); }
+void shmem_barrier_all() noexcept {
+  constexpr const char* kCall = "shmem_barrier_all";
+  Team& team = teams_for(kCall).world_team();
+  world()->meet();
+  barrier(team, kCall);
+}
 
-void shmem_sync_all() noexcept { teams_for("shmem_sync_all").world_team().sync(); }
+void shmem_sync_all() noexcept {
+  constexpr const char* kCall = "shmem_sync_all";
+  Team& team = teams_for(kCall).world_team();
+  world()->meet();
+  sync(team, kCall);
+}
 
 int shmem_team_sync(shmem_team_t team) noexcept {
-  team_for(team, "shmem_team_sync").sync();
+  Team& members = team_for(team, "shmem_team_sync");
+  world()->meet();
+  sync(members, "shmem_team_sync");
   return 0;
 }
 
 void shmem_barrier(int PE_start, int logPE_stride, int PE_size, long*) noexcept {
-  barrier(active_set("shmem_barrier", PE_start, logPE_stride, PE_size));
+  barrier(active_set("shmem_barrier", PE_start, logPE_stride, PE_size), "shmem_barrier");
 }
 
 void shmem_sync(int PE_start, int logPE_stride, int PE_size, long*) noexcept {
-  active_set("shmem_sync", PE_start, logPE_stride, PE_size).sync();
+  sync(active_set("shmem_sync", PE_start, logPE_stride, PE_size), "shmem_sync");
 }
 
 }  // extern "C"

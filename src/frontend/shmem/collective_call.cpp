@@ -10,12 +10,31 @@ std::uint64_t bytes_of(const char* call, std::size_t elements, std::size_t eleme
        fmt::format("{} elements of {} bytes are more than any memory", elements, element_bytes));
 }
 
+void collect(Team& team, const char* call, void* dest, const void* source,
+             std::uint64_t bytes) noexcept {
+  compare_call(team, call, "collect", 0, 0, dest, source);
+  runtime::shmem::collect(team, dest, source, bytes);
+}
+
+void fcollect(Team& team, const char* call, void* dest, const void* source,
+              std::uint64_t bytes) noexcept {
+  compare_call(team, call, "fcollect", bytes, 0, dest, source);
+  runtime::shmem::fcollect(team, dest, source, bytes);
+}
+
+void alltoall(Team& team, const char* call, void* dest, const void* source,
+              std::uint64_t bytes) noexcept {
+  compare_call(team, call, "alltoall", bytes, 0, dest, source);
+  runtime::shmem::alltoall(team, dest, source, bytes);
+}
+
 void broadcast(Team& team, const char* call, void* dest, const void* source, std::uint64_t bytes,
                int root, bool root_too) noexcept {
   if (root < 0 || static_cast<std::uint32_t>(root) >= team.size()) {
     fail(call, fmt::format("PE_root {} does not exist; these are the PEs 0 to {} of the team", root,
                            team.size() - 1));
   }
+  compare_call(team, call, "broadcast", bytes, static_cast<std::uint64_t>(root), dest, source);
   runtime::shmem::broadcast(team, dest, source, bytes, static_cast<std::uint32_t>(root), root_too);
 }
 
@@ -24,8 +43,9 @@ void alltoalls(Team& team, const char* call, void* dest, const void* source, std
   if (dst < 1 || sst < 1) {
     fail(call, fmt::format("the strides dst {} and sst {} must be 1 or more", dst, sst));
   }
-  bytes_of(call, bytes_of(call, elements, element_bytes) * team.size(),
-           static_cast<std::size_t>(std::max(dst, sst)));
+  std::uint64_t bytes = bytes_of(call, elements, element_bytes);
+  bytes_of(call, bytes * team.size(), static_cast<std::size_t>(std::max(dst, sst)));
+  compare_call(team, call, "alltoalls", bytes, 0, dest, source);
   runtime::shmem::alltoalls(team, dest, source,
                             {static_cast<std::uint64_t>(dst), static_cast<std::uint64_t>(sst)},
                             elements, element_bytes);

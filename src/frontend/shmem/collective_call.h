@@ -14,6 +14,12 @@ using runtime::shmem::Team;
 // The bytes of so many elements; more than there can be end the job.
 std::uint64_t bytes_of(const char* call, std::size_t elements, std::size_t element_bytes) noexcept;
 
+void collect(Team& team, const char* call, void* dest, const void* source,
+             std::uint64_t bytes) noexcept;
+void fcollect(Team& team, const char* call, void* dest, const void* source,
+              std::uint64_t bytes) noexcept;
+void alltoall(Team& team, const char* call, void* dest, const void* source,
+              std::uint64_t bytes) noexcept;
 void broadcast(Team& team, const char* call, void* dest, const void* source, std::uint64_t bytes,
                int root, bool root_too) noexcept;
 void alltoalls(Team& team, const char* call, void* dest, const void* source, std::ptrdiff_t dst,
@@ -21,7 +27,9 @@ void alltoalls(Team& team, const char* call, void* dest, const void* source, std
 
 template <ReduceOp op, typename T>
 void reduce(Team& team, const char* call, T* dest, const T* source, std::size_t elements) {
-  bytes_of(call, elements, sizeof(T));
+  constexpr const char* kKinds[] = {"and", "or", "xor", "max", "min", "sum", "prod"};
+  compare_call(team, call, kKinds[static_cast<std::size_t>(op)],
+               bytes_of(call, elements, sizeof(T)), 0, dest, source);
   runtime::shmem::reduce(team, dest, source, elements,
                          combine_for(op, runtime::shmem::element_type<T>()));
 }
@@ -29,7 +37,8 @@ void reduce(Team& team, const char* call, T* dest, const T* source, std::size_t 
 template <typename T>
 void scan(Team& team, const char* call, T* dest, const T* source, std::size_t elements,
           bool inclusive) {
-  bytes_of(call, elements, sizeof(T));
+  compare_call(team, call, inclusive ? "inscan" : "exscan", bytes_of(call, elements, sizeof(T)), 0,
+               dest, source);
   runtime::shmem::scan(team, dest, source, elements,
                        combine_for(ReduceOp::kSum, runtime::shmem::element_type<T>()), inclusive);
 }

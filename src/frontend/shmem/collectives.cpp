@@ -4,7 +4,6 @@
 namespace {
 
 namespace interface = terrane::frontend::shmem;
-namespace runtime = terrane::runtime::shmem;
 
 }  // namespace
 
@@ -13,21 +12,21 @@ namespace runtime = terrane::runtime::shmem;
   int shmem_##INFIX##alltoall##SUFFIX(shmem_team_t team, TYPE* dest, const TYPE* source,          \
                                       size_t nelems) noexcept {                                   \
     constexpr const char* kCall = "shmem_" #INFIX "alltoall" #SUFFIX;                             \
-    runtime::Team& members = interface::team_for(team, kCall);                                    \
-    runtime::alltoall(members, dest, source, interface::bytes_of(kCall, nelems, BYTES));          \
+    interface::Team& members = interface::team_for(team, kCall);                                  \
+    interface::alltoall(members, kCall, dest, source, interface::bytes_of(kCall, nelems, BYTES)); \
     return 0;                                                                                     \
   }                                                                                               \
   int shmem_##INFIX##alltoalls##SUFFIX(shmem_team_t team, TYPE* dest, const TYPE* source,         \
                                        ptrdiff_t dst, ptrdiff_t sst, size_t nelems) noexcept {    \
     constexpr const char* kCall = "shmem_" #INFIX "alltoalls" #SUFFIX;                            \
-    runtime::Team& members = interface::team_for(team, kCall);                                    \
+    interface::Team& members = interface::team_for(team, kCall);                                  \
     interface::alltoalls(members, kCall, dest, source, dst, sst, nelems, BYTES);                  \
     return 0;                                                                                     \
   }                                                                                               \
   int shmem_##INFIX##broadcast##SUFFIX(shmem_team_t team, TYPE* dest, const TYPE* source,         \
                                        size_t nelems, int PE_root) noexcept {                     \
     constexpr const char* kCall = "shmem_" #INFIX "broadcast" #SUFFIX;                            \
-    runtime::Team& members = interface::team_for(team, kCall);                                    \
+    interface::Team& members = interface::team_for(team, kCall);                                  \
     interface::broadcast(members, kCall, dest, source, interface::bytes_of(kCall, nelems, BYTES), \
                          PE_root, true);                                                          \
     return 0;                                                                                     \
@@ -35,15 +34,15 @@ namespace runtime = terrane::runtime::shmem;
   int shmem_##INFIX##collect##SUFFIX(shmem_team_t team, TYPE* dest, const TYPE* source,           \
                                      size_t nelems) noexcept {                                    \
     constexpr const char* kCall = "shmem_" #INFIX "collect" #SUFFIX;                              \
-    runtime::Team& members = interface::team_for(team, kCall);                                    \
-    runtime::collect(members, dest, source, interface::bytes_of(kCall, nelems, BYTES));           \
+    interface::Team& members = interface::team_for(team, kCall);                                  \
+    interface::collect(members, kCall, dest, source, interface::bytes_of(kCall, nelems, BYTES));  \
     return 0;                                                                                     \
   }                                                                                               \
   int shmem_##INFIX##fcollect##SUFFIX(shmem_team_t team, TYPE* dest, const TYPE* source,          \
                                       size_t nelems) noexcept {                                   \
     constexpr const char* kCall = "shmem_" #INFIX "fcollect" #SUFFIX;                             \
-    runtime::Team& members = interface::team_for(team, kCall);                                    \
-    runtime::fcollect(members, dest, source, interface::bytes_of(kCall, nelems, BYTES));          \
+    interface::Team& members = interface::team_for(team, kCall);                                  \
+    interface::fcollect(members, kCall, dest, source, interface::bytes_of(kCall, nelems, BYTES)); \
     return 0;                                                                                     \
   }
 

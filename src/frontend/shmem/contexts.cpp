@@ -7,6 +7,7 @@
 #include "frontend/shmem/checks.h"
 #include "frontend/shmem/lifetime.h"
 #include "frontend/shmem/process.h"
+#include "frontend/shmem/team_handle.h"
 
 namespace terrane::frontend::shmem {
 
@@ -16,7 +17,7 @@ constexpr long kAllOptions = SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE | SHMEM_CT
 
 // A team whose PEs stand in no regular order has size 0 here: calls on it take the long way.
 terrane_shmem_context head_of(const TeamShape& shape) {
-  return {shape.start, shape.stride, shape.size};
+  return {shape.start, shape.stride, shape.listed == nullptr ? shape.size : 0};
 }
 
 }  // namespace
@@ -44,6 +45,15 @@ void Contexts::destroy(ContextObject& context) {
   std::lock_guard hold(mutex_);
   context.size = 0;
   context.in_use = false;
+}
+
+void Contexts::destroy_those_of(shmem_team_t team) {
+  std::lock_guard hold(mutex_);
+  for (ContextObject& context : made_) {
+    if (context.team != team) continue;
+    context.size = 0;
+    context.in_use = false;
+  }
 }
 
 bool Contexts::has(shmem_ctx_t handle) {
@@ -90,6 +100,14 @@ extern "C" {
 int shmem_ctx_create(long options, shmem_ctx_t* ctx) noexcept {
   auto& world = world_for("shmem_ctx_create");
   *ctx = Contexts::of_process().make(TeamShape{0, 1, world.pes()}, SHMEM_TEAM_WORLD, options);
+  return *ctx == SHMEM_CTX_INVALID ? 1 : 0;
+}
+
+int shmem_team_create_ctx(shmem_team_t handle, long options, shmem_ctx_t* ctx) noexcept {
+  auto* team = terrane::frontend::shmem::team_of(handle, "shmem_team_create_ctx");
+  *ctx = SHMEM_CTX_INVALID;
+  if (team == nullptr) return 1;
+  *ctx = Contexts::of_process().make(team->shape(), handle, options);
   return *ctx == SHMEM_CTX_INVALID ? 1 : 0;
 }
 

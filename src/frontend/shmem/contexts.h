@@ -41,6 +41,8 @@ class Contexts {
   // nullptr where options are none of SHMEM_CTX_...
   ContextObject* make(const TeamShape& shape, shmem_team_t team, long options);
   void destroy(ContextObject& context);
+  // The ones that the program has left when it destroys their team; nothing is under way in them.
+  void destroy_those_of(shmem_team_t team);
   // Whether it is one of ours that was not destroyed.
   bool has(shmem_ctx_t handle);
   // Of a world of so many PEs.

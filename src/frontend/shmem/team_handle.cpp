@@ -1,5 +1,6 @@
 #include "frontend/shmem/team_handle.h"
 
+#include "frontend/shmem/checks.h"
 #include "frontend/shmem/lifetime.h"
 #include "frontend/shmem/process.h"
 
@@ -29,6 +30,16 @@ Team& team_for(shmem_team_t handle, const char* call) noexcept {
 }
 
 shmem_team_t handle_of(Team* team) noexcept { return reinterpret_cast<shmem_team_t>(team); }
+
+void compare_call(Team& team, const char* call, const char* kind, std::uint64_t bytes,
+                  std::uint64_t root, const void* dest, const void* source) noexcept {
+  if (!checks_calls()) return;
+  auto offset = [&](const void* address) {
+    auto place = team.world().memory().locate(address, 1);
+    return place ? place->offset : 0;
+  };
+  team.begin_call({call, kind, bytes, root, offset(dest), offset(source)});
+}
 
 Team& active_set(const char* call, int start, int log_stride, int size) noexcept {
   Teams& teams = teams_for(call);

@@ -17,6 +17,12 @@ runtime::shmem::Team& team_for(shmem_team_t handle, const char* call) noexcept;
 // SHMEM_TEAM_INVALID for nullptr.
 shmem_team_t handle_of(runtime::shmem::Team* team) noexcept;
 
+// Where calls are checked, compares a collective call with those of the other members; dest and
+// source may be nullptr.
+void compare_call(runtime::shmem::Team& team, const char* call, const char* kind,
+                  std::uint64_t bytes = 0, std::uint64_t root = 0, const void* dest = nullptr,
+                  const void* source = nullptr) noexcept;
+
 // The team of a deprecated active set, of which this PE must be a member.
 runtime::shmem::Team& active_set(const char* call, int start, int log_stride, int size) noexcept;
 

@@ -1,10 +1,11 @@
 // Teams: the specification's section "Team Management Routines".
+#include "frontend/shmem/contexts.h"
 #include "frontend/shmem/process.h"
 #include "frontend/shmem/team_handle.h"
 
 namespace {
 
-using terrane::NodeId;
+using terrane::frontend::shmem::Contexts;
 using terrane::frontend::shmem::fail;
 using terrane::frontend::shmem::handle_of;
 using terrane::frontend::shmem::team_for;
@@ -86,6 +87,8 @@ void shmem_team_destroy(shmem_team_t handle) noexcept {
   if (handle == SHMEM_TEAM_WORLD || handle == SHMEM_TEAM_SHARED) {
     fail(kCall, "SHMEM_TEAM_WORLD and SHMEM_TEAM_SHARED live as long as the program");
   }
+  team->reach().quiet();
+  Contexts::of_process().destroy_those_of(handle);
   teams_for(kCall).destroy(*team);
 }
 

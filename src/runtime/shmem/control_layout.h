@@ -37,6 +37,7 @@ struct alignas(4096) Slot {
   Flag released;  // there: the last synchronisation that is complete
   // Where this team's predecessor in the slot ended. Only who has claimed the slot looks at it.
   Flag last_sequence;
+  Flag calls;                // how many this member has made, where calls are checked
   Flag rounds[kRounds];      // by the member that is 2^round before us
   Flag far_rounds[kRounds];  // at the first member on a host: by the host that is 2^round before
                              // ours

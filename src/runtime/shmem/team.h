@@ -40,6 +40,19 @@ class Team {
   // Every member's memory is mapped here.
   bool on_one_host() const { return host_firsts_.size() == 1; }
 
+  // A checked call of the program: compared with what member 0 has called as its operation of the
+  // same number, the job ends where it differs. While the call lasts, whoever waits too long tells
+  // so. `call` and what it points to live as long as the program.
+  struct Call {
+    const char* name = nullptr;
+    const char* kind = nullptr;  // calls of one kind may stand for each other
+    std::uint64_t bytes = 0;
+    std::uint64_t root = 0;
+    std::uint64_t dest = 0;  // offsets in symmetric memory
+    std::uint64_t source = 0;
+  };
+  void begin_call(const Call& call);
+
   // How many contexts the program asked for when it made the team.
   int num_contexts = 0;
 
@@ -88,6 +101,7 @@ class Team {
   void sync_counted();
   void sync_hosts(Slot& home);
   void wait_for(const std::atomic<std::uint64_t>& flag, std::uint64_t sequence);
+  void tell_of_wait(std::uint64_t seconds) const;
 
   World* world_;
   const AlgorithmTable* algorithms_;
@@ -104,6 +118,8 @@ class Team {
   std::vector<std::uint32_t> host_firsts_;
   std::uint32_t our_host_ = 0;
   bool pairwise_ = false;
+  const char* call_ = nullptr;  // the one that lasts, where calls are checked
+  std::uint64_t calls_ = 0;
 };
 
 }  // namespace terrane::runtime::shmem
