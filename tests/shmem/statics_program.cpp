@@ -96,7 +96,7 @@ void opened_later() {
   EXPECT(library != nullptr);
   auto* word = static_cast<long*>(::dlsym(library, "opened_word"));
   EXPECT(word != nullptr && *word == 77);
-  meet();
+  shmem_barrier_all();
   ring(*word);
   EXPECT(*word == 77);
   shmem_finalize();

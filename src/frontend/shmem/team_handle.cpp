@@ -13,6 +13,7 @@ using runtime::shmem::TeamShape;
 Teams& teams_for(const char* call) noexcept {
   Lifetime& process = Lifetime::of_process();
   if (!process.is_initialised()) process.fail_outside(call);
+  process.world()->meet();
   return process.teams();
 }
 

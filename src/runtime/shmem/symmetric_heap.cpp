@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 
+#include "platform/cgroup_memory.h"
 #include "platform/memory_left.h"
 #include "platform/page_size.h"
 
@@ -138,9 +139,12 @@ bool SymmetricHeap::affords(std::uint64_t more) {
   }
   std::uint64_t taken = ranges_.taken_bytes(), resident = resident_bytes();
   std::uint64_t promised = taken > resident ? taken - resident : 0;
-  bool plenty = platform::memory_left((promised + more + kGrantBytes) * on_host_);
+  auto has = [&](std::uint64_t bytes) {
+    return platform::memory_left(bytes) && platform::cgroup_memory_left() >= bytes;
+  };
+  bool plenty = has((promised + more + kGrantBytes) * on_host_);
   granted_ = plenty ? kGrantBytes : 0;
-  return plenty || platform::memory_left((promised + more) * on_host_);
+  return plenty || has((promised + more) * on_host_);
 }
 
 std::uint64_t SymmetricHeap::resident_bytes() const {

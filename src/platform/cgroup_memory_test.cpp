@@ -1,0 +1,54 @@
+#include "platform/cgroup_memory.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace terrane::platform {
+namespace {
+
+class CgroupMemoryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char folder[] = "/tmp/terrane-cgroup-XXXXXX";
+    ASSERT_NE(::mkdtemp(folder), nullptr);
+    top_ = folder;
+  }
+  ~CgroupMemoryTest() override { std::filesystem::remove_all(top_); }
+
+  void write(const std::string& file, const std::string& text) const {
+    std::filesystem::create_directories(std::filesystem::path(top_ + file).parent_path());
+    std::ofstream(top_ + file) << text;
+  }
+
+  std::string top_;
+};
+
+TEST_F(CgroupMemoryTest, TheTightestGroupOnTheWayUpCounts) {
+  write("/memory.max", "1000\n");
+  write("/memory.current", "400\n");
+  write("/a/memory.max", "max\n");
+  write("/a/memory.current", "300\n");
+  write("/a/b/memory.max", "800\n");
+  write("/a/b/memory.current", "300\n");
+  EXPECT_EQ(cgroup_memory_left(top_, "/a/b"), 500u);
+  EXPECT_EQ(cgroup_memory_left(top_, "/a"), 600u);
+}
+
+TEST_F(CgroupMemoryTest, WhatCanBeReclaimedIsLeft) {
+  write("/memory.limit_in_bytes", "1000\n");
+  write("/memory.usage_in_bytes", "900\n");
+  write("/memory.stat", "cache 500\ntotal_inactive_file 300\n");
+  EXPECT_EQ(cgroup_memory_left(top_, ""), 400u);
+  write("/memory.usage_in_bytes", "2000\n");
+  EXPECT_EQ(cgroup_memory_left(top_, ""), 0u);
+}
+
+TEST_F(CgroupMemoryTest, WithoutFilesThereIsNoLimit) {
+  EXPECT_EQ(cgroup_memory_left(top_, "/a/b"), ~0ull);
+}
+
+}  // namespace
+}  // namespace terrane::platform
