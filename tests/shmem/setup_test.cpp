@@ -44,5 +44,15 @@ TEST(ShmemDeathTest, WhoeverGoesInDisorderEndsTheJobWithASentence) {
   expect_sentence(2, "no-return", "has left the job already");
 }
 
+TEST(ShmemDeathTest, NobodyWaitsForAPeThatTheJobSurvives) {
+  Launched job({kTerrane, "run", "--on-death", "survive", "-n", "2", SHMEM_PROGRAM, "killed"});
+  Outcome outcome = job.finish();
+  EXPECT_FALSE(outcome.timed_out);
+  EXPECT_EQ(outcome.exit_code, 128 + 9);
+  EXPECT_NE(outcome.err.find("OpenSHMEM cannot go on without PE 1"), std::string::npos)
+      << outcome.err;
+  EXPECT_GE(job.ms_until_all_gone(), 0);
+}
+
 }  // namespace
 }  // namespace terrane::cluster_test
