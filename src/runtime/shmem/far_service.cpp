@@ -13,8 +13,8 @@ constexpr std::uint64_t kLossGraceNs = 5'000'000'000;  // in which the launcher 
 
 }  // namespace
 
-FarService::FarService(transport::Transport& transport, LossHandler on_loss)
-    : transport_(transport), on_loss_(std::move(on_loss)) {
+FarService::FarService(transport::Transport& transport, StridedMail::Own own, LossHandler on_loss)
+    : transport_(transport), mail_(transport, std::move(own)), on_loss_(std::move(on_loss)) {
   thread_ = start_without_signals([this] { serve(); });
 }
 
@@ -28,6 +28,11 @@ void FarService::sleep(std::uint64_t timeout_ns) {
   unattend();
   transport_.sleep(timeout_ns);
   attend();
+}
+
+void FarService::received(NodeId from, transport::Bytes message) {
+  auto good = mail_.received(from, message);
+  if (!good) on_loss_(from, good.error().message);
 }
 
 // Called by one thread at a time, as poll() delivers.

@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "runtime/shmem/strided_mail.h"
 #include "transport/transport.h"
 
 namespace terrane::runtime::shmem {
@@ -18,7 +19,7 @@ class FarService final : private transport::Receiver {
   using LossHandler = std::function<void(NodeId peer, const std::string& why)>;
 
   // The transport outlives it. `on_loss` is called once, seconds after a loss, in our thread.
-  FarService(transport::Transport& transport, LossHandler on_loss);
+  FarService(transport::Transport& transport, StridedMail::Own own, LossHandler on_loss);
   ~FarService() override;
 
   // Between attend() and unattend() the calling thread calls progress() again and again, and our
@@ -33,15 +34,19 @@ class FarService final : private transport::Receiver {
   // For who attends: sleeps until something has come, or the time is over.
   void sleep(std::uint64_t timeout_ns);
 
+  // What is not one-sided among what PEs want of each other.
+  StridedMail& mail() { return mail_; }
+
   // While PEs may leave the job in order, a loss is none.
   void expect_losses(bool expected) { expected_.store(expected); }
 
  private:
-  void received(NodeId, transport::Bytes) override {}  // all that we want is one-sided
+  void received(NodeId from, transport::Bytes message) override;
   void lost(NodeId peer, std::string_view why) override;
   void serve();
 
   transport::Transport& transport_;
+  StridedMail mail_;
   LossHandler on_loss_;
   std::atomic<bool> stopping_{false};
   std::atomic<bool> expected_{false};

@@ -68,12 +68,24 @@ base::Result<> JobWorld::join() {
   if (auto connected = connect_memory(); !connected) return connected;
   rendezvous_.reset(new Rendezvous(*this, pes()));
   if (!one_host_) {
-    far_ = std::make_unique<FarService>(*transport_, [this](NodeId pe, const std::string& why) {
-      fail(fmt::format("PE {} on host {} is lost: {}", pe.value, bootstrap_->host_name(pe), why));
-    });
+    far_ = std::make_unique<FarService>(
+        *transport_,
+        [this](SymmetricAddress place, std::uint64_t bytes) { return own(place, bytes); },
+        [this](NodeId pe, const std::string& why) {
+          fail(fmt::format("PE {} on host {} is lost: {}", pe.value, bootstrap_->host_name(pe),
+                           why));
+        });
   }
   take_new_statics();
   return {};
+}
+
+// Our memory at a place that another PE names; nullptr unless there is so much.
+std::byte* JobWorld::own(SymmetricAddress place, std::uint64_t bytes) const {
+  auto part = static_cast<std::uint32_t>(place.part);
+  if (place.offset >= transport_->region_bytes(self(), part)) return nullptr;
+  std::byte* here = memory_->at(self(), place);
+  return here != nullptr && memory_->locate(here, bytes) ? here : nullptr;
 }
 
 base::Result<> JobWorld::connect_memory() {

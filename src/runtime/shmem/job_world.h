@@ -56,6 +56,7 @@ class JobWorld final : public World, private Statics::Places, private WorldWords
   SymmetricHeap& heap() { return *heap_; }
   const Settings& settings() const { return settings_; }
   transport::Transport& transport() override { return *transport_; }
+  StridedMail* strided_mail() override { return far_ ? &far_->mail() : nullptr; }
   void progress() override {
     if (far_) far_->progress();
   }
@@ -69,6 +70,7 @@ class JobWorld final : public World, private Statics::Places, private WorldWords
   explicit JobWorld(std::unique_ptr<bootstrap::Bootstrap> bootstrap);
   base::Result<> make_memory();
   base::Result<> connect_memory();
+  std::byte* own(SymmetricAddress place, std::uint64_t bytes) const;
   base::Result<std::uint64_t> compare_cards(const std::vector<std::vector<std::byte>>& said) const;
   std::optional<std::uint64_t> place(std::uint64_t identity, std::uint64_t bytes) override;
   std::uint64_t load(std::uint64_t offset) override;

@@ -5,16 +5,19 @@
 #include <cstring>
 #include <vector>
 
+#include "runtime/shmem/strided_mail.h"
+
 namespace terrane::runtime::shmem {
 
 namespace {
 
 using transport::AtomicOp;
 
-// Strided memory of another host is fetched with its gaps if it is so small, or if they are so few
-// times as much.
-constexpr std::uint64_t kFetchedWhole = std::uint64_t{64} << 10;
-constexpr std::uint64_t kFetchedWithGaps = 8;
+// Strided memory of another host is fetched with its gaps while that is at most so many times as
+// much.
+constexpr std::uint64_t kFetchedWithGaps = 2;
+// A block of so many bytes is put or fetched by a call of its own.
+constexpr std::uint64_t kBlockOfItsOwn = 4096;
 
 template <typename Word>
 std::uint64_t update_near(std::byte* at, const WordUpdate& update) {
@@ -210,13 +213,16 @@ void Operation::quiet(const int* pes, std::uint64_t count) {
   }
 }
 
-// Blocks that lie together there are packed into one put; else each is one, all under way at once.
+// Blocks that lie together there are packed into one put.
 void Operation::put_scattered(const There& there, const std::byte* from, const Strides& strides) {
   auto& transport = world_.transport();
   if (strides.to == static_cast<std::ptrdiff_t>(strides.block)) {
     std::vector<std::byte> packed(strides.payload());
     copy_strided(packed.data(), from, strides);
     return good(transport.put(there.pe, there.far(), packed));
+  }
+  if (StridedMail* mail = mail_for(there, strides)) {
+    return await(*mail, mail->put(there.pe, there.place, from, strides));
   }
   transport::RemoteAddress at = there.far();
   for (std::uint64_t i = 0; i < strides.count; ++i) {
@@ -231,10 +237,13 @@ void Operation::put_scattered(const There& there, const std::byte* from, const S
 void Operation::get_scattered(std::byte* into, const There& there, const Strides& strides) {
   auto& transport = world_.transport();
   std::uint64_t span = strides.span(strides.from);
-  if (span <= std::max(kFetchedWhole, kFetchedWithGaps * strides.payload())) {
+  if (span <= kFetchedWithGaps * strides.payload()) {
     std::vector<std::byte> fetched(span);
     good(transport.get(there.pe, there.far(), fetched));
     return copy_strided(into, fetched.data(), strides);
+  }
+  if (StridedMail* mail = mail_for(there, strides)) {
+    return await(*mail, mail->get(there.pe, there.place, into, strides));
   }
   transport::RemoteAddress at = there.far();
   for (std::uint64_t i = 0; i < strides.count; ++i) {
@@ -243,6 +252,18 @@ void Operation::get_scattered(std::byte* into, const There& there, const Strides
     into += strides.to;
   }
   good(transport.quiet(there.pe));
+}
+
+// Small blocks go by mail; large ones are worth a one-sided call each. Mail is in no order with
+// what was put there before: that has to be done first.
+StridedMail* Operation::mail_for(const There& there, const Strides& strides) {
+  StridedMail* mail = strides.block < kBlockOfItsOwn ? world_.strided_mail() : nullptr;
+  if (mail != nullptr) good(world_.transport().quiet(there.pe));
+  return mail;
+}
+
+void Operation::await(const StridedMail& mail, std::uint64_t ticket) {
+  world_.wait_until([&] { return mail.done(ticket); });
 }
 
 NodeId Operation::world_pe(int pe) {

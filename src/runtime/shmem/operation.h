@@ -93,6 +93,8 @@ class Operation {
   void put_signal_at(const There& there, std::uint64_t value, SignalUpdate update);
   void put_scattered(const There& there, const std::byte* from, const Strides& strides);
   void get_scattered(std::byte* into, const There& there, const Strides& strides);
+  StridedMail* mail_for(const There& there, const Strides& strides);
+  void await(const StridedMail& mail, std::uint64_t ticket);
   template <typename T>
   T good(base::Result<T> result);
   void good(const base::Result<>& result);

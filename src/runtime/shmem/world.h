@@ -12,6 +12,8 @@
 
 namespace terrane::runtime::shmem {
 
+class StridedMail;
+
 // A PE's place in its job, between the OpenSHMEM interface and the layers below: who we are, the
 // memory of all PEs, and the ways to it. Every method may be called by any thread at any time.
 class World {
@@ -28,6 +30,9 @@ class World {
   virtual const SymmetricMemory& memory() const = 0;
   // Ways to the memory of PEs on other hosts (put, get, atomics); regions are numbered as in Part.
   virtual transport::Transport& transport() = 0;
+
+  // Copies of blocks at regular distances to and from other hosts; nullptr where there are none.
+  virtual StridedMail* strided_mail() { return nullptr; }
 
   // Moves on what other hosts want of us and we of them. Nothing to do on one host.
   virtual void progress() = 0;
