@@ -32,7 +32,7 @@ class ShmemHostsTest : public OnHosts {
 };
 
 const std::string kSetup = SETUP_PROGRAM " ", kMemory = MEMORY_PROGRAM " ",
-                  kStatics = STATICS_PROGRAM " ";
+                  kStatics = STATICS_PROGRAM " ", kRma = RMA_PROGRAM " ";
 
 TEST_F(ShmemHostsTest, PesOfTwoHostsJoinAndLeave) {
   if (!make_hosts({.hosts = 2})) return;
@@ -52,6 +52,12 @@ TEST_F(ShmemHostsTest, CallsReachAllKindsOfMemory) {
   if (!make_hosts({.hosts = 2})) return;
   expect_good(2, "h0,h1", kStatics + "exchanged");
   expect_good(4, "h0:2,h1:2", kStatics + "exchanged");
+}
+
+TEST_F(ShmemHostsTest, DataMoveAsOnOneHost) {
+  if (!make_hosts({.hosts = 2})) return;
+  for (const char* mode : {"types", "sizes", "signals", "contexts", "statics"})
+    expect_good(3, "h0:2,h1", kRma + mode);
 }
 
 TEST_F(ShmemHostsTest, JobsEndWithTheirStatusOrASentence) {

@@ -1,0 +1,61 @@
+// What a wrong call of the data path comes to: one sentence that names the PE, the call and the
+// argument, and the end of the job.
+#include "driver.h"
+
+namespace terrane::cluster_test {
+namespace {
+
+struct Fault {
+  const char* mode;
+  const char* sentence;
+};
+
+const Fault kAlways[] = {
+    {"local", "shmem_long_p: dest at 0x"},
+    {"pe", "shmem_long_put: pe 3 does not exist; the context's team has the PEs 0 to 2"},
+    {"negative-pe", "shmem_long_atomic_fetch_add: pe -1 does not exist"},
+    {"context-pe", "shmem_ctx_int64_g: pe 77 does not exist"},
+    {"beyond", "shmem_getmem: source at 0x"},
+    {"uncountable", "shmem_long_put: dest at 0x"},
+    {"context", "shmem_ctx_long_p: ctx is SHMEM_CTX_INVALID"},
+    {"stride", "shmem_long_iput: dst and sst must not be less"},
+    {"signal", "shmem_long_put_signal: sig_op 99"},
+};
+const Fault kChecked[] = {
+    {"overlap", "shmem_long_put: source at 0x"},
+    {"null", "shmem_long_get: dest is a null pointer"},
+    {"unaligned", "shmem_long_atomic_fetch: dest at 0x"},
+    {"destroyed", "shmem_ctx_quiet: ctx is no context, or was destroyed"},
+    {"freed", "shmem_long_p: dest at 0x"},
+    {"block", "its 300 bytes lie in no block of the symmetric heap"},
+    {"thread", "shmem_long_p: by another thread than the one that initialised"},
+    {"private", "shmem_ctx_long_p: ctx is private to the thread that made it"},
+};
+
+TEST(ShmemFaultTest, EndsTheJobWithASentenceInEveryMode) {
+  for (const Fault& fault : kAlways) expect_sentence(3, fault.mode, fault.sentence);
+}
+
+TEST(ShmemFaultTest, ThoseThatDoNoHarmHereAreFoundWhereCallsAreChecked) {
+  for (const Fault& fault : kChecked) {
+    expect_sentence(2, fault.mode, fault.sentence, 1, {"SHMEM_DEBUG=1"});
+  }
+}
+
+TEST(ShmemFaultTest, TheLaunchersOptionChecksCalls) {
+  Outcome outcome =
+      Launched({kTerrane, "run", "--check=shmem", "-n", "2", SHMEM_PROGRAM, "overlap"}).finish();
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_NE(outcome.err.find("shmem_long_put: source"), std::string::npos) << outcome.err;
+  // Where addr2line is and the program has debugging information, the line; else the place.
+  EXPECT_NE(outcome.err.find("(at "), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("checks_program"), std::string::npos) << outcome.err;
+}
+
+TEST(ShmemFaultTest, InlinedCallsOutsideOfTheProgramsPartAreFound) {
+  expect_sentence(1, "early", "shmem_long_p before shmem_init");
+  expect_sentence(1, "late", "shmem_long_g after shmem_finalize");
+}
+
+}  // namespace
+}  // namespace terrane::cluster_test
