@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""OpenSHMEM's barriers and collectives beside bare barriers and memcpy, in one run.
+"""OpenSHMEM's puts, gets and atomics beside memcpy, and its barriers and collectives beside bare barriers.
 
 Usage: ./run bench shmem [--pes N,N] [--turns N] [--tune FILE]
-Times in us, with a barrier after each operation; medians over the turns. --tune measures every algorithm of every
+Of collectives: times in us, with a barrier after each operation; medians over the turns. --tune measures every algorithm of every
 collective and writes the fastest ones as a file for TERRANE_SHMEM_ALGORITHM=@FILE.
 """
 import argparse
@@ -10,6 +10,8 @@ import os
 import statistics
 import subprocess
 import sys
+
+import rma_table
 
 BUILD = os.path.abspath(os.environ.get("TERRANE_BUILD", "build/release"))
 ROWS = os.path.join(BUILD, "bench/shmem/terrane_bench_shmem_collective_rows")
@@ -78,7 +80,9 @@ def main():
     if options.tune:
         tune(pes_list, options.turns, options.tune)
         return
+    rma_table.show()
     for pes in pes_list:
+        print()
         show(pes, options.turns)
 
 
