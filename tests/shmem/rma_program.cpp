@@ -282,6 +282,30 @@ void contexts() {
   shmem_finalize();
 }
 
+// The PEs of a context are those of its team.
+void team_contexts() {
+  begin();
+  int* word = symmetric<int>(1);
+  shmem_team_t odd;
+  shmem_team_split_strided(SHMEM_TEAM_WORLD, 1, 2, pes / 2, nullptr, 0, &odd);
+  if (odd != SHMEM_TEAM_INVALID) {
+    shmem_ctx_t ctx;
+    shmem_team_t back;
+    EXPECT(shmem_team_create_ctx(odd, 0, &ctx) == 0);
+    EXPECT(shmem_ctx_get_team(ctx, &back) == 0 && back == odd);
+    for (int pe = 0; pe < pes / 2; ++pe) shmem_atomic_add(ctx, word, pe + 1, pe);
+    shmem_ctx_destroy(ctx);
+  }
+  shmem_ctx_t shared;
+  EXPECT(shmem_team_create_ctx(SHMEM_TEAM_SHARED, 0, &shared) == 0);
+  EXPECT(shmem_g(shared, word, shmem_team_my_pe(SHMEM_TEAM_SHARED)) >= 0);
+  shmem_ctx_destroy(shared);
+  EXPECT(shmem_team_create_ctx(SHMEM_TEAM_INVALID, 0, &shared) != 0 && shared == SHMEM_CTX_INVALID);
+  meet();
+  EXPECT(*word == (me % 2 ? (me / 2 + 1) * (pes / 2) : 0));
+  shmem_finalize();
+}
+
 // Each thread moves data by a context of its own.
 void threads() {
   begin(SHMEM_THREAD_MULTIPLE);
@@ -325,8 +349,9 @@ void statics() {
 }
 
 constexpr Mode kModes[] = {
-    {"types", every_type},  {"sizes", every_size}, {"atomics", atomics}, {"signals", signals},
-    {"contexts", contexts}, {"threads", threads},  {"statics", statics},
+    {"types", every_type}, {"sizes", every_size},  {"atomics", atomics},
+    {"signals", signals},  {"contexts", contexts}, {"team-contexts", team_contexts},
+    {"threads", threads},  {"statics", statics},
 };
 
 }  // namespace

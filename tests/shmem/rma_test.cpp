@@ -22,6 +22,7 @@ TEST_P(ShmemRmaTest, EverySizeIsMoved) { expect_moves(2, "sizes"); }
 TEST_P(ShmemRmaTest, AtomicsLoseNothing) { expect_moves(4, "atomics"); }
 TEST_P(ShmemRmaTest, WhoSeesASignalSeesItsData) { expect_moves(3, "signals"); }
 TEST_P(ShmemRmaTest, ContextsAreMadeUsedAndDestroyed) { expect_moves(2, "contexts"); }
+TEST_P(ShmemRmaTest, AContextCountsThePesOfItsTeam) { expect_moves(5, "team-contexts"); }
 TEST_P(ShmemRmaTest, ThreadsMoveDataByTheirOwnContexts) { expect_moves(2, "threads"); }
 TEST_P(ShmemRmaTest, StaticsAreMovedLikeTheHeap) { expect_moves(3, "statics"); }
 
