@@ -41,7 +41,8 @@ void RemotePages::begin(const Request& request, wire::Kind answer, const protoco
   exchange.from = step.node;
   exchange.blocks = step.blocks;
   exchange.aside = step.kind == StepKind::kFetch && step.flag;
-  exchange.done.store(0, std::memory_order_relaxed);
+  // Last: an answer of a peer that has not been asked finds nothing half written.
+  exchange.done.store(0, std::memory_order_release);
   send(step.node, bytes_of(request), {}, context.counters);
 }
 
