@@ -20,9 +20,18 @@ foreach(example counter restore lu)
     add_dependencies(terrane_installed ${example})
   endif()
 endforeach()
+foreach(example hello ring heat histogram sort matmul)
+  if(TARGET shmem_example_${example})
+    install(TARGETS shmem_example_${example} DESTINATION ${TERRANE_EXAMPLES_DIR}/shmem)
+    set_target_properties(shmem_example_${example} PROPERTIES INSTALL_RPATH "$ORIGIN/../../..")
+    add_dependencies(terrane_installed shmem_example_${example})
+  endif()
+endforeach()
 
 install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES examples/counter/counter.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(DIRECTORY examples/shmem DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
+        FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "README.md")
 install(DIRECTORY examples/hello_cmake DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 
 install(EXPORT TerraneTargets NAMESPACE Terrane:: DESTINATION ${TERRANE_CMAKE_DIR})

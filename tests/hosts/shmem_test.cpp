@@ -60,6 +60,16 @@ TEST_F(ShmemHostsTest, DataMoveAsOnOneHost) {
     expect_good(3, "h0:2,h1", kRma + mode);
 }
 
+TEST_F(ShmemHostsTest, ExamplesFindTheSameResultsOverHosts) {
+  if (!make_hosts({.hosts = 2})) return;
+  const std::string examples = EXAMPLES "/";
+  for (const char* example :
+       {"heat --size 60 --steps 20", "sort --keys 5000", "matmul --size 48"}) {
+    Outcome outcome = run_pes("h0:2,h1:2", examples + example);
+    EXPECT_EQ(outcome.exit_code, 0) << example << ": " << outcome.out << outcome.err;
+  }
+}
+
 TEST_F(ShmemHostsTest, JobsEndWithTheirStatusOrASentence) {
   if (!make_hosts({.hosts = 2})) return;
   expect_sentence(kSetup + "exit-0", 0, "");
