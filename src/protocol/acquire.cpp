@@ -27,7 +27,7 @@ void join(std::vector<BlockRange>& runs) {
 Task<bool> Hlrc::lock(Strand& s, LockId id) {
   Event acquire = LockAcquire{id, s.waiter()};
   auto how = static_cast<Acquired>(co_await s.call(acquire));
-  if (how == Acquired::kRemote) co_await apply(s, false);
+  if (how == Acquired::kRemote) co_await apply(s, 0, 0);
   co_return how != Acquired::kHeldAlready;
 }
 
@@ -47,11 +47,12 @@ Task<bool> Hlrc::barrier(Strand& s, BarrierId id, std::uint32_t threads_here) {
   Event come = BarrierEnter{id, threads_here, s.waiter()};
   std::uint64_t role = co_await s.call(come);
   if (role == static_cast<std::uint64_t>(BarrierRole::kLeft)) co_return true;
-  co_await release(s);
+  std::uint64_t activity = co_await release(s);
   Event arrive = BarrierArrive{id, s.waiter()};
   auto number = static_cast<std::uint32_t>(co_await s.call(arrive));
+  co_await send_news(s, number);
   co_await wait_for_departure(s, number - 1);
-  co_await apply(s, true);
+  co_await apply(s, number, activity);
   if (departures_.exchange(number * 2, std::memory_order_acq_rel) & 1) co_await s.wake(departures_);
   Event go = BarrierLeave{id};
   co_await s.tell(go);
@@ -98,20 +99,27 @@ Task<bool> Hlrc::leave(Strand& s) {
 }
 
 // What the acquired notice set (s.inbox) makes stale is dropped, or brought up to date; only then
-// does this node know what it says.
-Task<bool> Hlrc::apply(Strand& s, bool everyone) {
+// does this node know what it says. departure: its number, or 0 where the set came with a lock;
+// activity: this node's when it arrived.
+Task<bool> Hlrc::apply(Strand& s, std::uint32_t departure, std::uint64_t activity) {
   if (config_.nodes == 1) co_return true;
   co_await enter(s);
+  Departure at{departure, activity_ == activity || mutant(Mutant::kNewsAfterOthers)};
+  ++activity_;
   select_invalid(s);
   for (std::size_t i = 0; i < s.runs.size(); ++i) {
     BlockRange run = s.runs[i];
-    if (everyone) {
-      co_await renew_or_invalidate(s, run);
+    if (departure != 0) {
+      co_await renew_or_invalidate(s, run, at);
     } else {
       co_await invalidate(s, run, false);
     }
   }
-  Event learn = Learn{s.inbox, everyone};
+  if (departure != 0 && !expectations_.empty()) {
+    expectations_.forget(departure);
+    co_await s.perform({.kind = StepKind::kForgetNews, .value = departure});
+  }
+  Event learn = Learn{s.inbox, departure != 0};
   co_await s.tell(learn);
   co_await leave(s);
   co_return true;

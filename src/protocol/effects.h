@@ -160,6 +160,12 @@ enum class StepKind : std::uint8_t {
   kFetch,  // where node's memory cannot be reached, in one exchange, for each of the blocks: its
            // home word; unless tracked, it is wanted; then node's copy -> ours, or aside if flag.
            // Result: a bit for each tracked block
+           // With flag the high half of the result is what the home promises (promises.h)
+  kSendNews,  // our blocks to node, which takes them by kTakeNews; value: the departure's number.
+              // In the order in which a home does it for kFetch
+  kTakeNews,  // what node sent of blocks at departure `value` -> aside, once it is here. Result: a
+              // bit for each tracked block
+  kForgetNews,  // what was sent to us at departures up to `value`
   kPostDiff,    // the same as kStoreDiff, but the bytes are only on their way to node afterwards
   kAwaitFlush,  // until everything that this strand posted is at its homes
   kPunch,       // the memory of blocks and their twins goes back to the machine; they read as zeros

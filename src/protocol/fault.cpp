@@ -11,7 +11,8 @@ Hlrc::Hlrc(const HlrcConfig& config, const HlrcMemory& memory, Core& core)
       cached_(memory.sets[0], config.blocks),
       leases_(memory.sets[1], config.blocks),
       tracked_(memory.sets[2], config.blocks),
-      written_(memory.sets[3], config.blocks) {
+      written_(memory.sets[3], config.blocks),
+      promises_(config.promised) {
   notices_.reserve(4096);
 }
 
@@ -151,10 +152,16 @@ Task<bool> Hlrc::fetch(Strand& s, BlockRange run, NodeId home, bool aside) {
   co_return true;
 }
 
-// The home does for us, in the same order, what we would do in its memory.
-Task<bool> Hlrc::fetch_by_message(Strand& s, BlockRange run, NodeId home, bool aside) {
-  std::uint64_t tracked =
+// The home does for us, in the same order, what we would do in its memory. Result: what it
+// promises.
+Task<std::uint64_t> Hlrc::fetch_by_message(Strand& s, BlockRange run, NodeId home, bool aside) {
+  std::uint64_t answer =
       co_await s.perform({.kind = StepKind::kFetch, .flag = aside, .node = home, .blocks = run});
+  settle_leases(run, answer);
+  co_return answer >> 32;
+}
+
+void Hlrc::settle_leases(BlockRange run, std::uint64_t tracked) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     if (tracked >> (b - run.first) & 1) {
       mark(Mark::kFaultFetchesTrackedByMessage);
@@ -163,7 +170,6 @@ Task<bool> Hlrc::fetch_by_message(Strand& s, BlockRange run, NodeId home, bool a
       mark(Mark::kFaultFetchesLeaseByMessage);
     }
   }
-  co_return true;
 }
 
 // Asked again now that an acquire would find the copy: since the first look somebody may have

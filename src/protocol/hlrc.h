@@ -6,6 +6,7 @@
 
 #include "protocol/block_table.h"
 #include "protocol/core.h"
+#include "protocol/promises.h"
 #include "protocol/strand.h"
 
 namespace terrane::protocol {
@@ -27,7 +28,8 @@ struct HlrcConfig {
   std::uint64_t max_cached = ~0ull;  // copies of others' blocks kept at once
   std::uint32_t max_run = 16;        // blocks that one miss brings, at most kMaxRun
   std::uint8_t hot_after = 2;        // rounds on end in which a copy is missed until it is renewed
-  std::uint8_t most_renewed = 15;    // renewals on end; then a miss has to show that it is used
+  std::uint8_t most_renewed = 63;    // renewals on end; then a miss has to show that it is used
+  std::uint32_t promised = 64;       // departures for which a home promises news; 0: it does not
 };
 
 // The memory that a node's protocol works in; zeroed, owned by the host.
@@ -71,6 +73,9 @@ class Hlrc {
   // Forgets the blocks of a freed region, homes included (a Drop effect).
   Task<bool> drop(Strand& s, RegionId region, BlockRange range);
 
+  // For who serves kFetch here.
+  Promises& promises() { return promises_; }
+
   std::uint64_t cached() const { return cached_count_.load(std::memory_order_relaxed); }
   const BlockEntry& entry(std::uint64_t block) const { return entries_[block]; }
   bool is_tracked(std::uint64_t block) const { return tracked_.contains(block); }
@@ -83,6 +88,12 @@ class Hlrc {
   }
 
  private:
+  // A departure that is being applied; usable: what homes sent at it may be taken.
+  struct Departure {
+    std::uint32_t number;
+    bool usable;
+  };
+
   // fault.cpp
   Task<FaultResult> fault_invalid(Strand& s, std::uint64_t block, Access wanted);
   Task<FaultResult> fault_elsewhere(Strand& s, std::uint64_t block, Access wanted, NodeId home);
@@ -92,7 +103,8 @@ class Hlrc {
   Task<bool> extend_run(Strand& s, BlockRange& run, NodeId home);
   Task<bool> may_bring(Strand& s, std::uint64_t block, NodeId home);
   Task<bool> fetch(Strand& s, BlockRange run, NodeId home, bool aside);
-  Task<bool> fetch_by_message(Strand& s, BlockRange run, NodeId home, bool aside);
+  Task<std::uint64_t> fetch_by_message(Strand& s, BlockRange run, NodeId home, bool aside);
+  void settle_leases(BlockRange run, std::uint64_t tracked);
   Task<bool> enter_copies(Strand& s, BlockRange run, Access wanted);
   Task<NodeId> still_unclaimed(Strand& s, std::uint64_t block);
   Task<bool> first_write(Strand& s, std::uint64_t block);
@@ -101,7 +113,7 @@ class Hlrc {
   Task<bool> unlock_block(Strand& s, std::uint64_t block, BlockState state);
 
   // release.cpp
-  Task<bool> release(Strand& s);
+  Task<std::uint64_t> release(Strand& s);
   Task<bool> find_written(Strand& s);
   Task<bool> flush_run(Strand& s, BlockRange run);
   Task<BlockState> flush_block(Strand& s, std::uint64_t block);
@@ -116,7 +128,7 @@ class Hlrc {
 
   // acquire.cpp
   Task<bool> wait_for_departure(Strand& s, std::uint32_t number);
-  Task<bool> apply(Strand& s, bool everyone);
+  Task<bool> apply(Strand& s, std::uint32_t departure, std::uint64_t activity);
   void select_invalid(Strand& s) const;
   void select_cached(Strand& s, BlockRange within) const;
   Task<bool> invalidate(Strand& s, BlockRange run, bool punch);
@@ -128,9 +140,11 @@ class Hlrc {
   // renew.cpp
   void note_miss(std::uint64_t block);
   bool worth_renewing(std::uint64_t block) const;
-  Task<bool> renew_or_invalidate(Strand& s, BlockRange run);
+  Task<bool> renew_or_invalidate(Strand& s, BlockRange run, Departure at);
   Task<BlockRange> hold_hot(Strand& s, BlockRange within);
-  Task<bool> renew(Strand& s, BlockRange run);
+  Task<bool> renew(Strand& s, BlockRange run, Departure at);
+  Task<bool> fetch_news(Strand& s, BlockRange run, NodeId home, Departure at);
+  Task<bool> send_news(Strand& s, std::uint32_t departure);
   Task<bool> merge(Strand& s, BlockRange run);
   std::uint16_t round() const;
 
@@ -159,6 +173,10 @@ class Hlrc {
   std::atomic<std::uint32_t> departures_{0};  // of barriers, applied here, times 2; odd: waited for
   std::vector<BlockRange> notices_;  // of the interval under way; under the consistency lock
   std::atomic<std::uint64_t> evict_hand_{0};
+  // Flushes and acquires of this node; under the consistency lock, as the expectations are.
+  std::uint64_t activity_ = 0;
+  Expectations expectations_;
+  Promises promises_;
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -59,6 +59,8 @@ enum class Mark : std::uint8_t {
   kAcquireRenews,
   kAcquireRenewsMerging,
   kAcquireRenewsByMessage,
+  kAcquireRenewsByNews,
+  kAcquireLeavesNews,
   kAcquireRenewsTracked,
   kAcquireProvesRenewal,
   kInvalidateFlushesDirty,
@@ -135,6 +137,8 @@ enum class Mutant : std::uint8_t {
   kRenewOverwrites,       // rule 7: a renewed copy loses what its own threads wrote meanwhile
   kRenewKeepsTwin,        // rule 7: the twin of a renewed copy stays as it was
   kRenewTrusts,           // rule 5: a renewed copy of an untracked block is no lease
+  kNewsAfterOthers,       // news are taken though this node acquired or flushed since it arrived
+  kNewsOfAnyDeparture,    // the news of an earlier departure are taken for those of this one
   kRenewUnlocked,         // a copy is renewed while others may make it writable or drop it
   kCount,
 };

@@ -16,9 +16,9 @@ void Hlrc::notice(std::uint64_t block) {
 }
 
 // Everything that this node's threads wrote goes home, and becomes an interval; afterwards the
-// release may be seen.
-Task<bool> Hlrc::release(Strand& s) {
-  if (config_.nodes == 1) co_return true;
+// release may be seen. Result: this node's activity.
+Task<std::uint64_t> Hlrc::release(Strand& s) {
+  if (config_.nodes == 1) co_return 0;
   co_await enter(s);
   co_await find_written(s);
   // An operation below may reuse s.runs; the runs are walked by index and only evict, which is not
@@ -37,8 +37,9 @@ Task<bool> Hlrc::release(Strand& s) {
     notices_.clear();
   }
   if (mutant(Mutant::kCloseBeforeFlushed)) s.posted = false;
+  std::uint64_t activity = activity_;
   co_await leave(s);
-  co_return true;
+  co_return activity;
 }
 
 // What was posted to homes whose memory cannot be reached has arrived there afterwards.
@@ -121,6 +122,7 @@ Task<bool> Hlrc::push_changes(Strand& s, std::uint64_t block, bool update_twin) 
   std::uint64_t changed = co_await s.at(how, home, BlockId{block}, 0, update_twin);
   if (changed > 0 && !reaches(home)) s.posted = true;
   if (changed > 0) {
+    ++activity_;
     mark(Mark::kReleaseFlushesDiff);
     notice(block);
   } else {

@@ -2,6 +2,13 @@
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace {
+
+// Misses so many rounds apart are on end: programs with two grids read each of them in every other
+// round.
+constexpr std::uint16_t kApart = 2;
+
+}  // namespace
 
 // The round between two barriers that this node is in; counts round 65,536.
 std::uint16_t Hlrc::round() const {
@@ -11,9 +18,9 @@ std::uint16_t Hlrc::round() const {
 void Hlrc::note_miss(std::uint64_t block) {
   BlockEntry& entry = entries_[block];
   auto since = static_cast<std::uint16_t>(round() - entry.round);
-  if (since > 1 || entry.missed == 0) {
+  if (since > kApart || entry.missed == 0) {
     entry.missed = 1;
-  } else if (since == 1 && entry.missed < 255) {
+  } else if (since != 0 && entry.missed < 255) {
     if (entry.renewed >= config_.most_renewed) mark(Mark::kAcquireProvesRenewal);
     ++entry.missed;
   }
@@ -21,7 +28,7 @@ void Hlrc::note_miss(std::uint64_t block) {
   entry.renewed = 0;
 }
 
-// A copy that was missed in each of the last rounds, or renewed in their stead. Under the
+// A copy that was missed on end, or renewed instead, up to this round. Under the
 // consistency lock, without which a copy stays one.
 bool Hlrc::worth_renewing(std::uint64_t block) const {
   const BlockEntry& entry = entries_[block];
@@ -34,7 +41,7 @@ bool Hlrc::worth_renewing(std::uint64_t block) const {
 // What dies at a departure. Copies that are missed round after round are brought up to date where
 // they stand, which spares the zap, the fault and the home's attention in the middle of its work:
 // it waits in the same barrier. The others are dropped.
-Task<bool> Hlrc::renew_or_invalidate(Strand& s, BlockRange run) {
+Task<bool> Hlrc::renew_or_invalidate(Strand& s, BlockRange run, Departure at) {
   while (run.count > 0) {
     BlockRange part{run.first, 0};
     while (part.count < run.count && !worth_renewing(part.end())) ++part.count;
@@ -42,7 +49,7 @@ Task<bool> Hlrc::renew_or_invalidate(Strand& s, BlockRange run) {
       co_await invalidate(s, part, false);
     } else {
       part = co_await hold_hot(s, run);
-      co_await renew(s, part);
+      co_await renew(s, part, at);
     }
     run = {part.end(), run.count - part.count};
   }
@@ -64,11 +71,15 @@ Task<BlockRange> Hlrc::hold_hot(Strand& s, BlockRange within) {
 
 // As a fetch (fault.cpp), but the copy stays where it is, and its own threads go on reading and
 // writing it.
-Task<bool> Hlrc::renew(Strand& s, BlockRange run) {
+Task<bool> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
   NodeId home = entries_[run.first].home();
-  mark(reaches(home) ? Mark::kAcquireRenews : Mark::kAcquireRenewsByMessage);
   for (std::uint64_t b = run.first; b < run.end(); ++b) leases_.insert(b);
-  co_await fetch(s, run, home, true);
+  if (reaches(home)) {
+    mark(Mark::kAcquireRenews);
+    co_await fetch(s, run, home, true);
+  } else {
+    co_await fetch_news(s, run, home, at);
+  }
   co_await merge(s, run);
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     if (!leases_.contains(b)) mark(Mark::kAcquireRenewsTracked);
@@ -78,6 +89,43 @@ Task<bool> Hlrc::renew(Strand& s, BlockRange run) {
     ++entry.renewed;
     if (!mutant(Mutant::kRenewUnlocked)) co_await unlock_block(s, b, entry.state());
   }
+  co_return true;
+}
+
+// A home that was asked once sends the run unasked at its next departures: it is as if we had asked
+// at that moment. If this node flushed or acquired after it arrived, the bytes of that moment may be
+// older than what its threads know, and it asks again.
+Task<bool> Hlrc::fetch_news(Strand& s, BlockRange run, NodeId home, Departure at) {
+  bool promised = expectations_.covers(home, run, at.number);
+  if (promised && at.usable) {
+    mark(Mark::kAcquireRenewsByNews);
+    std::uint64_t tracked = co_await s.perform(
+        {.kind = StepKind::kTakeNews, .node = home, .blocks = run, .value = at.number});
+    settle_leases(run, tracked);
+    co_return true;
+  }
+  mark(promised ? Mark::kAcquireLeavesNews : Mark::kAcquireRenewsByMessage);
+  std::uint64_t after = co_await fetch_by_message(s, run, home, true);
+  if (after != 0)
+    expectations_.note(home, run, static_cast<std::uint32_t>(after - 1), promises_.departures());
+  co_return true;
+}
+
+// Keeps this node's promises for a departure: by now all that was to be flushed for it is at the
+// homes. Takes no lock, so that nobody who waits for news waits for one that waits for his.
+Task<bool> Hlrc::send_news(Strand& s, std::uint32_t departure) {
+  if (config_.promised == 0) co_return true;
+  promises_.depart(departure);
+  co_await s.pause();
+  for (std::size_t slot = 0; slot < Promises::kSlots; ++slot) {
+    NodeId reader;
+    BlockRange run;
+    if (!promises_.due(slot, departure, reader, run)) continue;
+    co_await s.perform(
+        {.kind = StepKind::kSendNews, .node = reader, .blocks = run, .value = departure});
+  }
+  co_await s.pause();
+  promises_.keep();
   co_return true;
 }
 

@@ -23,7 +23,7 @@ Engine::Engine(PageSpace& space, transport::Transport& transport, bootstrap::Boo
       transport_(transport),
       bootstrap_(bootstrap),
       threads_(threads),
-      remote_(space, transport, threads),
+      remote_(space, transport, threads, hlrc.promises()),
       core_(core),
       hlrc_(hlrc),
       on_death_(std::move(on_death)) {
@@ -64,6 +64,14 @@ std::uint64_t Engine::perform(ThreadContext& context, const protocol::Step& step
       return exchange(context, step);
     case kPostDiff:
       return post(context, step);
+    case kSendNews:
+      remote_.send_news(step, context);
+      return 0;
+    case kTakeNews:
+      return take_news(context, step);
+    case kForgetNews:
+      remote_.forget_news(static_cast<std::uint32_t>(step.value));
+      return 0;
     case kAwaitFlush:
       remote_.send_posted(context);
       wait_until(context, [&] { return context.flushes.load() == 0; });
@@ -78,6 +86,12 @@ std::uint64_t Engine::exchange(ThreadContext& context, const protocol::Step& ste
   remote_.ask(step, context);
   wait_until(context, [&] { return context.exchange.done.load() != 0; });
   return context.exchange.result;
+}
+
+std::uint64_t Engine::take_news(ThreadContext& context, const protocol::Step& step) {
+  std::uint64_t result = 0;
+  wait_until(context, [&] { return remote_.take_news(step, context, result); });
+  return result;
 }
 
 std::uint64_t Engine::post(ThreadContext& context, const protocol::Step& step) {

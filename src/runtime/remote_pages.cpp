@@ -21,10 +21,12 @@ Bytes bytes_of(const T& value) {
 
 }  // namespace
 
-RemotePages::RemotePages(PageSpace& space, transport::Transport& transport, ThreadRegistry& threads)
+RemotePages::RemotePages(PageSpace& space, transport::Transport& transport, ThreadRegistry& threads,
+                         protocol::Promises& promises)
     : space_(space),
       transport_(transport),
       threads_(threads),
+      promises_(promises),
       batches_(space.nodes()),
       unanswered_(space.nodes()),
       pages_(protocol::Hlrc::kMaxRun * space.unit() / sizeof(Line)) {
@@ -51,7 +53,8 @@ void RemotePages::ask(const protocol::Step& step, ThreadContext& context) {
   std::uint64_t block = step.blocks.first;
   if (step.kind == StepKind::kFetch) {
     auto blocks = static_cast<std::uint8_t>(step.blocks.count);
-    begin(wire::PageFetch{.blocks = blocks, .waiter = waiter, .block = block},
+    auto renew = static_cast<std::uint8_t>(step.flag);
+    begin(wire::PageFetch{.blocks = blocks, .renew = renew, .waiter = waiter, .block = block},
           wire::Kind::kPageData, step, context);
     context.counters.pages_fetched.add(blocks);
     return;
@@ -111,7 +114,7 @@ void RemotePages::send(NodeId to, Bytes head, Bytes tail, Counters& counters) {
 bool RemotePages::is_ours(Bytes message) {
   if (message.empty()) return false;
   auto kind = static_cast<wire::Kind>(message[0]);
-  return kind >= wire::Kind::kPageFetch && kind <= wire::Kind::kOwnerReply;
+  return kind >= wire::Kind::kPageFetch && kind <= wire::Kind::kPageNews;
 }
 
 bool RemotePages::received(NodeId from, Bytes message, Counters& counters) {
@@ -128,6 +131,8 @@ bool RemotePages::received(NodeId from, Bytes message, Counters& counters) {
       return serve_owner(from, message, counters);
     case wire::Kind::kOwnerReply:
       return accept_owner(from, message);
+    case wire::Kind::kPageNews:
+      return accept_news(from, message);
     default:
       return false;
   }
@@ -136,20 +141,73 @@ bool RemotePages::received(NodeId from, Bytes message, Counters& counters) {
 // In the order that the simulator knows (StepKind::kFetch): the word, the wish, the bytes.
 bool RemotePages::serve_fetch(NodeId from, Bytes message, Counters& counters) {
   wire::PageFetch request;
-  if (!wire::take(message, request) || !message.empty() || request.block >= space_.blocks() ||
-      request.blocks == 0 || request.blocks > protocol::Hlrc::kMaxRun ||
-      request.blocks > space_.blocks() - request.block)
+  if (!wire::take(message, request) || !message.empty() || !in_space(request.block, request.blocks))
     return false;
+  protocol::BlockRange run{request.block, request.blocks};
   wire::PageData answer{.blocks = request.blocks, .waiter = request.waiter, .block = request.block};
-  std::byte* out = pages_[0].bytes;
-  for (std::uint32_t i = 0; i < request.blocks; ++i, out += space_.unit()) {
-    bool tracked = space_.at_home(StepKind::kLoadWord, request.block + i) & protocol::kTracked;
-    if (tracked) answer.tracked |= 1u << i;
-    if (!tracked) space_.at_home(StepKind::kSetWanted, request.block + i);
-    space_.read_page(request.block + i, out);
-  }
-  send(from, bytes_of(answer), {pages_[0].bytes, out}, counters);
+  answer.tracked = collect(run, pages_[0].bytes);
+  if (request.renew != 0) answer.promised = static_cast<std::uint32_t>(promises_.make(from, run));
+  send(from, bytes_of(answer), {pages_[0].bytes, run.count * space_.unit()}, counters);
   return true;
+}
+
+// The blocks' bytes to `out`, and a bit for each that this home tracks.
+std::uint32_t RemotePages::collect(protocol::BlockRange blocks, std::byte* out) {
+  std::uint32_t result = 0;
+  for (std::uint64_t b = blocks.first; b < blocks.end(); ++b, out += space_.unit()) {
+    bool tracked = space_.at_home(StepKind::kLoadWord, b) & protocol::kTracked;
+    if (tracked) result |= 1u << (b - blocks.first);
+    if (!tracked) space_.at_home(StepKind::kSetWanted, b);
+    space_.read_page(b, out);
+  }
+  return result;
+}
+
+bool RemotePages::in_space(std::uint64_t block, std::uint32_t blocks) const {
+  return block < space_.blocks() && blocks != 0 && blocks <= protocol::Hlrc::kMaxRun &&
+         blocks <= space_.blocks() - block;
+}
+
+void RemotePages::send_news(const protocol::Step& step, ThreadContext& context) {
+  std::size_t bytes = step.blocks.count * space_.unit();
+  std::vector<Line> pages(bytes / sizeof(Line));
+  wire::PageNews news{.blocks = static_cast<std::uint8_t>(step.blocks.count),
+                      .number = static_cast<std::uint32_t>(step.value),
+                      .block = step.blocks.first};
+  news.tracked = collect(step.blocks, pages[0].bytes);
+  send(step.node, bytes_of(news), {pages[0].bytes, bytes}, context.counters);
+}
+
+bool RemotePages::take_news(const protocol::Step& step, ThreadContext& context,
+                            std::uint64_t& result) {
+  std::lock_guard hold(news_mutex_);
+  const auto* news = news_.find(step.node, step.blocks, static_cast<std::uint32_t>(step.value));
+  news_taker_ = news == nullptr ? &context : nullptr;
+  if (news == nullptr) return false;
+  space_.write_pages(step.blocks, news->bytes.data(), true);
+  context.counters.pages_fetched.add(step.blocks.count);
+  result = news->tracked;
+  return true;
+}
+
+void RemotePages::forget_news(std::uint32_t departure) {
+  std::lock_guard hold(news_mutex_);
+  news_.forget(departure);
+}
+
+bool RemotePages::accept_news(NodeId from, Bytes message) {
+  wire::PageNews head;
+  if (!wire::take(message, head) || !in_space(head.block, head.blocks) ||
+      message.size() != head.blocks * space_.unit())
+    return false;
+  std::lock_guard hold(news_mutex_);
+  bool kept = news_.put({.from = from,
+                         .number = head.number,
+                         .run = {head.block, head.blocks},
+                         .tracked = head.tracked,
+                         .bytes = {message.begin(), message.end()}});
+  if (news_taker_ != nullptr && news_taker_->sleeping.load() != 0) transport_.interrupt();
+  return kept;
 }
 
 bool RemotePages::accept_page(NodeId from, Bytes message) {
@@ -158,7 +216,7 @@ bool RemotePages::accept_page(NodeId from, Bytes message) {
   ThreadContext* context = waiting(answer.waiter, from, {answer.block, answer.blocks}, answer.kind);
   if (context == nullptr) return false;
   space_.write_pages({answer.block, answer.blocks}, message.data(), context->exchange.aside);
-  finish(*context, answer.tracked);
+  finish(*context, std::uint64_t{answer.promised} << 32 | answer.tracked);
   return true;
 }
 

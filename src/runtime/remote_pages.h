@@ -2,9 +2,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include "protocol/effects.h"
+#include "protocol/promises.h"
 #include "runtime/page_space.h"
 #include "runtime/thread_context.h"
 #include "transport/transport.h"
@@ -23,7 +25,8 @@ struct alignas(64) Line {
 // consistency lock), received() for the thread that polls.
 class RemotePages {
  public:
-  RemotePages(PageSpace& space, transport::Transport& transport, ThreadRegistry& threads);
+  RemotePages(PageSpace& space, transport::Transport& transport, ThreadRegistry& threads,
+              protocol::Promises& promises);
 
   // Sends what kFetch, kLoadOwner or kClaimOwner needs; the context's exchange ends with the
   // step's result.
@@ -33,6 +36,13 @@ class RemotePages {
   std::uint64_t post(const protocol::Step& step, ThreadContext& context);
   // Sends all that is collected.
   void send_posted(ThreadContext& context);
+
+  // kSendNews.
+  void send_news(const protocol::Step& step, ThreadContext& context);
+  // kTakeNews, once they are here: then true, and the step's result. Otherwise the thread is
+  // interrupted in its sleep when some come.
+  bool take_news(const protocol::Step& step, ThreadContext& context, std::uint64_t& result);
+  void forget_news(std::uint32_t departure);
 
   // Whether a message is one of these.
   static bool is_ours(transport::Bytes message);
@@ -49,17 +59,24 @@ class RemotePages {
   ThreadContext* waiting(std::uint32_t waiter, NodeId from, protocol::BlockRange blocks,
                          wire::Kind answer);
   void finish(ThreadContext& context, std::uint64_t result);
+  std::uint32_t collect(protocol::BlockRange blocks, std::byte* out);
+  bool in_space(std::uint64_t block, std::uint32_t blocks) const;
 
   bool serve_fetch(NodeId from, transport::Bytes message, Counters& counters);
   bool serve_flush(NodeId from, transport::Bytes message, Counters& counters);
   bool serve_owner(NodeId from, transport::Bytes message, Counters& counters);
   bool accept_page(NodeId from, transport::Bytes message);
   bool accept_owner(NodeId from, transport::Bytes message);
+  bool accept_news(NodeId from, transport::Bytes message);
   bool accept_flushed(NodeId from, transport::Bytes message);
 
   PageSpace& space_;
   transport::Transport& transport_;
   ThreadRegistry& threads_;
+  protocol::Promises& promises_;
+  std::mutex news_mutex_;  // guards news_ and news_taker_
+  protocol::NewsBox news_;
+  ThreadContext* news_taker_ = nullptr;                 // who waits for some
   std::vector<std::vector<std::byte>> batches_;         // by home
   std::vector<std::atomic<std::uint32_t>> unanswered_;  // flushes, by home
   std::vector<NodeId> open_;                            // homes with something collected

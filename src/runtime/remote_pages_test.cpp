@@ -43,13 +43,14 @@ struct Side {
     space = std::move(made).value();
     memory = space->protocol_memory();
     space->connect(kept, true);
-    remote = std::make_unique<RemotePages>(*space, kept, threads);
+    remote = std::make_unique<RemotePages>(*space, kept, threads, promises);
   }
 
   std::unique_ptr<PageSpace> space;
   protocol::HlrcMemory memory;
   Kept kept;
   ThreadRegistry threads;
+  protocol::Promises promises{64};
   std::unique_ptr<RemotePages> remote;
 };
 

@@ -22,7 +22,7 @@ struct Progress {
 // A thread of the program, or a handler that carries out a Drop effect: one operation at a time on
 // its strand.
 struct Actor {
-  enum class Wait : std::uint8_t { kNothing, kWord, kResume, kFlushed };
+  enum class Wait : std::uint8_t { kNothing, kWord, kResume, kFlushed, kNews };
   enum class Doing : std::uint8_t { kProgram, kFault, kEvictForMemory, kHostCall, kDrop };
 
   explicit Actor(ActorId me) : id(me), strand(protocol::WaiterId{me}) {}

@@ -47,6 +47,7 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   out.setup.hosts = std::min(nodes, shape.hosts ? shape.hosts : drawn);
   out.setup.hot_after = aside.chance(30) ? 255 : 1 + aside.below(2);
   out.setup.most_renewed = aside.chance(50) ? 1 : 1 + aside.below(15);
+  out.setup.promised = aside.chance(25) ? aside.below(3) : 64;
   bool by_fault = !out.setup.scan && out.setup.enters_protected;
   out.setup.entries_vanish = by_fault && shape.hosts != 1 && aside.chance(30);
 }

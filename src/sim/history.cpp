@@ -146,6 +146,8 @@ void History::deliver(std::uint32_t channel) {
   ++outcome_.messages;
   if (static_cast<wire::Kind>(message[0]) == wire::Kind::kFlushed) {
     deliver_flushed(to, message);
+  } else if (static_cast<wire::Kind>(message[0]) == wire::Kind::kPageNews) {
+    deliver_news(channel, message);
   } else if (!flush) {
     step_core(to, protocol::Received{NodeId{from}, message});
   }
@@ -164,6 +166,22 @@ bool History::deliver_flush(std::uint32_t channel, protocol::Bytes message) {
   answer.kind = wire::Kind::kFlushed;
   push(home, network_.from(channel), std::as_bytes(std::span(&answer, 1)));
   return true;
+}
+
+void History::deliver_news(std::uint32_t channel, protocol::Bytes message) {
+  std::uint32_t node = network_.to(channel);
+  wire::PageNews head;
+  wire::take(message, head);
+  nodes_[node].news().put({.from = NodeId{network_.from(channel)},
+                           .number = head.number,
+                           .run = {head.block, head.blocks},
+                           .tracked = head.tracked,
+                           .bytes = {message.begin(), message.end()}});
+  for (auto& actor : actors_) {
+    if (actor->node != node || actor->wait != Actor::Wait::kNews) continue;
+    actor->wait = Actor::Wait::kNothing;
+    schedule_.ready(actor->id);
+  }
 }
 
 void History::deliver_flushed(std::uint32_t node, protocol::Bytes message) {

@@ -52,6 +52,7 @@ class History {
   void finish_check();
   void deliver(std::uint32_t channel);
   bool deliver_flush(std::uint32_t channel, protocol::Bytes message);
+  void deliver_news(std::uint32_t channel, protocol::Bytes message);
   void deliver_flushed(std::uint32_t node, protocol::Bytes message);
   void note(const Actor& actor, std::uint64_t what);
 
@@ -64,6 +65,8 @@ class History {
   void spawn_drop(std::uint32_t node, const protocol::Drop& drop);
   bool post(Actor& actor);
   bool await_flush(Actor& actor);
+  bool send_news(Actor& actor);
+  bool take_news(Actor& actor);
   void push(std::uint32_t from, std::uint32_t to, protocol::Bytes message);
   bool wait_on_word(Actor& actor);
   void wake(std::uint32_t node, const std::atomic<std::uint32_t>* word);

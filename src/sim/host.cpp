@@ -25,6 +25,10 @@ bool History::perform(Actor& actor) {
       return post(actor);
     case StepKind::kAwaitFlush:
       return await_flush(actor);
+    case StepKind::kSendNews:
+      return send_news(actor);
+    case StepKind::kTakeNews:
+      return take_news(actor);
     default:
       return mover_.perform(actor);
   }
@@ -42,6 +46,19 @@ bool History::post(Actor& actor) {
 bool History::await_flush(Actor& actor) {
   if (actor.flights == 0) return true;
   actor.wait = Actor::Wait::kFlushed;
+  schedule_.park(actor.id);
+  return false;
+}
+
+bool History::send_news(Actor& actor) {
+  if (!mover_.perform(actor)) return false;
+  push(actor.node, actor.strand.step().node.value, actor.flush);
+  return true;
+}
+
+bool History::take_news(Actor& actor) {
+  if (mover_.perform(actor)) return true;
+  actor.wait = Actor::Wait::kNews;
   schedule_.park(actor.id);
   return false;
 }

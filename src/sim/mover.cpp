@@ -30,7 +30,7 @@ bool Mover::perform(Actor& a) {
   const Step& step = a.strand.step();
   switch (step.kind) {
     case StepKind::kCopyHome:
-      return copy_home(a, step, step.blocks.first);
+      return copy_home(a, step);
     case StepKind::kMerge:
       return merge(a, step);
     case StepKind::kCopyTwin:
@@ -40,6 +40,13 @@ bool Mover::perform(Actor& a) {
       return store_diff(a, step);
     case StepKind::kFetch:
       return fetch(a, step);
+    case StepKind::kSendNews:
+      return send_news(a, step);
+    case StepKind::kTakeNews:
+      return take_news(a, step);
+    case StepKind::kForgetNews:
+      nodes_[a.node].news().forget(static_cast<std::uint32_t>(step.value));
+      return true;
     case StepKind::kClaimOwner:
       return claim_owner(a, step);
     case StepKind::kPopulate:
@@ -61,38 +68,76 @@ bool Mover::perform(Actor& a) {
 
 // ---- bytes
 
-// What the home does for a reader that cannot reach it, block by block: word, wanted, copy.
-bool Mover::fetch(Actor& a, const Step& step) {
-  Progress& p = a.progress;
-  std::uint64_t block = step.blocks.first + p.block;
+// What a home does for a reader that cannot reach it, for one block: word, wanted, copy.
+bool Mover::serve(Progress& p, Node& home, std::uint64_t block, std::byte* to) {
   bool copied = p.at == block_bytes_;
   bool copy_now = mutant(Mutant::kFetchCopiesFirst) ? !copied : p.part == 2 && !copied;
   if (copy_now) {
-    copied = copy_home(a, step, block);
+    copied = copy_block(p, home.frame(block), to);
     if (!copied || p.part < 2) return false;
   } else if (p.part == 0) {
-    p.loaded = nodes_[step.node.value].words[block];
+    p.loaded = home.words[block];
     if (p.loaded & protocol::kTracked) p.changed |= 1u << p.block;
     p.part = 1;
     return false;
   } else if (p.part == 1) {
-    std::uint64_t& word = nodes_[step.node.value].wanted[block / 64];
-    if (!(p.loaded & protocol::kTracked)) word |= 1ull << (block % 64);
+    if (!(p.loaded & protocol::kTracked)) home.wanted[block / 64] |= 1ull << (block % 64);
     p.part = 2;
     if (!copied) return false;
   }
-  a.strand.result = p.changed;
   p.at = p.part = 0;
-  return ++p.block == step.blocks.count;
+  return true;
 }
 
-bool Mover::copy_home(Actor& a, const Step& step, std::uint64_t block) {
+bool Mover::fetch(Actor& a, const Step& step) {
   Progress& p = a.progress;
-  const std::byte* from = nodes_[step.node.value].frame(block);
+  std::uint64_t block = step.blocks.first + p.block;
   Node& self = nodes_[a.node];
-  std::uint64_t slot = step.kind == StepKind::kFetch ? p.block : step.value;
-  std::byte* to = step.flag ? self.aside(slot) : self.frame(block);
-  if (p.at == 0) self.back(block);
+  Node& home = nodes_[step.node.value];
+  self.back(block);
+  std::byte* to = step.flag ? self.aside(p.block) : self.frame(block);
+  if (!serve(p, home, block, to)) return false;
+  if (++p.block < step.blocks.count) return false;
+  a.strand.result = p.changed;
+  if (step.flag) a.strand.result |= home.hlrc().promises().make(NodeId{a.node}, step.blocks) << 32;
+  return true;
+}
+
+bool Mover::send_news(Actor& a, const Step& step) {
+  Progress& p = a.progress;
+  wire::PageNews head{.blocks = static_cast<std::uint8_t>(step.blocks.count),
+                      .number = static_cast<std::uint32_t>(step.value),
+                      .block = step.blocks.first};
+  a.flush.resize(sizeof head + step.blocks.count * block_bytes_);
+  std::byte* to = a.flush.data() + sizeof head + p.block * block_bytes_;
+  if (!serve(p, nodes_[a.node], step.blocks.first + p.block, to)) return false;
+  if (++p.block < step.blocks.count) return false;
+  head.tracked = p.changed;
+  std::memcpy(a.flush.data(), &head, sizeof head);
+  return true;
+}
+
+// False while they are not here.
+bool Mover::take_news(Actor& a, const Step& step) {
+  Node& self = nodes_[a.node];
+  const auto* news =
+      self.news().find(step.node, step.blocks, static_cast<std::uint32_t>(step.value));
+  if (news == nullptr) return false;
+  for (std::uint64_t i = 0; i < step.blocks.count; ++i)
+    std::memcpy(self.aside(i), news->bytes.data() + i * block_bytes_, block_bytes_);
+  a.strand.result = news->tracked;
+  return true;
+}
+
+bool Mover::copy_home(Actor& a, const Step& step) {
+  std::uint64_t block = step.blocks.first;
+  Node& self = nodes_[a.node];
+  self.back(block);
+  return copy_block(a.progress, nodes_[step.node.value].frame(block),
+                    step.flag ? self.aside(step.value) : self.frame(block));
+}
+
+bool Mover::copy_block(Progress& p, const std::byte* from, std::byte* to) {
   std::uint32_t count = pieces();
   if (count > block_bytes_ - p.at) count = block_bytes_ - p.at;
   std::memcpy(to + p.at, from + p.at, count);

@@ -31,8 +31,12 @@ class Mover {
  private:
   using Step = protocol::Step;
 
+  bool serve(Progress& p, Node& home, std::uint64_t block, std::byte* to);
   bool fetch(Actor& a, const Step& step);
-  bool copy_home(Actor& a, const Step& step, std::uint64_t block);
+  bool send_news(Actor& a, const Step& step);
+  bool take_news(Actor& a, const Step& step);
+  bool copy_home(Actor& a, const Step& step);
+  bool copy_block(Progress& p, const std::byte* from, std::byte* to);
   bool merge(Actor& a, const Step& step);
   bool copy_twin(Actor& a, const Step& step);
   bool store_diff(Actor& a, const Step& step);

@@ -48,6 +48,8 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "AcquireRenews",
                                        "AcquireRenewsMerging",
                                        "AcquireRenewsByMessage",
+                                       "AcquireRenewsByNews",
+                                       "AcquireLeavesNews",
                                        "AcquireRenewsTracked",
                                        "AcquireProvesRenewal",
                                        "InvalidateFlushesDirty",
@@ -118,12 +120,15 @@ constexpr std::string_view kMutants[] = {"None",
                                          "RenewOverwrites",
                                          "RenewKeepsTwin",
                                          "RenewTrusts",
+                                         "NewsAfterOthers",
+                                         "NewsOfAnyDeparture",
                                          "RenewUnlocked"};
 constexpr std::string_view kSteps[] = {
-    "Pause",     "Wait",       "Wake",      "Call",       "Tell",       "LoadWord", "StoreWord",
-    "SetWanted", "TakeWanted", "LoadOwner", "ClaimOwner", "ClearOwner", "Populate", "Map",
-    "Protect",   "Unprotect",  "Zap",       "Scan",       "CopyHome",   "CopyTwin", "StoreDiff",
-    "Merge",     "Fetch",      "PostDiff",  "AwaitFlush", "Punch"};
+    "Pause",     "Wait",       "Wake",       "Call",       "Tell",       "LoadWord",
+    "StoreWord", "SetWanted",  "TakeWanted", "LoadOwner",  "ClaimOwner", "ClearOwner",
+    "Populate",  "Map",        "Protect",    "Unprotect",  "Zap",        "Scan",
+    "CopyHome",  "CopyTwin",   "StoreDiff",  "Merge",      "Fetch",      "SendNews",
+    "TakeNews",  "ForgetNews", "PostDiff",   "AwaitFlush", "Punch"};
 constexpr std::string_view kFaults[] = {"None",        "WrongValue", "NodesDisagree", "TwoHolders",
                                         "BarrierLeak", "Deadlock",   "Endless",       "Invariant",
                                         "Malformed",   "BadAnswer",  "BadStep"};
@@ -138,14 +143,14 @@ constexpr std::string_view kMessages[] = {
     "none",           "lock request",    "lock forward",   "lock grant",   "barrier arrive",
     "barrier depart", "region allocate", "region find",    "region reply", "region free",
     "region freed",   "region drop",     "region dropped", "page fetch",   "page data",
-    "flush",          "flushed",         "owner request",  "owner reply"};
+    "flush",          "flushed",         "owner request",  "owner reply",  "page news"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
 static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kPunch) + 1);
 static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kBadStep) + 1);
 static_assert(std::size(kEvents) == std::variant_size_v<protocol::Event>);
 static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kFinalLoad) + 1);
-static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kOwnerReply) + 1);
+static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kPageNews) + 1);
 
 }  // namespace
 

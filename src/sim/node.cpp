@@ -29,6 +29,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
   block_bytes_ = setup.block_bytes;
 
   enters_protected = setup.enters_protected;
+  news_.clear();
   core_.emplace(protocol::CoreConfig{.self = NodeId{self},
                                      .nodes = setup.nodes,
                                      .blocks = setup.space_blocks,
@@ -47,7 +48,8 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .enters_protected = setup.enters_protected,
                                      .max_cached = setup.max_cached,
                                      .hot_after = static_cast<std::uint8_t>(setup.hot_after),
-                                     .most_renewed = static_cast<std::uint8_t>(setup.most_renewed)},
+                                     .most_renewed = static_cast<std::uint8_t>(setup.most_renewed),
+                                     .promised = setup.promised},
                 memory, *core_);
 }
 

@@ -34,6 +34,7 @@ class Node {
   void end();
 
   std::byte* frame(std::uint64_t block) { return &frames_[block * kMaxBlockBytes]; }
+  protocol::NewsBox& news() { return news_; }
   // What a renewal has fetched, by its place in the run.
   std::byte* aside(std::uint64_t slot) { return &aside_[slot * kMaxBlockBytes]; }
   std::byte* twin(std::uint64_t block) { return &twins_[block * kMaxBlockBytes]; }
@@ -61,6 +62,7 @@ class Node {
 
   std::unique_ptr<std::byte[]> frames_;
   std::unique_ptr<std::byte[]> twins_;
+  protocol::NewsBox news_;
   std::byte aside_[protocol::Hlrc::kMaxRun * kMaxBlockBytes] = {};
   std::unique_ptr<protocol::BlockEntry[]> entries_;
   protocol::BlockSet::Word sets_[4][kSetWords] = {};

@@ -32,6 +32,7 @@ enum class Kind : std::uint8_t {
   kFlushed,
   kOwnerRequest,
   kOwnerReply,
+  kPageNews,
 };
 
 // To the lock's manager, then (as kLockForward) from the manager to the last node of the queue.
@@ -122,21 +123,35 @@ struct RegionDrop {
   std::uint64_t blocks = 0;
 };
 
-// Asks a home whose memory cannot be reached for `blocks` blocks (1 to 32) from `block` on.
+// Asks a home whose memory cannot be reached for `blocks` blocks (1 to 32) from `block` on; renew:
+// to renew copies of them, and the home may promise to send them again.
 struct PageFetch {
   Kind kind = Kind::kPageFetch;
   std::uint8_t blocks = 1;
-  std::uint8_t pad[2] = {};
+  std::uint8_t renew = 0;
+  std::uint8_t pad = 0;
   std::uint32_t waiter = 0;
   std::uint64_t block = 0;
 };
 
-// The home's answer; `tracked`: a bit for each block that it tracks. Tail: the blocks' bytes.
+// The home's answer; `tracked`: a bit for each block that it tracks; `promised`: 0, or it sends
+// them again (kPageNews) at departures of this number and after. Tail: the blocks' bytes.
 struct PageData {
   Kind kind = Kind::kPageData;
   std::uint8_t blocks = 1;
   std::uint8_t pad[2] = {};
   std::uint32_t waiter = 0;
+  std::uint64_t block = 0;
+  std::uint32_t tracked = 0;
+  std::uint32_t promised = 0;
+};
+
+// What a home promised, at its departure `number`. Tail: the blocks' bytes.
+struct PageNews {
+  Kind kind = Kind::kPageNews;
+  std::uint8_t blocks = 1;
+  std::uint8_t pad[2] = {};
+  std::uint32_t number = 0;
   std::uint64_t block = 0;
   std::uint32_t tracked = 0;
   std::uint32_t pad2 = 0;
@@ -179,6 +194,7 @@ struct OwnerReply {
 
 static_assert(sizeof(PageFetch) == 16);
 static_assert(sizeof(PageData) == 24);
+static_assert(sizeof(PageNews) == 24);
 static_assert(sizeof(Flush) == 8);
 static_assert(sizeof(FlushedBlock) == 16);
 static_assert(sizeof(OwnerRequest) == 24);

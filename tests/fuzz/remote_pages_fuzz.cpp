@@ -49,7 +49,8 @@ struct Side {
   protocol::HlrcMemory memory = space->protocol_memory();
   Network network;
   ThreadRegistry threads;
-  RemotePages remote{*space, network, threads};
+  protocol::Promises promises{64};
+  RemotePages remote{*space, network, threads, promises};
 };
 
 void ask(InputReader& reader, Side& side) {

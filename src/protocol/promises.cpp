@@ -1,0 +1,99 @@
+#include "protocol/promises.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace {
+
+constexpr std::uint32_t kForever = ~0u;
+
+bool same(BlockRange a, BlockRange b) { return a.first == b.first && a.count == b.count; }
+
+}  // namespace
+
+// The promise stands in its slot before the departures are looked at: a departure that begins after
+// the look finds it there.
+std::uint64_t Promises::make(NodeId reader, BlockRange run) {
+  if (departures_ == 0 || run.first > kMaxFirst || run.count > 255 || reader.value > 0xffff)
+    return 0;
+  std::uint64_t what = std::uint64_t{reader.value} << 48 | run.first << 8 | run.count;
+  std::uint32_t kept = kept_.load();
+  Slot* free = nullptr;
+  Slot* found = nullptr;
+  for (Slot& slot : slots_) {
+    bool used = slot.until.load(std::memory_order_relaxed) > kept;
+    if (used && slot.what.load(std::memory_order_relaxed) == what) found = &slot;
+    if (!used && free == nullptr) free = &slot;
+  }
+  if (found == nullptr) found = free;
+  if (found == nullptr) return 0;
+  found->what.store(what, std::memory_order_relaxed);
+  found->until.store(kForever);
+  std::uint32_t after = departed_.load();
+  found->until.store(after + departures_);
+  return std::uint64_t{after} + 1;
+}
+
+// Several departures may be under way at once, and begin out of their order.
+void Promises::depart(std::uint32_t number) {
+  std::uint32_t last = departed_.load();
+  while (last < number && !departed_.compare_exchange_weak(last, number)) {
+  }
+}
+
+void Promises::keep() {
+  std::uint32_t done = done_.fetch_add(1) + 1;
+  if (done == departed_.load()) kept_.store(done);
+}
+
+bool Promises::due(std::size_t slot, std::uint32_t number, NodeId& reader, BlockRange& run) const {
+  if (slots_[slot].until.load() < number) return false;
+  std::uint64_t what = slots_[slot].what.load(std::memory_order_relaxed);
+  reader = NodeId{static_cast<std::uint32_t>(what >> 48)};
+  run = {what >> 8 & kMaxFirst, what & 255};
+  return true;
+}
+
+void Expectations::note(NodeId home, BlockRange run, std::uint32_t after,
+                        std::uint32_t departures) {
+  for (Expected& one : list_) {
+    if (one.home != home || !same(one.run, run)) continue;
+    if (one.until <= after) one.after = after;
+    one.until = after + departures;
+    return;
+  }
+  if (list_.size() < Promises::kSlots * 4) list_.push_back({home, run, after, after + departures});
+}
+
+bool Expectations::covers(NodeId home, BlockRange run, std::uint32_t number) const {
+  return std::any_of(list_.begin(), list_.end(), [&](const Expected& one) {
+    return one.home == home && same(one.run, run) && one.after < number && number <= one.until;
+  });
+}
+
+void Expectations::forget(std::uint32_t number) {
+  std::erase_if(list_, [&](const Expected& one) { return one.until < number; });
+}
+
+bool NewsBox::put(News news) {
+  if (list_.size() >= kMost) return false;
+  list_.push_back(std::move(news));
+  return true;
+}
+
+const NewsBox::News* NewsBox::find(NodeId from, BlockRange run, std::uint32_t number) const {
+  for (const News& news : list_)
+    if (news.from == from && same(news.run, run) &&
+        (news.number == number || mutant(Mutant::kNewsOfAnyDeparture)))
+      return &news;
+  return nullptr;
+}
+
+void NewsBox::forget(std::uint32_t number) {
+  std::erase_if(list_, [&](const News& news) { return news.number <= number; });
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/ids.h"
+#include "protocol/effects.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// What a home has promised to readers that renew copies by messages: to send the blocks of a run
+// again, unasked, at each of its next departures. Promises are made by whoever serves messages, one
+// at a time, and kept by the threads that depart; all else is of one thread. Owns the list, which
+// is bounded: who gets no promise goes on asking.
+class Promises {
+ public:
+  static constexpr std::size_t kSlots = 64;
+  static constexpr std::uint64_t kMaxFirst = (1ull << 40) - 1;
+
+  explicit Promises(std::uint32_t departures) : departures_(departures) {}
+
+  // Promises the run to the reader for the departures after the returned one, `departures` in
+  // number. Result: that departure's number + 1, or 0: no promise. A run that is promised already
+  // is promised longer.
+  std::uint64_t make(NodeId reader, BlockRange run);
+  // From here on promises are kept for departure `number` too; before due() is asked.
+  void depart(std::uint32_t number);
+  // One departure's promises have been kept.
+  void keep();
+  // Whether slot's promise is to be kept at this departure, and what and to whom it is.
+  bool due(std::size_t slot, std::uint32_t number, NodeId& reader, BlockRange& run) const;
+
+  std::uint32_t departures() const { return departures_; }
+
+ private:
+  struct Slot {
+    std::atomic<std::uint64_t> what{0};   // reader << 48 | first block << 8 | blocks
+    std::atomic<std::uint32_t> until{0};  // the last departure; free once that is over
+  };
+
+  std::uint32_t departures_;
+  std::atomic<std::uint32_t> departed_{0};  // the latest that has begun
+  std::atomic<std::uint32_t> done_{0};      // how many are over
+  std::atomic<std::uint32_t> kept_{0};      // all up to this one are over
+  Slot slots_[kSlots];
+};
+
+// The other side: what homes have promised to this node.
+class Expectations {
+ public:
+  void note(NodeId home, BlockRange run, std::uint32_t after, std::uint32_t departures);
+  // Whether `home` sends the run at departure `number` in any case.
+  bool covers(NodeId home, BlockRange run, std::uint32_t number) const;
+  // Forgets what ended before.
+  void forget(std::uint32_t number);
+  bool empty() const { return list_.empty(); }
+
+ private:
+  struct Expected {
+    NodeId home;
+    BlockRange run;
+    std::uint32_t after;
+    std::uint32_t until;
+  };
+  std::vector<Expected> list_;
+};
+
+// Blocks that homes have sent unasked, until the departure that they were sent at is applied here.
+class NewsBox {
+ public:
+  struct News {
+    NodeId from;
+    std::uint32_t number = 0;  // of the departure
+    BlockRange run;
+    std::uint32_t tracked = 0;  // a bit for each block
+    std::vector<std::byte> bytes;
+  };
+  // False: more than anybody sends who keeps his promises.
+  bool put(News news);
+  // The home's blocks of that departure; nullptr: not here yet. Valid until the next call.
+  const News* find(NodeId from, BlockRange run, std::uint32_t number) const;
+  // Forgets what was sent at departures up to this one.
+  void forget(std::uint32_t number);
+  void clear() { list_.clear(); }
+
+ private:
+  static constexpr std::size_t kMost = 4096;
+
+  std::vector<News> list_;
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol
