@@ -93,8 +93,8 @@ Task<bool> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
 }
 
 // A home that was asked once sends the run unasked at its next departures: it is as if we had asked
-// at that moment. If this node flushed or acquired after it arrived, the bytes of that moment may be
-// older than what its threads know, and it asks again.
+// at that moment. If this node flushed or acquired after it arrived, the bytes of that moment may
+// be older than what its threads know, and it asks again.
 Task<bool> Hlrc::fetch_news(Strand& s, BlockRange run, NodeId home, Departure at) {
   bool promised = expectations_.covers(home, run, at.number);
   if (promised && at.usable) {
