@@ -1,6 +1,6 @@
+#include <link.h>
 #include <sys/mman.h>
 
-#include <cstdlib>
 #include <cstring>
 
 #include "platform/mapping.h"
@@ -22,6 +22,16 @@ namespace terrane::platform {
 namespace {
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+
+// Told by what valgrind loads into every program: that is there before the first constructor runs,
+// when the C library has no environment yet.
+bool under_valgrind() {
+  auto is_valgrinds = [](dl_phdr_info* info, std::size_t, void*) {
+    const char* name = info->dlpi_name;
+    return name != nullptr && std::strstr(name, "/vgpreload_") != nullptr ? 1 : 0;
+  };
+  return ::dl_iterate_phdr(is_valgrinds, nullptr) != 0;
+}
 
 }  // namespace
 
@@ -46,8 +56,7 @@ bool address_space_has(std::uint64_t bytes) {
 
 std::uint64_t comfortable_mapping_bytes() {
   // Valgrind keeps a table entry for each 64 KiB, and has little address space to give.
-  const char* preload = std::getenv("LD_PRELOAD");
-  if (preload != nullptr && std::strstr(preload, "vgpreload_") != nullptr) return kGiB / 8;
+  if (under_valgrind()) return kGiB / 8;
 #if defined(TERRANE_TSAN_LAYOUT)
   return 4 * kGiB;
 #elif defined(TERRANE_ASAN_LAYOUT)
