@@ -11,6 +11,8 @@ install(TARGETS libterrane libterrane_shmem EXPORT TerraneTargets LIBRARY DESTIN
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
+include(TerraneWrappers)
+
 # Builds what is installed, and no test.
 add_custom_target(terrane_installed DEPENDS libterrane libterrane_shmem terrane)
 foreach(example counter restore lu)

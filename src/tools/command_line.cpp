@@ -27,6 +27,7 @@ Word take_apart(const std::string& text) {
 }  // namespace
 
 base::Result<std::vector<std::string>> separate_program(const CLI::App& command,
+                                                        const std::string& name,
                                                         std::vector<std::string>& words,
                                                         std::size_t first) {
   std::vector<std::string> options(words.begin(), words.begin() + static_cast<long>(first));
@@ -38,7 +39,7 @@ base::Result<std::vector<std::string>> separate_program(const CLI::App& command,
     }
     Word word = take_apart(words[at]);
     const CLI::Option* option = command.get_option_no_throw(word.name);
-    if (!option) return base::error("terrane run has no option {}", words[at]);
+    if (!option) return base::error("{} has no option {}", name, words[at]);
     bool takes_value = option->get_items_expected_max() > 0;
     if (!takes_value) {
       if (word.has_value) return base::error("{}: the option takes no value", words[at]);

@@ -14,6 +14,7 @@ namespace terrane::tools {
 // main's own argv, and the place for its exit code.
 struct CommandContext {
   std::vector<std::string> program;
+  std::string run_name = "terrane run";  // what the user typed for it
   std::span<char*> command_line;
   int exit_code = 0;
 };

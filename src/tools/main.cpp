@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/log.h"
@@ -20,6 +21,9 @@ int usage_error(const std::string& sentence, const std::string& command) {
   base::log("{}; see: {} --help", sentence, command);
   return tools::kExitUsage;
 }
+
+// The name that OpenSHMEM knows `terrane run` by: a link to this program.
+bool is_oshrun(std::string_view path) { return path.substr(path.rfind('/') + 1) == "oshrun"; }
 
 CLI::App* find_command(CLI::App& app, const std::string& name) {
   auto found =
@@ -41,14 +45,18 @@ int run_command_line(int argc, char** argv) {
   tools::add_sim_command(app, context);
 
   std::vector<std::string> words(argv + 1, argv + argc);
+  const bool oshrun = argc > 0 && is_oshrun(argv[0]);
+  const bool asks_for_version = words.size() == 1 && words[0] == "--version";
+  if (oshrun && !asks_for_version) words.insert(words.begin(), "run");
   if (words.empty()) return usage_error("no command given", "terrane");
   CLI::App* command = find_command(app, words[0]);
   if (!command && words[0][0] != '-') {
     return usage_error(fmt::format("there is no command {}", words[0]), "terrane");
   }
-  std::string name = command ? "terrane " + words[0] : "terrane";
-  if (words[0] == "run") {
-    auto program = tools::separate_program(*command, words, 1);
+  std::string name = oshrun ? "oshrun" : command ? "terrane " + words[0] : "terrane";
+  if (command && words[0] == "run") {
+    context.run_name = name;
+    auto program = tools::separate_program(*command, name, words, 1);
     if (!program) return usage_error(program.error().message, name);
     context.program = std::move(program).value();
   }

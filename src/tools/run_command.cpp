@@ -17,9 +17,13 @@ constexpr std::size_t kNoticeFactor = 4;  // nodes per processor from which a no
 // CLI11 knows nothing of the program, which never reaches it.
 class RunHelp : public CLI::Formatter {
  public:
+  explicit RunHelp(const CommandContext& context) : context_(context) {}
   std::string make_usage(const CLI::App*, std::string) const override {
-    return "Usage: terrane run [OPTIONS] PROGRAM [ARGUMENTS...]\n";
+    return fmt::format("Usage: {} [OPTIONS] PROGRAM [ARGUMENTS...]\n", context_.run_name);
   }
+
+ private:
+  const CommandContext& context_;
 };
 
 void notice_oversubscription(const JobPlan& plan) {
@@ -36,7 +40,7 @@ void notice_oversubscription(const JobPlan& plan) {
 int run(const RunOptions& options, const CommandContext& context) {
   auto planned = plan_run(options, context);
   if (!planned) {
-    base::log("{}; see: terrane run --help", planned.error().message);
+    base::log("{}; see: {} --help", planned.error().message, context.run_name);
     return kExitUsage;
   }
   JobPlan& plan = planned.value().plan;
@@ -134,7 +138,7 @@ void add_node_options(CLI::App& run_app, RunOptions& options) {
 void add_run_command(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* run_app = app.add_subcommand("run", "Start a program as the nodes of a job");
-  run_app->formatter(std::make_shared<RunHelp>());
+  run_app->formatter(std::make_shared<RunHelp>(context));
   run_app->footer(
       "Everything from PROGRAM on belongs to the program. Exit code: that of the first node to "
       "fail "

@@ -112,7 +112,7 @@ base::Result<PlannedRun> plan_run(const RunOptions& options, const CommandContex
   if (plan.engine != StartEngine::kLocal) add_own_variables(plan.program);
   if (auto added = add_settings(options, plan.program); !added) return added.error();
   if (context.program.empty()) {
-    return base::error("no program given: terrane run -n {} PROGRAM [ARGUMENTS]",
+    return base::error("no program given: {} -n {} PROGRAM [ARGUMENTS]", context.run_name,
                        plan.program.map.nodes());
   }
   if (auto entered = enter_folder(options, plan.program); !entered) return entered.error();

@@ -145,6 +145,24 @@ TEST(CommandLineTest, WhatIsWrongIsSaidInOneLineWithTheCommandThatHelps) {
   }
 }
 
+TEST(CommandLineTest, OshrunIsTerraneRunByAnotherName) {
+  std::string oshrun =
+      std::string(kTerrane).replace(std::string(kTerrane).rfind('/'), 99, "/oshrun");
+  Outcome done =
+      Launched({oshrun, "-np", "3", "-x", "WORD=here", "sh", "-c", "echo $WORD; exit 5"}).finish();
+  EXPECT_EQ(done.exit_code, 5);
+  EXPECT_TRUE(holds(done.out, "here\n"));
+  Outcome joined =
+      Launched({oshrun, "-n", "2", kNodeProgram, "join", "exchange:8:0", "leave"}).finish();
+  EXPECT_EQ(joined.exit_code, 0) << joined.err;
+  EXPECT_TRUE(holds(Launched({oshrun, "--help"}).finish().out, "Usage: oshrun [OPTIONS] PROGRAM"));
+  EXPECT_TRUE(holds(Launched({oshrun, "--version"}).finish().out, "terrane "));
+  Outcome wrong = Launched({oshrun, "--fly", "true"}).finish();
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_TRUE(holds(wrong.err, "oshrun has no option --fly; see: oshrun --help"));
+  EXPECT_TRUE(holds(Launched({oshrun}).finish().err, "no program given: oshrun -n 1 PROGRAM"));
+}
+
 TEST(CommandLineTest, ALimitOnDescriptorsIsNamedAsTheReason) {
   Outcome done =
       Launched({"sh", "-c", std::string("ulimit -n 256; exec ") + kTerrane + " run -n 100 true"})
