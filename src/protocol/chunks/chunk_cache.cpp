@@ -1,0 +1,474 @@
+#include "protocol/chunks/chunk_cache.h"
+
+#include <algorithm>
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace chunks {
+
+using wire::RecallMode;
+
+const ChunkCache::Copy* ChunkCache::copy(ChunkId chunk) const {
+  auto at = copies_.find(chunk.value);
+  return at == copies_.end() ? nullptr : &at->second;
+}
+
+ChunkCache::Copy* ChunkCache::find_copy(std::uint64_t chunk) {
+  auto at = copies_.find(chunk);
+  return at == copies_.end() ? nullptr : &at->second;
+}
+
+bool ChunkCache::received(NodeId from, const ChunkMessage& message, Bytes tail) {
+  switch (message.kind) {
+    case ChunkKind::kFound:
+      return found(from, message);
+    case ChunkKind::kGrant:
+      return granted(from, message, tail);
+    case ChunkKind::kRefused:
+      return refused(message);
+    case ChunkKind::kRecall:
+      return recalled(from, message);
+    case ChunkKind::kEvicted:
+      return evicted(message);
+    default:
+      return false;
+  }
+}
+
+// ---- Names
+
+void ChunkCache::create(const Create& event) {
+  asks_.push_back({next_number_++, std::string(event.name), true, event.bytes, event.coherence,
+                   kNever, event.waiter, false});
+  send_ask(asks_.back());
+}
+
+void ChunkCache::find(const Find& event) {
+  asks_.push_back({next_number_++, std::string(event.name), false, 0, Coherence::kInvalidate,
+                   event.deadline_ns, event.waiter, event.wait});
+  send_ask(asks_.back());
+}
+
+void ChunkCache::send_ask(const Ask& ask) {
+  std::uint32_t slot = slot_of(ask.name, view_);
+  ChunkMessage message{.kind = ChunkKind::kFind};
+  message.flags = ask.creates ? wire::kCreateFlag : ask.wait ? wire::kWaitFlag : 0;
+  message.coherence = static_cast<std::uint8_t>(ask.coherence);
+  message.chunk = slot;
+  message.bytes = ask.bytes;
+  message.request = ask.number;
+  outbox_.send(view_.slots[slot].home, message, std::as_bytes(std::span(ask.name)));
+}
+
+// An answer that nobody waits for any more is no fault of the home.
+bool ChunkCache::found(NodeId from, const ChunkMessage& message) {
+  auto at = std::find_if(asks_.begin(), asks_.end(),
+                         [&](const Ask& ask) { return ask.number == message.request; });
+  if (at == asks_.end()) return true;
+  Ask ask = *at;
+  ChunkId id{message.chunk};
+  Status status = flag(message, wire::kUnknownFlag)    ? Status::kUnknown
+                  : flag(message, wire::kFullFlag)     ? Status::kNoMemory
+                  : flag(message, wire::kMismatchFlag) ? Status::kMismatch
+                                                       : Status::kOk;
+  if (status == Status::kOk) {
+    bool owner = flag(message, wire::kExclusiveFlag);
+    if (home_of(id, view_) != from || (owner && !ask.creates)) return false;
+    if (!learn(id, message, owner)) return false;
+    if (ask.creates && !owner) status = Status::kExisted;
+  }
+  asks_.erase(at);
+  outbox_.resume(ask.waiter, status, id, message.version);
+  return true;
+}
+
+// False: it cannot be.
+bool ChunkCache::learn(ChunkId id, const ChunkMessage& message, bool owner) {
+  if (message.bytes > kMaxChunkBytes || message.coherence > static_cast<int>(Coherence::kStream))
+    return false;
+  auto [at, fresh] = copies_.try_emplace(id.value);
+  Copy& copy = at->second;
+  if (!fresh) return !owner && copy.bytes == message.bytes;
+  copy.bytes = message.bytes;
+  copy.coherence = static_cast<Coherence>(message.coherence);
+  if (!owner) return true;
+  if (make_room(id, copy) == Room::kThere) {
+    copy.state = State::kExclusive;
+    copy.has_bytes = true;
+    outbox_.provide(id, copy.bytes);
+  } else {
+    evict(id, copy);
+  }
+  return true;
+}
+
+// ---- Scopes
+
+// The state lets a scope of this mode in.
+bool ChunkCache::allows(const Copy& copy, Mode mode) {
+  if (copy.blank && mode != Mode::kWrite && !mutant(Mutant::kBlankRead)) return false;
+  if (mode == Mode::kRead) return copy.state != State::kInvalid;
+  return copy.state == State::kExclusive || copy.state == State::kModified;
+}
+
+// The other scopes here let it in.
+bool ChunkCache::fits(const Copy& copy, Mode mode) {
+  if (mutant(Mutant::kWritersTogether)) return mode == Mode::kRead ? !copy.writer : true;
+  return !copy.writer && (mode == Mode::kRead || copy.readers == 0);
+}
+
+void ChunkCache::open(const Open& event) {
+  Copy* copy = find_copy(event.chunk.value);
+  if (!copy) {
+    outbox_.resume(event.waiter, Status::kUnknown, event.chunk);
+    return;
+  }
+  Copy::Waiter waiter{event.waiter, event.mode, event.wait, event.deadline_ns};
+  bool here = copy->waiters.empty() && !copy->due && fits(*copy, event.mode);
+  if (here && allows(*copy, event.mode)) {
+    mark(Mark::kOpenHere);
+    enter(event.chunk, *copy, waiter);
+    return;
+  }
+  if (event.wait == Wait::kTry && (!here || copy->pending)) {
+    mark(Mark::kOpenBusyHere);
+    outbox_.resume(event.waiter, Status::kBusy, event.chunk);
+    return;
+  }
+  if (!here) mark(Mark::kOpenWaitsHere);
+  copy->waiters.push_back(waiter);
+  pump(event.chunk, *copy);
+}
+
+void ChunkCache::enter(ChunkId id, Copy& copy, const Copy::Waiter& waiter) {
+  copy.used = ++uses_;
+  if (waiter.mode == Mode::kRead) {
+    ++copy.readers;
+  } else {
+    copy.writer = true;
+    copy.state = State::kModified;
+    copy.blank = false;
+    copy.has_bytes = true;
+  }
+  outbox_.resume(waiter.waiter, Status::kOk, id, copy.version);
+}
+
+void ChunkCache::close(const Close& event) {
+  Copy* copy = find_copy(event.chunk.value);
+  if (!copy) return;
+  if (event.mode == Mode::kRead) {
+    if (copy->readers == 0) return;
+    --copy->readers;
+  } else {
+    if (!copy->writer) return;
+    copy->writer = false;
+    if (!mutant(Mutant::kVersionStays)) ++copy->version;
+  }
+  copy->used = ++uses_;
+  pump(event.chunk, *copy);
+  wake_starved();
+}
+
+// Lets in who can come in, gives up what is due, asks for what is missing.
+void ChunkCache::pump(ChunkId id, Copy& copy) {
+  if (copy.due && can_yield(copy, copy.due->mode)) {
+    Copy::Due due = *copy.due;
+    copy.due.reset();
+    yield(id, copy, due.mode, due.turn);
+  }
+  while (admit(id, copy)) {
+  }
+  if (copy.waiters.empty()) return;
+  if (copy.blank && !copy.writer && copy.waiters.front().mode != Mode::kWrite) {
+    mark(Mark::kBlankGivenBack);
+    evict(id, copy);
+  }
+  while (!copy.waiters.empty() && !copy.pending && !allows(copy, copy.waiters.front().mode) &&
+         !ask_for_front(id, copy)) {
+  }
+}
+
+bool ChunkCache::admit(ChunkId id, Copy& copy) {
+  if (copy.waiters.empty()) return false;
+  Copy::Waiter waiter = copy.waiters.front();
+  if (!allows(copy, waiter.mode) || !fits(copy, waiter.mode)) return false;
+  if (copy.due && (copy.due->mode == RecallMode::kDrop || waiter.mode != Mode::kRead)) return false;
+  mark(Mark::kOpenAfterGrant);
+  copy.waiters.pop_front();
+  enter(id, copy, waiter);
+  return true;
+}
+
+// False: there is no memory, and the front waiter was told so.
+bool ChunkCache::ask_for_front(ChunkId id, Copy& copy) {
+  const Copy::Waiter& front = copy.waiters.front();
+  Room room = make_room(id, copy);
+  if (room == Room::kSoon) {
+    if (std::find(starved_.begin(), starved_.end(), id.value) == starved_.end())
+      starved_.push_back(id.value);
+    return true;
+  }
+  if (room == Room::kNone) {
+    mark(Mark::kOpenOutOfMemory);
+    outbox_.resume(front.waiter, Status::kNoMemory, id);
+    copy.waiters.pop_front();
+    return false;
+  }
+  ChunkMessage message{.kind = ChunkKind::kRequest, .chunk = id.value, .version = copy.version};
+  bool exclusive = front.mode != Mode::kRead;
+  bool tries = front.wait == Wait::kTry;
+  if (exclusive) message.flags |= wire::kExclusiveFlag;
+  if (tries) message.flags |= wire::kTryFlag;
+  if (front.mode == Mode::kWrite) message.flags |= wire::kWholeFlag;
+  if (copy.has_bytes) message.flags |= wire::kHaveFlag;
+  mark(!exclusive                           ? Mark::kRequestShared
+       : copy.state == State::kShared       ? Mark::kRequestUpgrade
+       : (message.flags & wire::kWholeFlag) ? Mark::kRequestWhole
+                                            : Mark::kRequestExclusive);
+  message.request = next_number_++;
+  copy.pending = Copy::Pending{message.request, exclusive, tries, false};
+  outbox_.send(home_of(id, view_), message);
+  return true;
+}
+
+bool ChunkCache::granted(NodeId from, const ChunkMessage& message, Bytes tail) {
+  Copy* copy = find_copy(message.chunk);
+  ChunkId id{message.chunk};
+  if (!copy || !copy->pending || copy->pending->number != message.request) return false;
+  bool data = flag(message, wire::kDataFlag);
+  bool own = from == outbox_.self();
+  bool blank = flag(message, wire::kBlankFlag) && !own;
+  bool exclusive = flag(message, wire::kExclusiveFlag);
+  if (tail.size() != (data && !own ? copy->bytes : 0)) return false;
+  if (!data && !own && !blank && !copy->has_bytes) return false;
+  if ((blank || copy->pending->exclusive) && !exclusive) return false;
+  copy->pending.reset();
+  copy->state = exclusive ? State::kExclusive : State::kShared;
+  copy->version = message.version;
+  copy->blank = blank;
+  copy->has_bytes = !blank;
+  outbox_.provide(id, copy->bytes);
+  if (data) outbox_.install(from, id, tail);
+  if (copy->waiters.empty()) mark(Mark::kGrantUnwanted);
+  pump(id, *copy);
+  return true;
+}
+
+bool ChunkCache::refused(const ChunkMessage& message) {
+  Copy* copy = find_copy(message.chunk);
+  if (!copy || !copy->pending || copy->pending->number != message.request) return false;
+  ChunkId id{message.chunk};
+  bool tries = copy->pending->tries;
+  copy->pending.reset();
+  if (flag(message, wire::kUnknownFlag)) {
+    for (const Copy::Waiter& waiter : copy->waiters)
+      outbox_.resume(waiter.waiter, Status::kUnknown, id);
+    copy->waiters.clear();
+  } else if (tries && !copy->waiters.empty() && copy->waiters.front().wait == Wait::kTry) {
+    mark(Mark::kOpenRefused);
+    outbox_.resume(copy->waiters.front().waiter, Status::kBusy, id);
+    copy->waiters.pop_front();
+  }
+  if (!copy->has_bytes) uncount(id, *copy);
+  pump(id, *copy);
+  wake_starved();
+  return true;
+}
+
+// ---- Giving up
+
+bool ChunkCache::recalled(NodeId from, const ChunkMessage& message) {
+  Copy* copy = find_copy(message.chunk);
+  if (!copy || copy->due || message.mode > static_cast<std::uint8_t>(RecallMode::kCopy))
+    return false;
+  ChunkId id{message.chunk};
+  auto mode = static_cast<RecallMode>(message.mode);
+  if (can_yield(*copy, mode)) {
+    yield(id, *copy, mode, message.turn);
+  } else if (flag(message, wire::kTryFlag)) {
+    mark(Mark::kYieldBusy);
+    ChunkMessage answer{.kind = ChunkKind::kYielded, .mode = message.mode};
+    answer.flags = wire::kBusyFlag;
+    answer.chunk = id.value;
+    answer.turn = message.turn;
+    outbox_.send(from, answer);
+    return true;
+  } else {
+    mark(Mark::kYieldWaitsForScope);
+    copy->due = Copy::Due{mode, message.turn};
+  }
+  pump(id, *copy);
+  return true;
+}
+
+bool ChunkCache::can_yield(const Copy& copy, RecallMode mode) const {
+  if (copy.writer && !mutant(Mutant::kYieldOpenWrite)) return false;
+  return mode == RecallMode::kShare || copy.readers == 0 || mutant(Mutant::kYieldOpenRead);
+}
+
+void ChunkCache::yield(ChunkId id, Copy& copy, RecallMode mode, std::uint32_t turn) {
+  ChunkMessage answer{.kind = ChunkKind::kYielded, .mode = static_cast<std::uint8_t>(mode)};
+  answer.chunk = id.value;
+  answer.turn = turn;
+  answer.version = copy.version;
+  bool dirty = copy.state == State::kModified;
+  // A blank copy has nothing to share.
+  if (copy.state == State::kInvalid || copy.blank) {
+    mark(Mark::kYieldNothing);
+    answer.mode = static_cast<std::uint8_t>(RecallMode::kDrop);
+  }
+  if (copy.blank) uncount(id, copy);
+  if (copy.state != State::kInvalid && !copy.blank)
+    mark(dirty ? Mark::kYieldDirty : Mark::kYieldClean);
+  bool shared = mode == RecallMode::kShare && copy.state != State::kInvalid && !copy.blank;
+  if (!(mutant(Mutant::kYieldKeepsCopy) && copy.state == State::kShared))
+    copy.state = shared ? State::kShared : State::kInvalid;
+  copy.blank = false;
+  if (dirty && !mutant(Mutant::kYieldWithoutData)) {
+    answer.flags = wire::kDataFlag;
+    outbox_.send_data(home_of(id, view_), answer);
+  } else {
+    outbox_.send(home_of(id, view_), answer);
+  }
+}
+
+void ChunkCache::drop(ChunkId chunk) {
+  Copy* copy = find_copy(chunk.value);
+  if (copy && evictable(*copy)) evict(chunk, *copy);
+  wake_starved();
+}
+
+bool ChunkCache::evictable(const Copy& copy) {
+  if (mutant(Mutant::kEvictOpenCopy)) return copy.has_bytes && !copy.pending && !copy.writer;
+  return (copy.has_bytes || copy.blank) && !copy.pending && !copy.due && !copy.writer &&
+         copy.readers == 0 && copy.waiters.empty() && !copy.evicting;
+}
+
+// What was not written goes at once, what was is kept until it is at the home.
+void ChunkCache::evict(ChunkId id, Copy& copy) {
+  if (copy.state == State::kInvalid && copy.has_bytes) {
+    uncount(id, copy);
+    return;
+  }
+  bool dirty = copy.state == State::kModified;
+  mark(dirty ? Mark::kEvictDirty : Mark::kEvictClean);
+  ChunkMessage message{.kind = ChunkKind::kEvict, .chunk = id.value, .version = copy.version};
+  copy.state = State::kInvalid;
+  copy.blank = false;
+  if (dirty && !mutant(Mutant::kEvictWithoutData)) {
+    message.flags = wire::kDataFlag;
+    outbox_.send_data(home_of(id, view_), message);
+    copy.evicting = true;
+    if (copy.counted) leaving_bytes_ += copy.bytes;
+  } else {
+    outbox_.send(home_of(id, view_), message);
+    uncount(id, copy);
+  }
+}
+
+bool ChunkCache::evicted(const ChunkMessage& message) {
+  Copy* copy = find_copy(message.chunk);
+  if (!copy || !copy->evicting) return false;
+  copy->evicting = false;
+  if (copy->counted) leaving_bytes_ -= copy->bytes;
+  if (copy->state == State::kInvalid && !copy->pending && copy->waiters.empty())
+    uncount(ChunkId{message.chunk}, *copy);
+  wake_starved();
+  return true;
+}
+
+// ---- Memory
+
+ChunkCache::Room ChunkCache::make_room(ChunkId id, Copy& copy) {
+  if (copy.counted || own(id)) return Room::kThere;
+  while (budget_bytes_ - used_bytes_ < copy.bytes) {
+    std::uint64_t oldest = 0;
+    Copy* victim = nullptr;
+    for (auto& [other_id, other] : copies_) {
+      if (!other.counted || !evictable(other) || (victim && other.used >= victim->used)) continue;
+      victim = &other;
+      oldest = other_id;
+    }
+    if (!victim) break;
+    mark(Mark::kEvictedForMemory);
+    evict(ChunkId{oldest}, *victim);
+  }
+  if (budget_bytes_ - used_bytes_ >= copy.bytes) {
+    copy.counted = true;
+    used_bytes_ += copy.bytes;
+    return Room::kThere;
+  }
+  return budget_bytes_ - used_bytes_ + leaving_bytes_ >= copy.bytes ? Room::kSoon : Room::kNone;
+}
+
+// The copy's memory goes.
+void ChunkCache::uncount(ChunkId id, Copy& copy) {
+  copy.has_bytes = false;
+  if (!copy.counted) return;
+  copy.counted = false;
+  used_bytes_ -= copy.bytes;
+  outbox_.discard(id);
+}
+
+void ChunkCache::wake_starved() {
+  std::vector<std::uint64_t> now;
+  now.swap(starved_);
+  for (std::uint64_t chunk : now) pump(ChunkId{chunk}, copies_[chunk]);
+}
+
+// ---- Time
+
+std::uint64_t ChunkCache::next_deadline_ns() const {
+  std::uint64_t next = kNever;
+  for (const Ask& ask : asks_) next = std::min(next, ask.deadline_ns);
+  for (const auto& [id, copy] : copies_)
+    for (const Copy::Waiter& waiter : copy.waiters) next = std::min(next, waiter.deadline_ns);
+  return next;
+}
+
+void ChunkCache::elapsed(std::uint64_t now_ns) {
+  std::erase_if(asks_, [&](const Ask& ask) {
+    if (ask.deadline_ns > now_ns) return false;
+    outbox_.resume(ask.waiter, Status::kTimedOut);
+    return true;
+  });
+  for (auto& [id, copy] : copies_) {
+    std::size_t before = copy.waiters.size();
+    std::erase_if(copy.waiters, [&, chunk = ChunkId{id}](const Copy::Waiter& waiter) {
+      if (waiter.deadline_ns > now_ns) return false;
+      mark(Mark::kOpenTimedOut);
+      outbox_.resume(waiter.waiter, Status::kTimedOut, chunk);
+      return true;
+    });
+    if (copy.waiters.size() == before) continue;
+    cancel_if_unwanted(ChunkId{id}, copy);
+    pump(ChunkId{id}, copy);
+  }
+}
+
+void ChunkCache::cancel_if_unwanted(ChunkId id, Copy& copy) {
+  if (!copy.waiters.empty() || !copy.pending || copy.pending->cancelled) return;
+  mark(Mark::kRequestCancelled);
+  copy.pending->cancelled = true;
+  ChunkMessage message{.kind = ChunkKind::kCancel, .chunk = id.value};
+  message.request = copy.pending->number;
+  outbox_.send(home_of(id, view_), message);
+}
+
+void ChunkCache::check_invariants() const {
+  std::uint64_t used = 0;
+  for (const auto& [id, copy] : copies_) {
+    if (copy.counted) used += copy.bytes;
+    TERRANE_CHECK(!copy.writer || copy.state == State::kModified, "who writes may write");
+    TERRANE_CHECK(!copy.writer || copy.readers == 0, "one writer or many readers");
+    TERRANE_CHECK(copy.readers == 0 || copy.state != State::kInvalid, "who reads has a copy");
+    TERRANE_CHECK(copy.state == State::kInvalid || copy.blank || copy.has_bytes,
+                  "a copy has its bytes");
+    TERRANE_CHECK(!copy.due || copy.writer || copy.readers > 0, "what is due waits for a scope");
+  }
+  TERRANE_CHECK(used == used_bytes_ && used <= budget_bytes_, "copies stay within the budget");
+}
+
+}  // namespace chunks
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,152 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "protocol/chunks/chunk_instrument.h"
+#include "protocol/effects.h"
+#include "wire/chunk_message.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace chunks {
+
+// Slot, the epoch in which its home took it, and a number: never given twice in a job.
+using ChunkId = Id<struct ChunkTag, std::uint64_t>;
+inline constexpr ChunkId kNoChunk{~0ull};
+
+inline constexpr std::size_t kMaxNameBytes = 255;
+inline constexpr std::uint64_t kMaxChunkBytes = 1ull << 40;
+inline constexpr std::uint64_t kNever = ~0ull;  // a deadline
+
+// What a scope lets its thread do. kWrite: will write every byte; what it finds is not defined.
+enum class Mode : std::uint8_t { kRead, kWrite, kReadWrite };
+// kTry: answered at once where the chunk is not held, by no scope anywhere.
+enum class Wait : std::uint8_t { kBlock, kTry };
+// Of a copy. kExclusive: as the home has it; kModified: newer.
+enum class State : std::uint8_t { kInvalid, kShared, kExclusive, kModified };
+enum class Coherence : std::uint8_t { kInvalidate, kUpdate, kStream };
+
+enum class Status : std::uint8_t {
+  kOk,
+  kExisted,    // kOk of a create that found the chunk
+  kUnknown,    // no chunk of that name, or it died with all who knew it
+  kMismatch,   // it exists with another size or protocol
+  kBusy,       // a try that somebody's scope is in the way of
+  kTimedOut,   // the deadline passed
+  kNoMemory,   // the budget is too small, or in use by open scopes
+  kNotAScope,  // a close without an open
+};
+
+// Who lives, and which server is home of which slot; decided by one authority for the whole job.
+// Every node is told of views in the order of their epochs (it may miss some).
+struct View {
+  struct Slot {
+    NodeId home;
+    std::uint32_t since = 0;  // the epoch in which it came there; 0: from the job's start
+  };
+  std::uint32_t epoch = 0;
+  std::vector<NodeId> members;  // sorted
+  std::vector<Slot> slots;      // as many in every view of a job
+
+  bool has(NodeId node) const;
+};
+
+// ---- What a node is told
+
+// Resumed with kOk or kExisted and the chunk, or kMismatch, kNoMemory.
+struct Create {
+  std::string_view name;
+  std::uint64_t bytes;
+  Coherence coherence;
+  WaiterId waiter;
+};
+// Resumed with the chunk, or kUnknown; with wait, once somebody creates it, or kTimedOut.
+struct Find {
+  std::string_view name;
+  bool wait;
+  std::uint64_t deadline_ns;
+  WaiterId waiter;
+};
+// Resumed when the scope is open (kOk; version: what it reads), or kBusy, kTimedOut, kNoMemory,
+// kUnknown. The chunk is one that Create or Find answered on this node. A thread that asks for a
+// scope of a chunk of which it holds one may wait for itself.
+struct Open {
+  ChunkId chunk;
+  Mode mode;
+  Wait wait;
+  std::uint64_t deadline_ns;
+  WaiterId waiter;
+};
+// Ends a scope that Open opened in this mode. A writing one makes a new version.
+struct Close {
+  ChunkId chunk;
+  Mode mode;
+};
+// The copy's memory is wanted for something else; nothing where it is in use.
+struct Drop {
+  ChunkId chunk;
+};
+// Also the first event of all. The view stays the host's; read in the step alone.
+struct ViewChanged {
+  const View* view;
+};
+struct Elapsed {
+  std::uint64_t now_ns;
+};
+struct Received {
+  NodeId from;
+  Bytes message;
+};
+using Event = std::variant<Create, Find, Open, Close, Drop, ViewChanged, Elapsed, Received>;
+
+// ---- What it answers. The host performs them in order, before the next step.
+
+// Bytes of Effects::bytes; with_data: and then the bytes of the chunk here, as they are now.
+struct Send {
+  NodeId to;
+  std::uint32_t offset;
+  std::uint32_t size;
+  ChunkId chunk;
+  bool with_data;
+};
+struct Resume {
+  WaiterId waiter;
+  Status status;
+  ChunkId chunk;
+  std::uint64_t version;
+};
+// Memory for the chunk, zeroed if fresh. Nothing where it is there already.
+struct Provide {
+  ChunkId chunk;
+  std::uint64_t bytes;
+};
+// These become the chunk's bytes here; valid until the next step.
+struct Install {
+  ChunkId chunk;
+  Bytes bytes;
+};
+// The chunk's memory here is needed no more.
+struct Discard {
+  ChunkId chunk;
+};
+struct Malformed {
+  NodeId from;
+};  // close that peer
+
+struct Effects {
+  std::vector<std::variant<Send, Resume, Provide, Install, Discard, Malformed>> list;
+  std::vector<std::byte> bytes;
+
+  void clear() {
+    list.clear();
+    bytes.clear();
+  }
+};
+
+}  // namespace chunks
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

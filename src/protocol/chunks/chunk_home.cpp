@@ -1,0 +1,321 @@
+#include "protocol/chunks/chunk_home.h"
+
+#include <algorithm>
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace chunks {
+namespace {
+
+using wire::RecallMode;
+
+constexpr std::uint32_t kSlotShift = 52;
+constexpr std::uint32_t kEpochShift = 32;
+constexpr std::uint32_t kMaxEpoch = (1u << (kSlotShift - kEpochShift)) - 1;
+
+bool contains(const std::vector<NodeId>& nodes, NodeId node) {
+  return std::binary_search(nodes.begin(), nodes.end(), node);
+}
+
+void insert(std::vector<NodeId>& nodes, NodeId node) {
+  auto at = std::lower_bound(nodes.begin(), nodes.end(), node);
+  if (at == nodes.end() || *at != node) nodes.insert(at, node);
+}
+
+bool erase(std::vector<NodeId>& nodes, NodeId node) {
+  auto at = std::lower_bound(nodes.begin(), nodes.end(), node);
+  if (at == nodes.end() || *at != node) return false;
+  nodes.erase(at);
+  return true;
+}
+
+}  // namespace
+
+bool View::has(NodeId node) const { return contains(members, node); }
+
+// FNV-1a: the same on every node.
+std::uint32_t slot_of(std::string_view name, const View& view) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return static_cast<std::uint32_t>((hash >> 32) % view.slots.size());
+}
+
+NodeId home_of(ChunkId chunk, const View& view) {
+  std::uint64_t slot = chunk.value >> kSlotShift;
+  return slot < view.slots.size() ? view.slots[slot].home : kNoNode;
+}
+
+const ChunkHome::Entry* ChunkHome::entry(ChunkId chunk) const {
+  auto at = entries_.find(chunk.value);
+  return at == entries_.end() ? nullptr : &at->second;
+}
+
+bool ChunkHome::received(NodeId from, const ChunkMessage& message, Bytes tail) {
+  switch (message.kind) {
+    case ChunkKind::kFind:
+      return find(from, message, tail);
+    case ChunkKind::kRequest:
+      return request(from, message);
+    case ChunkKind::kCancel:
+      return cancel(from, message);
+    case ChunkKind::kYielded:
+      return yielded(from, message, tail);
+    case ChunkKind::kEvict:
+      return evicted(from, message, tail);
+    default:
+      return false;
+  }
+}
+
+bool ChunkHome::find(NodeId from, const ChunkMessage& message, Bytes tail) {
+  if (tail.empty() || tail.size() > kMaxNameBytes || message.bytes > kMaxChunkBytes) return false;
+  std::string name(reinterpret_cast<const char*>(tail.data()), tail.size());
+  if (slot_of(name, view_) != message.chunk) return false;
+  auto at = names_.find(name);
+  if (at == names_.end() && flag(message, wire::kCreateFlag)) {
+    create(from, message, std::move(name));
+  } else if (at == names_.end() && flag(message, wire::kWaitFlag)) {
+    mark(Mark::kFindWaits);
+    finders_.push_back({std::move(name), from, message.request});
+  } else if (at == names_.end()) {
+    mark(Mark::kFindFails);
+    answer_find(from, message.request, kNoChunk, nullptr, wire::kUnknownFlag);
+  } else {
+    const Entry& entry = entries_[at->second];
+    bool same = !flag(message, wire::kCreateFlag) ||
+                (entry.bytes == message.bytes &&
+                 static_cast<std::uint8_t>(entry.coherence) == message.coherence);
+    mark(same ? Mark::kCreateFindsIt : Mark::kMismatch);
+    answer_find(from, message.request, ChunkId{at->second}, &entry, same ? 0 : wire::kMismatchFlag);
+  }
+  return true;
+}
+
+// The creator is the first owner: its first write costs no message.
+void ChunkHome::create(NodeId from, const ChunkMessage& message, std::string name) {
+  if (message.bytes > memory_bytes_ - used_bytes_) {
+    answer_find(from, message.request, kNoChunk, nullptr, wire::kFullFlag);
+    return;
+  }
+  mark(Mark::kCreated);
+  used_bytes_ += message.bytes;
+  TERRANE_CHECK(view_.epoch <= kMaxEpoch, "epochs fit a chunk's number");
+  std::uint64_t since = view_.slots[message.chunk].since;
+  ChunkId id{message.chunk << kSlotShift | since << kEpochShift | next_number_++};
+  names_.emplace(name, id.value);
+  Entry& entry = entries_[id.value];
+  entry.name = name;
+  entry.bytes = message.bytes;
+  entry.coherence = static_cast<Coherence>(message.coherence);
+  entry.owner = from;
+  outbox_.provide(id, entry.bytes);
+  answer_find(from, message.request, id, &entry, wire::kExclusiveFlag);
+  for (const Finder& finder : finders_)
+    if (finder.name == name) answer_find(finder.node, finder.number, id, &entry, 0);
+  std::erase_if(finders_, [&](const Finder& finder) { return finder.name == name; });
+}
+
+void ChunkHome::answer_find(NodeId to, std::uint32_t request, ChunkId id, const Entry* entry,
+                            std::uint8_t flags) {
+  ChunkMessage answer{.kind = ChunkKind::kFound, .flags = flags, .chunk = id.value};
+  answer.request = request;
+  if (entry) {
+    answer.coherence = static_cast<std::uint8_t>(entry->coherence);
+    answer.bytes = entry->bytes;
+    answer.version = entry->version;
+  }
+  outbox_.send(to, answer);
+}
+
+bool ChunkHome::request(NodeId from, const ChunkMessage& message) {
+  auto at = entries_.find(message.chunk);
+  Entry::Request request{
+      .node = from, .number = message.request, .flags = message.flags, .version = message.version};
+  if (at == entries_.end()) {
+    refuse(ChunkId{message.chunk}, request, wire::kUnknownFlag);
+    return true;
+  }
+  Entry& entry = at->second;
+  bool again = entry.active && entry.serving.node == from;
+  for (const Entry::Request& other : entry.queue) again |= other.node == from;
+  if (again || entry.owner == from) return false;
+  if (mutant(Mutant::kUpgradeAsAsked) && contains(entry.sharers, from)) {
+    request.flags |= wire::kHaveFlag;
+    request.version = ~0ull;
+  }
+  entry.queue.push_back(request);
+  serve(ChunkId{message.chunk}, entry);
+  return true;
+}
+
+bool ChunkHome::cancel(NodeId from, const ChunkMessage& message) {
+  auto at = entries_.find(message.chunk);
+  if (at == entries_.end()) return true;
+  Entry& entry = at->second;
+  if (entry.active && entry.serving.node == from && entry.serving.number == message.request) {
+    mark(Mark::kCancelActive);
+    entry.serving.cancelled = true;
+    return true;
+  }
+  for (auto it = entry.queue.begin(); it != entry.queue.end(); ++it) {
+    if (it->node != from || it->number != message.request) continue;
+    mark(Mark::kCancelQueued);
+    Entry::Request request = *it;
+    if (!mutant(Mutant::kCancelAnswersTwice)) entry.queue.erase(it);
+    refuse(ChunkId{message.chunk}, request, 0);
+    return true;
+  }
+  mark(Mark::kCancelLate);  // the answer is on its way
+  return true;
+}
+
+void ChunkHome::serve(ChunkId id, Entry& entry) {
+  while (!entry.active && !entry.queue.empty()) begin(id, entry);
+}
+
+void ChunkHome::begin(ChunkId id, Entry& entry) {
+  entry.serving = entry.queue.front();
+  entry.queue.pop_front();
+  entry.active = true;
+  entry.refused = false;
+  ++entry.turn;
+  bool exclusive = (entry.serving.flags & wire::kExclusiveFlag) != 0;
+  if (entry.owner != kNoNode) {
+    mark(exclusive ? Mark::kRecallOwnerDrop : Mark::kRecallOwnerShare);
+    if (exclusive || !mutant(Mutant::kReadKeepsOwner))
+      recall(id, entry, entry.owner, exclusive ? RecallMode::kDrop : RecallMode::kShare);
+  } else if (exclusive && !mutant(Mutant::kGrantAmongReaders)) {
+    for (NodeId sharer : entry.sharers) {
+      if (sharer == entry.serving.node) continue;
+      mark(Mark::kRecallSharers);
+      recall(id, entry, sharer, RecallMode::kDrop);
+    }
+  }
+  if (entry.awaited.empty()) finish(id, entry);
+}
+
+void ChunkHome::recall(ChunkId id, Entry& entry, NodeId from, RecallMode mode) {
+  insert(entry.awaited, from);
+  ChunkMessage message{.kind = ChunkKind::kRecall, .mode = static_cast<std::uint8_t>(mode)};
+  message.flags = entry.serving.flags & wire::kTryFlag;
+  message.chunk = id.value;
+  message.turn = entry.turn;
+  outbox_.send(from, message);
+}
+
+bool ChunkHome::yielded(NodeId from, const ChunkMessage& message, Bytes tail) {
+  auto at = entries_.find(message.chunk);
+  if (at == entries_.end()) return false;
+  Entry& entry = at->second;
+  ChunkId id{message.chunk};
+  if (!entry.active || message.turn != entry.turn || !contains(entry.awaited, from)) return false;
+  if (!take_bytes(from, id, entry, message, tail)) return false;
+  erase(entry.awaited, from);
+  auto mode = static_cast<RecallMode>(message.mode);
+  if (flag(message, wire::kBusyFlag)) {
+    entry.refused = true;
+  } else if (entry.owner == from) {
+    entry.owner = kNoNode;
+    if (mode == RecallMode::kShare) insert(entry.sharers, from);
+  } else if (mode != RecallMode::kShare) {
+    erase(entry.sharers, from);
+  }
+  if (entry.awaited.empty() || mutant(Mutant::kGrantEarly)) {
+    entry.awaited.clear();
+    finish(id, entry);
+    serve(id, entry);
+  }
+  return true;
+}
+
+// The bytes that the owner wrote. False: they cannot be.
+bool ChunkHome::take_bytes(NodeId from, ChunkId id, Entry& entry, const ChunkMessage& message,
+                           Bytes tail) {
+  if (!flag(message, wire::kDataFlag)) return tail.empty();
+  bool own = from == outbox_.self();
+  if (from != entry.owner || message.version < entry.version) return false;
+  if (tail.size() != (own ? 0 : entry.bytes)) return false;
+  outbox_.install(from, id, tail);
+  entry.version = message.version;
+  return true;
+}
+
+bool ChunkHome::evicted(NodeId from, const ChunkMessage& message, Bytes tail) {
+  auto at = entries_.find(message.chunk);
+  if (at == entries_.end()) return false;
+  Entry& entry = at->second;
+  if (entry.owner != from && !contains(entry.sharers, from)) return false;
+  if (!take_bytes(from, ChunkId{message.chunk}, entry, message, tail)) return false;
+  if (flag(message, wire::kDataFlag)) {
+    ChunkMessage answer{.kind = ChunkKind::kEvicted, .chunk = message.chunk};
+    answer.version = message.version;
+    outbox_.send(from, answer);
+  }
+  if (entry.owner == from) entry.owner = kNoNode;
+  erase(entry.sharers, from);
+  return true;
+}
+
+void ChunkHome::finish(ChunkId id, Entry& entry) {
+  entry.active = false;
+  Entry::Request request = entry.serving;
+  if (request.cancelled && !mutant(Mutant::kCancelAnswersTwice)) {
+    refuse(id, request, 0);
+  } else if (entry.refused) {
+    if (!mutant(Mutant::kRefusalForgotten)) refuse(id, request, wire::kBusyFlag);
+  } else {
+    grant(id, entry, request);
+  }
+}
+
+void ChunkHome::refuse(ChunkId id, const Entry::Request& request, std::uint8_t flags) {
+  ChunkMessage answer{.kind = ChunkKind::kRefused, .flags = flags, .chunk = id.value};
+  answer.request = request.number;
+  outbox_.send(request.node, answer);
+}
+
+void ChunkHome::grant(ChunkId id, Entry& entry, const Entry::Request& request) {
+  bool shares = contains(entry.sharers, request.node);
+  bool has = shares || ((request.flags & wire::kHaveFlag) != 0 && request.version == entry.version);
+  if (mutant(Mutant::kUpgradeAsAsked) && request.version == ~0ull) has = true;
+  bool whole = (request.flags & wire::kWholeFlag) != 0;
+  bool exclusive = (request.flags & wire::kExclusiveFlag) != 0;
+  if (!exclusive && entry.sharers.empty() && entry.owner == kNoNode) {
+    mark(Mark::kGrantExclusiveToReader);
+    exclusive = true;
+  }
+  ChunkMessage answer{.kind = ChunkKind::kGrant, .chunk = id.value, .version = entry.version};
+  answer.bytes = entry.bytes;
+  answer.request = request.number;
+  answer.flags = exclusive ? wire::kExclusiveFlag : 0;
+  if (exclusive) {
+    entry.owner = request.node;
+    entry.sharers.clear();
+  } else {
+    insert(entry.sharers, request.node);
+  }
+  if (has) {
+    mark(Mark::kGrantWithoutData);
+    outbox_.send(request.node, answer);
+  } else if (whole) {
+    mark(Mark::kGrantBlank);
+    answer.flags |= wire::kBlankFlag;
+    outbox_.send(request.node, answer);
+  } else {
+    answer.flags |= wire::kDataFlag;
+    outbox_.send_data(request.node, answer);
+  }
+}
+
+void ChunkHome::check_invariants() const {
+  for (const auto& [id, entry] : entries_) {
+    TERRANE_CHECK(entry.owner == kNoNode || entry.sharers.empty(),
+                  "where somebody may write nobody else reads");
+    TERRANE_CHECK(entry.active == !entry.awaited.empty(), "a request that waits awaits somebody");
+    TERRANE_CHECK(entry.active || entry.queue.empty(), "no request waits for nothing");
+  }
+}
+
+}  // namespace chunks
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "protocol/chunks/chunk_outbox.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace chunks {
+
+std::uint32_t slot_of(std::string_view name, const View& view);
+// kNoNode where there is no such slot.
+NodeId home_of(ChunkId chunk, const View& view);
+
+// A server's part: the directory of the chunks whose home it is. Owns their names, who has copies
+// of them, and the order of requests; one request of a chunk is served at a time, in the order in
+// which they came.
+class ChunkHome {
+ public:
+  // memory_bytes: of all chunks together that are created here.
+  ChunkHome(std::uint64_t memory_bytes, const View& view, ChunkOutbox& outbox)
+      : memory_bytes_(memory_bytes), view_(view), outbox_(outbox) {}
+
+  // From a client, also this node's own; false: malformed. The message's slot is ours.
+  bool received(NodeId from, const ChunkMessage& message, Bytes tail);
+
+  // What a home knows of a chunk; for checks across nodes.
+  struct Entry {
+    std::string name;
+    std::uint64_t bytes = 0;
+    Coherence coherence = Coherence::kInvalidate;
+    NodeId owner = kNoNode;       // may write; nobody else has a copy
+    std::vector<NodeId> sharers;  // sorted; may read, also the home's bytes are current
+    std::uint64_t version = 0;    // of the home's bytes
+
+    struct Request {
+      NodeId node;
+      std::uint32_t number = 0;
+      std::uint8_t flags = 0;
+      std::uint64_t version = 0;  // of the bytes that it has, with kHaveFlag
+      bool cancelled = false;
+    };
+    std::deque<Request> queue;
+    bool active = false;  // `serving` waits for the yields of `awaited`
+    Request serving;
+    std::vector<NodeId> awaited;
+    bool refused = false;    // somebody's scope was in the way of a try
+    std::uint32_t turn = 0;  // recalls are numbered by requests served
+  };
+  const Entry* entry(ChunkId chunk) const;
+  void check_invariants() const;
+
+ private:
+  struct Finder {
+    std::string name;
+    NodeId node;
+    std::uint32_t number = 0;
+  };
+
+  bool find(NodeId from, const ChunkMessage& message, Bytes tail);
+  void create(NodeId from, const ChunkMessage& message, std::string name);
+  void answer_find(NodeId to, std::uint32_t request, ChunkId id, const Entry* entry,
+                   std::uint8_t flags);
+  bool request(NodeId from, const ChunkMessage& message);
+  bool cancel(NodeId from, const ChunkMessage& message);
+  bool yielded(NodeId from, const ChunkMessage& message, Bytes tail);
+  bool evicted(NodeId from, const ChunkMessage& message, Bytes tail);
+  bool take_bytes(NodeId from, ChunkId id, Entry& entry, const ChunkMessage& message, Bytes tail);
+  void serve(ChunkId id, Entry& entry);
+  void begin(ChunkId id, Entry& entry);
+  void recall(ChunkId id, Entry& entry, NodeId from, wire::RecallMode mode);
+  void finish(ChunkId id, Entry& entry);
+  void grant(ChunkId id, Entry& entry, const Entry::Request& request);
+  void refuse(ChunkId id, const Entry::Request& request, std::uint8_t flags);
+
+  std::uint64_t memory_bytes_;
+  std::uint64_t used_bytes_ = 0;
+  const View& view_;
+  ChunkOutbox& outbox_;
+  std::map<std::uint64_t, Entry> entries_;
+  std::map<std::string, std::uint64_t, std::less<>> names_;
+  std::vector<Finder> finders_;  // who waits for a name
+  std::uint32_t next_number_ = 0;
+};
+
+}  // namespace chunks
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,88 @@
+#pragma once
+
+#include "protocol/instrument.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace chunks {
+
+// Every branch of mesi_chunk that some seed must take.
+enum class Mark : std::uint8_t {
+  kOpenHere,
+  kOpenWaitsHere,
+  kOpenBusyHere,
+  kOpenAfterGrant,
+  kOpenTimedOut,
+  kOpenRefused,
+  kOpenOutOfMemory,
+  kRequestShared,
+  kRequestExclusive,
+  kRequestUpgrade,
+  kRequestWhole,
+  kRequestCancelled,
+  kGrantExclusiveToReader,
+  kGrantWithoutData,
+  kGrantBlank,
+  kBlankGivenBack,
+  kGrantUnwanted,
+  kRecallOwnerShare,
+  kRecallOwnerDrop,
+  kRecallSharers,
+  kYieldWaitsForScope,
+  kYieldBusy,
+  kYieldDirty,
+  kYieldClean,
+  kYieldNothing,
+  kEvictClean,
+  kEvictDirty,
+  kEvictedForMemory,
+  kCancelQueued,
+  kCancelActive,
+  kCancelLate,
+  kCreated,
+  kCreateFindsIt,
+  kFindWaits,
+  kFindFails,
+  kMismatch,
+  kCount,
+};
+
+// Planted faults: each breaks one rule of docs/design/chunks.md, and the simulator must catch it.
+enum class Mutant : std::uint8_t {
+  kNone,
+  kGrantAmongReaders,   // exclusive without asking the sharers
+  kYieldOpenWrite,      // a recall is answered while a writer is at work
+  kYieldOpenRead,       // a copy is given up while readers look at it
+  kYieldKeepsCopy,      // a dropped copy is still read
+  kYieldWithoutData,    // what was written stays behind
+  kEvictWithoutData,    // a written copy is dropped
+  kEvictOpenCopy,       // the copy of an open scope leaves memory
+  kUpgradeAsAsked,      // "has the bytes" is judged when asked, not when granted
+  kGrantEarly,          // the first of several yields is taken for the last
+  kReadKeepsOwner,      // a reader is served while the owner goes on writing
+  kVersionStays,        // a write scope ends without a new version
+  kBlankRead,           // a copy without bytes is read
+  kRefusalForgotten,    // who was refused is not told
+  kCancelAnswersTwice,  // a cancelled request is granted as well
+  kWritersTogether,     // two threads of a node write at once
+  kCount,
+};
+
+#ifdef TERRANE_INSTRUMENTED
+struct Instrumentation {
+  std::uint64_t marks[static_cast<std::size_t>(Mark::kCount)] = {};
+  Mutant mutant = Mutant::kNone;
+};
+// Of the calling thread: each simulation runs on one.
+inline thread_local Instrumentation instrumentation;
+
+inline void mark(Mark m) { ++instrumentation.marks[static_cast<std::size_t>(m)]; }
+inline bool mutant(Mutant m) { return instrumentation.mutant == m; }
+#else
+constexpr void mark(Mark) {}
+constexpr bool mutant(Mutant) { return false; }
+#endif
+
+}  // namespace chunks
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

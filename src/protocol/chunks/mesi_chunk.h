@@ -1,0 +1,45 @@
+#pragma once
+
+#include "protocol/chunks/chunk_cache.h"
+#include "protocol/chunks/chunk_home.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace chunks {
+
+struct MesiConfig {
+  NodeId self;
+  std::uint64_t budget_bytes = 1ull << 30;  // of copies whose home is elsewhere
+  std::uint64_t home_bytes = 1ull << 30;    // of chunks created with their home here
+};
+
+// A node's machine for chunks: client, and server of the slots that the view gives it. One event
+// in, effects out; never blocks. The host calls it under one mutex, tells it the view first, and
+// performs the effects before the next step. Protocol: docs/design/chunks.md.
+class MesiChunk {
+ public:
+  explicit MesiChunk(const MesiConfig& config);
+  MesiChunk(const MesiChunk&) = delete;
+
+  void step(const Event& event, Effects& out);
+  // When Elapsed is next of use; kNever: not at all.
+  std::uint64_t next_deadline_ns() const { return cache_.next_deadline_ns(); }
+
+  const View& view() const { return view_; }
+  const ChunkCache& cache() const { return cache_; }
+  const ChunkHome& home() const { return home_; }
+  void check_invariants() const;
+
+ private:
+  void received(NodeId from, Bytes bytes);
+
+  MesiConfig config_;
+  View view_;
+  ChunkOutbox outbox_;
+  ChunkHome home_;
+  ChunkCache cache_;
+};
+
+}  // namespace chunks
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

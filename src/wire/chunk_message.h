@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+
+#include "wire/message.h"
+
+namespace terrane::wire {
+
+// The messages of chunks (protocol/chunks). Their first byte differs from every Kind, so both may
+// come on one connection. Every message is a ChunkMessage and, for some kinds, a tail.
+enum class ChunkKind : std::uint8_t {
+  kFind = 128,  // client to home. Tail: the name. kCreateFlag: make it where it is not there
+  kFound,       // back. kUnknownFlag, kMismatchFlag, kFullFlag: there is none for you
+  kRequest,     // client to home: a copy; kExclusiveFlag: alone
+  kGrant,       // back: the right. kDataFlag, tail: the bytes
+  kRefused,     // back: the request ended without a grant
+  kCancel,      // client to home: nobody waits for the request any more
+  kRecall,      // home to client: give up what the mode says
+  kYielded,     // back, exactly one for each recall. kDataFlag, tail: the bytes
+  kEvict,       // client to home: the copy is gone. kDataFlag, tail: what was written
+  kEvicted,     // back, when there were bytes: they are at the home
+  kReport,      // client to a new home: what it knows of one chunk. Tail: the name
+  kReportEnd,   // after the last report of a slot
+  kServing,     // back: the home can do without the copies of its reporters
+};
+
+enum class RecallMode : std::uint8_t {
+  kShare = 0,  // write no more
+  kDrop = 1,   // read no more
+  kCopy = 2,   // the bytes alone
+};
+
+inline constexpr std::uint8_t kCreateFlag = 1;      // kFind
+inline constexpr std::uint8_t kWaitFlag = 2;        // kFind: answered when somebody creates it
+inline constexpr std::uint8_t kExclusiveFlag = 1;   // kRequest, kGrant, kFound
+inline constexpr std::uint8_t kDataFlag = 2;        // kGrant, kYielded, kEvict
+inline constexpr std::uint8_t kTryFlag = 4;         // kRequest, kRecall: wait for no scope
+inline constexpr std::uint8_t kWholeFlag = 8;       // kRequest: will write it all, needs no bytes
+inline constexpr std::uint8_t kHaveFlag = 16;       // kRequest: holds the bytes of `version`
+inline constexpr std::uint8_t kBlankFlag = 32;      // kGrant: without bytes
+inline constexpr std::uint8_t kBusyFlag = 1;        // kYielded, kRefused: a scope is open
+inline constexpr std::uint8_t kUnknownFlag = 64;    // kFound, kRefused: there is no such chunk
+inline constexpr std::uint8_t kMismatchFlag = 128;  // kFound: it has another size or protocol
+inline constexpr std::uint8_t kFullFlag = 32;       // kFound: the home's memory is used up
+inline constexpr std::uint8_t kBytesFlag = 2;       // kReport: holds the bytes of `version`
+
+// `mode` is a RecallMode, or in a kReport the state of the copy. `request` is the asker's number,
+// repeated in the answer; `turn` the home's, repeated in the yield.
+struct ChunkMessage {
+  ChunkKind kind = ChunkKind::kFind;
+  std::uint8_t mode = 0;
+  std::uint8_t flags = 0;
+  std::uint8_t coherence = 0;
+  std::uint32_t epoch = 0;  // of the sender's view
+  std::uint64_t chunk = 0;  // the slot's number where there is no chunk
+  std::uint64_t version = 0;
+  std::uint64_t seen = 0;   // the newest version that the sender knows of
+  std::uint64_t bytes = 0;  // the chunk's size
+  std::uint32_t request = 0;
+  std::uint32_t turn = 0;
+};
+static_assert(sizeof(ChunkMessage) == 48);
+
+}  // namespace terrane::wire
