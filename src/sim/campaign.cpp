@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include "sim/campaign_worker.h"
 #include "sim/names.h"
 #include "sim/player.h"
 
@@ -14,6 +15,48 @@ namespace {
 
 constexpr std::uint64_t kNoSeed = ~0ull;
 constexpr std::uint64_t kChunk = 64;  // histories that a worker takes at once
+
+// Plays HLRC's histories.
+class HlrcWorker : public CampaignWorker {
+ public:
+  explicit HlrcWorker(const CampaignOptions& options) : options_(options) {
+    auto& marks = protocol::instrumentation.marks;
+    std::fill(std::begin(marks), std::end(marks), 0);
+    choose_mutant(options.mutant);
+  }
+  ~HlrcWorker() override { choose_mutant("None"); }
+
+  std::optional<std::string> play(std::uint64_t seed, CampaignReport& mine) override {
+    bool careful = seed % options_.careful_every == 0;
+    Outcome outcome = player_.play(options_.shape, seed, careful, nullptr);
+    ++mine.histories;
+    mine.counted += counts(player_.program());
+    mine.steps += outcome.steps;
+    mine.messages += outcome.messages;
+    mine.accesses += outcome.accesses;
+    mine.faults += outcome.faults;
+    mine.hash += outcome.hash * (2 * seed + 1);
+    if (!outcome.failed()) return std::nullopt;
+    return fmt::format("{}: {}", name_of(outcome.violation.fault), outcome.violation.text);
+  }
+
+  std::vector<BranchCount> branches() const override {
+    std::vector<BranchCount> counts;
+    for (std::size_t m = 0; m < static_cast<std::size_t>(protocol::Mark::kCount); ++m)
+      counts.push_back(
+          {name_of(static_cast<protocol::Mark>(m)), protocol::instrumentation.marks[m]});
+    return counts;
+  }
+
+ private:
+  const CampaignOptions& options_;
+  Player player_;
+};
+
+std::unique_ptr<CampaignWorker> make_worker(const CampaignOptions& options) {
+  if (options.protocol == Protocol::kMesiChunk) return make_chunk_worker(options);
+  return std::make_unique<HlrcWorker>(options);
+}
 
 // What the workers share: who runs which seeds, and what all have found.
 class Campaign {
@@ -31,42 +74,29 @@ class Campaign {
 
  private:
   void work() {
-    auto& marks = protocol::instrumentation.marks;
-    std::fill(std::begin(marks), std::end(marks), 0);
-    choose_mutant(options_.mutant);
-    Player player;
+    std::unique_ptr<CampaignWorker> worker = make_worker(options_);
     CampaignReport mine;
     for (;;) {
       std::uint64_t first = next_.fetch_add(kChunk);
       std::uint64_t end = std::min(first + kChunk, options_.histories);
       // Below a seed that failed the rest is still run, so that the lowest is found every time.
       for (std::uint64_t i = first; i < end && options_.seed + i < failed_.load(); ++i)
-        play(player, options_.seed + i, mine);
+        play(*worker, options_.seed + i, mine);
       if (end >= options_.histories || failed_.load() != kNoSeed) break;
     }
-    choose_mutant("None");
-    add(mine);
+    add(mine, worker->branches());
   }
 
-  void play(Player& player, std::uint64_t seed, CampaignReport& mine) {
-    bool careful = seed % options_.careful_every == 0;
-    Outcome outcome = player.play(options_.shape, seed, careful, nullptr);
-    ++mine.histories;
-    mine.counted += counts(player.program());
-    mine.steps += outcome.steps;
-    mine.messages += outcome.messages;
-    mine.accesses += outcome.accesses;
-    mine.faults += outcome.faults;
-    mine.hash += outcome.hash * (2 * seed + 1);
-    if (!outcome.failed()) return;
+  void play(CampaignWorker& worker, std::uint64_t seed, CampaignReport& mine) {
+    std::optional<std::string> failure = worker.play(seed, mine);
+    if (!failure) return;
     std::scoped_lock guard(mutex_);
     if (seed >= failed_.load()) return;
     failed_.store(seed);
-    report_.reason =
-        fmt::format("{}: {}", name_of(outcome.violation.fault), outcome.violation.text);
+    report_.reason = std::move(*failure);
   }
 
-  void add(const CampaignReport& mine) {
+  void add(const CampaignReport& mine, const std::vector<BranchCount>& branches) {
     std::scoped_lock guard(mutex_);
     report_.histories += mine.histories;
     report_.counted += mine.counted;
@@ -75,12 +105,12 @@ class Campaign {
     report_.accesses += mine.accesses;
     report_.faults += mine.faults;
     report_.hash += mine.hash;
-    constexpr auto kMarks = static_cast<std::size_t>(protocol::Mark::kCount);
-    report_.branches.resize(kMarks);
-    for (std::size_t m = 0; m < kMarks; ++m) {
-      report_.branches[m].branch = name_of(static_cast<protocol::Mark>(m));
-      report_.branches[m].times += protocol::instrumentation.marks[m];
+    if (report_.branches.empty()) {
+      report_.branches = branches;
+      return;
     }
+    for (std::size_t b = 0; b < branches.size(); ++b)
+      report_.branches[b].times += branches[b].times;
   }
 
   const CampaignOptions& options_;
@@ -95,6 +125,7 @@ class Campaign {
 CampaignReport run_campaign(const CampaignOptions& options) { return Campaign(options).run(); }
 
 Replay replay(const CampaignOptions& options, std::uint64_t seed) {
+  if (options.protocol == Protocol::kMesiChunk) return replay_chunks(options, seed);
   choose_mutant(options.mutant);
   Player player;
   Trace trace;
@@ -110,7 +141,8 @@ void choose_mutant(std::string_view name) {
   protocol::instrumentation.mutant = mutant_named(name).value_or(protocol::Mutant::kNone);
 }
 
-std::vector<std::string_view> mutant_names() {
+std::vector<std::string_view> mutant_names(Protocol protocol) {
+  if (protocol == Protocol::kMesiChunk) return chunk_mutant_names();
   std::vector<std::string_view> names;
   for (int m = 1; m < static_cast<int>(protocol::Mutant::kCount); ++m)
     names.push_back(name_of(static_cast<protocol::Mutant>(m)));

@@ -10,9 +10,12 @@
 
 namespace terrane::sim {
 
+enum class Protocol : std::uint8_t { kHlrc, kMesiChunk };
+
 // Histories seed, seed + 1, ... of one shape, on several threads.
 struct CampaignOptions {
-  Shape shape;
+  Protocol protocol = Protocol::kHlrc;
+  Shape shape;  // kMesiChunk: its nodes alone
   std::uint64_t seed = 1;
   std::uint64_t histories = 1000;
   std::uint32_t jobs = 1;
@@ -30,7 +33,7 @@ struct CampaignReport {
   std::uint64_t counted = 0;  // with at least 4 nodes, 200 accesses, a lock, a barrier
   std::uint64_t steps = 0;
   std::uint64_t messages = 0;
-  std::uint64_t accesses = 0;
+  std::uint64_t accesses = 0;  // kMesiChunk: scopes
   std::uint64_t faults = 0;
   std::uint64_t hash = 0;  // of all histories, in any order
   std::vector<BranchCount> branches;
@@ -61,6 +64,6 @@ struct Shrunk {
 Shrunk shrink(const CampaignOptions& options, std::uint64_t seed);
 
 // The planted faults' names, without "None".
-std::vector<std::string_view> mutant_names();
+std::vector<std::string_view> mutant_names(Protocol protocol = Protocol::kHlrc);
 
 }  // namespace terrane::sim

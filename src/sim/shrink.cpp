@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/campaign.h"
+#include "sim/campaign_worker.h"
 #include "sim/names.h"
 
 namespace terrane::sim {
@@ -176,6 +176,7 @@ std::string describe(const Program& program) {
 }
 
 Shrunk shrink(const CampaignOptions& options, std::uint64_t seed) {
+  if (options.protocol == Protocol::kMesiChunk) return shrink_chunks(options, seed);
   choose_mutant(options.mutant);
   Player player;
   Outcome first = player.play(options.shape, seed, seed % options.careful_every == 0, nullptr);

@@ -27,8 +27,11 @@ struct SimOptions {
   bool no_shrink = false;
 };
 
+bool of_chunks(const SimOptions& options) { return options.protocol == "mesi_chunk"; }
+
 sim::CampaignOptions campaign_of(const SimOptions& options) {
   sim::CampaignOptions campaign;
+  if (of_chunks(options)) campaign.protocol = sim::Protocol::kMesiChunk;
   campaign.shape.nodes = options.nodes;
   if (options.racy == "only") campaign.shape.racy = sim::Mix::kOnly;
   if (options.racy == "never") campaign.shape.racy = sim::Mix::kNever;
@@ -52,13 +55,17 @@ void print_lines(const std::vector<std::string>& lines, std::size_t last) {
   for (std::size_t i = from; i < lines.size(); ++i) fmt::print("  {}\n", lines[i]);
 }
 
-void print_figures(const sim::CampaignReport& report, double seconds) {
+void print_figures(const SimOptions& options, const sim::CampaignReport& report, double seconds) {
   auto whole = [](double value) { return static_cast<std::uint64_t>(value); };
-  fmt::print(
-      "{} histories in {:.1f} s: {} a second; {} counted (4 nodes, 200 accesses, a lock, a "
-      "barrier)\n",
-      report.histories, seconds, whole(static_cast<double>(report.histories) / seconds),
-      report.counted);
+  fmt::print("{} histories in {:.1f} s: {} a second; {} counted ({})\n", report.histories, seconds,
+             whole(static_cast<double>(report.histories) / seconds), report.counted,
+             of_chunks(options) ? "20 scopes" : "4 nodes, 200 accesses, a lock, a barrier");
+  if (of_chunks(options)) {
+    fmt::print("{} messages: {} a second; {} scopes checked, {} steps\n", report.messages,
+               whole(static_cast<double>(report.messages) / seconds), report.accesses,
+               report.steps);
+    return;
+  }
   fmt::print("{} messages: {} a second; {} accesses checked, {} page faults, {} steps\n",
              report.messages, whole(static_cast<double>(report.messages) / seconds),
              report.accesses, report.faults, report.steps);
@@ -85,23 +92,25 @@ void print_failure(const SimOptions& options, const sim::CampaignReport& report)
                shrunk.program);
     print_lines(shrunk.trace, options.trace ? shrunk.trace.size() : kTraceLines);
   }
-  fmt::print("\nonce more: terrane sim --seed {} --histories 1{}{}{}{} --check-every {} --trace\n",
-             seed, options.nodes ? fmt::format(" --nodes {}", options.nodes) : "",
-             options.mutant.empty() ? "" : " --mutant " + options.mutant,
-             options.racy == "mix" ? "" : " --racy " + options.racy,
-             options.detection == "mix" ? "" : " --detection " + options.detection,
-             options.check_every);
+  fmt::print(
+      "\nonce more: terrane sim --seed {} --histories 1{}{}{}{}{} --check-every {} --trace\n", seed,
+      of_chunks(options) ? " --protocol mesi_chunk" : "",
+      options.nodes ? fmt::format(" --nodes {}", options.nodes) : "",
+      options.mutant.empty() ? "" : " --mutant " + options.mutant,
+      options.racy == "mix" ? "" : " --racy " + options.racy,
+      options.detection == "mix" ? "" : " --detection " + options.detection, options.check_every);
 }
 
-int list_mutants() {
-  for (std::string_view name : sim::mutant_names()) fmt::print("{}\n", name);
+int list_mutants(const SimOptions& options) {
+  for (std::string_view name : sim::mutant_names(campaign_of(options).protocol))
+    fmt::print("{}\n", name);
   return 0;
 }
 
 // Every planted fault in turn: each must be caught.
 int run_mutants(const SimOptions& options) {
   int missed = 0;
-  for (std::string_view name : sim::mutant_names()) {
+  for (std::string_view name : sim::mutant_names(campaign_of(options).protocol)) {
     sim::CampaignOptions campaign = campaign_of(options);
     campaign.mutant = name;
     sim::CampaignReport report = sim::run_campaign(campaign);
@@ -117,11 +126,11 @@ int run_mutants(const SimOptions& options) {
 }
 
 int run_sim(const SimOptions& options) {
-  if (options.mutant == "list") return list_mutants();
+  if (options.mutant == "list") return list_mutants(options);
   if (options.mutant == "all") return run_mutants(options);
   auto start = std::chrono::steady_clock::now();
   sim::CampaignReport report = sim::run_campaign(campaign_of(options));
-  print_figures(report, seconds_since(start));
+  print_figures(options, report, seconds_since(start));
   print_branches(report);
   fmt::print("hash {:016x}\n", report.hash);
   if (report.failed_seed) {
@@ -137,9 +146,11 @@ int run_sim(const SimOptions& options) {
 }
 
 std::string known_mutant(const std::string& name) {
-  auto names = sim::mutant_names();
-  if (name == "all" || name == "list" || std::find(names.begin(), names.end(), name) != names.end())
-    return {};
+  if (name == "all" || name == "list") return {};
+  for (sim::Protocol protocol : {sim::Protocol::kHlrc, sim::Protocol::kMesiChunk}) {
+    auto names = sim::mutant_names(protocol);
+    if (std::find(names.begin(), names.end(), name) != names.end()) return {};
+  }
   return fmt::format("there is no planted fault {}; --mutant list shows them", name);
 }
 
@@ -150,7 +161,7 @@ void add_sim_command(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand(
       "sim", "Check a protocol against the memory model in random simulated histories");
   command->add_option("--protocol", options->protocol, "The protocol")
-      ->check(CLI::IsMember({"hlrc"}))
+      ->check(CLI::IsMember({"hlrc", "mesi_chunk"}))
       ->capture_default_str();
   command->add_option("--nodes", options->nodes, "Nodes of each history (default: 4 to 6)")
       ->check(CLI::Range(2, 16));

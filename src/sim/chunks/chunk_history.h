@@ -1,0 +1,97 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "protocol/chunks/mesi_chunk.h"
+#include "sim/chunks/chunk_checker.h"
+#include "sim/chunks/chunk_program.h"
+#include "sim/network.h"
+#include "sim/schedule.h"
+#include "sim/trace.h"
+#include "sim/violation.h"
+
+namespace terrane::sim {
+
+struct ChunkOutcome {
+  Violation violation;
+  std::uint64_t steps = 0;
+  std::uint64_t messages = 0;
+  std::uint64_t scopes = 0;
+  std::uint64_t hash = 0xcbf29ce484222325u;
+
+  bool failed() const { return violation.fault != Fault::kNone; }
+};
+
+// Runs a program over the nodes' machines, one step at a time, in an order drawn from a seed. Owns
+// the machines, their chunks' memory and the messages under way.
+class ChunkHistory {
+ public:
+  // careful: invariants after every step. trace may be nullptr.
+  ChunkOutcome run(const ChunkProgram& program, std::uint64_t seed, bool careful, Trace* trace);
+
+ private:
+  static constexpr std::uint64_t kMaxSteps = 200'000;
+  static constexpr ActorId kFirstClock = kMaxChunkThreads;
+  static constexpr ActorId kFirstChannel = 64;
+
+  struct Memory {
+    bool there = false;
+    std::array<std::uint64_t, kMaxWords> words{};
+  };
+  struct Node {
+    std::unique_ptr<chunks::MesiChunk> machine;
+    std::array<Memory, kMaxChunks> memory;
+    std::uint64_t now_ns = 0;
+  };
+  struct Thread {
+    std::uint32_t node = 0;
+    std::uint32_t next = 0;                         // its place in its program
+    bool waits = false;                             // for the answer to the operation at `next`
+    std::array<bool, kMaxChunks> open{};            // its scopes
+    std::array<std::uint32_t, kMaxChunks> at{};     // the next word to write
+    std::array<std::uint64_t, kMaxChunks> stamp{};  // that it writes
+    std::uint64_t stamps = 0;
+  };
+
+  void begin(const ChunkProgram& program, std::uint64_t seed);
+  void draw_mood();
+  void loop();
+  void act(std::uint32_t thread);
+  void start(std::uint32_t thread, const ChunkOp& op);
+  void work(std::uint32_t thread, const ChunkOp& op);
+  void close(std::uint32_t thread, const ChunkOp& op);
+  void tick(std::uint32_t node);
+  void deliver(std::uint32_t channel);
+  void step(std::uint32_t node, const chunks::Event& event);
+  void perform(std::uint32_t node, const chunks::Effects& effects);
+  void send(std::uint32_t node, const chunks::Effects& effects, const chunks::Send& send);
+  void resume(std::uint32_t node, const chunks::Resume& resume);
+  void learn(std::uint32_t thread, const ChunkOp& op, const chunks::Resume& resume);
+  void check_across() const;
+  void finish_check();
+  void note(std::uint64_t what) { outcome_.hash = (outcome_.hash ^ what) * 0x100000001b3u; }
+
+  std::uint32_t index_of(chunks::ChunkId id);
+  ChunkChecker::Words words(std::uint32_t node, std::uint32_t chunk) const {
+    return ChunkChecker::Words(nodes_[node].memory[chunk].words).first(program_->all[chunk].words);
+  }
+
+  const ChunkProgram* program_ = nullptr;
+  base::Prng rng_{0};
+  bool careful_ = false;
+  Trace* trace_ = nullptr;
+  ChunkOutcome outcome_;
+  Schedule schedule_;
+  Network network_;
+  ChunkChecker checker_;
+  chunks::View view_;
+  std::vector<Node> nodes_;
+  std::vector<Thread> threads_;
+  std::array<chunks::ChunkId, kMaxChunks> ids_;
+  chunks::Effects effects_;
+  std::vector<std::byte> message_;
+  std::uint32_t running_ = 0;
+};
+
+}  // namespace terrane::sim

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/prng.h"
+#include "protocol/chunks/chunk_effects.h"
+
+namespace terrane::sim {
+
+namespace chunks = protocol::chunks;
+
+inline constexpr std::uint32_t kMaxChunkNodes = 9;
+inline constexpr std::uint32_t kMaxChunkThreads = 24;
+inline constexpr std::uint32_t kMaxChunks = 6;
+inline constexpr std::uint32_t kMaxWords = 4;  // of a chunk
+
+enum class ChunkOpKind : std::uint8_t {
+  kCreate,
+  kFind,
+  kCreateOther,  // another size under a name that is there
+  kFindNothing,  // a name that nobody creates
+  kOpen,
+  kWork,  // in an open scope: looks at all words, or writes the next
+  kClose,
+  kDrop,  // the copy leaves memory
+};
+
+struct ChunkOp {
+  ChunkOpKind kind = ChunkOpKind::kWork;
+  std::uint8_t chunk = 0;
+  chunks::Mode mode = chunks::Mode::kRead;
+  chunks::Wait wait = chunks::Wait::kBlock;
+  std::uint32_t patience = 0;  // until the deadline; 0: for ever
+};
+
+// What the threads of a history do. A scope that did not open is passed over up to its end.
+struct ChunkProgram {
+  struct Chunk {
+    std::string name;
+    std::uint32_t words = 1;
+  };
+  std::uint32_t nodes = 4;
+  std::uint32_t servers = 1;  // the first nodes
+  std::uint32_t slots = 1;
+  std::uint64_t budget_bytes = 0;
+  std::vector<Chunk> all;
+  std::vector<std::uint32_t> thread_node;
+  std::vector<std::vector<ChunkOp>> ops;  // by thread
+
+  std::uint32_t threads() const { return static_cast<std::uint32_t>(thread_node.size()); }
+};
+
+// Draws a program; nodes: 0 for 4 to 6.
+void generate(base::Prng& rng, std::uint32_t nodes, ChunkProgram& out);
+std::string describe(const ChunkOp& op);
+std::string describe(const ChunkProgram& program);
+
+}  // namespace terrane::sim

@@ -1,0 +1,81 @@
+#include <gtest/gtest.h>
+
+#include "sim/campaign.h"
+
+namespace terrane::sim {
+namespace {
+
+#if defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t kHistories = 500;
+#elif defined(__SANITIZE_ADDRESS__) || !defined(NDEBUG)
+constexpr std::uint64_t kHistories = 2'000;
+#else
+constexpr std::uint64_t kHistories = 20'000;
+#endif
+
+CampaignOptions options_of(std::uint64_t histories) {
+  CampaignOptions options;
+  options.protocol = Protocol::kMesiChunk;
+  options.histories = histories;
+  options.jobs = 2;
+  return options;
+}
+
+std::string failure_text(const CampaignReport& report) {
+  return "seed " + std::to_string(report.failed_seed.value_or(0)) + ": " + report.reason;
+}
+
+TEST(ChunkSimTest, ScopesSeeOneMemoryAndEveryBranchIsTaken) {
+  CampaignReport report = run_campaign(options_of(kHistories));
+  EXPECT_FALSE(report.failed_seed) << failure_text(report);
+  EXPECT_GT(report.counted, report.histories * 9 / 10);
+  for (const BranchCount& count : report.branches)
+    EXPECT_GT(count.times, 0u) << "no history takes the branch " << count.branch;
+}
+
+TEST(ChunkSimTest, FewAndManyNodesSeeOneMemory) {
+  for (std::uint32_t nodes : {2, 3, 9}) {
+    CampaignOptions options = options_of(kHistories / 10);
+    options.shape.nodes = nodes;
+    CampaignReport report = run_campaign(options);
+    EXPECT_FALSE(report.failed_seed) << nodes << " nodes, " << failure_text(report);
+  }
+}
+
+TEST(ChunkSimTest, ASeedGivesTheSameHistoryEveryTime) {
+  CampaignOptions options = options_of(1);
+  for (std::uint64_t seed = 1; seed < 20; ++seed) {
+    Replay one = replay(options, seed);
+    Replay other = replay(options, seed);
+    EXPECT_EQ(one.hash, other.hash) << "seed " << seed;
+    EXPECT_EQ(one.trace, other.trace) << "seed " << seed;
+  }
+}
+
+TEST(ChunkSimTest, AFailingHistoryIsMadeSmall) {
+  CampaignOptions options = options_of(100);
+  options.mutant = "YieldWithoutData";
+  CampaignReport report = run_campaign(options);
+  ASSERT_TRUE(report.failed_seed);
+  Shrunk shrunk = shrink(options, *report.failed_seed);
+  EXPECT_NE(shrunk.reason.find("WrongValue"), std::string::npos) << shrunk.reason;
+  EXPECT_LT(std::count(shrunk.program.begin(), shrunk.program.end(), '\n'), 90) << shrunk.program;
+}
+
+class ChunkMutantTest : public testing::TestWithParam<std::string_view> {};
+
+TEST_P(ChunkMutantTest, IsCaught) {
+  CampaignOptions options = options_of(20'000);
+  options.mutant = GetParam();
+  CampaignReport report = run_campaign(options);
+  ASSERT_TRUE(report.failed_seed) << GetParam() << " is not caught";
+  std::printf("caught by seed %llu: %s\n", static_cast<unsigned long long>(*report.failed_seed),
+              report.reason.c_str());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ChunkMutantTest,
+                         testing::ValuesIn(mutant_names(Protocol::kMesiChunk)),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace terrane::sim
