@@ -13,8 +13,10 @@
 #endif
 #define TERRANE_SHMEM_HELPER extern __inline __attribute__((__always_inline__, __gnu_inline__))
 
-/* Copies of at most so many bytes, if the compiler knows how many, are made in the caller. */
+/* Copies of at most so many bytes are made in the caller: by loads and stores, if the compiler
+ * knows how many, or else by memcpy. The library knows better for longer ones. */
 #define TERRANE_SHMEM_SMALL_BYTES 64
+#define TERRANE_SHMEM_MEMCPY_BYTES 16384
 
 #ifdef __cplusplus
 extern "C" {
@@ -55,6 +57,22 @@ TERRANE_SHMEM_HELPER void* terrane_shmem_near(const void* address, int pe) {
     return NULL;
   }
   return __builtin_expect(delta == TERRANE_SHMEM_FAR, 0) ? NULL : (void*)(here + (uintptr_t)delta);
+}
+
+/* The same for `bytes` of ours from `address` on, if memcpy is to copy them. */
+TERRANE_SHMEM_HELPER void* terrane_shmem_near_block(const void* address, size_t bytes, int pe) {
+  const struct terrane_shmem_fast* fast = &terrane_shmem_fast;
+  uintptr_t offset = (uintptr_t)address - fast->heap_base;
+  uintptr_t end = fast->heap_bytes;
+  const ptrdiff_t* deltas = fast->heap_delta;
+  if ((uint32_t)pe >= fast->pes || bytes - 1 >= TERRANE_SHMEM_MEMCPY_BYTES) return NULL;
+  if (__builtin_expect(offset >= end, 0)) {
+    offset = (uintptr_t)address - fast->statics_base;
+    end = fast->statics_bytes;
+    deltas = fast->statics_delta;
+  }
+  if (offset >= end || bytes > end - offset || deltas[pe] == TERRANE_SHMEM_FAR) return NULL;
+  return (void*)((uintptr_t)address + (uintptr_t)deltas[pe]);
 }
 
 /* The PE of the world that is number `pe` of the context's team; -1: go the long way. */
@@ -112,19 +130,20 @@ TERRANE_SHMEM_HELPER size_t terrane_shmem_bytes(size_t nelems, size_t element) {
       return copy;                                                         \
     }                                                                      \
   }
-#define TERRANE_SHMEM_COPY_BODY(CTX, WAY, BYTES, CALL)                                       \
-  {                                                                                          \
-    if (__builtin_constant_p(BYTES) && (BYTES) <= TERRANE_SHMEM_SMALL_BYTES) {               \
-      void* there =                                                                          \
-          terrane_shmem_near(TERRANE_SHMEM_FAR_SIDE_##WAY, terrane_shmem_world_pe(CTX, pe)); \
-      if (__builtin_expect(there != NULL, 1)) {                                              \
-        __asm__ __volatile__("" ::: "memory");                                               \
-        TERRANE_SHMEM_COPY_##WAY(BYTES);                                                     \
-        __asm__ __volatile__("" ::: "memory");                                               \
-        return;                                                                              \
-      }                                                                                      \
-    }                                                                                        \
-    terrane_shmem_##WAY(CTX, dest, source, BYTES, pe, CALL);                                 \
+#define TERRANE_SHMEM_COPY_BODY(CTX, WAY, BYTES, CALL)                                           \
+  {                                                                                              \
+    const size_t bytes = (BYTES);                                                                \
+    const int world_pe = terrane_shmem_world_pe(CTX, pe);                                        \
+    void* there = __builtin_constant_p(bytes) && bytes <= TERRANE_SHMEM_SMALL_BYTES              \
+                      ? terrane_shmem_near(TERRANE_SHMEM_FAR_SIDE_##WAY, world_pe)               \
+                      : terrane_shmem_near_block(TERRANE_SHMEM_FAR_SIDE_##WAY, bytes, world_pe); \
+    if (__builtin_expect(there != NULL, 1)) {                                                    \
+      __asm__ __volatile__("" ::: "memory");                                                     \
+      TERRANE_SHMEM_COPY_##WAY(bytes);                                                           \
+      __asm__ __volatile__("" ::: "memory");                                                     \
+    } else {                                                                                     \
+      terrane_shmem_##WAY(CTX, dest, source, bytes, pe, CALL);                                   \
+    }                                                                                            \
   }
 #define TERRANE_SHMEM_FAR_SIDE_put dest
 #define TERRANE_SHMEM_FAR_SIDE_get source
