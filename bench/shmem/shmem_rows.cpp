@@ -10,6 +10,7 @@
 #include <atomic>
 #include <string_view>
 
+#include "copy_variants.h"
 #include "sides.h"
 
 using namespace terrane::bench::sides;
@@ -79,6 +80,9 @@ void measure_one_sided(char* heap) {
     measure_words(&static_word, "statics");
     measure_blocks(static_block, "statics", sizeof static_block, here.data());
     measure_blocks(heap, "heap", kMostBytes, here.data());
+    if (auto* there = static_cast<char*>(shmem_ptr(heap, 1))) {
+      measure_copy_variants(there, here.data());
+    }
   }
   shmem_barrier_all();  // where PE 1 waits
 }
@@ -120,18 +124,59 @@ class BareBarrier {
   std::uint64_t pairs_ = 0, counts_ = 0;
 };
 
+// What a sum of 1 MiB takes at least: each PE adds up its share of all sources, in pieces that stay
+// in the nearest cache, and copies it to all targets; two bare barriers round it, and one after it.
+class BareSum {
+ public:
+  explicit BareSum(char* heap) {
+    for (int pe = 0; pe < pes; ++pe) {
+      sources_.push_back(static_cast<const long*>(shmem_ptr(heap, pe)));
+      targets_.push_back(static_cast<long*>(shmem_ptr(heap + kSumBytes, pe)));
+    }
+    std::size_t share = kSumBytes / sizeof(long) / static_cast<std::size_t>(pes);
+    begin_ = share * static_cast<std::size_t>(me);
+    end_ = begin_ + share;
+  }
+
+  void add_up() const {
+    constexpr std::size_t kPiece = 1024;
+    long sum[kPiece];
+    for (std::size_t at = begin_; at < end_; at += kPiece) {
+      std::size_t count = std::min(kPiece, end_ - at);
+      std::fill_n(sum, count, 0);
+      for (const long* source : sources_) {
+        for (std::size_t i = 0; i < count; ++i) sum[i] += source[at + i];
+      }
+      for (long* target : targets_) std::memcpy(target + at, sum, count * sizeof(long));
+    }
+  }
+
+ private:
+  std::vector<const long*> sources_;
+  std::vector<long*> targets_;
+  std::size_t begin_, end_;
+};
+
 template <typename Body>
 void together(const char* name, std::size_t bytes, bool crowded, Body body) {
   measure_together(name, bytes, rounds_of(crowded, bytes), me == 0, body,
                    [] { shmem_barrier_all(); });
 }
 
-void measure_bare_barriers(void* words, bool crowded) {
+// `words`: zeros.
+void measure_bare(char* heap, void* words, bool crowded) {
   BareBarrier bare(words);
   if (!bare.possible()) return;
   if (pes == 2 && !crowded) together("bare-pairwise", 0, crowded, [&] { bare.pairwise(); });
   if (!crowded) together("bare-counter", 0, crowded, [&] { bare.counted(false); });
   together("bare-yielding", 0, crowded, [&] { bare.counted(true); });
+  const BareSum sum(heap);
+  together("bare-sum", kSumBytes, crowded, [&] {
+    bare.counted(crowded);
+    sum.add_up();
+    bare.counted(crowded);
+    bare.counted(crowded);
+  });
 }
 
 // A barrier follows each collective: it keeps the work arrays apart, and is what programs do.
@@ -157,7 +202,7 @@ void measure_all_together(char* heap) {
   std::fill(std::begin(sync_work), std::end(sync_work), long{SHMEM_SYNC_VALUE});
   std::memset(heap, 0, kMostBytes);
   shmem_barrier_all();
-  measure_bare_barriers(heap + kMostBytes / 2, crowded);
+  measure_bare(heap, heap + kMostBytes / 2, crowded);
   shmem_barrier_all();
   if (me == 0) {
     measure_memcpy(heap + kSumBytes, heap);

@@ -49,6 +49,16 @@ def blocks(found):
                   f"{value / base:14.2f}{size / value:9.2f}" + ("  goal 1.02" if size == MIB else ""))
 
 
+def variants(found):
+    ours = found[OURS]
+    sizes = (8, 4096, MIB, 64 * MIB)
+    print(f"\n{'ways to copy, us (POSH, table 1)':34}" + "".join(f"{size:>12} B" for size in sizes))
+    names = {"copy-words": "loop of words", "copy-memcpy": "memcpy", "copy-sse": "SSE", "copy-sse-stream": "SSE past the caches",
+             "copy-movsb": "rep movsb", "put": "our put"}
+    for name, text in names.items():
+        print(f"{text:34}" + "".join(cell(ours[name, "heap", size], 1e3, 14, 4) for size in sizes))
+
+
 def together(found, pes):
     ours = found[OURS]
     crowded = ("bare-pairwise", "none", 0) not in ours
@@ -58,6 +68,7 @@ def together(found, pes):
             line(f"{name} (floor)", {OURS: ours}, (name, "none", 0), 1e3, digits=3)
     memcpy = ours["memcpy", "none", MIB]
     line("memcpy 1 MiB (floor)", {OURS: ours}, ("memcpy", "none", MIB), 1e3, digits=3)
+    line("sum 1 MiB, by bare loops (floor)", {OURS: ours}, ("bare-sum", "none", MIB), 1e3, digits=3)
     floor = "bare-yielding" if crowded else "bare-pairwise"
     ratio = ours["barrier_all", "none", 0] / ours[floor, "none", 0]
     line("barrier_all", found, ("barrier_all", "none", 0), 1e3, verdict(ratio, 1.54 if crowded else 1.3, floor), 3)
@@ -66,7 +77,7 @@ def together(found, pes):
             value = ours[name, "none", size]
             note = f"{value / memcpy:.2f}x memcpy" if size == MIB else ""
             if name == "sum" and size == MIB:
-                note = verdict(value / memcpy, 10 if crowded else 2.2, "memcpy")
+                note = f"{value / ours['bare-sum', 'none', MIB]:.2f}x bare loops; " + verdict(value / memcpy, 10 if crowded else 2.2, "memcpy")
             line(f"{name} {text}", found, (name, "none", size), 1e3, note, 3)
 
 
