@@ -74,6 +74,7 @@ TEXT
 "$wrap" -E "ring.$suffix" | grep -q 'shmem_init' || fail "-E does not show the header"
 "$wrap" -MM "ring.$suffix" | grep -q '^ring.o:' || fail "-MM does not show what is needed"
 "$wrap" -fsyntax-only "ring.$suffix"
+mkdir other_shmem && echo '#error "another shmem.h"' >other_shmem/shmem.h && "$wrap" -Iother_shmem -fsyntax-only "ring.$suffix"
 "$wrap" "-DTEXT=\"two  words; \$HOME 'and' *\"" -o "two words" -x "$(printf '%s' "$suffix" | sed 's/cpp/c++/')" - <<'TEXT'
 #include <stdio.h>
 int main(void) { return puts(TEXT) < 0; }
@@ -81,8 +82,8 @@ TEXT
 expect "two  words; \$HOME 'and' *" "./two words"
 
 # What is printed is the command, for a shell.
-expect "$compiler ring.$suffix -o ring" "$wrap" --showme "ring.$suffix" -o ring
-"$wrap" -show ring.o "whole.$suffix" "-DTEXT=a b'c" -o shown >command && sh ./command && runs ./shown
+expect "$compiler -I$stage/include ring.$suffix -o ring " "$wrap" --showme "ring.$suffix" -o ring
+"$wrap" -show ring.o "whole.$suffix" "-DTEXT=\"a b'c\"" -o shown >command && sh ./command && runs ./shown
 # shellcheck disable=SC2046
 $compiler "ring.$suffix" whole.o $("$wrap" --showme:compile) $("$wrap" --showme:link) -o by_flags && runs ./by_flags
 [ "$("$wrap" -showme:incdirs)" = "$stage/include" ] || fail "--showme:incdirs is not $stage/include"
@@ -94,7 +95,7 @@ expect "$variable" "$wrap" --help
 
 # Another compiler, also one of two words, and none.
 printf '#!/bin/sh\necho called by its words: "$@"\n' >other && chmod +x other
-expect "called by its words: more -c ring.$suffix" env "$variable=./other more" "$wrap" -c "ring.$suffix"
+expect "called by its words: more -I$stage/include -c ring.$suffix" env "$variable=./other more" "$wrap" -c "ring.$suffix"
 expect_failure "install it, or name another" env "$variable=./nothing" "$wrap" -c "ring.$suffix"
 expect_failure "which is this command" env "$variable=$wrap" "$wrap" -c "ring.$suffix"
 expect_failure "leave -static out" "$wrap" -static "ring.$suffix" "whole.$suffix"
