@@ -55,6 +55,30 @@ void data() {
   shmem_finalize();
 }
 
+// No elements need no memory, also where other PEs give some.
+void empty() {
+  shmem_init();
+  EXPECT(shmem_broadcastmem(SHMEM_TEAM_WORLD, nullptr, nullptr, 0, 0) == 0);
+  EXPECT(shmem_int_fcollect(SHMEM_TEAM_WORLD, nullptr, nullptr, 0) == 0);
+  EXPECT(shmem_long_alltoall(SHMEM_TEAM_WORLD, nullptr, nullptr, 0) == 0);
+  EXPECT(shmem_alltoallsmem(SHMEM_TEAM_WORLD, nullptr, nullptr, 1, 1, 0) == 0);
+  EXPECT(shmem_int_sum_reduce(SHMEM_TEAM_WORLD, nullptr, nullptr, 0) == 0);
+  EXPECT(shmem_double_sum_exscan(SHMEM_TEAM_WORLD, nullptr, nullptr, 0) == 0);
+  shmem_collect32(nullptr, nullptr, 0, 0, 0, pes(), pSync);
+  shmem_long_max_to_all(nullptr, nullptr, 0, 0, 0, pes(), pWrk, pSync);
+  auto* source = symmetric<long>(1);
+  auto* dest = symmetric<long>(1);
+  *dest = 7;
+  *source = me();
+  shmem_barrier_all();
+  const bool last = me() == pes() - 1;
+  EXPECT(shmem_long_collect(SHMEM_TEAM_WORLD, dest, last ? source : nullptr, last ? 1 : 0) == 0);
+  EXPECT(*dest == pes() - 1);
+  shmem_putmem(nullptr, nullptr, 0, 0);
+  shmem_long_get(nullptr, nullptr, 0, pes() - 1);
+  shmem_finalize();
+}
+
 void kinds() {
   shmem_init();
   auto* z = symmetric<double _Complex>(2);
@@ -274,6 +298,7 @@ constexpr Mode kModes[] = {{"other-root", other_root},
                            {"other-call", other_call},
                            {"contexts", contexts},
                            {"data", data},
+                           {"empty", empty},
                            {"kinds", kinds},
                            {"teams", teams},
                            {"again", again},

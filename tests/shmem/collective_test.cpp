@@ -18,6 +18,7 @@ TEST(ShmemCollectiveTest, DataComeWhereTheyBelongByEveryAlgorithm) {
     expect_good(4, "data", {choices});
   }
 }
+TEST(ShmemCollectiveTest, NoElementsNeedNoMemory) { expect_good_with_all_sizes("empty"); }
 TEST(ShmemCollectiveTest, EveryKindOfNumberIsReduced) { expect_good_with_all_sizes("kinds"); }
 TEST(ShmemCollectiveTest, TeamsComeAndGo) { expect_good_with_all_sizes("teams"); }
 TEST(ShmemCollectiveTest, AProgramMayBeginAgain) { expect_good_with_all_sizes("again"); }
@@ -38,7 +39,7 @@ TEST(ShmemCollectiveTest, ContextsCountThePesOfTheirTeam) {
   expect_good_with_all_sizes("contexts");
 }
 TEST(ShmemCollectiveTest, CheckedCallsThatMatchPass) {
-  for (const char* mode : {"data", "teams", "active-sets", "threads", "again"})
+  for (const char* mode : {"data", "empty", "teams", "active-sets", "threads", "again"})
     expect_good(4, mode, {"SHMEM_DEBUG=1"});
 }
 

@@ -27,6 +27,8 @@ TEST(ShmemBadInputTest, WhatIsNoBlockIsNamed) {
   expect_sentence(1, "freed-inside", part);
   expect_sentence(1, "freed-local", part);
   expect_sentence(1, "bad-alignment", "shmem_align: alignment 24");
+  expect_sentence(1, "alignments", "shmem_align: alignment 1 is not a power of two and a multiple",
+                  1, {"SHMEM_DEBUG=1"});
   expect_sentence(1, "bad-pe", "shmem_ptr: PE 1 does not exist");
 }
 
