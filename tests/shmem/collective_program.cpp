@@ -286,6 +286,10 @@ void contexts() {
          0);
   shmem_ctx_t ctx = SHMEM_CTX_INVALID;
   EXPECT(shmem_team_create_ctx(SHMEM_TEAM_INVALID, 0, &ctx) != 0 && ctx == SHMEM_CTX_INVALID);
+  shmem_ctx_fence(ctx);  // no operation is performed
+  shmem_ctx_quiet(ctx);
+  int everybody = 0;
+  shmem_ctx_pe_quiet(ctx, &everybody, 1);
   EXPECT(shmem_team_create_ctx(reverse, 0, &ctx) == 0);
   shmem_ctx_long_p(ctx, word, me() + 100, shmem_team_my_pe(reverse));
   shmem_ctx_quiet(ctx);

@@ -39,7 +39,7 @@ TEST(ShmemCollectiveTest, ContextsCountThePesOfTheirTeam) {
   expect_good_with_all_sizes("contexts");
 }
 TEST(ShmemCollectiveTest, CheckedCallsThatMatchPass) {
-  for (const char* mode : {"data", "empty", "teams", "active-sets", "threads", "again"})
+  for (const char* mode : {"data", "empty", "contexts", "teams", "active-sets", "threads", "again"})
     expect_good(4, mode, {"SHMEM_DEBUG=1"});
 }
 
