@@ -161,10 +161,7 @@ bool Relay::understand(std::uint32_t node) {
       if (header.node != node || seat.incoming.complete() || !seat.incoming.add(reader_)) {
         return false;
       }
-      if (seat.incoming.complete()) {
-        seat.place.presence = Place::Presence::kJoined;  // again, where it had left
-        report(node, What::kWaits);
-      }
+      if (seat.incoming.complete()) begin_exchange(node);
       return true;
     case MessageKind::kLeaving:
       seat.place.presence = Place::Presence::kLeft;
@@ -184,6 +181,13 @@ bool Relay::understand(std::uint32_t node) {
     default:
       return false;
   }
+}
+
+void Relay::begin_exchange(std::uint32_t node) {
+  Seat& seat = seats_[node];
+  seat.place.presence = Place::Presence::kJoined;  // again, where it had left
+  if (seats_.size() > 1) return report(node, What::kWaits);
+  seat.incoming = Card();  // alone it waits for nobody: its next card may be here already
 }
 
 void Relay::close_channel(std::uint32_t node) {

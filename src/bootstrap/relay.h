@@ -33,7 +33,8 @@ struct Place {
 //
 // An exchange, where all nodes of the job are on this host: once all_wait(), send_cards(). With
 // other hosts: once all_wait(), card() of every node here goes to the other hosts; their nodes'
-// cards come in by add_foreign(); when all are here, send_cards().
+// cards come in by add_foreign(); when all are here, send_cards(). The only node of a job never
+// waits.
 class Relay {
  public:
   // What serve() and set_gone() report: place() tells the rest.
@@ -104,6 +105,7 @@ class Relay {
   void refuse(int channel, const std::string& sentence);
   void read_channel(std::uint32_t node);
   bool understand(std::uint32_t node);
+  void begin_exchange(std::uint32_t node);
   void close_channel(std::uint32_t node);
   void report(std::uint32_t node, What what) { changes_->push_back({NodeId{node}, what}); }
   // relay_cards.cpp

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace terrane::bootstrap {
@@ -159,6 +160,22 @@ TEST_F(RelayTest, ASecondCardBeforeTheFirstExchangeEndsIsMalformed) {
   nodes_[0].send(kEmptyCard0);
   serve();
   EXPECT_TRUE(place(0).failed);
+}
+
+TEST_F(RelayTest, TheOnlyNodeMayComeAgainBeforeItIsServed) {
+  map_ = map_of_one_host(1, "alpha");
+  relay_ = std::move(Relay::create(map_, 0)).value();
+  nodes_[0].place = std::move(relay_->open_place(NodeId{0})).value();
+  nodes_[0].claim();
+  for (int time = 0; time < 3; ++time) {
+    if (time > 0) nodes_[0].send({.kind = MessageKind::kLeaving});
+    nodes_[0].send(kEmptyCard0);
+  }
+  std::vector<Relay::Change> changes = serve();
+  EXPECT_FALSE(place(0).failed) << place(0).sentence;
+  EXPECT_EQ(place(0).presence, Place::Presence::kJoined);
+  EXPECT_EQ(
+      std::count(changes.begin(), changes.end(), Relay::Change{NodeId{0}, Relay::What::kWaits}), 0);
 }
 
 TEST_F(RelayTest, LeavingAndFailingAreRemembered) {
