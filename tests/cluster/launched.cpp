@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kFinishLimit = std::chrono::seconds(20);
+constexpr auto kFinishLimit = std::chrono::seconds(60);
 constexpr auto kTextLimit = std::chrono::seconds(10);
 constexpr auto kGoneLimit = std::chrono::seconds(5);
 constexpr unsigned kNobody = 65534;

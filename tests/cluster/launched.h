@@ -31,7 +31,7 @@ class Launched {
   Launched(std::vector<std::string> command, Options options);
   ~Launched();
 
-  // Reads until the command has ended and its output is at an end; not longer than 20 s.
+  // Reads until the command has ended and its output is at an end; not longer than 60 s.
   Outcome finish();
   // Reads until its standard output holds the text `times` times. False: it did not come within 10
   // s.

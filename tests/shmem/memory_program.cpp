@@ -71,7 +71,8 @@ void zeroed() {
     shmem_free(dirty);
     auto* clean = static_cast<char*>(shmem_calloc(bytes / 10, 10));
     EXPECT(clean == dirty);
-    for (std::size_t i = 0; i < bytes; ++i) EXPECT(peer(clean, next())[i] == 0);
+    const char* there = peer(clean, next());
+    for (std::size_t i = 0; i < bytes; ++i) EXPECT(there[i] == 0);
     meet();
     shmem_free(clean);
   }

@@ -27,17 +27,21 @@ struct Spot {
   std::uintptr_t offset = 0;  // as addr2line counts
 };
 
-// The innermost call that was not made by this library.
+// The innermost call that was not made by this library. What stands above this library's own frames
+// is backtrace() itself, where a tool has put its own in front.
 Spot spot_of_call() {
   Dl_info own{}, info{};
   ::dladdr(reinterpret_cast<void*>(&place_of_call), &own);
   void* frames[kMostFrames];
   int count = ::backtrace(frames, kMostFrames);
+  bool in_here = false;
   for (int i = 0; i < count; ++i) {
     // A return address; the call stands before it.
     auto address = reinterpret_cast<std::uintptr_t>(frames[i]) - 1;
     if (::dladdr(reinterpret_cast<void*>(address), &info) == 0 || info.dli_fname == nullptr) break;
-    if (info.dli_fbase == own.dli_fbase) continue;
+    bool is_own = info.dli_fbase == own.dli_fbase;
+    in_here = in_here || is_own;
+    if (is_own || !in_here) continue;
     auto base = reinterpret_cast<std::uintptr_t>(info.dli_fbase);
     // A program that is not position-independent keeps its addresses.
     return {info.dli_fname, address < (std::uintptr_t{1} << 32) ? address : address - base};
