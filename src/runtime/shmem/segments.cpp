@@ -3,14 +3,17 @@
 namespace terrane::runtime::shmem {
 namespace {
 
-constexpr std::uint64_t kNearPieceBytes = 8192;
+// A piece stays in the nearest cache. Measured on sums of 1 MiB: 2 members are a tenth faster with
+// the smaller pieces, 8 members (16 streams of memory) a seventh with the larger; still larger ones
+// win nothing.
+constexpr std::uint64_t kPairPieceBytes = 8 << 10, kNearPieceBytes = 16 << 10;
 // Large enough to hide a round trip, small enough that those of all members fit in memory.
 constexpr std::uint64_t kFarPieceBytes = 256 << 10, kFarBytes = 16 << 20;
 
 }  // namespace
 
 Pieces::Pieces(Team& team, const Arrays& arrays) : team_(&team), arrays_(&arrays) {
-  std::uint64_t bytes = kNearPieceBytes;
+  std::uint64_t bytes = team.size() == 2 ? kPairPieceBytes : kNearPieceBytes;
   if (!team.on_one_host()) {
     bytes = std::clamp(kFarBytes / team.size(), kNearPieceBytes, kFarPieceBytes);
   }
