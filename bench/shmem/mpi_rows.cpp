@@ -2,7 +2,6 @@
 // MPI_Bcast, MPI_Allreduce. By bench_shmem.py; by hand:
 //   mpirun -np 2 mpi_rows init|one-sided|together
 #include <mpi.h>
-#include <unistd.h>
 
 #include <string_view>
 
@@ -67,24 +66,27 @@ void measure_one_sided() {
 }
 
 template <typename Body>
-void together(const char* name, std::size_t bytes, bool crowded, Body body) {
-  measure_together(name, bytes, rounds_of(crowded, bytes), me == 0, body,
-                   [] { MPI_Barrier(MPI_COMM_WORLD); });
+void together(const char* name, std::size_t bytes, Body body) {
+  auto agree = [](long mine) {
+    MPI_Bcast(&mine, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+    return mine;
+  };
+  measure_together(
+      name, bytes, me == 0, body, [] { MPI_Barrier(MPI_COMM_WORLD); }, agree);
 }
 
 void measure_all_together() {
-  bool crowded = ranks > sysconf(_SC_NPROCESSORS_ONLN);
   auto* from = reinterpret_cast<long*>(own);
   auto* to = reinterpret_cast<long*>(own + kSumBytes);
   std::memset(own, 0, 2 * kSumBytes);
-  together("barrier_all", 0, crowded, [] { MPI_Barrier(MPI_COMM_WORLD); });
+  together("barrier_all", 0, [] { MPI_Barrier(MPI_COMM_WORLD); });
   for (std::size_t bytes : {std::size_t{8}, kSumBytes}) {
     auto words = static_cast<int>(bytes / sizeof(long));
-    together("broadcast", bytes, crowded, [&] {
+    together("broadcast", bytes, [&] {
       MPI_Bcast(from, words, MPI_LONG, 0, MPI_COMM_WORLD);
       MPI_Barrier(MPI_COMM_WORLD);
     });
-    together("sum", bytes, crowded, [&] {
+    together("sum", bytes, [&] {
       MPI_Allreduce(from, to, words, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
       MPI_Barrier(MPI_COMM_WORLD);
     });

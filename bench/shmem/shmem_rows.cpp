@@ -157,21 +157,30 @@ class BareSum {
   std::size_t begin_, end_;
 };
 
+long agree(long mine) {
+  static long agreed;  // symmetric
+  for (int pe = 0; me == 0 && pe < pes; ++pe) shmem_long_p(&agreed, mine, pe);
+  shmem_barrier_all();
+  long ours = agreed;
+  shmem_barrier_all();
+  return ours;
+}
+
 template <typename Body>
-void together(const char* name, std::size_t bytes, bool crowded, Body body) {
-  measure_together(name, bytes, rounds_of(crowded, bytes), me == 0, body,
-                   [] { shmem_barrier_all(); });
+void together(const char* name, std::size_t bytes, Body body) {
+  measure_together(
+      name, bytes, me == 0, body, [] { shmem_barrier_all(); }, agree);
 }
 
 // `words`: zeros.
 void measure_bare(char* heap, void* words, bool crowded) {
   BareBarrier bare(words);
   if (!bare.possible()) return;
-  if (pes == 2 && !crowded) together("bare-pairwise", 0, crowded, [&] { bare.pairwise(); });
-  if (!crowded) together("bare-counter", 0, crowded, [&] { bare.counted(false); });
-  together("bare-yielding", 0, crowded, [&] { bare.counted(true); });
+  if (pes == 2 && !crowded) together("bare-pairwise", 0, [&] { bare.pairwise(); });
+  if (!crowded) together("bare-counter", 0, [&] { bare.counted(false); });
+  together("bare-yielding", 0, [&] { bare.counted(true); });
   const BareSum sum(heap);
-  together("bare-sum", kSumBytes, crowded, [&] {
+  together("bare-sum", kSumBytes, [&] {
     bare.counted(crowded);
     sum.add_up();
     bare.counted(crowded);
@@ -180,16 +189,16 @@ void measure_bare(char* heap, void* words, bool crowded) {
 }
 
 // A barrier follows each collective: it keeps the work arrays apart, and is what programs do.
-void measure_collectives(char* heap, bool crowded) {
+void measure_collectives(char* heap) {
   auto* from = reinterpret_cast<long*>(heap);
   auto* to = reinterpret_cast<long*>(heap + kSumBytes);
   for (std::size_t bytes : {std::size_t{8}, kSumBytes}) {
     std::size_t words = bytes / sizeof(long);
-    together("broadcast", bytes, crowded, [&] {
+    together("broadcast", bytes, [&] {
       shmem_broadcast64(to, from, words, 0, 0, 0, pes, sync_work);
       shmem_barrier_all();
     });
-    together("sum", bytes, crowded, [&] {
+    together("sum", bytes, [&] {
       shmem_long_sum_to_all(to, from, static_cast<int>(words), 0, 0, pes, reduce_work,
                             sync_work + SHMEM_BCAST_SYNC_SIZE);
       shmem_barrier_all();
@@ -209,8 +218,8 @@ void measure_all_together(char* heap) {
   } else {
     usleep(20'000);
   }
-  together("barrier_all", 0, crowded, [] { shmem_barrier_all(); });
-  measure_collectives(heap, crowded);
+  together("barrier_all", 0, [] { shmem_barrier_all(); });
+  measure_collectives(heap);
 }
 
 // The longest of all PEs.

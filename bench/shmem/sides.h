@@ -20,6 +20,7 @@ inline constexpr std::size_t kSumBytes = std::size_t{1} << 20;
 inline constexpr int kTurns = 7;
 inline constexpr int kBlocks = 15;
 inline constexpr double kTurnNs = 1e6;
+inline constexpr double kBlockNs = 5e6;
 
 inline double now_ns() {
   auto since = std::chrono::steady_clock::now().time_since_epoch();
@@ -82,27 +83,28 @@ void for_each_size(std::size_t most, Use use) {
   for (std::size_t bytes = 1; bytes <= most; bytes *= 2) use(bytes);
 }
 
-// Something that all processes do together: `body` so often in a block, blocks apart by `meet`;
-// process 0 prints the median over the blocks.
-template <typename Body, typename Meet>
-void measure_together(const char* name, std::size_t bytes, int rounds, bool prints, Body body,
-                      Meet meet) {
-  std::vector<double> blocks;
-  body();
-  for (int block = 0; block < kBlocks; ++block) {
-    meet();
-    double start = now_ns();
-    for (int i = 0; i < rounds; ++i) body();
-    blocks.push_back((now_ns() - start) / rounds);
-  }
-  if (prints) print_row(name, "none", bytes, median(blocks));
+// How often in a block: `most`, or fewer if so many calls would take longer than kBlockNs.
+inline long rounds_of(double ns_a_call) {
+  return std::clamp(static_cast<long>(kBlockNs / std::max(ns_a_call, 1.0)), 4L, 3000L);
 }
 
-// How often in a block: fewer where the processes are more than the processors.
-inline int rounds_of(bool crowded, std::size_t bytes) {
-  int most = crowded ? 200 : 3000;
-  double share = std::min(1.0, 2048.0 / static_cast<double>(std::max<std::size_t>(bytes, 1)));
-  return std::max(4, static_cast<int>(most * share));
+// Something that all processes do together: `body` again and again in a block, blocks apart by
+// `meet`. agree(n) gives everybody process 0's n. Process 0 prints the median over the blocks.
+template <typename Body, typename Meet, typename Agree>
+void measure_together(const char* name, std::size_t bytes, bool prints, Body body, Meet meet,
+                      Agree agree) {
+  constexpr int kTried = 4;
+  auto block_ns = [&](long rounds) {
+    meet();
+    double start = now_ns();
+    for (long i = 0; i < rounds; ++i) body();
+    return (now_ns() - start) / static_cast<double>(rounds);
+  };
+  body();
+  const long rounds = agree(rounds_of(block_ns(kTried)));
+  std::vector<double> blocks;
+  for (int block = 0; block < kBlocks; ++block) blocks.push_back(block_ns(rounds));
+  if (prints) print_row(name, "none", bytes, median(blocks));
 }
 
 // memcpy of a sum's bytes, by one process while the others sleep.
