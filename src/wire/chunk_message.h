@@ -9,19 +9,24 @@ namespace terrane::wire {
 // The messages of chunks (protocol/chunks). Their first byte differs from every Kind, so both may
 // come on one connection. Every message is a ChunkMessage and, for some kinds, a tail.
 enum class ChunkKind : std::uint8_t {
-  kFind = 128,  // client to home. Tail: the name. kCreateFlag: make it where it is not there
-  kFound,       // back. kUnknownFlag, kMismatchFlag, kFullFlag: there is none for you
-  kRequest,     // client to home: a copy; kExclusiveFlag: alone
-  kGrant,       // back: the right. kDataFlag, tail: the bytes
-  kRefused,     // back: the request ended without a grant
-  kCancel,      // client to home: nobody waits for the request any more
-  kRecall,      // home to client: give up what the mode says
-  kYielded,     // back, exactly one for each recall. kDataFlag, tail: the bytes
-  kEvict,       // client to home: the copy is gone. kDataFlag, tail: what was written
-  kEvicted,     // back, when there were bytes: they are at the home
-  kReport,      // client to a new home: what it knows of one chunk. Tail: the name
-  kReportEnd,   // after the last report of a slot
-  kServing,     // back: the home can do without the copies of its reporters
+  kFind = 128,   // client to home. Tail: the name. kCreateFlag: make it where it is not there
+  kFound,        // back. kUnknownFlag, kMismatchFlag, kFullFlag: there is none for you
+  kRequest,      // client to home: a copy; kExclusiveFlag: alone
+  kGrant,        // back: the right. kDataFlag, tail: the bytes
+  kRefused,      // back: the request ended without a grant
+  kCancel,       // client to home: nobody waits for the request any more
+  kRecall,       // home to client: give up what the mode says
+  kYielded,      // back, exactly one for each recall. kDataFlag, tail: the bytes
+  kEvict,        // client to home: the copy is gone. kDataFlag, tail: what was written
+  kEvicted,      // back, when there were bytes: they are at the home
+  kSubscribe,    // client to home: send me versions. `request`: its number, `bytes`: the window
+  kUnsubscribe,  // no more
+  kPublish,      // owner to home: a version. Tail: the bytes
+  kUpdate,       // home to subscriber: a version. Tail: the bytes
+  kCredit,       // subscriber to home, home to owner: room for `turn` more versions
+  kReport,       // client to a new home: what it knows of one chunk. Tail: the name
+  kReportEnd,    // after the last report of a slot
+  kServing,      // back: the home can do without the copies of its reporters
 };
 
 enum class RecallMode : std::uint8_t {
@@ -41,11 +46,14 @@ inline constexpr std::uint8_t kBlankFlag = 32;      // kGrant: without bytes
 inline constexpr std::uint8_t kBusyFlag = 1;        // kYielded, kRefused: a scope is open
 inline constexpr std::uint8_t kUnknownFlag = 64;    // kFound, kRefused: there is no such chunk
 inline constexpr std::uint8_t kMismatchFlag = 128;  // kFound: it has another size or protocol
+inline constexpr std::uint8_t kCreatedFlag = 2;     // kFound: by you
 inline constexpr std::uint8_t kFullFlag = 32;       // kFound: the home's memory is used up
+inline constexpr std::uint8_t kBlockFlag = 1;       // kSubscribe: every version, in order
+inline constexpr std::uint8_t kSubscriberFlag = 1;  // kCredit: from a subscriber
 inline constexpr std::uint8_t kBytesFlag = 2;       // kReport: holds the bytes of `version`
 
 // `mode` is a RecallMode, or in a kReport the state of the copy. `request` is the asker's number,
-// repeated in the answer; `turn` the home's, repeated in the yield.
+// repeated in the answer; `turn` the home's, repeated in the yield, or a count of versions.
 struct ChunkMessage {
   ChunkKind kind = ChunkKind::kFind;
   std::uint8_t mode = 0;

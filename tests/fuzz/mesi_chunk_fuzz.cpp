@@ -34,17 +34,25 @@ class Machine {
     ChunkId chunk{std::uint64_t{reader.below(3)} << 52 | reader.below(3)};
     auto mode = static_cast<Mode>(reader.below(3));
     WaiterId waiter{1};
-    switch (reader.below(6)) {
+    switch (reader.below(9)) {
       case 0:
-        return step(Create{name, reader.below(40), Coherence::kInvalidate, waiter});
+        return step(
+            Create{name, reader.below(40), static_cast<Coherence>(reader.below(3)), waiter});
       case 1:
         return step(Find{name, reader.below(2) == 1, kNever, waiter});
       case 2:
         return step(Open{chunk, mode, static_cast<Wait>(reader.below(2)), 50, waiter});
       case 3:
-        return step(Close{chunk, mode});
+        return step(Close{chunk, mode, Place{reader.below(3)}});
       case 4:
         return step(Drop{chunk});
+      case 5:
+        return step(
+            Subscribe{chunk, static_cast<Policy>(reader.below(3)), reader.below(4), waiter});
+      case 6:
+        return step(Unsubscribe{chunk});
+      case 7:
+        return step(Take{chunk, static_cast<Wait>(reader.below(2)), 50, waiter});
       default:
         return step(Elapsed{reader.below(100)});
     }
@@ -83,9 +91,9 @@ std::vector<Input> seeds() {
   for (std::uint32_t kind = 128; kind <= static_cast<std::uint32_t>(ChunkKind::kServing); ++kind) {
     InputWriter writer;
     for (std::uint32_t i = 0; i < 24; ++i) {
-      for (std::uint32_t byte : {0u, i % kNames, i % 3, 0u, (i + kind) % 3, i % 6, 8u})
+      for (std::uint32_t byte : {0u, i % kNames, i % 3, 0u, (i + kind) % 3, i % 9, 8u})
         writer.byte(byte);
-      ChunkMessage message{.kind = static_cast<ChunkKind>(i % 2 ? kind : 128 + i % 13)};
+      ChunkMessage message{.kind = static_cast<ChunkKind>(i % 2 ? kind : 128 + i % 18)};
       message.flags = static_cast<std::uint8_t>(1u << i % 8);
       message.epoch = 1;
       message.chunk = message.kind == ChunkKind::kFind ? 1 : std::uint64_t{i % 3} << 52;

@@ -30,6 +30,10 @@ bool ChunkCache::received(NodeId from, const ChunkMessage& message, Bytes tail) 
       return recalled(from, message);
     case ChunkKind::kEvicted:
       return evicted(message);
+    case ChunkKind::kUpdate:
+      return updated(from, message, tail);
+    case ChunkKind::kCredit:
+      return credited(message);
     default:
       return false;
   }
@@ -75,7 +79,7 @@ bool ChunkCache::found(NodeId from, const ChunkMessage& message) {
     bool owner = flag(message, wire::kExclusiveFlag);
     if (home_of(id, view_) != from || (owner && !ask.creates)) return false;
     if (!learn(id, message, owner)) return false;
-    if (ask.creates && !owner) status = Status::kExisted;
+    if (ask.creates && !flag(message, wire::kCreatedFlag)) status = Status::kExisted;
   }
   asks_.erase(at);
   outbox_.resume(ask.waiter, status, id, message.version);
@@ -92,8 +96,8 @@ bool ChunkCache::learn(ChunkId id, const ChunkMessage& message, bool owner) {
   copy.bytes = message.bytes;
   copy.coherence = static_cast<Coherence>(message.coherence);
   if (!owner) return true;
+  copy.state = State::kExclusive;
   if (make_room(id, copy) == Room::kThere) {
-    copy.state = State::kExclusive;
     copy.has_bytes = true;
     outbox_.provide(id, copy.bytes);
   } else {
@@ -106,6 +110,7 @@ bool ChunkCache::learn(ChunkId id, const ChunkMessage& message, bool owner) {
 
 // The state lets a scope of this mode in.
 bool ChunkCache::allows(const Copy& copy, Mode mode) {
+  if (copy.pushed()) return allows_pushed(copy, mode);
   if (copy.blank && mode != Mode::kWrite && !mutant(Mutant::kBlankRead)) return false;
   if (mode == Mode::kRead) return copy.state != State::kInvalid;
   return copy.state == State::kExclusive || copy.state == State::kModified;
@@ -113,6 +118,7 @@ bool ChunkCache::allows(const Copy& copy, Mode mode) {
 
 // The other scopes here let it in.
 bool ChunkCache::fits(const Copy& copy, Mode mode) {
+  if (copy.pushed()) return fits_pushed(copy, mode);
   if (mutant(Mutant::kWritersTogether)) return mode == Mode::kRead ? !copy.writer : true;
   return !copy.writer && (mode == Mode::kRead || copy.readers == 0);
 }
@@ -124,7 +130,8 @@ void ChunkCache::open(const Open& event) {
     return;
   }
   Copy::Waiter waiter{event.waiter, event.mode, event.wait, event.deadline_ns};
-  bool here = copy->waiters.empty() && !copy->due && fits(*copy, event.mode);
+  bool free = copy->waiters.empty() && !copy->due;
+  bool here = fits(*copy, event.mode) && (free || (copy->pushed() && event.mode == Mode::kRead));
   if (here && allows(*copy, event.mode)) {
     mark(Mark::kOpenHere);
     enter(event.chunk, *copy, waiter);
@@ -141,6 +148,7 @@ void ChunkCache::open(const Open& event) {
 }
 
 void ChunkCache::enter(ChunkId id, Copy& copy, const Copy::Waiter& waiter) {
+  if (copy.pushed()) return enter_pushed(id, copy, waiter);
   copy.used = ++uses_;
   if (waiter.mode == Mode::kRead) {
     ++copy.readers;
@@ -156,6 +164,11 @@ void ChunkCache::enter(ChunkId id, Copy& copy, const Copy::Waiter& waiter) {
 void ChunkCache::close(const Close& event) {
   Copy* copy = find_copy(event.chunk.value);
   if (!copy) return;
+  if (copy->pushed()) {
+    close_pushed(event.chunk, *copy, event);
+    wake_starved();
+    return;
+  }
   if (event.mode == Mode::kRead) {
     if (copy->readers == 0) return;
     --copy->readers;
@@ -183,25 +196,34 @@ void ChunkCache::pump(ChunkId id, Copy& copy) {
     mark(Mark::kBlankGivenBack);
     evict(id, copy);
   }
-  while (!copy.waiters.empty() && !copy.pending && !allows(copy, copy.waiters.front().mode) &&
-         !ask_for_front(id, copy)) {
+  while (!copy.pending) {
+    std::size_t at = 0;
+    while (copy.pushed() && at < copy.waiters.size() && allows(copy, copy.waiters[at].mode)) ++at;
+    if (at >= copy.waiters.size() || allows(copy, copy.waiters[at].mode) || ask(id, copy, at))
+      return;
   }
 }
 
+// Readers of a pushed chunk need not wait for its writers.
 bool ChunkCache::admit(ChunkId id, Copy& copy) {
-  if (copy.waiters.empty()) return false;
-  Copy::Waiter waiter = copy.waiters.front();
-  if (!allows(copy, waiter.mode) || !fits(copy, waiter.mode)) return false;
-  if (copy.due && (copy.due->mode == RecallMode::kDrop || waiter.mode != Mode::kRead)) return false;
-  mark(Mark::kOpenAfterGrant);
-  copy.waiters.pop_front();
-  enter(id, copy, waiter);
-  return true;
+  for (std::size_t i = 0; i < (copy.pushed() ? copy.waiters.size() : 1); ++i) {
+    if (copy.waiters.empty()) return false;
+    Copy::Waiter waiter = copy.waiters[i];
+    if (!allows(copy, waiter.mode) || !fits(copy, waiter.mode)) continue;
+    if (copy.due && (copy.due->mode == RecallMode::kDrop || waiter.mode != Mode::kRead)) continue;
+    mark(Mark::kOpenAfterGrant);
+    copy.waiters.erase(copy.waiters.begin() + static_cast<std::ptrdiff_t>(i));
+    enter(id, copy, waiter);
+    return true;
+  }
+  return false;
 }
 
-// False: there is no memory, and the front waiter was told so.
-bool ChunkCache::ask_for_front(ChunkId id, Copy& copy) {
-  const Copy::Waiter& front = copy.waiters.front();
+// For the sake of this waiter. False: there is no memory, and it was told so.
+bool ChunkCache::ask(ChunkId id, Copy& copy, std::size_t at) {
+  const Copy::Waiter& front = copy.waiters[at];
+  for (const Copy::Held& held : copy.held)
+    if (held.snapshot && held.version < copy.seen) return true;  // asks once it is gone
   Room room = make_room(id, copy);
   if (room == Room::kSoon) {
     if (std::find(starved_.begin(), starved_.end(), id.value) == starved_.end())
@@ -211,21 +233,24 @@ bool ChunkCache::ask_for_front(ChunkId id, Copy& copy) {
   if (room == Room::kNone) {
     mark(Mark::kOpenOutOfMemory);
     outbox_.resume(front.waiter, Status::kNoMemory, id);
-    copy.waiters.pop_front();
+    copy.waiters.erase(copy.waiters.begin() + static_cast<std::ptrdiff_t>(at));
     return false;
   }
   ChunkMessage message{.kind = ChunkKind::kRequest, .chunk = id.value, .version = copy.version};
   bool exclusive = front.mode != Mode::kRead;
   bool tries = front.wait == Wait::kTry;
   if (exclusive) message.flags |= wire::kExclusiveFlag;
+  // The owner of a pushed chunk who has no bytes to begin from asks for them.
+  if (copy.pushed() && copy.state == State::kExclusive) message.flags &= ~wire::kExclusiveFlag;
   if (tries) message.flags |= wire::kTryFlag;
   if (front.mode == Mode::kWrite) message.flags |= wire::kWholeFlag;
-  if (copy.has_bytes) message.flags |= wire::kHaveFlag;
+  if (copy.has_bytes && !copy.pushed()) message.flags |= wire::kHaveFlag;
   mark(!exclusive                           ? Mark::kRequestShared
        : copy.state == State::kShared       ? Mark::kRequestUpgrade
        : (message.flags & wire::kWholeFlag) ? Mark::kRequestWhole
                                             : Mark::kRequestExclusive);
   message.request = next_number_++;
+  exclusive = (message.flags & wire::kExclusiveFlag) != 0;
   copy.pending = Copy::Pending{message.request, exclusive, tries, false};
   outbox_.send(home_of(id, view_), message);
   return true;
@@ -235,6 +260,7 @@ bool ChunkCache::granted(NodeId from, const ChunkMessage& message, Bytes tail) {
   Copy* copy = find_copy(message.chunk);
   ChunkId id{message.chunk};
   if (!copy || !copy->pending || copy->pending->number != message.request) return false;
+  if (copy->pushed()) return granted_pushed(from, id, *copy, message, tail);
   bool data = flag(message, wire::kDataFlag);
   bool own = from == outbox_.self();
   bool blank = flag(message, wire::kBlankFlag) && !own;
@@ -264,12 +290,14 @@ bool ChunkCache::refused(const ChunkMessage& message) {
     for (const Copy::Waiter& waiter : copy->waiters)
       outbox_.resume(waiter.waiter, Status::kUnknown, id);
     copy->waiters.clear();
-  } else if (tries && !copy->waiters.empty() && copy->waiters.front().wait == Wait::kTry) {
+  } else if (auto it = std::find_if(copy->waiters.begin(), copy->waiters.end(),
+                                    [](const auto& waiter) { return waiter.wait == Wait::kTry; });
+             tries && it != copy->waiters.end()) {
     mark(Mark::kOpenRefused);
-    outbox_.resume(copy->waiters.front().waiter, Status::kBusy, id);
-    copy->waiters.pop_front();
+    outbox_.resume(it->waiter, Status::kBusy, id);
+    copy->waiters.erase(it);
   }
-  if (!copy->has_bytes) uncount(id, *copy);
+  if (!copy->has_bytes && !copy->pushed()) uncount(id, *copy);
   pump(id, *copy);
   wake_starved();
   return true;
@@ -324,6 +352,11 @@ void ChunkCache::yield(ChunkId id, Copy& copy, RecallMode mode, std::uint32_t tu
   if (!(mutant(Mutant::kYieldKeepsCopy) && copy.state == State::kShared))
     copy.state = shared ? State::kShared : State::kInvalid;
   copy.blank = false;
+  if (copy.pushed()) {
+    copy.state = State::kInvalid;
+    copy.credit = 0;
+    tidy(id, copy);
+  }
   if (dirty && !mutant(Mutant::kYieldWithoutData)) {
     answer.flags = wire::kDataFlag;
     outbox_.send_data(home_of(id, view_), answer);
@@ -339,6 +372,11 @@ void ChunkCache::drop(ChunkId chunk) {
 }
 
 bool ChunkCache::evictable(const Copy& copy) {
+  if (copy.pushed()) {
+    bool used = copy.subscribed || copy.writer || copy.pending || copy.due || !copy.waiters.empty();
+    for (const Copy::Held& held : copy.held) used |= held.readers > 0;
+    return copy.counted > 0 && !used;
+  }
   if (mutant(Mutant::kEvictOpenCopy)) return copy.has_bytes && !copy.pending && !copy.writer;
   return (copy.has_bytes || copy.blank) && !copy.pending && !copy.due && !copy.writer &&
          copy.readers == 0 && copy.waiters.empty() && !copy.evicting;
@@ -346,7 +384,7 @@ bool ChunkCache::evictable(const Copy& copy) {
 
 // What was not written goes at once, what was is kept until it is at the home.
 void ChunkCache::evict(ChunkId id, Copy& copy) {
-  if (copy.state == State::kInvalid && copy.has_bytes) {
+  if (copy.state == State::kInvalid) {
     uncount(id, copy);
     return;
   }
@@ -359,7 +397,7 @@ void ChunkCache::evict(ChunkId id, Copy& copy) {
     message.flags = wire::kDataFlag;
     outbox_.send_data(home_of(id, view_), message);
     copy.evicting = true;
-    if (copy.counted) leaving_bytes_ += copy.bytes;
+    leaving_bytes_ += copy.counted;
   } else {
     outbox_.send(home_of(id, view_), message);
     uncount(id, copy);
@@ -370,7 +408,7 @@ bool ChunkCache::evicted(const ChunkMessage& message) {
   Copy* copy = find_copy(message.chunk);
   if (!copy || !copy->evicting) return false;
   copy->evicting = false;
-  if (copy->counted) leaving_bytes_ -= copy->bytes;
+  leaving_bytes_ -= copy->counted;
   if (copy->state == State::kInvalid && !copy->pending && copy->waiters.empty())
     uncount(ChunkId{message.chunk}, *copy);
   wake_starved();
@@ -379,13 +417,21 @@ bool ChunkCache::evicted(const ChunkMessage& message) {
 
 // ---- Memory
 
+// A copy in the home's own memory costs nothing.
+std::uint64_t ChunkCache::wanted_bytes(ChunkId id, const Copy& copy) const {
+  if (!copy.pushed()) return own(id) ? 0 : copy.bytes;
+  return copy.bytes * (kWrittenPlaces + 1u + (copy.subscribed ? copy.window + 1 : 0));
+}
+
 ChunkCache::Room ChunkCache::make_room(ChunkId id, Copy& copy) {
-  if (copy.counted || own(id)) return Room::kThere;
-  while (budget_bytes_ - used_bytes_ < copy.bytes) {
+  std::uint64_t wanted = wanted_bytes(id, copy);
+  std::uint64_t more = wanted > copy.counted ? wanted - copy.counted : 0;
+  while (budget_bytes_ - used_bytes_ < more) {
     std::uint64_t oldest = 0;
     Copy* victim = nullptr;
     for (auto& [other_id, other] : copies_) {
-      if (!other.counted || !evictable(other) || (victim && other.used >= victim->used)) continue;
+      if (&other == &copy || other.counted == 0 || !evictable(other)) continue;
+      if (victim && other.used >= victim->used) continue;
       victim = &other;
       oldest = other_id;
     }
@@ -393,21 +439,31 @@ ChunkCache::Room ChunkCache::make_room(ChunkId id, Copy& copy) {
     mark(Mark::kEvictedForMemory);
     evict(ChunkId{oldest}, *victim);
   }
-  if (budget_bytes_ - used_bytes_ >= copy.bytes) {
-    copy.counted = true;
-    used_bytes_ += copy.bytes;
-    return Room::kThere;
-  }
-  return budget_bytes_ - used_bytes_ + leaving_bytes_ >= copy.bytes ? Room::kSoon : Room::kNone;
+  if (budget_bytes_ - used_bytes_ < more)
+    return budget_bytes_ - used_bytes_ + leaving_bytes_ >= more ? Room::kSoon : Room::kNone;
+  copy.counted += more;
+  used_bytes_ += more;
+  return Room::kThere;
 }
 
 // The copy's memory goes.
 void ChunkCache::uncount(ChunkId id, Copy& copy) {
   copy.has_bytes = false;
-  if (!copy.counted) return;
-  copy.counted = false;
-  used_bytes_ -= copy.bytes;
-  outbox_.discard(id);
+  for (const Copy::Held& held : copy.held) outbox_.discard(id, held.place);
+  copy.held.clear();
+  if (copy.counted > 0 && !copy.pushed()) outbox_.discard(id);
+  used_bytes_ -= copy.counted;
+  copy.counted = 0;
+}
+
+// Room that was set aside for a subscription is free.
+void ChunkCache::recount(Copy& copy) {
+  std::uint64_t wanted = copy.bytes * (kWrittenPlaces + 1u);
+  for (const Copy::Held& held : copy.held)
+    if (!held.written) wanted += copy.bytes;
+  if (wanted >= copy.counted) return;
+  used_bytes_ -= copy.counted - wanted;
+  copy.counted = wanted;
 }
 
 void ChunkCache::wake_starved() {
@@ -421,8 +477,10 @@ void ChunkCache::wake_starved() {
 std::uint64_t ChunkCache::next_deadline_ns() const {
   std::uint64_t next = kNever;
   for (const Ask& ask : asks_) next = std::min(next, ask.deadline_ns);
-  for (const auto& [id, copy] : copies_)
+  for (const auto& [id, copy] : copies_) {
     for (const Copy::Waiter& waiter : copy.waiters) next = std::min(next, waiter.deadline_ns);
+    for (const Copy::Taker& taker : copy.takers) next = std::min(next, taker.deadline_ns);
+  }
   return next;
 }
 
@@ -433,6 +491,11 @@ void ChunkCache::elapsed(std::uint64_t now_ns) {
     return true;
   });
   for (auto& [id, copy] : copies_) {
+    std::erase_if(copy.takers, [&, chunk = ChunkId{id}](const Copy::Taker& taker) {
+      if (taker.deadline_ns > now_ns) return false;
+      outbox_.resume(taker.waiter, Status::kTimedOut, chunk);
+      return true;
+    });
     std::size_t before = copy.waiters.size();
     std::erase_if(copy.waiters, [&, chunk = ChunkId{id}](const Copy::Waiter& waiter) {
       if (waiter.deadline_ns > now_ns) return false;
@@ -458,7 +521,11 @@ void ChunkCache::cancel_if_unwanted(ChunkId id, Copy& copy) {
 void ChunkCache::check_invariants() const {
   std::uint64_t used = 0;
   for (const auto& [id, copy] : copies_) {
-    if (copy.counted) used += copy.bytes;
+    used += copy.counted;
+    if (copy.pushed()) {
+      check_pushed(copy);
+      continue;
+    }
     TERRANE_CHECK(!copy.writer || copy.state == State::kModified, "who writes may write");
     TERRANE_CHECK(!copy.writer || copy.readers == 0, "one writer or many readers");
     TERRANE_CHECK(copy.readers == 0 || copy.state != State::kInvalid, "who reads has a copy");

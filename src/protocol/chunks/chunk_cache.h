@@ -24,6 +24,9 @@ class ChunkCache {
   void find(const Find& event);
   void open(const Open& event);
   void close(const Close& event);
+  void subscribe(const Subscribe& event);
+  void unsubscribe(ChunkId chunk);
+  void take(const Take& event);
   void drop(ChunkId chunk);
   void elapsed(std::uint64_t now_ns);
   // From a server, also this node's own; false: malformed.
@@ -36,11 +39,11 @@ class ChunkCache {
     std::uint64_t bytes = 0;
     Coherence coherence = Coherence::kInvalidate;
     State state = State::kInvalid;
-    bool has_bytes = false;  // those of `version`, also where they may not be read any more
-    bool counted = false;    // in the budget
-    bool blank = false;      // exclusive without bytes: for who writes all of them
-    bool evicting = false;   // written bytes are on their way to the home, and kept till they are
-                             // there
+    bool has_bytes = false;     // those of `version`, also where they may not be read any more
+    std::uint64_t counted = 0;  // of the budget
+    bool blank = false;         // exclusive without bytes: for who writes all of them
+    bool evicting = false;  // written bytes are on their way to the home, and kept till they are
+                            // there
     std::uint64_t version = 0;  // of the bytes
     std::uint64_t used = 0;     // when last, for eviction
     std::uint32_t readers = 0;
@@ -65,6 +68,34 @@ class ChunkCache {
       std::uint32_t turn;
     };
     std::optional<Due> due;  // a recall that waits for a scope to end
+
+    // Of a pushed chunk; `version` is the last that this node may write after.
+    struct Held {
+      std::uint64_t version = 0;
+      Place place;
+      std::uint32_t readers = 0;
+      bool written = false;   // here
+      bool snapshot = false;  // came because it was asked for
+      bool fresh = false;     // came by subscription, and is still to be taken
+      bool received() const { return !written && !snapshot; }
+    };
+    std::vector<Held> held;    // by version
+    Place writing;             // the open writing scope's
+    std::uint32_t credit = 0;  // versions that the home has room for
+    std::uint64_t seen = 0;    // the newest that a scope here has opened
+    bool subscribed = false;
+    bool block = false;
+    std::uint32_t number = 0;  // of the subscription
+    std::uint32_t window = 0;
+    std::uint32_t at_home = 0;  // versions that may come without being told to
+    std::uint64_t taken = 0;    // the last that was taken
+    struct Taker {
+      WaiterId waiter;
+      std::uint64_t deadline_ns;
+    };
+    std::deque<Taker> takers;
+
+    bool pushed() const { return coherence != Coherence::kInvalidate; }
   };
   const Copy* copy(ChunkId chunk) const;
   std::uint64_t used_bytes() const { return used_bytes_; }
@@ -94,21 +125,39 @@ class ChunkCache {
   bool own(ChunkId chunk) const { return home_of(chunk, view_) == outbox_.self(); }
   static bool allows(const Copy& copy, Mode mode);
   static bool fits(const Copy& copy, Mode mode);
+  static bool allows_pushed(const Copy& copy, Mode mode);
+  static bool fits_pushed(const Copy& copy, Mode mode);
+  void enter_pushed(ChunkId id, Copy& copy, const Copy::Waiter& waiter);
+  void close_pushed(ChunkId id, Copy& copy, const Close& event);
+  bool granted_pushed(NodeId from, ChunkId id, Copy& copy, const ChunkMessage& message, Bytes tail);
+  Place free_place(ChunkId id, const Copy& copy) const;
+  static void keep(Copy& copy, const Copy::Held& fresh);
+  void tidy(ChunkId id, Copy& copy);
+  void return_credit(ChunkId id, Copy& copy);
+  bool credited(const ChunkMessage& message);
+  void send_subscription(ChunkId id, const Copy& copy);
+  void serve_takers(ChunkId id, Copy& copy);
+  bool updated(NodeId from, const ChunkMessage& message, Bytes tail);
+  static void check_pushed(const Copy& copy);
   void pump(ChunkId id, Copy& copy);
   bool admit(ChunkId id, Copy& copy);
   void enter(ChunkId id, Copy& copy, const Copy::Waiter& waiter);
-  bool ask_for_front(ChunkId id, Copy& copy);
+  bool ask(ChunkId id, Copy& copy, std::size_t at);
   void cancel_if_unwanted(ChunkId id, Copy& copy);
   bool can_yield(const Copy& copy, wire::RecallMode mode) const;
   void yield(ChunkId id, Copy& copy, wire::RecallMode mode, std::uint32_t turn);
   void evict(ChunkId id, Copy& copy);
   static bool evictable(const Copy& copy);
 
-  // Memory. kBlock: there will be some once evictions are over; kTry: there is none.
+  // Memory. kSoon: there will be some once evictions are over.
   enum class Room : std::uint8_t { kThere, kSoon, kNone };
   Room make_room(ChunkId id, Copy& copy);
+  std::uint64_t wanted_bytes(ChunkId id, const Copy& copy) const;
   void uncount(ChunkId id, Copy& copy);
+  void recount(Copy& copy);
   void wake_starved();
+
+  static constexpr int kWrittenPlaces = 2;  // one being written, one to look at
 
   std::uint64_t budget_bytes_;
   std::uint64_t used_bytes_ = 0;

@@ -28,17 +28,31 @@ enum class Mode : std::uint8_t { kRead, kWrite, kReadWrite };
 enum class Wait : std::uint8_t { kBlock, kTry };
 // Of a copy. kExclusive: as the home has it; kModified: newer.
 enum class State : std::uint8_t { kInvalid, kShared, kExclusive, kModified };
+// kInvalidate: one writer or many readers, everywhere. The other two are pushed: each writing scope
+// makes a version in memory of its own, which goes to all subscribers; readers look at the newest
+// version that has come, while another is being written. kUpdate: the home keeps one version that
+// somebody still has to get, kStream several.
 enum class Coherence : std::uint8_t { kInvalidate, kUpdate, kStream };
+// Where a subscriber is slow. kBlock: the writer waits, and every version comes in order. kLatest:
+// versions are left out, the next to come is the newest. kDrop: so too, but with a window of its
+// own. How many were left out is told; the last one always comes.
+enum class Policy : std::uint8_t { kBlock, kLatest, kDrop };
+inline constexpr std::uint32_t kMaxWindow = 1024;
+
+// One of a chunk's buffers on a node: 0 for kInvalidate, which has one.
+using Place = Id<struct PlaceTag, std::uint32_t>;
+// The home's own buffers of a pushed chunk, beside those of the client on its node.
+inline constexpr std::uint32_t kHomePlaces = 1u << 16;
 
 enum class Status : std::uint8_t {
   kOk,
-  kExisted,    // kOk of a create that found the chunk
-  kUnknown,    // no chunk of that name, or it died with all who knew it
-  kMismatch,   // it exists with another size or protocol
-  kBusy,       // a try that somebody's scope is in the way of
-  kTimedOut,   // the deadline passed
-  kNoMemory,   // the budget is too small, or in use by open scopes
-  kNotAScope,  // a close without an open
+  kExisted,        // kOk of a create that found the chunk
+  kUnknown,        // no chunk of that name, or it died with all who knew it
+  kMismatch,       // it exists with another size or protocol
+  kBusy,           // a try that somebody's scope is in the way of
+  kTimedOut,       // the deadline passed
+  kNoMemory,       // the budget is too small, or in use by open scopes
+  kNotSubscribed,  // a take without a subscription, or one that ended meanwhile
 };
 
 // Who lives, and which server is home of which slot; decided by one authority for the whole job.
@@ -81,10 +95,33 @@ struct Open {
   std::uint64_t deadline_ns;
   WaiterId waiter;
 };
-// Ends a scope that Open opened in this mode. A writing one makes a new version.
+// Ends a scope that Open or Take opened in this mode, at the place that it answered. A writing one
+// makes a new version.
 struct Close {
   ChunkId chunk;
   Mode mode;
+  Place place;
+};
+// From now on versions of a pushed chunk come here; also the newest there is, where anything was
+// written. Memory for `window` versions and the newest is set aside. Resumed with kOk, kNoMemory,
+// kMismatch (not a pushed chunk), kUnknown. One subscription of a chunk on a node.
+struct Subscribe {
+  ChunkId chunk;
+  Policy policy;
+  std::uint32_t window;  // 1 to kMaxWindow; kLatest: always 1
+  WaiterId waiter;
+};
+// What came and was not taken is forgotten; who waits in Take is told kNotSubscribed.
+struct Unsubscribe {
+  ChunkId chunk;
+};
+// Opens a reading scope of the next version that came; waits for it. Resumed as Open is, and with
+// the number of versions that were left out before this one.
+struct Take {
+  ChunkId chunk;
+  Wait wait;
+  std::uint64_t deadline_ns;
+  WaiterId waiter;
 };
 // The copy's memory is wanted for something else; nothing where it is in use.
 struct Drop {
@@ -101,7 +138,8 @@ struct Received {
   NodeId from;
   Bytes message;
 };
-using Event = std::variant<Create, Find, Open, Close, Drop, ViewChanged, Elapsed, Received>;
+using Event = std::variant<Create, Find, Open, Close, Subscribe, Unsubscribe, Take, Drop,
+                           ViewChanged, Elapsed, Received>;
 
 // ---- What it answers. The host performs them in order, before the next step.
 
@@ -111,6 +149,7 @@ struct Send {
   std::uint32_t offset;
   std::uint32_t size;
   ChunkId chunk;
+  Place place;
   bool with_data;
 };
 struct Resume {
@@ -118,27 +157,45 @@ struct Resume {
   Status status;
   ChunkId chunk;
   std::uint64_t version;
+  Place place;
+  std::uint64_t missed;
+};
+// A version came that Take may open.
+struct Notify {
+  ChunkId chunk;
+  std::uint64_t version;
 };
 // Memory for the chunk, zeroed if fresh. Nothing where it is there already.
 struct Provide {
   ChunkId chunk;
+  Place place;
   std::uint64_t bytes;
 };
 // These become the chunk's bytes here; valid until the next step.
 struct Install {
   ChunkId chunk;
+  Place place;
   Bytes bytes;
 };
 // The chunk's memory here is needed no more.
 struct Discard {
   ChunkId chunk;
+  Place place;
+};
+// One buffer's bytes to another of the same chunk; a host may let them be one where neither
+// changes.
+struct CopyBytes {
+  ChunkId chunk;
+  Place from;
+  Place to;
 };
 struct Malformed {
   NodeId from;
 };  // close that peer
 
 struct Effects {
-  std::vector<std::variant<Send, Resume, Provide, Install, Discard, Malformed>> list;
+  std::vector<std::variant<Send, Resume, Notify, Provide, Install, CopyBytes, Discard, Malformed>>
+      list;
   std::vector<std::byte> bytes;
 
   void clear() {

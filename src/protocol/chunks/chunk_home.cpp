@@ -62,13 +62,23 @@ bool ChunkHome::received(NodeId from, const ChunkMessage& message, Bytes tail) {
       return yielded(from, message, tail);
     case ChunkKind::kEvict:
       return evicted(from, message, tail);
+    case ChunkKind::kSubscribe:
+      return subscribe(from, message);
+    case ChunkKind::kUnsubscribe:
+      return unsubscribe(from, message);
+    case ChunkKind::kPublish:
+      return publish(from, message, tail);
+    case ChunkKind::kCredit:
+      return credit(from, message);
     default:
       return false;
   }
 }
 
 bool ChunkHome::find(NodeId from, const ChunkMessage& message, Bytes tail) {
-  if (tail.empty() || tail.size() > kMaxNameBytes || message.bytes > kMaxChunkBytes) return false;
+  if (tail.empty() || tail.size() > kMaxNameBytes || message.bytes > kMaxChunkBytes ||
+      message.coherence > static_cast<std::uint8_t>(Coherence::kStream))
+    return false;
   std::string name(reinterpret_cast<const char*>(tail.data()), tail.size());
   if (slot_of(name, view_) != message.chunk) return false;
   auto at = names_.find(name);
@@ -93,23 +103,31 @@ bool ChunkHome::find(NodeId from, const ChunkMessage& message, Bytes tail) {
 
 // The creator is the first owner: its first write costs no message.
 void ChunkHome::create(NodeId from, const ChunkMessage& message, std::string name) {
-  if (message.bytes > memory_bytes_ - used_bytes_) {
+  auto coherence = static_cast<Coherence>(message.coherence);
+  bool pushed = coherence != Coherence::kInvalidate;
+  Entry fresh{.name = name, .bytes = message.bytes, .coherence = coherence};
+  std::uint64_t bytes = message.bytes * (pushed ? depth(fresh) : 1);
+  if (bytes > memory_bytes_ - used_bytes_) {
     answer_find(from, message.request, kNoChunk, nullptr, wire::kFullFlag);
     return;
   }
   mark(Mark::kCreated);
-  used_bytes_ += message.bytes;
+  used_bytes_ += bytes;
   TERRANE_CHECK(view_.epoch <= kMaxEpoch, "epochs fit a chunk's number");
   std::uint64_t since = view_.slots[message.chunk].since;
   ChunkId id{message.chunk << kSlotShift | since << kEpochShift | next_number_++};
   names_.emplace(name, id.value);
   Entry& entry = entries_[id.value];
-  entry.name = name;
-  entry.bytes = message.bytes;
-  entry.coherence = static_cast<Coherence>(message.coherence);
-  entry.owner = from;
-  outbox_.provide(id, entry.bytes);
-  answer_find(from, message.request, id, &entry, wire::kExclusiveFlag);
+  entry = std::move(fresh);
+  if (pushed) {
+    entry.kept.push_back({0, Place{kHomePlaces}});
+    outbox_.provide(id, entry.bytes, Place{kHomePlaces});
+  } else {
+    entry.owner = from;
+    outbox_.provide(id, entry.bytes);
+  }
+  answer_find(from, message.request, id, &entry,
+              pushed ? wire::kCreatedFlag : wire::kCreatedFlag | wire::kExclusiveFlag);
   for (const Finder& finder : finders_)
     if (finder.name == name) answer_find(finder.node, finder.number, id, &entry, 0);
   std::erase_if(finders_, [&](const Finder& finder) { return finder.name == name; });
@@ -138,7 +156,8 @@ bool ChunkHome::request(NodeId from, const ChunkMessage& message) {
   Entry& entry = at->second;
   bool again = entry.active && entry.serving.node == from;
   for (const Entry::Request& other : entry.queue) again |= other.node == from;
-  if (again || entry.owner == from) return false;
+  bool snapshot = !entry.kept.empty() && (message.flags & wire::kExclusiveFlag) == 0;
+  if (again || (entry.owner == from && !snapshot)) return false;
   if (mutant(Mutant::kUpgradeAsAsked) && contains(entry.sharers, from)) {
     request.flags |= wire::kHaveFlag;
     request.version = ~0ull;
@@ -180,7 +199,10 @@ void ChunkHome::begin(ChunkId id, Entry& entry) {
   entry.refused = false;
   ++entry.turn;
   bool exclusive = (entry.serving.flags & wire::kExclusiveFlag) != 0;
-  if (entry.owner != kNoNode) {
+  bool pushed = entry.coherence != Coherence::kInvalidate;
+  if (pushed && !exclusive) {
+    // The newest version, whoever writes the next.
+  } else if (entry.owner != kNoNode) {
     mark(exclusive ? Mark::kRecallOwnerDrop : Mark::kRecallOwnerShare);
     if (exclusive || !mutant(Mutant::kReadKeepsOwner))
       recall(id, entry, entry.owner, exclusive ? RecallMode::kDrop : RecallMode::kShare);
@@ -232,6 +254,7 @@ bool ChunkHome::yielded(NodeId from, const ChunkMessage& message, Bytes tail) {
 bool ChunkHome::take_bytes(NodeId from, ChunkId id, Entry& entry, const ChunkMessage& message,
                            Bytes tail) {
   if (!flag(message, wire::kDataFlag)) return tail.empty();
+  if (entry.coherence != Coherence::kInvalidate) return false;
   bool own = from == outbox_.self();
   if (from != entry.owner || message.version < entry.version) return false;
   if (tail.size() != (own ? 0 : entry.bytes)) return false;
@@ -274,7 +297,30 @@ void ChunkHome::refuse(ChunkId id, const Entry::Request& request, std::uint8_t f
   outbox_.send(request.node, answer);
 }
 
+// Who asks for the right to write learns how many versions the home has room for.
+void ChunkHome::grant_pushed(ChunkId id, Entry& entry, const Entry::Request& request) {
+  bool exclusive = (request.flags & wire::kExclusiveFlag) != 0;
+  bool has = (request.flags & wire::kHaveFlag) != 0 && request.version == entry.version;
+  ChunkMessage answer{.kind = ChunkKind::kGrant, .chunk = id.value, .version = entry.version};
+  answer.bytes = entry.bytes;
+  answer.request = request.number;
+  if (exclusive) {
+    mark(Mark::kGrantWriter);
+    answer.flags = wire::kExclusiveFlag;
+    answer.turn = depth(entry) - static_cast<std::uint32_t>(entry.kept.size());
+    entry.owner = request.node;
+  }
+  if (has || (request.flags & wire::kWholeFlag) != 0) {
+    if (!has) answer.flags |= wire::kBlankFlag;
+    outbox_.send(request.node, answer);
+  } else {
+    answer.flags |= wire::kDataFlag;
+    outbox_.send_data(request.node, answer, entry.kept.back().place);
+  }
+}
+
 void ChunkHome::grant(ChunkId id, Entry& entry, const Entry::Request& request) {
+  if (entry.coherence != Coherence::kInvalidate) return grant_pushed(id, entry, request);
   bool shares = contains(entry.sharers, request.node);
   bool has = shares || ((request.flags & wire::kHaveFlag) != 0 && request.version == entry.version);
   if (mutant(Mutant::kUpgradeAsAsked) && request.version == ~0ull) has = true;
@@ -311,6 +357,7 @@ void ChunkHome::check_invariants() const {
   for (const auto& [id, entry] : entries_) {
     TERRANE_CHECK(entry.owner == kNoNode || entry.sharers.empty(),
                   "where somebody may write nobody else reads");
+    TERRANE_CHECK(entry.kept.size() <= depth(entry), "a home keeps no more versions than it may");
     TERRANE_CHECK(entry.active == !entry.awaited.empty(), "a request that waits awaits somebody");
     TERRANE_CHECK(entry.active || entry.queue.empty(), "no request waits for nothing");
   }

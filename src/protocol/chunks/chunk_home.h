@@ -49,8 +49,27 @@ class ChunkHome {
     std::vector<NodeId> awaited;
     bool refused = false;    // somebody's scope was in the way of a try
     std::uint32_t turn = 0;  // recalls are numbered by requests served
+
+    // Of a pushed chunk: versions that somebody has yet to be sent, oldest first, and the newest.
+    struct Kept {
+      std::uint64_t version;
+      Place place;
+    };
+    std::deque<Kept> kept;
+    struct Subscriber {
+      NodeId node;
+      std::uint32_t number = 0;  // of its subscription
+      bool block = false;
+      std::uint32_t credit = 0;  // versions that it has room for
+      std::uint64_t next = 0;    // the first that it has not been sent
+    };
+    std::vector<Subscriber> subscribers;
   };
   const Entry* entry(ChunkId chunk) const;
+  // Versions that a home keeps of a chunk, the newest among them.
+  static std::uint32_t depth(const Entry& entry) {
+    return entry.coherence == Coherence::kUpdate ? 2 : 3;
+  }
   void check_invariants() const;
 
  private:
@@ -69,11 +88,19 @@ class ChunkHome {
   bool yielded(NodeId from, const ChunkMessage& message, Bytes tail);
   bool evicted(NodeId from, const ChunkMessage& message, Bytes tail);
   bool take_bytes(NodeId from, ChunkId id, Entry& entry, const ChunkMessage& message, Bytes tail);
+  bool subscribe(NodeId from, const ChunkMessage& message);
+  bool unsubscribe(NodeId from, const ChunkMessage& message);
+  bool publish(NodeId from, const ChunkMessage& message, Bytes tail);
+  bool credit(NodeId from, const ChunkMessage& message);
+  void push(ChunkId id, Entry& entry, Entry::Subscriber& subscriber);
+  void forget_pushed(ChunkId id, Entry& entry);
+  Place free_place(ChunkId id, const Entry& entry) const;
   void serve(ChunkId id, Entry& entry);
   void begin(ChunkId id, Entry& entry);
   void recall(ChunkId id, Entry& entry, NodeId from, wire::RecallMode mode);
   void finish(ChunkId id, Entry& entry);
   void grant(ChunkId id, Entry& entry, const Entry::Request& request);
+  void grant_pushed(ChunkId id, Entry& entry, const Entry::Request& request);
   void refuse(ChunkId id, const Entry::Request& request, std::uint8_t flags);
 
   std::uint64_t memory_bytes_;

@@ -44,27 +44,47 @@ enum class Mark : std::uint8_t {
   kFindWaits,
   kFindFails,
   kMismatch,
+  kGrantWriter,
+  kSubscribedLate,
+  kSubscribeRefused,
+  kPushBlocks,
+  kPushLeavesOut,
+  kWriterCredited,
+  kCreditReturned,
+  kUpdateNotifies,
+  kUpdateAwaited,
+  kTakeFindsNothing,
+  kVersionsMissed,
   kCount,
 };
 
 // Planted faults: each breaks one rule of docs/design/chunks.md, and the simulator must catch it.
 enum class Mutant : std::uint8_t {
   kNone,
-  kGrantAmongReaders,   // exclusive without asking the sharers
-  kYieldOpenWrite,      // a recall is answered while a writer is at work
-  kYieldOpenRead,       // a copy is given up while readers look at it
-  kYieldKeepsCopy,      // a dropped copy is still read
-  kYieldWithoutData,    // what was written stays behind
-  kEvictWithoutData,    // a written copy is dropped
-  kEvictOpenCopy,       // the copy of an open scope leaves memory
-  kUpgradeAsAsked,      // "has the bytes" is judged when asked, not when granted
-  kGrantEarly,          // the first of several yields is taken for the last
-  kReadKeepsOwner,      // a reader is served while the owner goes on writing
-  kVersionStays,        // a write scope ends without a new version
-  kBlankRead,           // a copy without bytes is read
-  kRefusalForgotten,    // who was refused is not told
-  kCancelAnswersTwice,  // a cancelled request is granted as well
-  kWritersTogether,     // two threads of a node write at once
+  kGrantAmongReaders,     // exclusive without asking the sharers
+  kYieldOpenWrite,        // a recall is answered while a writer is at work
+  kYieldOpenRead,         // a copy is given up while readers look at it
+  kYieldKeepsCopy,        // a dropped copy is still read
+  kYieldWithoutData,      // what was written stays behind
+  kEvictWithoutData,      // a written copy is dropped
+  kEvictOpenCopy,         // the copy of an open scope leaves memory
+  kUpgradeAsAsked,        // "has the bytes" is judged when asked, not when granted
+  kGrantEarly,            // the first of several yields is taken for the last
+  kReadKeepsOwner,        // a reader is served while the owner goes on writing
+  kVersionStays,          // a write scope ends without a new version
+  kBlankRead,             // a copy without bytes is read
+  kRefusalForgotten,      // who was refused is not told
+  kCancelAnswersTwice,    // a cancelled request is granted as well
+  kWritersTogether,       // two threads of a node write at once
+  kPublishWithoutCredit,  // a version is written that the home has no room for
+  kPushWithoutCredit,     // a version is sent that the subscriber has no room for
+  kForgetLastVersion,     // who has no room is left without the last version
+  kBlockLeavesOut,        // a version is left out where every one was asked for
+  kForgetUnsent,          // a version makes room that somebody still must be sent
+  kCreditLost,            // the writer is not told of the room that it waits for
+  kCreditTwice,           // more versions are asked for than there is room for
+  kMissedUncounted,       // versions that were left out are not told
+  kFreeWhileRead,         // a version makes room while somebody looks at it
   kCount,
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <vector>
 
@@ -22,30 +23,61 @@ class ChunkOutbox {
   void set_epoch(std::uint32_t epoch) { epoch_ = epoch; }
   NodeId self() const { return self_; }
 
-  void send(NodeId to, ChunkMessage message, Bytes tail = {}) { put(to, message, tail, false); }
-  // With the chunk's bytes as they are now; between the parts of one node they stay in place.
-  void send_data(NodeId to, ChunkMessage message) { put(to, message, {}, true); }
-  void resume(WaiterId waiter, Status status, ChunkId chunk = kNoChunk, std::uint64_t version = 0) {
-    effects_->list.push_back(Resume{waiter, status, chunk, version});
+  void send(NodeId to, ChunkMessage message, Bytes tail = {}) {
+    put(to, message, tail, Place{}, false);
   }
-  void provide(ChunkId chunk, std::uint64_t bytes) {
-    effects_->list.push_back(Provide{chunk, bytes});
+  // With the chunk's bytes as they are now; between the parts of one node they are copied where
+  // they have to be.
+  void send_data(NodeId to, ChunkMessage message, Place place = Place{}) {
+    put(to, message, {}, place, true);
+  }
+  void resume(WaiterId waiter, Status status, ChunkId chunk = kNoChunk, std::uint64_t version = 0,
+              Place place = Place{}, std::uint64_t missed = 0) {
+    effects_->list.push_back(Resume{waiter, status, chunk, version, place, missed});
+  }
+  void notify(ChunkId chunk, std::uint64_t version) {
+    effects_->list.push_back(Notify{chunk, version});
+  }
+  void provide(ChunkId chunk, std::uint64_t bytes, Place place = Place{}) {
+    effects_->list.push_back(Provide{chunk, place, bytes});
   }
   // Bytes that came with a message of `from`.
-  void install(NodeId from, ChunkId chunk, Bytes bytes) {
-    if (from != self_) effects_->list.push_back(Install{chunk, bytes});
+  void install(NodeId from, ChunkId chunk, Bytes bytes, Place place = Place{}) {
+    if (from != self_) {
+      effects_->list.push_back(Install{chunk, place, bytes});
+    } else if (own_place != place) {
+      copy(chunk, own_place, place);
+    }
   }
-  void discard(ChunkId chunk) { effects_->list.push_back(Discard{chunk}); }
+  void copy(ChunkId chunk, Place from, Place to) {
+    effects_->list.push_back(CopyBytes{chunk, from, to});
+  }
+  // At the step's end: what the node sent to itself may still have to be copied from there.
+  void discard(ChunkId chunk, Place place = Place{}) { leaving_.push_back({chunk, place}); }
+  bool leaving(ChunkId chunk, Place place) const {
+    return std::any_of(leaving_.begin(), leaving_.end(), [&](const Discard& discard) {
+      return discard.chunk == chunk && discard.place == place;
+    });
+  }
+  void finish() {
+    for (const Discard& discard : leaving_) effects_->list.push_back(discard);
+    leaving_.clear();
+  }
   void malformed(NodeId from) { effects_->list.push_back(Malformed{from}); }
 
-  // What the node sent to itself, in order.
-  std::deque<std::vector<std::byte>> own;
+  // What the node sent to itself, in order, and where its bytes are.
+  struct Own {
+    std::vector<std::byte> message;
+    Place place;
+  };
+  std::deque<Own> own;
+  Place own_place;  // of the message at hand
 
  private:
-  void put(NodeId to, ChunkMessage& message, Bytes tail, bool with_data) {
+  void put(NodeId to, ChunkMessage& message, Bytes tail, Place place, bool with_data) {
     message.epoch = epoch_;
     if (to == self_) {
-      std::vector<std::byte>& bytes = own.emplace_back();
+      std::vector<std::byte>& bytes = own.emplace_back(Own{{}, place}).message;
       wire::put(bytes, message);
       bytes.insert(bytes.end(), tail.begin(), tail.end());
       return;
@@ -55,11 +87,12 @@ class ChunkOutbox {
     effects_->bytes.insert(effects_->bytes.end(), tail.begin(), tail.end());
     effects_->list.push_back(Send{to, static_cast<std::uint32_t>(from),
                                   static_cast<std::uint32_t>(effects_->bytes.size() - from),
-                                  ChunkId{message.chunk}, with_data});
+                                  ChunkId{message.chunk}, place, with_data});
   }
 
   NodeId self_;
   std::uint32_t epoch_ = 0;
+  std::vector<Discard> leaving_;
   Effects* effects_ = nullptr;
 };
 

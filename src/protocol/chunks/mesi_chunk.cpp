@@ -7,8 +7,13 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
 namespace {
 
-bool to_server(ChunkKind kind) {
-  switch (kind) {
+bool to_server(const ChunkMessage& message) {
+  switch (message.kind) {
+    case ChunkKind::kCredit:
+      return flag(message, wire::kSubscriberFlag);
+    case ChunkKind::kSubscribe:
+    case ChunkKind::kUnsubscribe:
+    case ChunkKind::kPublish:
     case ChunkKind::kFind:
     case ChunkKind::kRequest:
     case ChunkKind::kCancel:
@@ -37,6 +42,9 @@ void MesiChunk::step(const Event& event, Effects& out) {
                  [&](const Find& e) { cache_.find(e); },
                  [&](const Open& e) { cache_.open(e); },
                  [&](const Close& e) { cache_.close(e); },
+                 [&](const Subscribe& e) { cache_.subscribe(e); },
+                 [&](const Unsubscribe& e) { cache_.unsubscribe(e.chunk); },
+                 [&](const Take& e) { cache_.take(e); },
                  [&](const Drop& e) { cache_.drop(e.chunk); },
                  [&](const ViewChanged& e) {
                    view_ = *e.view;
@@ -47,10 +55,12 @@ void MesiChunk::step(const Event& event, Effects& out) {
              },
              event);
   while (!outbox_.own.empty()) {
-    std::vector<std::byte> message = std::move(outbox_.own.front());
+    ChunkOutbox::Own own = std::move(outbox_.own.front());
     outbox_.own.pop_front();
-    received(config_.self, message);
+    outbox_.own_place = own.place;
+    received(config_.self, own.message);
   }
+  outbox_.finish();
 }
 
 void MesiChunk::received(NodeId from, Bytes bytes) {
@@ -60,7 +70,7 @@ void MesiChunk::received(NodeId from, Bytes bytes) {
     bool slot = message.kind == ChunkKind::kFind || message.kind == ChunkKind::kReportEnd;
     std::uint64_t chunks_slot = slot ? message.chunk : message.chunk >> 52;
     bool known = chunks_slot < view_.slots.size();
-    if (to_server(message.kind)) {
+    if (to_server(message)) {
       good = known && view_.slots[chunks_slot].home == config_.self &&
              home_.received(from, message, bytes);
     } else if (message.kind == ChunkKind::kFound) {

@@ -1,40 +1,80 @@
 #include "sim/chunks/chunk_checker.h"
 
+#include <algorithm>
+
 namespace terrane::sim {
 
-void ChunkChecker::begin(const ChunkProgram&) { chunks_.fill({}); }
+using chunks::Mode;
 
-void ChunkChecker::opened(std::uint32_t thread, std::uint32_t chunk, chunks::Mode mode,
+void ChunkChecker::begin(const ChunkProgram& program) {
+  program_ = &program;
+  for (Chunk& chunk : chunks_) {
+    chunk.stamps.assign(1, 0);
+    chunk.readers = chunk.writers = 0;
+    chunk.seen.fill(0);
+  }
+  taken_.fill({});
+}
+
+void ChunkChecker::opened(std::uint32_t thread, std::uint32_t chunk, Mode mode,
                           std::uint64_t version, Words words) {
   Chunk& c = chunks_[chunk];
-  bool writes = mode != chunks::Mode::kRead;
-  if (c.writers > 0 || (writes && c.readers > 0))
+  bool pushed = program_->all[chunk].pushed();
+  bool writes = mode != Mode::kRead;
+  std::uint64_t last = last_version(chunk);
+  std::uint64_t& seen = c.seen[program_->thread_node[thread]];
+  if ((c.writers > 0 && (writes || !pushed)) || (writes && !pushed && c.readers > 0))
     violated(Fault::kTwoHolders, "thread {} opens chunk {} to {}; {} write and {} read it", thread,
              chunk, writes ? "write" : "read", c.writers, c.readers);
-  if (version != c.version)
-    violated(Fault::kWrongValue, "thread {} opens version {} of chunk {}; it should be {}", thread,
-             version, chunk, c.version);
+  bool old = pushed && !writes ? version < seen || version > last : version != last;
+  if (old)
+    violated(Fault::kWrongValue, "thread {} opens version {} of chunk {}; the last is {}, seen {}",
+             thread, version, chunk, last, seen);
+  seen = version;
   ++(writes ? c.writers : c.readers);
-  if (mode != chunks::Mode::kWrite) looks(thread, chunk, words);
+  if (mode != Mode::kWrite) looks(thread, chunk, version, words);
 }
 
-void ChunkChecker::looks(std::uint32_t thread, std::uint32_t chunk, Words words) const {
+void ChunkChecker::subscribed(std::uint32_t thread, std::uint32_t, chunks::Policy policy) {
+  taken_[thread] = {.last = 0, .block = policy == chunks::Policy::kBlock};
+}
+
+void ChunkChecker::took(std::uint32_t thread, std::uint32_t chunk, std::uint64_t version,
+                        std::uint64_t missed, Words words) {
+  Chunk& c = chunks_[chunk];
+  Taken& taken = taken_[thread];
+  if (version <= taken.last || version > last_version(chunk))
+    violated(Fault::kWrongValue, "thread {} takes version {} of chunk {} after {}", thread, version,
+             chunk, taken.last);
+  std::uint64_t left_out = taken.last == 0 ? 0 : version - taken.last - 1;
+  if (missed != left_out || (taken.block && missed > 0))
+    violated(Fault::kWrongValue, "thread {} takes version {} of chunk {} after {}, {} missed",
+             thread, version, chunk, taken.last, missed);
+  taken.last = version;
+  std::uint64_t& seen = c.seen[program_->thread_node[thread]];
+  seen = std::max(seen, version);
+  ++c.readers;
+  looks(thread, chunk, version, words);
+}
+
+void ChunkChecker::looks(std::uint32_t thread, std::uint32_t chunk, std::uint64_t version,
+                         Words words) const {
   for (std::uint64_t word : words)
-    if (word != chunks_[chunk].stamp)
+    if (word != chunks_[chunk].stamps[version])
       violated(Fault::kWrongValue, "thread {} sees {:#x} in chunk {}; it should be {:#x}", thread,
-               word, chunk, chunks_[chunk].stamp);
+               word, chunk, chunks_[chunk].stamps[version]);
 }
 
-void ChunkChecker::closed(std::uint32_t, std::uint32_t chunk, chunks::Mode mode,
+void ChunkChecker::closed(std::uint32_t thread, std::uint32_t chunk, Mode mode,
                           std::uint64_t stamp) {
   Chunk& c = chunks_[chunk];
-  if (mode == chunks::Mode::kRead) {
+  if (mode == Mode::kRead) {
     --c.readers;
     return;
   }
   --c.writers;
-  c.stamp = stamp;
-  ++c.version;
+  c.stamps.push_back(stamp);
+  c.seen[program_->thread_node[thread]] = last_version(chunk);
 }
 
 }  // namespace terrane::sim

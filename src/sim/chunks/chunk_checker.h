@@ -9,8 +9,10 @@
 
 namespace terrane::sim {
 
-// What every chunk must hold, and who may look at it: one writer or many readers, over all nodes;
-// no version is lost, none comes back.
+// What every chunk must hold, and who may look at it. Where writers invalidate: one writer or many
+// readers over all nodes, who see the last version. Where they push: one writer over all nodes;
+// readers of a node never see an older version than one that was seen there before; subscribers get
+// versions in order, know how many were left out, and get the last one.
 class ChunkChecker {
  public:
   using Words = std::span<const std::uint64_t>;
@@ -20,19 +22,35 @@ class ChunkChecker {
   // A scope opened on these words, in a copy of that version.
   void opened(std::uint32_t thread, std::uint32_t chunk, chunks::Mode mode, std::uint64_t version,
               Words words);
-  // Somebody looks at the words of an open reading scope.
-  void looks(std::uint32_t thread, std::uint32_t chunk, Words words) const;
+  void subscribed(std::uint32_t thread, std::uint32_t chunk, chunks::Policy policy);
+  // A subscriber was given a version, and told how many were left out.
+  void took(std::uint32_t thread, std::uint32_t chunk, std::uint64_t version, std::uint64_t missed,
+            Words words);
+  // Somebody looks at the words of a reading scope that was opened at that version.
+  void looks(std::uint32_t thread, std::uint32_t chunk, std::uint64_t version, Words words) const;
   // The scope ended; of a writing one all words are `stamp`.
   void closed(std::uint32_t thread, std::uint32_t chunk, chunks::Mode mode, std::uint64_t stamp);
 
+  // The subscriber has the newest version.
+  bool took_last(std::uint32_t thread, std::uint32_t chunk) const {
+    return taken_[thread].last == chunks_[chunk].stamps.size() - 1;
+  }
+  std::uint64_t last_version(std::uint32_t chunk) const { return chunks_[chunk].stamps.size() - 1; }
+
  private:
   struct Chunk {
-    std::uint64_t stamp = 0;  // in all words
-    std::uint64_t version = 0;
+    std::vector<std::uint64_t> stamps;  // what all words are, by version
     std::uint32_t readers = 0;
     std::uint32_t writers = 0;
+    std::array<std::uint64_t, kMaxChunkNodes> seen{};
   };
+  struct Taken {
+    std::uint64_t last = 0;
+    bool block = false;
+  };
+  const ChunkProgram* program_ = nullptr;
   std::array<Chunk, kMaxChunks> chunks_;
+  std::array<Taken, kMaxChunkThreads> taken_;
 };
 
 }  // namespace terrane::sim

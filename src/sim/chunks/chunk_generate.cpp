@@ -16,7 +16,9 @@ class ChunkGenerator {
     out_.slots = out_.servers + rng_.below(3);
     draw_chunks();
     draw_threads();
-    for (std::uint32_t t = 0; t < out_.threads(); ++t) thread(t);
+    auto workers = out_.threads();
+    for (std::uint32_t t = 0; t < workers; ++t) thread(t);
+    subscribers();
   }
 
  private:
@@ -26,9 +28,10 @@ class ChunkGenerator {
     std::uint64_t bytes = 0;
     for (std::uint32_t c = 0; c < count; ++c) {
       std::uint32_t words = 1 + rng_.below(kMaxWords);
-      out_.all.push_back(
-          {"chunk " + std::to_string(c) + "/" + std::to_string(rng_.below(1000)), words});
-      bytes += 8 * words;
+      auto coherence = static_cast<chunks::Coherence>(rng_.chance(60) ? 0 : 1 + rng_.below(2));
+      out_.all.push_back({"chunk " + std::to_string(c) + "/" + std::to_string(rng_.below(1000)),
+                          words, coherence});
+      bytes += 8 * words * (coherence == chunks::Coherence::kInvalidate ? 1 : 6);
     }
     // Tight in half of the programs; sometimes too small for the largest chunk.
     out_.budget_bytes = rng_.chance(50) ? bytes : 8 * (kMaxWords - rng_.below(2) + rng_.below(6));
@@ -66,16 +69,49 @@ class ChunkGenerator {
     for (std::uint32_t c = 0; c < count; ++c) read(c);
   }
 
-  // Scopes within scopes go up the chunks' numbers: nobody waits in a ring.
-  void scope(std::uint32_t chunk, std::uint32_t count) {
+  // Threads that do nothing else, so that a writer that waits for them waits for nobody's scope.
+  void subscribers() {
+    for (std::uint32_t c = 0; c < out_.all.size(); ++c)
+      for (std::uint32_t n = 0; out_.all[c].pushed() && n < out_.nodes; ++n)
+        if (out_.threads() < kMaxChunkThreads && rng_.chance(40)) subscriber(c, n);
+  }
+
+  void subscriber(std::uint32_t chunk, std::uint32_t node) {
+    out_.thread_node.push_back(node);
+    ops_ = &out_.ops.emplace_back();
+    push(ChunkOpKind::kFind, chunk);
+    if (rng_.chance(20)) subscription(chunk, true);
+    subscription(chunk, false);
+  }
+
+  void subscription(std::uint32_t chunk, bool ends) {
+    ChunkOp op{.kind = ChunkOpKind::kSubscribe, .chunk = static_cast<std::uint8_t>(chunk)};
+    op.policy = static_cast<chunks::Policy>(rng_.below(3));
+    op.window = op.policy == chunks::Policy::kLatest ? 1 : 1 + rng_.below(4);
+    ops_->push_back(op);
+    for (std::uint32_t takes = rng_.below(5); takes > 0; --takes) {
+      op.kind = ChunkOpKind::kTake;
+      op.wait = rng_.chance(30) ? chunks::Wait::kTry : chunks::Wait::kBlock;
+      op.patience = 1 + rng_.below(30);
+      ops_->push_back(op);
+      if (rng_.chance(50)) push(ChunkOpKind::kWork, chunk);
+      push(ChunkOpKind::kEndTake, chunk);
+    }
+    push(ends ? ChunkOpKind::kUnsubscribe : ChunkOpKind::kTakeAll, chunk);
+  }
+
+  // Scopes within scopes go up the chunks' numbers: nobody waits in a ring. Whoever writes a pushed
+  // chunk may have to wait for its subscribers, and holds nothing meanwhile.
+  void scope(std::uint32_t chunk, std::uint32_t count, bool inner = false) {
     ChunkOp op{.kind = ChunkOpKind::kOpen, .chunk = static_cast<std::uint8_t>(chunk)};
-    op.mode = static_cast<chunks::Mode>(rng_.below(3));
+    bool pushed = out_.all[chunk].pushed();
+    op.mode = static_cast<chunks::Mode>(pushed && inner ? 0 : rng_.below(3));
     if (rng_.chance(15)) op.wait = chunks::Wait::kTry;
     if (rng_.chance(15)) op.patience = 1 + rng_.below(30);
     ops_->push_back(op);
     work(op);
-    if (chunk + 1 < count && rng_.chance(25))
-      scope(chunk + 1 + rng_.below(count - chunk - 1), count);
+    if (!pushed && chunk + 1 < count && rng_.chance(25))
+      scope(chunk + 1 + rng_.below(count - chunk - 1), count, true);
     work(op);
     op.kind = ChunkOpKind::kClose;
     ops_->push_back(op);
@@ -100,8 +136,11 @@ class ChunkGenerator {
   std::vector<ChunkOp>* ops_ = nullptr;
 };
 
-constexpr std::string_view kOps[] = {
-    "create", "find", "create with another size", "find nothing", "open", "work", "close", "drop"};
+constexpr std::string_view kOps[] = {"create",       "find",         "create with another size",
+                                     "find nothing", "open",         "work",
+                                     "close",        "subscribe",    "unsubscribe",
+                                     "take",         "end the take", "take all",
+                                     "drop"};
 constexpr std::string_view kModes[] = {"read", "write", "read and write"};
 
 }  // namespace
@@ -117,6 +156,9 @@ std::string describe(const ChunkOp& op) {
     text += " to " + std::string(kModes[static_cast<std::size_t>(op.mode)]);
     if (op.wait == chunks::Wait::kTry) text += ", try";
   }
+  if (op.kind == ChunkOpKind::kSubscribe)
+    text += ", policy " + std::to_string(static_cast<int>(op.policy)) + ", window " +
+            std::to_string(op.window);
   if (op.patience) text += ", for " + std::to_string(op.patience);
   return text;
 }
@@ -126,7 +168,8 @@ std::string describe(const ChunkProgram& program) {
                      " servers, " + std::to_string(program.slots) + " slots, budget " +
                      std::to_string(program.budget_bytes) + " bytes\n";
   for (const ChunkProgram::Chunk& chunk : program.all)
-    text += "  " + chunk.name + ": " + std::to_string(8 * chunk.words) + " bytes\n";
+    text += "  " + chunk.name + ": " + std::to_string(8 * chunk.words) + " bytes" +
+            (chunk.pushed() ? ", pushed\n" : "\n");
   for (std::uint32_t t = 0; t < program.threads(); ++t) {
     text +=
         "thread " + std::to_string(t) + " on node " + std::to_string(program.thread_node[t]) + "\n";

@@ -94,7 +94,14 @@ void ChunkHistory::act(std::uint32_t t) {
     return;
   }
   const ChunkOp& op = ops[thread.next];
-  bool scope = op.kind == ChunkOpKind::kWork || op.kind == ChunkOpKind::kClose;
+  bool scope = op.kind == ChunkOpKind::kWork || op.kind == ChunkOpKind::kClose ||
+               op.kind == ChunkOpKind::kEndTake;
+  bool needs = op.kind == ChunkOpKind::kUnsubscribe || op.kind == ChunkOpKind::kTake ||
+               op.kind == ChunkOpKind::kTakeAll;
+  if (needs && !thread.subscribed) {
+    ++thread.next;
+    return;
+  }
   if (scope && !thread.open[op.chunk]) {
     ++thread.next;
     return;
@@ -107,6 +114,18 @@ void ChunkHistory::act(std::uint32_t t) {
   } else if (op.kind == ChunkOpKind::kClose) {
     close(t, op);
     ++thread.next;
+  } else if (op.kind == ChunkOpKind::kEndTake) {
+    close_take(t, op.chunk);
+    ++thread.next;
+  } else if (op.kind == ChunkOpKind::kTakeAll && thread.open[op.chunk]) {
+    close_take(t, op.chunk);
+  } else if (op.kind == ChunkOpKind::kTakeAll && writers_done(op.chunk) &&
+             checker_.took_last(t, op.chunk)) {
+    ++thread.next;
+  } else if (op.kind == ChunkOpKind::kUnsubscribe) {
+    ++thread.next;
+    thread.subscribed = false;
+    step(thread.node, chunks::Unsubscribe{ids_[op.chunk]});
   } else if (op.kind == ChunkOpKind::kDrop) {
     ++thread.next;
     if (ids_[op.chunk] != chunks::kNoChunk) step(thread.node, chunks::Drop{ids_[op.chunk]});
@@ -125,8 +144,7 @@ void ChunkHistory::start(std::uint32_t t, const ChunkOp& op) {
   const ChunkProgram::Chunk& chunk = program_->all[op.chunk];
   switch (op.kind) {
     case ChunkOpKind::kCreate:
-      step(thread.node,
-           chunks::Create{chunk.name, 8 * chunk.words, chunks::Coherence::kInvalidate, waiter});
+      step(thread.node, chunks::Create{chunk.name, 8 * chunk.words, chunk.coherence, waiter});
       return;
     case ChunkOpKind::kCreateOther:
       step(thread.node, chunks::Create{chunk.name, 999, chunks::Coherence::kInvalidate, waiter});
@@ -137,6 +155,13 @@ void ChunkHistory::start(std::uint32_t t, const ChunkOp& op) {
     case ChunkOpKind::kFindNothing:
       step(thread.node, chunks::Find{"nothing", op.patience > 0, deadline, waiter});
       return;
+    case ChunkOpKind::kSubscribe:
+      step(thread.node, chunks::Subscribe{ids_[op.chunk], op.policy, op.window, waiter});
+      return;
+    case ChunkOpKind::kTake:
+    case ChunkOpKind::kTakeAll:
+      step(thread.node, chunks::Take{ids_[op.chunk], op.wait, deadline, waiter});
+      return;
     default:
       step(thread.node, chunks::Open{ids_[op.chunk], op.mode, op.wait, deadline, waiter});
       return;
@@ -145,26 +170,53 @@ void ChunkHistory::start(std::uint32_t t, const ChunkOp& op) {
 
 void ChunkHistory::work(std::uint32_t t, const ChunkOp& op) {
   Thread& thread = threads_[t];
+  std::uint32_t c = op.chunk;
   if (op.mode == Mode::kRead) {
-    checker_.looks(t, op.chunk, words(thread.node, op.chunk));
+    checker_.looks(t, c, thread.version[c], words(thread.node, c, thread.place[c]));
     return;
   }
-  std::uint32_t& at = thread.at[op.chunk];
-  if (at < program_->all[op.chunk].words)
-    nodes_[thread.node].memory[op.chunk].words[at++] = thread.stamp[op.chunk];
+  std::uint32_t& at = thread.at[c];
+  if (at < program_->all[c].words)
+    memory(thread.node, c, thread.place[c]).words[at++] = thread.stamp[c];
 }
 
 void ChunkHistory::close(std::uint32_t t, const ChunkOp& op) {
   Thread& thread = threads_[t];
-  thread.open[op.chunk] = false;
+  std::uint32_t c = op.chunk;
+  thread.open[c] = false;
   if (op.mode == Mode::kRead) {
-    checker_.looks(t, op.chunk, words(thread.node, op.chunk));
+    checker_.looks(t, c, thread.version[c], words(thread.node, c, thread.place[c]));
   } else {
-    for (std::uint32_t w = thread.at[op.chunk]; w < program_->all[op.chunk].words; ++w)
-      nodes_[thread.node].memory[op.chunk].words[w] = thread.stamp[op.chunk];
+    for (std::uint32_t w = thread.at[c]; w < program_->all[c].words; ++w)
+      memory(thread.node, c, thread.place[c]).words[w] = thread.stamp[c];
   }
-  checker_.closed(t, op.chunk, op.mode, thread.stamp[op.chunk]);
-  step(thread.node, chunks::Close{ids_[op.chunk], op.mode});
+  checker_.closed(t, c, op.mode, thread.stamp[c]);
+  step(thread.node, chunks::Close{ids_[c], op.mode, thread.place[c]});
+}
+
+void ChunkHistory::close_take(std::uint32_t t, std::uint32_t chunk) {
+  close(t, {.kind = ChunkOpKind::kClose, .chunk = static_cast<std::uint8_t>(chunk)});
+}
+
+bool ChunkHistory::writers_done(std::uint32_t chunk) const {
+  for (std::uint32_t t = 0; t < threads_.size(); ++t)
+    for (std::size_t i = threads_[t].next; i < program_->ops[t].size(); ++i) {
+      const ChunkOp& op = program_->ops[t][i];
+      if (op.kind == ChunkOpKind::kClose && op.chunk == chunk && op.mode != Mode::kRead)
+        return false;
+    }
+  return true;
+}
+
+ChunkHistory::Memory& ChunkHistory::memory(std::uint32_t node, std::uint32_t chunk,
+                                           chunks::Place place) {
+  constexpr std::uint32_t kHomes = 6;
+  std::uint32_t at = place.value >= chunks::kHomePlaces
+                         ? place.value - chunks::kHomePlaces + kMaxPlaces - kHomes
+                         : place.value;
+  if (at >= kMaxPlaces || (place.value < chunks::kHomePlaces && at >= kMaxPlaces - kHomes))
+    violated(Fault::kBadStep, "node {} uses place {} of chunk {}", node, place.value, chunk);
+  return nodes_[node].memory[chunk][at];
 }
 
 // Time passes as far as the next deadline, whenever the schedule likes.
@@ -209,22 +261,26 @@ void ChunkHistory::perform(std::uint32_t n, const chunks::Effects& effects) {
     std::visit(
         base::Overloaded{
             [&](const chunks::Send& e) { send(n, effects, e); },
-            [&](const chunks::Resume& e) { resume(n, e); },
+            [&](const chunks::Resume& e) { resume(n, e); }, [&](const chunks::Notify&) {},
             [&](const chunks::Provide& e) {
-              Memory& memory = nodes_[n].memory[index_of(e.chunk)];
-              if (!memory.there) memory.words.fill(0);
-              memory.there = true;
+              Memory& place = memory(n, index_of(e.chunk), e.place);
+              if (!place.there) place.words.fill(0);
+              place.there = true;
             },
             [&](const chunks::Install& e) {
               std::uint32_t chunk = index_of(e.chunk);
               if (e.bytes.size() != 8 * program_->all[chunk].words)
                 violated(Fault::kBadStep, "node {} is given bytes that do not fit", n);
-              std::memcpy(nodes_[n].memory[chunk].words.data(), e.bytes.data(), e.bytes.size());
+              std::memcpy(memory(n, chunk, e.place).words.data(), e.bytes.data(), e.bytes.size());
+            },
+            [&](const chunks::CopyBytes& e) {
+              std::uint32_t chunk = index_of(e.chunk);
+              memory(n, chunk, e.to).words = memory(n, chunk, e.from).words;
             },
             [&](const chunks::Discard& e) {
-              Memory& memory = nodes_[n].memory[index_of(e.chunk)];
-              memory.there = false;
-              memory.words.fill(0xdeadull);
+              Memory& place = memory(n, index_of(e.chunk), e.place);
+              place.there = false;
+              place.words.fill(0xdeadull);
             },
             [&](const chunks::Malformed& e) {
               violated(Fault::kMalformed, "node {} refuses a message of node {}", n, e.from.value);
@@ -238,7 +294,7 @@ void ChunkHistory::send(std::uint32_t n, const chunks::Effects& effects, const c
   auto head = std::span(effects.bytes).subspan(send.offset, send.size);
   bytes.assign(head.begin(), head.end());
   if (send.with_data) {
-    auto data = std::as_bytes(words(n, index_of(send.chunk)));
+    auto data = std::as_bytes(words(n, index_of(send.chunk), send.place));
     bytes.insert(bytes.end(), data.begin(), data.end());
   }
   std::uint32_t channel = network_.channel(n, send.to.value);
@@ -257,42 +313,60 @@ void ChunkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
                 name_of(resume.status), resume.version);
   note(t << 8 | static_cast<std::uint32_t>(resume.status));
   thread.waits = false;
-  ++thread.next;
+  if (op.kind != ChunkOpKind::kTakeAll) ++thread.next;
   schedule_.ready(static_cast<ActorId>(t));
-  if (op.kind != ChunkOpKind::kOpen) {
-    learn(t, op, resume);
-    return;
-  }
-  bool may = resume.status == Status::kOk ||
-             (resume.status == Status::kBusy && op.wait == chunks::Wait::kTry) ||
-             (resume.status == Status::kTimedOut && op.patience > 0) ||
-             resume.status == Status::kNoMemory;
-  if (!may)
+  if (!allowed(op, resume.status))
     violated(Fault::kBadAnswer, "thread {}: {} answers {}", t, describe(op),
              name_of(resume.status));
-  if (resume.status != Status::kOk) return;
+  if (op.kind == ChunkOpKind::kSubscribe) {
+    thread.subscribed = resume.status == Status::kOk;
+    if (thread.subscribed) checker_.subscribed(t, op.chunk, op.policy);
+  } else if (op.kind == ChunkOpKind::kTake || op.kind == ChunkOpKind::kTakeAll) {
+    if (resume.status == Status::kOk) took(t, op, resume);
+  } else if (op.kind != ChunkOpKind::kOpen) {
+    learn(t, op, resume);
+  } else if (resume.status == Status::kOk) {
+    ++outcome_.scopes;
+    thread.open[op.chunk] = true;
+    thread.at[op.chunk] = 0;
+    thread.version[op.chunk] = resume.version;
+    thread.place[op.chunk] = resume.place;
+    thread.stamp[op.chunk] = static_cast<std::uint64_t>(t + 1) << 32 | ++thread.stamps;
+    checker_.opened(t, op.chunk, op.mode, resume.version, words(n, op.chunk, resume.place));
+  }
+}
+
+bool ChunkHistory::allowed(const ChunkOp& op, Status status) const {
+  switch (op.kind) {
+    case ChunkOpKind::kCreate:
+      return status == Status::kOk || status == Status::kExisted;
+    case ChunkOpKind::kCreateOther:
+      return status == Status::kMismatch;
+    case ChunkOpKind::kFind:
+      return status == Status::kOk;
+    case ChunkOpKind::kFindNothing:
+      return status == (op.patience ? Status::kTimedOut : Status::kUnknown);
+    case ChunkOpKind::kSubscribe:
+      return status == Status::kOk || status == Status::kNoMemory;
+    default:
+      return status == Status::kOk || (status == Status::kBusy && op.wait == chunks::Wait::kTry) ||
+             (status == Status::kTimedOut && op.patience > 0) ||
+             (status == Status::kNoMemory && op.kind == ChunkOpKind::kOpen);
+  }
+}
+
+void ChunkHistory::took(std::uint32_t t, const ChunkOp& op, const chunks::Resume& resume) {
+  Thread& thread = threads_[t];
   ++outcome_.scopes;
   thread.open[op.chunk] = true;
-  thread.at[op.chunk] = 0;
-  thread.stamp[op.chunk] = static_cast<std::uint64_t>(t + 1) << 32 | ++thread.stamps;
-  checker_.opened(t, op.chunk, op.mode, resume.version, words(n, op.chunk));
+  thread.version[op.chunk] = resume.version;
+  thread.place[op.chunk] = resume.place;
+  checker_.took(t, op.chunk, resume.version, resume.missed,
+                words(thread.node, op.chunk, resume.place));
 }
 
 void ChunkHistory::learn(std::uint32_t t, const ChunkOp& op, const chunks::Resume& resume) {
-  if (op.kind == ChunkOpKind::kFindNothing) {
-    if (resume.status != (op.patience ? Status::kTimedOut : Status::kUnknown))
-      violated(Fault::kBadAnswer, "thread {} finds what is not there", t);
-    return;
-  }
-  if (op.kind == ChunkOpKind::kCreateOther) {
-    if (resume.status != Status::kMismatch)
-      violated(Fault::kBadAnswer, "thread {} creates a chunk twice", t);
-    return;
-  }
-  if (resume.status != Status::kOk &&
-      !(resume.status == Status::kExisted && op.kind == ChunkOpKind::kCreate))
-    violated(Fault::kBadAnswer, "thread {}: {} answers {}", t, describe(op),
-             name_of(resume.status));
+  if (op.kind != ChunkOpKind::kCreate && op.kind != ChunkOpKind::kFind) return;
   if (index_of(resume.chunk) != op.chunk)
     violated(Fault::kBadAnswer, "thread {}: {} answers another chunk", t, describe(op));
 }
@@ -328,12 +402,18 @@ void ChunkHistory::check_across() const {
 }
 
 void ChunkHistory::finish_check() {
-  if (running_ == 0) return;
   std::string who;
-  for (std::uint32_t t = 0; t < threads_.size(); ++t)
-    if (threads_[t].waits)
-      who += fmt::format("; thread {} in {}", t, describe(program_->ops[t][threads_[t].next]));
-  violated(Fault::kDeadlock, "nothing can happen any more, and {} threads wait{}", running_, who);
+  for (std::uint32_t t = 0; t < threads_.size(); ++t) {
+    if (!threads_[t].waits) continue;
+    const ChunkOp& op = program_->ops[t][threads_[t].next];
+    if (op.kind == ChunkOpKind::kTakeAll && writers_done(op.chunk)) {
+      if (checker_.took_last(t, op.chunk)) continue;
+      violated(Fault::kWrongValue, "thread {} waits for version {} of chunk {}, the last", t,
+               checker_.last_version(op.chunk), op.chunk);
+    }
+    who += fmt::format("; thread {} in {}", t, describe(op));
+  }
+  if (!who.empty()) violated(Fault::kDeadlock, "nothing can happen any more{}", who);
 }
 
 }  // namespace terrane::sim

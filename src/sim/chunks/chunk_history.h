@@ -41,16 +41,19 @@ class ChunkHistory {
   };
   struct Node {
     std::unique_ptr<chunks::MesiChunk> machine;
-    std::array<Memory, kMaxChunks> memory;
+    std::array<std::array<Memory, kMaxPlaces>, kMaxChunks> memory;
     std::uint64_t now_ns = 0;
   };
   struct Thread {
     std::uint32_t node = 0;
-    std::uint32_t next = 0;                         // its place in its program
-    bool waits = false;                             // for the answer to the operation at `next`
-    std::array<bool, kMaxChunks> open{};            // its scopes
-    std::array<std::uint32_t, kMaxChunks> at{};     // the next word to write
-    std::array<std::uint64_t, kMaxChunks> stamp{};  // that it writes
+    std::uint32_t next = 0;                           // its place in its program
+    bool waits = false;                               // for the answer to the operation at `next`
+    std::array<bool, kMaxChunks> open{};              // its scopes
+    std::array<std::uint32_t, kMaxChunks> at{};       // the next word to write
+    std::array<std::uint64_t, kMaxChunks> stamp{};    // that it writes
+    std::array<std::uint64_t, kMaxChunks> version{};  // at which its scopes opened
+    std::array<chunks::Place, kMaxChunks> place{};
+    bool subscribed = false;
     std::uint64_t stamps = 0;
   };
 
@@ -61,20 +64,25 @@ class ChunkHistory {
   void start(std::uint32_t thread, const ChunkOp& op);
   void work(std::uint32_t thread, const ChunkOp& op);
   void close(std::uint32_t thread, const ChunkOp& op);
+  void close_take(std::uint32_t thread, std::uint32_t chunk);
+  bool writers_done(std::uint32_t chunk) const;
   void tick(std::uint32_t node);
   void deliver(std::uint32_t channel);
   void step(std::uint32_t node, const chunks::Event& event);
   void perform(std::uint32_t node, const chunks::Effects& effects);
   void send(std::uint32_t node, const chunks::Effects& effects, const chunks::Send& send);
   void resume(std::uint32_t node, const chunks::Resume& resume);
+  void took(std::uint32_t thread, const ChunkOp& op, const chunks::Resume& resume);
+  bool allowed(const ChunkOp& op, chunks::Status status) const;
   void learn(std::uint32_t thread, const ChunkOp& op, const chunks::Resume& resume);
   void check_across() const;
   void finish_check();
   void note(std::uint64_t what) { outcome_.hash = (outcome_.hash ^ what) * 0x100000001b3u; }
 
   std::uint32_t index_of(chunks::ChunkId id);
-  ChunkChecker::Words words(std::uint32_t node, std::uint32_t chunk) const {
-    return ChunkChecker::Words(nodes_[node].memory[chunk].words).first(program_->all[chunk].words);
+  Memory& memory(std::uint32_t node, std::uint32_t chunk, chunks::Place place);
+  ChunkChecker::Words words(std::uint32_t node, std::uint32_t chunk, chunks::Place place) {
+    return ChunkChecker::Words(memory(node, chunk, place).words).first(program_->all[chunk].words);
   }
 
   const ChunkProgram* program_ = nullptr;

@@ -47,20 +47,52 @@ constexpr std::string_view kMarks[] = {"OpenHere",
                                        "CreateFindsIt",
                                        "FindWaits",
                                        "FindFails",
-                                       "Mismatch"};
-constexpr std::string_view kMutants[] = {
-    "None",           "GrantAmongReaders", "YieldOpenWrite",     "YieldOpenRead",
-    "YieldKeepsCopy", "YieldWithoutData",  "EvictWithoutData",   "EvictOpenCopy",
-    "UpgradeAsAsked", "GrantEarly",        "ReadKeepsOwner",     "VersionStays",
-    "BlankRead",      "RefusalForgotten",  "CancelAnswersTwice", "WritersTogether"};
+                                       "Mismatch",
+                                       "GrantWriter",
+                                       "SubscribedLate",
+                                       "SubscribeRefused",
+                                       "PushBlocks",
+                                       "PushLeavesOut",
+                                       "WriterCredited",
+                                       "CreditReturned",
+                                       "UpdateNotifies",
+                                       "UpdateAwaited",
+                                       "TakeFindsNothing",
+                                       "VersionsMissed"};
+constexpr std::string_view kMutants[] = {"None",
+                                         "GrantAmongReaders",
+                                         "YieldOpenWrite",
+                                         "YieldOpenRead",
+                                         "YieldKeepsCopy",
+                                         "YieldWithoutData",
+                                         "EvictWithoutData",
+                                         "EvictOpenCopy",
+                                         "UpgradeAsAsked",
+                                         "GrantEarly",
+                                         "ReadKeepsOwner",
+                                         "VersionStays",
+                                         "BlankRead",
+                                         "RefusalForgotten",
+                                         "CancelAnswersTwice",
+                                         "WritersTogether",
+                                         "PublishWithoutCredit",
+                                         "PushWithoutCredit",
+                                         "ForgetLastVersion",
+                                         "BlockLeavesOut",
+                                         "ForgetUnsent",
+                                         "CreditLost",
+                                         "CreditTwice",
+                                         "MissedUncounted",
+                                         "FreeWhileRead"};
 constexpr std::string_view kStatuses[] = {"ok",   "existed",   "unknown",   "mismatch",
-                                          "busy", "timed out", "no memory", "not a scope"};
-constexpr std::string_view kKinds[] = {"find",   "found",      "request", "grant", "refused",
-                                       "cancel", "recall",     "yielded", "evict", "evicted",
-                                       "report", "report end", "serving"};
+                                          "busy", "timed out", "no memory", "not subscribed"};
+constexpr std::string_view kKinds[] = {"find",      "found",       "request", "grant",  "refused",
+                                       "cancel",    "recall",      "yielded", "evict",  "evicted",
+                                       "subscribe", "unsubscribe", "publish", "update", "credit",
+                                       "report",    "report end",  "serving"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
-static_assert(std::size(kStatuses) == static_cast<std::size_t>(Status::kNotAScope) + 1);
+static_assert(std::size(kStatuses) == static_cast<std::size_t>(Status::kNotSubscribed) + 1);
 
 }  // namespace
 

@@ -13,7 +13,8 @@ namespace chunks = protocol::chunks;
 inline constexpr std::uint32_t kMaxChunkNodes = 9;
 inline constexpr std::uint32_t kMaxChunkThreads = 24;
 inline constexpr std::uint32_t kMaxChunks = 6;
-inline constexpr std::uint32_t kMaxWords = 4;  // of a chunk
+inline constexpr std::uint32_t kMaxWords = 4;    // of a chunk
+inline constexpr std::uint32_t kMaxPlaces = 20;  // of a chunk on a node, the home's among them
 
 enum class ChunkOpKind : std::uint8_t {
   kCreate,
@@ -23,7 +24,12 @@ enum class ChunkOpKind : std::uint8_t {
   kOpen,
   kWork,  // in an open scope: looks at all words, or writes the next
   kClose,
-  kDrop,  // the copy leaves memory
+  kSubscribe,  // value: policy, window
+  kUnsubscribe,
+  kTake,  // a reading scope, if a version comes in time
+  kEndTake,
+  kTakeAll,  // takes version after version until nobody writes any more
+  kDrop,     // the copy leaves memory
 };
 
 struct ChunkOp {
@@ -31,6 +37,8 @@ struct ChunkOp {
   std::uint8_t chunk = 0;
   chunks::Mode mode = chunks::Mode::kRead;
   chunks::Wait wait = chunks::Wait::kBlock;
+  chunks::Policy policy = chunks::Policy::kBlock;
+  std::uint32_t window = 1;
   std::uint32_t patience = 0;  // until the deadline; 0: for ever
 };
 
@@ -39,6 +47,8 @@ struct ChunkProgram {
   struct Chunk {
     std::string name;
     std::uint32_t words = 1;
+    chunks::Coherence coherence = chunks::Coherence::kInvalidate;
+    bool pushed() const { return coherence != chunks::Coherence::kInvalidate; }
   };
   std::uint32_t nodes = 4;
   std::uint32_t servers = 1;  // the first nodes

@@ -1,0 +1,284 @@
+// A client's part for pushed chunks: versions in buffers of their own, those that it writes and
+// those that come because it subscribed.
+#include <algorithm>
+
+#include "protocol/chunks/chunk_cache.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace chunks {
+
+// ---- Scopes
+
+bool ChunkCache::allows_pushed(const Copy& copy, Mode mode) {
+  bool current = !copy.held.empty() && copy.held.back().version == copy.version;
+  if (mode == Mode::kRead)
+    return !copy.held.empty() && copy.held.back().version >= copy.seen &&
+           (current || copy.state == State::kInvalid);
+  return copy.state == State::kExclusive && (mode == Mode::kWrite || current);
+}
+
+// There is room at the home for one more version, and here.
+bool ChunkCache::fits_pushed(const Copy& copy, Mode mode) {
+  if (mode == Mode::kRead) return true;
+  auto written = std::count_if(copy.held.begin(), copy.held.end(),
+                               [](const Copy::Held& held) { return held.written; });
+  return !copy.writer && written < kWrittenPlaces &&
+         (copy.credit > 0 || mutant(Mutant::kPublishWithoutCredit));
+}
+
+void ChunkCache::enter_pushed(ChunkId id, Copy& copy, const Copy::Waiter& waiter) {
+  copy.used = ++uses_;
+  if (waiter.mode == Mode::kRead) {
+    Copy::Held& newest = copy.held.back();
+    ++newest.readers;
+    copy.seen = std::max(copy.seen, newest.version);
+    outbox_.resume(waiter.waiter, Status::kOk, id, newest.version, newest.place);
+    return;
+  }
+  copy.writer = true;
+  copy.writing = free_place(id, copy);
+  outbox_.provide(id, copy.bytes, copy.writing);
+  if (waiter.mode == Mode::kReadWrite) outbox_.copy(id, copy.held.back().place, copy.writing);
+  outbox_.resume(waiter.waiter, Status::kOk, id, copy.version, copy.writing);
+}
+
+void ChunkCache::close_pushed(ChunkId id, Copy& copy, const Close& event) {
+  if (event.mode == Mode::kRead) {
+    for (Copy::Held& held : copy.held) {
+      if (held.place != event.place || held.readers == 0) continue;
+      --held.readers;
+      break;
+    }
+  } else if (copy.writer) {
+    copy.writer = false;
+    --copy.credit;
+    ++copy.version;
+    copy.seen = std::max(copy.seen, copy.version);
+    ChunkMessage message{.kind = ChunkKind::kPublish, .chunk = id.value, .version = copy.version};
+    outbox_.send_data(home_of(id, view_), message, copy.writing);
+    keep(copy, {.version = copy.version, .place = copy.writing, .written = true});
+  }
+  tidy(id, copy);
+  pump(id, copy);
+}
+
+bool ChunkCache::granted_pushed(NodeId from, ChunkId id, Copy& copy, const ChunkMessage& message,
+                                Bytes tail) {
+  bool own = from == outbox_.self();
+  bool data = flag(message, wire::kDataFlag);
+  bool exclusive = flag(message, wire::kExclusiveFlag);
+  if (tail.size() != (data && !own ? copy.bytes : 0)) return false;
+  if (copy.pending->exclusive != exclusive || message.turn > kMaxWindow) return false;
+  copy.pending.reset();
+  if (exclusive) {
+    copy.state = State::kExclusive;
+    copy.credit = message.turn;
+    copy.version = message.version;
+  }
+  if (data) {
+    Place place = free_place(id, copy);
+    outbox_.provide(id, copy.bytes, place);
+    outbox_.install(from, id, tail, place);
+    keep(copy, {.version = message.version, .place = place, .snapshot = true});
+  }
+  pump(id, copy);
+  tidy(id, copy);
+  return true;
+}
+
+// ---- Buffers
+
+Place ChunkCache::free_place(ChunkId id, const Copy& copy) const {
+  Place place{0};
+  auto taken = [&] {
+    return outbox_.leaving(id, place) || (copy.writer && copy.writing == place) ||
+           std::any_of(copy.held.begin(), copy.held.end(),
+                       [&](const Copy::Held& held) { return held.place == place; });
+  };
+  while (taken()) ++place.value;
+  return place;
+}
+
+// In the order of versions.
+void ChunkCache::keep(Copy& copy, const Copy::Held& fresh) {
+  auto at = std::upper_bound(
+      copy.held.begin(), copy.held.end(), fresh,
+      [](const Copy::Held& a, const Copy::Held& b) { return a.version < b.version; });
+  copy.held.insert(at, fresh);
+}
+
+// Gives up the buffers that nobody will look at, and tells the home of the room.
+void ChunkCache::tidy(ChunkId id, Copy& copy) {
+  std::uint64_t newest = 0;
+  for (const Copy::Held& held : copy.held)
+    if (held.received()) newest = std::max(newest, held.version);
+  bool base = false;  // what the next version may begin from is kept once
+  for (std::size_t i = copy.held.size(); i-- > 0;) {
+    const Copy::Held& held = copy.held[i];
+    bool is_base = copy.state == State::kExclusive && held.version == copy.version && !base;
+    base |= is_base;
+    bool is_newest = copy.subscribed && held.received() && held.version == newest && newest > 0;
+    if (is_newest) newest = 0;
+    bool kept = is_base || held.readers > 0 || held.fresh || is_newest;
+    if (mutant(Mutant::kFreeWhileRead) && held.readers > 0 && !is_newest && !is_base) kept = false;
+    if (kept) continue;
+    outbox_.discard(id, held.place);
+    copy.held.erase(copy.held.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  if (copy.subscribed) return_credit(id, copy);
+}
+
+void ChunkCache::return_credit(ChunkId id, Copy& copy) {
+  std::uint32_t received = 0;
+  for (const Copy::Held& held : copy.held) received += held.received();
+  std::uint32_t used = received + copy.at_home;
+  std::uint32_t room = copy.window + 1 > used ? copy.window + 1 - used : 0;
+  if (mutant(Mutant::kCreditTwice) && room > 0) ++room;
+  if (room < std::max(1u, copy.window / 2)) return;
+  mark(Mark::kCreditReturned);
+  copy.at_home += room;
+  ChunkMessage message{.kind = ChunkKind::kCredit, .flags = wire::kSubscriberFlag};
+  message.chunk = id.value;
+  message.request = copy.number;
+  message.turn = room;
+  outbox_.send(home_of(id, view_), message);
+}
+
+bool ChunkCache::credited(const ChunkMessage& message) {
+  Copy* copy = find_copy(message.chunk);
+  if (!copy || message.turn > kMaxWindow) return false;
+  if (copy->state != State::kExclusive) return true;  // it was for the right that was given up
+  copy->credit = std::min(copy->credit + message.turn, kMaxWindow);
+  pump(ChunkId{message.chunk}, *copy);
+  return true;
+}
+
+// ---- Subscriptions
+
+void ChunkCache::subscribe(const Subscribe& event) {
+  Copy* copy = find_copy(event.chunk.value);
+  Status status = Status::kOk;
+  if (!copy) {
+    status = Status::kUnknown;
+  } else if (copy->coherence == Coherence::kInvalidate || copy->subscribed || event.window < 1 ||
+             event.window > kMaxWindow) {
+    status = Status::kMismatch;
+  } else {
+    std::uint32_t window = event.policy == Policy::kLatest ? 1 : event.window;
+    copy->subscribed = true;
+    copy->window = window;
+    if (make_room(event.chunk, *copy) != Room::kThere) {
+      mark(Mark::kSubscribeRefused);
+      copy->subscribed = false;
+      status = Status::kNoMemory;
+    } else {
+      copy->at_home = window;
+      copy->block = event.policy == Policy::kBlock;
+      copy->number = next_number_++;
+      copy->taken = 0;
+      send_subscription(event.chunk, *copy);
+    }
+  }
+  outbox_.resume(event.waiter, status, event.chunk);
+}
+
+void ChunkCache::send_subscription(ChunkId id, const Copy& copy) {
+  ChunkMessage message{.kind = ChunkKind::kSubscribe, .chunk = id.value};
+  message.flags = copy.block ? wire::kBlockFlag : 0;
+  message.seen = copy.taken;
+  message.request = copy.number;
+  message.turn = copy.at_home;
+  outbox_.send(home_of(id, view_), message);
+}
+
+void ChunkCache::unsubscribe(ChunkId id) {
+  Copy* copy = find_copy(id.value);
+  if (!copy || !copy->subscribed) return;
+  copy->subscribed = false;
+  for (Copy::Held& held : copy->held) {
+    held.snapshot |= held.received();
+    held.fresh = false;
+  }
+  for (const Copy::Taker& taker : copy->takers)
+    outbox_.resume(taker.waiter, Status::kNotSubscribed, id);
+  copy->takers.clear();
+  outbox_.send(home_of(id, view_), {.kind = ChunkKind::kUnsubscribe, .chunk = id.value});
+  tidy(id, *copy);
+  recount(*copy);
+  wake_starved();
+}
+
+void ChunkCache::take(const Take& event) {
+  Copy* copy = find_copy(event.chunk.value);
+  if (!copy || !copy->subscribed) {
+    outbox_.resume(event.waiter, Status::kNotSubscribed, event.chunk);
+    return;
+  }
+  copy->takers.push_back({event.waiter, event.deadline_ns});
+  serve_takers(event.chunk, *copy);
+  if (event.wait == Wait::kTry && !copy->takers.empty() &&
+      copy->takers.back().waiter == event.waiter) {
+    mark(Mark::kTakeFindsNothing);
+    copy->takers.pop_back();
+    outbox_.resume(event.waiter, Status::kBusy, event.chunk);
+  }
+}
+
+void ChunkCache::serve_takers(ChunkId id, Copy& copy) {
+  for (Copy::Held& held : copy.held) {
+    if (copy.takers.empty()) return;
+    if (!held.fresh) continue;
+    held.fresh = false;
+    ++held.readers;
+    std::uint64_t missed = copy.taken == 0 ? 0 : held.version - copy.taken - 1;
+    if (missed > 0) mark(Mark::kVersionsMissed);
+    if (mutant(Mutant::kMissedUncounted)) missed = 0;
+    copy.taken = held.version;
+    copy.seen = std::max(copy.seen, held.version);
+    outbox_.resume(copy.takers.front().waiter, Status::kOk, id, held.version, held.place, missed);
+    copy.takers.pop_front();
+  }
+}
+
+bool ChunkCache::updated(NodeId from, const ChunkMessage& message, Bytes tail) {
+  Copy* copy = find_copy(message.chunk);
+  if (!copy) return false;
+  ChunkId id{message.chunk};
+  if (!copy->subscribed || copy->number != message.request) return true;  // ended meanwhile
+  bool own = from == outbox_.self();
+  bool early = copy->at_home == 0 && !mutant(Mutant::kPushWithoutCredit);
+  std::uint64_t last = copy->taken;
+  for (const Copy::Held& held : copy->held)
+    if (held.fresh) last = held.version;
+  if (early || message.version <= last || tail.size() != (own ? 0 : copy->bytes)) return false;
+  if (copy->at_home > 0) --copy->at_home;
+  Place place = free_place(id, *copy);
+  outbox_.provide(id, copy->bytes, place);
+  outbox_.install(from, id, tail, place);
+  keep(*copy, {.version = message.version, .place = place, .fresh = true});
+  if (copy->takers.empty()) {
+    mark(Mark::kUpdateNotifies);
+    outbox_.notify(id, message.version);
+  } else {
+    mark(Mark::kUpdateAwaited);
+  }
+  serve_takers(id, *copy);
+  tidy(id, *copy);
+  pump(id, *copy);
+  return true;
+}
+
+void ChunkCache::check_pushed(const Copy& copy) {
+  std::uint32_t received = 0;
+  for (const Copy::Held& held : copy.held) received += held.received();
+  TERRANE_CHECK(received + copy.at_home <= copy.window + 1 || !copy.subscribed,
+                "no more versions come than there is room for");
+  TERRANE_CHECK((copy.held.size() + copy.writer) * copy.bytes <= copy.counted,
+                "all that is held is counted");
+  TERRANE_CHECK(!copy.writer || copy.state == State::kExclusive, "who writes may write");
+}
+
+}  // namespace chunks
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol
