@@ -131,6 +131,11 @@ void add_node_options(CLI::App& run_app, RunOptions& options) {
       .add_option("--check", options.check, "Check every call of OpenSHMEM programs, at some cost")
       ->check(CLI::IsMember({"shmem"}))
       ->type_name("WHAT");
+  run_app
+      .add_option("--debug", options.debug,
+                  "Nodes wait for a debugger (wait), or each has gdb in a terminal (gdb)")
+      ->check(CLI::IsMember({"wait", "gdb"}))
+      ->type_name("HOW");
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "bootstrap/message.h"
 #include "tools/launch/limits.h"
+#include "tools/run_debug.h"
 #include "tools/run_hosts.h"
 
 namespace terrane::tools {
@@ -110,6 +111,7 @@ base::Result<PlannedRun> plan_run(const RunOptions& options, const CommandContex
   if (auto chosen = choose_hosts(options, run); !chosen) return chosen.error();
   if (auto added = add_times(options, plan); !added) return added.error();
   if (plan.engine != StartEngine::kLocal) add_own_variables(plan.program);
+  if (auto added = plan_debugging(options, plan); !added) return added.error();
   if (auto added = add_settings(options, plan.program); !added) return added.error();
   if (context.program.empty()) {
     return base::error("no program given: {} -n {} PROGRAM [ARGUMENTS]", context.run_name,

@@ -33,12 +33,13 @@ struct HostPlan {
   std::string job_name;  // TERRANE_JOB
   bool tag_output = false;
   bool bind_to_core = false;
+  bool hold = false;               // each node waits for a debugger before it executes the program
   std::uint64_t heartbeat_ms = 0;  // without a sign of life for so long, a host is dead; 0: never
   std::vector<PeerAddress> peers;  // by host; empty where there is one host only
 
   auto fields() {
     return std::tie(map.names, map.host_of, host, path, argv, environment, folder, job_name,
-                    tag_output, bind_to_core, heartbeat_ms, peers);
+                    tag_output, bind_to_core, hold, heartbeat_ms, peers);
   }
   bool operator==(const HostPlan&) const = default;
 };

@@ -20,6 +20,7 @@ HostPlan sample_plan() {
   plan.folder = "/tmp";
   plan.job_name = "1.2";
   plan.tag_output = true;
+  plan.hold = true;
   plan.heartbeat_ms = 1000;
   plan.peers = {{"", 7}, {"10.0.0.2", 65535}};
   return plan;

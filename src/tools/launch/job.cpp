@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/overloaded.h"
+#include "tools/launch/debugger.h"
 #include "tools/launch/forwarded_signals.h"
 
 namespace terrane::tools {
@@ -65,10 +66,7 @@ bool Job::on_event(std::uint32_t host, const HostEvent& event) {
           [this](const event::NodeStarted& one) {
             if (std::exchange(nodes_[one.node.value].started, true)) return;
             ++running_;
-            if (plan_.verbose) {
-              outlet_.say(fmt::format("node {} is process {} on {}", one.node.value, one.pid,
-                                      host_name(one.node.value)));
-            }
+            tell_of_start(one.node.value, one.pid);
           },
           [this](const event::NodeJoined& one) {
             if (std::exchange(nodes_[one.node.value].joined, true)) return;
@@ -97,6 +95,16 @@ bool Job::on_event(std::uint32_t host, const HostEvent& event) {
       },
       event);
   return true;
+}
+
+void Job::tell_of_start(std::uint32_t node, std::int32_t pid) {
+  const std::string& host = host_name(node);
+  if (plan_.program.hold && plan_.terminal.empty()) {
+    outlet_.say(fmt::format("node {} (process {} on {}) waits for a debugger: {}", node, pid, host,
+                            in_shell_words(debugger_words(pid))));
+  } else if (plan_.verbose) {
+    outlet_.say(fmt::format("node {} is process {} on {}", node, pid, host));
+  }
 }
 
 void Job::tell_all(const HostCommand& command) {

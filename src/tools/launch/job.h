@@ -47,6 +47,7 @@ class Job {
   // No host has anything left of the job.
   bool ended() const { return hosts_running_ == 0; }
   bool all_nodes_ended() const;
+  bool has_joined(NodeId node) const { return nodes_[node.value].joined; }
   bool is_ending() const { return stage_ != Stage::kRunning; }
   int exit_code() const { return exit_code_; }
 
@@ -58,6 +59,7 @@ class Job {
   };
 
   bool belongs(std::uint32_t host, NodeId node) const;
+  void tell_of_start(std::uint32_t node, std::int32_t pid);
   void tell_all(const HostCommand& command);
   void host_ended(std::uint32_t host);
   void node_ended(std::uint32_t node);

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "tools/launch/children.h"
+#include "tools/launch/debug_terminals.h"
 #include "tools/launch/forwarded_signals.h"
 #include "tools/launch/guard.h"
 #include "tools/launch/guard_link.h"
@@ -36,6 +37,9 @@ class JobEngine final : HostListener, JobOutlet {
                 .on_gone = [this] { guard_gone(); },
                 .on_stopped = [this] { guard_stopped(); }}),
         job_(plan, loop, *this),
+        terminals_(
+            plan, children_, inheritance_, [this](NodeId node) { return job_.has_joined(node); },
+            [this](const std::string& sentence) { job_.fail(kExitFailure, sentence); }),
         door_(door) {}
 
   base::Result<> start() {
@@ -69,7 +73,7 @@ class JobEngine final : HostListener, JobOutlet {
             .on_start_failed =
                 [this](const std::string& sentence) { abort_start(kExitFailure, sentence); },
             .on_event = [this](std::uint32_t host,
-                               const HostEvent& event) { return job_.on_event(host, event); },
+                               const HostEvent& event) { return take_event(host, event); },
             .on_lost = [this](std::uint32_t host, Death cause) { on_lost(host, std::move(cause)); },
             .on_notice = [this](const std::string& line) { say(line); }});
     if (auto started = hub_->start(); !started || !door_) return started;
@@ -174,7 +178,16 @@ class JobEngine final : HostListener, JobOutlet {
                           static_cast<double>(plan_.program.heartbeat_ms) / 1000));
   }
 
-  void on_event(std::uint32_t host, HostEvent event) override { job_.on_event(host, event); }
+  bool take_event(std::uint32_t host, const HostEvent& event) {
+    bool makes_sense = job_.on_event(host, event);
+    const auto* started = std::get_if<event::NodeStarted>(&event);
+    if (makes_sense && started && !plan_.terminal.empty()) {
+      terminals_.open(started->node, host, started->pid);
+    }
+    return makes_sense;
+  }
+
+  void on_event(std::uint32_t host, HostEvent event) override { take_event(host, event); }
   void tell(std::uint32_t host, const HostCommand& command) override {
     if (static_cast<std::int32_t>(host) != plan_.own_host) {
       hub_->tell(host, command);
@@ -191,6 +204,7 @@ class JobEngine final : HostListener, JobOutlet {
   Children children_;
   GuardLink guard_;
   Job job_;
+  DebugTerminals terminals_;
   std::optional<Hub> hub_;  // where there are other hosts
   HostPlan own_plan_;
   std::optional<HostPart> part_;

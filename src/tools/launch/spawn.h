@@ -40,7 +40,7 @@ struct StartError {
 };
 
 // Forks and executes one node: leader of its own process group, killed by the kernel when this
-// process dies.
+// process dies. Where the plan says so, it waits for a debugger before it executes the program.
 base::Result<pid_t> spawn_node(const NodeStart& start);
 
 // The environment of a node ("NAME=value"): the launcher's own, without another job's variables,
