@@ -66,12 +66,15 @@ void collect(Team& team, void* dest, const void* source, std::uint64_t bytes) {
   std::vector<std::uint64_t> sizes = exchange_sizes(team, bytes);
   std::vector<std::uint64_t> starts(team.size());
   std::uint64_t total = 0, largest = 0;
+  bool all_have = true;
   for (std::uint32_t member = 0; member < team.size(); ++member) {
     starts[member] = total;
     total += sizes[member];
     largest = std::max(largest, sizes[member]);
+    all_have = all_have && sizes[member] != 0;
   }
-  if (team.choose(Collective::kCollect, largest) == Algorithm::kPut) {
+  // Who has nothing need not say where: only the others know where their sources lie.
+  if (!all_have || team.choose(Collective::kCollect, largest) == Algorithm::kPut) {
     SymmetricAddress to = symmetric(team, dest, total, "dest");
     return put_to_all(team, to + starts[team.self()], source, bytes);
   }
