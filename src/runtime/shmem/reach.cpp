@@ -92,6 +92,9 @@ Word Reach::atomic(NodeId pe, SymmetricAddress word, transport::AtomicOp op, Wor
       must(*world_, pe, world_->transport().atomic_fetch(pe, remote(word), what)));
 }
 
+std::uint64_t Reach::fetch(NodeId pe, SymmetricAddress word) const {
+  return world_->memory().in_reach(pe) ? load(pe, word) : fetch_or(pe, word, 0);
+}
 std::uint64_t Reach::fetch_or(NodeId pe, SymmetricAddress word, std::uint64_t bits) const {
   return atomic<std::uint64_t>(pe, word, transport::AtomicOp::kOr, bits);
 }

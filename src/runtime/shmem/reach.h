@@ -38,6 +38,9 @@ class Reach {
   void post(NodeId pe, SymmetricAddress word, std::uint64_t value) const;
   std::uint64_t load(NodeId pe, SymmetricAddress word) const;
 
+  // Of a word that others change by atomics meanwhile.
+  std::uint64_t fetch(NodeId pe, SymmetricAddress word) const;
+
   // Atomics give what was there before.
   std::uint64_t fetch_or(NodeId pe, SymmetricAddress word, std::uint64_t bits) const;
   std::uint64_t fetch_and(NodeId pe, SymmetricAddress word, std::uint64_t bits) const;

@@ -101,7 +101,7 @@ std::optional<TeamShape> Teams::part_of(const TeamShape& parent, std::int64_t st
 std::uint64_t Teams::taken_word(const TeamShape& shape, std::uint32_t word) {
   std::uint64_t taken = word == 0 ? kReserved : 0;
   for (std::uint32_t member = 0; member < shape.size; ++member) {
-    taken |= reach_.load(shape.world_pe(member), taken_place(word * 64));
+    taken |= reach_.fetch(shape.world_pe(member), taken_place(word * 64));
   }
   return taken;
 }
