@@ -66,7 +66,8 @@ class Statics {
   Statics() = default;
   base::Result<> start();
   base::Result<> take(const platform::WritablePages& pages, std::uint64_t offset);
-  void copy_present(const Taken& one) const;
+  // False: it could not be read.
+  bool copy_present(const Taken& one) const;
 
   std::string error_;
   base::UniqueFd fd_;
