@@ -24,7 +24,7 @@ namespace sides = terrane::bench::sides;
 
 constexpr std::size_t kBytes = std::size_t{1} << 20;
 constexpr int kTurns = 9;
-constexpr int kCalls = 300, kStreamed = 24;  // in a sample
+constexpr int kCalls = 1000, kStreamed = 48;  // in a sample: longer than waiting PEs poll
 
 // What PE 1 does until the next command.
 enum Command : long { kPolls = 1, kComputes, kServesUcx, kEnds };

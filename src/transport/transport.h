@@ -80,6 +80,9 @@ class Transport : public OneSided {
   // True when poll() would have something to do. Cheap beside a poll; may be wrong for a moment,
   // never for good. While a thread attends it may always be true: who polls anyway asks by polling.
   virtual bool pending() const = 0;
+  // Grows whenever something has come from another host or moved on toward it, be it a message or a
+  // part of a one-sided call: more is likely to follow soon. Stays 0 where nothing has to be moved.
+  virtual std::uint64_t moves() const { return 0; }
   // Sleeps until there may be something to poll, or timeout_ns has passed, or interrupt() was
   // called. While nobody sleeps, senders pay no system call to wake anyone.
   virtual void sleep(std::uint64_t timeout_ns) = 0;

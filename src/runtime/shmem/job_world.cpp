@@ -234,12 +234,17 @@ void JobWorld::fail(std::string_view sentence) {
   std::abort();
 }
 
-void JobWorld::nap(std::uint64_t& nap_ns) {
+bool JobWorld::nap(std::uint64_t& nap_ns) {
   nap_ns = std::clamp(nap_ns * 2, kFirstNapNs, kLongestNapNs);
   look_for_deaths();
-  if (far_) return far_->sleep(nap_ns);
+  if (far_) {
+    std::uint64_t moves = transport_->moves();
+    far_->sleep(nap_ns);
+    return transport_->moves() != moves;
+  }
   timespec time{0, static_cast<long>(nap_ns)};
   ::nanosleep(&time, nullptr);
+  return false;
 }
 
 // Where the launcher lets the job go on without a PE, who waits would wait for ever.

@@ -63,7 +63,7 @@ class JobWorld final : public World, private Statics::Places, private WorldWords
   [[noreturn]] void fail(std::string_view sentence) override;
 
  protected:
-  void nap(std::uint64_t& nap_ns) override;
+  bool nap(std::uint64_t& nap_ns) override;
   void attend(bool attends) override { attends ? far_->attend() : far_->unattend(); }
 
  private:

@@ -79,7 +79,7 @@ class TestTransport final : public transport::Transport {
   TestMachine* machine_;
 };
 
-class TestWorld final : public World, private SymmetricMemory {
+class TestWorld : public World, private SymmetricMemory {
  public:
   TestWorld(TestMachine& machine, NodeId self)
       : machine_(&machine), self_(self), transport_(machine) {}
@@ -109,6 +109,12 @@ class TestWorld final : public World, private SymmetricMemory {
   }
   std::uint64_t progressed() const { return progressed_; }
 
+ protected:
+  bool nap(std::uint64_t&) override {
+    std::this_thread::yield();
+    return false;
+  }
+
  private:
   std::optional<SymmetricAddress> locate(const void* address, std::uint64_t bytes) const override {
     auto offset = static_cast<std::uint64_t>(static_cast<const std::byte*>(address) -
@@ -122,7 +128,6 @@ class TestWorld final : public World, private SymmetricMemory {
   bool in_reach(NodeId pe) const override {
     return machine_->host_of(pe) == machine_->host_of(self_);
   }
-  void nap(std::uint64_t&) override { std::this_thread::yield(); }
 
   TestMachine* machine_;
   NodeId self_;

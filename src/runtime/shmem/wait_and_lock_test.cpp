@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <vector>
 
 #include "runtime/shmem/lock.h"
 #include "runtime/shmem/test_world.h"
@@ -101,6 +102,32 @@ TEST(WaitTest, AWaitEndsWhenAnotherPeChangesTheWord) {
       EXPECT_EQ(pe.world.progressed() > 0, setting.host_of[1] == 1);
     });
   }
+}
+
+// One whose naps end as told.
+class NappingWorld final : public TestWorld {
+ public:
+  using TestWorld::TestWorld;
+
+  std::vector<bool> woken;               // by another host, nap after nap
+  std::vector<std::uint64_t> looked_at;  // at each nap: progress() calls so far
+
+ protected:
+  bool nap(std::uint64_t&) override {
+    looked_at.push_back(progressed());
+    return looked_at.size() <= woken.size() && woken[looked_at.size() - 1];
+  }
+};
+
+TEST(WaitTest, WhomAnotherHostHasWokenPollsForAWhileBeforeItSleepsAgain) {
+  TestMachine machine({0, 1});
+  NappingWorld world(machine, NodeId{0});
+  world.woken = {false, true, false};
+  world.wait_until([&] { return world.looked_at.size() == 4; });
+  ASSERT_EQ(world.looked_at.size(), 4u);
+  EXPECT_EQ(world.looked_at[1] - world.looked_at[0], 1u);  // nobody came: sleeps on
+  EXPECT_GT(world.looked_at[2] - world.looked_at[1], 10u);
+  EXPECT_EQ(world.looked_at[3] - world.looked_at[2], 1u);
 }
 
 TEST(LockTest, OneAtATimeHoldsALock) {

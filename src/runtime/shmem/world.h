@@ -41,7 +41,8 @@ class World {
   [[noreturn]] virtual void fail(std::string_view sentence) = 0;
 
   // Returns once `ready()` is true. Spins, yields, then sleeps in steps that grow to 1 ms: the
-  // words that programs wait for are changed by plain stores, which wake nobody.
+  // words that programs wait for are changed by plain stores, which wake nobody. Whom another host
+  // has woken spins and yields again: what comes next is on its way.
   template <typename Ready>
   void wait_until(Ready ready) {
     if (ready()) return;
@@ -51,14 +52,17 @@ class World {
     if (far) attend(true);
     while (!ready()) {
       if (far) progress();
-      if (!backoff.pause()) nap(nap_ns);
+      if (backoff.pause() || !nap(nap_ns)) continue;
+      backoff = {};
+      nap_ns = 0;
     }
     if (far) attend(false);
   }
 
  protected:
-  // Sleeps, longer each time; ends early when another host wants something.
-  virtual void nap(std::uint64_t& nap_ns) = 0;
+  // Sleeps, longer each time; ends early for a message. True when another host has wanted something
+  // meanwhile.
+  virtual bool nap(std::uint64_t& nap_ns) = 0;
   // From now on this thread calls progress() again and again, or no longer does: senders of other
   // hosts then need not wake anybody here.
   virtual void attend(bool) {}

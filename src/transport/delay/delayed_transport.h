@@ -26,6 +26,7 @@ class DelayedTransport final : public Transport, private Receiver {
   void send(NodeId to, Bytes head, Bytes tail) override;
   std::size_t poll(Receiver& receiver) override;
   bool pending() const override { return is_due() || inner_->pending(); }
+  std::uint64_t moves() const override { return inner_->moves(); }
   void sleep(std::uint64_t timeout_ns) override;
   void attend() override;
   bool unattend() override;

@@ -25,6 +25,7 @@ class MixedTransport final : public Transport {
   void send(NodeId to, Bytes head, Bytes tail) override;
   std::size_t poll(Receiver& receiver) override;
   bool pending() const override;
+  std::uint64_t moves() const override { return far_->moves(); }
   void sleep(std::uint64_t timeout_ns) override { room_.sleep(timeout_ns); }
   void attend() override;
   bool unattend() override;

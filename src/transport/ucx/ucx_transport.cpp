@@ -144,7 +144,7 @@ std::size_t UcxTransport::poll(Receiver& receiver) {
 }
 
 void UcxTransport::progress() {
-  worker_->progress();
+  if (worker_->progress() != 0) moves_.fetch_add(1, std::memory_order_relaxed);
   if (outbox_.has_queued()) outbox_.advance();
   if (inbox_.has_notices()) answer_notices();
 }

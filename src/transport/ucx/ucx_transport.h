@@ -45,6 +45,7 @@ class UcxTransport final : public PartTransport {
   std::size_t poll(Receiver& receiver) override;
   bool pending() const override;
   void sleep(std::uint64_t timeout_ns) override { room_.sleep(timeout_ns); }
+  std::uint64_t moves() const override { return moves_.load(std::memory_order_relaxed); }
   void attend() override { room_.attend(); }
   bool unattend() override {
     return room_.unattend() || inbox_.has_deliverable() || self_queued_.load() != 0;
@@ -117,6 +118,7 @@ class UcxTransport final : public PartTransport {
   MessageQueue to_self_;
   MessageQueue from_self_;  // by the thread that is inside the worker
   std::atomic<std::uint64_t> self_queued_{0};
+  std::atomic<std::uint64_t> moves_{0};
 };
 
 }  // namespace terrane::transport::ucx
