@@ -34,7 +34,7 @@ class Machine {
     ChunkId chunk{std::uint64_t{reader.below(3)} << 52 | reader.below(3)};
     auto mode = static_cast<Mode>(reader.below(3));
     WaiterId waiter{1};
-    switch (reader.below(9)) {
+    switch (reader.below(10)) {
       case 0:
         return step(
             Create{name, reader.below(40), static_cast<Coherence>(reader.below(3)), waiter});
@@ -53,6 +53,12 @@ class Machine {
         return step(Unsubscribe{chunk});
       case 7:
         return step(Take{chunk, static_cast<Wait>(reader.below(2)), 50, waiter});
+      case 8:  // a server dies, and this node succeeds it
+        if (view_.epoch > 1) return;
+        view_.epoch = 2;
+        view_.members.erase(view_.members.begin());
+        view_.slots[0] = {kSelf, 2};
+        return step(ViewChanged{&view_});
       default:
         return step(Elapsed{reader.below(100)});
     }
@@ -80,7 +86,8 @@ void run_one(std::span<const std::byte> input) {
       machine.act(reader);
       continue;
     }
-    NodeId from{reader.below(2) * 2};
+    NodeId from{reader.below(2) + 2 * reader.below(2)};
+    if (from == kSelf) from = NodeId{0};
     machine.receive(from, reader.take_part());
   }
 }
@@ -91,11 +98,11 @@ std::vector<Input> seeds() {
   for (std::uint32_t kind = 128; kind <= static_cast<std::uint32_t>(ChunkKind::kServing); ++kind) {
     InputWriter writer;
     for (std::uint32_t i = 0; i < 24; ++i) {
-      for (std::uint32_t byte : {0u, i % kNames, i % 3, 0u, (i + kind) % 3, i % 9, 8u})
+      for (std::uint32_t byte : {0u, i % kNames, i % 3, 0u, (i + kind) % 3, i % 10, 8u})
         writer.byte(byte);
       ChunkMessage message{.kind = static_cast<ChunkKind>(i % 2 ? kind : 128 + i % 18)};
       message.flags = static_cast<std::uint8_t>(1u << i % 8);
-      message.epoch = 1;
+      message.epoch = 1 + i / 12;
       message.chunk = message.kind == ChunkKind::kFind ? 1 : std::uint64_t{i % 3} << 52;
       message.bytes = 8;
       message.request = 1 + i / 4;
@@ -103,7 +110,7 @@ std::vector<Input> seeds() {
       std::vector<std::byte> bytes;
       wire::put(bytes, message);
       bytes.resize(bytes.size() + (i % 3 ? 8 : 0), std::byte{'n'});
-      writer.byte(kFromPeer).byte(i % 2).part(bytes);
+      writer.byte(kFromPeer).byte(i % 2).byte(i / 2).part(bytes);
     }
     all.push_back(writer.input());
   }

@@ -30,6 +30,8 @@ bool ChunkCache::received(NodeId from, const ChunkMessage& message, Bytes tail) 
       return recalled(from, message);
     case ChunkKind::kEvicted:
       return evicted(message);
+    case ChunkKind::kServing:
+      return serving(from, message);
     case ChunkKind::kUpdate:
       return updated(from, message, tail);
     case ChunkKind::kCredit:
@@ -78,7 +80,7 @@ bool ChunkCache::found(NodeId from, const ChunkMessage& message) {
   if (status == Status::kOk) {
     bool owner = flag(message, wire::kExclusiveFlag);
     if (home_of(id, view_) != from || (owner && !ask.creates)) return false;
-    if (!learn(id, message, owner)) return false;
+    if (!learn(id, message, ask.name, owner)) return false;
     if (ask.creates && !flag(message, wire::kCreatedFlag)) status = Status::kExisted;
   }
   asks_.erase(at);
@@ -87,12 +89,14 @@ bool ChunkCache::found(NodeId from, const ChunkMessage& message) {
 }
 
 // False: it cannot be.
-bool ChunkCache::learn(ChunkId id, const ChunkMessage& message, bool owner) {
+bool ChunkCache::learn(ChunkId id, const ChunkMessage& message, const std::string& name,
+                       bool owner) {
   if (message.bytes > kMaxChunkBytes || message.coherence > static_cast<int>(Coherence::kStream))
     return false;
   auto [at, fresh] = copies_.try_emplace(id.value);
   Copy& copy = at->second;
   if (!fresh) return !owner && copy.bytes == message.bytes;
+  copy.name = name;
   copy.bytes = message.bytes;
   copy.coherence = static_cast<Coherence>(message.coherence);
   if (!owner) return true;
@@ -125,7 +129,7 @@ bool ChunkCache::fits(const Copy& copy, Mode mode) {
 
 void ChunkCache::open(const Open& event) {
   Copy* copy = find_copy(event.chunk.value);
-  if (!copy) {
+  if (!copy || copy->gone) {
     outbox_.resume(event.waiter, Status::kUnknown, event.chunk);
     return;
   }
@@ -331,7 +335,7 @@ bool ChunkCache::recalled(NodeId from, const ChunkMessage& message) {
 
 bool ChunkCache::can_yield(const Copy& copy, RecallMode mode) const {
   if (copy.writer && !mutant(Mutant::kYieldOpenWrite)) return false;
-  return mode == RecallMode::kShare || copy.readers == 0 || mutant(Mutant::kYieldOpenRead);
+  return mode != RecallMode::kDrop || copy.readers == 0 || mutant(Mutant::kYieldOpenRead);
 }
 
 void ChunkCache::yield(ChunkId id, Copy& copy, RecallMode mode, std::uint32_t turn) {
@@ -339,6 +343,11 @@ void ChunkCache::yield(ChunkId id, Copy& copy, RecallMode mode, std::uint32_t tu
   answer.chunk = id.value;
   answer.turn = turn;
   answer.version = copy.version;
+  if (mode == RecallMode::kCopy) {
+    if (copy.has_bytes) answer.flags = wire::kDataFlag;
+    if (copy.has_bytes) return outbox_.send_data(home_of(id, view_), answer);
+    return outbox_.send(home_of(id, view_), answer);
+  }
   bool dirty = copy.state == State::kModified;
   // A blank copy has nothing to share.
   if (copy.state == State::kInvalid || copy.blank) {
@@ -367,11 +376,14 @@ void ChunkCache::yield(ChunkId id, Copy& copy, RecallMode mode, std::uint32_t tu
 
 void ChunkCache::drop(ChunkId chunk) {
   Copy* copy = find_copy(chunk.value);
-  if (copy && evictable(*copy)) evict(chunk, *copy);
+  if (copy && evictable(chunk, *copy)) evict(chunk, *copy);
   wake_starved();
 }
 
-bool ChunkCache::evictable(const Copy& copy) {
+bool ChunkCache::evictable(ChunkId id, const Copy& copy) const {
+  bool needed =
+      std::find(rebuilding_.begin(), rebuilding_.end(), id.value >> 52) != rebuilding_.end();
+  if (needed && !mutant(Mutant::kDropBeforeServing)) return false;
   if (copy.pushed()) {
     bool used = copy.subscribed || copy.writer || copy.pending || copy.due || !copy.waiters.empty();
     for (const Copy::Held& held : copy.held) used |= held.readers > 0;
@@ -430,7 +442,7 @@ ChunkCache::Room ChunkCache::make_room(ChunkId id, Copy& copy) {
     std::uint64_t oldest = 0;
     Copy* victim = nullptr;
     for (auto& [other_id, other] : copies_) {
-      if (&other == &copy || other.counted == 0 || !evictable(other)) continue;
+      if (&other == &copy || other.counted == 0 || !evictable(ChunkId{other_id}, other)) continue;
       if (victim && other.used >= victim->used) continue;
       victim = &other;
       oldest = other_id;

@@ -29,6 +29,9 @@ class ChunkCache {
   void take(const Take& event);
   void drop(ChunkId chunk);
   void elapsed(std::uint64_t now_ns);
+  // The view has changed; `before`: the epoch of the one before it. Tells new homes what this node
+  // has, and asks them what it had asked the old ones.
+  void view_changed(std::uint32_t before);
   // From a server, also this node's own; false: malformed.
   bool received(NodeId from, const ChunkMessage& message, Bytes tail);
 
@@ -36,6 +39,8 @@ class ChunkCache {
   std::uint64_t next_deadline_ns() const;
 
   struct Copy {
+    std::string name;
+    bool gone = false;  // a pushed chunk whose home has died
     std::uint64_t bytes = 0;
     Coherence coherence = Coherence::kInvalidate;
     State state = State::kInvalid;
@@ -115,11 +120,14 @@ class ChunkCache {
 
   void send_ask(const Ask& ask);
   bool found(NodeId from, const ChunkMessage& message);
-  bool learn(ChunkId id, const ChunkMessage& message, bool owner);
+  bool learn(ChunkId id, const ChunkMessage& message, const std::string& name, bool owner);
   bool granted(NodeId from, const ChunkMessage& message, Bytes tail);
   bool refused(const ChunkMessage& message);
   bool recalled(NodeId from, const ChunkMessage& message);
   bool evicted(const ChunkMessage& message);
+  bool serving(NodeId from, const ChunkMessage& message);
+  void lose_home(ChunkId id, Copy& copy);
+  void lose_pushed(ChunkId id, Copy& copy);
   Copy* find_copy(std::uint64_t chunk);
 
   bool own(ChunkId chunk) const { return home_of(chunk, view_) == outbox_.self(); }
@@ -147,7 +155,7 @@ class ChunkCache {
   bool can_yield(const Copy& copy, wire::RecallMode mode) const;
   void yield(ChunkId id, Copy& copy, wire::RecallMode mode, std::uint32_t turn);
   void evict(ChunkId id, Copy& copy);
-  static bool evictable(const Copy& copy);
+  bool evictable(ChunkId id, const Copy& copy) const;
 
   // Memory. kSoon: there will be some once evictions are over.
   enum class Room : std::uint8_t { kThere, kSoon, kNone };
@@ -166,7 +174,8 @@ class ChunkCache {
   ChunkOutbox& outbox_;
   std::map<std::uint64_t, Copy> copies_;
   std::vector<Ask> asks_;
-  std::vector<std::uint64_t> starved_;  // chunks whose front waiter waits for memory
+  std::vector<std::uint64_t> starved_;     // chunks whose front waiter waits for memory
+  std::vector<std::uint32_t> rebuilding_;  // slots whose new homes may still need our copies
   std::uint32_t next_number_ = 1;
   std::uint64_t uses_ = 0;
 };

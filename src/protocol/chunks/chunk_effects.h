@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -189,12 +190,23 @@ struct CopyBytes {
   Place from;
   Place to;
 };
+// Told by a home: the newest version of a chunk may have died with the nodes that had it. What was
+// version `from` is version `version` from now on; kNothing: there was no copy left, and it holds
+// zeros, or is gone where it is a pushed one.
+struct Lost {
+  static constexpr std::uint64_t kNothing = ~0ull;
+  ChunkId chunk;
+  std::string name;
+  std::uint64_t from;
+  std::uint64_t version;
+};
 struct Malformed {
   NodeId from;
 };  // close that peer
 
 struct Effects {
-  std::vector<std::variant<Send, Resume, Notify, Provide, Install, CopyBytes, Discard, Malformed>>
+  std::vector<
+      std::variant<Send, Resume, Notify, Provide, Install, CopyBytes, Discard, Lost, Malformed>>
       list;
   std::vector<std::byte> bytes;
 

@@ -50,8 +50,27 @@ const ChunkHome::Entry* ChunkHome::entry(ChunkId chunk) const {
   return at == entries_.end() ? nullptr : &at->second;
 }
 
+bool ChunkHome::rebuilding(ChunkId chunk) const {
+  auto at = rebuilds_.find(static_cast<std::uint32_t>(chunk.value >> kSlotShift));
+  return at != rebuilds_.end() && !at->second.awaited.empty();
+}
+
 bool ChunkHome::received(NodeId from, const ChunkMessage& message, Bytes tail) {
+  bool names_slot = message.kind == ChunkKind::kFind || message.kind == ChunkKind::kReportEnd;
+  std::uint64_t slot = names_slot ? message.chunk : message.chunk >> kSlotShift;
+  bool reports = message.kind == ChunkKind::kReport || message.kind == ChunkKind::kReportEnd;
+  if (!reports && rebuilding(ChunkId{slot << kSlotShift}) &&
+      !mutant(Mutant::kAnswerBeforeReports)) {
+    mark(Mark::kRebuildDefers);
+    rebuilds_[static_cast<std::uint32_t>(slot)].deferred.push_back(
+        {from, message, {tail.begin(), tail.end()}});
+    return true;
+  }
   switch (message.kind) {
+    case ChunkKind::kReport:
+      return report(from, message, tail);
+    case ChunkKind::kReportEnd:
+      return report_end(from, message);
     case ChunkKind::kFind:
       return find(from, message, tail);
     case ChunkKind::kRequest:
@@ -154,7 +173,7 @@ bool ChunkHome::request(NodeId from, const ChunkMessage& message) {
     return true;
   }
   Entry& entry = at->second;
-  bool again = entry.active && entry.serving.node == from;
+  bool again = entry.active && !entry.fetching && entry.serving.node == from;
   for (const Entry::Request& other : entry.queue) again |= other.node == from;
   bool snapshot = !entry.kept.empty() && (message.flags & wire::kExclusiveFlag) == 0;
   if (again || (entry.owner == from && !snapshot)) return false;
@@ -171,7 +190,8 @@ bool ChunkHome::cancel(NodeId from, const ChunkMessage& message) {
   auto at = entries_.find(message.chunk);
   if (at == entries_.end()) return true;
   Entry& entry = at->second;
-  if (entry.active && entry.serving.node == from && entry.serving.number == message.request) {
+  if (entry.active && !entry.fetching && entry.serving.node == from &&
+      entry.serving.number == message.request) {
     mark(Mark::kCancelActive);
     entry.serving.cancelled = true;
     return true;
@@ -190,9 +210,11 @@ bool ChunkHome::cancel(NodeId from, const ChunkMessage& message) {
 
 void ChunkHome::serve(ChunkId id, Entry& entry) {
   while (!entry.active && !entry.queue.empty()) begin(id, entry);
+  if (!entry.active && !entry.valid && entry.owner == kNoNode && !rebuilding(id)) fetch(id, entry);
 }
 
 void ChunkHome::begin(ChunkId id, Entry& entry) {
+  if (entry.owner == kNoNode && !entry.valid) return fetch(id, entry);
   entry.serving = entry.queue.front();
   entry.queue.pop_front();
   entry.active = true;
@@ -233,6 +255,10 @@ bool ChunkHome::yielded(NodeId from, const ChunkMessage& message, Bytes tail) {
   if (!entry.active || message.turn != entry.turn || !contains(entry.awaited, from)) return false;
   if (!take_bytes(from, id, entry, message, tail)) return false;
   erase(entry.awaited, from);
+  if (entry.fetching) {
+    fetched(id, entry, from, message);
+    return true;
+  }
   auto mode = static_cast<RecallMode>(message.mode);
   if (flag(message, wire::kBusyFlag)) {
     entry.refused = true;
@@ -256,10 +282,14 @@ bool ChunkHome::take_bytes(NodeId from, ChunkId id, Entry& entry, const ChunkMes
   if (!flag(message, wire::kDataFlag)) return tail.empty();
   if (entry.coherence != Coherence::kInvalidate) return false;
   bool own = from == outbox_.self();
-  if (from != entry.owner || message.version < entry.version) return false;
   if (tail.size() != (own ? 0 : entry.bytes)) return false;
+  if (!entry.fetching) {
+    if (from != entry.owner || message.version < entry.version) return false;
+    entry.version = message.version;
+  }
+  outbox_.provide(id, entry.bytes);
   outbox_.install(from, id, tail);
-  entry.version = message.version;
+  entry.valid = true;
   return true;
 }
 
@@ -276,12 +306,17 @@ bool ChunkHome::evicted(NodeId from, const ChunkMessage& message, Bytes tail) {
   }
   if (entry.owner == from) entry.owner = kNoNode;
   erase(entry.sharers, from);
+  serve(ChunkId{message.chunk}, entry);
   return true;
 }
 
 void ChunkHome::finish(ChunkId id, Entry& entry) {
   entry.active = false;
   Entry::Request request = entry.serving;
+  if (!entry.valid && entry.owner == kNoNode && !request.cancelled) {  // the owner has died
+    entry.queue.push_front(request);
+    return;
+  }
   if (request.cancelled && !mutant(Mutant::kCancelAnswersTwice)) {
     refuse(id, request, 0);
   } else if (entry.refused) {
@@ -355,6 +390,9 @@ void ChunkHome::grant(ChunkId id, Entry& entry, const Entry::Request& request) {
 
 void ChunkHome::check_invariants() const {
   for (const auto& [id, entry] : entries_) {
+    if (rebuilding(ChunkId{id})) continue;
+    TERRANE_CHECK(entry.valid || entry.fetching || entry.owner != kNoNode,
+                  "the bytes are at the home, at the owner, or on their way");
     TERRANE_CHECK(entry.owner == kNoNode || entry.sharers.empty(),
                   "where somebody may write nobody else reads");
     TERRANE_CHECK(entry.kept.size() <= depth(entry), "a home keeps no more versions than it may");

@@ -26,6 +26,11 @@ class ChunkHome {
 
   // From a client, also this node's own; false: malformed. The message's slot is ours.
   bool received(NodeId from, const ChunkMessage& message, Bytes tail);
+  // Effects of former steps have been performed.
+  void forget_served() { served_.clear(); }
+  // The view has changed; `before`: the epoch of the one before it. Forgets the dead, and begins to
+  // rebuild the slots that are new here.
+  void view_changed(std::uint32_t before);
 
   // What a home knows of a chunk; for checks across nodes.
   struct Entry {
@@ -44,6 +49,18 @@ class ChunkHome {
       bool cancelled = false;
     };
     std::deque<Request> queue;
+    // A node that may have bytes, as it reported; newest first.
+    struct Candidate {
+      NodeId node;
+      State state = State::kInvalid;
+      std::uint64_t version = 0;
+      bool bytes = false;
+    };
+    std::vector<Candidate> candidates;
+    bool valid = true;      // the home has bytes
+    bool fetching = false;  // them, from a candidate
+    bool restored = false;  // they are older than what died
+
     bool active = false;  // `serving` waits for the yields of `awaited`
     Request serving;
     std::vector<NodeId> awaited;
@@ -79,6 +96,30 @@ class ChunkHome {
     std::uint32_t number = 0;
   };
 
+  // A slot that came here with its home's death.
+  struct Rebuild {
+    std::vector<NodeId> awaited;    // who has not reported yet
+    std::vector<NodeId> reporters;  // whom to tell once the home can do without them
+    struct Deferred {
+      NodeId from;
+      ChunkMessage message;
+      std::vector<std::byte> tail;
+    };
+    std::deque<Deferred> deferred;  // what is asked meanwhile
+  };
+
+  bool rebuilding(ChunkId chunk) const;
+  bool report(NodeId from, const ChunkMessage& message, Bytes tail);
+  bool report_end(NodeId from, const ChunkMessage& message);
+  void complete(std::uint32_t slot, Rebuild& rebuild);
+  void settle(ChunkId id, Entry& entry);
+  void fetch(ChunkId id, Entry& entry);
+  void fetched(ChunkId id, Entry& entry, NodeId from, const ChunkMessage& message);
+  void restore_nothing(ChunkId id, Entry& entry);
+  void tell_serving(std::uint32_t slot);
+  void bury(NodeId dead);
+  void bury(ChunkId id, Entry& entry, NodeId dead);
+  void owner_died(ChunkId id, Entry& entry);
   bool find(NodeId from, const ChunkMessage& message, Bytes tail);
   void create(NodeId from, const ChunkMessage& message, std::string name);
   void answer_find(NodeId to, std::uint32_t request, ChunkId id, const Entry* entry,
@@ -109,7 +150,10 @@ class ChunkHome {
   ChunkOutbox& outbox_;
   std::map<std::uint64_t, Entry> entries_;
   std::map<std::string, std::uint64_t, std::less<>> names_;
-  std::vector<Finder> finders_;  // who waits for a name
+  std::vector<Finder> finders_;                // who waits for a name
+  std::map<std::uint32_t, Rebuild> rebuilds_;  // by slot
+  std::deque<Rebuild::Deferred> served_;       // whose bytes this step's effects may name
+  std::vector<NodeId> members_;                // of the view before
   std::uint32_t next_number_ = 0;
 };
 

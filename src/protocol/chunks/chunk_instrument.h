@@ -55,6 +55,25 @@ enum class Mark : std::uint8_t {
   kUpdateAwaited,
   kTakeFindsNothing,
   kVersionsMissed,
+  kMessageWaitsForView,
+  kMessageOfTheDead,
+  kDeadOwner,
+  kDeadSharer,
+  kDeadAwaited,
+  kDeadServed,
+  kDeadSubscriber,
+  kDeadWriter,
+  kRebuilt,
+  kRebuiltFromOwner,
+  kRebuiltFromSharer,
+  kRebuiltFromOldBytes,
+  kRebuiltFromNothing,
+  kRebuiltLosesPushed,
+  kRebuildWaitsForNobody,
+  kRebuildDefers,
+  kFetchNextCandidate,
+  kRequestRepeated,
+  kAskRepeated,
   kCount,
 };
 
@@ -84,6 +103,14 @@ enum class Mutant : std::uint8_t {
   kCreditLost,            // the writer is not told of the room that it waits for
   kCreditTwice,           // more versions are asked for than there is room for
   kMissedUncounted,       // versions that were left out are not told
+  kDeadStillAwaited,      // a yield is awaited from a node that has died
+  kDeadStillOwner,        // a node that has died stays owner
+  kLossUntold,            // a version that died is not told
+  kAnswerBeforeReports,   // a new home serves before all have reported
+  kRestoreOldest,         // the oldest copy that is left is taken
+  kOwnerForgotten,        // a new home takes an owner's copy for a shared one
+  kRequestNotRepeated,    // what the dead home was asked is not asked again
+  kDropBeforeServing,     // a copy is dropped before the new home has it
   kFreeWhileRead,         // a version makes room while somebody looks at it
   kCount,
 };

@@ -39,6 +39,11 @@ class ChunkOutbox {
     effects_->list.push_back(Notify{chunk, version});
   }
   void provide(ChunkId chunk, std::uint64_t bytes, Place place = Place{}) {
+    std::erase_if(leaving_, [&](const Discard& discard) {
+      if (discard.chunk != chunk || discard.place != place) return false;
+      effects_->list.push_back(discard);
+      return true;
+    });
     effects_->list.push_back(Provide{chunk, place, bytes});
   }
   // Bytes that came with a message of `from`.
@@ -62,6 +67,9 @@ class ChunkOutbox {
   void finish() {
     for (const Discard& discard : leaving_) effects_->list.push_back(discard);
     leaving_.clear();
+  }
+  void lost(ChunkId chunk, const std::string& name, std::uint64_t from, std::uint64_t version) {
+    effects_->list.push_back(Lost{chunk, name, from, version});
   }
   void malformed(NodeId from) { effects_->list.push_back(Malformed{from}); }
 

@@ -52,6 +52,11 @@ void ChunkCache::close_pushed(ChunkId id, Copy& copy, const Close& event) {
     }
   } else if (copy.writer) {
     copy.writer = false;
+    if (copy.gone) {
+      outbox_.discard(id, copy.writing);
+      tidy(id, copy);
+      return;
+    }
     --copy.credit;
     ++copy.version;
     copy.seen = std::max(copy.seen, copy.version);
@@ -159,7 +164,7 @@ bool ChunkCache::credited(const ChunkMessage& message) {
 void ChunkCache::subscribe(const Subscribe& event) {
   Copy* copy = find_copy(event.chunk.value);
   Status status = Status::kOk;
-  if (!copy) {
+  if (!copy || copy->gone) {
     status = Status::kUnknown;
   } else if (copy->coherence == Coherence::kInvalidate || copy->subscribed || event.window < 1 ||
              event.window > kMaxWindow) {
@@ -276,7 +281,8 @@ void ChunkCache::check_pushed(const Copy& copy) {
                 "no more versions come than there is room for");
   TERRANE_CHECK((copy.held.size() + copy.writer) * copy.bytes <= copy.counted,
                 "all that is held is counted");
-  TERRANE_CHECK(!copy.writer || copy.state == State::kExclusive, "who writes may write");
+  TERRANE_CHECK(!copy.writer || copy.gone || copy.state == State::kExclusive,
+                "who writes may write");
 }
 
 }  // namespace chunks

@@ -37,6 +37,8 @@ MesiChunk::MesiChunk(const MesiConfig& config)
 
 void MesiChunk::step(const Event& event, Effects& out) {
   outbox_.open(out);
+  spent_.clear();
+  home_.forget_served();
   std::visit(base::Overloaded{
                  [&](const Create& e) { cache_.create(e); },
                  [&](const Find& e) { cache_.find(e); },
@@ -46,41 +48,84 @@ void MesiChunk::step(const Event& event, Effects& out) {
                  [&](const Unsubscribe& e) { cache_.unsubscribe(e.chunk); },
                  [&](const Take& e) { cache_.take(e); },
                  [&](const Drop& e) { cache_.drop(e.chunk); },
-                 [&](const ViewChanged& e) {
-                   view_ = *e.view;
-                   outbox_.set_epoch(view_.epoch);
-                 },
+                 [&](const ViewChanged& e) { change_view(*e.view); },
                  [&](const Elapsed& e) { cache_.elapsed(e.now_ns); },
                  [&](const Received& e) { received(e.from, e.message); },
              },
              event);
+  handle_own();
+  outbox_.finish();
+}
+
+// What comes from a view that this node has not been told of waits for it, and whatever that node
+// sends next waits behind.
+void MesiChunk::received(NodeId from, Bytes bytes) {
+  ChunkMessage message;
+  Bytes head = bytes;
+  if (!wire::take(head, message)) return outbox_.malformed(from);
+  auto at = stashed_.find(from.value);
+  if (at == stashed_.end() && message.epoch <= view_.epoch) return handle(from, bytes);
+  mark(Mark::kMessageWaitsForView);
+  std::deque<std::vector<std::byte>>& waiting = stashed_[from.value];
+  if (waiting.size() >= kMaxStashed) return outbox_.malformed(from);
+  waiting.emplace_back(bytes.begin(), bytes.end());
+}
+
+void MesiChunk::handle(NodeId from, Bytes bytes) {
+  ChunkMessage message;
+  wire::take(bytes, message);
+  bool names_slot = message.kind == ChunkKind::kFind || message.kind == ChunkKind::kReportEnd ||
+                    message.kind == ChunkKind::kServing;
+  std::uint64_t slot = names_slot ? message.chunk : message.chunk >> 52;
+  bool known = slot < view_.slots.size();
+  if (!view_.has(from)) {
+    mark(Mark::kMessageOfTheDead);
+    return;
+  }
+  bool good = false;
+  if (known && message.epoch < view_.slots[slot].since) {
+    // Nobody asks a new home before it knows of it, and the old one is dead.
+  } else if (to_server(message)) {
+    good = known && view_.slots[slot].home == config_.self && home_.received(from, message, bytes);
+  } else if (message.kind == ChunkKind::kFound) {
+    good = cache_.received(from, message, bytes);
+  } else {
+    good = known && view_.slots[slot].home == from && cache_.received(from, message, bytes);
+  }
+  if (!good) outbox_.malformed(from);
+}
+
+void MesiChunk::change_view(const View& view) {
+  if (view.epoch <= view_.epoch) return;
+  std::uint32_t before = view_.epoch;
+  view_ = view;
+  outbox_.set_epoch(view_.epoch);
+  home_.view_changed(before);
+  cache_.view_changed(before);
+  handle_own();
+  for (auto at = stashed_.begin(); at != stashed_.end();) {
+    std::deque<std::vector<std::byte>>& waiting = at->second;
+    while (!waiting.empty()) {
+      ChunkMessage message;
+      Bytes bytes = waiting.front();
+      wire::take(bytes, message);
+      if (message.epoch > view_.epoch) break;
+      spent_.push_back(std::move(waiting.front()));
+      waiting.pop_front();
+      handle(NodeId{at->first}, spent_.back());
+      handle_own();
+    }
+    at = waiting.empty() ? stashed_.erase(at) : std::next(at);
+  }
+}
+
+void MesiChunk::handle_own() {
   while (!outbox_.own.empty()) {
     ChunkOutbox::Own own = std::move(outbox_.own.front());
     outbox_.own.pop_front();
     outbox_.own_place = own.place;
-    received(config_.self, own.message);
+    handle(config_.self, own.message);
   }
-  outbox_.finish();
-}
-
-void MesiChunk::received(NodeId from, Bytes bytes) {
-  ChunkMessage message;
-  bool good = wire::take(bytes, message);
-  if (good) {
-    bool slot = message.kind == ChunkKind::kFind || message.kind == ChunkKind::kReportEnd;
-    std::uint64_t chunks_slot = slot ? message.chunk : message.chunk >> 52;
-    bool known = chunks_slot < view_.slots.size();
-    if (to_server(message)) {
-      good = known && view_.slots[chunks_slot].home == config_.self &&
-             home_.received(from, message, bytes);
-    } else if (message.kind == ChunkKind::kFound) {
-      good = cache_.received(from, message, bytes);
-    } else {
-      good =
-          known && view_.slots[chunks_slot].home == from && cache_.received(from, message, bytes);
-    }
-  }
-  if (!good) outbox_.malformed(from);
 }
 
 void MesiChunk::check_invariants() const {

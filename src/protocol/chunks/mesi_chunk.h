@@ -31,13 +31,20 @@ class MesiChunk {
   void check_invariants() const;
 
  private:
+  static constexpr std::size_t kMaxStashed = 1 << 16;  // messages of one node
+
   void received(NodeId from, Bytes bytes);
+  void handle(NodeId from, Bytes bytes);
+  void change_view(const View& view);
+  void handle_own();
 
   MesiConfig config_;
   View view_;
   ChunkOutbox outbox_;
   ChunkHome home_;
   ChunkCache cache_;
+  std::map<std::uint32_t, std::deque<std::vector<std::byte>>> stashed_;  // by sender
+  std::deque<std::vector<std::byte>> spent_;  // whose bytes this step's effects may name
 };
 
 }  // namespace chunks

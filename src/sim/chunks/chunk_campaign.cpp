@@ -93,6 +93,7 @@ class ChunkShrinker {
     int open[kMaxChunks] = {};
     for (std::size_t i = from; i < to; ++i) {
       if (ops[i].kind == ChunkOpKind::kCreate || ops[i].kind == ChunkOpKind::kFind) return false;
+      if (ops[i].kind == ChunkOpKind::kTakeAll) return false;
       if (ops[i].kind == ChunkOpKind::kOpen) ++open[ops[i].chunk];
       if (ops[i].kind == ChunkOpKind::kClose && --open[ops[i].chunk] < 0) return false;
     }

@@ -77,4 +77,37 @@ void ChunkChecker::closed(std::uint32_t thread, std::uint32_t chunk, Mode mode,
   c.seen[program_->thread_node[thread]] = last_version(chunk);
 }
 
+void ChunkChecker::remade(std::uint32_t chunk) {
+  chunks_[chunk].stamps.assign(1, 0);
+  chunks_[chunk].readers = chunks_[chunk].writers = 0;
+  chunks_[chunk].seen.fill(0);
+}
+
+void ChunkChecker::lost(std::uint32_t chunk, std::uint64_t from, std::uint64_t version) {
+  Chunk& c = chunks_[chunk];
+  std::uint64_t seen = *std::max_element(c.seen.begin(), c.seen.end());
+  bool zeros = from == chunks::Lost::kNothing;
+  if (version < seen || (version == seen && from != version) || (!zeros && from >= c.stamps.size()))
+    violated(Fault::kWrongValue, "chunk {} goes back to {} as {}, after {} was seen", chunk, from,
+             version, seen);
+  std::uint64_t stamp = zeros ? 0 : c.stamps[from];
+  c.stamps.resize(version + 1);
+  c.stamps[version] = stamp;
+}
+
+void ChunkChecker::died(std::uint32_t chunk, Mode mode) {
+  --(mode == Mode::kRead ? chunks_[chunk].readers : chunks_[chunk].writers);
+}
+
+void ChunkChecker::truncate(std::uint32_t chunk, std::uint64_t version) {
+  Chunk& c = chunks_[chunk];
+  if (version < *std::max_element(c.seen.begin(), c.seen.end()))
+    violated(Fault::kWrongValue, "chunk {} goes back to version {}", chunk, version);
+  c.stamps.resize(version + 1);
+}
+
+void ChunkChecker::forget_node(std::uint32_t node) {
+  for (Chunk& chunk : chunks_) chunk.seen[node] = 0;
+}
+
 }  // namespace terrane::sim

@@ -31,6 +31,17 @@ class ChunkChecker {
   // The scope ended; of a writing one all words are `stamp`.
   void closed(std::uint32_t thread, std::uint32_t chunk, chunks::Mode mode, std::uint64_t stamp);
 
+  // The chunk was made anew, under another number.
+  void remade(std::uint32_t chunk);
+  // A home told that what was version `from` (Lost::kNothing: zeros) is `version` from now on.
+  void lost(std::uint32_t chunk, std::uint64_t from, std::uint64_t version);
+  // A thread died with an open scope.
+  void died(std::uint32_t chunk, chunks::Mode mode);
+  // Of a pushed chunk: those after this one died with who wrote them, on their way.
+  void truncate(std::uint32_t chunk, std::uint64_t version);
+  // What a node has seen that has died, nobody remembers.
+  void forget_node(std::uint32_t node);
+
   // The subscriber has the newest version.
   bool took_last(std::uint32_t thread, std::uint32_t chunk) const {
     return taken_[thread].last == chunks_[chunk].stamps.size() - 1;

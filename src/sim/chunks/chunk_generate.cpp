@@ -14,6 +14,7 @@ class ChunkGenerator {
     out_.nodes = nodes ? nodes : 4 + rng_.below(3);
     out_.servers = 1 + rng_.below(std::min(3u, out_.nodes));
     out_.slots = out_.servers + rng_.below(3);
+    draw_changes();
     draw_chunks();
     draw_threads();
     auto workers = out_.threads();
@@ -22,13 +23,26 @@ class ChunkGenerator {
   }
 
  private:
+  void draw_changes() {
+    out_.deaths.clear();
+    out_.joins.clear();
+    dying_ = rng_.chance(50);
+    servers_die_ = dying_ && rng_.chance(60);
+    for (std::uint32_t n = 1; dying_ && n < out_.nodes; ++n) {
+      bool dies = rng_.chance(n < out_.servers ? 50 : 25) && (servers_die_ || n >= out_.servers);
+      if (dies) out_.deaths.push_back({n, rng_.below(600)});
+      if (!dies && n >= out_.servers && rng_.chance(15)) out_.joins.push_back({n, rng_.below(400)});
+    }
+  }
+
   void draw_chunks() {
     out_.all.clear();
     std::uint32_t count = 1 + rng_.below(kMaxChunks);
     std::uint64_t bytes = 0;
     for (std::uint32_t c = 0; c < count; ++c) {
       std::uint32_t words = 1 + rng_.below(kMaxWords);
-      auto coherence = static_cast<chunks::Coherence>(rng_.chance(60) ? 0 : 1 + rng_.below(2));
+      auto coherence = static_cast<chunks::Coherence>(
+          rng_.chance(servers_die_ ? 85 : 60) ? 0 : 1 + rng_.below(2));
       out_.all.push_back({"chunk " + std::to_string(c) + "/" + std::to_string(rng_.below(1000)),
                           words, coherence});
       bytes += 8 * words * (coherence == chunks::Coherence::kInvalidate ? 1 : 6);
@@ -55,10 +69,10 @@ class ChunkGenerator {
     ops_->clear();
     auto count = static_cast<std::uint32_t>(out_.all.size());
     for (std::uint32_t c = 0; c < count; ++c) {
-      bool creates = c % out_.threads() == t || rng_.chance(25);
+      bool creates = dying_ || c % out_.threads() == t || rng_.chance(25);
       push(creates ? ChunkOpKind::kCreate : ChunkOpKind::kFind, c);
     }
-    if (rng_.chance(10)) push(ChunkOpKind::kCreateOther, rng_.below(count));
+    if (!dying_ && rng_.chance(10)) push(ChunkOpKind::kCreateOther, rng_.below(count));
     if (rng_.chance(10))
       ops_->push_back({.kind = ChunkOpKind::kFindNothing, .patience = rng_.below(2) * 5});
     std::uint32_t actions = 4 + rng_.below(8);
@@ -79,7 +93,7 @@ class ChunkGenerator {
   void subscriber(std::uint32_t chunk, std::uint32_t node) {
     out_.thread_node.push_back(node);
     ops_ = &out_.ops.emplace_back();
-    push(ChunkOpKind::kFind, chunk);
+    push(dying_ ? ChunkOpKind::kCreate : ChunkOpKind::kFind, chunk);
     if (rng_.chance(20)) subscription(chunk, true);
     subscription(chunk, false);
   }
@@ -134,6 +148,8 @@ class ChunkGenerator {
   base::Prng& rng_;
   ChunkProgram& out_;
   std::vector<ChunkOp>* ops_ = nullptr;
+  bool dying_ = false;
+  bool servers_die_ = false;
 };
 
 constexpr std::string_view kOps[] = {"create",       "find",         "create with another size",
@@ -167,6 +183,12 @@ std::string describe(const ChunkProgram& program) {
   std::string text = std::to_string(program.nodes) + " nodes, " + std::to_string(program.servers) +
                      " servers, " + std::to_string(program.slots) + " slots, budget " +
                      std::to_string(program.budget_bytes) + " bytes\n";
+  for (const ChunkProgram::Change& change : program.deaths)
+    text += "  node " + std::to_string(change.node) + " dies at step " +
+            std::to_string(change.step) + "\n";
+  for (const ChunkProgram::Change& change : program.joins)
+    text += "  node " + std::to_string(change.node) + " joins at step " +
+            std::to_string(change.step) + "\n";
   for (const ChunkProgram::Chunk& chunk : program.all)
     text += "  " + chunk.name + ": " + std::to_string(8 * chunk.words) + " bytes" +
             (chunk.pushed() ? ", pushed\n" : "\n");

@@ -38,23 +38,124 @@ void ChunkHistory::begin(const ChunkProgram& program, std::uint64_t seed) {
   checker_.begin(program);
   draw_mood();
   ids_.fill(chunks::kNoChunk);
-  view_ = {.epoch = 1};
-  for (std::uint32_t n = 0; n < program.nodes; ++n) view_.members.push_back(NodeId{n});
+  numbers_.clear();
+  deaths_ = joins_ = 0;
+  views_.assign(1, {.epoch = 1});
   for (std::uint32_t s = 0; s < program.slots; ++s)
-    view_.slots.push_back({.home = NodeId{s % program.servers}});
+    views_[0].slots.push_back({.home = NodeId{s % program.servers}});
   nodes_.clear();
   nodes_.resize(program.nodes);
   for (std::uint32_t n = 0; n < program.nodes; ++n) {
     nodes_[n].machine = std::make_unique<chunks::MesiChunk>(
         chunks::MesiConfig{.self = NodeId{n}, .budget_bytes = program.budget_bytes});
-    step(n, chunks::ViewChanged{&view_});
+    for (const ChunkProgram::Change& join : program.joins)
+      if (join.node == n) nodes_[n].alive = false;
+    if (nodes_[n].alive) views_[0].members.push_back(NodeId{n});
   }
+  for (std::uint32_t n = 0; n < program.nodes; ++n)
+    if (nodes_[n].alive) tell(n);
   running_ = program.threads();
   threads_.assign(running_, {});
   for (std::uint32_t t = 0; t < running_; ++t) {
     threads_[t].node = program.thread_node[t];
-    schedule_.ready(static_cast<ActorId>(t));
+    threads_[t].id.fill(chunks::kNoChunk);
+    if (nodes_[threads_[t].node].alive) schedule_.ready(static_cast<ActorId>(t));
   }
+}
+
+// ---- Who lives
+
+void ChunkHistory::changes() {
+  for (const ChunkProgram::Change& death : program_->deaths)
+    if (schedule_.picks() >= death.step && nodes_[death.node].alive) kill(death.node);
+  for (const ChunkProgram::Change& join : program_->joins)
+    if ((schedule_.picks() >= join.step || schedule_.empty()) && nodes_[join.node].views == 0)
+      this->join(join.node);
+}
+
+// What it had sent may come or not, but nothing without what was sent before it.
+void ChunkHistory::kill(std::uint32_t n) {
+  ++deaths_;
+  nodes_[n].alive = false;
+  if (trace_) trace_->add(schedule_.picks(), "node {} dies", n);
+  for (std::uint32_t t = 0; t < threads_.size(); ++t) {
+    if (threads_[t].node != n) continue;
+    schedule_.park(static_cast<ActorId>(t));
+    threads_[t].waits = false;
+    for (std::uint32_t c = 0; c < kMaxChunks; ++c)
+      if (threads_[t].open[c] && !threads_[t].stale[c]) checker_.died(c, threads_[t].mode[c]);
+  }
+  schedule_.park(static_cast<ActorId>(kFirstClock + n));
+  schedule_.park(static_cast<ActorId>(kFirstNews + n));
+  for (std::uint32_t m = 0; m < program_->nodes; ++m) {
+    std::uint32_t channel = network_.channel(n, m);
+    if (!rng_.chance(50)) continue;
+    while (!network_.empty(channel)) network_.pop(channel);
+    schedule_.park(static_cast<ActorId>(kFirstChannel + channel));
+  }
+  checker_.forget_node(n);
+  publish_view();
+}
+
+void ChunkHistory::join(std::uint32_t n) {
+  ++joins_;
+  nodes_[n].alive = true;
+  if (trace_) trace_->add(schedule_.picks(), "node {} joins", n);
+  publish_view();
+  tell(n);
+  for (std::uint32_t t = 0; t < threads_.size(); ++t)
+    if (threads_[t].node == n) schedule_.ready(static_cast<ActorId>(t));
+}
+
+// The next living server takes what a dead one had.
+void ChunkHistory::publish_view() {
+  chunks::View view = views_.back();
+  ++view.epoch;
+  view.members.clear();
+  for (std::uint32_t n = 0; n < program_->nodes; ++n)
+    if (nodes_[n].alive) view.members.push_back(NodeId{n});
+  for (chunks::View::Slot& slot : view.slots) {
+    if (nodes_[slot.home.value].alive) continue;
+    while (!nodes_[slot.home.value].alive)
+      slot.home = NodeId{(slot.home.value + 1) % program_->servers};
+    slot.since = view.epoch;
+  }
+  views_.push_back(view);
+  for (std::uint32_t n = 0; n < program_->nodes; ++n)
+    if (nodes_[n].alive && nodes_[n].views > 0)
+      schedule_.ready(static_cast<ActorId>(kFirstNews + n));
+}
+
+// One view later, or the last one; the first is the last that there is.
+void ChunkHistory::tell(std::uint32_t n) {
+  std::size_t& views = nodes_[n].views;
+  views = views == 0 || rng_.chance(30) ? views_.size() : views + 1;
+  if (trace_) trace_->add(schedule_.picks(), "node {} is told of view {}", n, views);
+  step(n, chunks::ViewChanged{&views_[views - 1]});
+  if (views == views_.size()) schedule_.park(static_cast<ActorId>(kFirstNews + n));
+}
+
+void ChunkHistory::lost(const chunks::Lost& lost) {
+  std::uint32_t c = index_of(lost.chunk);
+  if (trace_)
+    trace_->add(schedule_.picks(), "chunk {}: version {} is from now on {}", c, lost.from,
+                lost.version);
+  if (lost.name != program_->all[c].name)
+    violated(Fault::kBadAnswer, "chunk {} is told to be {}", c, lost.name);
+  if (program_->all[c].pushed()) return;  // it is gone
+  for (const Node& node : nodes_) {
+    const chunks::ChunkCache::Copy* copy =
+        node.alive ? node.machine->cache().copy(lost.chunk) : nullptr;
+    if (!copy || copy->pushed() || !copy->has_bytes || copy->version >= lost.version) continue;
+    if (lost.from == chunks::Lost::kNothing || copy->version > lost.from)
+      violated(Fault::kWrongValue, "chunk {} goes back to {} though version {} is left", c,
+               lost.from, copy->version);
+  }
+  checker_.lost(c, lost.from, lost.version);
+}
+
+bool ChunkHistory::pushed_death(std::uint32_t chunk) const {
+  return deaths_ > 0 && program_->all[chunk].pushed();
 }
 
 void ChunkHistory::draw_mood() {
@@ -71,11 +172,15 @@ void ChunkHistory::draw_mood() {
 }
 
 void ChunkHistory::loop() {
-  while (!schedule_.empty()) {
+  for (;;) {
     if (schedule_.picks() > kMaxSteps)
       violated(Fault::kEndless, "more than {} steps: somebody goes round in circles", kMaxSteps);
+    changes();
+    if (schedule_.empty()) return;
     ActorId id = schedule_.pick();
-    if (id >= kFirstChannel) {
+    if (id >= kFirstNews && id < kFirstChannel) {
+      tell(static_cast<std::uint32_t>(id - kFirstNews));
+    } else if (id >= kFirstChannel) {
       deliver(static_cast<std::uint32_t>(id - kFirstChannel));
     } else if (id >= kFirstClock) {
       tick(static_cast<std::uint32_t>(id - kFirstClock));
@@ -125,10 +230,10 @@ void ChunkHistory::act(std::uint32_t t) {
   } else if (op.kind == ChunkOpKind::kUnsubscribe) {
     ++thread.next;
     thread.subscribed = false;
-    step(thread.node, chunks::Unsubscribe{ids_[op.chunk]});
+    step(thread.node, chunks::Unsubscribe{thread.id[op.chunk]});
   } else if (op.kind == ChunkOpKind::kDrop) {
     ++thread.next;
-    if (ids_[op.chunk] != chunks::kNoChunk) step(thread.node, chunks::Drop{ids_[op.chunk]});
+    step(thread.node, chunks::Drop{thread.id[op.chunk]});
   } else {
     thread.waits = true;
     schedule_.park(static_cast<ActorId>(t));
@@ -156,14 +261,14 @@ void ChunkHistory::start(std::uint32_t t, const ChunkOp& op) {
       step(thread.node, chunks::Find{"nothing", op.patience > 0, deadline, waiter});
       return;
     case ChunkOpKind::kSubscribe:
-      step(thread.node, chunks::Subscribe{ids_[op.chunk], op.policy, op.window, waiter});
+      step(thread.node, chunks::Subscribe{thread.id[op.chunk], op.policy, op.window, waiter});
       return;
     case ChunkOpKind::kTake:
     case ChunkOpKind::kTakeAll:
-      step(thread.node, chunks::Take{ids_[op.chunk], op.wait, deadline, waiter});
+      step(thread.node, chunks::Take{thread.id[op.chunk], op.wait, deadline, waiter});
       return;
     default:
-      step(thread.node, chunks::Open{ids_[op.chunk], op.mode, op.wait, deadline, waiter});
+      step(thread.node, chunks::Open{thread.id[op.chunk], op.mode, op.wait, deadline, waiter});
       return;
   }
 }
@@ -172,7 +277,8 @@ void ChunkHistory::work(std::uint32_t t, const ChunkOp& op) {
   Thread& thread = threads_[t];
   std::uint32_t c = op.chunk;
   if (op.mode == Mode::kRead) {
-    checker_.looks(t, c, thread.version[c], words(thread.node, c, thread.place[c]));
+    if (!thread.stale[c])
+      checker_.looks(t, c, thread.version[c], words(thread.node, c, thread.place[c]));
     return;
   }
   std::uint32_t& at = thread.at[c];
@@ -185,13 +291,15 @@ void ChunkHistory::close(std::uint32_t t, const ChunkOp& op) {
   std::uint32_t c = op.chunk;
   thread.open[c] = false;
   if (op.mode == Mode::kRead) {
-    checker_.looks(t, c, thread.version[c], words(thread.node, c, thread.place[c]));
+    if (!thread.stale[c])
+      checker_.looks(t, c, thread.version[c], words(thread.node, c, thread.place[c]));
   } else {
     for (std::uint32_t w = thread.at[c]; w < program_->all[c].words; ++w)
       memory(thread.node, c, thread.place[c]).words[w] = thread.stamp[c];
   }
-  checker_.closed(t, c, op.mode, thread.stamp[c]);
-  step(thread.node, chunks::Close{ids_[c], op.mode, thread.place[c]});
+  if (!thread.stale[c]) checker_.closed(t, c, op.mode, thread.stamp[c]);
+  thread.stale[c] = false;
+  step(thread.node, chunks::Close{thread.id[c], op.mode, thread.place[c]});
 }
 
 void ChunkHistory::close_take(std::uint32_t t, std::uint32_t chunk) {
@@ -200,7 +308,8 @@ void ChunkHistory::close_take(std::uint32_t t, std::uint32_t chunk) {
 
 bool ChunkHistory::writers_done(std::uint32_t chunk) const {
   for (std::uint32_t t = 0; t < threads_.size(); ++t)
-    for (std::size_t i = threads_[t].next; i < program_->ops[t].size(); ++i) {
+    for (std::size_t i = threads_[t].next; !dead(threads_[t].node) && i < program_->ops[t].size();
+         ++i) {
       const ChunkOp& op = program_->ops[t][i];
       if (op.kind == ChunkOpKind::kClose && op.chunk == chunk && op.mode != Mode::kRead)
         return false;
@@ -233,6 +342,7 @@ void ChunkHistory::deliver(std::uint32_t channel) {
   message_.assign(front.begin(), front.end());
   network_.pop(channel);
   if (network_.empty(channel)) schedule_.park(static_cast<ActorId>(kFirstChannel + channel));
+  if (!nodes_[to].alive) return;
   if (trace_)
     trace_->add(schedule_.picks(), "node {} <- {}: {}", to, from, describe_chunk_message(message_));
   ++outcome_.messages;
@@ -262,10 +372,12 @@ void ChunkHistory::perform(std::uint32_t n, const chunks::Effects& effects) {
         base::Overloaded{
             [&](const chunks::Send& e) { send(n, effects, e); },
             [&](const chunks::Resume& e) { resume(n, e); }, [&](const chunks::Notify&) {},
+            [&](const chunks::Lost& e) { lost(e); },
             [&](const chunks::Provide& e) {
               Memory& place = memory(n, index_of(e.chunk), e.place);
-              if (!place.there) place.words.fill(0);
+              if (!place.there || place.id != e.chunk) place.words.fill(0);
               place.there = true;
+              place.id = e.chunk;
             },
             [&](const chunks::Install& e) {
               std::uint32_t chunk = index_of(e.chunk);
@@ -323,6 +435,7 @@ void ChunkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
     if (thread.subscribed) checker_.subscribed(t, op.chunk, op.policy);
   } else if (op.kind == ChunkOpKind::kTake || op.kind == ChunkOpKind::kTakeAll) {
     if (resume.status == Status::kOk) took(t, op, resume);
+    if (resume.status == Status::kNotSubscribed) thread.subscribed = false;
   } else if (op.kind != ChunkOpKind::kOpen) {
     learn(t, op, resume);
   } else if (resume.status == Status::kOk) {
@@ -330,13 +443,19 @@ void ChunkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
     thread.open[op.chunk] = true;
     thread.at[op.chunk] = 0;
     thread.version[op.chunk] = resume.version;
+    thread.mode[op.chunk] = op.mode;
     thread.place[op.chunk] = resume.place;
+    if (pushed_death(op.chunk) && op.mode != Mode::kRead &&
+        resume.version < checker_.last_version(op.chunk))
+      checker_.truncate(op.chunk, resume.version);
     thread.stamp[op.chunk] = static_cast<std::uint64_t>(t + 1) << 32 | ++thread.stamps;
     checker_.opened(t, op.chunk, op.mode, resume.version, words(n, op.chunk, resume.place));
   }
 }
 
 bool ChunkHistory::allowed(const ChunkOp& op, Status status) const {
+  // The home of a pushed chunk takes it along when it dies.
+  bool gone = pushed_death(op.chunk);
   switch (op.kind) {
     case ChunkOpKind::kCreate:
       return status == Status::kOk || status == Status::kExisted;
@@ -347,11 +466,14 @@ bool ChunkHistory::allowed(const ChunkOp& op, Status status) const {
     case ChunkOpKind::kFindNothing:
       return status == (op.patience ? Status::kTimedOut : Status::kUnknown);
     case ChunkOpKind::kSubscribe:
-      return status == Status::kOk || status == Status::kNoMemory;
+      return status == Status::kOk || status == Status::kNoMemory ||
+             (gone && status == Status::kUnknown);
     default:
       return status == Status::kOk || (status == Status::kBusy && op.wait == chunks::Wait::kTry) ||
              (status == Status::kTimedOut && op.patience > 0) ||
-             (status == Status::kNoMemory && op.kind == ChunkOpKind::kOpen);
+             (status == Status::kNoMemory && op.kind == ChunkOpKind::kOpen) ||
+             (gone && status == (op.kind == ChunkOpKind::kOpen ? Status::kUnknown
+                                                               : Status::kNotSubscribed));
   }
 }
 
@@ -359,6 +481,7 @@ void ChunkHistory::took(std::uint32_t t, const ChunkOp& op, const chunks::Resume
   Thread& thread = threads_[t];
   ++outcome_.scopes;
   thread.open[op.chunk] = true;
+  thread.mode[op.chunk] = Mode::kRead;
   thread.version[op.chunk] = resume.version;
   thread.place[op.chunk] = resume.place;
   checker_.took(t, op.chunk, resume.version, resume.missed,
@@ -369,17 +492,27 @@ void ChunkHistory::learn(std::uint32_t t, const ChunkOp& op, const chunks::Resum
   if (op.kind != ChunkOpKind::kCreate && op.kind != ChunkOpKind::kFind) return;
   if (index_of(resume.chunk) != op.chunk)
     violated(Fault::kBadAnswer, "thread {}: {} answers another chunk", t, describe(op));
+  for (const Thread& other : threads_)
+    if (!pushed_death(op.chunk) && nodes_[other.node].alive &&
+        other.id[op.chunk] != chunks::kNoChunk && other.id[op.chunk] != resume.chunk)
+      violated(Fault::kBadAnswer, "chunk {} is two chunks", op.chunk);
+  threads_[t].id[op.chunk] = resume.chunk;
 }
 
 // A home has its chunk before anybody is told of it.
 std::uint32_t ChunkHistory::index_of(chunks::ChunkId id) {
-  for (std::uint32_t c = 0; c < kMaxChunks; ++c)
-    if (ids_[c] == id) return c;
+  for (const auto& [number, chunk] : numbers_)
+    if (number == id) return chunk;
   for (const Node& node : nodes_) {
     const chunks::ChunkHome::Entry* entry = node.machine->home().entry(id);
     for (std::uint32_t c = 0; entry && c < program_->all.size(); ++c) {
       if (program_->all[c].name != entry->name) continue;
+      if (ids_[c] != chunks::kNoChunk) {
+        checker_.remade(c);
+        for (Thread& thread : threads_) thread.stale[c] = thread.open[c];
+      }
       ids_[c] = id;
+      numbers_.emplace_back(id, c);
       return c;
     }
   }
@@ -392,7 +525,7 @@ void ChunkHistory::check_across() const {
     std::uint32_t owners = 0, sharers = 0;
     for (const Node& node : nodes_) {
       const chunks::ChunkCache::Copy* copy =
-          node.machine ? node.machine->cache().copy(ids_[c]) : nullptr;
+          node.alive ? node.machine->cache().copy(ids_[c]) : nullptr;
       if (!copy || copy->state == chunks::State::kInvalid) continue;
       ++(copy->state == chunks::State::kShared ? sharers : owners);
     }
@@ -401,12 +534,21 @@ void ChunkHistory::check_across() const {
   }
 }
 
+// What the home did not get died on its way.
+void ChunkHistory::truncate_to_home(std::uint32_t chunk) {
+  NodeId home = chunks::home_of(ids_[chunk], views_.back());
+  const chunks::ChunkHome::Entry* entry = nodes_[home.value].machine->home().entry(ids_[chunk]);
+  if (entry && entry->version < checker_.last_version(chunk))
+    checker_.truncate(chunk, entry->version);
+}
+
 void ChunkHistory::finish_check() {
   std::string who;
   for (std::uint32_t t = 0; t < threads_.size(); ++t) {
     if (!threads_[t].waits) continue;
     const ChunkOp& op = program_->ops[t][threads_[t].next];
     if (op.kind == ChunkOpKind::kTakeAll && writers_done(op.chunk)) {
+      if (pushed_death(op.chunk)) truncate_to_home(op.chunk);
       if (checker_.took_last(t, op.chunk)) continue;
       violated(Fault::kWrongValue, "thread {} waits for version {} of chunk {}, the last", t,
                checker_.last_version(op.chunk), op.chunk);

@@ -33,16 +33,20 @@ class ChunkHistory {
  private:
   static constexpr std::uint64_t kMaxSteps = 200'000;
   static constexpr ActorId kFirstClock = kMaxChunkThreads;
+  static constexpr ActorId kFirstNews = kFirstClock + kMaxChunkNodes;
   static constexpr ActorId kFirstChannel = 64;
 
   struct Memory {
     bool there = false;
+    chunks::ChunkId id;
     std::array<std::uint64_t, kMaxWords> words{};
   };
   struct Node {
     std::unique_ptr<chunks::MesiChunk> machine;
     std::array<std::array<Memory, kMaxPlaces>, kMaxChunks> memory;
     std::uint64_t now_ns = 0;
+    bool alive = true;
+    std::size_t views = 0;  // that it was told of
   };
   struct Thread {
     std::uint32_t node = 0;
@@ -53,6 +57,9 @@ class ChunkHistory {
     std::array<std::uint64_t, kMaxChunks> stamp{};    // that it writes
     std::array<std::uint64_t, kMaxChunks> version{};  // at which its scopes opened
     std::array<chunks::Place, kMaxChunks> place{};
+    std::array<chunks::ChunkId, kMaxChunks> id;  // as it was told
+    std::array<chunks::Mode, kMaxChunks> mode{};
+    std::array<bool, kMaxChunks> stale{};  // the scope is of a chunk that has died meanwhile
     bool subscribed = false;
     std::uint64_t stamps = 0;
   };
@@ -67,6 +74,15 @@ class ChunkHistory {
   void close_take(std::uint32_t thread, std::uint32_t chunk);
   bool writers_done(std::uint32_t chunk) const;
   void tick(std::uint32_t node);
+  void changes();
+  void kill(std::uint32_t node);
+  void join(std::uint32_t node);
+  void publish_view();
+  void tell(std::uint32_t node);
+  void lost(const chunks::Lost& lost);
+  bool dead(std::uint32_t node) const { return !nodes_[node].alive && nodes_[node].views > 0; }
+  void truncate_to_home(std::uint32_t chunk);
+  bool pushed_death(std::uint32_t chunk) const;
   void deliver(std::uint32_t channel);
   void step(std::uint32_t node, const chunks::Event& event);
   void perform(std::uint32_t node, const chunks::Effects& effects);
@@ -93,10 +109,12 @@ class ChunkHistory {
   Schedule schedule_;
   Network network_;
   ChunkChecker checker_;
-  chunks::View view_;
+  std::vector<chunks::View> views_;  // by epoch, from 1 on
   std::vector<Node> nodes_;
   std::vector<Thread> threads_;
-  std::array<chunks::ChunkId, kMaxChunks> ids_;
+  std::array<chunks::ChunkId, kMaxChunks> ids_;  // the last by which each was known
+  std::vector<std::pair<chunks::ChunkId, std::uint32_t>> numbers_;
+  std::size_t deaths_ = 0, joins_ = 0;  // that have come about
   chunks::Effects effects_;
   std::vector<std::byte> message_;
   std::uint32_t running_ = 0;

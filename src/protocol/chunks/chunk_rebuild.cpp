@@ -1,0 +1,257 @@
+// A home's part when nodes die: it forgets them, and where it succeeds a home it makes the
+// directory anew from what the clients have.
+#include <algorithm>
+
+#include "protocol/chunks/chunk_home.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace chunks {
+
+void ChunkHome::view_changed(std::uint32_t before) {
+  std::vector<NodeId> members = view_.members;
+  members.swap(members_);
+  for (NodeId node : members)
+    if (!view_.has(node)) bury(node);
+  for (std::uint32_t s = 0; s < view_.slots.size(); ++s) {
+    const View::Slot& slot = view_.slots[s];
+    TERRANE_CHECK(slot.home == outbox_.self() || rebuilds_.count(s) == 0,
+                  "a slot leaves its home only with that node's death");
+    if (slot.home != outbox_.self() || slot.since == 0 || slot.since <= before) continue;
+    rebuilds_[s].awaited = view_.members;
+  }
+  for (auto& [slot, rebuild] : rebuilds_) {
+    if (rebuild.awaited.empty()) continue;
+    std::erase_if(rebuild.awaited, [&](NodeId node) { return !view_.has(node); });
+    if (!rebuild.awaited.empty()) continue;
+    mark(Mark::kRebuildWaitsForNobody);
+    complete(slot, rebuild);
+  }
+}
+
+// ---- The dead
+
+void ChunkHome::bury(NodeId dead) {
+  std::erase_if(finders_, [&](const Finder& finder) { return finder.node == dead; });
+  for (auto& [id, entry] : entries_) bury(ChunkId{id}, entry, dead);
+}
+
+void ChunkHome::bury(ChunkId id, Entry& entry, NodeId dead) {
+  std::erase_if(entry.queue, [&](const Entry::Request& r) { return r.node == dead; });
+  std::erase_if(entry.candidates, [&](const Entry::Candidate& c) { return c.node == dead; });
+  std::erase_if(entry.subscribers, [&](const Entry::Subscriber& s) {
+    if (s.node == dead) mark(Mark::kDeadSubscriber);
+    return s.node == dead;
+  });
+  forget_pushed(id, entry);
+  auto in = [&](std::vector<NodeId>& nodes) {
+    return std::erase_if(nodes, [&](NodeId node) { return node == dead; }) > 0;
+  };
+  if (in(entry.sharers)) mark(Mark::kDeadSharer);
+  if (entry.owner == dead && !mutant(Mutant::kDeadStillOwner)) owner_died(id, entry);
+  if (!entry.active) return serve(id, entry);
+  if (!entry.fetching && entry.serving.node == dead) {
+    mark(Mark::kDeadServed);
+    entry.serving.cancelled = true;
+  }
+  if (mutant(Mutant::kDeadStillAwaited) || !in(entry.awaited)) return;
+  mark(Mark::kDeadAwaited);
+  if (!entry.awaited.empty()) return;
+  if (entry.fetching) {
+    fetched(id, entry, dead, {});
+  } else {
+    finish(id, entry);
+    serve(id, entry);
+  }
+}
+
+// What it wrote and nobody else has is lost; of a pushed chunk that is nothing but an open scope.
+void ChunkHome::owner_died(ChunkId id, Entry& entry) {
+  entry.owner = kNoNode;
+  if (entry.coherence != Coherence::kInvalidate) {
+    mark(Mark::kDeadWriter);
+    return;
+  }
+  mark(Mark::kDeadOwner);
+  if (entry.valid) {
+    if (!mutant(Mutant::kLossUntold)) outbox_.lost(id, entry.name, entry.version, entry.version);
+  } else {
+    ++entry.version;
+    entry.restored = true;
+    if (!entry.active) fetch(id, entry);
+  }
+}
+
+// ---- A slot that came here
+
+bool ChunkHome::report(NodeId from, const ChunkMessage& message, Bytes tail) {
+  auto at = rebuilds_.find(static_cast<std::uint32_t>(message.chunk >> 52));
+  if (at == rebuilds_.end() || tail.empty() || tail.size() > kMaxNameBytes) return false;
+  if (message.mode > static_cast<std::uint8_t>(State::kModified) ||
+      message.bytes > kMaxChunkBytes || message.coherence > static_cast<int>(Coherence::kStream))
+    return false;
+  std::vector<NodeId>& awaited = at->second.awaited;
+  if (std::find(awaited.begin(), awaited.end(), from) == awaited.end()) return false;
+  std::string name(reinterpret_cast<const char*>(tail.data()), tail.size());
+  if (slot_of(name, view_) != at->first) return false;
+  auto [known, fresh] = names_.try_emplace(name, message.chunk);
+  if (known->second != message.chunk) return false;
+  Entry& entry = entries_[message.chunk];
+  if (fresh) {
+    entry.name = name;
+    entry.bytes = message.bytes;
+    entry.coherence = static_cast<Coherence>(message.coherence);
+    entry.valid = false;
+    used_bytes_ = std::min(memory_bytes_, used_bytes_ + entry.bytes);
+  } else if (entry.bytes != message.bytes) {
+    return false;
+  }
+  entry.version = std::max(entry.version, message.version);
+  entry.candidates.push_back({.node = from,
+                              .state = static_cast<State>(message.mode),
+                              .version = message.version,
+                              .bytes = flag(message, wire::kBytesFlag)});
+  return true;
+}
+
+bool ChunkHome::report_end(NodeId from, const ChunkMessage& message) {
+  auto slot = static_cast<std::uint32_t>(message.chunk);
+  auto at = rebuilds_.find(slot);
+  if (at == rebuilds_.end()) return false;
+  Rebuild& rebuild = at->second;
+  rebuild.reporters.push_back(from);
+  bool waited = std::erase_if(rebuild.awaited, [&](NodeId node) { return node == from; }) > 0;
+  if (waited && rebuild.awaited.empty()) {
+    complete(slot, rebuild);
+  } else {
+    tell_serving(slot);
+  }
+  return true;
+}
+
+void ChunkHome::complete(std::uint32_t slot, Rebuild& rebuild) {
+  mark(Mark::kRebuilt);
+  for (auto at = entries_.lower_bound(std::uint64_t{slot} << 52);
+       at != entries_.end() && at->first >> 52 == slot;) {
+    Entry& entry = at->second;
+    if (entry.coherence != Coherence::kInvalidate) {
+      mark(Mark::kRebuiltLosesPushed);
+      outbox_.lost(ChunkId{at->first}, entry.name, Lost::kNothing, entry.version);
+      names_.erase(entry.name);
+      at = entries_.erase(at);
+      continue;
+    }
+    settle(ChunkId{at->first}, entry);
+    ++at;
+  }
+  while (!rebuild.deferred.empty()) {
+    const Rebuild::Deferred& d = served_.emplace_back(std::move(rebuild.deferred.front()));
+    rebuild.deferred.pop_front();
+    if (view_.has(d.from) && !received(d.from, d.message, d.tail)) outbox_.malformed(d.from);
+  }
+  tell_serving(slot);
+}
+
+// Who has the last version: the owner, or any sharer. Where both are gone, older bytes are the best
+// there is, under a version that nobody has seen.
+void ChunkHome::settle(ChunkId id, Entry& entry) {
+  std::vector<Entry::Candidate>& all = entry.candidates;
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    if (mutant(Mutant::kRestoreOldest)) return a.version < b.version;
+    return a.version > b.version;
+  });
+  for (const Entry::Candidate& one : all) {
+    bool owns = one.state == State::kExclusive || one.state == State::kModified;
+    if (owns && entry.owner == kNoNode && !mutant(Mutant::kOwnerForgotten)) {
+      entry.owner = one.node;
+    } else if (one.state != State::kInvalid) {
+      entry.sharers.push_back(one.node);
+    }
+  }
+  std::sort(entry.sharers.begin(), entry.sharers.end());
+  if (entry.owner != kNoNode) {
+    mark(Mark::kRebuiltFromOwner);
+    entry.sharers.clear();  // there are none, unless somebody reports what is not so
+  } else if (!entry.sharers.empty()) {
+    mark(Mark::kRebuiltFromSharer);
+    std::stable_partition(all.begin(), all.end(),
+                          [](const auto& c) { return c.state != State::kInvalid; });
+  } else {
+    ++entry.version;
+    entry.restored = true;
+  }
+  std::erase_if(all, [&](const auto& c) { return !c.bytes || c.node == entry.owner; });
+  if (entry.owner == kNoNode) fetch(id, entry);
+}
+
+// ---- Bytes that others have
+
+void ChunkHome::fetch(ChunkId id, Entry& entry) {
+  if (entry.candidates.empty()) {
+    restore_nothing(id, entry);
+    return;
+  }
+  // Those that had the last version have died since they reported.
+  if (!entry.restored && entry.candidates.front().version < entry.version) {
+    ++entry.version;
+    entry.restored = true;
+    entry.sharers.clear();
+  }
+  entry.active = true;
+  entry.fetching = true;
+  ++entry.turn;
+  entry.awaited = {entry.candidates.front().node};
+  ChunkMessage message{.kind = ChunkKind::kRecall};
+  message.mode = static_cast<std::uint8_t>(wire::RecallMode::kCopy);
+  message.chunk = id.value;
+  message.turn = entry.turn;
+  outbox_.send(entry.awaited.front(), message);
+}
+
+void ChunkHome::fetched(ChunkId id, Entry& entry, NodeId from, const ChunkMessage& message) {
+  entry.active = false;
+  entry.fetching = false;
+  if (!entry.valid) {
+    mark(Mark::kFetchNextCandidate);
+    std::erase_if(entry.candidates, [&](const auto& c) { return c.node == from; });
+    fetch(id, entry);
+    return;
+  }
+  if (entry.restored && !mutant(Mutant::kLossUntold)) {
+    mark(Mark::kRebuiltFromOldBytes);
+    outbox_.lost(id, entry.name, message.version, entry.version);
+  }
+  entry.restored = false;
+  entry.candidates.clear();
+  serve(id, entry);
+  tell_serving(static_cast<std::uint32_t>(id.value >> 52));
+}
+
+void ChunkHome::restore_nothing(ChunkId id, Entry& entry) {
+  mark(Mark::kRebuiltFromNothing);
+  // Sharers that died after they reported may have been the last to know.
+  if (!entry.restored) ++entry.version;
+  entry.sharers.clear();
+  outbox_.provide(id, entry.bytes);
+  entry.valid = true;
+  entry.restored = false;
+  outbox_.lost(id, entry.name, Lost::kNothing, entry.version);
+  serve(id, entry);
+  tell_serving(static_cast<std::uint32_t>(id.value >> 52));
+}
+
+// The home can do without its reporters' copies once nothing is still to be fetched.
+void ChunkHome::tell_serving(std::uint32_t slot) {
+  auto at = rebuilds_.find(slot);
+  if (at == rebuilds_.end() || !at->second.awaited.empty()) return;
+  for (auto it = entries_.lower_bound(std::uint64_t{slot} << 52);
+       it != entries_.end() && it->first >> 52 == slot; ++it)
+    if (it->second.fetching) return;
+  for (NodeId reporter : at->second.reporters)
+    outbox_.send(reporter, {.kind = ChunkKind::kServing, .chunk = slot});
+  at->second.reporters.clear();
+}
+
+}  // namespace chunks
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,91 @@
+// A client's part when homes die: what it tells their successors, and what it asks them again.
+#include <algorithm>
+
+#include "protocol/chunks/chunk_cache.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace chunks {
+
+void ChunkCache::view_changed(std::uint32_t before) {
+  std::vector<std::uint32_t> moved;
+  for (std::uint32_t s = 0; s < view_.slots.size(); ++s)
+    if (view_.slots[s].since > before) moved.push_back(s);
+  auto has_moved = [&](std::uint64_t slot) {
+    return std::find(moved.begin(), moved.end(), slot) != moved.end();
+  };
+  for (auto& [id, copy] : copies_)
+    if (has_moved(id >> 52)) lose_home(ChunkId{id}, copy);
+  for (std::uint32_t slot : moved) {
+    if (std::find(rebuilding_.begin(), rebuilding_.end(), slot) == rebuilding_.end())
+      rebuilding_.push_back(slot);
+    outbox_.send(view_.slots[slot].home, {.kind = ChunkKind::kReportEnd, .chunk = slot});
+  }
+  if (mutant(Mutant::kRequestNotRepeated)) return;
+  for (Ask& ask : asks_) {
+    if (!has_moved(slot_of(ask.name, view_))) continue;
+    mark(Mark::kAskRepeated);
+    ask.number = next_number_++;
+    send_ask(ask);
+  }
+  for (auto& [id, copy] : copies_) {
+    if (!has_moved(id >> 52) || copy.waiters.empty()) continue;
+    mark(Mark::kRequestRepeated);
+    pump(ChunkId{id}, copy);
+  }
+}
+
+// What the dead home was asked, had asked, or was sent is as if it had not been.
+void ChunkCache::lose_home(ChunkId id, Copy& copy) {
+  bool told = copy.gone;
+  if (copy.pushed()) lose_pushed(id, copy);
+  bool kept = mutant(Mutant::kRequestNotRepeated) && copy.pending;
+  if (!kept) copy.pending.reset();
+  copy.due.reset();
+  if (copy.evicting) leaving_bytes_ -= copy.counted;
+  copy.evicting = false;
+  if (copy.blank) {
+    copy.state = State::kInvalid;
+    copy.blank = false;
+  }
+  if (!copy.has_bytes && !copy.pushed()) uncount(id, copy);
+  if (copy.state == State::kExclusive && !copy.pushed()) copy.state = State::kModified;
+  if (own(id) && !copy.pushed()) {  // from now on it is the home's memory
+    used_bytes_ -= copy.counted;
+    copy.counted = 0;
+  }
+  if (told) return;
+  ChunkMessage report{.kind = ChunkKind::kReport, .mode = static_cast<std::uint8_t>(copy.state)};
+  report.flags = copy.has_bytes ? wire::kBytesFlag : 0;
+  report.coherence = static_cast<std::uint8_t>(copy.coherence);
+  report.chunk = id.value;
+  report.version = copy.version;
+  report.bytes = copy.bytes;
+  outbox_.send(home_of(id, view_), report, std::as_bytes(std::span(copy.name)));
+}
+
+// Its versions were at the home; open scopes may still look at what is here.
+void ChunkCache::lose_pushed(ChunkId id, Copy& copy) {
+  copy.gone = true;
+  copy.state = State::kInvalid;
+  copy.subscribed = false;
+  for (Copy::Held& held : copy.held) held.fresh = false;
+  for (const Copy::Taker& taker : copy.takers)
+    outbox_.resume(taker.waiter, Status::kNotSubscribed, id);
+  copy.takers.clear();
+  for (const Copy::Waiter& waiter : copy.waiters)
+    outbox_.resume(waiter.waiter, Status::kUnknown, id);
+  copy.waiters.clear();
+  tidy(id, copy);
+}
+
+bool ChunkCache::serving(NodeId from, const ChunkMessage& message) {
+  if (view_.slots[message.chunk].home != from) return false;
+  std::erase(rebuilding_, static_cast<std::uint32_t>(message.chunk));
+  wake_starved();
+  return true;
+}
+
+}  // namespace chunks
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

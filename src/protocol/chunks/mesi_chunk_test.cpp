@@ -1,0 +1,279 @@
+#include "protocol/chunks/mesi_chunk.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+#include <memory>
+
+namespace terrane::protocol::chunks {
+namespace {
+
+// The machines of a job with a network in order; of the bytes only that they travel.
+class ChunkJob {
+ public:
+  static constexpr std::uint64_t kBytes = 8;
+
+  explicit ChunkJob(std::uint32_t nodes, std::uint32_t servers = 1) {
+    view_.epoch = 1;
+    for (std::uint32_t n = 0; n < nodes; ++n) view_.members.push_back(NodeId{n});
+    for (std::uint32_t s = 0; s < servers; ++s) view_.slots.push_back({.home = NodeId{s}});
+    for (std::uint32_t n = 0; n < nodes; ++n) {
+      machines_.push_back(std::make_unique<MesiChunk>(MesiConfig{.self = NodeId{n}}));
+      step(n, ViewChanged{&view_});
+    }
+  }
+
+  void step(std::uint32_t node, const Event& event) {
+    Effects effects;
+    machines_[node]->step(event, effects);
+    machines_[node]->check_invariants();
+    for (const auto& effect : effects.list) {
+      if (const auto* send = std::get_if<Send>(&effect)) {
+        Bytes head = Bytes(effects.bytes).subspan(send->offset, send->size);
+        std::vector<std::byte> bytes(head.begin(), head.end());
+        if (send->with_data) bytes.resize(bytes.size() + kBytes);
+        messages.push_back({NodeId{node}, send->to, std::move(bytes)});
+      } else if (const auto* resume = std::get_if<Resume>(&effect)) {
+        resumed[resume->waiter.value] = *resume;
+      } else if (const auto* lost = std::get_if<Lost>(&effect)) {
+        losses.push_back(*lost);
+      } else if (std::get_if<Malformed>(&effect)) {
+        ++malformed;
+      }
+    }
+  }
+  // How many messages there were.
+  int deliver_all() {
+    int count = 0;
+    for (; !messages.empty(); ++count) {
+      Message message = std::move(messages.front());
+      messages.pop_front();
+      if (view_.has(message.to)) step(message.to.value, Received{message.from, message.bytes});
+    }
+    return count;
+  }
+
+  ChunkId create(std::uint32_t node, std::string_view name, Coherence coherence) {
+    step(node, Create{name, kBytes, coherence, WaiterId{99}});
+    deliver_all();
+    return resumed.at(99).chunk;
+  }
+  // Also lets the node know the chunk.
+  void open(std::uint32_t node, ChunkId chunk, Mode mode, std::uint32_t waiter,
+            Wait wait = Wait::kBlock, std::uint64_t deadline_ns = kNever) {
+    resumed.erase(waiter);
+    step(node, Open{chunk, mode, wait, deadline_ns, WaiterId{waiter}});
+  }
+  bool opened(std::uint32_t waiter) const {
+    return resumed.contains(waiter) && resumed.at(waiter).status == Status::kOk;
+  }
+  void close(std::uint32_t node, ChunkId chunk, Mode mode, std::uint32_t waiter) {
+    step(node, Close{chunk, mode, resumed.at(waiter).place});
+  }
+  void write(std::uint32_t node, ChunkId chunk) {
+    open(node, chunk, Mode::kWrite, 98);
+    deliver_all();
+    ASSERT_TRUE(opened(98));
+    close(node, chunk, Mode::kWrite, 98);
+  }
+  void subscribe(std::uint32_t node, ChunkId chunk, Policy policy, std::uint32_t window) {
+    step(node, Subscribe{chunk, policy, window, WaiterId{97}});
+    deliver_all();
+  }
+  // Everybody learns at once.
+  void die(NodeId dead) {
+    ++view_.epoch;
+    std::erase(view_.members, dead);
+    for (View::Slot& slot : view_.slots)
+      if (slot.home == dead) slot = {.home = NodeId{dead.value + 1}, .since = view_.epoch};
+    std::erase_if(messages, [&](const Message& message) { return message.from == dead; });
+    for (NodeId node : view_.members) step(node.value, ViewChanged{&view_});
+  }
+
+  struct Message {
+    NodeId from;
+    NodeId to;
+    std::vector<std::byte> bytes;
+  };
+  std::deque<Message> messages;
+  std::map<std::uint32_t, Resume> resumed;  // by waiter
+  std::vector<Lost> losses;
+  int malformed = 0;
+
+ private:
+  View view_;
+  std::vector<std::unique_ptr<MesiChunk>> machines_;
+};
+
+TEST(MesiChunkTest, ACreatorWritesAndReadsWithoutAMessage) {
+  ChunkJob job(2);
+  ChunkId chunk = job.create(1, "a", Coherence::kInvalidate);
+  job.open(1, chunk, Mode::kWrite, 1);
+  EXPECT_TRUE(job.opened(1));
+  job.close(1, chunk, Mode::kWrite, 1);
+  job.open(1, chunk, Mode::kRead, 2);
+  EXPECT_TRUE(job.opened(2));
+  EXPECT_EQ(job.resumed.at(2).version, 1u);
+  EXPECT_TRUE(job.messages.empty());
+}
+
+TEST(MesiChunkTest, AWriterWaitsForAllReaders) {
+  ChunkJob job(4);
+  ChunkId chunk = job.create(1, "a", Coherence::kInvalidate);
+  job.create(2, "a", Coherence::kInvalidate);
+  job.create(3, "a", Coherence::kInvalidate);
+  job.open(1, chunk, Mode::kRead, 1);
+  job.open(2, chunk, Mode::kRead, 2);
+  job.deliver_all();
+  EXPECT_TRUE(job.opened(1) && job.opened(2));
+  job.open(3, chunk, Mode::kWrite, 3);
+  job.deliver_all();
+  job.close(1, chunk, Mode::kRead, 1);
+  job.deliver_all();
+  EXPECT_FALSE(job.opened(3));
+  job.close(2, chunk, Mode::kRead, 2);
+  job.deliver_all();
+  EXPECT_TRUE(job.opened(3));
+}
+
+TEST(MesiChunkTest, ATryIsAnsweredWhileSomebodyWrites) {
+  ChunkJob job(3);
+  ChunkId chunk = job.create(1, "a", Coherence::kInvalidate);
+  job.create(2, "a", Coherence::kInvalidate);
+  job.open(1, chunk, Mode::kWrite, 1);
+  job.open(2, chunk, Mode::kRead, 2, Wait::kTry);
+  job.deliver_all();
+  EXPECT_EQ(job.resumed.at(2).status, Status::kBusy);
+}
+
+TEST(MesiChunkTest, ADeadlineEndsTheWaitAndTheRequest) {
+  ChunkJob job(3);
+  ChunkId chunk = job.create(1, "a", Coherence::kInvalidate);
+  job.create(2, "a", Coherence::kInvalidate);
+  job.open(1, chunk, Mode::kWrite, 1);
+  job.open(2, chunk, Mode::kRead, 2, Wait::kBlock, 10);
+  job.deliver_all();
+  job.step(2, Elapsed{10});
+  EXPECT_EQ(job.resumed.at(2).status, Status::kTimedOut);
+  job.deliver_all();
+  job.close(1, chunk, Mode::kWrite, 1);
+  job.deliver_all();
+  job.open(2, chunk, Mode::kRead, 3);
+  job.deliver_all();
+  EXPECT_TRUE(job.opened(3));
+  EXPECT_EQ(job.malformed, 0);
+}
+
+TEST(MesiChunkTest, AStreamedVersionTakesTwoMessagesAndItsCredits) {
+  ChunkJob job(3);
+  ChunkId chunk = job.create(1, "a", Coherence::kStream);
+  job.create(2, "a", Coherence::kStream);
+  job.subscribe(2, chunk, Policy::kBlock, 4);
+  job.write(1, chunk);
+  job.deliver_all();
+  job.write(1, chunk);
+  int count = 0;
+  for (const ChunkJob::Message& message : job.messages) count += message.bytes.size() > 48;
+  EXPECT_EQ(count, 1);              // the version goes to its home
+  EXPECT_LE(job.deliver_all(), 3);  // and on to the subscriber, beside the writer's credit
+}
+
+TEST(MesiChunkTest, ASubscriberThatTakesNothingStopsTheWriter) {
+  ChunkJob job(3);
+  ChunkId chunk = job.create(1, "a", Coherence::kStream);
+  job.create(2, "a", Coherence::kStream);
+  job.subscribe(2, chunk, Policy::kBlock, 2);
+  int written = 0;
+  for (; written < 20; ++written) {
+    job.open(1, chunk, Mode::kWrite, 1);
+    job.deliver_all();
+    if (!job.opened(1)) break;
+    job.close(1, chunk, Mode::kWrite, 1);
+    job.deliver_all();
+  }
+  EXPECT_LT(written, 10);
+  for (std::uint64_t version = 1; version <= 2; ++version) {
+    job.step(2, Take{chunk, Wait::kTry, kNever, WaiterId{2}});
+    ASSERT_TRUE(job.opened(2));
+    EXPECT_EQ(job.resumed.at(2).version, version);
+    job.close(2, chunk, Mode::kRead, 2);
+    job.deliver_all();
+  }
+  EXPECT_TRUE(job.opened(1));
+}
+
+TEST(MesiChunkTest, ASlowSubscriberToTheLatestIsToldWhatItMissed) {
+  ChunkJob job(3);
+  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
+  job.create(2, "a", Coherence::kUpdate);
+  job.subscribe(2, chunk, Policy::kLatest, 1);
+  for (int i = 0; i < 10; ++i) {
+    job.write(1, chunk);
+    job.deliver_all();
+  }
+  std::uint64_t seen = 0;
+  for (int i = 0; i < 3 && seen < 10; ++i) {
+    job.step(2, Take{chunk, Wait::kTry, kNever, WaiterId{2}});
+    ASSERT_TRUE(job.opened(2));
+    EXPECT_EQ(job.resumed.at(2).missed, seen == 0 ? 0 : job.resumed.at(2).version - seen - 1);
+    seen = job.resumed.at(2).version;
+    job.close(2, chunk, Mode::kRead, 2);
+    job.deliver_all();
+  }
+  EXPECT_EQ(seen, 10u);
+}
+
+TEST(MesiChunkTest, AnOwnersDeathIsToldByNameAndTheHomesVersionHolds) {
+  ChunkJob job(4);
+  ChunkId chunk = job.create(1, "frame", Coherence::kInvalidate);
+  job.create(3, "frame", Coherence::kInvalidate);
+  job.write(1, chunk);
+  job.open(3, chunk, Mode::kRead, 3);
+  job.deliver_all();
+  job.close(3, chunk, Mode::kRead, 3);
+  job.write(1, chunk);
+  job.die(NodeId{1});
+  job.open(3, chunk, Mode::kRead, 4);
+  job.deliver_all();
+  ASSERT_EQ(job.losses.size(), 1u);
+  EXPECT_EQ(job.losses[0].name, "frame");
+  EXPECT_TRUE(job.opened(4));
+  EXPECT_EQ(job.resumed.at(4).version, 1u);
+}
+
+TEST(MesiChunkTest, ASuccessorLearnsWhoMayWriteAndServesWhoWaited) {
+  ChunkJob job(4);  // node 1 succeeds node 0
+  ChunkId chunk = job.create(2, "a", Coherence::kInvalidate);
+  job.create(3, "a", Coherence::kInvalidate);
+  job.open(2, chunk, Mode::kWrite, 2);
+  job.open(3, chunk, Mode::kRead, 3);
+  job.deliver_all();
+  job.die(NodeId{0});
+  job.deliver_all();
+  EXPECT_FALSE(job.opened(3));
+  job.close(2, chunk, Mode::kWrite, 2);
+  job.deliver_all();
+  EXPECT_TRUE(job.opened(3));
+  EXPECT_EQ(job.resumed.at(3).version, 1u);
+  EXPECT_TRUE(job.losses.empty());
+  EXPECT_EQ(job.malformed, 0);
+}
+
+TEST(MesiChunkTest, WhatNobodyHasAnyMoreIsZerosAndTold) {
+  ChunkJob job(4);
+  ChunkId chunk = job.create(2, "a", Coherence::kInvalidate);
+  job.create(3, "a", Coherence::kInvalidate);
+  job.write(2, chunk);
+  job.die(NodeId{2});
+  job.die(NodeId{0});
+  job.deliver_all();
+  ASSERT_EQ(job.losses.size(), 2u);
+  EXPECT_EQ(job.losses[1].from, Lost::kNothing);
+  job.open(3, chunk, Mode::kReadWrite, 3);
+  job.deliver_all();
+  EXPECT_TRUE(job.opened(3));
+}
+
+}  // namespace
+}  // namespace terrane::protocol::chunks
