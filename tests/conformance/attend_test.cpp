@@ -38,6 +38,7 @@ TEST_P(PeersTest, ArrivalsDoNotWakeSleepersWhileAThreadAttends) {
       sleeps.store(own_sleeps());
     });
     while (asleep.load() == 0) std::this_thread::yield();
+    auto start = std::chrono::steady_clock::now();
     node.transport.attend();
     for (std::uint64_t round = 0; round < kRounds; ++round) {
       if (node.self != kServer) node.transport.send(peer, make_message(node.self, round, 64));
@@ -49,8 +50,9 @@ TEST_P(PeersTest, ArrivalsDoNotWakeSleepersWhileAThreadAttends) {
     node.transport.unattend();
     node.transport.interrupt();
     sleeper.join();
-    // Some wake-ups are left of the time before.
-    require(sleeps.load() < static_cast<long>(kRounds / 3), "the sleeper sleeps on");
+    // Some wake-ups are left of the time before, and now and then a sleeper looks round by itself.
+    long looks = (std::chrono::steady_clock::now() - start) / std::chrono::milliseconds(10);
+    require(sleeps.load() < static_cast<long>(kRounds / 3) + looks, "the sleeper sleeps on");
     leave_together(node, recorder);
   };
   EXPECT_EQ(run_job({.transport = GetParam()}, body), "");

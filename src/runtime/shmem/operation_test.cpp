@@ -1,5 +1,6 @@
 #include "runtime/shmem/operation.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <numeric>
@@ -48,7 +49,7 @@ TEST_P(OperationTest, PutsAndGetsMoveEveryByteAndNoOther) {
       theirs()[bytes] = std::byte{9};
       call().put(mine(), source.data(), bytes, 1, completion);
       call().quiet();
-      EXPECT_EQ(std::memcmp(theirs(), source.data(), bytes), 0);
+      EXPECT_TRUE(std::equal(source.begin(), source.end(), theirs()));
       EXPECT_EQ(theirs()[bytes], std::byte{9});
       call().get(back.data(), mine(), bytes, 1, completion);
       call().quiet();
