@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <thread>
+
 namespace terrane::runtime::shmem {
 namespace {
 
@@ -9,10 +12,14 @@ transport::RemoteAddress remote(SymmetricAddress place) {
   return {static_cast<std::uint32_t>(place.part), place.offset};
 }
 
+// The launcher, which knows why a PE is lost, ends the job meanwhile.
+constexpr std::chrono::seconds kLossGrace{5};
+
 // Gives the value, or ends the job.
 template <typename Value>
 Value must(World& world, NodeId pe, base::Result<Value> result) {
   if (!result) {
+    std::this_thread::sleep_for(kLossGrace);
     world.fail(fmt::format("PE {} on another host could not be reached in a collective call: {}",
                            pe.value, result.error().message));
   }
