@@ -78,8 +78,9 @@ void collect(Team& team, void* dest, const void* source, std::uint64_t bytes) {
     SymmetricAddress to = symmetric(team, dest, total, "dest");
     return put_to_all(team, to + starts[team.self()], source, bytes);
   }
-  // Only the start is known to be symmetric: others may have more than we.
-  SymmetricAddress from = symmetric(team, source, bytes, "source");
+  if (total == 0) return team.sync();
+  // Only the start is known to be symmetric: others may have more than we, who must name the place.
+  SymmetricAddress from = symmetric(team, source, std::max<std::uint64_t>(bytes, 1), "source");
   if (team.on_one_host()) team.sync();
   for_each_member(team, [&](std::uint32_t member) {
     team.reach().start_get(team.pe(member), from, static_cast<std::byte*>(dest) + starts[member],

@@ -15,12 +15,13 @@ inline SymmetricAddress operator+(SymmetricAddress place, std::uint64_t bytes) {
   return {place.part, place.offset + bytes};
 }
 
-// Where an argument lies at every PE; any place for no bytes, which nobody looks at. Where it is
+// Where an argument lies at every PE; any place for no bytes where
+// there is none. Where it is
 // not symmetric the job ends.
 inline SymmetricAddress symmetric(Team& team, const void* address, std::uint64_t bytes,
                                   const char* argument) {
-  if (bytes == 0) return {};
   auto place = team.world().memory().locate(address, bytes);
+  if (!place && bytes == 0) return {};
   if (!place) {
     team.world().fail(fmt::format(
         "a collective operation's {} at {} with {} bytes is not symmetric: use memory of "
