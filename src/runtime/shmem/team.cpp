@@ -95,13 +95,15 @@ void Team::sync_pairwise() {
   }
 }
 
-// The last one to come to a host's count meets the other hosts for all, and lets them go.
+// One member of a host lets the others go when all have come: on one host the last to come. Other
+// hosts are met by the first member alone. Were it now one and now another, words of theirs could
+// overtake each other, and the older one would stay in the other host's flag.
 void Team::sync_counted() {
   Slot& home = *slots_[neighbours_.front()];
-  if (home.arrived.value.fetch_add(1, std::memory_order_acq_rel) + 1 < neighbours_.size()) {
-    wait_for(home.released.value, sequence_);
-    return;
-  }
+  std::uint64_t come = home.arrived.value.fetch_add(1, std::memory_order_acq_rel) + 1;
+  bool leads = on_one_host() ? come == neighbours_.size() : neighbours_.front() == self_;
+  if (!leads) return wait_for(home.released.value, sequence_);
+  if (come < neighbours_.size()) wait_for(home.arrived.value, neighbours_.size());
   home.arrived.value.store(0, std::memory_order_relaxed);
   if (!on_one_host()) sync_hosts(home);
   home.released.value.store(sequence_, std::memory_order_release);

@@ -77,6 +77,24 @@ TEST(TeamTest, WhatOneSharesAllGet) {
   }
 }
 
+// What PE 0 puts comes after what PE 1 puts in the next round, which is the last one: no later word
+// would hide one that came out of order.
+TEST(TeamTest, SynchronisationsBearPutsThatOvertakeThoseOfOtherPes) {
+  TestSetting setting = TestSetting::hosts(4, 2);
+  setting.first_is_late = true;
+  for (int run = 0; run < 5; ++run) {
+    run_pes(setting, [&](TestPe& pe) {
+      for (std::uint64_t round = 0; round < 2; ++round) {
+        if (pe.self() == round) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        pe.all().sync();
+        std::uint64_t word = pe.self() == 0 ? round : 0;
+        if (round == 0) pe.all().share(0, &word, sizeof word);
+        EXPECT_TRUE(round == 1 || word == round);
+      }
+    });
+  }
+}
+
 TEST(TeamTest, APeMayBeFarAheadOfOneThatHasNotEntered) {
   run_pes(TestSetting::one_host(2), [&](TestPe& pe) {
     std::uint64_t sum = 0;

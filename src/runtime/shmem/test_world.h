@@ -16,6 +16,7 @@
 #include "base/check.h"
 #include "platform/wait.h"
 #include "runtime/shmem/control_layout.h"
+#include "runtime/shmem/late_puts.h"
 #include "runtime/shmem/teams.h"
 #include "runtime/shmem/world.h"
 
@@ -56,10 +57,26 @@ class TestMachine {
   std::byte* memory_ = nullptr;
 };
 
-// What goes between hosts: straight to the memory.
+// What goes between hosts: straight to the memory, or puts some time later.
 class TestTransport final : public transport::Transport {
  public:
-  explicit TestTransport(TestMachine& machine) : machine_(&machine) {}
+  TestTransport(TestMachine& machine, bool late) : machine_(&machine) {
+    if (late) late_ = std::make_unique<LatePuts>(std::chrono::milliseconds(5));
+  }
+  base::Result<> put(NodeId peer, transport::RemoteAddress to, transport::Bytes from) override {
+    if (!late_) return Transport::put(peer, to, from);
+    late_->send(reach(peer, to.region) + to.offset, from);
+    return {};
+  }
+  base::Result<std::uint64_t> atomic_fetch(NodeId peer, transport::RemoteAddress word,
+                                           const transport::Atomic& atomic) override {
+    if (late_) late_->wait_until_all_have_come();
+    return Transport::atomic_fetch(peer, word, atomic);
+  }
+  base::Result<> quiet() override {
+    if (late_) late_->wait_until_all_have_come();
+    return {};
+  }
   std::string_view name() const override { return "test"; }
   void send(NodeId, transport::Bytes, transport::Bytes) override {}
   std::size_t poll(transport::Receiver&) override { return 0; }
@@ -77,12 +94,13 @@ class TestTransport final : public transport::Transport {
 
  private:
   TestMachine* machine_;
+  std::unique_ptr<LatePuts> late_;
 };
 
 class TestWorld : public World, private SymmetricMemory {
  public:
-  TestWorld(TestMachine& machine, NodeId self)
-      : machine_(&machine), self_(self), transport_(machine) {}
+  TestWorld(TestMachine& machine, NodeId self, bool late_puts = false)
+      : machine_(&machine), self_(self), transport_(machine, late_puts) {}
 
   NodeId self() const override { return self_; }
   std::uint32_t pes() const override { return machine_->pes(); }
@@ -150,6 +168,7 @@ struct TestSetting {
   std::vector<std::uint32_t> host_of;
   bool crowded = false;
   std::string algorithms;
+  bool first_is_late = false;  // puts of PE 0 to other hosts come later than those of others
 
   static TestSetting one_host(std::uint32_t pes, bool crowded = false) {
     return {std::vector<std::uint32_t>(pes, 0), crowded, {}};
@@ -172,7 +191,7 @@ inline void run_pes(const TestSetting& setting, const std::function<void(TestPe&
   std::vector<std::jthread> pes;
   for (std::uint32_t pe = 0; pe < machine.pes(); ++pe) {
     pes.emplace_back([&, pe] {
-      TestWorld world(machine, NodeId{pe});
+      TestWorld world(machine, NodeId{pe}, pe == 0 && setting.first_is_late);
       auto teams = Teams::start(world, setting.crowded, setting.algorithms);
       ASSERT_TRUE(teams.ok()) << teams.error().message;
       TestPe self{world, *teams.value(), [&] { meeting.arrive_and_wait(); }};
