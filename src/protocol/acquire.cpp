@@ -119,6 +119,7 @@ Task<bool> Hlrc::apply(Strand& s, std::uint32_t departure, std::uint64_t activit
     expectations_.forget(departure);
     co_await s.perform({.kind = StepKind::kForgetNews, .value = departure});
   }
+  if (departure != 0 && config_.migrate) co_await offer_homes(s);
   Event learn = Learn{s.inbox, departure != 0};
   co_await s.tell(learn);
   co_await leave(s);
@@ -198,7 +199,8 @@ Task<bool> Hlrc::invalidate_block(Strand& s, std::uint64_t block) {
     // While this waited for the block its fetch gave up, and another thread may have claimed it. A
     // fault maps it again; what the zapped entry knew of writes is taken for certain.
     mark(Mark::kInvalidateFindsNoCopy);
-    if (tracked_.contains(block) && !mutant(Mutant::kKeepFailedFetch)) co_await untrack(s, block);
+    bool home = state == BlockState::kHome && tracked_.contains(block);
+    if (home && !mutant(Mutant::kKeepFailedFetch)) co_await untrack(s, block);
     co_return true;
   }
   std::size_t before = notices_.size();

@@ -57,8 +57,12 @@ class BlockEntry {
     return word_.exchange(static_cast<std::uint32_t>(state), std::memory_order_release) & kWaited;
   }
 
-  NodeId home() const { return NodeId{home_plus_one_ - 1}; }  // kNoNode: not known
-  void set_home(NodeId home) { home_plus_one_ = home.value + 1; }
+  NodeId home() const { return NodeId{(home_plus_one_ & ~kMovable) - 1}; }  // kNoNode: not known
+  // movable: at the home, whether it may be given to another node.
+  void set_home(NodeId home, bool movable = false) {
+    home_plus_one_ = (home.value + 1) | (movable ? kMovable : 0);
+  }
+  bool movable() const { return home_plus_one_ & kMovable; }
 
   // At the home: how often tracking was in vain, and for how many more requests it is not tried
   // again.
@@ -68,12 +72,15 @@ class BlockEntry {
   std::uint8_t brought = 0;
   std::uint16_t skip = 0;
   // At a node that has a copy, in rounds between barriers (renew.cpp): the latest one in which it
-  // was missed or renewed, in how many on end it was missed, and renewals since the last miss.
+  // was missed or renewed, in how many on end it was missed, and renewals since the last miss. At
+  // the home (migrate.cpp): from which round on it may be offered, and how often it was kept.
   std::uint16_t round = 0;
   std::uint8_t missed = 0;
   std::uint8_t renewed = 0;
 
  private:
+  static constexpr std::uint32_t kMovable = 1u << 31;
+
   std::atomic<std::uint32_t> word_{0};
   std::uint32_t home_plus_one_ = 0;
 };

@@ -138,6 +138,10 @@ enum class StepKind : std::uint8_t {
   kTell,   // the event goes to the core; no waiting
   kLoadWord,    // node's home word of block -> result
   kStoreWord,   // our own home word of block = value
+  kSwapWord,    // node's home word of block: compare-and-swap, low half of value -> high half.
+                // Result: 1, or 0 when it was another
+  kCountFlush,  // flag: a thread of ours begins to store at homes; else it has ended. Others see it
+  kLoadFlushing,  // result: how many threads of node are between the two
   kSetWanted,   // at node: a reader without tracking wants block. Result: it was set already
   kTakeWanted,  // ours, taken -> Strand::runs
   kLoadOwner,   // node's directory: owner of block + 1, 0 when unclaimed -> result
@@ -182,8 +186,16 @@ struct Step {
   const Event* event = nullptr;
 };
 
-// A home word, one a block, which peers load before they copy.
-inline constexpr std::uint32_t kTracked = 1;
+// A home word, one a block, which peers load before they copy. Zero: an untracked home, or not a
+// home at all.
+inline constexpr std::uint32_t kTracked = 1;   // readers rely on notices
+inline constexpr std::uint32_t kHere = 2;      // set by who became the home by a move, or tracks
+inline constexpr std::uint32_t kOffered = 4;   // home_in() may become the home ...
+inline constexpr std::uint32_t kArmed = 8;     // ... from now on, by a swap to kMoved
+inline constexpr std::uint32_t kMoved = 16;    // home_in() is the home, or is just becoming it
+inline constexpr std::uint32_t kStays = kTracked | kHere;  // what an offer leaves as it is
+inline constexpr std::uint32_t word_for(NodeId node) { return node.value << 8; }
+inline constexpr NodeId home_in(std::uint32_t word) { return NodeId{word >> 8}; }
 
 }  // namespace TERRANE_PROTOCOL_VARIANT
 }  // namespace terrane::protocol

@@ -72,10 +72,12 @@ Task<FaultResult> Hlrc::fault_invalid(Strand& s, std::uint64_t block, Access wan
   BlockState state = BlockState::kInvalid;
   std::uint64_t home = entries_[block].home().value;
   if (entries_[block].home() == kNoNode) home = co_await find_home(s, block, wanted);
+  bool here = home == config_.self.value;
+  if (here && config_.migrate) here = co_await still_here(s, block);
   if (home == kHomeNowhere) {
     mark(Mark::kFaultOutsideRegions);
     result = FaultResult::kForeign;
-  } else if (home == config_.self.value) {
+  } else if (here) {
     result = co_await fault_at_home(s, block, wanted);
     if (result == FaultResult::kDone) state = BlockState::kHome;
   } else {
@@ -87,13 +89,13 @@ Task<FaultResult> Hlrc::fault_invalid(Strand& s, std::uint64_t block, Access wan
   co_return result;
 }
 
-// The home is another node, or nobody's yet (kNoNode): a copy is made here, of neighbours too where
-// they were needed together before.
+// The home is another node, nobody's yet (kNoNode), or has gone from here: a copy is made, of
+// neighbours too where they were needed together before.
 Task<FaultResult> Hlrc::fault_elsewhere(Strand& s, std::uint64_t block, Access wanted,
                                         NodeId home) {
   BlockRange run{block, 1};
-  bool there = co_await fault_copy(s, run, wanted, home);
-  if (!there) {  // a later claim must not find the block among the copies
+  BlockState state = co_await fault_copy(s, run, wanted, home);
+  if (state == BlockState::kInvalid) {  // a later claim must not find the block among the copies
     mark(Mark::kFaultGivesUp);
     if (!mutant(Mutant::kKeepFailedFetch)) {
       leases_.erase(block);
@@ -102,10 +104,18 @@ Task<FaultResult> Hlrc::fault_elsewhere(Strand& s, std::uint64_t block, Access w
     co_await unlock_block(s, block, BlockState::kInvalid);
     co_return FaultResult::kNoMemory;
   }
-  bool twinned = !scans() && enters_free(wanted);
-  BlockState state = twinned ? BlockState::kWritten : BlockState::kClean;
   for (std::uint64_t b = run.first; b < run.end(); ++b) co_await unlock_block(s, b, state);
   co_return FaultResult::kDone;
+}
+
+// Neighbours that would have come along do not.
+Task<bool> Hlrc::leave_out(Strand& s, BlockRange blocks) {
+  for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
+    leases_.erase(b);
+    remove_cached(b);
+    co_await unlock_block(s, b, BlockState::kInvalid);
+  }
+  co_return true;
 }
 
 // The block's home: by the region's policy, or the first node that wrote it. kHomeFirstTouch:
@@ -126,29 +136,68 @@ Task<std::uint64_t> Hlrc::find_home(Strand& s, std::uint64_t block, Access wante
       mark(owner == mine ? Mark::kFaultClaimsHome : Mark::kFaultLosesClaim);
     }
     home = owner - 1;
+    entries_[block].set_home(NodeId{static_cast<std::uint32_t>(home)}, true);
+    co_return home;
   }
   entries_[block].set_home(NodeId{static_cast<std::uint32_t>(home)});
   co_return home;
 }
 
 // The home's bytes, into our blocks or aside; by the home's words the copies stay leases or not.
-Task<bool> Hlrc::fetch(Strand& s, BlockRange run, NodeId home, bool aside) {
+// Result: whether the home offered the blocks to this node, which takes them by that. The run is
+// cut to blocks that are alike in this. A block that has moved is looked for where it went: `home`
+// is then that node, and the run this block alone. The word of a node that is just becoming the
+// home may send us round in a circle, until it has.
+Task<bool> Hlrc::fetch(Strand& s, BlockRange& run, NodeId& home, bool aside) {
   if (!reaches(home)) {
     co_await fetch_by_message(s, run, home, aside);
-    co_return true;
+    co_return false;
   }
-  for (std::uint64_t b = run.first; b < run.end(); ++b) {
-    std::uint64_t word = co_await s.at(StepKind::kLoadWord, home, BlockId{b});
-    if (word & kTracked) {
-      mark(Mark::kFaultFetchesTracked);
-      leases_.erase(b);
-    } else {
-      mark(Mark::kFaultFetchesLease);
-      std::uint64_t was = co_await s.at(StepKind::kSetWanted, home, BlockId{b});
-      if (was) mark(Mark::kFaultFindsWantedSet);
+  bool taken = false;
+  bool follows = false;
+  std::uint64_t count = 0;
+  while (count < run.count) {
+    std::uint64_t block = run.first + count;
+    std::uint64_t word = co_await s.at(StepKind::kLoadWord, home, BlockId{block});
+    if (word & kMoved && !mutant(Mutant::kReadFormerHome)) {
+      if (count > 0) break;
+      mark(Mark::kFaultFollowsHome);
+      run.count = 1;
+      follows = true;
+      home = home_in(static_cast<std::uint32_t>(word));
+      continue;
     }
-    co_await s.at(StepKind::kCopyHome, home, BlockId{b}, b - run.first, aside);
+    if (follows && !(word & kHere) && !mutant(Mutant::kReadTooEarly)) {
+      mark(Mark::kFaultWaitsForMove);
+      co_await s.pause();
+      continue;
+    }
+    bool ours = is_armed_for_us(word);
+    if (count > 0 && ours != taken) break;
+    if (ours) {
+      std::uint32_t moved = word_for(config_.self) | kMoved;
+      bool swapped = co_await swap_word(s, home, block, word, moved);
+      if (!swapped) continue;
+    }
+    taken = ours;
+    co_await fetch_block(s, block, home, word, count, aside);
+    ++count;
   }
+  run.count = count;
+  co_return taken;
+}
+
+Task<bool> Hlrc::fetch_block(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word,
+                             std::uint64_t aside_at, bool aside) {
+  if (word & kTracked) {
+    mark(Mark::kFaultFetchesTracked);
+    leases_.erase(block);
+  } else {
+    mark(Mark::kFaultFetchesLease);
+    std::uint64_t was = co_await s.at(StepKind::kSetWanted, home, BlockId{block});
+    if (was) mark(Mark::kFaultFindsWantedSet);
+  }
+  co_await s.at(StepKind::kCopyHome, home, BlockId{block}, aside_at, aside);
   co_return true;
 }
 
@@ -210,7 +259,8 @@ Task<FaultResult> Hlrc::fault_at_home(Strand& s, std::uint64_t block, Access wan
 // A copy of another node's block; home kNoNode: nobody wrote it yet, it reads as zeros. The copy is
 // entered in the sets before the home's word is loaded: an acquire that comes in between then waits
 // for it and drops it. `run` grows by the neighbours that come along.
-Task<bool> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home) {
+// Result: what the blocks are now; kInvalid when memory is short.
+Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home) {
   std::uint64_t block = run.first;
   co_await s.pause();
   bool late = mutant(Mutant::kLateCachedMark);
@@ -222,11 +272,19 @@ Task<bool> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId ho
   if (home == kNoNode && !mutant(Mutant::kLookOnceForClaim))
     home = co_await still_unclaimed(s, block);
   std::uint64_t backed = co_await s.view(StepKind::kPopulate, run);
-  if (backed == 0) co_return false;
+  if (backed == 0) co_return BlockState::kInvalid;
   if (home != kNoNode) {
     entries_[block].brought = 1;
-    if (!enters_free(wanted) && !late) co_await extend_run(s, run, home);
-    co_await fetch(s, run, home, false);
+    bool alone = enters_free(wanted) || late || home == config_.self;
+    if (!alone) co_await extend_run(s, run, home);
+    std::uint64_t end = run.end();
+    bool taken = co_await fetch(s, run, home, false);
+    co_await leave_out(s, {run.end(), end - run.end()});
+    if (taken) {
+      co_await enter_homes(s, run, wanted);
+      co_return BlockState::kHome;
+    }
+    if (entries_[block].home() != home) entries_[block].set_home(home);
     for (std::uint64_t b = run.first; b < run.end(); ++b) note_miss(b);
   }
   if (late) {
@@ -244,6 +302,19 @@ Task<bool> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId ho
       co_await s.view(StepKind::kCopyTwin, {b, 1});
   }
   co_await enter_copies(s, run, wanted);
+  co_return !scans() && enters_free(wanted) ? BlockState::kWritten : BlockState::kClean;
+}
+
+// Blocks that became ours enter as at any home (fault_at_home), then others may come for them.
+Task<bool> Hlrc::enter_homes(Strand& s, BlockRange run, Access wanted) {
+  mark(Mark::kFaultTakesHome);
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    bool tracked = !leases_.contains(b);
+    bool free = !tracked || enters_free(wanted);
+    if (tracked && free && !scans()) written_.insert(b);
+    co_await s.view(StepKind::kMap, {b, 1}, free ? Access::kWrite : Access::kRead);
+  }
+  co_await become_home(s, run);
   co_return true;
 }
 

@@ -30,6 +30,7 @@ struct HlrcConfig {
   std::uint8_t hot_after = 2;        // rounds on end in which a copy is missed until it is renewed
   std::uint8_t most_renewed = 63;    // renewals on end; then a miss has to show that it is used
   std::uint32_t promised = 64;       // departures for which a home promises news; 0: it does not
+  bool migrate = false;  // homes by first touch follow their writers; all memory must be reached
 };
 
 // The memory that a node's protocol works in; zeroed, owned by the host.
@@ -97,15 +98,19 @@ class Hlrc {
   // fault.cpp
   Task<FaultResult> fault_invalid(Strand& s, std::uint64_t block, Access wanted);
   Task<FaultResult> fault_elsewhere(Strand& s, std::uint64_t block, Access wanted, NodeId home);
+  Task<bool> leave_out(Strand& s, BlockRange blocks);
   Task<std::uint64_t> find_home(Strand& s, std::uint64_t block, Access wanted);
   Task<FaultResult> fault_at_home(Strand& s, std::uint64_t block, Access wanted);
-  Task<bool> fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home);
+  Task<BlockState> fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home);
   Task<bool> extend_run(Strand& s, BlockRange& run, NodeId home);
   Task<bool> may_bring(Strand& s, std::uint64_t block, NodeId home);
-  Task<bool> fetch(Strand& s, BlockRange run, NodeId home, bool aside);
+  Task<bool> fetch(Strand& s, BlockRange& run, NodeId& home, bool aside);
+  Task<bool> fetch_block(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word,
+                         std::uint64_t aside_at, bool aside);
   Task<std::uint64_t> fetch_by_message(Strand& s, BlockRange run, NodeId home, bool aside);
   void settle_leases(BlockRange run, std::uint64_t tracked);
   Task<bool> enter_copies(Strand& s, BlockRange run, Access wanted);
+  Task<bool> enter_homes(Strand& s, BlockRange run, Access wanted);
   Task<NodeId> still_unclaimed(Strand& s, std::uint64_t block);
   Task<bool> first_write(Strand& s, std::uint64_t block);
   Task<bool> evict_some(Strand& s);
@@ -122,7 +127,7 @@ class Hlrc {
   Task<bool> publish(Strand& s);
   Task<bool> track_run(Strand& s, BlockRange run);
   Task<bool> track_part(Strand& s, BlockRange run);
-  bool trackable(std::uint64_t block) const;
+  Task<bool> trackable(Strand& s, std::uint64_t block);
   Task<bool> push_changes(Strand& s, std::uint64_t block, bool update_twin);
   Task<bool> await_flush(Strand& s);
 
@@ -142,11 +147,27 @@ class Hlrc {
   bool worth_renewing(std::uint64_t block) const;
   Task<bool> renew_or_invalidate(Strand& s, BlockRange run, Departure at);
   Task<BlockRange> hold_hot(Strand& s, BlockRange within);
-  Task<bool> renew(Strand& s, BlockRange run, Departure at);
+  Task<BlockRange> renew(Strand& s, BlockRange run, Departure at);
   Task<bool> fetch_news(Strand& s, BlockRange run, NodeId home, Departure at);
   Task<bool> send_news(Strand& s, std::uint32_t departure);
   Task<bool> merge(Strand& s, BlockRange run);
   std::uint16_t round() const;
+
+  // migrate.cpp
+  Task<bool> offer_homes(Strand& s);
+  void find_sole_writers(Bytes notices);
+  void note_writer(BlockRange range, NodeId writer);
+  Task<bool> offer(Strand& s, BlockRange run, NodeId to);
+  Task<bool> may_offer(Strand& s, std::uint64_t block);
+  Task<bool> offer_part(Strand& s, BlockRange run, NodeId to);
+  Task<bool> arm_offers(Strand& s);
+  Task<bool> still_here(Strand& s, std::uint64_t block);
+  Task<NodeId> settle(Strand& s, std::uint64_t block, NodeId home);
+  Task<bool> take_at_flush(Strand& s, std::uint64_t block);
+  Task<bool> become_home(Strand& s, BlockRange run);
+  Task<bool> swap_word(Strand& s, NodeId node, std::uint64_t block, std::uint64_t from,
+                       std::uint64_t to);
+  bool is_armed_for_us(std::uint64_t word) const;
 
   Task<bool> enter(Strand& s);
   Task<bool> leave(Strand& s);
@@ -172,6 +193,14 @@ class Hlrc {
   std::atomic<std::uint32_t> consistency_{0};  // 0 free, 1 held, 2 held and waited for
   std::atomic<std::uint32_t> departures_{0};  // of barriers, applied here, times 2; odd: waited for
   std::vector<BlockRange> notices_;  // of the interval under way; under the consistency lock
+  // Our blocks that a departure tells of, by writer; then those that one node alone wrote. Under
+  // the consistency lock.
+  struct Written {
+    BlockRange run;
+    NodeId by;
+  };
+  std::vector<Written> writers_;
+  std::vector<Written> offers_;
   std::atomic<std::uint64_t> evict_hand_{0};
   // Flushes and acquires of this node; under the consistency lock, as the expectations are.
   std::uint64_t activity_ = 0;

@@ -42,7 +42,15 @@ enum class Mark : std::uint8_t {
   kFaultGivesUp,
   kFaultBringsNeighbour,
   kFaultLeavesNeighbour,
+  kFaultFollowsHome,
+  kFaultWaitsForMove,
+  kFaultTakesHome,
+  kFaultFindsHomeGone,
+  kFaultEndsOffer,
   kFlushAwaited,
+  kFlushFollowsHome,
+  kFlushWaitsForMove,
+  kFlushEndsOffer,
   kReleaseFlushesDiff,
   kReleaseFindsNothingChanged,
   kReleaseClaimsHome,
@@ -52,6 +60,8 @@ enum class Mark : std::uint8_t {
   kReleaseTracksUnmapped,
   kReleaseBacksOff,
   kReleaseWithoutNotices,
+  kReleaseTakesHome,
+  kReleaseLeavesOffered,
   kAcquireDropsLease,
   kAcquireDropsNoticed,
   kAcquireDropsEverything,
@@ -63,6 +73,12 @@ enum class Mark : std::uint8_t {
   kAcquireLeavesNews,
   kAcquireRenewsTracked,
   kAcquireProvesRenewal,
+  kAcquireTakesHome,
+  kTakesTrackedHome,
+  kDepartureOffersHome,
+  kDepartureOffersWritten,
+  kDepartureEndsOffer,
+  kDepartureKeepsHome,
   kInvalidateFlushesDirty,
   kInvalidateClaimsHome,
   kInvalidateFindsZeros,
@@ -140,6 +156,16 @@ enum class Mutant : std::uint8_t {
   kNewsAfterOthers,       // news are taken though this node acquired or flushed since it arrived
   kNewsOfAnyDeparture,    // the news of an earlier departure are taken for those of this one
   kRenewUnlocked,         // a copy is renewed while others may make it writable or drop it
+  kOfferMapped,           // rule 10: a home offers what its own threads still see
+  kOfferForgetsWrites,    // what they wrote to a tracked block before the offer gets no notice
+  kOfferDespiteFlush,     // armed while somebody may be storing there who did not see the offer
+  kFlushKeepsOffer,       // a flush leaves the offer to another node standing
+  kFlushFormerHome,       // rule 10: a flush to a home that has moved is not sent on
+  kReadFormerHome,        // rule 10: a reader takes what a home had before it moved
+  kReadTooEarly,          // a reader takes what the new home had before it had the bytes
+  kMoveWithoutSwap,       // the word is stored, whatever it has become meanwhile
+  kTakeForgetsTracked,    // who takes a tracked home gives readers no notices
+  kTrackOffered,          // a home tracks what is on offer, or gone
   kCount,
 };
 

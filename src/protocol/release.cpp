@@ -94,6 +94,10 @@ Task<BlockState> Hlrc::flush_block(Strand& s, std::uint64_t block) {
   }
   TERRANE_CHECK(state == (scans() ? BlockState::kClean : BlockState::kWritten),
                 "what is found written is a copy or a home");
+  if (config_.migrate) {
+    bool taken = co_await take_at_flush(s, block);
+    if (taken) co_return BlockState::kHome;
+  }
   bool mine = co_await push_changes(s, block, scans());
   if (!mine) co_return BlockState::kClean;
   // Nobody had claimed it: our copy is the home's from now on.
@@ -114,12 +118,17 @@ Task<bool> Hlrc::push_changes(Strand& s, std::uint64_t block, bool update_twin) 
     std::uint64_t owner =
         co_await s.at(StepKind::kClaimOwner, directory(block), BlockId{block}, mine);
     home = NodeId{static_cast<std::uint32_t>(owner - 1)};
-    entries_[block].set_home(home);
+    entries_[block].set_home(home, true);
     if (owner == mine) co_return true;
     mark(Mark::kReleaseLosesClaim);
   }
+  if (config_.migrate) {
+    co_await s.perform({.kind = StepKind::kCountFlush, .flag = true});
+    home = co_await settle(s, block, home);
+  }
   StepKind how = reaches(home) ? StepKind::kStoreDiff : StepKind::kPostDiff;
   std::uint64_t changed = co_await s.at(how, home, BlockId{block}, 0, update_twin);
+  if (config_.migrate) co_await s.perform({.kind = StepKind::kCountFlush, .flag = false});
   if (changed > 0 && !reaches(home)) s.posted = true;
   if (changed > 0) {
     ++activity_;
@@ -136,7 +145,7 @@ Task<bool> Hlrc::push_changes(Strand& s, std::uint64_t block, bool update_twin) 
 Task<bool> Hlrc::untrack(Strand& s, std::uint64_t block) {
   mark(Mark::kReleaseUntracksHome);
   if (mutant(Mutant::kKeepTrackedWhenWritten)) co_return true;
-  co_await s.at(StepKind::kStoreWord, config_.self, BlockId{block}, 0);
+  co_await s.at(StepKind::kStoreWord, config_.self, BlockId{block}, kHere);
   tracked_.erase(block);
   BlockEntry& entry = entries_[block];
   if (entry.failures < 10) ++entry.failures;
@@ -190,7 +199,11 @@ Task<bool> Hlrc::track_run(Strand& s, BlockRange run) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) co_await lock_block(s, b);
   for (std::uint64_t b = run.first; b < run.end();) {
     BlockRange part{b, 0};
-    while (part.end() < run.end() && trackable(part.end())) ++part.count;
+    while (part.end() < run.end()) {
+      bool may = co_await trackable(s, part.end());
+      if (!may) break;
+      ++part.count;
+    }
     if (part.count > 0) {
       co_await track_part(s, part);
       b = part.end();
@@ -204,11 +217,15 @@ Task<bool> Hlrc::track_run(Strand& s, BlockRange run) {
 
 // A home by policy that this node never touched is not in its entry yet. A copy is never ours,
 // whatever a reader thought who asked before the block was freed and allocated again.
-bool Hlrc::trackable(std::uint64_t block) const {
+Task<bool> Hlrc::trackable(Strand& s, std::uint64_t block) {
   const BlockEntry& entry = entries_[block];
-  if (entry.state() == BlockState::kHome || mutant(Mutant::kTrackCopies)) return true;
-  return entry.state() == BlockState::kInvalid &&
-         (entry.home() == config_.self || entry.home() == kNoNode);
+  if (entry.state() == BlockState::kHome || mutant(Mutant::kTrackCopies)) co_return true;
+  bool here = entry.state() == BlockState::kInvalid &&
+              (entry.home() == config_.self || entry.home() == kNoNode);
+  if (!here || !config_.migrate || mutant(Mutant::kTrackOffered)) co_return here;
+  std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{block});
+  if (word & (kOffered | kMoved)) mark(Mark::kReleaseLeavesOffered);
+  co_return !(word & (kOffered | kMoved));
 }
 
 Task<bool> Hlrc::track_part(Strand& s, BlockRange run) {
@@ -217,7 +234,7 @@ Task<bool> Hlrc::track_part(Strand& s, BlockRange run) {
     BlockState state = entries_[b].state();
     mark(state == BlockState::kHome ? Mark::kReleaseTracksWanted : Mark::kReleaseTracksUnmapped);
     tracked_.insert(b);
-    co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b}, kTracked);
+    co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b}, kTracked | kHere);
     co_await unlock_block(s, b, state);
   }
   co_return true;

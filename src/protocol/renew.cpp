@@ -49,7 +49,7 @@ Task<bool> Hlrc::renew_or_invalidate(Strand& s, BlockRange run, Departure at) {
       co_await invalidate(s, part, false);
     } else {
       part = co_await hold_hot(s, run);
-      co_await renew(s, part, at);
+      part = co_await renew(s, part, at);
     }
     run = {part.end(), run.count - part.count};
   }
@@ -70,17 +70,29 @@ Task<BlockRange> Hlrc::hold_hot(Strand& s, BlockRange within) {
 }
 
 // As a fetch (fault.cpp), but the copy stays where it is, and its own threads go on reading and
-// writing it.
-Task<bool> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
+// writing it. Result: the first blocks of the run, which were renewed; the others are as they were.
+Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
   NodeId home = entries_[run.first].home();
+  bool taken = false;
   for (std::uint64_t b = run.first; b < run.end(); ++b) leases_.insert(b);
   if (reaches(home)) {
     mark(Mark::kAcquireRenews);
-    co_await fetch(s, run, home, true);
+    BlockRange whole = run;
+    taken = co_await fetch(s, run, home, true);
+    for (std::uint64_t b = run.end(); b < whole.end() && !mutant(Mutant::kRenewUnlocked); ++b)
+      co_await unlock_block(s, b, entries_[b].state());
+    if (!taken && entries_[run.first].home() != home) entries_[run.first].set_home(home);
   } else {
     co_await fetch_news(s, run, home, at);
   }
   co_await merge(s, run);
+  if (taken) {
+    mark(Mark::kAcquireTakesHome);
+    co_await become_home(s, run);
+    for (std::uint64_t b = run.first; b < run.end(); ++b)
+      co_await unlock_block(s, b, BlockState::kHome);
+    co_return run;
+  }
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     if (!leases_.contains(b)) mark(Mark::kAcquireRenewsTracked);
     if (mutant(Mutant::kRenewTrusts)) leases_.erase(b);
@@ -89,7 +101,7 @@ Task<bool> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
     ++entry.renewed;
     if (!mutant(Mutant::kRenewUnlocked)) co_await unlock_block(s, b, entry.state());
   }
-  co_return true;
+  co_return run;
 }
 
 // A home that was asked once sends the run unasked at its next departures: it is as if we had asked

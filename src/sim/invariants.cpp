@@ -37,12 +37,20 @@ void History::check_locks() const {
 
 void History::check_block(std::uint64_t block) const {
   std::uint32_t home = kNoNode.value;
+  bool moving = false;  // who takes a home has not become it yet
+  for (std::uint32_t n = 0; n < program_->setup.nodes; ++n)
+    moving |= nodes_[n].hlrc().entry(block).busy();
   for (std::uint32_t n = 0; n < program_->setup.nodes; ++n) {
     const protocol::BlockEntry& entry = nodes_[n].hlrc().entry(block);
     if (entry.busy()) continue;
     check_node_block(n, block);
     std::uint32_t known = entry.home().value;
-    if (known == kNoNode.value) continue;
+    if (known == kNoNode.value || (moving && program_->setup.migrate)) continue;
+    for (std::uint32_t hops = 0; nodes_[known].words[block] & protocol::kMoved; ++hops) {
+      if (hops > program_->setup.nodes)
+        violated(Fault::kInvariant, "the home of block {} is nowhere", block);
+      known = protocol::home_in(nodes_[known].words[block]).value;
+    }
     if (home != kNoNode.value && home != known)
       violated(Fault::kInvariant, "block {} has homes {} and {}", block, home, known);
     home = known;
@@ -66,7 +74,7 @@ void History::check_node_block(std::uint32_t n, std::uint64_t block) const {
     violated(Fault::kInvariant, "node {} sees block {}, which has no memory", n, block);
   if (state == BlockState::kHome && entry.home() != NodeId{n})
     violated(Fault::kInvariant, "node {} takes itself for the home of block {}", n, block);
-  if (node.words[block] == protocol::kTracked && !hlrc.is_tracked(block))
+  if (node.words[block] & protocol::kTracked && !hlrc.is_tracked(block))
     violated(Fault::kInvariant, "readers believe that node {} tracks block {}", n, block);
   bool noticed = program_->setup.scan || hlrc.is_written(block);
   if (hlrc.is_tracked(block) && view.present && !view.guarded && !noticed)

@@ -377,6 +377,18 @@ void Mover::word_step(Actor& a, const Step& step) {
     case StepKind::kStoreWord:
       nodes_[a.node].words[block] = static_cast<std::uint32_t>(step.value);
       break;
+    case StepKind::kSwapWord: {
+      std::uint32_t& word = nodes_[step.node.value].words[block];
+      result = step.flag || word == static_cast<std::uint32_t>(step.value);
+      if (result) word = static_cast<std::uint32_t>(step.value >> 32);
+      break;
+    }
+    case StepKind::kCountFlush:
+      nodes_[a.node].flushing += step.flag ? 1 : ~0u;
+      break;
+    case StepKind::kLoadFlushing:
+      result = nodes_[step.node.value].flushing;
+      break;
     case StepKind::kSetWanted: {
       std::uint64_t& word = nodes_[step.node.value].wanted[block / 64];
       std::uint64_t bit = 1ull << (block % 64);

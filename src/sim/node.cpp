@@ -24,6 +24,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
   std::memset(words, 0, sizeof words);
   std::memset(owners, 0, sizeof owners);
   std::memset(wanted, 0, sizeof wanted);
+  flushing = 0;
   std::memset(static_cast<void*>(entries_.get()), 0, kMaxBlocks * sizeof entries_[0]);
   std::memset(static_cast<void*>(sets_), 0, sizeof sets_);
   block_bytes_ = setup.block_bytes;
@@ -49,7 +50,8 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .max_cached = setup.max_cached,
                                      .hot_after = static_cast<std::uint8_t>(setup.hot_after),
                                      .most_renewed = static_cast<std::uint8_t>(setup.most_renewed),
-                                     .promised = setup.promised},
+                                     .promised = setup.promised,
+                                     .migrate = setup.migrate},
                 memory, *core_);
 }
 

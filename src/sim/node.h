@@ -56,6 +56,7 @@ class Node {
   std::uint32_t words[kMaxBlocks] = {};   // home words
   std::uint32_t owners[kMaxBlocks] = {};  // the directory: owner + 1
   Word64 wanted[kMaxBlocks / 64] = {};
+  std::uint32_t flushing = 0;  // threads that store at homes
 
  private:
   static constexpr std::size_t kSetWords = 16;

@@ -1,0 +1,274 @@
+#include <algorithm>
+
+#include "protocol/hlrc.h"
+
+// Homes follow their writers. At a departure that says that one other node alone wrote a block, its
+// home offers it to that node, which takes it when it comes for the block again. Neither waits for
+// the other: an offer is a bit of the home's word, taking it is one compare-and-swap, and whoever
+// comes first in between (the home's own threads, another node's flush) ends the offer by one, too.
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// ---- the home's side: under the consistency lock, at a departure (its notices are in s.inbox)
+
+Task<bool> Hlrc::offer_homes(Strand& s) {
+  find_sole_writers(s.inbox);
+  if (offers_.empty()) co_return true;
+  for (std::size_t i = 0; i < offers_.size(); ++i) co_await offer(s, offers_[i].run, offers_[i].by);
+  co_await arm_offers(s);
+  co_return true;
+}
+
+// Our movable blocks that one node alone gave notice of, and not we -> offers_.
+void Hlrc::find_sole_writers(Bytes notices) {
+  writers_.clear();
+  offers_.clear();
+  bool others = false;
+  wire::NoticeReader reader(notices);
+  wire::NoticeEntry entry;
+  wire::NoticeRecord record;
+  BlockRange range;
+  while (reader.next_entry(entry)) {
+    while (reader.next_record(record)) {
+      while (reader.next_range(range)) {
+        std::size_t before = writers_.size();
+        note_writer(range, NodeId{entry.node});
+        others = others || (entry.node != config_.self.value && writers_.size() > before);
+      }
+    }
+  }
+  if (!others) return;
+  // A sweep along the blocks: how many nodes' runs cover the place, and the sum of their numbers,
+  // which is the node where it is one. A node's own runs do not overlap once they are merged.
+  auto by_node = [](const Written& a, const Written& b) {
+    return a.by.value != b.by.value ? a.by.value < b.by.value : a.run.first < b.run.first;
+  };
+  std::sort(writers_.begin(), writers_.end(), by_node);
+  struct Edge {
+    std::uint64_t at;
+    std::int64_t nodes;  // +1 or -1
+    std::int64_t sum;
+  };
+  std::vector<Edge> edges;
+  for (std::size_t i = 0; i < writers_.size();) {
+    Written whole = writers_[i];
+    for (++i; i < writers_.size() && writers_[i].by == whole.by &&
+              writers_[i].run.first <= whole.run.end();
+         ++i) {
+      whole.run.count = std::max(whole.run.end(), writers_[i].run.end()) - whole.run.first;
+    }
+    edges.push_back({whole.run.first, 1, whole.by.value});
+    edges.push_back({whole.run.end(), -1, -static_cast<std::int64_t>(whole.by.value)});
+  }
+  std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.at < b.at; });
+  std::int64_t nodes = 0;
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    nodes += edges[i].nodes;
+    sum += edges[i].sum;
+    std::uint64_t end = i + 1 < edges.size() ? edges[i + 1].at : edges[i].at;
+    bool sole = nodes == 1 && sum != config_.self.value && end > edges[i].at;
+    if (sole)
+      offers_.push_back(
+          {{edges[i].at, end - edges[i].at}, NodeId{static_cast<std::uint32_t>(sum)}});
+  }
+}
+
+void Hlrc::note_writer(BlockRange range, NodeId writer) {
+  for (std::uint64_t b = range.first; b < range.end(); ++b) {
+    if (entries_[b].home() != config_.self || !entries_[b].movable()) continue;
+    if (!writers_.empty() && writers_.back().by == writer && writers_.back().run.end() == b) {
+      ++writers_.back().run.count;
+    } else {
+      writers_.push_back({{b, 1}, writer});
+    }
+  }
+}
+
+Task<bool> Hlrc::offer(Strand& s, BlockRange run, NodeId to) {
+  for (std::uint64_t b = run.first; b < run.end(); ++b) co_await lock_block(s, b);
+  for (std::uint64_t b = run.first; b < run.end();) {
+    BlockRange part{b, 0};
+    while (part.end() < run.end()) {
+      bool may = co_await may_offer(s, part.end());
+      if (!may) break;
+      ++part.count;
+    }
+    if (part.count > 0) {
+      co_await offer_part(s, part, to);
+      b = part.end();
+    } else {
+      co_await unlock_block(s, b, entries_[b].state());
+      ++b;
+    }
+  }
+  co_return true;
+}
+
+// A home that is here, is not on offer, and was not kept when it was offered lately.
+Task<bool> Hlrc::may_offer(Strand& s, std::uint64_t block) {
+  const BlockEntry& entry = entries_[block];
+  bool copy = entry.state() == BlockState::kClean || entry.state() == BlockState::kWritten;
+  if (copy || entry.home() != config_.self || !entry.movable()) co_return false;
+  if (static_cast<std::int16_t>(round() - entry.round) < 0) {
+    mark(Mark::kDepartureKeepsHome);
+    co_return false;
+  }
+  std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{block});
+  co_return !(word & (kOffered | kMoved));
+}
+
+// The home's own threads see the blocks no more: what they would write is written behind a fault,
+// which ends the offer.
+Task<bool> Hlrc::offer_part(Strand& s, BlockRange run, NodeId to) {
+  mark(Mark::kDepartureOffersHome);
+  if (!mutant(Mutant::kOfferMapped)) co_await s.view(StepKind::kZap, run);
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    bool tracked = tracked_.contains(b) && entries_[b].state() == BlockState::kHome;
+    bool written = tracked && (scans() || written_.contains(b));
+    // What was written since the last release can be found no more.
+    if (written && !mutant(Mutant::kOfferForgetsWrites)) {
+      mark(Mark::kDepartureOffersWritten);
+      notice(b);
+    }
+    written_.erase(b);
+    std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{b});
+    std::uint64_t offered = (word & kStays) | kOffered | word_for(to);
+    if (mutant(Mutant::kOfferDespiteFlush)) offered |= kArmed;
+    co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b}, offered);
+    co_await unlock_block(s, b, BlockState::kInvalid);
+  }
+  co_return true;
+}
+
+// Whoever began to store at a home before he could see its offer may still be at it: then it is
+// ended at once. The one node that may take a block stores under the lock that it takes it under.
+Task<bool> Hlrc::arm_offers(Strand& s) {
+  std::uint32_t storing = 0;
+  NodeId last = kNoNode;
+  for (std::uint32_t n = 0; n < config_.nodes; ++n) {
+    if (n == config_.self.value) continue;
+    std::uint64_t threads =
+        co_await s.perform({.kind = StepKind::kLoadFlushing, .node = NodeId{n}});
+    if (threads == 0) continue;
+    ++storing;
+    last = NodeId{n};
+  }
+  for (std::size_t i = 0; i < offers_.size(); ++i) {
+    auto [run, to] = offers_[i];
+    bool free = storing == 0 || (storing == 1 && last == to);
+    for (std::uint64_t b = run.first; b < run.end(); ++b) {
+      std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{b});
+      if ((word & ~std::uint64_t{kStays}) != (kOffered | word_for(to))) continue;
+      if (!free) mark(Mark::kDepartureEndsOffer);
+      co_await swap_word(s, config_.self, b, word, free ? word | kArmed : word & kStays);
+    }
+  }
+  co_return true;
+}
+
+// A thread of the home needs the block, whose lock is held: an offer of it is ended, and for some
+// rounds not made again. False: the home has gone.
+Task<bool> Hlrc::still_here(Strand& s, std::uint64_t block) {
+  while (true) {
+    std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{block});
+    if (word & kMoved) {
+      mark(Mark::kFaultFindsHomeGone);
+      tracked_.erase(block);
+      co_return false;
+    }
+    if (!(word & kOffered)) co_return true;
+    bool ended = co_await swap_word(s, config_.self, block, word, word & kStays);
+    if (!ended) continue;
+    mark(Mark::kFaultEndsOffer);
+    BlockEntry& entry = entries_[block];
+    if (entry.missed < 10) ++entry.missed;
+    entry.round = static_cast<std::uint16_t>(round() + (1u << entry.missed));
+    co_return true;
+  }
+}
+
+// ---- the others' side
+
+// Before a difference is stored at a home, by one who is counted as storing: the home is looked for
+// where it went, and an offer to another node ended, who would take bytes that lack ours.
+Task<NodeId> Hlrc::settle(Strand& s, std::uint64_t block, NodeId home) {
+  bool follows = false;
+  while (true) {
+    auto word = static_cast<std::uint32_t>(
+        co_await s.at(StepKind::kLoadWord, home, BlockId{block}));
+    if (word & kMoved && !mutant(Mutant::kFlushFormerHome)) {
+      mark(Mark::kFlushFollowsHome);
+      home = home_in(word);
+      follows = true;
+    } else if (follows && !(word & kHere)) {
+      mark(Mark::kFlushWaitsForMove);
+      co_await s.pause();
+    } else if (word & kOffered && home_in(word) != config_.self &&
+               !mutant(Mutant::kFlushKeepsOffer)) {
+      mark(Mark::kFlushEndsOffer);
+      co_await swap_word(s, home, block, word, word & kStays);
+    } else {
+      break;
+    }
+  }
+  if (entries_[block].home() != home) entries_[block].set_home(home);
+  co_return home;
+}
+
+// A copy that this node has changed, and whose home is offered to it: nothing has to be stored
+// there.
+Task<bool> Hlrc::take_at_flush(Strand& s, std::uint64_t block) {
+  NodeId home = entries_[block].home();
+  if (home == kNoNode) co_return false;
+  std::uint64_t word = co_await s.at(StepKind::kLoadWord, home, BlockId{block});
+  if (!is_armed_for_us(word)) co_return false;
+  bool taken = co_await swap_word(s, home, block, word, word_for(config_.self) | kMoved);
+  if (!taken) co_return false;
+  mark(Mark::kReleaseTakesHome);
+  co_await s.at(StepKind::kCopyHome, home, BlockId{block}, 0, true);
+  co_await s.perform({.kind = StepKind::kMerge, .flag = true, .blocks = {block, 1}, .value = 0});
+  leases_.insert(block);  // untracked here
+  co_await become_home(s, {block, 1});
+  if (!scans()) co_await s.view(StepKind::kUnprotect, {block, 1});
+  // Readers of a tracked block rely on it.
+  if (word & kTracked && !mutant(Mutant::kTakeForgetsTracked)) notice(block);
+  co_return true;
+}
+
+// Blocks whose home this node has taken, whose bytes are here, and whose locks it holds: from here
+// on they are found here. Those that are no leases are tracked.
+Task<bool> Hlrc::become_home(Strand& s, BlockRange run) {
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    bool tracked = !leases_.contains(b) && !mutant(Mutant::kTakeForgetsTracked);
+    if (tracked) {
+      mark(Mark::kTakesTrackedHome);
+      tracked_.insert(b);
+    }
+    leases_.erase(b);
+    remove_cached(b);
+    BlockEntry& entry = entries_[b];
+    entry.set_home(config_.self, true);
+    entry.missed = 0;
+    entry.round = round();
+    co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b},
+                  kHere | (tracked ? kTracked : 0));
+  }
+  co_return true;
+}
+
+Task<bool> Hlrc::swap_word(Strand& s, NodeId node, std::uint64_t block, std::uint64_t from,
+                           std::uint64_t to) {
+  bool plain = mutant(Mutant::kMoveWithoutSwap);
+  std::uint64_t swapped = co_await s.at(StepKind::kSwapWord, node, BlockId{block}, from | to << 32,
+                                        plain);
+  co_return swapped != 0;
+}
+
+bool Hlrc::is_armed_for_us(std::uint64_t word) const {
+  return config_.migrate && (word & kOffered) && (word & kArmed) &&
+         home_in(static_cast<std::uint32_t>(word)) == config_.self;
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol
