@@ -65,7 +65,8 @@ class BlockEntry {
   bool movable() const { return home_plus_one_ & kMovable; }
 
   // At the home: how often tracking was in vain, and for how many more requests it is not tried
-  // again.
+  // again. At a node that has a copy: how often it was told that it is written and stays the same,
+  // and how many more times it is not (migrate.cpp).
   std::uint8_t failures = 0;
   // At a node that had a copy: how often it came along with a neighbour's miss since its own last
   // one, counted from 1; 0: it never was here.

@@ -31,6 +31,7 @@ void Core::step(const Event& event, Effects& out) {
           },
           [&](const RegionAllocate& e) { regions_.allocate(e); },
           [&](const RegionFind& e) { regions_.find(e); },
+          [&](const RegionExtent& e) { regions_.extent(e); },
           [&](const RegionFree& e) { regions_.free(e); },
           [&](const RegionDropped& e) { regions_.dropped(e.region, e.blocks); },
           [&](const Received& e) { received(e); },

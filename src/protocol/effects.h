@@ -69,6 +69,10 @@ struct RegionFind {
   BlockId block;
   WaiterId waiter;
 };  // resumed with the block's home, or one of kHome...
+struct RegionExtent {
+  BlockId block;
+  WaiterId waiter;
+};  // resumed with how many blocks of the same allocation begin here, 0 when it is not known here
 struct RegionFree {
   BlockId first;
   WaiterId waiter;
@@ -84,7 +88,7 @@ struct Received {
 
 using Event = std::variant<LockAcquire, LockHandOff, LockRelease, BarrierEnter, BarrierArrive,
                            BarrierLeave, CloseInterval, Learn, RegionAllocate, RegionFind,
-                           RegionFree, RegionDropped, Received>;
+                           RegionExtent, RegionFree, RegionDropped, Received>;
 
 // kRemote: the payload is the grant's notice set. kHeldAlready: by this very waiter; nothing was
 // done.
@@ -130,7 +134,7 @@ struct Effects {
 
 enum class StepKind : std::uint8_t {
   kPause,  // nothing: a place where others may act between two touches of what a node's threads
-           // share
+           // share; flag: somebody else has to act before this thread can go on
   kWait,   // until *word != value
   kWake,   // those that wait on word
   kCall,   // the event goes to the core; until the waiter is resumed. Result: its value; payload:
@@ -142,11 +146,11 @@ enum class StepKind : std::uint8_t {
                 // Result: 1, or 0 when it was another
   kCountFlush,  // flag: a thread of ours begins to store at homes; else it has ended. Others see it
   kLoadFlushing,  // result: how many threads of node are between the two
-  kSetWanted,   // at node: a reader without tracking wants block. Result: it was set already
-  kTakeWanted,  // ours, taken -> Strand::runs
-  kLoadOwner,   // node's directory: owner of block + 1, 0 when unclaimed -> result
-  kClaimOwner,  // node's directory: compare-and-swap 0 -> value; result: the owner + 1 afterwards
-  kClearOwner,  // our own directory's entry of block
+  kSetWanted,     // at node: a reader without tracking wants block. Result: it was set already
+  kTakeWanted,    // ours, taken -> Strand::runs
+  kLoadOwner,     // node's directory: owner of block + 1, 0 when unclaimed -> result
+  kClaimOwner,    // node's directory: compare-and-swap 0 -> value; result: the owner + 1 afterwards
+  kClearOwner,    // our own directory's entry of block
   kPopulate,   // back blocks with zeroed memory where they have none; result 1, or 0 when memory is
                // short
   kMap,        // application view sees blocks: kRead protected, kWrite free
@@ -188,11 +192,11 @@ struct Step {
 
 // A home word, one a block, which peers load before they copy. Zero: an untracked home, or not a
 // home at all.
-inline constexpr std::uint32_t kTracked = 1;   // readers rely on notices
-inline constexpr std::uint32_t kHere = 2;      // set by who became the home by a move, or tracks
-inline constexpr std::uint32_t kOffered = 4;   // home_in() may become the home ...
-inline constexpr std::uint32_t kArmed = 8;     // ... from now on, by a swap to kMoved
-inline constexpr std::uint32_t kMoved = 16;    // home_in() is the home, or is just becoming it
+inline constexpr std::uint32_t kTracked = 1;  // readers rely on notices
+inline constexpr std::uint32_t kHere = 2;     // set by who became the home by a move, or tracks
+inline constexpr std::uint32_t kOffered = 4;  // home_in() may become the home ...
+inline constexpr std::uint32_t kArmed = 8;    // ... from now on, by a swap to kMoved
+inline constexpr std::uint32_t kMoved = 16;   // home_in() is the home, or is just becoming it
 inline constexpr std::uint32_t kStays = kTracked | kHere;  // what an offer leaves as it is
 inline constexpr std::uint32_t word_for(NodeId node) { return node.value << 8; }
 inline constexpr NodeId home_in(std::uint32_t word) { return NodeId{word >> 8}; }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "protocol/hlrc.h"
 
 namespace terrane::protocol {
@@ -104,7 +106,9 @@ Task<FaultResult> Hlrc::fault_elsewhere(Strand& s, std::uint64_t block, Access w
     co_await unlock_block(s, block, BlockState::kInvalid);
     co_return FaultResult::kNoMemory;
   }
-  for (std::uint64_t b = run.first; b < run.end(); ++b) co_await unlock_block(s, b, state);
+  co_await unlock_block(s, block, state);
+  if (state == BlockState::kWritten) state = BlockState::kClean;  // who came along was not written
+  for (std::uint64_t b = block + 1; b < run.end(); ++b) co_await unlock_block(s, b, state);
   co_return FaultResult::kDone;
 }
 
@@ -169,7 +173,7 @@ Task<bool> Hlrc::fetch(Strand& s, BlockRange& run, NodeId& home, bool aside) {
     }
     if (follows && !(word & kHere) && !mutant(Mutant::kReadTooEarly)) {
       mark(Mark::kFaultWaitsForMove);
-      co_await s.pause();
+      co_await s.yield();
       continue;
     }
     bool ours = is_armed_for_us(word);
@@ -275,11 +279,13 @@ Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, Nod
   if (backed == 0) co_return BlockState::kInvalid;
   if (home != kNoNode) {
     entries_[block].brought = 1;
-    bool alone = enters_free(wanted) || late || home == config_.self;
-    if (!alone) co_await extend_run(s, run, home);
+    bool streams = streams_.goes_on(block);
+    bool alone = !config_.enters_protected || late || home == config_.self;
+    if (!alone) co_await extend_run(s, run, home, streams);
     std::uint64_t end = run.end();
     bool taken = co_await fetch(s, run, home, false);
     co_await leave_out(s, {run.end(), end - run.end()});
+    streams_.note(block, run.end());
     if (taken) {
       co_await enter_homes(s, run, wanted);
       co_return BlockState::kHome;
@@ -292,14 +298,15 @@ Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, Nod
     leases_.insert(block);
     add_cached(block);
   }
-  bool twinned = scans() || enters_free(wanted);
-  if (twinned && mutant(Mutant::kTwinFromHome) && home != kNoNode) {
-    for (std::uint64_t b = run.first; b < run.end(); ++b)
+  bool free = enters_free(wanted);
+  std::uint64_t twins = scans() ? run.count : free ? 1 : 0;
+  for (std::uint64_t b = block; b < block + twins; ++b) {
+    if (mutant(Mutant::kTwinFromHome) && home != kNoNode) {
       co_await s.perform(
           {.kind = StepKind::kCopyTwin, .flag = true, .node = home, .blocks = {b, 1}});
-  } else if (twinned) {
-    for (std::uint64_t b = run.first; b < run.end(); ++b)
+    } else {
       co_await s.view(StepKind::kCopyTwin, {b, 1});
+    }
   }
   co_await enter_copies(s, run, wanted);
   co_return !scans() && enters_free(wanted) ? BlockState::kWritten : BlockState::kClean;
@@ -318,55 +325,74 @@ Task<bool> Hlrc::enter_homes(Strand& s, BlockRange run, Access wanted) {
   co_return true;
 }
 
+// What comes along enters protected.
 Task<bool> Hlrc::enter_copies(Strand& s, BlockRange run, Access wanted) {
-  if (!enters_free(wanted)) {
-    co_await s.view(StepKind::kMap, run, Access::kRead);
-    co_return true;
+  if (enters_free(wanted)) {
+    mark(Mark::kFaultFetchesForWriting);
+    if (!scans()) written_.insert(run.first);  // a scan finds what was never protected by itself
+    co_await s.view(StepKind::kMap, {run.first, 1}, Access::kWrite);
+    run = {run.first + 1, run.count - 1};
   }
-  mark(Mark::kFaultFetchesForWriting);
-  if (!scans()) written_.insert(run.first);  // a scan finds what was never protected by itself
-  co_await s.view(StepKind::kMap, run, Access::kWrite);
+  if (run.count > 0) co_await s.view(StepKind::kMap, run, Access::kRead);
   co_return true;
 }
 
-// The following blocks of the same home that were here before, and are not now, come along: what
-// was needed together will be so again. Each proves now and then by a miss of its own that it is
-// needed.
-Task<bool> Hlrc::extend_run(Strand& s, BlockRange& run, NodeId home) {
-  while (run.count < config_.max_run && run.end() < config_.blocks) {
-    bool bring = co_await may_bring(s, run.end(), home);
-    if (!bring) co_return true;
+// The following blocks of the same home come along: those that were here before, and are not now,
+// since what was needed together will be so again; and any where misses go on in order (streams).
+// Each proves now and then by a miss of its own that it is needed.
+Task<bool> Hlrc::extend_run(Strand& s, BlockRange& run, NodeId home, bool streams) {
+  std::uint64_t most = std::min<std::uint64_t>(config_.max_run, config_.blocks - run.first);
+  if (streams) {  // not into another allocation, of which nothing is known
+    Event ask = RegionExtent{BlockId{run.first}, s.waiter()};
+    std::uint64_t extent = co_await s.call(ask);
+    most = std::min(most, extent);
+  }
+  while (run.count < most) {
+    bool bring = co_await may_bring(s, run.end(), home, streams);
+    if (!bring) break;
     mark(Mark::kFaultBringsNeighbour);
     ++run.count;
   }
+  if (run.count == 1) co_return true;
+  std::uint64_t backed = co_await s.view(StepKind::kPopulate, {run.first + 1, run.count - 1});
+  if (backed != 0) co_return true;
+  mark(Mark::kFaultLeavesNeighbour);
+  co_await leave_out(s, {run.first + 1, run.count - 1});
+  run.count = 1;
   co_return true;
 }
 
-// Locks the block and makes room for a copy of it, if it may come along.
-Task<bool> Hlrc::may_bring(Strand& s, std::uint64_t block, NodeId home) {
+// Locks the block and enters it among the copies, if it may come along.
+Task<bool> Hlrc::may_bring(Strand& s, std::uint64_t block, NodeId home, bool streams) {
   constexpr std::uint8_t kMostBrought = 16;
   BlockEntry& entry = entries_[block];
   co_await s.pause();
   if (cached() + 1 >= config_.max_cached || !entry.try_lock_now()) co_return false;
-  bool good = entry.state() == BlockState::kInvalid && entry.home() == home && entry.brought > 0 &&
-              entry.brought < kMostBrought;
-  if (good) {
-    leases_.insert(block);
-    add_cached(block);
-    std::uint64_t backed = co_await s.view(StepKind::kPopulate, {block, 1});
-    good = backed != 0;
-    if (!good) {
-      mark(Mark::kFaultLeavesNeighbour);
-      leases_.erase(block);
-      remove_cached(block);
-    }
-  }
+  bool before = entry.brought > 0 && entry.brought < kMostBrought;
+  bool good = entry.state() == BlockState::kInvalid && (before || streams);
+  if (good) good = co_await is_known_home(s, block, home, streams);
   if (!good) {
     co_await unlock_block(s, block, entry.state());
-  } else {
-    ++entry.brought;
+    co_return false;
   }
-  co_return good;
+  leases_.insert(block);
+  add_cached(block);
+  entry.brought = before ? static_cast<std::uint8_t>(entry.brought + 1) : 1;
+  co_return true;
+}
+
+// Whether this is the block's home; one that was never here is asked about where that costs
+// nothing.
+Task<bool> Hlrc::is_known_home(Strand& s, std::uint64_t block, NodeId home, bool streams) {
+  BlockEntry& entry = entries_[block];
+  bool ask = streams && entry.home() == kNoNode && reaches(directory(block));
+  if (ask) {
+    std::uint64_t owner = co_await s.at(StepKind::kLoadOwner, directory(block), BlockId{block});
+    if (owner != home.value + 1) co_return false;
+    mark(Mark::kFaultBringsNext);
+    entry.set_home(home);
+  }
+  co_return entry.home() == home;
 }
 
 // Write detection by fault: the twin is made while the block is still protected.

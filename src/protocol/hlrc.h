@@ -8,6 +8,7 @@
 #include "protocol/core.h"
 #include "protocol/promises.h"
 #include "protocol/strand.h"
+#include "protocol/streams.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
@@ -31,6 +32,7 @@ struct HlrcConfig {
   std::uint8_t most_renewed = 63;    // renewals on end; then a miss has to show that it is used
   std::uint32_t promised = 64;       // departures for which a home promises news; 0: it does not
   bool migrate = false;  // homes by first touch follow their writers; all memory must be reached
+  std::uint64_t max_taken = ~0ull;  // homes that this node takes over from others
 };
 
 // The memory that a node's protocol works in; zeroed, owned by the host.
@@ -102,8 +104,9 @@ class Hlrc {
   Task<std::uint64_t> find_home(Strand& s, std::uint64_t block, Access wanted);
   Task<FaultResult> fault_at_home(Strand& s, std::uint64_t block, Access wanted);
   Task<BlockState> fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home);
-  Task<bool> extend_run(Strand& s, BlockRange& run, NodeId home);
-  Task<bool> may_bring(Strand& s, std::uint64_t block, NodeId home);
+  Task<bool> extend_run(Strand& s, BlockRange& run, NodeId home, bool streams);
+  Task<bool> may_bring(Strand& s, std::uint64_t block, NodeId home, bool streams);
+  Task<bool> is_known_home(Strand& s, std::uint64_t block, NodeId home, bool streams);
   Task<bool> fetch(Strand& s, BlockRange& run, NodeId& home, bool aside);
   Task<bool> fetch_block(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word,
                          std::uint64_t aside_at, bool aside);
@@ -157,6 +160,7 @@ class Hlrc {
   Task<bool> offer_homes(Strand& s);
   void find_sole_writers(Bytes notices);
   void note_writer(BlockRange range, NodeId writer);
+  void announce_unchanged(std::uint64_t block);
   Task<bool> offer(Strand& s, BlockRange run, NodeId to);
   Task<bool> may_offer(Strand& s, std::uint64_t block);
   Task<bool> offer_part(Strand& s, BlockRange run, NodeId to);
@@ -190,6 +194,7 @@ class Hlrc {
   BlockSet tracked_;  // our home blocks that are protected and whose readers rely on notices
   BlockSet written_;  // write detection by fault: blocks written since the last release
   std::atomic<std::uint64_t> cached_count_{0};
+  std::atomic<std::uint64_t> taken_{0};        // homes, since the start
   std::atomic<std::uint32_t> consistency_{0};  // 0 free, 1 held, 2 held and waited for
   std::atomic<std::uint32_t> departures_{0};  // of barriers, applied here, times 2; odd: waited for
   std::vector<BlockRange> notices_;  // of the interval under way; under the consistency lock
@@ -206,6 +211,7 @@ class Hlrc {
   std::uint64_t activity_ = 0;
   Expectations expectations_;
   Promises promises_;
+  Streams streams_;
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

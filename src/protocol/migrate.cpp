@@ -190,20 +190,34 @@ Task<bool> Hlrc::still_here(Strand& s, std::uint64_t block) {
 
 // ---- the others' side
 
+// A copy was written, with the values that were there. Nobody has to know, but its home should:
+// such a writer would come for the block for ever. It gets a notice, ever more seldom.
+void Hlrc::announce_unchanged(std::uint64_t block) {
+  BlockEntry& entry = entries_[block];
+  if (entry.skip > 0) {
+    --entry.skip;
+    return;
+  }
+  mark(Mark::kReleaseTellsUnchanged);
+  if (entry.failures < 10) ++entry.failures;
+  entry.skip = static_cast<std::uint16_t>(1u << entry.failures);
+  notice(block);
+}
+
 // Before a difference is stored at a home, by one who is counted as storing: the home is looked for
 // where it went, and an offer to another node ended, who would take bytes that lack ours.
 Task<NodeId> Hlrc::settle(Strand& s, std::uint64_t block, NodeId home) {
   bool follows = false;
   while (true) {
-    auto word = static_cast<std::uint32_t>(
-        co_await s.at(StepKind::kLoadWord, home, BlockId{block}));
+    auto word =
+        static_cast<std::uint32_t>(co_await s.at(StepKind::kLoadWord, home, BlockId{block}));
     if (word & kMoved && !mutant(Mutant::kFlushFormerHome)) {
       mark(Mark::kFlushFollowsHome);
       home = home_in(word);
       follows = true;
     } else if (follows && !(word & kHere)) {
       mark(Mark::kFlushWaitsForMove);
-      co_await s.pause();
+      co_await s.yield();
     } else if (word & kOffered && home_in(word) != config_.self &&
                !mutant(Mutant::kFlushKeepsOffer)) {
       mark(Mark::kFlushEndsOffer);
@@ -244,15 +258,19 @@ Task<bool> Hlrc::become_home(Strand& s, BlockRange run) {
     if (tracked) {
       mark(Mark::kTakesTrackedHome);
       tracked_.insert(b);
+    } else {
+      tracked_.erase(b);  // a reader may have asked for it in a life before
     }
     leases_.erase(b);
     remove_cached(b);
     BlockEntry& entry = entries_[b];
     entry.set_home(config_.self, true);
+    taken_.fetch_add(1, std::memory_order_relaxed);
     entry.missed = 0;
     entry.round = round();
-    co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b},
-                  kHere | (tracked ? kTracked : 0));
+    entry.failures = 0;
+    entry.skip = 0;
+    co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b}, kHere | (tracked ? kTracked : 0));
   }
   co_return true;
 }
@@ -260,13 +278,14 @@ Task<bool> Hlrc::become_home(Strand& s, BlockRange run) {
 Task<bool> Hlrc::swap_word(Strand& s, NodeId node, std::uint64_t block, std::uint64_t from,
                            std::uint64_t to) {
   bool plain = mutant(Mutant::kMoveWithoutSwap);
-  std::uint64_t swapped = co_await s.at(StepKind::kSwapWord, node, BlockId{block}, from | to << 32,
-                                        plain);
+  std::uint64_t swapped =
+      co_await s.at(StepKind::kSwapWord, node, BlockId{block}, from | to << 32, plain);
   co_return swapped != 0;
 }
 
 bool Hlrc::is_armed_for_us(std::uint64_t word) const {
   return config_.migrate && (word & kOffered) && (word & kArmed) &&
+         taken_.load(std::memory_order_relaxed) < config_.max_taken &&
          home_in(static_cast<std::uint32_t>(word)) == config_.self;
 }
 

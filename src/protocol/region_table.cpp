@@ -101,6 +101,12 @@ void RegionTable::find(const RegionFind& request) {
   }
 }
 
+void RegionTable::extent(const RegionExtent& request) {
+  const Region* region = known(request.block.value);
+  outbox_.resume_plain(request.waiter,
+                       region == nullptr ? 0 : region->blocks.end() - request.block.value);
+}
+
 void RegionTable::free(const RegionFree& request) {
   if (self_ == kServer) {
     wire::RegionStatus status = serve_free(request.first.value);

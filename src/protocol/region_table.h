@@ -31,6 +31,7 @@ class RegionTable {
 
   void allocate(const RegionAllocate& request);
   void find(const RegionFind& request);
+  void extent(const RegionExtent& request);
   void free(const RegionFree& request);
   void dropped(RegionId region, BlockRange blocks);
   // From the network; false: malformed.

@@ -136,6 +136,7 @@ Task<bool> Hlrc::push_changes(Strand& s, std::uint64_t block, bool update_twin) 
     notice(block);
   } else {
     mark(Mark::kReleaseFindsNothingChanged);
+    if (config_.migrate) announce_unchanged(block);
   }
   co_return false;
 }

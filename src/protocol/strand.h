@@ -53,6 +53,7 @@ class Strand {
     return Awaiter{*this};
   }
   Awaiter pause() { return perform({.kind = StepKind::kPause}); }
+  Awaiter yield() { return perform({.kind = StepKind::kPause, .flag = true}); }
   Awaiter wait(std::atomic<std::uint32_t>& word, std::uint32_t value) {
     return perform({.kind = StepKind::kWait, .value = value, .word = &word});
   }

@@ -1,6 +1,7 @@
 #include "runtime/engine.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <cstdlib>
 
@@ -44,6 +45,7 @@ std::uint64_t Engine::perform(ThreadContext& context, const protocol::Step& step
   using enum protocol::StepKind;
   switch (step.kind) {
     case kPause:
+      if (step.flag) ::sched_yield();
       return 0;
     case kWait:
       platform::wait_while_equal(*step.word, static_cast<std::uint32_t>(step.value));

@@ -48,10 +48,13 @@ base::Result<> Node::start() {
   hlrc.enters_protected = space_->enters_protected();
   hlrc.max_run = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(kRunBytes / space_->unit(), 1, protocol::Hlrc::kMaxRun));
-  // Half of the memory for copies and their twins; the rest is for the homes.
+  // Half of the memory for copies and their twins; the rest is for the homes, half of it for those
+  // taken over from others.
   if (options.value().memory_bytes != ~0ull)
     hlrc.max_cached =
         std::max<std::uint64_t>(32, options.value().memory_bytes / 4 / space_->unit());
+  hlrc.migrate = options.value().migrate && space_->reaches_all();
+  if (options.value().memory_bytes != ~0ull) hlrc.max_taken = hlrc.max_cached;
   hlrc_ = std::make_unique<protocol::Hlrc>(hlrc, space_->protocol_memory(), *core_);
   engine_ = std::make_unique<Engine>(*space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_,
                                      [this](const auto& news) { end_without(news); });

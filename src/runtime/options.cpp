@@ -79,10 +79,13 @@ base::Result<Options> read_options(std::uint32_t nodes) {
   if (auto network = read_network(options); !network) return network.error();
   const char* verbose = std::getenv("TERRANE_VERBOSE");
   options.verbose = verbose != nullptr && std::string_view(verbose) == "1";
-  if (const char* text = std::getenv("TERRANE_ONE_SIDED"); text != nullptr && *text != '\0') {
+  for (auto [name, out] : {std::pair{"TERRANE_ONE_SIDED", &options.one_sided},
+                           std::pair{"TERRANE_MIGRATE", &options.migrate}}) {
+    const char* text = std::getenv(name);
+    if (text == nullptr || *text == '\0') continue;
     if (std::string_view(text) != "0" && std::string_view(text) != "1")
-      return base::error("TERRANE_ONE_SIDED={}: 0 or 1", text);
-    options.one_sided = *text == '1';
+      return base::error("{}={}: 0 or 1", name, text);
+    *out = *text == '1';
   }
   return options;
 }

@@ -20,6 +20,7 @@ struct Options {
   std::string net = "auto";  // TERRANE_NET: interfaces for messages to other hosts, "eth0,eth1"
   std::uint64_t extra_latency_us = 0;  // TERRANE_TEST_LATENCY_US: for tests, on every such message
   bool verbose = false;                // TERRANE_VERBOSE=1: node 0 says by what it sends
+  bool migrate = true;    // TERRANE_MIGRATE=0: homes stay where they were first written
   bool one_sided = true;  // TERRANE_ONE_SIDED=0: messages also where memory can be reached
 };
 

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/check.h"
@@ -48,14 +49,16 @@ PageSpace::PageSpace(const Options& options, NodeId self, std::uint32_t nodes)
 }
 
 std::uint64_t PageSpace::control_bytes() const {
-  std::uint64_t bytes = blocks_ * 8 + protocol::BlockSet::words_needed(blocks_) * 8;
+  std::uint64_t bytes = blocks_ * 8 + protocol::BlockSet::words_needed(blocks_) * 8 + 64;
   return (bytes + 4095) / 4096 * 4096;
 }
 
 PageSpace::Control PageSpace::control_at(std::byte* data) const {
   auto* words = reinterpret_cast<std::atomic<std::uint32_t>*>(data);
   auto* wanted = reinterpret_cast<protocol::BlockSet::Word*>(data + blocks_ * 8);
-  return {words, words + blocks_, protocol::BlockSet(wanted, blocks_)};
+  auto* flushing = reinterpret_cast<std::atomic<std::uint32_t>*>(
+      data + blocks_ * 8 + protocol::BlockSet::words_needed(blocks_) * 8);
+  return {words, words + blocks_, protocol::BlockSet(wanted, blocks_), flushing};
 }
 
 base::Result<std::unique_ptr<PageSpace>> PageSpace::create(const Options& options, NodeId self,
@@ -96,6 +99,10 @@ void PageSpace::connect(transport::Transport& transport, bool one_sided) {
   for (std::uint32_t n = 0; n < nodes_; ++n)
     reached_[n] =
         NodeId{n} == self_ || (one_sided && transport.reach(NodeId{n}, kControlRegion) != nullptr);
+}
+
+bool PageSpace::reaches_all() const {
+  return std::all_of(reached_.get(), reached_.get() + nodes_, [](bool reached) { return reached; });
 }
 
 base::Result<> PageSpace::watch(platform::FaultHandler handler, void* context) {
@@ -160,6 +167,9 @@ std::uint64_t PageSpace::perform(const protocol::Step& step, protocol::Strand& s
   switch (step.kind) {
     case kLoadWord:
     case kStoreWord:
+    case kSwapWord:
+    case kCountFlush:
+    case kLoadFlushing:
     case kSetWanted:
     case kLoadOwner:
     case kClaimOwner:
@@ -179,8 +189,8 @@ std::uint64_t PageSpace::perform(const protocol::Step& step, protocol::Strand& s
 
 std::uint64_t PageSpace::perform_word(const protocol::Step& step) {
   using enum protocol::StepKind;
-  Control& control =
-      control_of(step.kind == kStoreWord || step.kind == kClearOwner ? self_ : step.node);
+  bool own = step.kind == kStoreWord || step.kind == kClearOwner || step.kind == kCountFlush;
+  Control& control = control_of(own ? self_ : step.node);
   std::uint64_t block = step.blocks.first;
   switch (step.kind) {
     case kLoadWord:
@@ -191,6 +201,17 @@ std::uint64_t PageSpace::perform_word(const protocol::Step& step) {
         control.words[block].store(static_cast<std::uint32_t>(step.value),
                                    std::memory_order_seq_cst);
       return 0;
+    case kSwapWord: {
+      auto from = static_cast<std::uint32_t>(step.value);
+      return control.words[block].compare_exchange_strong(
+          from, static_cast<std::uint32_t>(step.value >> 32));
+    }
+    case kCountFlush:
+      // Both seen by all before what follows, and after what went before.
+      control.flushing->fetch_add(step.flag ? 1 : ~0u, std::memory_order_seq_cst);
+      return 0;
+    case kLoadFlushing:
+      return control.flushing->load(std::memory_order_seq_cst);
     case kSetWanted:
       return control.wanted.insert(block);
     case kLoadOwner:
@@ -303,14 +324,17 @@ std::uint64_t PageSpace::perform_view(const protocol::Step& step, protocol::Stra
 
 std::uint64_t PageSpace::populate(protocol::BlockRange blocks) {
   for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
-    if (populated_.contains(b)) continue;
-    if ((resident_.load(std::memory_order_relaxed) + 1) * unit_ > memory_bytes_) {
+    protocol::BlockRange run{b, 0};
+    while (run.end() < blocks.end() && !populated_.contains(run.end())) ++run.count;
+    if (run.count == 0) continue;
+    if ((resident_.load(std::memory_order_relaxed) + run.count) * unit_ > memory_bytes_) {
       errno = ENOMEM;
       return 0;
     }
-    if (!mapping_.populate(span({b, 1}))) return 0;
-    populated_.insert(b);
-    resident_.fetch_add(1, std::memory_order_relaxed);
+    if (!mapping_.populate(span(run))) return 0;
+    for (std::uint64_t p = run.first; p < run.end(); ++p) populated_.insert(p);
+    resident_.fetch_add(run.count, std::memory_order_relaxed);
+    b = run.end();  // which is populated, or past the end
   }
   return 1;
 }

@@ -46,6 +46,7 @@ class PageSpace {
   void connect(transport::Transport& transport, bool one_sided);
   // Whether steps at the node are performed here, on its memory; else by RemotePages.
   bool reaches(NodeId node) const { return reached_[node.value]; }
+  bool reaches_all() const;
   // Faults of the application view call the handler from now on.
   base::Result<> watch(platform::FaultHandler handler, void* context);
 
@@ -84,6 +85,7 @@ class PageSpace {
     std::atomic<std::uint32_t>* words = nullptr;   // home words
     std::atomic<std::uint32_t>* owners = nullptr;  // directory: owner + 1
     protocol::BlockSet wanted;
+    std::atomic<std::uint32_t>* flushing = nullptr;  // threads of the node that store at homes
   };
 
   PageSpace(const Options& options, NodeId self, std::uint32_t nodes);

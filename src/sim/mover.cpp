@@ -288,7 +288,8 @@ void Mover::one_block(Actor& a, const Step& step, std::uint64_t block) {
   Node::View& view = node.views[block];
   switch (step.kind) {
     case StepKind::kPopulate:
-      a.strand.result = node.backed[block] || !rng_->chance(populate_fails_percent_);
+      if (a.progress.at == 0) a.strand.result = 1;
+      if (!node.backed[block] && rng_->chance(populate_fails_percent_)) a.strand.result = 0;
       if (a.strand.result) node.back(block);
       break;
     case StepKind::kMap:

@@ -30,6 +30,7 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "FaultEvictsFirst",
                                        "FaultGivesUp",
                                        "FaultBringsNeighbour",
+                                       "FaultBringsNext",
                                        "FaultLeavesNeighbour",
                                        "FaultFollowsHome",
                                        "FaultWaitsForMove",
@@ -49,6 +50,7 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "ReleaseTracksUnmapped",
                                        "ReleaseBacksOff",
                                        "ReleaseWithoutNotices",
+                                       "ReleaseTellsUnchanged",
                                        "ReleaseTakesHome",
                                        "ReleaseLeavesOffered",
                                        "AcquireDropsLease",
@@ -150,18 +152,19 @@ constexpr std::string_view kMutants[] = {"None",
                                          "TakeForgetsTracked",
                                          "TrackOffered"};
 constexpr std::string_view kSteps[] = {
-    "Pause",     "Wait",       "Wake",       "Call",       "Tell",       "LoadWord",
-    "StoreWord", "SwapWord", "CountFlush", "LoadFlushing", "SetWanted",  "TakeWanted", "LoadOwner",  "ClaimOwner", "ClearOwner",
-    "Populate",  "Map",        "Protect",    "Unprotect",  "Zap",        "Scan",
-    "CopyHome",  "CopyTwin",   "StoreDiff",  "Merge",      "Fetch",      "SendNews",
-    "TakeNews",  "ForgetNews", "PostDiff",   "AwaitFlush", "Punch"};
+    "Pause",      "Wait",       "Wake",       "Call",         "Tell",       "LoadWord",
+    "StoreWord",  "SwapWord",   "CountFlush", "LoadFlushing", "SetWanted",  "TakeWanted",
+    "LoadOwner",  "ClaimOwner", "ClearOwner", "Populate",     "Map",        "Protect",
+    "Unprotect",  "Zap",        "Scan",       "CopyHome",     "CopyTwin",   "StoreDiff",
+    "Merge",      "Fetch",      "SendNews",   "TakeNews",     "ForgetNews", "PostDiff",
+    "AwaitFlush", "Punch"};
 constexpr std::string_view kFaults[] = {"None",        "WrongValue", "NodesDisagree", "TwoHolders",
                                         "BarrierLeak", "Deadlock",   "Endless",       "Invariant",
                                         "Malformed",   "BadAnswer",  "BadStep"};
 constexpr std::string_view kEvents[] = {
-    "lock acquire",  "lock hand-off",  "lock release", "barrier enter",   "barrier arrive",
-    "barrier leave", "close interval", "learn",        "region allocate", "region find",
-    "region free",   "region dropped", "received"};
+    "lock acquire",  "lock hand-off",  "lock release",   "barrier enter",   "barrier arrive",
+    "barrier leave", "close interval", "learn",          "region allocate", "region find",
+    "region extent", "region free",    "region dropped", "received"};
 constexpr std::string_view kOps[] = {"load",    "store",        "lock",    "unlock",
                                      "barrier", "side barrier", "evict",   "allocate",
                                      "free",    "free again",   "nowhere", "final load"};

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace terrane::protocol {
+
+// Where a node's latest misses ended, so that one that goes on there is seen to read in order. A
+// few streams at once, as two grids of a stencil and two threads make. Threads may call at any
+// time: what they lose to each other is a guess.
+class Streams {
+ public:
+  // Whether a miss of this block goes on where an earlier one ended.
+  bool goes_on(std::uint64_t block) const {
+    for (const auto& next : next_)
+      if (next.load(std::memory_order_relaxed) == block) return true;
+    return false;
+  }
+  // A miss of `block` brought everything up to `end`.
+  void note(std::uint64_t block, std::uint64_t end) {
+    for (auto& next : next_) {
+      if (next.load(std::memory_order_relaxed) != block) continue;
+      next.store(end, std::memory_order_relaxed);
+      return;
+    }
+    std::size_t slot = oldest_.fetch_add(1, std::memory_order_relaxed) % kStreams;
+    next_[slot].store(end, std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr std::size_t kStreams = 8;
+
+  std::atomic<std::uint64_t> next_[kStreams] = {};  // 0: none; a miss never ends there
+  std::atomic<std::size_t> oldest_{0};
+};
+
+}  // namespace terrane::protocol
