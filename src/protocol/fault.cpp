@@ -179,12 +179,17 @@ Task<bool> Hlrc::fetch(Strand& s, BlockRange& run, NodeId& home, bool aside) {
     bool ours = is_armed_for_us(word);
     if (count > 0 && ours != taken) break;
     if (ours) {
-      std::uint32_t moved = word_for(config_.self) | kMoved;
-      bool swapped = co_await swap_word(s, home, block, word, moved);
+      bool swapped = co_await swap_word(s, home, block, word, moved_here(word));
       if (!swapped) continue;
     }
     taken = ours;
     co_await fetch_block(s, block, home, word, count, aside);
+    bool good = ours;
+    if (!ours) good = co_await stayed(s, block, home, word);
+    if (!good) {  // once more, where it is by now
+      leases_.insert(block);
+      continue;
+    }
     ++count;
   }
   run.count = count;

@@ -45,6 +45,7 @@ enum class Mark : std::uint8_t {
   kFaultLeavesNeighbour,
   kFaultFollowsHome,
   kFaultWaitsForMove,
+  kFaultReadsAgain,
   kFaultTakesHome,
   kFaultFindsHomeGone,
   kFaultEndsOffer,
@@ -165,6 +166,7 @@ enum class Mutant : std::uint8_t {
   kFlushFormerHome,       // rule 10: a flush to a home that has moved is not sent on
   kReadFormerHome,        // rule 10: a reader takes what a home had before it moved
   kReadTooEarly,          // a reader takes what the new home had before it had the bytes
+  kReadOnce,              // a reader does not look whether the home moved while it copied
   kMoveWithoutSwap,       // the word is stored, whatever it has become meanwhile
   kTakeForgetsTracked,    // who takes a tracked home gives readers no notices
   kTrackOffered,          // a home tracks what is on offer, or gone

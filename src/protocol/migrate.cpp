@@ -237,7 +237,7 @@ Task<bool> Hlrc::take_at_flush(Strand& s, std::uint64_t block) {
   if (home == kNoNode) co_return false;
   std::uint64_t word = co_await s.at(StepKind::kLoadWord, home, BlockId{block});
   if (!is_armed_for_us(word)) co_return false;
-  bool taken = co_await swap_word(s, home, block, word, word_for(config_.self) | kMoved);
+  bool taken = co_await swap_word(s, home, block, word, moved_here(word));
   if (!taken) co_return false;
   mark(Mark::kReleaseTakesHome);
   co_await s.at(StepKind::kCopyHome, home, BlockId{block}, 0, true);
@@ -270,7 +270,10 @@ Task<bool> Hlrc::become_home(Strand& s, BlockRange run) {
     entry.round = round();
     entry.failures = 0;
     entry.skip = 0;
-    co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b}, kHere | (tracked ? kTracked : 0));
+    std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{b});
+    std::uint64_t times = (word + (1u << 5)) & kTimes;
+    co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b},
+                  times | kHere | (tracked ? kTracked : 0));
   }
   co_return true;
 }
@@ -281,6 +284,28 @@ Task<bool> Hlrc::swap_word(Strand& s, NodeId node, std::uint64_t block, std::uin
   std::uint64_t swapped =
       co_await s.at(StepKind::kSwapWord, node, BlockId{block}, from | to << 32, plain);
   co_return swapped != 0;
+}
+
+// The word of a home that this node takes.
+std::uint64_t Hlrc::moved_here(std::uint64_t word) const {
+  return word_for(config_.self) | kMoved | (word & kTimes);
+}
+
+// Our own word of a home that is not on offer.
+Task<bool> Hlrc::store_word(Strand& s, std::uint64_t block, std::uint64_t bits) {
+  std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{block});
+  co_await s.at(StepKind::kStoreWord, config_.self, BlockId{block}, (word & kTimes) | bits);
+  co_return true;
+}
+
+// Whether the home stayed where a copy was made from since its word was loaded. A former home's
+// memory may hold anything.
+Task<bool> Hlrc::stayed(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word) {
+  if (!config_.migrate || mutant(Mutant::kReadOnce)) co_return true;
+  std::uint64_t now = co_await s.at(StepKind::kLoadWord, home, BlockId{block});
+  bool same = !(now & kMoved) && (now & kTimes) == (word & kTimes);
+  if (!same) mark(Mark::kFaultReadsAgain);
+  co_return same;
 }
 
 bool Hlrc::is_armed_for_us(std::uint64_t word) const {

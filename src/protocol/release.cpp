@@ -146,7 +146,7 @@ Task<bool> Hlrc::push_changes(Strand& s, std::uint64_t block, bool update_twin) 
 Task<bool> Hlrc::untrack(Strand& s, std::uint64_t block) {
   mark(Mark::kReleaseUntracksHome);
   if (mutant(Mutant::kKeepTrackedWhenWritten)) co_return true;
-  co_await s.at(StepKind::kStoreWord, config_.self, BlockId{block}, kHere);
+  co_await store_word(s, block, kHere);
   tracked_.erase(block);
   BlockEntry& entry = entries_[block];
   if (entry.failures < 10) ++entry.failures;
@@ -235,7 +235,7 @@ Task<bool> Hlrc::track_part(Strand& s, BlockRange run) {
     BlockState state = entries_[b].state();
     mark(state == BlockState::kHome ? Mark::kReleaseTracksWanted : Mark::kReleaseTracksUnmapped);
     tracked_.insert(b);
-    co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b}, kTracked | kHere);
+    co_await store_word(s, b, kTracked | kHere);
     co_await unlock_block(s, b, state);
   }
   co_return true;

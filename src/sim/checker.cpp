@@ -6,6 +6,7 @@ namespace terrane::sim {
 
 void Checker::begin(const Program& program) {
   racy_ = program.setup.racy;
+  renews_ = program.setup.hot_after != 255;
   offsets_.clear();
   std::size_t bytes = 0;
   for (const RegionPlan& region : program.regions) {
@@ -73,23 +74,22 @@ bool Checker::overwritten(const Store* store, std::size_t byte, const Clock& see
 
 // Where two stores that race put the same value, the second may find it there already: a flush then
 // finds no difference, and gives no notice, neither of that store nor of those that it overwrote.
-// Only the first one's release tells of the value.
+// Only the first one's release tells of the value. Where copies are renewed, a store may find the
+// racing one's value brought over it before its own release, with the same effect.
 bool Checker::may_be_missed(const Store& store, std::size_t byte, const Clock& seen) const {
-  if (raced_by_same_value(store, byte)) return true;
+  if (raced(store, byte)) return true;
   for (std::uint32_t s = newest_[byte]; s != kNone && &stores_[s] != &store; s = stores_[s].older) {
     const Store& later = stores_[s];
-    if (happened(later, seen) && before(store, later) && raced_by_same_value(later, byte))
-      return true;
+    if (happened(later, seen) && before(store, later) && raced(later, byte)) return true;
   }
   return false;
 }
 
-bool Checker::raced_by_same_value(const Store& store, std::size_t byte) const {
+bool Checker::raced(const Store& store, std::size_t byte) const {
   for (std::uint32_t s = newest_[byte]; s != kNone; s = stores_[s].older) {
     const Store& other = stores_[s];
-    if (&other != &store && other.value == store.value && !before(other, store) &&
-        !before(store, other))
-      return true;
+    bool hides = other.value == store.value || renews_;
+    if (&other != &store && hides && !before(other, store) && !before(store, other)) return true;
   }
   return false;
 }

@@ -42,10 +42,11 @@ class Checker {
   bool overwritten(const Store* store, std::size_t byte, const Clock& seen) const;
   bool may_be_missed(const Store& store, std::size_t byte, const Clock& seen) const;
   bool happened(const Store& store, const Clock& seen) const;
-  bool raced_by_same_value(const Store& store, std::size_t byte) const;
+  bool raced(const Store& store, std::size_t byte) const;
   bool before(const Store& one, const Store& other) const;
 
   bool racy_ = false;
+  bool renews_ = false;
   std::vector<std::size_t> offsets_;  // of each region in memory_
   std::vector<std::uint8_t> memory_;
   std::vector<std::uint32_t> newest_;  // of each byte, in stores_
