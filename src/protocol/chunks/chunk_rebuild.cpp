@@ -156,9 +156,9 @@ void ChunkHome::complete(std::uint32_t slot, Rebuild& rebuild) {
 // there is, under a version that nobody has seen.
 void ChunkHome::settle(ChunkId id, Entry& entry) {
   std::vector<Entry::Candidate>& all = entry.candidates;
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    if (mutant(Mutant::kRestoreOldest)) return a.version < b.version;
-    return a.version > b.version;
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    if (a.version == b.version) return a.node.value < b.node.value;
+    return (a.version > b.version) != mutant(Mutant::kRestoreOldest);
   });
   for (const Entry::Candidate& one : all) {
     bool owns = one.state == State::kExclusive || one.state == State::kModified;
