@@ -197,7 +197,8 @@ inline constexpr std::uint32_t kHere = 2;         // set by who became the home 
 inline constexpr std::uint32_t kOffered = 4;      // home_in() may become the home ...
 inline constexpr std::uint32_t kArmed = 8;        // ... from now on, by a swap to kMoved
 inline constexpr std::uint32_t kMoved = 16;       // home_in() is the home, or is just becoming it
-inline constexpr std::uint32_t kTimes = 7u << 5;  // how often the node has become the home
+inline constexpr std::uint32_t kTimes = 3u << 5;  // how often the node has become the home
+inline constexpr std::uint32_t kComing = 1u << 7;  // the node takes the home just now
 inline constexpr std::uint32_t kStays = kTracked | kHere | kTimes;  // an offer leaves this as it is
 inline constexpr std::uint32_t word_for(NodeId node) { return node.value << 8; }
 inline constexpr NodeId home_in(std::uint32_t word) { return NodeId{word >> 8}; }

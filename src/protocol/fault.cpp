@@ -150,36 +150,33 @@ Task<std::uint64_t> Hlrc::find_home(Strand& s, std::uint64_t block, Access wante
 // The home's bytes, into our blocks or aside; by the home's words the copies stay leases or not.
 // Result: whether the home offered the blocks to this node, which takes them by that. The run is
 // cut to blocks that are alike in this. A block that has moved is looked for where it went: `home`
-// is then that node, and the run this block alone. The word of a node that is just becoming the
-// home may send us round in a circle, until it has.
+// is then that node, and the run this block alone.
 Task<bool> Hlrc::fetch(Strand& s, BlockRange& run, NodeId& home, bool aside) {
   if (!reaches(home)) {
     co_await fetch_by_message(s, run, home, aside);
     co_return false;
   }
   bool taken = false;
-  bool follows = false;
   std::uint64_t count = 0;
   while (count < run.count) {
     std::uint64_t block = run.first + count;
     std::uint64_t word = co_await s.at(StepKind::kLoadWord, home, BlockId{block});
+    if (word & kComing && !mutant(Mutant::kReadTooEarly)) {
+      mark(Mark::kFaultWaitsForMove);
+      co_await s.yield();
+      continue;
+    }
     if (word & kMoved && !mutant(Mutant::kReadFormerHome)) {
       if (count > 0) break;
       mark(Mark::kFaultFollowsHome);
       run.count = 1;
-      follows = true;
       home = home_in(static_cast<std::uint32_t>(word));
-      continue;
-    }
-    if (follows && !(word & kHere) && !mutant(Mutant::kReadTooEarly)) {
-      mark(Mark::kFaultWaitsForMove);
-      co_await s.yield();
       continue;
     }
     bool ours = is_armed_for_us(word);
     if (count > 0 && ours != taken) break;
     if (ours) {
-      bool swapped = co_await swap_word(s, home, block, word, moved_here(word));
+      bool swapped = co_await take(s, block, home, word);
       if (!swapped) continue;
     }
     taken = ours;

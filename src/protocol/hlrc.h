@@ -171,7 +171,7 @@ class Hlrc {
   Task<bool> become_home(Strand& s, BlockRange run);
   Task<bool> swap_word(Strand& s, NodeId node, std::uint64_t block, std::uint64_t from,
                        std::uint64_t to);
-  std::uint64_t moved_here(std::uint64_t word) const;
+  Task<bool> take(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word);
   Task<bool> store_word(Strand& s, std::uint64_t block, std::uint64_t bits);
   Task<bool> stayed(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word);
   bool is_armed_for_us(std::uint64_t word) const;

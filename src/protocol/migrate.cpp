@@ -207,17 +207,15 @@ void Hlrc::announce_unchanged(std::uint64_t block) {
 // Before a difference is stored at a home, by one who is counted as storing: the home is looked for
 // where it went, and an offer to another node ended, who would take bytes that lack ours.
 Task<NodeId> Hlrc::settle(Strand& s, std::uint64_t block, NodeId home) {
-  bool follows = false;
   while (true) {
     auto word =
         static_cast<std::uint32_t>(co_await s.at(StepKind::kLoadWord, home, BlockId{block}));
-    if (word & kMoved && !mutant(Mutant::kFlushFormerHome)) {
-      mark(Mark::kFlushFollowsHome);
-      home = home_in(word);
-      follows = true;
-    } else if (follows && !(word & kHere)) {
+    if (word & kComing) {
       mark(Mark::kFlushWaitsForMove);
       co_await s.yield();
+    } else if (word & kMoved && !mutant(Mutant::kFlushFormerHome)) {
+      mark(Mark::kFlushFollowsHome);
+      home = home_in(word);
     } else if (word & kOffered && home_in(word) != config_.self &&
                !mutant(Mutant::kFlushKeepsOffer)) {
       mark(Mark::kFlushEndsOffer);
@@ -237,7 +235,7 @@ Task<bool> Hlrc::take_at_flush(Strand& s, std::uint64_t block) {
   if (home == kNoNode) co_return false;
   std::uint64_t word = co_await s.at(StepKind::kLoadWord, home, BlockId{block});
   if (!is_armed_for_us(word)) co_return false;
-  bool taken = co_await swap_word(s, home, block, word, moved_here(word));
+  bool taken = co_await take(s, block, home, word);
   if (!taken) co_return false;
   mark(Mark::kReleaseTakesHome);
   co_await s.at(StepKind::kCopyHome, home, BlockId{block}, 0, true);
@@ -286,9 +284,15 @@ Task<bool> Hlrc::swap_word(Strand& s, NodeId node, std::uint64_t block, std::uin
   co_return swapped != 0;
 }
 
-// The word of a home that this node takes.
-std::uint64_t Hlrc::moved_here(std::uint64_t word) const {
-  return word_for(config_.self) | kMoved | (word & kTimes);
+// Takes the home that is offered by `word`, unless that has changed. Who follows it here waits from
+// before it has moved until become_home().
+Task<bool> Hlrc::take(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word) {
+  std::uint64_t own = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{block});
+  co_await s.at(StepKind::kStoreWord, config_.self, BlockId{block}, own | kComing);
+  std::uint64_t moved = word_for(config_.self) | kMoved | (word & kTimes);
+  bool taken = co_await swap_word(s, home, block, word, moved);
+  if (!taken) co_await s.at(StepKind::kStoreWord, config_.self, BlockId{block}, own);
+  co_return taken;
 }
 
 // Our own word of a home that is not on offer.

@@ -17,7 +17,8 @@ constexpr Hint kHints[] = {{"ReuseEarly", 2301},
                            {"LookOnceForClaim", 7371},
                            {"DeparturesUnordered", 1305},
                            {"BarrierOwnNotices", 671},
-                           {"TrackCopies", 3537}};
+                           {"TrackCopies", 3537},
+                           {"OfferDespiteFlush", 105499}};
 
 class MutantTest : public testing::TestWithParam<std::string_view> {};
 

@@ -156,10 +156,11 @@ void ChunkHome::complete(std::uint32_t slot, Rebuild& rebuild) {
 // there is, under a version that nobody has seen.
 void ChunkHome::settle(ChunkId id, Entry& entry) {
   std::vector<Entry::Candidate>& all = entry.candidates;
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+  auto newer = [](const auto& a, const auto& b) {
     if (a.version == b.version) return a.node.value < b.node.value;
     return (a.version > b.version) != mutant(Mutant::kRestoreOldest);
-  });
+  };
+  std::sort(all.begin(), all.end(), newer);
   for (const Entry::Candidate& one : all) {
     bool owns = one.state == State::kExclusive || one.state == State::kModified;
     if (owns && entry.owner == kNoNode && !mutant(Mutant::kOwnerForgotten)) {
@@ -174,8 +175,10 @@ void ChunkHome::settle(ChunkId id, Entry& entry) {
     entry.sharers.clear();  // there are none, unless somebody reports what is not so
   } else if (!entry.sharers.empty()) {
     mark(Mark::kRebuiltFromSharer);
-    std::stable_partition(all.begin(), all.end(),
-                          [](const auto& c) { return c.state != State::kInvalid; });
+    std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
+      bool valid = a.state != State::kInvalid;
+      return valid != (b.state != State::kInvalid) ? valid : newer(a, b);
+    });
   } else {
     ++entry.version;
     entry.restored = true;
