@@ -13,12 +13,9 @@ struct Hint {
   std::string_view mutant;
   std::uint64_t seed;
 };
-constexpr Hint kHints[] = {{"ReuseEarly", 2301},
-                           {"LookOnceForClaim", 7371},
-                           {"DeparturesUnordered", 1305},
-                           {"BarrierOwnNotices", 671},
-                           {"TrackCopies", 3537},
-                           {"OfferDespiteFlush", 105499}};
+constexpr Hint kHints[] = {{"ReuseEarly", 2301},          {"LookOnceForClaim", 7371},
+                           {"DeparturesUnordered", 1305}, {"BarrierOwnNotices", 671},
+                           {"TrackCopies", 3537},         {"OfferDespiteFlush", 105499}};
 
 class MutantTest : public testing::TestWithParam<std::string_view> {};
 
