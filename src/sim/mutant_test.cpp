@@ -15,7 +15,7 @@ struct Hint {
 };
 constexpr Hint kHints[] = {{"ReuseEarly", 2301},          {"LookOnceForClaim", 7371},
                            {"DeparturesUnordered", 1305}, {"BarrierOwnNotices", 671},
-                           {"TrackCopies", 3537},         {"OfferDespiteFlush", 105499}};
+                           {"TrackCopies", 3537},         {"OfferDespiteFlush", 114131}};
 
 class MutantTest : public testing::TestWithParam<std::string_view> {};
 
