@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,8 +78,11 @@ int run_command_line(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return run_command_line(argc, argv);
-  } catch (...) {  // what the libraries throw when memory is short
+  } catch (const std::bad_alloc&) {
     std::fputs("terrane: not enough memory to read the command line\n", stderr);
+    return tools::kExitFailure;
+  } catch (const std::exception& error) {  // what the libraries throw
+    std::fprintf(stderr, "terrane: a fault of its own: %s\n", error.what());
     return tools::kExitFailure;
   }
 }
