@@ -42,6 +42,11 @@ TEST_F(ShmemHostsTest, PesOfTwoHostsJoinAndLeave) {
   }
 }
 
+TEST_F(ShmemHostsTest, UcxEndsAfterItsUsers) {
+  if (!make_hosts({.hosts = 2})) return;
+  for (int run = 0; run < 3; ++run) expect_good(2, "h0,h1", kSetup + "ends-late");
+}
+
 TEST_F(ShmemHostsTest, TheHeapIsSymmetricAcrossHosts) {
   if (!make_hosts({.hosts = 2})) return;
   for (const char* mode : {"alignments", "given-back", "after-finalize"})

@@ -1,4 +1,5 @@
 // Joining, leaving, asking and ending: what tests/shmem/setup_test.cpp runs.
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -85,6 +86,14 @@ void one_does_not_return() {
   shmem_init();
 }
 
+// PE 0 still ends when the others' connections close: it opens after all libraries of the network
+// one that ends after them.
+void one_ends_late() {
+  shmem_init();
+  if (shmem_my_pe() == 0) EXPECT(::dlopen(LINGERING_LIBRARY, RTLD_NOW) != nullptr);
+  shmem_finalize();
+}
+
 void one_exits_early() {
   shmem_init();
   if (shmem_my_pe() == 1) std::_Exit(0);
@@ -116,6 +125,7 @@ constexpr Mode kModes[] = {
     {"late", late},
     {"not-finalized", not_finalized},
     {"no-return", one_does_not_return},
+    {"ends-late", one_ends_late},
     {"exits-early", one_exits_early},
     {"killed", one_is_killed},
     {"exit-0", [] { global_exit(0); }},

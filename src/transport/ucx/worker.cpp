@@ -1,12 +1,17 @@
 #include "transport/ucx/worker.h"
 
+#include <sched.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <mutex>
 #include <sstream>
 #include <string_view>
+
+#include "platform/wait.h"
 
 namespace terrane::transport::ucx {
 namespace {
@@ -27,6 +32,8 @@ constexpr std::uint32_t kConnectionsByDefault = 256;
 constexpr const char* kSegment = "64k";
 // By processors alone: those of a network card are not atomic to the target's own.
 constexpr const char* kAtomics = "cpu";
+// How long a thread may stay inside while the process exits.
+constexpr std::uint64_t kClosing_ns = 1'000'000'000;
 
 // What UCX may use: of the user's UCX_TLS what leads to other hosts, or what we know to do so.
 std::string transports_allowed() {
@@ -56,6 +63,38 @@ class SignalsBlocked {
  private:
   sigset_t before_;
 };
+
+// The workers that UCX serves in this process.
+class Living {
+ public:
+  static Living& of_process() {
+    static auto* one = new Living();  // never destroyed: threads may run on while the process exits
+    return *one;
+  }
+
+  void add(Worker* worker) {
+    std::lock_guard hold(lock_);
+    process_ = ::getpid();
+    workers_.push_back(worker);
+  }
+  void remove(Worker* worker) {
+    std::lock_guard hold(lock_);
+    std::erase(workers_, worker);
+  }
+  void close_all() {
+    if (process_ != ::getpid()) return;  // a child of a fork has no threads of ours
+    std::lock_guard hold(lock_);
+    for (Worker* worker : workers_) worker->close();
+  }
+
+ private:
+  std::mutex lock_;
+  std::vector<Worker*> workers_;
+  pid_t process_ = 0;
+};
+
+// The loader ends this library after all that use it, and before UCX, which was opened later.
+[[gnu::destructor]] void close_before_ucx_ends() { Living::of_process().close_all(); }
 
 }  // namespace
 
@@ -131,13 +170,21 @@ base::Result<> Worker::start(const WorkerOptions& options) {
   if (status != UCS_OK) return failed("a worker", status);
   status = api_.worker_get_efd(worker_, &event_fd_);
   if (status != UCS_OK) return failed("the worker's event descriptor", status);
+  Living::of_process().add(this);
   return {};
 }
 
 Worker::~Worker() {
+  Living::of_process().remove(this);
   if (worker_ != nullptr) api_.worker_destroy(worker_);
   for (ucp_mem_h memory : exposed_) api_.mem_unmap(context_, memory);
   if (context_ != nullptr) api_.cleanup(context_);
+}
+
+void Worker::close() {
+  if (inside()) return;
+  std::uint64_t deadline_ns = platform::now_ns() + kClosing_ns;
+  while (!try_enter() && platform::now_ns() < deadline_ns) ::sched_yield();
 }
 
 base::Result<std::vector<std::byte>> Worker::address() const {

@@ -56,6 +56,11 @@ class Worker {
     lock_.unlock();
   }
 
+  // Enters and stays, as the process exits: no thread calls UCX any more once it begins to end.
+  // Gives up after a second, if another thread does not leave. Not to be called by its owner's
+  // child of a fork, where that thread may be missing.
+  void close();
+
   // From here on by the thread that is inside.
   unsigned progress() { return api_.worker_progress(worker_); }
   // True when the event descriptor will tell of all that comes from now on; false when there is
