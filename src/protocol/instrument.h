@@ -174,10 +174,13 @@ enum class Mutant : std::uint8_t {
 };
 
 #ifdef TERRANE_INSTRUMENTED
-struct Instrumentation {
+// Of one protocol: how often each branch was taken, and the planted fault, if any.
+template <typename Mark, typename Mutant>
+struct InstrumentationOf {
   std::uint64_t marks[static_cast<std::size_t>(Mark::kCount)] = {};
   Mutant mutant = Mutant::kNone;
 };
+using Instrumentation = InstrumentationOf<Mark, Mutant>;
 // Of the calling thread: each simulation runs on one.
 inline thread_local Instrumentation instrumentation;
 

@@ -19,17 +19,11 @@ Outcome History::run(const Program& program, std::uint64_t seed, bool careful, T
   careful_ = careful;
   trace_ = trace;
   outcome_ = Outcome{};
-  try {
+  outcome_.violation = violation_of([&] {
     begin(program, seed);
     loop();
     finish_check();
-  } catch (const Violation& violation) {
-    outcome_.violation = violation;
-  } catch (const protocol::BrokenInvariant& broken) {
-    outcome_.violation = {
-        Fault::kInvariant,
-        fmt::format("{} ({}, {}:{})", broken.why, broken.condition, broken.file, broken.line)};
-  }
+  });
   outcome_.steps = schedule_.picks();
   return outcome_;
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "protocol/instrument.h"
+
 namespace terrane::sim {
 
 enum class Fault : std::uint8_t {
@@ -22,7 +24,7 @@ enum class Fault : std::uint8_t {
   kBadStep,        // a step that a real machine would refuse
 };
 
-// Why a history failed. Thrown at the point where it shows, caught by History::run.
+// Why a history failed. Thrown at the point where it shows, caught by violation_of.
 struct Violation {
   Fault fault = Fault::kNone;
   std::string text;
@@ -31,6 +33,21 @@ struct Violation {
 template <typename... Args>
 [[noreturn]] void violated(Fault fault, fmt::format_string<Args...> format, Args&&... args) {
   throw Violation{fault, fmt::format(format, std::forward<Args>(args)...)};
+}
+
+// How `history()`, which runs one, failed: by a violation, or by an invariant of the protocol's
+// own.
+template <typename Function>
+Violation violation_of(Function history) {
+  try {
+    history();
+  } catch (const Violation& violation) {
+    return violation;
+  } catch (const protocol::BrokenInvariant& broken) {
+    return {Fault::kInvariant,
+            fmt::format("{} ({}, {}:{})", broken.why, broken.condition, broken.file, broken.line)};
+  }
+  return {};
 }
 
 }  // namespace terrane::sim

@@ -116,10 +116,7 @@ enum class Mutant : std::uint8_t {
 };
 
 #ifdef TERRANE_INSTRUMENTED
-struct Instrumentation {
-  std::uint64_t marks[static_cast<std::size_t>(Mark::kCount)] = {};
-  Mutant mutant = Mutant::kNone;
-};
+using Instrumentation = InstrumentationOf<Mark, Mutant>;
 // Of the calling thread: each simulation runs on one.
 inline thread_local Instrumentation instrumentation;
 

@@ -64,16 +64,17 @@ class ChunkHistory {
     std::uint64_t stamps = 0;
   };
 
+  // chunk_history.cpp
   void begin(const ChunkProgram& program, std::uint64_t seed);
   void draw_mood();
   void loop();
-  void act(std::uint32_t thread);
-  void start(std::uint32_t thread, const ChunkOp& op);
-  void work(std::uint32_t thread, const ChunkOp& op);
-  void close(std::uint32_t thread, const ChunkOp& op);
-  void close_take(std::uint32_t thread, std::uint32_t chunk);
-  bool writers_done(std::uint32_t chunk) const;
+  void deliver(std::uint32_t channel);
   void tick(std::uint32_t node);
+  void check_across() const;
+  void finish_check();
+  void note(std::uint64_t what) { outcome_.hash = (outcome_.hash ^ what) * 0x100000001b3u; }
+
+  // chunk_changes.cpp: who lives, and what is lost
   void changes();
   void kill(std::uint32_t node);
   void join(std::uint32_t node);
@@ -81,25 +82,30 @@ class ChunkHistory {
   void tell(std::uint32_t node);
   void lost(const chunks::Lost& lost);
   bool dead(std::uint32_t node) const { return !nodes_[node].alive && nodes_[node].views > 0; }
-  void truncate_to_home(std::uint32_t chunk);
   bool pushed_death(std::uint32_t chunk) const;
-  void deliver(std::uint32_t channel);
+  void truncate_to_home(std::uint32_t chunk);
+
+  // chunk_host.cpp: what a node's runtime does for its machine
   void step(std::uint32_t node, const chunks::Event& event);
   void perform(std::uint32_t node, const chunks::Effects& effects);
   void send(std::uint32_t node, const chunks::Effects& effects, const chunks::Send& send);
-  void resume(std::uint32_t node, const chunks::Resume& resume);
-  void took(std::uint32_t thread, const ChunkOp& op, const chunks::Resume& resume);
-  bool allowed(const ChunkOp& op, chunks::Status status) const;
-  void learn(std::uint32_t thread, const ChunkOp& op, const chunks::Resume& resume);
-  void check_across() const;
-  void finish_check();
-  void note(std::uint64_t what) { outcome_.hash = (outcome_.hash ^ what) * 0x100000001b3u; }
-
-  std::uint32_t index_of(chunks::ChunkId id);
   Memory& memory(std::uint32_t node, std::uint32_t chunk, chunks::Place place);
   ChunkChecker::Words words(std::uint32_t node, std::uint32_t chunk, chunks::Place place) {
     return ChunkChecker::Words(memory(node, chunk, place).words).first(program_->all[chunk].words);
   }
+  std::uint32_t index_of(chunks::ChunkId id);
+
+  // chunk_program_ops.cpp: what a thread of the program does
+  void act(std::uint32_t thread);
+  void start(std::uint32_t thread, const ChunkOp& op);
+  void work(std::uint32_t thread, const ChunkOp& op);
+  void close(std::uint32_t thread, const ChunkOp& op);
+  void close_take(std::uint32_t thread, std::uint32_t chunk);
+  bool writers_done(std::uint32_t chunk) const;
+  void resume(std::uint32_t node, const chunks::Resume& resume);
+  bool allowed(const ChunkOp& op, chunks::Status status) const;
+  void took(std::uint32_t thread, const ChunkOp& op, const chunks::Resume& resume);
+  void learn(std::uint32_t thread, const ChunkOp& op, const chunks::Resume& resume);
 
   const ChunkProgram* program_ = nullptr;
   base::Prng rng_{0};

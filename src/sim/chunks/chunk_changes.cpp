@@ -1,0 +1,108 @@
+// Who lives, and what is lost.
+
+#include "sim/chunks/chunk_history.h"
+
+namespace terrane::sim {
+
+void ChunkHistory::changes() {
+  for (const ChunkProgram::Change& death : program_->deaths)
+    if (schedule_.picks() >= death.step && nodes_[death.node].alive) kill(death.node);
+  for (const ChunkProgram::Change& join : program_->joins)
+    if ((schedule_.picks() >= join.step || schedule_.empty()) && nodes_[join.node].views == 0)
+      this->join(join.node);
+}
+
+// What it had sent may come or not, but nothing without what was sent before it.
+void ChunkHistory::kill(std::uint32_t n) {
+  ++deaths_;
+  nodes_[n].alive = false;
+  if (trace_) trace_->add(schedule_.picks(), "node {} dies", n);
+  for (std::uint32_t t = 0; t < threads_.size(); ++t) {
+    if (threads_[t].node != n) continue;
+    schedule_.park(static_cast<ActorId>(t));
+    threads_[t].waits = false;
+    for (std::uint32_t c = 0; c < kMaxChunks; ++c)
+      if (threads_[t].open[c] && !threads_[t].stale[c]) checker_.died(c, threads_[t].mode[c]);
+  }
+  schedule_.park(static_cast<ActorId>(kFirstClock + n));
+  schedule_.park(static_cast<ActorId>(kFirstNews + n));
+  for (std::uint32_t m = 0; m < program_->nodes; ++m) {
+    std::uint32_t channel = network_.channel(n, m);
+    if (!rng_.chance(50)) continue;
+    while (!network_.empty(channel)) network_.pop(channel);
+    schedule_.park(static_cast<ActorId>(kFirstChannel + channel));
+  }
+  checker_.forget_node(n);
+  publish_view();
+}
+
+void ChunkHistory::join(std::uint32_t n) {
+  ++joins_;
+  nodes_[n].alive = true;
+  if (trace_) trace_->add(schedule_.picks(), "node {} joins", n);
+  publish_view();
+  tell(n);
+  for (std::uint32_t t = 0; t < threads_.size(); ++t)
+    if (threads_[t].node == n) schedule_.ready(static_cast<ActorId>(t));
+}
+
+// The next living server takes what a dead one had.
+void ChunkHistory::publish_view() {
+  chunks::View view = views_.back();
+  ++view.epoch;
+  view.members.clear();
+  for (std::uint32_t n = 0; n < program_->nodes; ++n)
+    if (nodes_[n].alive) view.members.push_back(NodeId{n});
+  for (chunks::View::Slot& slot : view.slots) {
+    if (nodes_[slot.home.value].alive) continue;
+    while (!nodes_[slot.home.value].alive)
+      slot.home = NodeId{(slot.home.value + 1) % program_->servers};
+    slot.since = view.epoch;
+  }
+  views_.push_back(view);
+  for (std::uint32_t n = 0; n < program_->nodes; ++n)
+    if (nodes_[n].alive && nodes_[n].views > 0)
+      schedule_.ready(static_cast<ActorId>(kFirstNews + n));
+}
+
+// One view later, or the last one; the first is the last that there is.
+void ChunkHistory::tell(std::uint32_t n) {
+  std::size_t& views = nodes_[n].views;
+  views = views == 0 || rng_.chance(30) ? views_.size() : views + 1;
+  if (trace_) trace_->add(schedule_.picks(), "node {} is told of view {}", n, views);
+  step(n, chunks::ViewChanged{&views_[views - 1]});
+  if (views == views_.size()) schedule_.park(static_cast<ActorId>(kFirstNews + n));
+}
+
+void ChunkHistory::lost(const chunks::Lost& lost) {
+  std::uint32_t c = index_of(lost.chunk);
+  if (trace_)
+    trace_->add(schedule_.picks(), "chunk {}: version {} is from now on {}", c, lost.from,
+                lost.version);
+  if (lost.name != program_->all[c].name)
+    violated(Fault::kBadAnswer, "chunk {} is told to be {}", c, lost.name);
+  if (program_->all[c].pushed()) return;  // it is gone
+  for (const Node& node : nodes_) {
+    const chunks::ChunkCache::Copy* copy =
+        node.alive ? node.machine->cache().copy(lost.chunk) : nullptr;
+    if (!copy || copy->pushed() || !copy->has_bytes || copy->version >= lost.version) continue;
+    if (lost.from == chunks::Lost::kNothing || copy->version > lost.from)
+      violated(Fault::kWrongValue, "chunk {} goes back to {} though version {} is left", c,
+               lost.from, copy->version);
+  }
+  checker_.lost(c, lost.from, lost.version);
+}
+
+bool ChunkHistory::pushed_death(std::uint32_t chunk) const {
+  return deaths_ > 0 && program_->all[chunk].pushed();
+}
+
+// What the home did not get died on its way.
+void ChunkHistory::truncate_to_home(std::uint32_t chunk) {
+  NodeId home = chunks::home_of(ids_[chunk], views_.back());
+  const chunks::ChunkHome::Entry* entry = nodes_[home.value].machine->home().entry(ids_[chunk]);
+  if (entry && entry->version < checker_.last_version(chunk))
+    checker_.truncate(chunk, entry->version);
+}
+
+}  // namespace terrane::sim

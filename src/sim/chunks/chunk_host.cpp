@@ -1,0 +1,104 @@
+// What a node's runtime does for its machine.
+#include <cstring>
+
+#include "base/overloaded.h"
+#include "sim/chunks/chunk_history.h"
+
+namespace terrane::sim {
+
+void ChunkHistory::step(std::uint32_t n, const chunks::Event& event) {
+  effects_.clear();
+  nodes_[n].machine->step(event, effects_);
+  perform(n, effects_);
+  if (careful_) {
+    nodes_[n].machine->check_invariants();
+    check_across();
+  }
+  auto clock = static_cast<ActorId>(kFirstClock + n);
+  if (nodes_[n].machine->next_deadline_ns() == chunks::kNever) {
+    schedule_.park(clock);
+  } else {
+    schedule_.ready(clock);
+  }
+}
+
+void ChunkHistory::perform(std::uint32_t n, const chunks::Effects& effects) {
+  for (const auto& effect : effects.list) {
+    std::visit(
+        base::Overloaded{
+            [&](const chunks::Send& e) { send(n, effects, e); },
+            [&](const chunks::Resume& e) { resume(n, e); }, [&](const chunks::Notify&) {},
+            [&](const chunks::Lost& e) { lost(e); },
+            [&](const chunks::Provide& e) {
+              Memory& place = memory(n, index_of(e.chunk), e.place);
+              if (!place.there || place.id != e.chunk) place.words.fill(0);
+              place.there = true;
+              place.id = e.chunk;
+            },
+            [&](const chunks::Install& e) {
+              std::uint32_t chunk = index_of(e.chunk);
+              if (e.bytes.size() != 8 * program_->all[chunk].words)
+                violated(Fault::kBadStep, "node {} is given bytes that do not fit", n);
+              std::memcpy(memory(n, chunk, e.place).words.data(), e.bytes.data(), e.bytes.size());
+            },
+            [&](const chunks::CopyBytes& e) {
+              std::uint32_t chunk = index_of(e.chunk);
+              memory(n, chunk, e.to).words = memory(n, chunk, e.from).words;
+            },
+            [&](const chunks::Discard& e) {
+              Memory& place = memory(n, index_of(e.chunk), e.place);
+              place.there = false;
+              place.words.fill(0xdeadull);
+            },
+            [&](const chunks::Malformed& e) {
+              violated(Fault::kMalformed, "node {} refuses a message of node {}", n, e.from.value);
+            }},
+        effect);
+  }
+}
+
+void ChunkHistory::send(std::uint32_t n, const chunks::Effects& effects, const chunks::Send& send) {
+  static thread_local std::vector<std::byte> bytes;
+  auto head = std::span(effects.bytes).subspan(send.offset, send.size);
+  bytes.assign(head.begin(), head.end());
+  if (send.with_data) {
+    auto data = std::as_bytes(words(n, index_of(send.chunk), send.place));
+    bytes.insert(bytes.end(), data.begin(), data.end());
+  }
+  std::uint32_t channel = network_.channel(n, send.to.value);
+  network_.push(channel, bytes);
+  schedule_.ready(static_cast<ActorId>(kFirstChannel + channel));
+}
+
+ChunkHistory::Memory& ChunkHistory::memory(std::uint32_t node, std::uint32_t chunk,
+                                           chunks::Place place) {
+  constexpr std::uint32_t kHomes = 6;
+  std::uint32_t at = place.value >= chunks::kHomePlaces
+                         ? place.value - chunks::kHomePlaces + kMaxPlaces - kHomes
+                         : place.value;
+  if (at >= kMaxPlaces || (place.value < chunks::kHomePlaces && at >= kMaxPlaces - kHomes))
+    violated(Fault::kBadStep, "node {} uses place {} of chunk {}", node, place.value, chunk);
+  return nodes_[node].memory[chunk][at];
+}
+
+// A home has its chunk before anybody is told of it.
+std::uint32_t ChunkHistory::index_of(chunks::ChunkId id) {
+  for (const auto& [number, chunk] : numbers_)
+    if (number == id) return chunk;
+  for (const Node& node : nodes_) {
+    const chunks::ChunkHome::Entry* entry = node.machine->home().entry(id);
+    for (std::uint32_t c = 0; entry && c < program_->all.size(); ++c) {
+      if (program_->all[c].name != entry->name) continue;
+      if (ids_[c] != chunks::kNoChunk) {
+        checker_.remade(c);
+        for (Thread& thread : threads_) thread.stale[c] = thread.open[c];
+      }
+      ids_[c] = id;
+      numbers_.emplace_back(id, c);
+      return c;
+    }
+  }
+  violated(Fault::kBadStep, "nobody knows chunk {:x}", id.value);
+}
+
+}  // namespace terrane::sim

@@ -1,0 +1,223 @@
+// What a thread of the program does.
+
+#include "sim/chunks/chunk_history.h"
+#include "sim/chunks/chunk_names.h"
+
+namespace terrane::sim {
+
+using chunks::Mode;
+using chunks::Status;
+
+void ChunkHistory::act(std::uint32_t t) {
+  Thread& thread = threads_[t];
+  const std::vector<ChunkOp>& ops = program_->ops[t];
+  if (thread.next == ops.size()) {
+    --running_;
+    schedule_.park(static_cast<ActorId>(t));
+    return;
+  }
+  const ChunkOp& op = ops[thread.next];
+  bool scope = op.kind == ChunkOpKind::kWork || op.kind == ChunkOpKind::kClose ||
+               op.kind == ChunkOpKind::kEndTake;
+  bool needs = op.kind == ChunkOpKind::kUnsubscribe || op.kind == ChunkOpKind::kTake ||
+               op.kind == ChunkOpKind::kTakeAll;
+  if (needs && !thread.subscribed) {
+    ++thread.next;
+    return;
+  }
+  if (scope && !thread.open[op.chunk]) {
+    ++thread.next;
+    return;
+  }
+  if (trace_) trace_->add(schedule_.picks(), "node {} thread {}: {}", thread.node, t, describe(op));
+  note(t << 8 | static_cast<std::uint32_t>(op.kind));
+  if (op.kind == ChunkOpKind::kWork) {
+    work(t, op);
+    ++thread.next;
+  } else if (op.kind == ChunkOpKind::kClose) {
+    close(t, op);
+    ++thread.next;
+  } else if (op.kind == ChunkOpKind::kEndTake) {
+    close_take(t, op.chunk);
+    ++thread.next;
+  } else if (op.kind == ChunkOpKind::kTakeAll && thread.open[op.chunk]) {
+    close_take(t, op.chunk);
+  } else if (op.kind == ChunkOpKind::kTakeAll && writers_done(op.chunk) &&
+             checker_.took_last(t, op.chunk)) {
+    ++thread.next;
+  } else if (op.kind == ChunkOpKind::kUnsubscribe) {
+    ++thread.next;
+    thread.subscribed = false;
+    step(thread.node, chunks::Unsubscribe{thread.id[op.chunk]});
+  } else if (op.kind == ChunkOpKind::kDrop) {
+    ++thread.next;
+    step(thread.node, chunks::Drop{thread.id[op.chunk]});
+  } else {
+    thread.waits = true;
+    schedule_.park(static_cast<ActorId>(t));
+    start(t, op);
+  }
+}
+
+// Operations that are answered.
+void ChunkHistory::start(std::uint32_t t, const ChunkOp& op) {
+  Thread& thread = threads_[t];
+  protocol::WaiterId waiter{t};
+  std::uint64_t deadline = op.patience ? nodes_[thread.node].now_ns + op.patience : chunks::kNever;
+  const ChunkProgram::Chunk& chunk = program_->all[op.chunk];
+  switch (op.kind) {
+    case ChunkOpKind::kCreate:
+      step(thread.node, chunks::Create{chunk.name, 8 * chunk.words, chunk.coherence, waiter});
+      return;
+    case ChunkOpKind::kCreateOther:
+      step(thread.node, chunks::Create{chunk.name, 999, chunks::Coherence::kInvalidate, waiter});
+      return;
+    case ChunkOpKind::kFind:
+      step(thread.node, chunks::Find{chunk.name, true, deadline, waiter});
+      return;
+    case ChunkOpKind::kFindNothing:
+      step(thread.node, chunks::Find{"nothing", op.patience > 0, deadline, waiter});
+      return;
+    case ChunkOpKind::kSubscribe:
+      step(thread.node, chunks::Subscribe{thread.id[op.chunk], op.policy, op.window, waiter});
+      return;
+    case ChunkOpKind::kTake:
+    case ChunkOpKind::kTakeAll:
+      step(thread.node, chunks::Take{thread.id[op.chunk], op.wait, deadline, waiter});
+      return;
+    default:
+      step(thread.node, chunks::Open{thread.id[op.chunk], op.mode, op.wait, deadline, waiter});
+      return;
+  }
+}
+
+void ChunkHistory::work(std::uint32_t t, const ChunkOp& op) {
+  Thread& thread = threads_[t];
+  std::uint32_t c = op.chunk;
+  if (op.mode == Mode::kRead) {
+    if (!thread.stale[c])
+      checker_.looks(t, c, thread.version[c], words(thread.node, c, thread.place[c]));
+    return;
+  }
+  std::uint32_t& at = thread.at[c];
+  if (at < program_->all[c].words)
+    memory(thread.node, c, thread.place[c]).words[at++] = thread.stamp[c];
+}
+
+void ChunkHistory::close(std::uint32_t t, const ChunkOp& op) {
+  Thread& thread = threads_[t];
+  std::uint32_t c = op.chunk;
+  thread.open[c] = false;
+  if (op.mode == Mode::kRead) {
+    if (!thread.stale[c])
+      checker_.looks(t, c, thread.version[c], words(thread.node, c, thread.place[c]));
+  } else {
+    for (std::uint32_t w = thread.at[c]; w < program_->all[c].words; ++w)
+      memory(thread.node, c, thread.place[c]).words[w] = thread.stamp[c];
+  }
+  if (!thread.stale[c]) checker_.closed(t, c, op.mode, thread.stamp[c]);
+  thread.stale[c] = false;
+  step(thread.node, chunks::Close{thread.id[c], op.mode, thread.place[c]});
+}
+
+void ChunkHistory::close_take(std::uint32_t t, std::uint32_t chunk) {
+  close(t, {.kind = ChunkOpKind::kClose, .chunk = static_cast<std::uint8_t>(chunk)});
+}
+
+bool ChunkHistory::writers_done(std::uint32_t chunk) const {
+  for (std::uint32_t t = 0; t < threads_.size(); ++t)
+    for (std::size_t i = threads_[t].next; !dead(threads_[t].node) && i < program_->ops[t].size();
+         ++i) {
+      const ChunkOp& op = program_->ops[t][i];
+      if (op.kind == ChunkOpKind::kClose && op.chunk == chunk && op.mode != Mode::kRead)
+        return false;
+    }
+  return true;
+}
+
+void ChunkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
+  std::uint32_t t = resume.waiter.value;
+  if (t >= threads_.size() || threads_[t].node != n || !threads_[t].waits)
+    violated(Fault::kBadAnswer, "node {} resumes {}, who does not wait", n, t);
+  Thread& thread = threads_[t];
+  const ChunkOp& op = program_->ops[t][thread.next];
+  if (trace_)
+    trace_->add(schedule_.picks(), "node {} thread {}: {} -> {}, version {}", n, t, describe(op),
+                name_of(resume.status), resume.version);
+  note(t << 8 | static_cast<std::uint32_t>(resume.status));
+  thread.waits = false;
+  if (op.kind != ChunkOpKind::kTakeAll) ++thread.next;
+  schedule_.ready(static_cast<ActorId>(t));
+  if (!allowed(op, resume.status))
+    violated(Fault::kBadAnswer, "thread {}: {} answers {}", t, describe(op),
+             name_of(resume.status));
+  if (op.kind == ChunkOpKind::kSubscribe) {
+    thread.subscribed = resume.status == Status::kOk;
+    if (thread.subscribed) checker_.subscribed(t, op.chunk, op.policy);
+  } else if (op.kind == ChunkOpKind::kTake || op.kind == ChunkOpKind::kTakeAll) {
+    if (resume.status == Status::kOk) took(t, op, resume);
+    if (resume.status == Status::kNotSubscribed) thread.subscribed = false;
+  } else if (op.kind != ChunkOpKind::kOpen) {
+    learn(t, op, resume);
+  } else if (resume.status == Status::kOk) {
+    ++outcome_.scopes;
+    thread.open[op.chunk] = true;
+    thread.at[op.chunk] = 0;
+    thread.version[op.chunk] = resume.version;
+    thread.mode[op.chunk] = op.mode;
+    thread.place[op.chunk] = resume.place;
+    if (pushed_death(op.chunk) && op.mode != Mode::kRead &&
+        resume.version < checker_.last_version(op.chunk))
+      checker_.truncate(op.chunk, resume.version);
+    thread.stamp[op.chunk] = static_cast<std::uint64_t>(t + 1) << 32 | ++thread.stamps;
+    checker_.opened(t, op.chunk, op.mode, resume.version, words(n, op.chunk, resume.place));
+  }
+}
+
+bool ChunkHistory::allowed(const ChunkOp& op, Status status) const {
+  // The home of a pushed chunk takes it along when it dies.
+  bool gone = pushed_death(op.chunk);
+  switch (op.kind) {
+    case ChunkOpKind::kCreate:
+      return status == Status::kOk || status == Status::kExisted;
+    case ChunkOpKind::kCreateOther:
+      return status == Status::kMismatch;
+    case ChunkOpKind::kFind:
+      return status == Status::kOk;
+    case ChunkOpKind::kFindNothing:
+      return status == (op.patience ? Status::kTimedOut : Status::kUnknown);
+    case ChunkOpKind::kSubscribe:
+      return status == Status::kOk || status == Status::kNoMemory ||
+             (gone && status == Status::kUnknown);
+    default:
+      return status == Status::kOk || (status == Status::kBusy && op.wait == chunks::Wait::kTry) ||
+             (status == Status::kTimedOut && op.patience > 0) ||
+             (status == Status::kNoMemory && op.kind == ChunkOpKind::kOpen) ||
+             (gone && status == (op.kind == ChunkOpKind::kOpen ? Status::kUnknown
+                                                               : Status::kNotSubscribed));
+  }
+}
+
+void ChunkHistory::took(std::uint32_t t, const ChunkOp& op, const chunks::Resume& resume) {
+  Thread& thread = threads_[t];
+  ++outcome_.scopes;
+  thread.open[op.chunk] = true;
+  thread.mode[op.chunk] = Mode::kRead;
+  thread.version[op.chunk] = resume.version;
+  thread.place[op.chunk] = resume.place;
+  checker_.took(t, op.chunk, resume.version, resume.missed,
+                words(thread.node, op.chunk, resume.place));
+}
+
+void ChunkHistory::learn(std::uint32_t t, const ChunkOp& op, const chunks::Resume& resume) {
+  if (op.kind != ChunkOpKind::kCreate && op.kind != ChunkOpKind::kFind) return;
+  if (index_of(resume.chunk) != op.chunk)
+    violated(Fault::kBadAnswer, "thread {}: {} answers another chunk", t, describe(op));
+  for (const Thread& other : threads_)
+    if (!pushed_death(op.chunk) && nodes_[other.node].alive &&
+        other.id[op.chunk] != chunks::kNoChunk && other.id[op.chunk] != resume.chunk)
+      violated(Fault::kBadAnswer, "chunk {} is two chunks", op.chunk);
+  threads_[t].id[op.chunk] = resume.chunk;
+}
+
+}  // namespace terrane::sim
