@@ -15,6 +15,9 @@ include(TerraneWrappers)
 
 # Builds what is installed, and no test.
 add_custom_target(terrane_installed DEPENDS libterrane libterrane_shmem terrane)
+if(TARGET terrane_fortran)
+  add_dependencies(terrane_installed terrane_fortran)
+endif()
 foreach(example counter restore lu)
   if(TARGET ${example})
     install(TARGETS ${example} DESTINATION ${TERRANE_EXAMPLES_DIR})
@@ -33,7 +36,7 @@ endforeach()
 install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES examples/counter/counter.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(DIRECTORY examples/shmem DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
-        FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "README.md")
+        FILES_MATCHING PATTERN "*.c" PATTERN "*.f90" PATTERN "*.h" PATTERN "README.md")
 install(DIRECTORY examples/hello_cmake DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 
 install(EXPORT TerraneTargets NAMESPACE Terrane:: DESTINATION ${TERRANE_CMAKE_DIR})

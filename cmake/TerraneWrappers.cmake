@@ -1,9 +1,20 @@
 # The compiler wrappers oshcc, oshc++ and oshfort, made of one script (src/tools/wrappers/compiler_wrapper.sh.in). Each
 # calls the compiler of that language that a machine usually has, not the one that built Terrane.
-function(terrane_wrapper WRAPPER WRAPPER_LANGUAGE WRAPPER_VARIABLE WRAPPER_COMPILER WRAPPER_COMPILE)
+# WRAPPER_PACKAGE is Debian's package of it, WRAPPER_COMPILE what else is given where it compiles, after the command
+# WRAPPER_PREPARE, which is in the file FUNCTIONS.
+function(terrane_wrapper WRAPPER WRAPPER_LANGUAGE WRAPPER_VARIABLE WRAPPER_COMPILER WRAPPER_PACKAGE)
+  cmake_parse_arguments(WRAPPER "" "FUNCTIONS;PREPARE;COMPILE" "" ${ARGN})
+  if(WRAPPER_FUNCTIONS)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${WRAPPER_FUNCTIONS})
+    file(READ ${WRAPPER_FUNCTIONS} WRAPPER_FUNCTIONS)
+  else()
+    set(WRAPPER_PREPARE :)
+  endif()
   configure_file(src/tools/wrappers/compiler_wrapper.sh.in ${PROJECT_BINARY_DIR}/package/${WRAPPER} @ONLY)
   install(PROGRAMS ${PROJECT_BINARY_DIR}/package/${WRAPPER} DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
-terrane_wrapper(oshcc C OSHCC_CC cc "")
-terrane_wrapper(oshc++ C++ OSHCXX_CXX c++ "")
+terrane_wrapper(oshcc C OSHCC_CC cc gcc)
+terrane_wrapper(oshc++ C++ OSHCXX_CXX c++ g++)
+terrane_wrapper(oshfort Fortran OSHFORT_FC gfortran gfortran FUNCTIONS src/tools/wrappers/fortran_module.sh
+                PREPARE find_module COMPILE " \"-I$module\"")

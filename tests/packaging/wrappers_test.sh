@@ -96,7 +96,7 @@ expect "$variable" "$wrap" --help
 # Another compiler, also one of two words, and none.
 printf '#!/bin/sh\necho called by its words: "$@"\n' >other && chmod +x other
 expect "called by its words: more -I$stage/include -c ring.$suffix" env "$variable=./other more" "$wrap" -c "ring.$suffix"
-expect_failure "install it, or name another" env "$variable=./nothing" "$wrap" -c "ring.$suffix"
+expect_failure "or name another: $variable=COMPILER" env "$variable=./nothing" "$wrap" -c "ring.$suffix"
 expect_failure "which is this command" env "$variable=$wrap" "$wrap" -c "ring.$suffix"
 expect_failure "leave -static out" "$wrap" -static "ring.$suffix" "whole.$suffix"
 if "$wrap" "absent.$suffix" 2>/dev/null; then fail "an absent file is no failure"; fi
