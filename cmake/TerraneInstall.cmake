@@ -7,14 +7,14 @@ set(TERRANE_EXAMPLES_DIR ${CMAKE_INSTALL_LIBDIR}/terrane/examples)
 set(TERRANE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/terrane)
 file(RELATIVE_PATH pkgconfig_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 
-install(TARGETS libterrane libterrane_shmem EXPORT TerraneTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS libterrane libterrane_shmem libterrane_chunks EXPORT TerraneTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
 include(TerraneWrappers)
 
 # Builds what is installed, and no test.
-add_custom_target(terrane_installed DEPENDS libterrane libterrane_shmem terrane)
+add_custom_target(terrane_installed DEPENDS libterrane libterrane_shmem libterrane_chunks terrane)
 if(TARGET terrane_fortran)
   add_dependencies(terrane_installed terrane_fortran)
 endif()
@@ -44,7 +44,7 @@ configure_package_config_file(cmake/TerraneConfig.cmake.in ${PROJECT_BINARY_DIR}
                               INSTALL_DESTINATION ${TERRANE_CMAKE_DIR} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/TerraneConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
-foreach(package terrane shmem)
+foreach(package terrane shmem terrane-chunks)
   configure_file(cmake/${package}.pc.in ${PROJECT_BINARY_DIR}/package/${package}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/package/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()

@@ -17,24 +17,11 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <terrane/status.h>
 
 #ifdef __cplusplus
-#define TERRANE_NOEXCEPT noexcept
 extern "C" {
-#else
-#define TERRANE_NOEXCEPT
 #endif
-#define TERRANE_API __attribute__((visibility("default")))
-
-typedef enum terrane_status {
-  TERRANE_OK = 0,
-  TERRANE_EINVAL = -1,   /* an argument is out of range */
-  TERRANE_ESTATE = -2,   /* before terrane_init, after terrane_finalize, or twice */
-  TERRANE_ENOMEM = -3,   /* no memory, or no address space, left */
-  TERRANE_EADDR = -4,    /* the address is in no allocation, or was freed already */
-  TERRANE_ENOTHELD = -5, /* the lock is not held by this thread */
-  TERRANE_ESYSTEM = -6   /* the machine refused something that Terrane needs */
-} terrane_status;
 
 /* Where the pages of an allocation have their home, the node that keeps the current copy. */
 typedef enum terrane_homes {

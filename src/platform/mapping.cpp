@@ -139,20 +139,24 @@ DualMapping::~DualMapping() {
   if (fd_ >= 0) close(fd_);
 }
 
-// MADV_POPULATE_WRITE reports a shortage as fallocate does, at the cost of fallocate and a first
-// touch, and leaves the pages entered in the runtime view.
 bool DualMapping::populate(Span span) noexcept {
   if (span.offset > bytes_ || span.bytes > bytes_ - span.offset) {
     errno = EINVAL;
     return false;
   }
-  for (std::uint64_t done = 0; done < span.bytes; done += kPopulateStep) {
-    std::uint64_t step = std::min(kPopulateStep, span.bytes - done);
+  return platform::populate(runtime_ + span.offset, span.bytes);
+}
+
+// MADV_POPULATE_WRITE reports a shortage as fallocate does, at the cost of fallocate and a first
+// touch, and leaves the pages entered in the mapping.
+bool populate(std::byte* at, std::uint64_t bytes) noexcept {
+  for (std::uint64_t done = 0; done < bytes; done += kPopulateStep) {
+    std::uint64_t step = std::min(kPopulateStep, bytes - done);
     if (step == kPopulateStep && !memory_left(step)) {
       errno = ENOMEM;
       return false;
     }
-    while (madvise(runtime_ + span.offset + done, step, MADV_POPULATE_WRITE) != 0) {
+    while (madvise(at + done, step, MADV_POPULATE_WRITE) != 0) {
       if (errno == EINTR || errno == EAGAIN) continue;
       if (errno == EFAULT || errno == ENOSPC) errno = ENOMEM;  // where a store would raise SIGBUS
       return false;

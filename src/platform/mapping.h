@@ -82,6 +82,10 @@ class SharedMapping {
   std::uint64_t bytes_ = 0;
 };
 
+// Backs page-aligned shared memory with zeroed memory where it has none yet, and enters it in this
+// mapping. False, with errno, when memory is short (never SIGBUS).
+bool populate(std::byte* at, std::uint64_t bytes) noexcept;
+
 // An anonymous sparse memory file of `bytes`, close-on-exec.
 base::Result<int> create_memfd(std::uint64_t bytes, const char* name);
 // Gives the memory of a span of such a file back to the machine: it reads as zeros afterwards.

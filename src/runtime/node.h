@@ -4,27 +4,9 @@
 #include <string_view>
 
 #include "runtime/engine.h"
+#include "runtime/outcome.h"
 
 namespace terrane::runtime {
-
-// Why a call failed; the numbers of terrane_status in <terrane/pages.h>.
-enum class Status : int {
-  kOk = 0,
-  kInvalid = -1,
-  kState = -2,
-  kNoMemory = -3,
-  kAddress = -4,
-  kNotHeld = -5,
-  kSystem = -6,
-};
-
-// A call's outcome: a status, and for a failure the sentence that tells it.
-struct Outcome {
-  Status status = Status::kOk;
-  std::string message;
-
-  bool ok() const { return status == Status::kOk; }
-};
 
 struct Allocation {
   protocol::Homes homes = protocol::Homes::kFirstTouch;

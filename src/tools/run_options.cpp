@@ -65,6 +65,8 @@ base::Result<> add_settings(const RunOptions& options, HostPlan& plan) {
       {"TERRANE_MEMORY", options.memory},
       {"TERRANE_TRANSPORT", options.transport},
       {"TERRANE_NET", options.net},
+      {"TERRANE_SERVERS", options.servers},
+      {"TERRANE_ON_DEATH", options.on_death},
       {"TERRANE_CHECK", options.check}};
   for (const auto& [name, value] : settings) {
     if (!value.empty()) plan.environment.emplace_back(name, value);

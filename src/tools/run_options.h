@@ -15,7 +15,7 @@ struct RunOptions {
   std::vector<std::string> variables;
   std::string folder, timeout, bind_to = "none", heartbeat = "1", on_death = "end";
   std::string hosts, host_file, map_by = "slot", engine = "auto", rsh, prefix, start_timeout = "30";
-  std::string fault_source, memory, transport, net, check, debug;
+  std::string fault_source, memory, transport, net, servers, check, debug;
   bool tag_output = false;
   bool verbose = false;
 };

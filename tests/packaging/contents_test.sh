@@ -13,12 +13,13 @@ fail() {
 }
 
 for file in bin/terrane bin/oshrun bin/oshcc bin/oshc++ bin/oshfort lib/libterrane.so include/terrane/pages.h lib/cmake/terrane/TerraneConfig.cmake \
-  lib/pkgconfig/terrane.pc lib/libterrane_shmem.so include/shmem.h lib/pkgconfig/shmem.pc share/man/man1/terrane-run.1 \
+  lib/pkgconfig/terrane.pc lib/libterrane_chunks.so include/terrane/chunks.h include/terrane/chunks.hpp include/terrane/status.h \
+  lib/pkgconfig/terrane-chunks.pc lib/libterrane_shmem.so include/shmem.h lib/pkgconfig/shmem.pc share/man/man1/terrane-run.1 \
   share/man/man1/oshcc.1 share/man/man1/oshfort.1 include/terrane/fortran/shmem.f90 share/man/man1/oshrun.1 share/man/man7/terrane-shmem.7 \
   lib/terrane/examples/counter lib/terrane/examples/restore lib/terrane/examples/lu; do
   [ -e "$stage/$file" ] || fail "missing: $file"
 done
-for program in bin/terrane lib/libterrane.so lib/libterrane_shmem.so lib/terrane/examples/counter lib/terrane/examples/restore \
+for program in bin/terrane lib/libterrane.so lib/libterrane_shmem.so lib/libterrane_chunks.so lib/terrane/examples/counter lib/terrane/examples/restore \
   lib/terrane/examples/lu; do
   missing=$(ldd "$stage/$program" | grep 'not found')
   [ -z "$missing" ] || fail "$program: $missing"
@@ -34,6 +35,8 @@ of_libc=$(nm -D --defined-only "$libc" | awk '{ print $3 }' | sed 's/@.*//')
 for name in $exported; do
   printf '%s\n' "$of_libc" | grep -qxF "$name" || fail "exported, and neither terrane_* nor the C library's: $name"
 done
+others=$(nm -D --defined-only "$stage/lib/libterrane_chunks.so" | awk '{ print $3 }' | grep -v -i -e '^terrane_chunk')
+[ -z "$others" ] || fail "libterrane_chunks exports what is not its own: $others"
 printf '%s\n' "$exported" | grep -qxF read || fail "read() on shared memory is not served"
 "$stage/bin/terrane" --version >/dev/null || fail "terrane --version fails"
 exit $((failures > 0))

@@ -135,9 +135,11 @@ struct ViewChanged {
 struct Elapsed {
   std::uint64_t now_ns;
 };
+// data: what follows the message, where it lies elsewhere.
 struct Received {
   NodeId from;
   Bytes message;
+  Bytes data = {};
 };
 using Event = std::variant<Create, Find, Open, Close, Subscribe, Unsubscribe, Take, Drop,
                            ViewChanged, Elapsed, Received>;

@@ -50,7 +50,7 @@ void MesiChunk::step(const Event& event, Effects& out) {
                  [&](const Drop& e) { cache_.drop(e.chunk); },
                  [&](const ViewChanged& e) { change_view(*e.view); },
                  [&](const Elapsed& e) { cache_.elapsed(e.now_ns); },
-                 [&](const Received& e) { received(e.from, e.message); },
+                 [&](const Received& e) { received(e.from, e.message, e.data); },
              },
              event);
   handle_own();
@@ -59,21 +59,26 @@ void MesiChunk::step(const Event& event, Effects& out) {
 
 // What comes from a view that this node has not been told of waits for it, and whatever that node
 // sends next waits behind.
-void MesiChunk::received(NodeId from, Bytes bytes) {
+void MesiChunk::received(NodeId from, Bytes bytes, Bytes data) {
   ChunkMessage message;
   Bytes head = bytes;
   if (!wire::take(head, message)) return outbox_.malformed(from);
   auto at = stashed_.find(from.value);
-  if (at == stashed_.end() && message.epoch <= view_.epoch) return handle(from, bytes);
+  if (at == stashed_.end() && message.epoch <= view_.epoch) return handle(from, bytes, data);
   mark(Mark::kMessageWaitsForView);
   std::deque<std::vector<std::byte>>& waiting = stashed_[from.value];
   if (waiting.size() >= kMaxStashed) return outbox_.malformed(from);
   waiting.emplace_back(bytes.begin(), bytes.end());
+  waiting.back().insert(waiting.back().end(), data.begin(), data.end());
 }
 
-void MesiChunk::handle(NodeId from, Bytes bytes) {
+void MesiChunk::handle(NodeId from, Bytes bytes, Bytes data) {
   ChunkMessage message;
   wire::take(bytes, message);
+  if (!data.empty()) {
+    if (!bytes.empty()) return outbox_.malformed(from);
+    bytes = data;
+  }
   bool names_slot = message.kind == ChunkKind::kFind || message.kind == ChunkKind::kReportEnd ||
                     message.kind == ChunkKind::kServing;
   std::uint64_t slot = names_slot ? message.chunk : message.chunk >> 52;

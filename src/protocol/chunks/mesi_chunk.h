@@ -33,8 +33,8 @@ class MesiChunk {
  private:
   static constexpr std::size_t kMaxStashed = 1 << 16;  // messages of one node
 
-  void received(NodeId from, Bytes bytes);
-  void handle(NodeId from, Bytes bytes);
+  void received(NodeId from, Bytes bytes, Bytes data);
+  void handle(NodeId from, Bytes bytes, Bytes data = {});
   void change_view(const View& view);
   void handle_own();
 

@@ -1,0 +1,140 @@
+/* Terrane chunks: named pieces of data that change as a whole, shared by the processes ("nodes") of
+ * a job, with publication to subscribers.
+ *
+ * A program calls terrane_chunks_init, creates chunks or finds them by name, and looks at them and
+ * changes them in scopes. A scope is a view of the chunk's memory itself: nothing is copied within
+ * a host. Each scope that writes makes a new version when it is released; who reads sees one whole
+ * version, and never an older one than was seen on its node before. What a chunk keeps to is said
+ * when it is created:
+ *
+ *   TERRANE_CHUNK_INVALIDATE  one writer or any number of readers, everywhere (home-based MESI)
+ *   TERRANE_CHUNK_UPDATE      a version is written while others read older ones, and goes to all
+ *   TERRANE_CHUNK_STREAM      who subscribed; STREAM keeps one version more under way
+ *
+ * Some nodes are servers: a chunk has its home on one of them, by its name (terrane run --servers).
+ * The memory of copies is bounded (--memory): a subscriber that is slow slows its writer or leaves
+ * versions out, as its policy says, and nothing grows.
+ *
+ * Threads: every function but terrane_chunks_init and terrane_chunks_finalize may be called by any
+ * thread at any time. A scope may be released by another thread than the one that opened it.
+ *
+ * Errors: functions return TERRANE_OK (0) or a negative terrane_status. terrane_chunks_error() then
+ * tells what happened, where, and what mends it. Whatever a function that failed was to give is
+ * left alone.
+ */
+#ifndef TERRANE_CHUNKS_H
+#define TERRANE_CHUNKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <terrane/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Joins the job that `terrane run` started, or makes a job of one. Collective; once per process. */
+TERRANE_API int terrane_chunks_init(void) TERRANE_NOEXCEPT;
+/* Leaves the job. Collective: it waits for all nodes that live. No scope may be open. */
+TERRANE_API int terrane_chunks_finalize(void) TERRANE_NOEXCEPT;
+/* This process's number, 0 .. terrane_chunks_nodes() - 1; TERRANE_ESTATE outside of a job. */
+TERRANE_API int terrane_chunks_node(void) TERRANE_NOEXCEPT;
+/* How many nodes the job was started with; TERRANE_ESTATE outside of a job. */
+TERRANE_API int terrane_chunks_nodes(void) TERRANE_NOEXCEPT;
+/* What the last failed call of this thread had to say; "" if none failed. Valid until the thread's
+ * next call. */
+TERRANE_API const char* terrane_chunks_error(void) TERRANE_NOEXCEPT;
+
+/* How long a call may wait, in nanoseconds; or one of these. */
+#define TERRANE_FOREVER ((int64_t)-1)
+#define TERRANE_TRY ((int64_t)0) /* not at all: TERRANE_EBUSY, or TERRANE_EUNKNOWN for a name */
+
+/* A chunk, as terrane_chunk_create and terrane_chunk_find answer it; valid on that node until it
+ * leaves the job. Nothing has to be freed. */
+typedef struct terrane_chunk {
+  uint64_t id;
+} terrane_chunk;
+
+typedef enum terrane_chunk_coherence {
+  TERRANE_CHUNK_INVALIDATE = 0,
+  TERRANE_CHUNK_UPDATE = 1,
+  TERRANE_CHUNK_STREAM = 2
+} terrane_chunk_coherence;
+
+/* Makes a chunk of `bytes` (at least 1), which holds zeros; or finds it where it exists with this
+ * size and coherence. `created` may be NULL; else it is set to 1 where it was made now, else to 0.
+ * A name is 1 to 255 bytes of any kind but 0. TERRANE_EMISMATCH: it exists, but not so. */
+TERRANE_API int terrane_chunk_create(const char* name, size_t bytes,
+                                     terrane_chunk_coherence coherence, terrane_chunk* chunk,
+                                     int* created) TERRANE_NOEXCEPT;
+/* Finds a chunk by its name; waits as long until somebody creates it. TERRANE_EUNKNOWN with
+ * TERRANE_TRY. */
+TERRANE_API int terrane_chunk_find(const char* name, int64_t timeout_ns,
+                                   terrane_chunk* chunk) TERRANE_NOEXCEPT;
+/* Its size; 0 for a chunk that this node does not know. */
+TERRANE_API size_t terrane_chunk_bytes(terrane_chunk chunk) TERRANE_NOEXCEPT;
+
+typedef enum terrane_chunk_mode {
+  TERRANE_CHUNK_READ = 1,      /* the view is not to be written to */
+  TERRANE_CHUNK_WRITE = 2,     /* all bytes will be written: what the view holds is not defined */
+  TERRANE_CHUNK_READ_WRITE = 3 /* the view holds the newest version */
+} terrane_chunk_mode;
+
+/* An open scope. `data` is valid until it is released. */
+typedef struct terrane_scope {
+  void* data;
+  size_t bytes;
+  uint64_t
+      version; /* that a reader looks at, or that a writer's will follow; 0: nobody has written */
+  uint64_t missed; /* of a version that was taken: how many were left out before it */
+  uint64_t id;     /* of the scope */
+  terrane_chunk chunk;
+} terrane_scope;
+
+/* Opens a scope. Scopes of one chunk open in the order in which they were asked for; a thread that
+ * asks for a second scope of a chunk may wait for itself. TERRANE_EBUSY, TERRANE_ETIMEDOUT (the
+ * sentence tells who holds a scope, and since when), TERRANE_ENOMEM, TERRANE_EUNKNOWN (the chunk
+ * died with its server). */
+TERRANE_API int terrane_chunk_open(terrane_chunk chunk, terrane_chunk_mode mode, int64_t timeout_ns,
+                                   terrane_scope* scope) TERRANE_NOEXCEPT;
+/* Ends a scope that terrane_chunk_open or terrane_chunk_take opened, and sets it to zero. One that
+ * wrote makes a version; of an update or stream chunk it is published then. TERRANE_ENOTHELD: it is
+ * not open. */
+TERRANE_API int terrane_chunk_release(terrane_scope* scope) TERRANE_NOEXCEPT;
+/* The copy's memory here is wanted for something else; nothing where a scope is open. It comes
+ * again when it is looked at. */
+TERRANE_API int terrane_chunk_drop(terrane_chunk chunk) TERRANE_NOEXCEPT;
+
+/* What happens where a subscriber is slow. Whatever it is, the last version comes. */
+typedef enum terrane_chunk_policy {
+  TERRANE_CHUNK_BLOCK = 0,  /* every version comes, in order; the writer waits */
+  TERRANE_CHUNK_LATEST = 1, /* versions are left out; the next to come is the newest */
+  TERRANE_CHUNK_DROP = 2    /* the same with a window; versions that are left out are counted */
+} terrane_chunk_policy;
+
+/* Called in a thread of Terrane with a scope of a version that came, which ends when it returns;
+ * one handler at a time on a node, for each subscription in the order of versions. It may call
+ * everything but terrane_chunks_finalize, and must not release this scope. */
+typedef void (*terrane_chunk_handler)(const terrane_scope* scope, void* context);
+
+/* From now on versions of an update or stream chunk come here, the newest that there is first. The
+ * memory for `window` (1 to 1024) and one more is set aside from the budget. `handler` may be NULL:
+ * then versions are taken. One subscription of a chunk on a node. */
+TERRANE_API int terrane_chunk_subscribe(terrane_chunk chunk, terrane_chunk_policy policy,
+                                        uint32_t window, terrane_chunk_handler handler,
+                                        void* context) TERRANE_NOEXCEPT;
+/* No more come, and what came and was not taken is forgotten. Waits for a handler that runs, unless
+ * it is called by it. */
+TERRANE_API int terrane_chunk_unsubscribe(terrane_chunk chunk) TERRANE_NOEXCEPT;
+/* Opens a read scope of the next version that came; waits for it. TERRANE_EBUSY, TERRANE_ETIMEDOUT,
+ * TERRANE_EENDED (there is no subscription). */
+TERRANE_API int terrane_chunk_take(terrane_chunk chunk, int64_t timeout_ns,
+                                   terrane_scope* scope) TERRANE_NOEXCEPT;
+/* A descriptor for poll(2) and its kin: readable when a version may have come, until a take finds
+ * none. It belongs to the subscription and goes with it; do not read it. Negative: a status. */
+TERRANE_API int terrane_chunk_descriptor(terrane_chunk chunk) TERRANE_NOEXCEPT;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

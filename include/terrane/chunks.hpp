@@ -1,0 +1,250 @@
+// Terrane chunks for C++20: <terrane/chunks.h> with scopes that end by themselves. Header only.
+//
+//   terrane::chunks::Job job;                                  // joins, and leaves at its end
+//   terrane::chunks::Chunk<float> field = job.create<float>("field", 1024);
+//   {
+//     auto scope = field.write();                              // a std::span<float>
+//     std::fill(scope.begin(), scope.end(), 1.0f);
+//   }                                                          // a version is made here
+//
+// What cannot be done throws Error, with the status and the sentence; a try answers std::nullopt.
+#ifndef TERRANE_CHUNKS_HPP
+#define TERRANE_CHUNKS_HPP
+
+#include <terrane/chunks.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace terrane::chunks {
+
+// A call that failed.
+class Error : public std::runtime_error {
+ public:
+  explicit Error(int status) : std::runtime_error(terrane_chunks_error()), status_(status) {}
+  int status() const { return status_; }  // a terrane_status
+
+ private:
+  int status_;
+};
+
+inline void check(int status) {
+  if (status < 0) throw Error(status);
+}
+
+enum class Coherence {
+  kInvalidate = TERRANE_CHUNK_INVALIDATE,
+  kUpdate = TERRANE_CHUNK_UPDATE,
+  kStream = TERRANE_CHUNK_STREAM
+};
+enum class Policy {
+  kBlock = TERRANE_CHUNK_BLOCK,
+  kLatest = TERRANE_CHUNK_LATEST,
+  kDrop = TERRANE_CHUNK_DROP
+};
+
+// An open scope: a view of the chunk's elements, until its end. Scope<const T> looks, Scope<T>
+// changes, and makes a version when it ends.
+template <typename T>
+class Scope : public std::span<T> {
+ public:
+  explicit Scope(const terrane_scope& open)
+      : std::span<T>(static_cast<T*>(open.data), open.bytes / sizeof(T)), open_(open) {}
+  Scope(Scope&& other) noexcept
+      : std::span<T>(other), open_(std::exchange(other.open_, terrane_scope{})) {}
+  Scope& operator=(Scope&& other) noexcept {
+    if (this == &other) return *this;
+    finish();
+    std::span<T>::operator=(other);
+    open_ = std::exchange(other.open_, terrane_scope{});
+    return *this;
+  }
+  ~Scope() { finish(); }
+
+  // That it shows, or that the one to be written follows.
+  std::uint64_t version() const { return open_.version; }
+  // Of a version that was taken: how many were left out before it.
+  std::uint64_t missed() const { return open_.missed; }
+  // Ends it before its time; the view must not be used any more.
+  void release() {
+    if (open_.id != 0) check(terrane_chunk_release(&open_));
+  }
+
+ private:
+  void finish() noexcept {
+    if (open_.id != 0) terrane_chunk_release(&open_);
+  }
+  terrane_scope open_;
+};
+
+// A subscription to a chunk; ends with this object. Move-only.
+template <typename T>
+class Subscription {
+ public:
+  using Handler = std::function<void(std::span<const T>, std::uint64_t version)>;
+
+  Subscription(terrane_chunk chunk, Policy policy, std::uint32_t window, Handler handler = {})
+      : chunk_(chunk), handler_(handler ? std::make_unique<Handler>(std::move(handler)) : nullptr) {
+    check(terrane_chunk_subscribe(chunk, static_cast<terrane_chunk_policy>(policy), window,
+                                  handler_ ? &Subscription::call : nullptr, handler_.get()));
+    active_ = true;
+  }
+  Subscription(Subscription&& other) noexcept
+      : chunk_(other.chunk_),
+        handler_(std::move(other.handler_)),
+        active_(std::exchange(other.active_, false)) {}
+  Subscription& operator=(Subscription&&) = delete;
+  ~Subscription() {
+    if (active_) terrane_chunk_unsubscribe(chunk_);
+  }
+
+  // The next version that came; waits for it.
+  Scope<const T> take() const {
+    terrane_scope open;
+    check(terrane_chunk_take(chunk_, TERRANE_FOREVER, &open));
+    return Scope<const T>(open);
+  }
+  std::optional<Scope<const T>> try_take() const { return take_within(TERRANE_TRY); }
+  std::optional<Scope<const T>> take_for(std::chrono::nanoseconds time) const {
+    return take_within(time.count());
+  }
+  // For poll(2); see terrane_chunk_descriptor.
+  int descriptor() const {
+    int fd = terrane_chunk_descriptor(chunk_);
+    check(fd);
+    return fd;
+  }
+
+ private:
+  static void call(const terrane_scope* scope, void* context) {
+    (*static_cast<Handler*>(context))(
+        {static_cast<const T*>(scope->data), scope->bytes / sizeof(T)}, scope->version);
+  }
+  std::optional<Scope<const T>> take_within(std::int64_t timeout_ns) const {
+    terrane_scope open;
+    int status = terrane_chunk_take(chunk_, timeout_ns, &open);
+    if (status == TERRANE_EBUSY || status == TERRANE_ETIMEDOUT) return std::nullopt;
+    check(status);
+    return Scope<const T>(open);
+  }
+
+  terrane_chunk chunk_;
+  std::unique_ptr<Handler> handler_;
+  bool active_ = false;
+};
+
+// A chunk of elements that can be copied byte by byte. Copies name the same chunk.
+template <typename T>
+class Chunk {
+  static_assert(std::is_trivially_copyable_v<T>, "a chunk holds plain bytes");
+
+ public:
+  explicit Chunk(terrane_chunk chunk) : chunk_(chunk) {}
+
+  terrane_chunk handle() const { return chunk_; }
+  std::size_t size() const { return terrane_chunk_bytes(chunk_) / sizeof(T); }
+
+  Scope<const T> read() const { return Scope<const T>(open(TERRANE_CHUNK_READ)); }
+  // Every element will be written; what the view holds before is not defined.
+  Scope<T> write() const { return Scope<T>(open(TERRANE_CHUNK_WRITE)); }
+  Scope<T> read_write() const { return Scope<T>(open(TERRANE_CHUNK_READ_WRITE)); }
+
+  std::optional<Scope<const T>> try_read() const {
+    return within<const T>(TERRANE_CHUNK_READ, TERRANE_TRY);
+  }
+  std::optional<Scope<T>> try_write() const { return within<T>(TERRANE_CHUNK_WRITE, TERRANE_TRY); }
+  std::optional<Scope<T>> try_read_write() const {
+    return within<T>(TERRANE_CHUNK_READ_WRITE, TERRANE_TRY);
+  }
+  std::optional<Scope<const T>> read_for(std::chrono::nanoseconds time) const {
+    return within<const T>(TERRANE_CHUNK_READ, time.count());
+  }
+  std::optional<Scope<T>> write_for(std::chrono::nanoseconds time) const {
+    return within<T>(TERRANE_CHUNK_WRITE, time.count());
+  }
+  std::optional<Scope<T>> read_write_for(std::chrono::nanoseconds time) const {
+    return within<T>(TERRANE_CHUNK_READ_WRITE, time.count());
+  }
+
+  // See terrane_chunk_subscribe.
+  Subscription<T> subscribe(Policy policy = Policy::kBlock, std::uint32_t window = 1) const {
+    return Subscription<T>(chunk_, policy, window);
+  }
+  Subscription<T> subscribe(Policy policy, std::uint32_t window,
+                            typename Subscription<T>::Handler handler) const {
+    return Subscription<T>(chunk_, policy, window, std::move(handler));
+  }
+  void drop() const { check(terrane_chunk_drop(chunk_)); }
+
+ private:
+  terrane_scope open(terrane_chunk_mode mode) const {
+    terrane_scope scope;
+    check(terrane_chunk_open(chunk_, mode, TERRANE_FOREVER, &scope));
+    return scope;
+  }
+  template <typename U>
+  std::optional<Scope<U>> within(terrane_chunk_mode mode, std::int64_t timeout_ns) const {
+    terrane_scope scope;
+    int status = terrane_chunk_open(chunk_, mode, timeout_ns, &scope);
+    if (status == TERRANE_EBUSY || status == TERRANE_ETIMEDOUT) return std::nullopt;
+    check(status);
+    return Scope<U>(scope);
+  }
+
+  terrane_chunk chunk_;
+};
+
+// The job, joined as long as this object lives; once per process. It leaves at its end, which waits
+// for all nodes; where an exception ends it the process is to exit.
+class Job {
+ public:
+  Job() { check(terrane_chunks_init()); }
+  Job(const Job&) = delete;
+  ~Job() {
+    if (std::uncaught_exceptions() == exceptions_) terrane_chunks_finalize();
+  }
+
+  int node() const { return terrane_chunks_node(); }
+  int nodes() const { return terrane_chunks_nodes(); }
+
+  // `count` elements; made now, or found where it exists just so.
+  template <typename T>
+  Chunk<T> create(const std::string& name, std::size_t count,
+                  Coherence coherence = Coherence::kInvalidate) const {
+    if (count > SIZE_MAX / sizeof(T)) throw std::length_error("a chunk of so many elements");
+    terrane_chunk chunk;
+    check(terrane_chunk_create(name.c_str(), count * sizeof(T),
+                               static_cast<terrane_chunk_coherence>(coherence), &chunk, nullptr));
+    return Chunk<T>(chunk);
+  }
+  // Waits until somebody creates it.
+  template <typename T>
+  Chunk<T> find(const std::string& name) const {
+    terrane_chunk chunk;
+    check(terrane_chunk_find(name.c_str(), TERRANE_FOREVER, &chunk));
+    return Chunk<T>(chunk);
+  }
+  template <typename T>
+  std::optional<Chunk<T>> try_find(const std::string& name) const {
+    terrane_chunk chunk;
+    int status = terrane_chunk_find(name.c_str(), TERRANE_TRY, &chunk);
+    if (status == TERRANE_EUNKNOWN) return std::nullopt;
+    check(status);
+    return Chunk<T>(chunk);
+  }
+
+ private:
+  int exceptions_ = std::uncaught_exceptions();
+};
+
+}  // namespace terrane::chunks
+
+#endif

@@ -1,0 +1,170 @@
+// The C interface <terrane/chunks.h>: arguments are checked here, and everything else is done
+// below.
+#include <terrane/chunks.h>
+
+#include <cstring>
+
+#include "frontend/chunks/process.h"
+
+namespace {
+
+using namespace terrane::frontend::chunks;
+using terrane::runtime::chunks::ChunkId;
+using terrane::runtime::chunks::Mode;
+using terrane::runtime::chunks::OpenScope;
+using terrane::runtime::chunks::ScopeId;
+namespace machine = terrane::runtime::chunks::machine;
+
+static_assert(static_cast<int>(Status::kEnded) == TERRANE_EENDED);
+static_assert(static_cast<int>(machine::Coherence::kStream) == TERRANE_CHUNK_STREAM);
+static_assert(static_cast<int>(machine::Policy::kDrop) == TERRANE_CHUNK_DROP);
+
+Outcome null_argument(const char* name) {
+  return {Status::kInvalid, fmt::format("{} is NULL", name)};
+}
+
+// What the caller wrote there, in range or not.
+template <typename Enum>
+std::uint32_t number_of(const Enum& value) {
+  std::uint32_t number = 0;
+  static_assert(sizeof number == sizeof value);
+  std::memcpy(&number, &value, sizeof number);
+  return number;
+}
+
+Outcome check_timeout(int64_t timeout_ns) {
+  if (timeout_ns >= -1) return {};
+  return {Status::kInvalid, fmt::format("a timeout of {} ns", timeout_ns)};
+}
+
+terrane_scope to_scope(const OpenScope& open) {
+  return {open.data, open.bytes, open.version, open.missed, open.scope.value, {open.chunk.value}};
+}
+
+}  // namespace
+
+extern "C" {
+
+int terrane_chunks_init(void) noexcept { return join(); }
+
+int terrane_chunks_finalize(void) noexcept { return leave(); }
+
+int terrane_chunks_node(void) noexcept {
+  ChunkNode* node = node_for("terrane_chunks_node");
+  return node != nullptr ? static_cast<int>(node->self().value) : TERRANE_ESTATE;
+}
+
+int terrane_chunks_nodes(void) noexcept {
+  ChunkNode* node = node_for("terrane_chunks_nodes");
+  return node != nullptr ? static_cast<int>(node->nodes()) : TERRANE_ESTATE;
+}
+
+const char* terrane_chunks_error(void) noexcept { return last_error(); }
+
+int terrane_chunk_create(const char* name, size_t bytes, terrane_chunk_coherence coherence,
+                         terrane_chunk* chunk, int* created) noexcept {
+  return with_node("terrane_chunk_create", [&](ChunkNode& node) -> Outcome {
+    if (name == nullptr) return null_argument("name");
+    if (chunk == nullptr) return null_argument("chunk");
+    if (number_of(coherence) > TERRANE_CHUNK_STREAM)
+      return {Status::kInvalid, fmt::format("{} is no coherence", number_of(coherence))};
+    ChunkId id;
+    bool existed = false;
+    Outcome outcome =
+        node.create(name, bytes, static_cast<machine::Coherence>(coherence), id, existed);
+    if (!outcome.ok()) return outcome;
+    chunk->id = id.value;
+    if (created != nullptr) *created = existed ? 0 : 1;
+    return {};
+  });
+}
+
+int terrane_chunk_find(const char* name, int64_t timeout_ns, terrane_chunk* chunk) noexcept {
+  return with_node("terrane_chunk_find", [&](ChunkNode& node) -> Outcome {
+    if (name == nullptr) return null_argument("name");
+    if (chunk == nullptr) return null_argument("chunk");
+    if (Outcome good = check_timeout(timeout_ns); !good.ok()) return good;
+    ChunkId id;
+    Outcome outcome = node.find(name, timeout_ns, id);
+    if (outcome.ok()) chunk->id = id.value;
+    return outcome;
+  });
+}
+
+size_t terrane_chunk_bytes(terrane_chunk chunk) noexcept {
+  ChunkNode* node = node_for("terrane_chunk_bytes");
+  return node != nullptr ? node->facts(ChunkId{chunk.id}).bytes : 0;
+}
+
+int terrane_chunk_open(terrane_chunk chunk, terrane_chunk_mode mode, int64_t timeout_ns,
+                       terrane_scope* scope) noexcept {
+  return with_node("terrane_chunk_open", [&](ChunkNode& node) -> Outcome {
+    if (scope == nullptr) return null_argument("scope");
+    std::uint32_t number = number_of(mode);
+    if (number < TERRANE_CHUNK_READ || number > TERRANE_CHUNK_READ_WRITE)
+      return {Status::kInvalid, fmt::format("{} is no mode of a scope", number)};
+    if (Outcome good = check_timeout(timeout_ns); !good.ok()) return good;
+    Mode wanted = number == TERRANE_CHUNK_READ    ? Mode::kRead
+                  : number == TERRANE_CHUNK_WRITE ? Mode::kWrite
+                                                  : Mode::kReadWrite;
+    OpenScope open;
+    Outcome outcome = node.open(ChunkId{chunk.id}, wanted, timeout_ns, open);
+    if (outcome.ok()) *scope = to_scope(open);
+    return outcome;
+  });
+}
+
+int terrane_chunk_release(terrane_scope* scope) noexcept {
+  return with_node("terrane_chunk_release", [&](ChunkNode& node) -> Outcome {
+    if (scope == nullptr) return null_argument("scope");
+    Outcome outcome = node.release(ScopeId{scope->id});
+    if (outcome.ok()) *scope = {};
+    return outcome;
+  });
+}
+
+int terrane_chunk_drop(terrane_chunk chunk) noexcept {
+  return with_node("terrane_chunk_drop",
+                   [&](ChunkNode& node) { return node.drop(ChunkId{chunk.id}); });
+}
+
+int terrane_chunk_subscribe(terrane_chunk chunk, terrane_chunk_policy policy, uint32_t window,
+                            terrane_chunk_handler handler, void* context) noexcept {
+  return with_node("terrane_chunk_subscribe", [&](ChunkNode& node) -> Outcome {
+    if (number_of(policy) > TERRANE_CHUNK_DROP)
+      return {Status::kInvalid, fmt::format("{} is no policy", number_of(policy))};
+    ChunkNode::Handler call;
+    if (handler != nullptr)
+      call = [handler, context](const OpenScope& open) {
+        terrane_scope scope = to_scope(open);
+        handler(&scope, context);
+      };
+    return node.subscribe(ChunkId{chunk.id}, static_cast<machine::Policy>(policy), window,
+                          std::move(call));
+  });
+}
+
+int terrane_chunk_unsubscribe(terrane_chunk chunk) noexcept {
+  return with_node("terrane_chunk_unsubscribe",
+                   [&](ChunkNode& node) { return node.unsubscribe(ChunkId{chunk.id}); });
+}
+
+int terrane_chunk_take(terrane_chunk chunk, int64_t timeout_ns, terrane_scope* scope) noexcept {
+  return with_node("terrane_chunk_take", [&](ChunkNode& node) -> Outcome {
+    if (scope == nullptr) return null_argument("scope");
+    if (Outcome good = check_timeout(timeout_ns); !good.ok()) return good;
+    OpenScope open;
+    Outcome outcome = node.take(ChunkId{chunk.id}, timeout_ns, open);
+    if (outcome.ok()) *scope = to_scope(open);
+    return outcome;
+  });
+}
+
+int terrane_chunk_descriptor(terrane_chunk chunk) noexcept {
+  int fd = -1;
+  int status = with_node("terrane_chunk_descriptor",
+                         [&](ChunkNode& node) { return node.descriptor(ChunkId{chunk.id}, fd); });
+  return status == TERRANE_OK ? fd : status;
+}
+
+}  // extern "C"

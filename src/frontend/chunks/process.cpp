@@ -1,0 +1,101 @@
+#include "frontend/chunks/process.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "base/log.h"
+
+namespace terrane::frontend::chunks {
+namespace {
+
+struct Process {
+  std::mutex mutex;  // of join and leave
+  std::unique_ptr<ChunkNode> owned;
+  std::atomic<ChunkNode*> node{nullptr};
+  bool left = false;
+  bool is_child = false;  // a child of the process that joined; it has no node
+};
+Process& process() {
+  static auto* one = new Process();  // never destroyed: threads may run on while the process exits
+  return *one;
+}
+
+std::string& error_text() {
+  thread_local std::string text;
+  return text;
+}
+
+// Neither shared memory nor the node's threads are in a child. Takes no lock: another thread of the
+// parent may have held it.
+void leave_in_child() {
+  Process& self = process();
+  self.is_child = self.is_child || self.node.load(std::memory_order_relaxed) != nullptr;
+  self.node.store(nullptr, std::memory_order_relaxed);
+}
+
+int fail_in_child(const char* call) {
+  return fail(Status::kState,
+              fmt::format("{} in a child of the process that joined the job: that one alone has "
+                          "chunks",
+                          call));
+}
+
+}  // namespace
+
+int fail(Status status, std::string message) {
+  error_text() = std::move(message);
+  return static_cast<int>(status);
+}
+
+const char* last_error() { return error_text().c_str(); }
+
+ChunkNode* node_for(const char* call) {
+  Process& self = process();
+  ChunkNode* node = self.node.load(std::memory_order_acquire);
+  if (node != nullptr) return node;
+  if (self.is_child) {
+    fail_in_child(call);
+  } else {
+    fail(Status::kState,
+         fmt::format("{} {}", call,
+                     self.left ? "after terrane_chunks_finalize" : "before terrane_chunks_init"));
+  }
+  return nullptr;
+}
+
+int join() {
+  Process& self = process();
+  if (self.is_child) return fail_in_child("terrane_chunks_init");
+  std::lock_guard hold(self.mutex);
+  if (self.owned != nullptr || self.left)
+    return fail(Status::kState, self.left ? "terrane_chunks_init after terrane_chunks_finalize"
+                                          : "terrane_chunks_init twice");
+  auto node = ChunkNode::join();
+  if (!node) {
+    base::log("cannot join the job: {}", node.error().message);
+    return fail(Status::kSystem, node.error().message);
+  }
+  self.owned = std::move(node).value();
+  pthread_atfork(nullptr, nullptr, leave_in_child);
+  self.node.store(self.owned.get(), std::memory_order_release);
+  return 0;
+}
+
+int leave() {
+  Process& self = process();
+  if (self.is_child) return fail_in_child("terrane_chunks_finalize");
+  std::lock_guard hold(self.mutex);
+  return with_node("terrane_chunks_finalize", [&](ChunkNode& node) {
+    Outcome outcome = node.leave();
+    if (!outcome.ok()) return outcome;
+    self.left = true;
+    self.node.store(nullptr, std::memory_order_release);
+    self.owned.reset();
+    return outcome;
+  });
+}
+
+}  // namespace terrane::frontend::chunks

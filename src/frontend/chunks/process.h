@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "runtime/chunks/chunk_node.h"
+
+namespace terrane::frontend::chunks {
+
+using runtime::Outcome;
+using runtime::Status;
+using runtime::chunks::ChunkNode;
+
+// The one ChunkNode of this process, behind the C interface.
+int join();
+int leave();
+// nullptr: outside of a job; the thread's last error says so of `call`.
+ChunkNode* node_for(const char* call);
+
+int fail(Status status, std::string message);
+const char* last_error();
+
+// Calls `function` with the node; an Outcome becomes a status and the thread's last error.
+template <typename Function>
+int with_node(const char* call, Function function) noexcept {
+  ChunkNode* node = node_for(call);
+  if (node == nullptr) return static_cast<int>(Status::kState);
+  Outcome outcome = function(*node);
+  if (outcome.ok()) return 0;
+  return fail(outcome.status, std::string(call) + ": " + outcome.message);
+}
+
+}  // namespace terrane::frontend::chunks

@@ -1,0 +1,202 @@
+#include "runtime/chunks/chunk_engine.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "platform/wait.h"
+#include "runtime/quiet_thread.h"
+
+namespace terrane::runtime::chunks {
+namespace {
+
+constexpr std::uint64_t kSleepNs = 100'000'000;  // a bound on every sleep
+constexpr std::uint64_t kSweepNs = 50'000'000;
+
+}  // namespace
+
+ChunkEngine::ChunkEngine(const EngineConfig& config, BufferPool& pool,
+                         transport::Transport& transport, bootstrap::Bootstrap& bootstrap)
+    : config_(config),
+      transport_(transport),
+      bootstrap_(bootstrap),
+      pool_(pool),
+      machine_({.self = config.self,
+                .budget_bytes = config.budget_bytes,
+                .home_bytes = config.home_bytes}),
+      memory_(pool),
+      view_(config.topology.first_view()),
+      leaves_(view_.members.size()),
+      parted_(view_.members.size()) {
+  for (NodeId node : view_.members) {
+    bool near = bootstrap.hosts()[node.value] == bootstrap.hosts()[config.self.value];
+    shares_.push_back(config.shares && near && node != config.self &&
+                      transport.reach(node, 0) != nullptr);
+  }
+  step(machine::ViewChanged{&view_});
+  handler_ = start_without_signals([this] { handle(); });
+}
+
+ChunkEngine::~ChunkEngine() {
+  if (handler_.joinable()) {
+    stopping_.store(true);
+    transport_.interrupt();
+    handler_.join();
+  }
+  scopes_.clear();
+  memory_.clear();
+}
+
+// ---- Calls
+
+template <typename MakeEvent>
+ChunkEngine::Answer ChunkEngine::call(Waiter& waiter, std::uint64_t deadline_ns, MakeEvent make) {
+  std::uint32_t number = 0;
+  {
+    std::lock_guard hold(mutex_);
+    if (free_waiters_.empty()) {
+      free_waiters_.push_back(static_cast<std::uint32_t>(waiters_.size()));
+      waiters_.push_back(nullptr);
+    }
+    number = free_waiters_.back();
+    free_waiters_.pop_back();
+    waiters_[number] = &waiter;
+    step(make(protocol::WaiterId{number}));
+  }
+  if (waiter.done.load(std::memory_order_acquire) == 0) wait_for(waiter, deadline_ns);
+  std::lock_guard hold(mutex_);
+  waiters_[number] = nullptr;
+  free_waiters_.push_back(number);
+  return waiter.answer;
+}
+
+ChunkEngine::Answer ChunkEngine::create(std::string_view name, std::uint64_t bytes,
+                                        machine::Coherence coherence) {
+  Waiter waiter;
+  return call(waiter, machine::kNever, [&](protocol::WaiterId id) {
+    return machine::Create{name, bytes, coherence, id};
+  });
+}
+
+ChunkEngine::Answer ChunkEngine::find(std::string_view name, bool wait, std::uint64_t deadline_ns) {
+  Waiter waiter;
+  return call(waiter, deadline_ns, [&](protocol::WaiterId id) {
+    return machine::Find{name, wait, deadline_ns, id};
+  });
+}
+
+ChunkEngine::Answer ChunkEngine::open(ChunkId chunk, Mode mode, Wait wait,
+                                      std::uint64_t deadline_ns) {
+  Waiter waiter;
+  waiter.opens = true;
+  waiter.mode = mode;
+  waiter.chunk = chunk;
+  return call(waiter, deadline_ns, [&](protocol::WaiterId id) {
+    return machine::Open{chunk, mode, wait, deadline_ns, id};
+  });
+}
+
+ChunkEngine::Answer ChunkEngine::take(ChunkId chunk, Wait wait, std::uint64_t deadline_ns) {
+  Waiter waiter;
+  waiter.opens = true;
+  return call(waiter, deadline_ns, [&](protocol::WaiterId id) {
+    return machine::Take{chunk, wait, deadline_ns, id};
+  });
+}
+
+ChunkEngine::Answer ChunkEngine::subscribe(ChunkId chunk, machine::Policy policy,
+                                           std::uint32_t window, Notice notice) {
+  Waiter waiter;
+  return call(waiter, machine::kNever, [&](protocol::WaiterId id) {
+    notices_.try_emplace(chunk.value, std::move(notice));
+    return machine::Subscribe{chunk, policy, window, id};
+  });
+}
+
+void ChunkEngine::unsubscribe(ChunkId chunk) {
+  std::lock_guard hold(mutex_);
+  notices_.erase(chunk.value);
+  step(machine::Unsubscribe{chunk});
+}
+
+void ChunkEngine::drop(ChunkId chunk) {
+  std::lock_guard hold(mutex_);
+  step(machine::Drop{chunk});
+}
+
+bool ChunkEngine::close(ScopeId id) {
+  std::lock_guard hold(mutex_);
+  auto at = scopes_.find(id.value);
+  if (at == scopes_.end()) return false;
+  Scope scope = std::move(at->second);
+  scopes_.erase(at);
+  scope.buffer.reset();
+  step(machine::Close{scope.chunk, scope.mode, scope.place});
+  return true;
+}
+
+ChunkEngine::Facts ChunkEngine::facts(ChunkId chunk) const {
+  std::lock_guard hold(mutex_);
+  const machine::ChunkCache::Copy* copy = machine_.cache().copy(chunk);
+  return copy ? Facts{copy->name, copy->bytes, copy->coherence} : Facts{};
+}
+
+// ---- Waiting
+
+void ChunkEngine::finish(Waiter& waiter) {
+  waiter.done.store(1, std::memory_order_seq_cst);
+  if (waiter.sleeping.load(std::memory_order_seq_cst) != 0) transport_.interrupt();
+}
+
+// At the deadline the machine is told the time, which ends what it knows of; what it does not know
+// of is over then.
+void ChunkEngine::wait_for(Waiter& waiter, std::uint64_t deadline_ns) {
+  platform::Backoff backoff;
+  std::uint64_t complain_ns = waiter.opens && waiter.chunk != machine::kNoChunk
+                                  ? platform::now_ns() + patience_ns_.load()
+                                  : machine::kNever;
+  transport_.attend();
+  while (waiter.done.load() == 0) {
+    if (transport_.pending() && transport_.poll(*this) > 0) continue;
+    std::uint64_t now = deadline_ns == machine::kNever ? 0 : platform::now_ns();
+    if (now >= deadline_ns) {
+      std::lock_guard hold(mutex_);
+      step(machine::Elapsed{now});
+      break;
+    }
+    if (backoff.pause()) continue;
+    transport_.unattend();
+    now = platform::now_ns();
+    if (now >= complain_ns) {
+      complain_ns = machine::kNever;
+      complain(waiter);
+    }
+    waiter.sleeping.store(1, std::memory_order_seq_cst);
+    std::uint64_t until = std::min(deadline_ns, complain_ns);
+    if (waiter.done.load() == 0 && until > now) transport_.sleep(std::min(kSleepNs, until - now));
+    waiter.sleeping.store(0, std::memory_order_relaxed);
+    transport_.attend();
+  }
+  if (transport_.unattend()) poll_all();
+}
+
+void ChunkEngine::poll_all() {
+  while (transport_.pending() && transport_.poll(*this) > 0) {
+  }
+}
+
+void ChunkEngine::handle() {
+  pthread_setname_np(pthread_self(), "terrane-handler");
+  std::uint64_t swept_ns = 0;
+  while (!stopping_.load()) {
+    transport_.sleep(kSleepNs);
+    poll_all();
+    look_after_deaths();
+    std::uint64_t now = platform::now_ns();
+    if (now - swept_ns < kSweepNs) continue;
+    swept_ns = now;
+    std::lock_guard hold(mutex_);
+    pool_.sweep();
+  }
+}
+
+}  // namespace terrane::runtime::chunks

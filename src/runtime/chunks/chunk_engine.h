@@ -1,0 +1,174 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "bootstrap/bootstrap.h"
+#include "protocol/chunks/mesi_chunk.h"
+#include "runtime/chunks/chunk_memory.h"
+#include "runtime/chunks/topology.h"
+#include "runtime/options.h"
+#include "transport/transport.h"
+#include "wire/chunk_frame.h"
+
+namespace terrane::runtime::chunks {
+
+using protocol::chunks::Mode;
+using protocol::chunks::Wait;
+namespace machine = protocol::chunks;
+
+// An open scope, as long as it is open; never given twice by a node.
+using ScopeId = Id<struct ScopeTag, std::uint64_t>;
+
+struct EngineConfig {
+  NodeId self;
+  Topology topology;
+  std::uint64_t budget_bytes, home_bytes;
+  bool shares = true;     // memory with the nodes of this host
+  bool survives = false;  // the job goes on when a node dies
+};
+
+// Drives the protocol of chunks on real threads, memory and messages: carries out the machine's
+// effects under one mutex, and delivers messages. Whoever waits makes progress by polling; while
+// nobody waits, a handler thread sleeps on the transport and serves the other nodes. Any thread may
+// call.
+class ChunkEngine final : private transport::Receiver {
+ public:
+  // What a call came to. `scope` where it opened one; `data` belongs to the scope.
+  struct Answer {
+    machine::Status status = machine::Status::kOk;
+    ChunkId chunk = machine::kNoChunk;
+    std::uint64_t version = 0, missed = 0;
+    ScopeId scope;
+    std::byte* data = nullptr;
+    std::uint64_t bytes = 0;
+  };
+  struct Facts {
+    std::string name;
+    std::uint64_t bytes = 0;
+    machine::Coherence coherence = machine::Coherence::kInvalidate;
+  };
+  // Called when a version came that nobody waited for, under the mutex: it hands it on.
+  using Notice = std::function<void(ChunkId)>;
+
+  ChunkEngine(const EngineConfig& config, BufferPool& pool, transport::Transport& transport,
+              bootstrap::Bootstrap& bootstrap);
+  ~ChunkEngine();
+
+  Answer create(std::string_view name, std::uint64_t bytes, machine::Coherence coherence);
+  // Deadlines: by platform::now_ns(); machine::kNever.
+  Answer find(std::string_view name, bool wait, std::uint64_t deadline_ns);
+  Answer open(ChunkId chunk, Mode mode, Wait wait, std::uint64_t deadline_ns);
+  Answer take(ChunkId chunk, Wait wait, std::uint64_t deadline_ns);
+  Answer subscribe(ChunkId chunk, machine::Policy policy, std::uint32_t window, Notice notice);
+  void unsubscribe(ChunkId chunk);
+  void drop(ChunkId chunk);
+  // False: no such scope is open.
+  bool close(ScopeId scope);
+
+  Facts facts(ChunkId chunk) const;
+  // Who has scopes of the chunk open, by a sentence; asks the other nodes.
+  std::string holders(ChunkId chunk);
+  // The scope that is open longest; "" if none is.
+  std::string oldest_scope() const;
+  // Where a wait takes long, that is said once.
+  void set_patience_ns(std::uint64_t patience_ns) { patience_ns_ = patience_ns; }
+
+  // Collective: waits until all nodes that live want to leave, and ends the handler thread.
+  void leave();
+
+ private:
+  // A thread that waits for an answer.
+  struct Waiter {
+    bool opens = false;  // a scope
+    Mode mode = Mode::kRead;
+    ChunkId chunk = machine::kNoChunk;
+    Answer answer;
+    std::vector<std::string> words;  // of other nodes
+    std::uint32_t asked = 0;         // the number of the question, and how many have not answered
+    std::uint32_t missing = 0;
+    std::atomic<std::uint32_t> done{0};
+    std::atomic<std::uint32_t> sleeping{0};
+  };
+  struct Scope {
+    ChunkId chunk;
+    Mode mode;
+    Place place;
+    BufferRef buffer;  // keeps the bytes
+    int thread;
+    std::uint64_t since_ns;
+  };
+
+  template <typename MakeEvent>
+  Answer call(Waiter& waiter, std::uint64_t deadline_ns, MakeEvent make);
+  void wait_for(Waiter& waiter, std::uint64_t deadline_ns);
+  void complain(const Waiter& waiter);
+  void finish(Waiter& waiter);
+
+  void step(const machine::Event& event);
+  void perform(const machine::Send& send);
+  void perform(const machine::Resume& resume);
+  void perform(const machine::Notify& notify);
+  void perform(const machine::Provide& provide);
+  void perform(const machine::Install& install);
+  void perform(const machine::CopyBytes& copy);
+  void perform(const machine::Discard& discard);
+  void perform(const machine::Lost& lost);
+  void perform(const machine::Malformed& malformed);
+  void open_scope(Waiter& waiter, const machine::Resume& resume);
+  void send(NodeId to, const wire::ChunkFrame& frame, transport::Bytes body,
+            transport::Bytes data = {});
+
+  void received(NodeId from, transport::Bytes message) override;
+  void lost(NodeId peer, std::string_view why) override;
+  void handle_frame(NodeId from, const wire::ChunkFrame& frame, transport::Bytes body);
+  void tell_holder(NodeId asker, const wire::ChunkFrame& frame);
+  std::string describe(const Scope& scope) const;
+  const Scope* oldest(ChunkId chunk) const;
+
+  void poll_all();
+  void handle();
+  void look_after_deaths();
+  void without(const bootstrap::DeathNews& news);
+  void look_who_leaves();
+  [[noreturn]] void fail(std::string_view sentence);
+
+  const EngineConfig config_;
+  transport::Transport& transport_;
+  bootstrap::Bootstrap& bootstrap_;
+  BufferPool& pool_;
+  std::vector<bool> shares_;  // memory with that node
+
+  mutable std::mutex mutex_;  // of everything down to the handler
+  machine::MesiChunk machine_;
+  machine::Effects effects_;
+  ChunkMemory memory_;
+  machine::View view_;
+  std::vector<std::byte> scratch_;
+  BufferRef incoming_;  // in which the data of the message at hand lie
+  std::vector<Waiter*> waiters_;
+  std::vector<std::uint32_t> free_waiters_;
+  std::unordered_map<std::uint64_t, Scope> scopes_;
+  std::uint64_t last_scope_ = 0;
+  std::unordered_map<std::uint64_t, Notice> notices_;
+  std::vector<bool> leaves_, parted_;  // by node
+  Waiter* leaving_ = nullptr;
+  Waiter* asking_ = nullptr;  // who asks for holders
+  std::uint32_t questions_ = 0;
+  NodeId lost_;  // the first peer that was lost, when, and the sentence
+  std::uint64_t lost_at_ns_ = 0;
+  std::string loss_;
+
+  std::mutex inquiry_;  // one at a time
+  std::atomic<std::uint64_t> patience_ns_{10'000'000'000};
+  std::atomic<bool> leaving_in_order_{false};
+  std::atomic<bool> stopping_{false};
+  std::thread handler_;
+};
+
+}  // namespace terrane::runtime::chunks

@@ -1,0 +1,290 @@
+#include "runtime/chunks/chunk_node.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/log.h"
+#include "platform/wait.h"
+#include "runtime/wiring.h"
+
+namespace terrane::runtime::chunks {
+namespace {
+
+const char* name_of(Mode mode) {
+  return mode == Mode::kRead    ? "a read scope"
+         : mode == Mode::kWrite ? "a write scope"
+                                : "a read-write scope";
+}
+
+const char* name_of(machine::Coherence coherence) {
+  switch (coherence) {
+    case machine::Coherence::kInvalidate:
+      return "invalidate";
+    case machine::Coherence::kUpdate:
+      return "update";
+    case machine::Coherence::kStream:
+      return "stream";
+  }
+  return "unknown";
+}
+
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
+
+}  // namespace
+
+// ---- Joining and leaving
+
+base::Result<std::unique_ptr<ChunkNode>> ChunkNode::join() {
+  std::unique_ptr<ChunkNode> node(new ChunkNode());
+  auto started = node->start();
+  if (!started) return started.error();
+  return node;
+}
+
+base::Result<> ChunkNode::start() {
+  auto bootstrap = bootstrap::Bootstrap::connect();
+  if (!bootstrap) return bootstrap.error();
+  bootstrap_ = std::move(bootstrap).value();
+  base::set_log_identity(fmt::format("node {} ({})", self().value, bootstrap_->host()));
+  auto options = read_options(nodes());
+  if (!options) return options.error();
+  settings_ = read_settings(options.value(), bootstrap_->nodes_on_host());
+  auto hosts = bootstrap_->hosts();
+  BufferPool::Config config{.self = self(),
+                            .region_bytes = settings_.region_bytes,
+                            .keep_bytes = settings_.budget_bytes / 10};
+  for (std::uint32_t n = 0; n < nodes(); ++n)
+    if (hosts[n] == hosts[self().value]) config.on_host.push_back(NodeId{n});
+  auto pool = BufferPool::create(std::move(config));
+  if (!pool) return pool.error();
+  pool_ = std::move(pool).value();
+  return wire_up(options.value());
+}
+
+base::Result<> ChunkNode::wire_up(const Options& options) {
+  auto topology = Topology::parse(settings_.servers, bootstrap_->hosts());
+  if (!topology) return base::error("TERRANE_SERVERS: {}", topology.error().message);
+  std::string mine = topology.value().describe() + (settings_.survives ? " survive" : "");
+  const transport::ExportedRegion region{pool_->fd(), pool_->bytes(), pool_->base()};
+  auto wiring = runtime::wire_up(*bootstrap_, options, "chunks", {&region, 1}, bytes_of(mine));
+  if (!wiring) return wiring.error();
+  const auto& said = wiring.value().said;
+  for (std::uint32_t n = 0; n < said.size(); ++n) {
+    std::string theirs(reinterpret_cast<const char*>(said[n].data()), said[n].size());
+    if (theirs == mine) continue;
+    return base::error(
+        "node {} on {} has the servers {}, but here they are {}: give all nodes the same "
+        "TERRANE_SERVERS",
+        n, bootstrap_->host_name(NodeId{n}), theirs, mine);
+  }
+  transport_ = std::move(wiring.value().transport);
+  pool_->connect([this](NodeId node) {
+    std::byte* base = transport_->reach(node, 0);
+    return std::span(base, base != nullptr ? transport_->region_bytes(node, 0) : 0);
+  });
+  engine_ = std::make_unique<ChunkEngine>(EngineConfig{.self = self(),
+                                                       .topology = topology.value(),
+                                                       .budget_bytes = settings_.budget_bytes,
+                                                       .home_bytes = settings_.home_bytes,
+                                                       .shares = options.one_sided,
+                                                       .survives = settings_.survives},
+                                          *pool_, *transport_, *bootstrap_);
+  subscriptions_ = std::make_unique<Subscriptions>();
+  return {};
+}
+
+ChunkNode::~ChunkNode() = default;
+
+Outcome ChunkNode::leave() {
+  if (std::string scope = engine_->oldest_scope(); !scope.empty())
+    return {Status::kState, fmt::format("a scope is open still: {}; release it first", scope)};
+  for (ChunkId chunk : subscriptions_->chunks()) unsubscribe(chunk);
+  engine_->leave();
+  bootstrap_->leaving();
+  return {};
+}
+
+// ---- Names
+
+Outcome ChunkNode::check_name(std::string_view name) const {
+  if (name.empty()) return {Status::kInvalid, "a chunk's name has at least one byte"};
+  if (name.size() > machine::kMaxNameBytes)
+    return {Status::kInvalid, fmt::format("a name of {} bytes; at most {}: '{}...'", name.size(),
+                                          machine::kMaxNameBytes, name.substr(0, 40))};
+  return {};
+}
+
+Outcome ChunkNode::create(std::string_view name, std::uint64_t bytes, machine::Coherence coherence,
+                          ChunkId& chunk, bool& existed) {
+  if (Outcome good = check_name(name); !good.ok()) return good;
+  if (bytes == 0) return {Status::kInvalid, fmt::format("chunk '{}' of 0 bytes", name)};
+  if (bytes > machine::kMaxChunkBytes)
+    return {Status::kInvalid, fmt::format("chunk '{}' of {} bytes; at most {}, make several of it",
+                                          name, bytes, machine::kMaxChunkBytes)};
+  ChunkEngine::Answer answer = engine_->create(name, bytes, coherence);
+  if (answer.status == machine::Status::kMismatch) {
+    ChunkId other;
+    Outcome found = find(name, 0, other);
+    ChunkEngine::Facts there = found.ok() ? facts(other) : ChunkEngine::Facts{};
+    return {Status::kMismatch,
+            fmt::format("chunk '{}' exists with {} bytes and coherence {}; asked for were {} bytes "
+                        "and {}",
+                        name, there.bytes, name_of(there.coherence), bytes, name_of(coherence))};
+  }
+  if (answer.status == machine::Status::kNoMemory)
+    return {Status::kNoMemory,
+            fmt::format("chunk '{}' of {} bytes does not fit its server's memory for chunks; raise "
+                        "--memory, or use more servers (--servers)",
+                        name, bytes)};
+  chunk = answer.chunk;
+  existed = answer.status == machine::Status::kExisted;
+  return {};
+}
+
+Outcome ChunkNode::find(std::string_view name, std::int64_t timeout_ns, ChunkId& chunk) {
+  if (Outcome good = check_name(name); !good.ok()) return good;
+  ChunkEngine::Answer answer = engine_->find(name, timeout_ns != 0, deadline(timeout_ns));
+  if (answer.status == machine::Status::kUnknown)
+    return {Status::kUnknown, fmt::format("there is no chunk '{}'", name)};
+  if (answer.status == machine::Status::kTimedOut)
+    return {Status::kTimedOut, fmt::format("nobody created a chunk '{}' within {:.3f} s", name,
+                                           static_cast<double>(timeout_ns) * 1e-9)};
+  chunk = answer.chunk;
+  return {};
+}
+
+Outcome ChunkNode::unknown(ChunkId chunk) const {
+  std::string name = facts(chunk).name;
+  if (name.empty())
+    return {Status::kInvalid,
+            fmt::format("{:#x} is no chunk that this node has created or found", chunk.value)};
+  return {Status::kUnknown,
+          fmt::format("chunk '{}' is no more: it died with its server; create it again", name)};
+}
+
+// ---- Scopes
+
+std::uint64_t ChunkNode::deadline(std::int64_t timeout_ns) const {
+  if (timeout_ns <= 0) return machine::kNever;
+  return platform::now_ns() + static_cast<std::uint64_t>(timeout_ns);
+}
+
+Outcome ChunkNode::opened(const char* what, const ChunkEngine::Answer& answer, ChunkId chunk,
+                          std::int64_t timeout_ns, OpenScope& scope) {
+  auto say = [&](Status status, std::string_view rest) {
+    return Outcome{status, fmt::format("chunk '{}': {}{}", facts(chunk).name, what, rest)};
+  };
+  switch (answer.status) {
+    case machine::Status::kBusy:
+      return say(Status::kBusy, " cannot be had at once: a scope is open");
+    case machine::Status::kTimedOut:
+      return say(Status::kTimedOut,
+                 fmt::format(" did not come within {:.3f} s: {}",
+                             static_cast<double>(timeout_ns) * 1e-9, engine_->holders(chunk)));
+    case machine::Status::kNoMemory:
+      return say(Status::kNoMemory,
+                 fmt::format(" needs {} bytes, which the budget for copies ({} MiB) has not while "
+                             "open scopes and subscriptions use it; raise --memory",
+                             facts(chunk).bytes, settings_.budget_bytes >> 20));
+    case machine::Status::kOk:
+      scope = {chunk, answer.scope, answer.data, answer.bytes, answer.version, answer.missed};
+      return {};
+    default:
+      return unknown(chunk);
+  }
+}
+
+Outcome ChunkNode::open(ChunkId chunk, Mode mode, std::int64_t timeout_ns, OpenScope& scope) {
+  auto answer =
+      engine_->open(chunk, mode, timeout_ns == 0 ? Wait::kTry : Wait::kBlock, deadline(timeout_ns));
+  return opened(name_of(mode), answer, chunk, timeout_ns, scope);
+}
+
+Outcome ChunkNode::release(ScopeId scope) {
+  if (engine_->close(scope)) return {};
+  return {Status::kNotHeld, scope.value == 0
+                                ? std::string("the scope was never opened")
+                                : fmt::format("scope {} is not open: it was released already, or "
+                                              "never opened",
+                                              scope.value)};
+}
+
+Outcome ChunkNode::drop(ChunkId chunk) {
+  if (facts(chunk).name.empty()) return unknown(chunk);
+  engine_->drop(chunk);
+  return {};
+}
+
+// ---- Subscriptions
+
+Outcome ChunkNode::subscribe(ChunkId chunk, machine::Policy policy, std::uint32_t window,
+                             Handler handler) {
+  ChunkEngine::Facts facts = this->facts(chunk);
+  if (facts.name.empty()) return unknown(chunk);
+  if (window < 1 || window > machine::kMaxWindow)
+    return {Status::kInvalid,
+            fmt::format("a window of {} versions; 1 to {}", window, machine::kMaxWindow)};
+  if (facts.coherence == machine::Coherence::kInvalidate)
+    return {Status::kInvalid,
+            fmt::format("chunk '{}' has coherence invalidate: nobody can subscribe to it; create "
+                        "it with update or stream",
+                        facts.name)};
+  auto answer =
+      engine_->subscribe(chunk, policy, window, [this](ChunkId id) { subscriptions_->notice(id); });
+  if (answer.status == machine::Status::kMismatch)
+    return {Status::kState,
+            fmt::format("this node has subscribed to chunk '{}' already", facts.name)};
+  if (answer.status == machine::Status::kNoMemory)
+    return {Status::kNoMemory,
+            fmt::format("chunk '{}': {} versions of {} bytes do not fit the budget for copies ({} "
+                        "MiB); ask for a smaller window, or raise --memory",
+                        facts.name, window + 1, facts.bytes, settings_.budget_bytes >> 20)};
+  if (answer.status != machine::Status::kOk) return unknown(chunk);
+  Subscriptions::Work work;
+  if (handler)
+    work = [this, chunk, handler = std::move(handler)] {
+      auto taken = engine_->take(chunk, Wait::kTry, machine::kNever);
+      if (taken.status != machine::Status::kOk) return false;
+      handler({chunk, taken.scope, taken.data, taken.bytes, taken.version, taken.missed});
+      engine_->close(taken.scope);
+      return true;
+    };
+  subscriptions_->add(chunk, std::move(work));
+  return {};
+}
+
+Outcome ChunkNode::unsubscribe(ChunkId chunk) {
+  if (facts(chunk).name.empty()) return unknown(chunk);
+  engine_->unsubscribe(chunk);
+  subscriptions_->remove(chunk);
+  return {};
+}
+
+Outcome ChunkNode::take(ChunkId chunk, std::int64_t timeout_ns, OpenScope& scope) {
+  subscriptions_->before_take(chunk);
+  auto answer =
+      engine_->take(chunk, timeout_ns == 0 ? Wait::kTry : Wait::kBlock, deadline(timeout_ns));
+  if (answer.status == machine::Status::kBusy)
+    return {Status::kBusy, fmt::format("chunk '{}': no version has come", facts(chunk).name)};
+  if (answer.status == machine::Status::kTimedOut)
+    return {Status::kTimedOut,
+            fmt::format("chunk '{}': no version came within {:.3f} s", facts(chunk).name,
+                        static_cast<double>(timeout_ns) * 1e-9)};
+  if (answer.status == machine::Status::kNotSubscribed)
+    return {Status::kEnded,
+            fmt::format("chunk '{}': this node has not subscribed, or the subscription has ended",
+                        facts(chunk).name)};
+  if (answer.status == machine::Status::kOk) subscriptions_->after_take(chunk);
+  return opened("a version", answer, chunk, timeout_ns, scope);
+}
+
+Outcome ChunkNode::descriptor(ChunkId chunk, int& fd) {
+  fd = subscriptions_->descriptor(chunk);
+  if (fd >= 0) return {};
+  return {Status::kEnded,
+          fmt::format("chunk '{}': no subscription has a descriptor here", facts(chunk).name)};
+}
+
+}  // namespace terrane::runtime::chunks

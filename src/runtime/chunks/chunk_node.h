@@ -1,0 +1,72 @@
+#pragma once
+
+#include <memory>
+
+#include "runtime/chunks/chunk_engine.h"
+#include "runtime/chunks/settings.h"
+#include "runtime/chunks/subscriptions.h"
+#include "runtime/outcome.h"
+
+namespace terrane::runtime::chunks {
+
+inline constexpr std::int64_t kForever = -1;  // a timeout; 0: try
+
+// An open scope: a view of the chunk's bytes, which belong to it.
+struct OpenScope {
+  ChunkId chunk;
+  ScopeId scope;
+  std::byte* data = nullptr;
+  std::uint64_t bytes = 0, version = 0, missed = 0;
+};
+
+// One process's place in a job of chunks: everything between the C interface and the layers below.
+// Owns them all. Every method may be called by any thread at any time.
+class ChunkNode {
+ public:
+  // A subscription's: with a read scope, which ends when it returns.
+  using Handler = std::function<void(const OpenScope&)>;
+
+  static base::Result<std::unique_ptr<ChunkNode>> join();
+  ~ChunkNode();
+  ChunkNode(const ChunkNode&) = delete;
+
+  NodeId self() const { return bootstrap_->self(); }
+  std::uint32_t nodes() const { return bootstrap_->nodes(); }
+
+  // `existed`: it was there already, with that size and coherence.
+  Outcome create(std::string_view name, std::uint64_t bytes, machine::Coherence coherence,
+                 ChunkId& chunk, bool& existed);
+  Outcome find(std::string_view name, std::int64_t timeout_ns, ChunkId& chunk);
+  Outcome open(ChunkId chunk, Mode mode, std::int64_t timeout_ns, OpenScope& scope);
+  Outcome release(ScopeId scope);
+  Outcome subscribe(ChunkId chunk, machine::Policy policy, std::uint32_t window, Handler handler);
+  Outcome unsubscribe(ChunkId chunk);
+  Outcome take(ChunkId chunk, std::int64_t timeout_ns, OpenScope& scope);
+  Outcome descriptor(ChunkId chunk, int& fd);
+  Outcome drop(ChunkId chunk);
+  // An empty name: there is no such chunk.
+  ChunkEngine::Facts facts(ChunkId chunk) const { return engine_->facts(chunk); }
+
+  // Collective: waits for all that live, then leaves. Nothing may be called afterwards.
+  Outcome leave();
+
+ private:
+  ChunkNode() = default;
+  base::Result<> start();
+  base::Result<> wire_up(const Options& options);
+  Outcome check_name(std::string_view name) const;
+  Outcome opened(const char* what, const ChunkEngine::Answer& answer, ChunkId chunk,
+                 std::int64_t timeout_ns, OpenScope& scope);
+  Outcome unknown(ChunkId chunk) const;
+  std::uint64_t deadline(std::int64_t timeout_ns) const;
+
+  // Bottom-up: destroyed top-down.
+  std::unique_ptr<bootstrap::Bootstrap> bootstrap_;
+  Settings settings_;
+  std::unique_ptr<BufferPool> pool_;
+  std::unique_ptr<transport::Transport> transport_;
+  std::unique_ptr<ChunkEngine> engine_;
+  std::unique_ptr<Subscriptions> subscriptions_;
+};
+
+}  // namespace terrane::runtime::chunks

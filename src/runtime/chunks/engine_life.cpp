@@ -1,0 +1,173 @@
+// Deaths, the end of the job, and who holds a chunk.
+#include <algorithm>
+#include <cstring>
+
+#include "base/log.h"
+#include "platform/wait.h"
+#include "runtime/chunks/chunk_engine.h"
+
+namespace terrane::runtime::chunks {
+namespace {
+
+constexpr std::uint64_t kLossGraceNs = 5'000'000'000;  // in which the launcher may end the job
+constexpr std::uint64_t kPartNs = 5'000'000'000;       // for the others to have heard us
+constexpr std::uint64_t kAnswerNs = 500'000'000;       // for others to tell what they hold
+
+const char* name_of(Mode mode) {
+  return mode == Mode::kRead ? "read" : mode == Mode::kWrite ? "write" : "read-write";
+}
+
+}  // namespace
+
+void ChunkEngine::handle_frame(NodeId from, const wire::ChunkFrame& frame, transport::Bytes body) {
+  switch (frame.kind) {
+    case wire::FrameKind::kLeaving:
+      leaves_[from.value] = true;
+      return look_who_leaves();
+    case wire::FrameKind::kParted:
+      parted_[from.value] = true;
+      return look_who_leaves();
+    case wire::FrameKind::kWhoHolds:
+      return tell_holder(from, frame);
+    case wire::FrameKind::kHolder:
+      if (asking_ == nullptr || asking_->asked != frame.buffer || asking_->missing == 0) return;
+      if (!body.empty())
+        asking_->words.emplace_back(reinterpret_cast<const char*>(body.data()), body.size());
+      if (--asking_->missing == 0) finish(*asking_);
+      return;
+    default:
+      return perform(machine::Malformed{from});
+  }
+}
+
+// ---- Who holds a chunk
+
+const ChunkEngine::Scope* ChunkEngine::oldest(ChunkId chunk) const {
+  const Scope* found = nullptr;
+  for (const auto& [id, scope] : scopes_)
+    if ((scope.chunk == chunk || chunk == machine::kNoChunk) &&
+        (found == nullptr || scope.since_ns < found->since_ns))
+      found = &scope;
+  return found;
+}
+
+std::string ChunkEngine::describe(const Scope& scope) const {
+  double seconds = static_cast<double>(platform::now_ns() - scope.since_ns) * 1e-9;
+  return fmt::format("node {} on {} has held a {} scope for {:.1f} s (thread {})",
+                     config_.self.value, bootstrap_.host(), name_of(scope.mode), seconds,
+                     scope.thread);
+}
+
+void ChunkEngine::tell_holder(NodeId asker, const wire::ChunkFrame& frame) {
+  const Scope* scope = oldest(ChunkId{frame.offset});
+  std::string words = scope != nullptr ? describe(*scope) : "";
+  wire::ChunkFrame answer{.kind = wire::FrameKind::kHolder};
+  answer.buffer = frame.buffer;
+  send(asker, answer, std::as_bytes(std::span(words)));
+}
+
+std::string ChunkEngine::holders(ChunkId chunk) {
+  std::lock_guard one(inquiry_);
+  Waiter waiter;
+  {
+    std::lock_guard hold(mutex_);
+    if (const Scope* scope = oldest(chunk)) waiter.words.push_back(describe(*scope));
+    waiter.asked = ++questions_;
+    wire::ChunkFrame question{.kind = wire::FrameKind::kWhoHolds};
+    question.buffer = waiter.asked;
+    question.offset = chunk.value;
+    for (NodeId node : view_.members) {
+      if (node == config_.self) continue;
+      ++waiter.missing;
+      send(node, question, {});
+    }
+    asking_ = &waiter;
+    if (waiter.missing == 0) waiter.done.store(1);
+  }
+  wait_for(waiter, platform::now_ns() + kAnswerNs);
+  std::lock_guard hold(mutex_);
+  asking_ = nullptr;
+  std::string all;
+  for (const std::string& words : waiter.words) all += (all.empty() ? "" : "; ") + words;
+  return all.empty() ? "no node holds a scope of it now" : all;
+}
+
+std::string ChunkEngine::oldest_scope() const {
+  std::lock_guard hold(mutex_);
+  const Scope* scope = oldest(machine::kNoChunk);
+  if (scope == nullptr) return "";
+  const machine::ChunkCache::Copy* copy = machine_.cache().copy(scope->chunk);
+  return fmt::format("{} of chunk '{}'", describe(*scope), copy ? copy->name : "");
+}
+
+void ChunkEngine::complain(const Waiter& waiter) {
+  base::log("a {} scope of chunk '{}' has been waited for {} s: {}", name_of(waiter.mode),
+            facts(waiter.chunk).name, patience_ns_.load() / 1'000'000'000, holders(waiter.chunk));
+}
+
+// ---- Deaths
+
+// The launcher sees every death by itself, and ends the job or tells us. Should it do neither, we
+// end it.
+void ChunkEngine::lost(NodeId peer, std::string_view why) {
+  std::lock_guard hold(mutex_);
+  parted_[peer.value] = true;
+  look_who_leaves();
+  if (lost_at_ns_ != 0 || leaving_in_order_.load()) return;
+  lost_ = peer;
+  loss_ = fmt::format("node {} on {} is lost: {}", peer.value, bootstrap_.host_name(peer), why);
+  lost_at_ns_ = platform::now_ns();
+}
+
+void ChunkEngine::look_after_deaths() {
+  while (auto news = bootstrap_.take_news()) without(*news);
+  std::lock_guard hold(mutex_);
+  bool late = lost_at_ns_ != 0 && platform::now_ns() - lost_at_ns_ >= kLossGraceNs;
+  if (late && !leaving_in_order_.load() && view_.has(lost_)) fail(loss_);
+}
+
+void ChunkEngine::without(const bootstrap::DeathNews& news) {
+  std::lock_guard hold(mutex_);
+  if (!view_.has(news.node)) return;
+  view_ = config_.topology.without(view_, news.node);
+  pool_.bury(news.node);
+  if (lost_ == news.node) lost_at_ns_ = 0;
+  step(machine::ViewChanged{&view_});
+  look_who_leaves();
+}
+
+// ---- The end
+
+void ChunkEngine::look_who_leaves() {
+  if (leaving_ == nullptr) return;
+  const std::vector<bool>& heard = leaving_in_order_.load() ? parted_ : leaves_;
+  bool all = std::all_of(view_.members.begin(), view_.members.end(),
+                         [&](NodeId node) { return node == config_.self || heard[node.value]; });
+  if (all) finish(*leaving_);
+}
+
+// Who knows that all want to leave says so, and goes when all have heard it: then nobody waits for
+// anything of ours.
+void ChunkEngine::leave() {
+  for (bool parting : {false, true}) {
+    Waiter waiter;
+    {
+      std::lock_guard hold(mutex_);
+      leaving_in_order_.store(parting);
+      leaving_ = &waiter;
+      wire::ChunkFrame frame{.kind =
+                                 parting ? wire::FrameKind::kParted : wire::FrameKind::kLeaving};
+      for (NodeId node : view_.members)
+        if (node != config_.self) send(node, frame, {});
+      look_who_leaves();
+    }
+    wait_for(waiter, parting ? platform::now_ns() + kPartNs : machine::kNever);
+    std::lock_guard hold(mutex_);
+    leaving_ = nullptr;
+  }
+  stopping_.store(true);
+  transport_.interrupt();
+  handler_.join();
+}
+
+}  // namespace terrane::runtime::chunks

@@ -1,0 +1,42 @@
+#include "runtime/chunks/settings.h"
+
+#include <sys/sysinfo.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include "platform/cgroup_memory.h"
+#include "platform/mapping.h"
+
+namespace terrane::runtime::chunks {
+namespace {
+
+constexpr std::uint64_t kLeastRegion = 256ull << 20;
+
+std::uint64_t machine_bytes() {
+  struct sysinfo machine {};
+  std::uint64_t all = 4ull << 30;
+  if (::sysinfo(&machine) == 0) all = std::uint64_t{machine.totalram} * machine.mem_unit;
+  return std::min(all, platform::cgroup_memory_left());
+}
+
+}  // namespace
+
+Settings read_settings(const Options& options, std::uint32_t nodes_on_host) {
+  Settings settings;
+  if (const char* text = std::getenv("TERRANE_SERVERS")) settings.servers = text;
+  const char* on_death = std::getenv("TERRANE_ON_DEATH");
+  settings.survives = on_death != nullptr && std::string_view(on_death) == "survive";
+  std::uint64_t memory =
+      options.memory_bytes != ~0ull ? options.memory_bytes : machine_bytes() / 2 / nodes_on_host;
+  settings.budget_bytes = settings.home_bytes = memory / 2;
+  // Sizes are rounded up, and what another node still looks at is not used again at once.
+  std::uint64_t region =
+      std::clamp(4 * memory, kLeastRegion, platform::comfortable_mapping_bytes());
+  while (region > kLeastRegion && !platform::address_space_has(region * nodes_on_host)) region /= 2;
+  settings.region_bytes = region;
+  return settings;
+}
+
+}  // namespace terrane::runtime::chunks

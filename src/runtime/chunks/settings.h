@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/options.h"
+
+namespace terrane::runtime::chunks {
+
+// What the environment asks of a node of chunks; `terrane run` sets it from its options.
+struct Settings {
+  std::string servers;    // TERRANE_SERVERS: how many, or which nodes; see Topology
+  bool survives = false;  // TERRANE_ON_DEATH=survive: the job goes on when a node dies
+  // Half of TERRANE_MEMORY each, or of this node's share of half the machine's memory.
+  std::uint64_t budget_bytes = 0;  // of copies whose home is elsewhere
+  std::uint64_t home_bytes = 0;    // of chunks that have their home here
+  std::uint64_t region_bytes = 0;  // address space for both
+};
+
+Settings read_settings(const Options& options, std::uint32_t nodes_on_host);
+
+}  // namespace terrane::runtime::chunks

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "protocol/chunks/chunk_effects.h"
+
+namespace terrane::runtime::chunks {
+
+using protocol::chunks::View;
+
+// Which nodes are servers (super-peers): homes of chunks. All nodes are clients. Every node works
+// it out by itself, alike: the authority is the launcher, who tells all of deaths in one order.
+class Topology {
+ public:
+  // `text`: empty: the first node of each host; "3": so many nodes, from all hosts in turn;
+  // "0,4,5": these. `hosts`: of each node.
+  static base::Result<Topology> parse(std::string_view text, std::span<const std::uint32_t> hosts);
+
+  View first_view() const;
+  // Without a node that died. The next server that lives is successor of each of its slots, or the
+  // first node where no server is left.
+  View without(const View& before, NodeId dead) const;
+
+  const std::vector<NodeId>& servers() const { return servers_; }
+  std::string describe() const;
+
+ private:
+  Topology(std::vector<NodeId> servers, std::uint32_t nodes)
+      : servers_(std::move(servers)), nodes_(nodes) {}
+
+  std::vector<NodeId> servers_;
+  std::uint32_t nodes_;
+};
+
+}  // namespace terrane::runtime::chunks

@@ -1,0 +1,104 @@
+// The chunks interface on real processes: what works, and what bad input is told.
+#include <gtest/gtest.h>
+
+#include "../cluster/launched.h"
+
+namespace terrane::cluster_test {
+namespace {
+
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++found;
+  return found;
+}
+
+Outcome run_chunks(const std::string& options, const std::string& mode,
+                   std::vector<std::string> environment = {}) {
+  std::string line = std::string(kTerrane) + " run " + options + " " + CHUNKS_PROGRAM + " " + mode;
+  Launched job(words(line), {.environment = std::move(environment)});
+  Outcome outcome = job.finish();
+  EXPECT_FALSE(outcome.timed_out) << mode << " hangs";
+  EXPECT_GE(job.ms_until_all_gone(), 0) << mode << " leaves processes behind";
+  return outcome;
+}
+
+void expect_good(int nodes, const std::string& mode, const std::string& options = "",
+                 std::vector<std::string> environment = {}) {
+  Outcome outcome =
+      run_chunks("-n " + std::to_string(nodes) + " " + options, mode, std::move(environment));
+  EXPECT_EQ(outcome.exit_code, 0) << mode << ": " << outcome.err;
+  EXPECT_EQ(count(outcome.out, "good"), nodes) << mode << ": " << outcome.out << outcome.err;
+}
+
+const std::vector<std::string> kByMessages{"TERRANE_ONE_SIDED=0"};
+
+TEST(ChunksTest, ThreadsOfAllNodesSeeOneMemory) {
+  for (int nodes : {1, 2, 4}) expect_good(nodes, "scopes");
+  expect_good(4, "scopes", "--servers 3");
+  expect_good(3, "scopes", "", kByMessages);
+}
+TEST(ChunksTest, WhoWritesAllOfItNeedsNoBytes) {
+  expect_good(3, "whole");
+  expect_good(3, "whole", "", kByMessages);
+}
+TEST(ChunksTest, SubscribersGetWholeVersionsInOrder) {
+  expect_good(4, "subscriptions");
+  expect_good(3, "subscriptions", "--servers 1,2");
+  expect_good(3, "subscriptions", "", kByMessages);
+}
+TEST(ChunksTest, WhoComesLateReadsTheMemory) { expect_good(3, "late"); }
+TEST(ChunksTest, HandlersAndDescriptorsTellOfVersions) {
+  for (int nodes : {1, 3}) expect_good(nodes, "handlers");
+}
+TEST(ChunksTest, AStalledSubscriberStopsItsWriter) {
+  expect_good(2, "stalled");
+  expect_good(3, "stalled", "--servers 2");
+}
+TEST(ChunksTest, CopiesBeyondTheBudgetComeAndGo) {
+  expect_good(2, "crowded", "--memory 120M");
+  expect_good(3, "crowded", "--memory 120M --servers 3", kByMessages);
+}
+TEST(ChunksTest, WhatSurvivesADeathIsWhole) {
+  for (const char* options : {"-n 3", "-n 4 --servers 2"}) {
+    Outcome outcome = run_chunks(std::string("--on-death survive ") + options, "death");
+    EXPECT_EQ(count(outcome.out, "good"), options[3] - '0' - 1) << outcome.out << outcome.err;
+    EXPECT_EQ(count(outcome.err, "chunk 'left': what a node wrote"), 1) << outcome.err;
+  }
+}
+TEST(ChunksTest, ADeadServersChunksAreFoundAtItsSuccessor) {
+  for (const char* options : {"-n 3", "-n 4 --servers 2"}) {
+    Outcome outcome = run_chunks(std::string("--on-death survive ") + options, "server-death");
+    EXPECT_EQ(count(outcome.out, "good"), options[3] - '0' - 1) << outcome.out << outcome.err;
+  }
+}
+TEST(ChunksBadInputTest, MisuseIsToldAndDoesNoHarm) { expect_good(2, "misuse"); }
+TEST(ChunksBadInputTest, WhoHoldsAScopeIsTold) { expect_good(3, "held"); }
+TEST(ChunksBadInputTest, ServersThatCannotBeAreTold) {
+  for (const char* servers : {"3", "0", "1,1", "one"}) {
+    Outcome outcome = run_chunks(std::string("-n 2 --servers ") + servers, "late");
+    EXPECT_NE(outcome.exit_code, 0);
+    EXPECT_NE(outcome.err.find("TERRANE_SERVERS"), std::string::npos) << outcome.err;
+  }
+}
+
+TEST(ChunksTest, ScopesOfCppEndByThemselves) {
+  for (const char* nodes : {"1", "3"}) {
+    Launched job({kTerrane, "run", "-n", nodes, CPP_PROGRAM});
+    Outcome outcome = job.finish();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(count(outcome.out, "good"), nodes[0] - '0') << outcome.err;
+  }
+}
+
+TEST(ChunksAloneTest, AProgramWithoutTheLauncherIsAJobOfOne) {
+  for (const char* mode : {"scopes", "handlers", "misuse"}) {
+    Launched alone({CHUNKS_PROGRAM, mode});
+    Outcome outcome = alone.finish();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, "good\n");
+  }
+}
+
+}  // namespace
+}  // namespace terrane::cluster_test
