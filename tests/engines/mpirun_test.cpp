@@ -67,6 +67,21 @@ TEST_F(MpirunTest, PesOfOpenShmemStartAndEndAndStartAgain) {
   }
 }
 
+TEST_F(MpirunTest, OneBinaryOfOpenShmemRunsUnderEveryLauncher) {
+  const std::string heat = std::string(SHMEM_HEAT_BINARY) + " --size 90 --steps 40";
+  const std::string prefix = PREFIX_FOLDER;
+  std::vector<std::vector<std::string>> commands = {
+      mpirun(3, SHMEM_HEAT_BINARY, "--size 90 --steps 40"),
+      words(prefix + "/bin/terrane run -n 3 " + heat), words(prefix + "/bin/oshrun -np 3 " + heat),
+      words(heat)};
+  for (const auto& command : commands) {
+    Outcome done = Launched(command, options()).finish();
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_TRUE(holds(done.out, "verified: identical to the serial result")) << done.out;
+    EXPECT_TRUE(holds(done.out, command.size() == 5 ? " on 1 PEs" : " on 3 PEs")) << done.out;
+  }
+}
+
 TEST_F(MpirunTest, CardsAndDescriptorsReachEveryNode) {
   Outcome done = run_actions(3, "join exchange:100000:3 exchange:10:1 @1 show:place @all leave");
   EXPECT_EQ(done.exit_code, 0) << done.err;

@@ -40,6 +40,14 @@ TEST(SlurmTest, ItsTasksOnTwoHostsAreOneJob) {
   EXPECT_TRUE(holds(done.err, " on n2) was killed by SIGKILL")) << done.err;
 }
 
+TEST(SlurmTest, PesOfOpenShmemAreTheTasksOfOneHostAndOfTwo) {
+  for (const char* hosts : {"--mpi=pmix -N1 -n3", "--mpi=pmix -N2 -n4"}) {
+    Outcome done = srun(hosts, SHMEM_HEAT_BINARY, "--size 90 --steps 40");
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_TRUE(holds(done.out, "verified: identical to the serial result")) << done.out;
+  }
+}
+
 TEST(SlurmTest, TerraneRunUsesTheHostsOfItsAllocation) {
   std::vector<std::string> command =
       words("salloc --quiet -N2 -n4 " + std::string(kTerrane) + " run " + COUNTER_BINARY + " 100");
