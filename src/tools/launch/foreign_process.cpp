@@ -1,11 +1,14 @@
 #include "tools/launch/foreign_process.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdlib>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "tools/launch/process_tree.h"
 
 namespace terrane::tools {
@@ -13,9 +16,17 @@ namespace {
 
 constexpr int kMostWrappers = 64;
 
+// Empty where the process has gone, also between opening and reading, which a stream's buffer would
+// throw an exception at.
 std::string file_of(pid_t pid, const char* name) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/" + name, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  base::UniqueFd file(
+      ::open(("/proc/" + std::to_string(pid) + "/" + name).c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text;
+  char part[4096];
+  for (ssize_t got = 0; file && (got = ::read(file.get(), part, sizeof part)) > 0;) {
+    text.append(part, static_cast<std::size_t>(got));
+  }
+  return text;
 }
 
 // Fields of /proc/PID/stat from the third on: they stand after the command's name, which may hold

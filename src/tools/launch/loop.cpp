@@ -21,33 +21,37 @@ base::Result<std::unique_ptr<Loop>> Loop::create() {
   return loop;
 }
 
-bool Loop::watch(int fd, std::uint32_t events, Handler handler) {
+bool Loop::control(int operation, int fd, std::uint32_t events, std::uint32_t watch) {
   epoll_event event{};
   event.events = events;
-  event.data.fd = fd;
-  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return false;
-  handlers_[fd] = std::make_shared<Handler>(std::move(handler));
+  event.data.u64 = std::uint64_t{watch} << 32 | static_cast<std::uint32_t>(fd);
+  return ::epoll_ctl(epoll_.get(), operation, fd, &event) == 0;
+}
+
+bool Loop::watch(int fd, std::uint32_t events, Handler handler) {
+  std::uint32_t number = ++watches_begun_;
+  if (!control(EPOLL_CTL_ADD, fd, events, number)) return false;
+  watches_[fd] = {number, std::make_shared<Handler>(std::move(handler))};
   return true;
 }
 
 void Loop::change(int fd, std::uint32_t events) {
-  epoll_event event{};
-  event.events = events;
-  event.data.fd = fd;
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);
+  auto found = watches_.find(fd);
+  if (found != watches_.end()) control(EPOLL_CTL_MOD, fd, events, found->second.number);
 }
 
 void Loop::forget(int fd) {
-  if (handlers_.erase(fd) != 0) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+  if (watches_.erase(fd) != 0) control(EPOLL_CTL_DEL, fd, 0, 0);
 }
 
 void Loop::turn() {
   epoll_event ready[64];
   int count = ::epoll_wait(epoll_.get(), ready, 64, wait_ms());
   for (int i = 0; i < count; ++i) {
-    auto found = handlers_.find(ready[i].data.fd);
-    if (found == handlers_.end()) continue;            // forgotten by a handler before this one
-    std::shared_ptr<Handler> handler = found->second;  // it may forget itself
+    auto found = watches_.find(static_cast<int>(ready[i].data.u64 & UINT32_MAX));
+    bool watched = found != watches_.end() && found->second.number == ready[i].data.u64 >> 32;
+    if (!watched) continue;                                    // forgotten by a handler before
+    std::shared_ptr<Handler> handler = found->second.handler;  // it may forget itself
     (*handler)(ready[i].events);
   }
   fire_due();

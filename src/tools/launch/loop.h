@@ -33,11 +33,20 @@ class Loop {
  private:
   friend class Timer;
 
+  // A descriptor's number serves another one as soon as it is closed; what epoll tells is of the
+  // watch that it names.
+  struct Watch {
+    std::uint32_t number;
+    std::shared_ptr<Handler> handler;
+  };
+
+  bool control(int operation, int fd, std::uint32_t events, std::uint32_t watch);
   int wait_ms() const;
   void fire_due();
 
   base::UniqueFd epoll_;
-  std::unordered_map<int, std::shared_ptr<Handler>> handlers_;
+  std::unordered_map<int, Watch> watches_;
+  std::uint32_t watches_begun_ = 0;
   std::vector<Timer*> timers_;
 };
 
