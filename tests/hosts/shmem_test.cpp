@@ -32,7 +32,8 @@ class ShmemHostsTest : public OnHosts {
 };
 
 const std::string kSetup = SETUP_PROGRAM " ", kMemory = MEMORY_PROGRAM " ",
-                  kStatics = STATICS_PROGRAM " ", kRma = RMA_PROGRAM " ";
+                  kStatics = STATICS_PROGRAM " ", kRma = RMA_PROGRAM " ",
+                  kChildren = CHILDREN_PROGRAM " ";
 
 TEST_F(ShmemHostsTest, PesOfTwoHostsJoinAndLeave) {
   if (!make_hosts({.hosts = 2})) return;
@@ -63,6 +64,12 @@ TEST_F(ShmemHostsTest, DataMoveAsOnOneHost) {
   if (!make_hosts({.hosts = 2})) return;
   for (const char* mode : {"types", "sizes", "signals", "contexts", "statics"})
     expect_good(3, "h0:2,h1", kRma + mode);
+}
+
+TEST_F(ShmemHostsTest, ChildrenDoNotDisturbUcx) {
+  if (!make_hosts({.hosts = 2})) return;
+  for (const char* mode : {"exits", "lingers", "of-all-kinds", "among-threads"})
+    expect_good(2, "h0,h1", kChildren + mode);
 }
 
 TEST_F(ShmemHostsTest, ExamplesFindTheSameResultsOverHosts) {
