@@ -181,6 +181,16 @@ bool ChunkHome::request(NodeId from, const ChunkMessage& message) {
     request.flags |= wire::kHaveFlag;
     request.version = ~0ull;
   }
+  if (snapshot) {
+    grant_pushed(ChunkId{message.chunk}, entry, request);
+    return true;
+  }
+  // Who is served may have to wait for somebody's scope, and a try waits for none.
+  if ((message.flags & wire::kTryFlag) != 0 && entry.active) {
+    mark(Mark::kTryFindsRequest);
+    refuse(ChunkId{message.chunk}, request, wire::kBusyFlag);
+    return true;
+  }
   entry.queue.push_back(request);
   serve(ChunkId{message.chunk}, entry);
   return true;
@@ -221,10 +231,7 @@ void ChunkHome::begin(ChunkId id, Entry& entry) {
   entry.refused = false;
   ++entry.turn;
   bool exclusive = (entry.serving.flags & wire::kExclusiveFlag) != 0;
-  bool pushed = entry.coherence != Coherence::kInvalidate;
-  if (pushed && !exclusive) {
-    // The newest version, whoever writes the next.
-  } else if (entry.owner != kNoNode) {
+  if (entry.owner != kNoNode) {
     mark(exclusive ? Mark::kRecallOwnerDrop : Mark::kRecallOwnerShare);
     if (exclusive || !mutant(Mutant::kReadKeepsOwner))
       recall(id, entry, entry.owner, exclusive ? RecallMode::kDrop : RecallMode::kShare);

@@ -39,6 +39,8 @@ enum class Mark : std::uint8_t {
   kCancelQueued,
   kCancelActive,
   kCancelLate,
+  kTryFindsRequest,
+  kSnapshotTooOld,
   kCreated,
   kCreateFindsIt,
   kFindWaits,

@@ -81,7 +81,9 @@ bool ChunkCache::granted_pushed(NodeId from, ChunkId id, Copy& copy, const Chunk
     copy.credit = message.turn;
     copy.version = message.version;
   }
-  if (data) {
+  if (data && message.version < copy.seen) {
+    mark(Mark::kSnapshotTooOld);  // it was asked for before this node wrote; it asks again
+  } else if (data) {
     Place place = free_place(id, copy);
     outbox_.provide(id, copy.bytes, place);
     outbox_.install(from, id, tail, place);

@@ -106,6 +106,40 @@ class ChunkJob {
   std::vector<std::unique_ptr<MesiChunk>> machines_;
 };
 
+TEST(MesiChunkTest, ATryIsAnsweredThoughAnotherNodeWaitsForTheScope) {
+  ChunkJob job(4);
+  ChunkId chunk = job.create(1, "a", Coherence::kInvalidate);
+  for (std::uint32_t node : {2, 3}) job.create(node, "a", Coherence::kInvalidate);
+  job.open(1, chunk, Mode::kWrite, 1);
+  job.open(2, chunk, Mode::kRead, 2);
+  job.deliver_all();
+  ASSERT_TRUE(job.opened(1));
+  EXPECT_FALSE(job.resumed.contains(2));
+  job.open(3, chunk, Mode::kRead, 3, Wait::kTry);
+  job.deliver_all();
+  ASSERT_TRUE(job.resumed.contains(3)) << "it waits for the scope of another";
+  EXPECT_EQ(job.resumed.at(3).status, Status::kBusy);
+  job.close(1, chunk, Mode::kWrite, 1);
+  job.deliver_all();
+  EXPECT_TRUE(job.opened(2));
+}
+
+TEST(MesiChunkTest, AReaderOfAPushedChunkDoesNotWaitForWriters) {
+  ChunkJob job(4);
+  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
+  for (std::uint32_t node : {2, 3}) job.create(node, "a", Coherence::kUpdate);
+  job.write(1, chunk);
+  job.open(1, chunk, Mode::kWrite, 1);
+  job.deliver_all();
+  job.open(2, chunk, Mode::kWrite, 2);  // waits for the first
+  job.deliver_all();
+  EXPECT_FALSE(job.resumed.contains(2));
+  job.open(3, chunk, Mode::kRead, 3);
+  job.deliver_all();
+  EXPECT_TRUE(job.opened(3));
+  EXPECT_EQ(job.resumed.at(3).version, 1u);
+}
+
 TEST(MesiChunkTest, ACreatorWritesAndReadsWithoutAMessage) {
   ChunkJob job(2);
   ChunkId chunk = job.create(1, "a", Coherence::kInvalidate);
