@@ -8,6 +8,7 @@
 
 #include "bootstrap/adopting_engine.h"
 #include "bootstrap/adoption.h"
+#include "bootstrap/debugger_wait.h"
 #include "bootstrap/job_of_one.h"
 #include "bootstrap/local_bootstrap.h"
 
@@ -107,6 +108,8 @@ base::Result<base::UniqueFd> WireUp::find_place() {
 base::Result<std::unique_ptr<Bootstrap>> PmixBootstrap::connect() {
   auto pmix = PmixClient::connect();
   if (!pmix) return pmix.error();
+  // Before the wire-up, in which the others wait for us without a limit.
+  if (auto held = wait_for_debugger_if_asked(pmix.value()->rank()); !held) return held.error();
   if (pmix.value()->size() == 1) return std::unique_ptr<Bootstrap>(std::make_unique<JobOfOne>());
   WireUp wire_up(*pmix.value());
   if (auto told = wire_up.tell(*pmix.value()); !told) return told.error();

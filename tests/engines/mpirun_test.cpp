@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -80,6 +82,38 @@ TEST_F(MpirunTest, OneBinaryOfOpenShmemRunsUnderEveryLauncher) {
     EXPECT_TRUE(holds(done.out, "verified: identical to the serial result")) << done.out;
     EXPECT_TRUE(holds(done.out, command.size() == 5 ? " on 1 PEs" : " on 3 PEs")) << done.out;
   }
+}
+
+TEST_F(MpirunTest, NodesWaitForTheirDebuggersIfAsked) {
+  Launched::Options asked = options();
+  asked.environment.emplace_back("TERRANE_DEBUG=wait");
+  std::vector<std::string> command = {"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh"};
+  for (std::string& word : mpirun(2, kNodeProgram, "join say:up leave")) command.push_back(word);
+  Launched job(command, asked);
+  ASSERT_TRUE(job.wait_for("waits for a debugger: gdb -p ", 2)) << job.out();
+  EXPECT_FALSE(holds(job.out(), "up"));
+  const std::string words_before = "gdb -p ", output = job.out();
+  for (auto at = output.find(words_before); at != std::string::npos;
+       at = output.find(words_before, at + 1)) {
+    pid_t process = std::atoi(output.c_str() + at + words_before.size());
+    ASSERT_EQ(::ptrace(PTRACE_SEIZE, process, nullptr, nullptr), 0);
+    // Longer than the process sleeps between two looks.
+    ::usleep(200'000);
+    ASSERT_EQ(::ptrace(PTRACE_INTERRUPT, process, nullptr, nullptr), 0);
+    ASSERT_EQ(::waitpid(process, nullptr, __WALL), process);
+    ASSERT_EQ(::ptrace(PTRACE_DETACH, process, nullptr, nullptr), 0);
+  }
+  Outcome done = job.finish();
+  EXPECT_EQ(done.exit_code, 0) << done.out;
+  EXPECT_TRUE(holds(done.out, "up\n")) << done.out;
+}
+
+TEST_F(MpirunTest, AnotherWayOfDebuggingIsRefused) {
+  Launched::Options asked = options();
+  asked.environment.emplace_back("TERRANE_DEBUG=gdb");
+  Outcome done = Launched(mpirun(2, kNodeProgram, "join"), asked).finish();
+  EXPECT_NE(done.exit_code, 0);
+  EXPECT_TRUE(holds(done.out, "there is TERRANE_DEBUG=wait alone")) << done.out;
 }
 
 TEST_F(MpirunTest, CardsAndDescriptorsReachEveryNode) {

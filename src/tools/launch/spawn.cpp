@@ -10,6 +10,7 @@
 #include <ctime>
 #include <string_view>
 
+#include "bootstrap/debugger_wait.h"
 #include "bootstrap/message.h"
 #include "tools/launch/exit_codes.h"
 
@@ -43,26 +44,6 @@ void tie_to_parent(pid_t parent) {
   if (::getppid() != parent) ::_exit(kExitFailure);
 }
 
-bool has_debugger() {
-  char text[4096];
-  int fd = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-  ssize_t size = fd < 0 ? -1 : ::read(fd, text, sizeof text);
-  if (fd >= 0) ::close(fd);
-  std::string_view status(text, size > 0 ? static_cast<std::size_t>(size) : 0);
-  constexpr std::string_view kTracer = "\nTracerPid:\t";
-  std::size_t at = status.find(kTracer);
-  return at != status.npos && status.substr(at + kTracer.size(), 1) != "0";
-}
-
-// Here, not in the program, whatever it is: a debugger follows the exec. A stopped process
-// (SIGSTOP) would do as well, but would show its debugger that signal, and stay stopped after it.
-void wait_for_debugger() {
-  constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 20'000'000};
-  // Where the kernel lets only ancestors attach (Yama), a debugger of this user's is let, too.
-  ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
-  while (!has_debugger()) ::nanosleep(&kPause, nullptr);
-}
-
 [[noreturn]] void become_node(const NodeStart& start, pid_t parent, char** argv, char** envp) {
   tie_to_parent(parent);
   if (start.cpus) ::sched_setaffinity(0, sizeof *start.cpus, start.cpus);
@@ -73,7 +54,8 @@ void wait_for_debugger() {
   ::setrlimit(RLIMIT_NOFILE, &start.inheritance->files);
   ::sigaction(SIGPIPE, &start.inheritance->on_broken_pipe, nullptr);
   ::sigprocmask(SIG_SETMASK, &start.inheritance->signal_mask, nullptr);
-  if (start.plan->hold) wait_for_debugger();
+  // Here, not in the program, whatever it is: a debugger follows the exec.
+  if (start.plan->hold) bootstrap::wait_for_debugger();
   const char* path = start.plan->path.c_str();
   ::execve(path, argv, envp);
   if (errno == ENOEXEC) {  // a script without a #! line: what every shell does
