@@ -33,10 +33,20 @@ foreach(example hello ring heat histogram sort matmul)
   endif()
 endforeach()
 
+foreach(example blackboard queue pipeline)
+  if(TARGET chunks_example_${example})
+    install(TARGETS chunks_example_${example} DESTINATION ${TERRANE_EXAMPLES_DIR}/chunks)
+    set_target_properties(chunks_example_${example} PROPERTIES INSTALL_RPATH "$ORIGIN/../../..")
+    add_dependencies(terrane_installed chunks_example_${example})
+  endif()
+endforeach()
+
 install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES examples/counter/counter.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(DIRECTORY examples/shmem DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
         FILES_MATCHING PATTERN "*.c" PATTERN "*.f90" PATTERN "*.h" PATTERN "README.md")
+install(DIRECTORY examples/chunks DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
+        FILES_MATCHING PATTERN "*.cpp" PATTERN "README.md")
 install(DIRECTORY examples/hello_cmake DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 
 install(EXPORT TerraneTargets NAMESPACE Terrane:: DESTINATION ${TERRANE_CMAKE_DIR})
