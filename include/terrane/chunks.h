@@ -134,6 +134,24 @@ TERRANE_API int terrane_chunk_take(terrane_chunk chunk, int64_t timeout_ns,
  * none. It belongs to the subscription and goes with it; do not read it. Negative: a status. */
 TERRANE_API int terrane_chunk_descriptor(terrane_chunk chunk) TERRANE_NOEXCEPT;
 
+/* Locks, barriers and signals: each is known by its name alone (1 to 239 bytes; each kind has its
+ * own names), in the whole job, from its first use on.
+ *
+ * A lock, fair in the order of requests: `lock` is released by terrane_chunk_release. The death of
+ * a node releases what it held (--on-death survive). TERRANE_EBUSY, TERRANE_ETIMEDOUT. */
+TERRANE_API int terrane_chunk_lock(const char* name, int64_t timeout_ns,
+                                   terrane_scope* lock) TERRANE_NOEXCEPT;
+/* A barrier or rendezvous: waits until `count` threads have come, on whatever nodes; the next
+ * `count` meet again. TERRANE_ETIMEDOUT: not all came; whoever came counts all the same.
+ * TERRANE_EMISMATCH: the barrier is one of another number of threads. */
+TERRANE_API int terrane_chunk_barrier(const char* name, uint32_t count,
+                                      int64_t timeout_ns) TERRANE_NOEXCEPT;
+/* One signal more. `now` may be NULL; else it is set to how many there have been. */
+TERRANE_API int terrane_chunk_signal(const char* name, uint64_t* now) TERRANE_NOEXCEPT;
+/* Waits until there have been `count` signals. `now` as above. */
+TERRANE_API int terrane_chunk_await(const char* name, uint64_t count, int64_t timeout_ns,
+                                    uint64_t* now) TERRANE_NOEXCEPT;
+
 #ifdef __cplusplus
 }
 #endif

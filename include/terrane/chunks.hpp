@@ -202,6 +202,36 @@ class Chunk {
   terrane_chunk chunk_;
 };
 
+// A lock, as long as this object lives.
+class Lock {
+ public:
+  explicit Lock(const std::string& name) {
+    check(terrane_chunk_lock(name.c_str(), TERRANE_FOREVER, &scope_));
+  }
+  Lock(const Lock&) = delete;
+  ~Lock() { terrane_chunk_release(&scope_); }
+
+ private:
+  terrane_scope scope_;
+};
+
+// Waits until `count` threads have come; see terrane_chunk_barrier.
+inline void barrier(const std::string& name, std::uint32_t count) {
+  check(terrane_chunk_barrier(name.c_str(), count, TERRANE_FOREVER));
+}
+// How many signals there have been, this one among them.
+inline std::uint64_t signal(const std::string& name) {
+  std::uint64_t now = 0;
+  check(terrane_chunk_signal(name.c_str(), &now));
+  return now;
+}
+// Waits until there have been `count`.
+inline std::uint64_t await(const std::string& name, std::uint64_t count) {
+  std::uint64_t now = 0;
+  check(terrane_chunk_await(name.c_str(), count, TERRANE_FOREVER, &now));
+  return now;
+}
+
 // The job, joined as long as this object lives; once per process. It leaves at its end, which waits
 // for all nodes; where an exception ends it the process is to exit.
 class Job {

@@ -55,6 +55,10 @@ TEST(ChunksTest, AStalledSubscriberStopsItsWriter) {
   expect_good(2, "stalled");
   expect_good(3, "stalled", "--servers 2");
 }
+TEST(ChunksTest, LocksBarriersAndSignalsHoldThreadsOfAllNodes) {
+  for (int nodes : {1, 2, 4}) expect_good(nodes, "meetings");
+  expect_good(3, "meetings", "--servers 3", kByMessages);
+}
 TEST(ChunksTest, CopiesBeyondTheBudgetComeAndGo) {
   expect_good(2, "crowded", "--memory 120M");
   expect_good(3, "crowded", "--memory 120M --servers 3", kByMessages);

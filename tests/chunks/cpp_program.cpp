@@ -30,6 +30,19 @@ void scopes(const Job& job) {
   EXPECT(!job.try_find<int>("nobody's"));
 }
 
+void meetings(const Job& job) {
+  auto nodes = static_cast<std::uint32_t>(job.nodes());
+  {
+    Lock lock("the lock");
+    Chunk<int> chunk = job.create<int>("locked", 1);
+    ++chunk.read_write()[0];
+  }
+  barrier("the barrier", nodes);
+  EXPECT(job.create<int>("locked", 1).read()[0] == job.nodes());
+  signal("the signal");
+  EXPECT(await("the signal", nodes) == nodes);
+}
+
 void errors(const Job& job) {
   try {
     job.create<double>("numbers", 3);
@@ -72,6 +85,7 @@ int main() {
   {
     Job job;
     scopes(job);
+    meetings(job);
     errors(job);
     events(job);
   }

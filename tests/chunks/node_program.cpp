@@ -278,6 +278,46 @@ void held() {
   release(scope);
 }
 
+// Locks exclude, barriers hold everybody, signals are counted; several threads of each node.
+void meetings() {
+  constexpr int kThreads = 3, kRounds = 40;
+  auto all = static_cast<std::uint32_t>(kThreads * nodes());
+  terrane_chunk sum = create("sum", 8);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&] {
+      for (std::uint64_t round = 1; round <= kRounds; ++round) {
+        terrane_scope lock;
+        EXPECT_OK(terrane_chunk_lock("lock", 20 * kSecond, &lock));
+        terrane_scope scope = open(sum, TERRANE_CHUNK_READ);
+        std::uint64_t before = whole(scope);
+        release(scope);
+        scope = open(sum, TERRANE_CHUNK_WRITE);
+        fill(scope, before + 1);
+        release(scope);
+        release(lock);
+        EXPECT_OK(terrane_chunk_barrier("barrier", all, 20 * kSecond));
+        scope = open(sum, TERRANE_CHUNK_READ);
+        EXPECT(whole(scope) >= before + 1);
+        release(scope);
+        std::uint64_t now = 0;
+        EXPECT_OK(terrane_chunk_signal("signal", &now));
+        EXPECT_OK(terrane_chunk_await("signal", round * all, 20 * kSecond, &now));
+        EXPECT(now >= round * all && now <= (round + 1) * all);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  terrane_scope scope = open(sum, TERRANE_CHUNK_READ);
+  EXPECT(whole(scope) == kRounds * all);
+  release(scope);
+  EXPECT(terrane_chunk_barrier("barrier", all + 1, TERRANE_TRY) == TERRANE_EMISMATCH);
+  EXPECT(terrane_chunk_barrier("other", 0, TERRANE_TRY) == TERRANE_EINVAL);
+  EXPECT(terrane_chunk_await("never", 1, kSecond / 100, nullptr) == TERRANE_ETIMEDOUT);
+  EXPECT(error_says("0 have come of 1"));
+  EXPECT(terrane_chunk_lock(nullptr, TERRANE_TRY, &scope) == TERRANE_EINVAL);
+  EXPECT(terrane_chunk_lock(std::string(250, 'n').c_str(), TERRANE_TRY, &scope) == TERRANE_EINVAL);
+}
+
 // More than the budget for copies: they come and go, and nothing is lost.
 void crowded() {
   constexpr int kChunks = 40;
@@ -391,6 +431,7 @@ int main(int count, char** arguments) {
   if (mode == "stalled") stalled();
   if (mode == "misuse") misuse();
   if (mode == "held") held();
+  if (mode == "meetings") meetings();
   if (mode == "crowded") crowded();
   if (mode == "death") death();
   if (mode == "server-death") server_death();

@@ -37,7 +37,7 @@ TEST_F(ChunksHostsTest, ScopesSeeOneMemory) {
 
 TEST_F(ChunksHostsTest, SubscribersGetWholeVersions) {
   if (!make_hosts({.hosts = 2})) return;
-  for (const char* mode : {"subscriptions", "handlers", "stalled", "held"})
+  for (const char* mode : {"subscriptions", "handlers", "stalled", "held", "meetings"})
     expect_good(4, "-H h0:2,h1:2", mode);
 }
 

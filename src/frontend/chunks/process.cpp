@@ -14,6 +14,7 @@ namespace {
 struct Process {
   std::mutex mutex;  // of join and leave
   std::unique_ptr<ChunkNode> owned;
+  std::unique_ptr<runtime::chunks::Meetings> meetings;
   std::atomic<ChunkNode*> node{nullptr};
   bool left = false;
   bool is_child = false;  // a child of the process that joined; it has no node
@@ -66,6 +67,8 @@ ChunkNode* node_for(const char* call) {
   return nullptr;
 }
 
+runtime::chunks::Meetings& meetings() { return *process().meetings; }
+
 int join() {
   Process& self = process();
   if (self.is_child) return fail_in_child("terrane_chunks_init");
@@ -79,6 +82,7 @@ int join() {
     return fail(Status::kSystem, node.error().message);
   }
   self.owned = std::move(node).value();
+  self.meetings = std::make_unique<runtime::chunks::Meetings>(*self.owned);
   pthread_atfork(nullptr, nullptr, leave_in_child);
   self.node.store(self.owned.get(), std::memory_order_release);
   return 0;
@@ -93,6 +97,7 @@ int leave() {
     if (!outcome.ok()) return outcome;
     self.left = true;
     self.node.store(nullptr, std::memory_order_release);
+    self.meetings.reset();
     self.owned.reset();
     return outcome;
   });

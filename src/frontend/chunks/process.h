@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "runtime/chunks/chunk_node.h"
+#include "runtime/chunks/meetings.h"
 
 namespace terrane::frontend::chunks {
 
@@ -15,6 +15,8 @@ int join();
 int leave();
 // nullptr: outside of a job; the thread's last error says so of `call`.
 ChunkNode* node_for(const char* call);
+// Of the node that there is.
+runtime::chunks::Meetings& meetings();
 
 int fail(Status status, std::string message);
 const char* last_error();

@@ -1,0 +1,149 @@
+#include "runtime/chunks/meetings.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "platform/wait.h"
+
+namespace terrane::runtime::chunks {
+namespace {
+
+// Programs cannot name these: what they give has no such byte in front unless they mean harm.
+constexpr std::string_view kLock = "\1lock ", kBarrier = "\1barrier ", kSignal = "\1signal ";
+constexpr std::size_t kMostName = machine::kMaxNameBytes - 16;
+
+Outcome check_name(std::string_view name) {
+  if (!name.empty() && name.size() <= kMostName) return {};
+  return {Status::kInvalid, fmt::format("a name of {} bytes; 1 to {}", name.size(), kMostName)};
+}
+
+std::uint64_t deadline_of(std::int64_t timeout_ns) {
+  if (timeout_ns < 0) return machine::kNever;
+  return platform::now_ns() + static_cast<std::uint64_t>(timeout_ns);
+}
+
+}  // namespace
+
+Outcome Meetings::lock(std::string_view name, std::int64_t timeout_ns, OpenScope& scope) {
+  if (Outcome good = check_name(name); !good.ok()) return good;
+  ChunkId chunk;
+  bool existed = false;
+  Outcome made = node_.create(fmt::format("{}{}", kLock, name), sizeof(std::uint64_t),
+                              machine::Coherence::kInvalidate, chunk, existed);
+  if (!made.ok()) return made;
+  return node_.open(chunk, Mode::kReadWrite, timeout_ns, scope);
+}
+
+// Subscribed from the first use on, so that a count that has been reached is seen.
+Outcome Meetings::count_of(const std::string& name, Count*& count) {
+  std::lock_guard hold(mutex_);
+  std::unique_ptr<Count>& found = all_[name];
+  if (!found) {
+    auto fresh = std::make_unique<Count>();
+    bool existed = false;
+    Outcome made =
+        node_.create(name, sizeof(Words), machine::Coherence::kUpdate, fresh->chunk, existed);
+    if (made.ok()) made = node_.subscribe(fresh->chunk, machine::Policy::kLatest, 1, {});
+    if (!made.ok()) {
+      all_.erase(name);
+      return made;
+    }
+    found = std::move(fresh);
+  }
+  count = found.get();
+  return {};
+}
+
+void Meetings::learn(Count& count, std::uint64_t seen) {
+  std::lock_guard hold(count.mutex);
+  count.seen = std::max(count.seen, seen);
+  count.changed.notify_all();
+}
+
+Outcome Meetings::wait_for(Count& count, std::string_view what, std::uint64_t target,
+                           std::uint64_t deadline_ns) {
+  std::unique_lock hold(count.mutex);
+  while (count.seen < target) {
+    std::uint64_t now = platform::now_ns();
+    if (now >= deadline_ns)
+      return {Status::kTimedOut, fmt::format("{}: {} have come of {}", what, count.seen, target)};
+    bool forever = deadline_ns == machine::kNever;
+    if (count.taking) {
+      auto time = std::chrono::nanoseconds(forever ? 1'000'000'000 : deadline_ns - now);
+      count.changed.wait_for(hold, time);
+      continue;
+    }
+    count.taking = true;
+    hold.unlock();
+    OpenScope scope;
+    auto left = forever ? kForever : static_cast<std::int64_t>(deadline_ns - now);
+    Outcome taken = node_.take(count.chunk, left, scope);
+    Words words;
+    if (taken.ok()) {
+      std::memcpy(&words, scope.data, sizeof words);
+      node_.release(scope.scope);
+    }
+    hold.lock();
+    count.taking = false;
+    count.seen = std::max(count.seen, words.count);
+    count.changed.notify_all();
+    if (!taken.ok() && taken.status != Status::kTimedOut) return taken;
+  }
+  return {};
+}
+
+Outcome Meetings::barrier(std::string_view name, std::uint32_t count, std::int64_t timeout_ns) {
+  if (Outcome good = check_name(name); !good.ok()) return good;
+  if (count == 0) return {Status::kInvalid, fmt::format("barrier '{}' of 0 threads", name)};
+  std::uint64_t deadline_ns = deadline_of(timeout_ns);
+  Count* known = nullptr;
+  Outcome outcome = count_of(fmt::format("{}{}", kBarrier, name), known);
+  OpenScope scope;
+  if (outcome.ok()) outcome = node_.open(known->chunk, Mode::kReadWrite, kForever, scope);
+  if (!outcome.ok()) return outcome;
+  Words words;
+  std::memcpy(&words, scope.data, sizeof words);
+  bool agrees = words.parties == 0 || words.parties == count;
+  std::uint64_t target = (words.count / count + 1) * count;
+  Words next{agrees ? words.count + 1 : words.count, agrees ? count : words.parties};
+  std::memcpy(scope.data, &next, sizeof next);
+  node_.release(scope.scope);
+  if (!agrees)
+    return {Status::kMismatch, fmt::format("barrier '{}' is one of {} threads, not of {}", name,
+                                           words.parties, count)};
+  learn(*known, next.count);
+  return wait_for(*known, fmt::format("barrier '{}'", name), target, deadline_ns);
+}
+
+Outcome Meetings::signal(std::string_view name, std::uint64_t& now) {
+  if (Outcome good = check_name(name); !good.ok()) return good;
+  Count* known = nullptr;
+  Outcome outcome = count_of(fmt::format("{}{}", kSignal, name), known);
+  OpenScope scope;
+  if (outcome.ok()) outcome = node_.open(known->chunk, Mode::kReadWrite, kForever, scope);
+  if (!outcome.ok()) return outcome;
+  Words words;
+  std::memcpy(&words, scope.data, sizeof words);
+  now = ++words.count;
+  std::memcpy(scope.data, &words, sizeof words);
+  node_.release(scope.scope);
+  learn(*known, now);
+  return {};
+}
+
+Outcome Meetings::await(std::string_view name, std::uint64_t count, std::int64_t timeout_ns,
+                        std::uint64_t& now) {
+  if (Outcome good = check_name(name); !good.ok()) return good;
+  std::uint64_t deadline_ns = deadline_of(timeout_ns);
+  Count* known = nullptr;
+  Outcome outcome = count_of(fmt::format("{}{}", kSignal, name), known);
+  if (outcome.ok())
+    outcome = wait_for(*known, fmt::format("signal '{}'", name), count, deadline_ns);
+  if (!outcome.ok()) return outcome;
+  std::lock_guard hold(known->mutex);
+  now = known->seen;
+  return {};
+}
+
+}  // namespace terrane::runtime::chunks

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "runtime/chunks/chunk_node.h"
+
+namespace terrane::runtime::chunks {
+
+// Locks, barriers and signals by name, made of chunks that programs do not see: a lock is an
+// exclusive scope; a barrier or a signal is a count that goes to all nodes that wait for it. Any
+// thread may call. The node outlives it.
+class Meetings {
+ public:
+  explicit Meetings(ChunkNode& node) : node_(node) {}
+
+  // Opens the scope that is the lock; releasing it unlocks.
+  Outcome lock(std::string_view name, std::int64_t timeout_ns, OpenScope& scope);
+  // Waits until `count` threads have come, all nodes together; the next so many meet again.
+  Outcome barrier(std::string_view name, std::uint32_t count, std::int64_t timeout_ns);
+  // One more; `now`: how many there are.
+  Outcome signal(std::string_view name, std::uint64_t& now);
+  // Waits until there have been so many.
+  Outcome await(std::string_view name, std::uint64_t count, std::int64_t timeout_ns,
+                std::uint64_t& now);
+
+ private:
+  // What the chunk of a barrier or a signal holds.
+  struct Words {
+    std::uint64_t count = 0;
+    std::uint64_t parties = 0;  // of a barrier
+  };
+  // The same as this node knows it. One of its threads takes versions, and tells the others.
+  struct Count {
+    ChunkId chunk;
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::uint64_t seen = 0;
+    bool taking = false;
+  };
+
+  Outcome count_of(const std::string& name, Count*& count);
+  Outcome wait_for(Count& count, std::string_view what, std::uint64_t target,
+                   std::uint64_t deadline_ns);
+  static void learn(Count& count, std::uint64_t seen);
+
+  ChunkNode& node_;
+  std::mutex mutex_;  // of all_; held while a count is made
+  std::map<std::string, std::unique_ptr<Count>> all_;
+};
+
+}  // namespace terrane::runtime::chunks
