@@ -91,5 +91,17 @@ TEST_F(ShmemHostsTest, JobsEndWithTheirStatusOrASentence) {
   expect_sentence(kMemory + "freed-twice", 1, "is not the start of a block");
 }
 
+// Those who find its connection closed leave the word to whoever knows why.
+TEST_F(ShmemHostsTest, APeThatEndsAmidTheOthersPutsIsTheOneThatIsNamed) {
+  if (!make_hosts({.hosts = 3})) return;
+  for (int run = 0; run < 3; ++run) {
+    Outcome outcome = run_pes("h0,h1,h2", kSetup + "ends-amid-puts");
+    EXPECT_EQ(outcome.exit_code, 9) << outcome.err;
+    EXPECT_EQ(count(outcome.err, "\n"), 1) << outcome.err;
+    EXPECT_NE(outcome.err.find("terrane: node 2 (process "), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("exited with code 9"), std::string::npos) << outcome.err;
+  }
+}
+
 }  // namespace
 }  // namespace terrane::test_hosts

@@ -106,6 +106,21 @@ void one_is_killed() {
   shmem_finalize();
 }
 
+// While all others put to all.
+void one_ends_amid_puts() {
+  static long words[64];
+  shmem_init();
+  shmem_barrier_all();
+  for (long round = 0;; round++) {
+    if (shmem_my_pe() == shmem_n_pes() - 1 && round == 200) std::_Exit(9);
+    for (int pe = 0; pe < shmem_n_pes(); pe++) {
+      shmem_long_put_nbi(words, &round, 1, pe);
+      shmem_long_atomic_inc(words + 1, pe);
+    }
+    shmem_quiet();
+  }
+}
+
 // The others wait, compute, or have not come so far.
 void global_exit(int status) {
   shmem_init();
@@ -128,6 +143,7 @@ constexpr Mode kModes[] = {
     {"ends-late", one_ends_late},
     {"exits-early", one_exits_early},
     {"killed", one_is_killed},
+    {"ends-amid-puts", one_ends_amid_puts},
     {"exit-0", [] { global_exit(0); }},
     {"exit-37", [] { global_exit(37); }},
 };

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "platform/wait.h"
 #include "runtime/shmem/control_layout.h"
 #include "runtime/wiring.h"
 
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::uint64_t kFirstNapNs = 20'000;
 constexpr std::uint64_t kLongestNapNs = 1'000'000;
+constexpr std::uint64_t kLossGraceNs = 5'000'000'000;
 
 // What a PE tells the others of itself.
 struct PeCard {
@@ -184,7 +186,7 @@ std::uint64_t JobWorld::compare_swap(std::uint64_t offset, std::uint64_t expecte
 std::uint64_t JobWorld::update(std::uint64_t offset, const transport::Atomic& operation) {
   auto before = transport_->atomic_fetch(
       NodeId{0}, {static_cast<std::uint32_t>(Part::kControl), offset}, operation);
-  if (!before) fail(before.error().message);
+  if (!before) fail_unreached(before.error().message);
   return before.value();
 }
 
@@ -192,7 +194,7 @@ bool JobWorld::all_agree(bool yes) {
   meet();
   if (!one_host_) {
     auto done = transport_->quiet();
-    if (!done) fail(done.error().message);
+    if (!done) fail_unreached(done.error().message);
   }
   rendezvous_->arrive(yes);
   wait_until([&] { return rendezvous_->decided(); });
@@ -232,6 +234,16 @@ void JobWorld::end_job(int code) { bootstrap_->ending(code); }
 void JobWorld::fail(std::string_view sentence) {
   bootstrap_->fail(sentence, 1);
   std::abort();
+}
+
+void JobWorld::fail_unreached(std::string_view sentence) {
+  constexpr timespec kPause{0, 20'000'000};
+  std::uint64_t until_ns = platform::now_ns() + kLossGraceNs;
+  while (platform::now_ns() < until_ns) {
+    look_for_deaths();
+    ::nanosleep(&kPause, nullptr);
+  }
+  fail(sentence);
 }
 
 bool JobWorld::nap(std::uint64_t& nap_ns) {

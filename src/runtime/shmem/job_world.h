@@ -61,6 +61,7 @@ class JobWorld final : public World, private Statics::Places, private WorldWords
     if (far_) far_->progress();
   }
   [[noreturn]] void fail(std::string_view sentence) override;
+  [[noreturn]] void fail_unreached(std::string_view sentence) override;
 
  protected:
   bool nap(std::uint64_t& nap_ns) override;

@@ -327,21 +327,28 @@ void Operation::check_strides(const Strides& strides) {
   }
 }
 
+std::string Operation::sentence(const std::string& what) const {
+  return fmt::format("{}: {}{}", call_.name, what, call_.place == nullptr ? "" : call_.place());
+}
+
 void Operation::fail(const std::string& what) {
-  std::string place = call_.place == nullptr ? "" : call_.place();
-  std::string sentence = fmt::format("{}: {}{}", call_.name, what, place);
-  world_.fail(sentence);
+  world_.fail(sentence(what));
   __builtin_unreachable();  // gcc does not see that a virtual function never returns
+}
+
+void Operation::fail_unreached(const std::string& what) {
+  world_.fail_unreached(sentence(what));
+  __builtin_unreachable();
 }
 
 template <typename T>
 T Operation::good(base::Result<T> result) {
-  if (!result) fail(result.error().message);
+  if (!result) fail_unreached(result.error().message);
   return std::move(result).value();
 }
 
 void Operation::good(const base::Result<>& result) {
-  if (!result) fail(result.error().message);
+  if (!result) fail_unreached(result.error().message);
 }
 
 }  // namespace terrane::runtime::shmem

@@ -95,10 +95,13 @@ class Operation {
   void get_scattered(std::byte* into, const There& there, const Strides& strides);
   StridedMail* mail_for(const There& there, const Strides& strides);
   void await(const StridedMail& mail, std::uint64_t ticket);
+  // What the transport answered. Its error names the PE that it could not reach.
   template <typename T>
   T good(base::Result<T> result);
   void good(const base::Result<>& result);
   [[noreturn]] void fail(const std::string& what);
+  [[noreturn]] void fail_unreached(const std::string& what);
+  std::string sentence(const std::string& what) const;
 
   World& world_;
   Context& context_;

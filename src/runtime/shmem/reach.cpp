@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-#include <thread>
-
 namespace terrane::runtime::shmem {
 namespace {
 
@@ -12,16 +9,13 @@ transport::RemoteAddress remote(SymmetricAddress place) {
   return {static_cast<std::uint32_t>(place.part), place.offset};
 }
 
-// The launcher, which knows why a PE is lost, ends the job meanwhile.
-constexpr std::chrono::seconds kLossGrace{5};
-
-// Gives the value, or ends the job.
+// Gives the value, or ends the job. The error names the PE: it may be another one than the call is
+// for, as a fence is toward all.
 template <typename Value>
-Value must(World& world, NodeId pe, base::Result<Value> result) {
+Value must(World& world, base::Result<Value> result) {
   if (!result) {
-    std::this_thread::sleep_for(kLossGrace);
-    world.fail(fmt::format("PE {} on another host could not be reached in a collective call: {}",
-                           pe.value, result.error().message));
+    world.fail_unreached(fmt::format("another host could not be reached in a collective call: {}",
+                                     result.error().message));
   }
   if constexpr (!std::is_void_v<Value>) return result.value();
 }
@@ -50,18 +44,18 @@ Word perform(std::atomic_ref<Word> word, transport::AtomicOp op, Word operand, W
 
 void Reach::put_far(NodeId pe, SymmetricAddress to, const void* from, std::uint64_t bytes) const {
   transport::Bytes data(static_cast<const std::byte*>(from), bytes);
-  must(*world_, pe, world_->transport().put(pe, remote(to), data));
+  must(*world_, world_->transport().put(pe, remote(to), data));
 }
 
 void Reach::get_far(NodeId pe, SymmetricAddress from, void* into, std::uint64_t bytes) const {
   std::span<std::byte> data(static_cast<std::byte*>(into), bytes);
-  must(*world_, pe, world_->transport().get(pe, remote(from), data));
+  must(*world_, world_->transport().get(pe, remote(from), data));
 }
 
 void Reach::start_get(NodeId pe, SymmetricAddress from, void* into, std::uint64_t bytes) const {
   if (world_->memory().in_reach(pe)) return get(pe, from, into, bytes);
   std::span<std::byte> data(static_cast<std::byte*>(into), bytes);
-  must(*world_, pe, world_->transport().get_nbi(pe, remote(from), data));
+  must(*world_, world_->transport().get_nbi(pe, remote(from), data));
 }
 
 void Reach::post(NodeId pe, SymmetricAddress word, std::uint64_t value) const {
@@ -70,7 +64,7 @@ void Reach::post(NodeId pe, SymmetricAddress word, std::uint64_t value) const {
         .store(value, std::memory_order_release);
     return;
   }
-  must(*world_, pe, world_->transport().fence());
+  must(*world_, world_->transport().fence());
   put_far(pe, word, &value, sizeof value);
 }
 
@@ -95,8 +89,7 @@ Word Reach::atomic(NodeId pe, SymmetricAddress word, transport::AtomicOp op, Wor
   what.bytes = sizeof(Word);
   what.operand = operand;
   what.expected = expected;
-  return static_cast<Word>(
-      must(*world_, pe, world_->transport().atomic_fetch(pe, remote(word), what)));
+  return static_cast<Word>(must(*world_, world_->transport().atomic_fetch(pe, remote(word), what)));
 }
 
 std::uint64_t Reach::fetch(NodeId pe, SymmetricAddress word) const {
@@ -124,7 +117,7 @@ std::uint32_t Reach::compare_swap32(NodeId pe, SymmetricAddress word, std::uint3
 
 void Reach::quiet() const {
   if (world_->one_host()) return;
-  must(*world_, world_->self(), world_->transport().quiet());
+  must(*world_, world_->transport().quiet());
 }
 
 }  // namespace terrane::runtime::shmem

@@ -114,6 +114,9 @@ class TestWorld : public World, private SymmetricMemory {
   const SymmetricMemory& memory() const override { return *this; }
   transport::Transport& transport() override { return transport_; }
   void progress() override { ++progressed_; }
+  [[noreturn]] void fail_unreached(std::string_view sentence) override {
+    TestWorld::fail(sentence);
+  }
   [[noreturn]] void fail(std::string_view sentence) override {
     fprintf(stderr, "PE %u: %.*s\n", self_.value, static_cast<int>(sentence.size()),
             sentence.data());

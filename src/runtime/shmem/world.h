@@ -39,6 +39,9 @@ class World {
   // Ends the job: one sentence that names the call, the argument and what mends it. The launcher
   // adds the PE and its host.
   [[noreturn]] virtual void fail(std::string_view sentence) = 0;
+  // The same where another host could not be reached: the launcher, which knows which PE has ended
+  // and why, has some seconds to say so and to end the job.
+  [[noreturn]] virtual void fail_unreached(std::string_view sentence) = 0;
 
   // Returns once `ready()` is true. Spins, yields, then sleeps in steps that grow to 1 ms: the
   // words that programs wait for are changed by plain stores, which wake nobody. Whom another host
