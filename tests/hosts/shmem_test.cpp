@@ -68,7 +68,7 @@ TEST_F(ShmemHostsTest, DataMoveAsOnOneHost) {
 
 TEST_F(ShmemHostsTest, ChildrenDoNotDisturbUcx) {
   if (!make_hosts({.hosts = 2})) return;
-  for (const char* mode : {"exits", "lingers", "of-all-kinds", "among-threads"})
+  for (const char* mode : {"exits", "lingers", "of-all-kinds", "among-threads", "inherits-nothing"})
     expect_good(2, "h0,h1", kChildren + mode);
 }
 

@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "transport/ucx/interfaces.h"
+#include "transport/ucx/open_descriptors.h"
 #include "transport/ucx/ucx_transport.h"
 
 namespace terrane::transport::ucx {
@@ -36,6 +38,7 @@ class UcxFactory final : public PartFactory {
   Peers peers_;
   Placement placement_;
   UcxTransport::Parts parts_;
+  std::optional<OpenDescriptors> open_before_;  // UCX
 };
 
 base::Result<> UcxFactory::take_regions(std::span<const ExportedRegion> regions, UcxCard& card) {
@@ -76,6 +79,7 @@ base::Result<> check_descriptors(std::uint32_t nodes) {
 base::Result<Card> UcxFactory::open(const Placement& placement,
                                     std::span<const ExportedRegion> regions) {
   if (auto enough = check_descriptors(placement.nodes); !enough) return enough.error();
+  open_before_.emplace();
   placement_ = placement;
   parts_.self = placement.self;
   auto choice = choose_interfaces_here(options_.net, placement.one_host());
@@ -125,6 +129,7 @@ base::Result<std::unique_ptr<PartTransport>> UcxFactory::connect_part(std::vecto
   if (!wrong.empty()) return base::error("ucx: {}", wrong);
   auto connected = UcxTransport::connect(std::move(parts_), std::move(decoded), peers);
   if (!connected) return connected.error();
+  open_before_->close_later_ones_on_exec();
   return std::unique_ptr<PartTransport>(std::move(connected).value());
 }
 
