@@ -118,8 +118,9 @@ typedef enum terrane_chunk_policy {
 typedef void (*terrane_chunk_handler)(const terrane_scope* scope, void* context);
 
 /* From now on versions of an update or stream chunk come here, the newest that there is first. The
- * memory for `window` (1 to 1024) and one more is set aside from the budget. `handler` may be NULL:
- * then versions are taken. One subscription of a chunk on a node. */
+ * memory for `window` (1 to 1024) and one more is set aside from the budget, beside that for three
+ * scopes of this node. `handler` may be NULL: then versions are taken. One subscription of a chunk
+ * on a node. TERRANE_ENOMEM: it does not fit. */
 TERRANE_API int terrane_chunk_subscribe(terrane_chunk chunk, terrane_chunk_policy policy,
                                         uint32_t window, terrane_chunk_handler handler,
                                         void* context) TERRANE_NOEXCEPT;

@@ -76,7 +76,7 @@ TEST(ChunksTest, ADeadServersChunksAreFoundAtItsSuccessor) {
     EXPECT_EQ(count(outcome.out, "good"), options[3] - '0' - 1) << outcome.out << outcome.err;
   }
 }
-TEST(ChunksBadInputTest, MisuseIsToldAndDoesNoHarm) { expect_good(2, "misuse"); }
+TEST(ChunksBadInputTest, MisuseIsToldAndDoesNoHarm) { expect_good(2, "misuse", "--memory 1G"); }
 TEST(ChunksBadInputTest, WhoHoldsAScopeIsTold) { expect_good(3, "held"); }
 TEST(ChunksBadInputTest, ServersThatCannotBeAreTold) {
   for (const char* servers : {"3", "0", "1,1", "one"}) {
@@ -97,7 +97,7 @@ TEST(ChunksTest, ScopesOfCppEndByThemselves) {
 
 TEST(ChunksAloneTest, AProgramWithoutTheLauncherIsAJobOfOne) {
   for (const char* mode : {"scopes", "handlers", "misuse"}) {
-    Launched alone({CHUNKS_PROGRAM, mode});
+    Launched alone({CHUNKS_PROGRAM, mode}, {.environment = {"TERRANE_MEMORY=1G"}});
     Outcome outcome = alone.finish();
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_EQ(outcome.out, "good\n");

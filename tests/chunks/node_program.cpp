@@ -254,6 +254,10 @@ void misuse() {
   EXPECT(terrane_chunk_subscribe(other, TERRANE_CHUNK_BLOCK, 0, nullptr, nullptr) ==
          TERRANE_EINVAL);
   EXPECT(terrane_chunk_take(other, TERRANE_TRY, &scope) == TERRANE_EENDED);
+  other = create("wide", 4 << 20, TERRANE_CHUNK_STREAM);
+  EXPECT(terrane_chunk_subscribe(other, TERRANE_CHUNK_BLOCK, 1024, nullptr, nullptr) ==
+         TERRANE_ENOMEM);
+  EXPECT(error_says("1028 buffers of 4194304 bytes"));
   EXPECT(terrane_chunk_bytes({99}) == 0);
   scope = open(create("mine " + std::to_string(self()), 8), TERRANE_CHUNK_WRITE);
   EXPECT(terrane_chunks_finalize() == TERRANE_ESTATE && error_says("mine"));

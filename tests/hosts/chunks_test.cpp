@@ -28,8 +28,8 @@ class ChunksHostsTest : public OnHosts {
 TEST_F(ChunksHostsTest, ScopesSeeOneMemory) {
   if (!make_hosts({.hosts = 2})) return;
   for (const char* mode : {"scopes", "whole", "late", "misuse"}) {
-    expect_good(2, "-H h0,h1", mode);
-    expect_good(4, "-H h0:2,h1:2", mode);
+    expect_good(2, "--memory 1G -H h0,h1", mode);
+    expect_good(4, "--memory 1G -H h0:2,h1:2", mode);
   }
   expect_good(3, "-H h0:2,h1 --servers 2", "scopes");
   expect_good(4, "-H h0:2,h1:2 --memory 120M", "crowded");

@@ -237,10 +237,12 @@ Outcome ChunkNode::subscribe(ChunkId chunk, machine::Policy policy, std::uint32_
     return {Status::kState,
             fmt::format("this node has subscribed to chunk '{}' already", facts.name)};
   if (answer.status == machine::Status::kNoMemory)
-    return {Status::kNoMemory,
-            fmt::format("chunk '{}': {} versions of {} bytes do not fit the budget for copies ({} "
-                        "MiB); ask for a smaller window, or raise --memory",
-                        facts.name, window + 1, facts.bytes, settings_.budget_bytes >> 20)};
+    return {
+        Status::kNoMemory,
+        fmt::format("chunk '{}': a window of {} takes {} buffers of {} bytes (one more than the "
+                    "window, and three for scopes of this node), which do not fit the budget "
+                    "for copies ({} MiB); ask for a smaller window, or raise --memory",
+                    facts.name, window, window + 4, facts.bytes, settings_.budget_bytes >> 20)};
   if (answer.status != machine::Status::kOk) return unknown(chunk);
   Subscriptions::Work work;
   if (handler)
