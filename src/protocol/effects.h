@@ -148,8 +148,10 @@ enum class StepKind : std::uint8_t {
   kLoadFlushing,  // result: how many threads of node are between the two
   kSetWanted,     // at node: a reader without tracking wants block. Result: it was set already
   kTakeWanted,    // ours, taken -> Strand::runs
-  kLoadOwner,     // node's directory: owner of block + 1, 0 when unclaimed -> result
-  kClaimOwner,    // node's directory: compare-and-swap 0 -> value; result: the owner + 1 afterwards
+  kLoadOwner,     // node's directory: owner of block + 1, 0 when unclaimed -> low half of result.
+                  // High half: how many blocks from this one on have the same there, as far as that
+                  // was looked at
+  kClaimOwner,    // node's directory: compare-and-swap 0 -> value; result: the same, afterwards
   kClearOwner,    // our own directory's entry of block
   kPopulate,   // back blocks with zeroed memory where they have none; result 1, or 0 when memory is
                // short
@@ -166,15 +168,15 @@ enum class StepKind : std::uint8_t {
   kMerge,  // block number `value` aside -> ours; flag: the bytes that differ from our twin alone,
            // to our block and the twin
   kFetch,  // where node's memory cannot be reached, in one exchange, for each of the blocks: its
-           // home word; unless tracked, it is wanted; then node's copy -> ours, or aside if flag.
-           // Result: a bit for each tracked block
-           // With flag the high half of the result is what the home promises (promises.h)
+           // home word; unless tracked, it is wanted; then node's copy -> ours, or aside if flag;
+           // as far as the word allows, and the blocks are alike. Value, result: served.h
   kSendNews,  // our blocks to node, which takes them by kTakeNews; value: the departure's number.
               // In the order in which a home does it for kFetch
   kTakeNews,  // what node sent of blocks at departure `value` -> aside, once it is here. Result: a
-              // bit for each tracked block
+              // bit for each tracked block, or kNewsGone
   kForgetNews,  // what was sent to us at departures up to `value`
-  kPostDiff,    // the same as kStoreDiff, but the bytes are only on their way to node afterwards
+  kPostDiff,    // the same as kStoreDiff, but the bytes are only on their way to node afterwards;
+                // value: 0, or by whose word they go there, + 1
   kAwaitFlush,  // until everything that this strand posted is at its homes
   kPunch,       // the memory of blocks and their twins goes back to the machine; they read as zeros
 };
@@ -192,12 +194,13 @@ struct Step {
 
 // A home word, one a block, which peers load before they copy. Zero: an untracked home, or not a
 // home at all.
-inline constexpr std::uint32_t kTracked = 1;      // readers rely on notices
-inline constexpr std::uint32_t kHere = 2;         // set by who became the home by a move, or tracks
-inline constexpr std::uint32_t kOffered = 4;      // home_in() may become the home ...
-inline constexpr std::uint32_t kArmed = 8;        // ... from now on, by a swap to kMoved
-inline constexpr std::uint32_t kMoved = 16;       // home_in() is the home, or is just becoming it
-inline constexpr std::uint32_t kTimes = 3u << 5;  // how often the node has become the home
+inline constexpr std::uint32_t kTracked = 1;  // readers rely on notices
+inline constexpr std::uint32_t kHere = 2;  // set by who became the home by a move, and who tracks
+                                           // and knows that it is the home
+inline constexpr std::uint32_t kOffered = 4;       // home_in() may become the home ...
+inline constexpr std::uint32_t kArmed = 8;         // ... from now on, by a swap to kMoved
+inline constexpr std::uint32_t kMoved = 16;        // home_in() is the home, or is just becoming it
+inline constexpr std::uint32_t kTimes = 3u << 5;   // how often the node has become the home
 inline constexpr std::uint32_t kComing = 1u << 7;  // the node takes the home just now
 inline constexpr std::uint32_t kStays = kTracked | kHere | kTimes;  // an offer leaves this as it is
 inline constexpr std::uint32_t word_for(NodeId node) { return node.value << 8; }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "protocol/hlrc.h"
+#include "protocol/served.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
@@ -46,6 +47,7 @@ void Hlrc::remove_cached(std::uint64_t block) {
 Task<FaultResult> Hlrc::fault(Strand& s, BlockId id, Access wanted) {
   std::uint64_t block = id.value;
   if (cached() >= config_.max_cached) co_await evict_some(s);
+  s.alike = {};
   co_await lock_block(s, block);
   FaultResult result = FaultResult::kDone;
   BlockState state = entries_[block].state();
@@ -129,14 +131,14 @@ Task<std::uint64_t> Hlrc::find_home(Strand& s, std::uint64_t block, Access wante
   std::uint64_t home = co_await s.call(find);
   if (home == kHomeNowhere) co_return home;
   if (home == kHomeFirstTouch) {
-    std::uint64_t owner = co_await s.at(StepKind::kLoadOwner, directory(block), BlockId{block});
+    std::uint64_t owner = co_await ask_owner(s, StepKind::kLoadOwner, block);
     if (owner == 0 && wanted == Access::kRead) {
       mark(Mark::kFaultReadsUnclaimed);
       co_return home;
     }
     if (owner == 0) {
       std::uint64_t mine = config_.self.value + 1;
-      owner = co_await s.at(StepKind::kClaimOwner, directory(block), BlockId{block}, mine);
+      owner = co_await ask_owner(s, StepKind::kClaimOwner, block, mine);
       mark(owner == mine ? Mark::kFaultClaimsHome : Mark::kFaultLosesClaim);
     }
     home = owner - 1;
@@ -147,50 +149,78 @@ Task<std::uint64_t> Hlrc::find_home(Strand& s, std::uint64_t block, Access wante
   co_return home;
 }
 
-// The home's bytes, into our blocks or aside; by the home's words the copies stay leases or not.
-// Result: whether the home offered the blocks to this node, which takes them by that. The run is
-// cut to blocks that are alike in this. A block that has moved is looked for where it went: `home`
-// is then that node, and the run this block alone.
-Task<bool> Hlrc::fetch(Strand& s, BlockRange& run, NodeId& home, bool aside) {
-  if (!reaches(home)) {
-    co_await fetch_by_message(s, run, home, aside);
-    co_return false;
-  }
-  bool taken = false;
-  std::uint64_t count = 0;
-  while (count < run.count) {
-    std::uint64_t block = run.first + count;
-    std::uint64_t word = co_await s.at(StepKind::kLoadWord, home, BlockId{block});
-    if (word & kComing && !mutant(Mutant::kReadTooEarly)) {
-      mark(Mark::kFaultWaitsForMove);
+// The block's owner + 1, or 0. Where the directory tells more, s.alike is what it is true for, too:
+// an owner stays until the region is freed.
+Task<std::uint64_t> Hlrc::ask_owner(Strand& s, StepKind how, std::uint64_t block,
+                                    std::uint64_t claim) {
+  std::uint64_t told = co_await s.at(how, directory(block), BlockId{block}, claim);
+  s.alike = {block, told >> 32};
+  co_return static_cast<std::uint32_t>(told);
+}
+
+// The home's bytes, into our blocks or aside; by the home's words the copies stay leases or not,
+// and may be offered to this node, which takes them by that. Only the first blocks, as far as they
+// are alike in this, and where the home has moved the first alone, from where it went.
+Task<Hlrc::Fetched> Hlrc::fetch(Strand& s, BlockRange run, NodeId home, bool aside) {
+  Fetched got{.home = home};
+  bool follows = false;
+  while (got.count < run.count) {
+    std::uint64_t block = run.first + got.count;
+    NodeId next = got.home;
+    if (!reaches(got.home)) {
+      Fetched there = co_await fetch_by_message(s, run, got.home, aside, follows);
+      if (there.count > 0) co_return there;
+      next = there.home;
+      run.count = there.alike;
+    } else {
+      std::uint64_t word = co_await s.at(StepKind::kLoadWord, got.home, BlockId{block});
+      bool here = !(word & kComing) && (!follows || word & (kHere | kMoved));
+      if (!here && !mutant(Mutant::kReadTooEarly)) {
+        mark(Mark::kFaultWaitsForMove);
+      } else if (word & kMoved && !mutant(Mutant::kReadFormerHome)) {
+        if (got.count > 0) break;
+        mark(Mark::kFaultFollowsHome);
+        next = home_in(static_cast<std::uint32_t>(word));
+        run.count = co_await moved_together(s, run, got.home, next);
+      } else {
+        bool ours = is_armed_for_us(word);
+        if (got.count > 0 && ours != got.own) break;
+        if (ours) {
+          bool swapped = co_await take(s, block, got.home, word);
+          if (!swapped) continue;
+        }
+        got.own = ours;
+        co_await fetch_block(s, block, got.home, word, got.count, aside);
+        bool good = ours;
+        if (!ours) good = co_await stayed(s, block, got.home, word);
+        if (good) {
+          ++got.count;
+        } else {  // once more, where it is by now
+          leases_.insert(block);
+        }
+        continue;
+      }
+    }
+    follows = next != got.home;
+    if (!follows) {
+      // It is just moving. Where it was sent here from is asked again: that may be over, too.
+      run.count = std::max<std::uint64_t>(got.count, 1);
       co_await s.yield();
-      continue;
     }
-    if (word & kMoved && !mutant(Mutant::kReadFormerHome)) {
-      if (count > 0) break;
-      mark(Mark::kFaultFollowsHome);
-      run.count = 1;
-      home = home_in(static_cast<std::uint32_t>(word));
-      continue;
-    }
-    bool ours = is_armed_for_us(word);
-    if (count > 0 && ours != taken) break;
-    if (ours) {
-      bool swapped = co_await take(s, block, home, word);
-      if (!swapped) continue;
-    }
-    taken = ours;
-    co_await fetch_block(s, block, home, word, count, aside);
-    bool good = ours;
-    if (!ours) good = co_await stayed(s, block, home, word);
-    if (!good) {  // once more, where it is by now
-      leases_.insert(block);
-      continue;
-    }
-    ++count;
+    got.home = follows ? next : home;
   }
-  run.count = count;
-  co_return taken;
+  co_return got;
+}
+
+// The first of the run, as far as the words say that they are all at `next` now.
+Task<std::uint64_t> Hlrc::moved_together(Strand& s, BlockRange run, NodeId home, NodeId next) {
+  std::uint64_t count = 1;
+  for (; count < run.count; ++count) {
+    auto word = static_cast<std::uint32_t>(
+        co_await s.at(StepKind::kLoadWord, home, BlockId{run.first + count}));
+    if (!moved_to(word, next)) break;
+  }
+  co_return count;
 }
 
 Task<bool> Hlrc::fetch_block(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word,
@@ -207,13 +237,28 @@ Task<bool> Hlrc::fetch_block(Strand& s, std::uint64_t block, NodeId home, std::u
   co_return true;
 }
 
-// The home does for us, in the same order, what we would do in its memory. Result: what it
-// promises.
-Task<std::uint64_t> Hlrc::fetch_by_message(Strand& s, BlockRange run, NodeId home, bool aside) {
+// The home does for us, in the same order, what we would do in its memory. Where nothing came
+// `home` is the node to ask, perhaps the same again.
+Task<Hlrc::Fetched> Hlrc::fetch_by_message(Strand& s, BlockRange run, NodeId home, bool aside,
+                                           bool follows) {
   std::uint64_t answer =
-      co_await s.perform({.kind = StepKind::kFetch, .flag = aside, .node = home, .blocks = run});
-  settle_leases(run, answer);
-  co_return answer >> 32;
+      co_await s.perform({.kind = StepKind::kFetch,
+                          .flag = aside,
+                          .node = home,
+                          .blocks = run,
+                          .value = (follows ? kFollows : 0) | (may_take() ? kMayTake : 0)});
+  Fetched got{.home = home, .count = fetched_count(answer)};
+  if (got.count == 0) {
+    got.home = NodeId{static_cast<std::uint32_t>(answer >> 32)};
+    got.alike = answer & 0xffff;
+    mark(got.home != home ? Mark::kFaultSentElsewhere : Mark::kFaultAsksAgain);
+    co_return got;
+  }
+  got.own = answer & kFetchedOwn;
+  if (got.own) mark(Mark::kFaultTakesHomeByMessage);
+  got.promised = answer >> 32;
+  settle_leases({run.first, got.count}, answer);
+  co_return got;
 }
 
 void Hlrc::settle_leases(BlockRange run, std::uint64_t tracked) {
@@ -230,7 +275,7 @@ void Hlrc::settle_leases(BlockRange run, std::uint64_t tracked) {
 // Asked again now that an acquire would find the copy: since the first look somebody may have
 // claimed the block, written it and released.
 Task<NodeId> Hlrc::still_unclaimed(Strand& s, std::uint64_t block) {
-  std::uint64_t owner = co_await s.at(StepKind::kLoadOwner, directory(block), BlockId{block});
+  std::uint64_t owner = co_await ask_owner(s, StepKind::kLoadOwner, block);
   if (owner == 0) co_return kNoNode;
   mark(Mark::kFaultSeesClaimLate);
   NodeId home{static_cast<std::uint32_t>(owner - 1)};
@@ -282,18 +327,20 @@ Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, Nod
   if (home != kNoNode) {
     entries_[block].brought = 1;
     bool streams = streams_.goes_on(block);
-    bool alone = !config_.enters_protected || late || home == config_.self;
+    bool alone = !config_.enters_protected || late;
     if (!alone) co_await extend_run(s, run, home, streams);
-    std::uint64_t end = run.end();
-    bool taken = co_await fetch(s, run, home, false);
-    co_await leave_out(s, {run.end(), end - run.end()});
+    Fetched got = co_await fetch(s, run, home, false);
+    co_await leave_out(s, {run.first + got.count, run.count - got.count});
+    run.count = got.count;
     streams_.note(block, run.end());
-    if (taken) {
+    if (got.own) {
       co_await enter_homes(s, run, wanted);
       co_return BlockState::kHome;
     }
-    if (entries_[block].home() != home) entries_[block].set_home(home);
-    for (std::uint64_t b = run.first; b < run.end(); ++b) note_miss(b);
+    for (std::uint64_t b = run.first; b < run.end(); ++b) {
+      if (entries_[b].home() != got.home) entries_[b].set_home(got.home);
+      note_miss(b);
+    }
   }
   if (late) {
     co_await s.pause();
@@ -387,14 +434,23 @@ Task<bool> Hlrc::may_bring(Strand& s, std::uint64_t block, NodeId home, bool str
 // nothing.
 Task<bool> Hlrc::is_known_home(Strand& s, std::uint64_t block, NodeId home, bool streams) {
   BlockEntry& entry = entries_[block];
-  bool ask = streams && entry.home() == kNoNode && reaches(directory(block));
-  if (ask) {
-    std::uint64_t owner = co_await s.at(StepKind::kLoadOwner, directory(block), BlockId{block});
+  if (streams && entry.home() == kNoNode) {
+    std::uint32_t owner = 0;
+    if (block < s.alike.end() && s.alike.first <= block) {
+      mark(Mark::kFaultBringsAlike);
+      owner = home.value + 1;
+    } else if (reaches(directory(block))) {
+      owner = static_cast<std::uint32_t>(
+          co_await s.at(StepKind::kLoadOwner, directory(block), BlockId{block}));
+    }
     if (owner != home.value + 1) co_return false;
     mark(Mark::kFaultBringsNext);
     entry.set_home(home);
   }
-  co_return entry.home() == home;
+  if (entry.home() != home) co_return false;
+  if (home != config_.self) co_return true;
+  std::uint64_t word = co_await s.at(StepKind::kLoadWord, home, BlockId{block});
+  co_return word& kMoved;  // else it is here
 }
 
 // Write detection by fault: the twin is made while the block is still protected.

@@ -31,8 +31,8 @@ struct HlrcConfig {
   std::uint8_t hot_after = 2;        // rounds on end in which a copy is missed until it is renewed
   std::uint8_t most_renewed = 63;    // renewals on end; then a miss has to show that it is used
   std::uint32_t promised = 64;       // departures for which a home promises news; 0: it does not
-  bool migrate = false;  // homes by first touch follow their writers; all memory must be reached
-  std::uint64_t max_taken = ~0ull;  // homes that this node takes over from others
+  bool migrate = false;              // homes by first touch follow their writers
+  std::uint64_t max_taken = ~0ull;   // homes that this node takes over from others
 };
 
 // The memory that a node's protocol works in; zeroed, owned by the host.
@@ -96,21 +96,32 @@ class Hlrc {
     std::uint32_t number;
     bool usable;
   };
+  // The first blocks of a run, where they were found.
+  struct Fetched {
+    NodeId home;
+    std::uint64_t count = 0;
+    bool own = false;            // this node is their home by that
+    std::uint64_t promised = 0;  // for departures after the one of this number - 1; 0: not
+    std::uint64_t alike = 1;     // where none came: for how many `home` is the node to ask
+  };
 
   // fault.cpp
   Task<FaultResult> fault_invalid(Strand& s, std::uint64_t block, Access wanted);
   Task<FaultResult> fault_elsewhere(Strand& s, std::uint64_t block, Access wanted, NodeId home);
   Task<bool> leave_out(Strand& s, BlockRange blocks);
+  Task<std::uint64_t> ask_owner(Strand& s, StepKind how, std::uint64_t block,
+                                std::uint64_t claim = 0);
+  Task<std::uint64_t> moved_together(Strand& s, BlockRange run, NodeId home, NodeId next);
   Task<std::uint64_t> find_home(Strand& s, std::uint64_t block, Access wanted);
   Task<FaultResult> fault_at_home(Strand& s, std::uint64_t block, Access wanted);
   Task<BlockState> fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home);
   Task<bool> extend_run(Strand& s, BlockRange& run, NodeId home, bool streams);
   Task<bool> may_bring(Strand& s, std::uint64_t block, NodeId home, bool streams);
   Task<bool> is_known_home(Strand& s, std::uint64_t block, NodeId home, bool streams);
-  Task<bool> fetch(Strand& s, BlockRange& run, NodeId& home, bool aside);
+  Task<Fetched> fetch(Strand& s, BlockRange run, NodeId home, bool aside);
   Task<bool> fetch_block(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word,
                          std::uint64_t aside_at, bool aside);
-  Task<std::uint64_t> fetch_by_message(Strand& s, BlockRange run, NodeId home, bool aside);
+  Task<Fetched> fetch_by_message(Strand& s, BlockRange run, NodeId home, bool aside, bool follows);
   void settle_leases(BlockRange run, std::uint64_t tracked);
   Task<bool> enter_copies(Strand& s, BlockRange run, Access wanted);
   Task<bool> enter_homes(Strand& s, BlockRange run, Access wanted);
@@ -151,7 +162,8 @@ class Hlrc {
   Task<bool> renew_or_invalidate(Strand& s, BlockRange run, Departure at);
   Task<BlockRange> hold_hot(Strand& s, BlockRange within);
   Task<BlockRange> renew(Strand& s, BlockRange run, Departure at);
-  Task<bool> fetch_news(Strand& s, BlockRange run, NodeId home, Departure at);
+  Task<bool> take_news(Strand& s, BlockRange run, NodeId home, Departure at);
+  Task<Fetched> fetch_renewal(Strand& s, BlockRange run, NodeId home);
   Task<bool> send_news(Strand& s, std::uint32_t departure);
   Task<bool> merge(Strand& s, BlockRange run);
   std::uint16_t round() const;
@@ -166,7 +178,7 @@ class Hlrc {
   Task<bool> offer_part(Strand& s, BlockRange run, NodeId to);
   Task<bool> arm_offers(Strand& s);
   Task<bool> still_here(Strand& s, std::uint64_t block);
-  Task<NodeId> settle(Strand& s, std::uint64_t block, NodeId home);
+  Task<NodeId> settle(Strand& s, std::uint64_t block, NodeId home, NodeId& via);
   Task<bool> take_at_flush(Strand& s, std::uint64_t block);
   Task<bool> become_home(Strand& s, BlockRange run);
   Task<bool> swap_word(Strand& s, NodeId node, std::uint64_t block, std::uint64_t from,
@@ -175,6 +187,9 @@ class Hlrc {
   Task<bool> store_word(Strand& s, std::uint64_t block, std::uint64_t bits);
   Task<bool> stayed(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word);
   bool is_armed_for_us(std::uint64_t word) const;
+  bool may_take() const {
+    return config_.migrate && taken_.load(std::memory_order_relaxed) < config_.max_taken;
+  }
 
   Task<bool> enter(Strand& s);
   Task<bool> leave(Strand& s);

@@ -31,6 +31,9 @@ enum class Mark : std::uint8_t {
   kFaultFetchesLease,
   kFaultFetchesTrackedByMessage,
   kFaultFetchesLeaseByMessage,
+  kFaultSentElsewhere,
+  kFaultAsksAgain,
+  kFaultTakesHomeByMessage,
   kFaultFindsWantedSet,
   kFaultReadsUnclaimed,
   kFaultClaimsHome,
@@ -42,6 +45,7 @@ enum class Mark : std::uint8_t {
   kFaultGivesUp,
   kFaultBringsNeighbour,
   kFaultBringsNext,
+  kFaultBringsAlike,
   kFaultLeavesNeighbour,
   kFaultFollowsHome,
   kFaultWaitsForMove,
@@ -74,6 +78,7 @@ enum class Mark : std::uint8_t {
   kAcquireRenewsByMessage,
   kAcquireRenewsByNews,
   kAcquireLeavesNews,
+  kAcquireFindsNewsGone,
   kAcquireRenewsTracked,
   kAcquireProvesRenewal,
   kAcquireTakesHome,
@@ -82,6 +87,7 @@ enum class Mark : std::uint8_t {
   kDepartureOffersWritten,
   kDepartureEndsOffer,
   kDepartureKeepsHome,
+  kDepartureGivesNotice,
   kInvalidateFlushesDirty,
   kInvalidateClaimsHome,
   kInvalidateFindsZeros,
@@ -113,6 +119,13 @@ enum class Mark : std::uint8_t {
   kRegionFreedTwice,
   kDropHome,
   kDropCached,
+  kServesElsewhere,
+  kServesNotYet,
+  kServesOwn,
+  kServesPassOn,
+  kServesSendBack,
+  kServesEndOffer,
+  kServesNoNews,
   kCount,
 };
 
@@ -170,6 +183,15 @@ enum class Mutant : std::uint8_t {
   kMoveWithoutSwap,       // the word is stored, whatever it has become meanwhile
   kTakeForgetsTracked,    // who takes a tracked home gives readers no notices
   kTrackOffered,          // a home tracks what is on offer, or gone
+  kTrackSaysHere,         // who tracks a block in vain says that it is here
+  kServeFormerHome,       // by message: who asks is given what a home had before it moved
+  kServeTooEarly,         // ... what the new home had before it had the bytes
+  kApplyAtFormerHome,     // ... a difference is applied where the home was
+  kApplyTooEarly,         // ... where it will be, before it has the bytes
+  kApplyKeepsOffer,       // ... and the offer to another node stands
+  kApplyUncounted,        // an offer is armed while a difference that came by message is applied
+  kPassOnUnawaited,       // a release does not wait for what was passed on
+  kNewsOfFormerHome,      // a promise is kept with what a home had before it moved
   kCount,
 };
 

@@ -126,11 +126,12 @@ Task<bool> Hlrc::offer_part(Strand& s, BlockRange run, NodeId to) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     bool tracked = tracked_.contains(b) && entries_[b].state() == BlockState::kHome;
     bool written = tracked && (scans() || written_.contains(b));
-    // What was written since the last release can be found no more.
-    if (written && !mutant(Mutant::kOfferForgetsWrites)) {
-      mark(Mark::kDepartureOffersWritten);
-      notice(b);
-    }
+    // What was written since the last release can be found no more. And a copy on another host that
+    // relies on notices would never come for the block.
+    bool far = tracked && !reaches(to);
+    if (far) mark(Mark::kDepartureGivesNotice);
+    if (written) mark(Mark::kDepartureOffersWritten);
+    if (far || (written && !mutant(Mutant::kOfferForgetsWrites))) notice(b);
     written_.erase(b);
     std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{b});
     std::uint64_t offered = (word & kStays) | kOffered | word_for(to);
@@ -147,7 +148,9 @@ Task<bool> Hlrc::arm_offers(Strand& s) {
   std::uint32_t storing = 0;
   NodeId last = kNoNode;
   for (std::uint32_t n = 0; n < config_.nodes; ++n) {
-    if (n == config_.self.value) continue;
+    // Those that do not reach us have what they send stored by us.
+    bool here = n == config_.self.value;
+    if (!reaches(NodeId{n}) || (here && mutant(Mutant::kApplyUncounted))) continue;
     std::uint64_t threads =
         co_await s.perform({.kind = StepKind::kLoadFlushing, .node = NodeId{n}});
     if (threads == 0) continue;
@@ -206,15 +209,21 @@ void Hlrc::announce_unchanged(std::uint64_t block) {
 
 // Before a difference is stored at a home, by one who is counted as storing: the home is looked for
 // where it went, and an offer to another node ended, who would take bytes that lack ours.
-Task<NodeId> Hlrc::settle(Strand& s, std::uint64_t block, NodeId home) {
-  while (true) {
+// One that is not reached settles it itself, where a message comes by the word of `via`.
+Task<NodeId> Hlrc::settle(Strand& s, std::uint64_t block, NodeId home, NodeId& via) {
+  NodeId first = home;
+  while (reaches(home)) {
     auto word =
         static_cast<std::uint32_t>(co_await s.at(StepKind::kLoadWord, home, BlockId{block}));
-    if (word & kComing) {
+    bool here = !(word & kComing) && (via == kNoNode || word & (kHere | kMoved));
+    if (!here) {
       mark(Mark::kFlushWaitsForMove);
       co_await s.yield();
+      home = first;
+      via = kNoNode;
     } else if (word & kMoved && !mutant(Mutant::kFlushFormerHome)) {
       mark(Mark::kFlushFollowsHome);
+      via = home;
       home = home_in(word);
     } else if (word & kOffered && home_in(word) != config_.self &&
                !mutant(Mutant::kFlushKeepsOffer)) {
@@ -232,7 +241,7 @@ Task<NodeId> Hlrc::settle(Strand& s, std::uint64_t block, NodeId home) {
 // there.
 Task<bool> Hlrc::take_at_flush(Strand& s, std::uint64_t block) {
   NodeId home = entries_[block].home();
-  if (home == kNoNode) co_return false;
+  if (home == kNoNode || !reaches(home)) co_return false;
   std::uint64_t word = co_await s.at(StepKind::kLoadWord, home, BlockId{block});
   if (!is_armed_for_us(word)) co_return false;
   bool taken = co_await take(s, block, home, word);
@@ -313,8 +322,7 @@ Task<bool> Hlrc::stayed(Strand& s, std::uint64_t block, NodeId home, std::uint64
 }
 
 bool Hlrc::is_armed_for_us(std::uint64_t word) const {
-  return config_.migrate && (word & kOffered) && (word & kArmed) &&
-         taken_.load(std::memory_order_relaxed) < config_.max_taken &&
+  return may_take() && (word & kOffered) && (word & kArmed) &&
          home_in(static_cast<std::uint32_t>(word)) == config_.self;
 }
 

@@ -76,6 +76,7 @@ class NewsBox {
     std::uint32_t number = 0;  // of the departure
     BlockRange run;
     std::uint32_t tracked = 0;  // a bit for each block
+    bool gone = false;          // the home has not sent them: it has to be asked
     std::vector<std::byte> bytes;
   };
   // False: more than anybody sends who keeps his promises.

@@ -115,20 +115,22 @@ Task<bool> Hlrc::push_changes(Strand& s, std::uint64_t block, bool update_twin) 
   NodeId home = entries_[block].home();
   if (home == kNoNode) {
     std::uint64_t mine = config_.self.value + 1;
-    std::uint64_t owner =
-        co_await s.at(StepKind::kClaimOwner, directory(block), BlockId{block}, mine);
+    std::uint64_t owner = co_await ask_owner(s, StepKind::kClaimOwner, block, mine);
     home = NodeId{static_cast<std::uint32_t>(owner - 1)};
     entries_[block].set_home(home, true);
     if (owner == mine) co_return true;
     mark(Mark::kReleaseLosesClaim);
   }
-  if (config_.migrate) {
+  bool counted = config_.migrate && reaches(home);
+  NodeId via = kNoNode;
+  if (counted) {
     co_await s.perform({.kind = StepKind::kCountFlush, .flag = true});
-    home = co_await settle(s, block, home);
+    home = co_await settle(s, block, home, via);
   }
+  if (reaches(home)) via = kNoNode;
   StepKind how = reaches(home) ? StepKind::kStoreDiff : StepKind::kPostDiff;
-  std::uint64_t changed = co_await s.at(how, home, BlockId{block}, 0, update_twin);
-  if (config_.migrate) co_await s.perform({.kind = StepKind::kCountFlush, .flag = false});
+  std::uint64_t changed = co_await s.at(how, home, BlockId{block}, via.value + 1, update_twin);
+  if (counted) co_await s.perform({.kind = StepKind::kCountFlush, .flag = false});
   if (changed > 0 && !reaches(home)) s.posted = true;
   if (changed > 0) {
     ++activity_;
@@ -235,7 +237,9 @@ Task<bool> Hlrc::track_part(Strand& s, BlockRange run) {
     BlockState state = entries_[b].state();
     mark(state == BlockState::kHome ? Mark::kReleaseTracksWanted : Mark::kReleaseTracksUnmapped);
     tracked_.insert(b);
-    co_await store_word(s, b, kTracked | kHere);
+    // A reader may have asked before the block was freed: then it is not known whose it is.
+    bool here = entries_[b].home() == config_.self || mutant(Mutant::kTrackSaysHere);
+    co_await store_word(s, b, here ? kTracked | kHere : kTracked);
     co_await unlock_block(s, b, state);
   }
   co_return true;

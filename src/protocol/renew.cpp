@@ -1,4 +1,5 @@
 #include "protocol/hlrc.h"
+#include "protocol/served.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
@@ -73,20 +74,20 @@ Task<BlockRange> Hlrc::hold_hot(Strand& s, BlockRange within) {
 // writing it. Result: the first blocks of the run, which were renewed; the others are as they were.
 Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
   NodeId home = entries_[run.first].home();
-  bool taken = false;
   for (std::uint64_t b = run.first; b < run.end(); ++b) leases_.insert(b);
-  if (reaches(home)) {
-    mark(Mark::kAcquireRenews);
-    BlockRange whole = run;
-    taken = co_await fetch(s, run, home, true);
-    for (std::uint64_t b = run.end(); b < whole.end() && !mutant(Mutant::kRenewUnlocked); ++b)
-      co_await unlock_block(s, b, entries_[b].state());
-    if (!taken && entries_[run.first].home() != home) entries_[run.first].set_home(home);
-  } else {
-    co_await fetch_news(s, run, home, at);
+  bool came = co_await take_news(s, run, home, at);
+  bool own = false;
+  if (!came) {
+    Fetched got = co_await fetch_renewal(s, run, home);
+    for (std::uint64_t b = run.first + got.count; b < run.end(); ++b)
+      if (!mutant(Mutant::kRenewUnlocked)) co_await unlock_block(s, b, entries_[b].state());
+    run.count = got.count;
+    own = got.own;
+    for (std::uint64_t b = run.first; b < run.end() && !own && got.home != home; ++b)
+      entries_[b].set_home(got.home);
   }
   co_await merge(s, run);
-  if (taken) {
+  if (own) {
     mark(Mark::kAcquireTakesHome);
     co_await become_home(s, run);
     for (std::uint64_t b = run.first; b < run.end(); ++b)
@@ -106,21 +107,31 @@ Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
 
 // A home that was asked once sends the run unasked at its next departures: it is as if we had asked
 // at that moment. If this node flushed or acquired after it arrived, the bytes of that moment may
-// be older than what its threads know, and it asks again.
-Task<bool> Hlrc::fetch_news(Strand& s, BlockRange run, NodeId home, Departure at) {
-  bool promised = expectations_.covers(home, run, at.number);
-  if (promised && at.usable) {
-    mark(Mark::kAcquireRenewsByNews);
-    std::uint64_t tracked = co_await s.perform(
-        {.kind = StepKind::kTakeNews, .node = home, .blocks = run, .value = at.number});
-    settle_leases(run, tracked);
-    co_return true;
+// be older than what its threads know, and it asks again. It asks, too, where the home says so.
+Task<bool> Hlrc::take_news(Strand& s, BlockRange run, NodeId home, Departure at) {
+  if (reaches(home) || !expectations_.covers(home, run, at.number)) co_return false;
+  if (!at.usable) {
+    mark(Mark::kAcquireLeavesNews);
+    co_return false;
   }
-  mark(promised ? Mark::kAcquireLeavesNews : Mark::kAcquireRenewsByMessage);
-  std::uint64_t after = co_await fetch_by_message(s, run, home, true);
-  if (after != 0)
-    expectations_.note(home, run, static_cast<std::uint32_t>(after - 1), promises_.departures());
+  std::uint64_t tracked = co_await s.perform(
+      {.kind = StepKind::kTakeNews, .node = home, .blocks = run, .value = at.number});
+  if (tracked == kNewsGone) {
+    mark(Mark::kAcquireFindsNewsGone);
+    co_return false;
+  }
+  mark(Mark::kAcquireRenewsByNews);
+  settle_leases(run, tracked);
   co_return true;
+}
+
+Task<Hlrc::Fetched> Hlrc::fetch_renewal(Strand& s, BlockRange run, NodeId home) {
+  mark(reaches(home) ? Mark::kAcquireRenews : Mark::kAcquireRenewsByMessage);
+  Fetched got = co_await fetch(s, run, home, true);
+  if (got.promised != 0)
+    expectations_.note(got.home, {run.first, got.count},
+                       static_cast<std::uint32_t>(got.promised - 1), promises_.departures());
+  co_return got;
 }
 
 // Keeps this node's promises for a departure: by now all that was to be flushed for it is at the

@@ -41,6 +41,7 @@ class Strand {
   std::vector<BlockRange> runs;  // filled by kScan and kTakeWanted
   std::vector<std::byte> inbox;  // the payload of the last kCall
   bool posted = false;           // a difference is on its way: kAwaitFlush must come
+  BlockRange alike{};            // of a miss: blocks of the owner that a directory named
 
   struct Awaiter {
     Strand& strand;

@@ -76,7 +76,7 @@ std::uint64_t Engine::perform(ThreadContext& context, const protocol::Step& step
       return 0;
     case kAwaitFlush:
       remote_.send_posted(context);
-      wait_until(context, [&] { return context.flushes.load() == 0; });
+      wait_until(context, [&] { return context.flushed(); });
       return 0;
     default:
       break;

@@ -53,7 +53,7 @@ base::Result<> Node::start() {
   if (options.value().memory_bytes != ~0ull)
     hlrc.max_cached =
         std::max<std::uint64_t>(32, options.value().memory_bytes / 4 / space_->unit());
-  hlrc.migrate = options.value().migrate && space_->reaches_all();
+  hlrc.migrate = options.value().migrate;
   if (options.value().memory_bytes != ~0ull) hlrc.max_taken = hlrc.max_cached;
   hlrc_ = std::make_unique<protocol::Hlrc>(hlrc, space_->protocol_memory(), *core_);
   engine_ = std::make_unique<Engine>(*space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_,

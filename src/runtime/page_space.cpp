@@ -101,10 +101,6 @@ void PageSpace::connect(transport::Transport& transport, bool one_sided) {
         NodeId{n} == self_ || (one_sided && transport.reach(NodeId{n}, kControlRegion) != nullptr);
 }
 
-bool PageSpace::reaches_all() const {
-  return std::all_of(reached_.get(), reached_.get() + nodes_, [](bool reached) { return reached; });
-}
-
 base::Result<> PageSpace::watch(platform::FaultHandler handler, void* context) {
   control_fd_.reset();  // mapped by now, and peers have theirs
   auto source = platform::make_fault_source(kind_, mapping_, handler, context);
@@ -231,6 +227,10 @@ std::uint64_t PageSpace::perform_word(const protocol::Step& step) {
 std::uint64_t PageSpace::at_home(protocol::StepKind kind, std::uint64_t block,
                                  std::uint64_t value) {
   return perform_word({.kind = kind, .node = self_, .blocks = {block, 1}, .value = value});
+}
+
+void PageSpace::count_flush(bool stores) {
+  perform_word({.kind = protocol::StepKind::kCountFlush, .flag = stores, .node = self_});
 }
 
 void PageSpace::read_page(std::uint64_t block, std::byte* out) const {

@@ -46,7 +46,6 @@ class PageSpace {
   void connect(transport::Transport& transport, bool one_sided);
   // Whether steps at the node are performed here, on its memory; else by RemotePages.
   bool reaches(NodeId node) const { return reached_[node.value]; }
-  bool reaches_all() const;
   // Faults of the application view call the handler from now on.
   base::Result<> watch(platform::FaultHandler handler, void* context);
 
@@ -60,6 +59,8 @@ class PageSpace {
   // For messages of nodes that cannot reach our memory. A word's or owner's step on our own
   // control area; its result.
   std::uint64_t at_home(protocol::StepKind kind, std::uint64_t block, std::uint64_t value = 0);
+  // Whether the calling thread stores differences in our copies just now (kCountFlush).
+  void count_flush(bool stores);
   // Our copy of the block, which others may be writing, to `out` (unit() bytes).
   void read_page(std::uint64_t block, std::byte* out) const;
   // Fetched bytes of whole blocks into our copies, or aside for kMerge.
@@ -70,6 +71,7 @@ class PageSpace {
   // Stores a difference into our copy; false when it is malformed.
   bool apply(std::uint64_t block, std::span<const std::byte> diff);
 
+  NodeId self() const { return self_; }
   std::uint32_t nodes() const { return nodes_; }
   std::uint64_t blocks() const { return blocks_; }
   std::uint64_t unit() const { return unit_; }

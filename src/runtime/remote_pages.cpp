@@ -1,5 +1,6 @@
 #include "runtime/remote_pages.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/check.h"
@@ -53,10 +54,12 @@ void RemotePages::ask(const protocol::Step& step, ThreadContext& context) {
   std::uint64_t block = step.blocks.first;
   if (step.kind == StepKind::kFetch) {
     auto blocks = static_cast<std::uint8_t>(step.blocks.count);
-    auto renew = static_cast<std::uint8_t>(step.flag);
-    begin(wire::PageFetch{.blocks = blocks, .renew = renew, .waiter = waiter, .block = block},
+    begin(wire::PageFetch{.blocks = blocks,
+                          .renew = static_cast<std::uint8_t>(step.flag),
+                          .how = static_cast<std::uint8_t>(step.value),
+                          .waiter = waiter,
+                          .block = block},
           wire::Kind::kPageData, step, context);
-    context.counters.pages_fetched.add(blocks);
     return;
   }
   auto claim = step.kind == StepKind::kClaimOwner ? static_cast<std::uint32_t>(step.value) : 0;
@@ -77,12 +80,13 @@ std::uint64_t RemotePages::post(const protocol::Step& step, ThreadContext& conte
     return 0;
   }
   if (begun == 0) {
-    wire::Flush flush{.waiter = context.strand.waiter().value};
+    wire::Flush flush{.waiter = context.strand.waiter().value, .origin = space_.self().value};
     std::memcpy(batch.data(), &flush, sizeof flush);
     open_.push_back(step.node);
   }
   wire::FlushedBlock block{.block = step.blocks.first,
-                           .diff_bytes = static_cast<std::uint32_t>(size)};
+                           .diff_bytes = static_cast<std::uint32_t>(size),
+                           .via = static_cast<std::uint32_t>(step.value) - 1};
   std::memcpy(batch.data() + head, &block, sizeof block);
   batch.resize(head + sizeof block + size);
   context.counters.pages_flushed.add(1);
@@ -144,23 +148,63 @@ bool RemotePages::serve_fetch(NodeId from, Bytes message, Counters& counters) {
   if (!wire::take(message, request) || !message.empty() || !in_space(request.block, request.blocks))
     return false;
   protocol::BlockRange run{request.block, request.blocks};
-  wire::PageData answer{.blocks = request.blocks, .waiter = request.waiter, .block = request.block};
-  answer.tracked = collect(run, pages_[0].bytes);
-  if (request.renew != 0) answer.promised = static_cast<std::uint32_t>(promises_.make(from, run));
+  Collected got = collect(run, pages_[0].bytes, [&](std::uint32_t word) {
+    return protocol::answer_fetch(word, from, (request.how & protocol::kFollows) != 0,
+                                  (request.how & protocol::kMayTake) != 0);
+  });
+  run.count = got.count;
+  wire::PageData answer{.blocks = static_cast<std::uint8_t>(got.count),
+                        .own = static_cast<std::uint8_t>(got.own),
+                        .waiter = request.waiter,
+                        .block = request.block,
+                        .tracked = got.tracked};
+  if (got.count == 0) {
+    answer.promised = got.ask.value;
+    answer.alike = moved_together(request.block, request.blocks, got.ask);
+  } else if (request.renew != 0 && !got.own) {
+    answer.promised = static_cast<std::uint32_t>(promises_.make(from, run));
+  }
   send(from, bytes_of(answer), {pages_[0].bytes, run.count * space_.unit()}, counters);
   return true;
 }
 
-// The blocks' bytes to `out`, and a bit for each that this home tracks.
-std::uint32_t RemotePages::collect(protocol::BlockRange blocks, std::byte* out) {
-  std::uint32_t result = 0;
-  for (std::uint64_t b = blocks.first; b < blocks.end(); ++b, out += space_.unit()) {
-    bool tracked = space_.at_home(StepKind::kLoadWord, b) & protocol::kTracked;
-    if (tracked) result |= 1u << (b - blocks.first);
-    if (!tracked) space_.at_home(StepKind::kSetWanted, b);
-    space_.read_page(b, out);
+// How many of the blocks are at `home` now, the first of which is, or is just coming here.
+std::uint8_t RemotePages::moved_together(std::uint64_t block, std::uint8_t blocks, NodeId home) {
+  std::uint8_t count = 1;
+  while (count < blocks && home != space_.self()) {
+    auto word = static_cast<std::uint32_t>(space_.at_home(StepKind::kLoadWord, block + count));
+    if (!protocol::moved_to(word, home)) break;
+    ++count;
   }
-  return result;
+  return count;
+}
+
+// The first blocks' bytes to `out`, as far as the answers to their words allow and are alike.
+template <typename Answer>
+RemotePages::Collected RemotePages::collect(protocol::BlockRange blocks, std::byte* out,
+                                            Answer answer_to) {
+  using enum protocol::FetchAnswer::What;
+  Collected got{.ask = space_.self()};
+  while (got.count < blocks.count) {
+    std::uint64_t block = blocks.first + got.count;
+    auto word = static_cast<std::uint32_t>(space_.at_home(StepKind::kLoadWord, block));
+    protocol::FetchAnswer answer = answer_to(word);
+    bool own = answer.what == kOwn;
+    if (answer.what == kElsewhere) got.ask = answer.home;
+    if (answer.what == kElsewhere || answer.what == kNotYet) break;
+    if (got.count > 0 && own != got.own) break;
+    std::uint64_t swap = word | std::uint64_t{answer.word} << 32;
+    if (own && space_.at_home(StepKind::kSwapWord, block, swap) == 0) continue;
+    got.own = own;
+    bool tracked = word & protocol::kTracked;
+    if (!tracked) space_.at_home(StepKind::kSetWanted, block);
+    space_.read_page(block, out + got.count * space_.unit());
+    auto now = static_cast<std::uint32_t>(space_.at_home(StepKind::kLoadWord, block));
+    if (!own && !protocol::stayed_here(word, now)) continue;
+    if (tracked) got.tracked |= 1u << got.count;
+    ++got.count;
+  }
+  return got;
 }
 
 bool RemotePages::in_space(std::uint64_t block, std::uint32_t blocks) const {
@@ -174,7 +218,12 @@ void RemotePages::send_news(const protocol::Step& step, ThreadContext& context) 
   wire::PageNews news{.blocks = static_cast<std::uint8_t>(step.blocks.count),
                       .number = static_cast<std::uint32_t>(step.value),
                       .block = step.blocks.first};
-  news.tracked = collect(step.blocks, pages[0].bytes);
+  Collected got = collect(step.blocks, pages[0].bytes, [&](std::uint32_t word) {
+    return protocol::answer_news(word, step.node);
+  });
+  news.tracked = got.tracked;
+  news.gone = got.count < step.blocks.count;
+  if (news.gone) bytes = 0;
   send(step.node, bytes_of(news), {pages[0].bytes, bytes}, context.counters);
 }
 
@@ -184,6 +233,8 @@ bool RemotePages::take_news(const protocol::Step& step, ThreadContext& context,
   const auto* news = news_.find(step.node, step.blocks, static_cast<std::uint32_t>(step.value));
   news_taker_ = news == nullptr ? &context : nullptr;
   if (news == nullptr) return false;
+  result = protocol::kNewsGone;
+  if (news->gone) return true;
   space_.write_pages(step.blocks, news->bytes.data(), true);
   context.counters.pages_fetched.add(step.blocks.count);
   result = news->tracked;
@@ -198,13 +249,14 @@ void RemotePages::forget_news(std::uint32_t departure) {
 bool RemotePages::accept_news(NodeId from, Bytes message) {
   wire::PageNews head;
   if (!wire::take(message, head) || !in_space(head.block, head.blocks) ||
-      message.size() != head.blocks * space_.unit())
+      message.size() != (head.gone != 0 ? 0 : head.blocks * space_.unit()))
     return false;
   std::lock_guard hold(news_mutex_);
   bool kept = news_.put({.from = from,
                          .number = head.number,
                          .run = {head.block, head.blocks},
                          .tracked = head.tracked,
+                         .gone = head.gone != 0,
                          .bytes = {message.begin(), message.end()}});
   if (news_taker_ != nullptr && news_taker_->sleeping.load() != 0) transport_.interrupt();
   return kept;
@@ -215,35 +267,86 @@ bool RemotePages::accept_page(NodeId from, Bytes message) {
   if (!wire::take(message, answer) || message.size() != answer.blocks * space_.unit()) return false;
   ThreadContext* context = waiting(answer.waiter, from, {answer.block, answer.blocks}, answer.kind);
   if (context == nullptr) return false;
+  if (answer.blocks == 0) {
+    if (answer.promised >= space_.nodes() || answer.alike == 0 ||
+        answer.alike > context->exchange.blocks.count)
+      return false;
+    finish(*context, protocol::fetched_nothing(NodeId{answer.promised}, answer.alike));
+    return true;
+  }
   space_.write_pages({answer.block, answer.blocks}, message.data(), context->exchange.aside);
-  finish(*context, std::uint64_t{answer.promised} << 32 | answer.tracked);
+  context->counters.pages_fetched.add(answer.blocks);
+  finish(*context, protocol::fetched(answer.tracked & 0xffff, answer.blocks, answer.own != 0,
+                                     answer.promised));
   return true;
 }
 
+// Counted as storing at a home, for the threads of this node that offer homes to others.
 bool RemotePages::serve_flush(NodeId from, Bytes message, Counters& counters) {
   wire::Flush flush;
-  if (!wire::take(message, flush)) return false;
-  while (!message.empty()) {
+  if (!wire::take(message, flush) || flush.origin >= space_.nodes() ||
+      flush.origin == space_.self().value || (flush.was_passed == 0 && flush.origin != from.value))
+    return false;
+  flush.passed = 0;
+  bool good = true;
+  space_.count_flush(true);
+  while (good && !message.empty()) {
     wire::FlushedBlock block;
-    if (!wire::take(message, block) || block.block >= space_.blocks() ||
-        block.diff_bytes > message.size())
-      return false;
-    if (!space_.apply(block.block, message.first(block.diff_bytes))) return false;
+    good = wire::take(message, block) && block.block < space_.blocks() &&
+           block.diff_bytes <= message.size() &&
+           (block.via < space_.nodes() || block.via == kNoNode.value) &&
+           block.via != space_.self().value;
+    if (!good) break;
+    good = apply(flush, block, message.first(block.diff_bytes), counters);
     message = message.subspan(block.diff_bytes);
   }
+  space_.count_flush(false);
+  if (!good) return false;
   flush.kind = wire::Kind::kFlushed;
-  send(from, bytes_of(flush), {}, counters);
+  send(NodeId{flush.origin}, bytes_of(flush), {}, counters);
   return true;
 }
 
+// The difference of one block, here or, by another message, where the block has moved.
+bool RemotePages::apply(wire::Flush& flush, const wire::FlushedBlock& block, Bytes diff,
+                        Counters& counters) {
+  using enum protocol::FlushAnswer::What;
+  for (;;) {
+    auto word = static_cast<std::uint32_t>(space_.at_home(StepKind::kLoadWord, block.block));
+    protocol::FlushAnswer answer =
+        protocol::answer_flush(word, NodeId{flush.origin}, NodeId{block.via});
+    if (answer.what == kApply) return space_.apply(block.block, diff);
+    if (answer.what == kEndOffer) {
+      space_.at_home(StepKind::kSwapWord, block.block, word | std::uint64_t{answer.word} << 32);
+      continue;
+    }
+    struct {
+      wire::Flush flush;
+      wire::FlushedBlock block;
+    } head{flush, block};
+    head.flush.was_passed = 1;
+    head.flush.passed = 0;
+    head.block.via = answer.what == kPassOn ? space_.self().value : kNoNode.value;
+    send(answer.home, bytes_of(head), diff, counters);
+    ++flush.passed;
+    return true;
+  }
+}
+
+// What was passed on may be answered before the answer that tells of it.
 bool RemotePages::accept_flushed(NodeId from, Bytes message) {
   wire::Flush answer;
   if (!wire::take(message, answer) || !message.empty() || !threads_.has(answer.waiter))
     return false;
   ThreadContext& context = threads_.at(protocol::WaiterId{answer.waiter});
-  if (unanswered_[from.value].load() == 0 || context.flushes.load() == 0) return false;
-  unanswered_[from.value].fetch_sub(1);
-  context.flushes.fetch_sub(1);
+  context.passed.fetch_add(static_cast<std::int32_t>(answer.passed));
+  if (answer.was_passed != 0) {
+    context.passed.fetch_sub(1);
+  } else {
+    if (unanswered_[from.value].load() == 0 || context.flushes.load() == 0) return false;
+    unanswered_[from.value].fetch_sub(1);
+    context.flushes.fetch_sub(1);
+  }
   if (context.sleeping.load() != 0) transport_.interrupt();
   return true;
 }
@@ -256,17 +359,22 @@ bool RemotePages::serve_owner(NodeId from, Bytes message, Counters& counters) {
   StepKind kind = request.claim == 0 ? StepKind::kLoadOwner : StepKind::kClaimOwner;
   auto owner = static_cast<std::uint32_t>(space_.at_home(kind, request.block, request.claim));
   wire::OwnerReply answer{.waiter = request.waiter, .block = request.block, .owner = owner};
+  std::uint64_t end = std::min((request.block / 64 + 1) * 64, space_.blocks());
+  while (request.block + answer.alike < end &&
+         space_.at_home(StepKind::kLoadOwner, request.block + answer.alike) == owner)
+    ++answer.alike;
   send(from, bytes_of(answer), {}, counters);
   return true;
 }
 
 bool RemotePages::accept_owner(NodeId from, Bytes message) {
   wire::OwnerReply answer;
-  if (!wire::take(message, answer) || !message.empty() || answer.owner > space_.nodes())
+  if (!wire::take(message, answer) || !message.empty() || answer.owner > space_.nodes() ||
+      answer.alike > 64)
     return false;
   ThreadContext* context = waiting(answer.waiter, from, {answer.block, 1}, answer.kind);
   if (context == nullptr) return false;
-  finish(*context, answer.owner);
+  finish(*context, answer.owner | std::uint64_t{answer.alike} << 32);
   return true;
 }
 
@@ -278,7 +386,7 @@ ThreadContext* RemotePages::waiting(std::uint32_t waiter, NodeId from, protocol:
   const Exchange& exchange = context.exchange;
   bool expected = exchange.done.load(std::memory_order_acquire) == 0 && exchange.answer == answer &&
                   exchange.from == from && exchange.blocks.first == blocks.first &&
-                  exchange.blocks.count == blocks.count;
+                  exchange.blocks.count >= blocks.count;
   return expected ? &context : nullptr;
 }
 

@@ -7,6 +7,7 @@
 
 #include "protocol/effects.h"
 #include "protocol/promises.h"
+#include "protocol/served.h"
 #include "runtime/page_space.h"
 #include "runtime/thread_context.h"
 #include "transport/transport.h"
@@ -59,7 +60,18 @@ class RemotePages {
   ThreadContext* waiting(std::uint32_t waiter, NodeId from, protocol::BlockRange blocks,
                          wire::Kind answer);
   void finish(ThreadContext& context, std::uint64_t result);
-  std::uint32_t collect(protocol::BlockRange blocks, std::byte* out);
+  // The first blocks of a run that a home has; of none, the node to ask.
+  struct Collected {
+    std::uint64_t count = 0;
+    std::uint32_t tracked = 0;  // a bit for each
+    bool own = false;           // the reader's from now on
+    NodeId ask;
+  };
+  template <typename Answer>
+  Collected collect(protocol::BlockRange blocks, std::byte* out, Answer answer_to);
+  std::uint8_t moved_together(std::uint64_t block, std::uint8_t blocks, NodeId home);
+  bool apply(wire::Flush& flush, const wire::FlushedBlock& block, transport::Bytes diff,
+             Counters& counters);
   bool in_space(std::uint64_t block, std::uint32_t blocks) const;
 
   bool serve_fetch(NodeId from, transport::Bytes message, Counters& counters);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <utility>
 
@@ -74,9 +76,12 @@ class RemotePagesTest : public testing::Test {
   bool receive(transport::Bytes message) {
     return side.remote->received(NodeId{1}, message, context.counters);
   }
+  static void set_origin(std::vector<std::byte>& flush, std::uint32_t origin) {
+    std::memcpy(flush.data() + offsetof(wire::Flush, origin), &origin, sizeof origin);
+  }
   std::vector<std::byte> with_tail(transport::Bytes head, std::size_t tail_bytes) {
-    std::vector<std::byte> all(head.begin(), head.end());
-    all.resize(head.size() + tail_bytes, std::byte{0x5a});
+    std::vector<std::byte> all(head.size() + tail_bytes, std::byte{0x5a});
+    std::copy(head.begin(), head.end(), all.begin());
     return all;
   }
   protocol::Step step(StepKind kind, std::uint64_t block, std::uint64_t value = 0) {
@@ -124,7 +129,7 @@ TEST_F(RemotePagesTest, AnExchangeEndsWithTheAnswerThatWasAskedFor) {
   EXPECT_EQ(context.exchange.done.load(), 0u);
   EXPECT_TRUE(receive(with_tail(bytes_of(answer), side.space->unit())));
   EXPECT_EQ(context.exchange.done.load(), 1u);
-  EXPECT_EQ(context.exchange.result, 1u);
+  EXPECT_EQ(context.exchange.result, protocol::fetched(1, 1, false, 0));
   EXPECT_FALSE(receive(with_tail(bytes_of(answer), side.space->unit()))) << "nobody asks any more";
 }
 
@@ -157,15 +162,96 @@ TEST_F(RemotePagesTest, DifferencesOfAReleaseTravelTogetherAndAreStoredByteByByt
   std::vector<std::byte> message = side.kept.sent.back().second;
   std::vector<std::byte> others(side.space->unit(), std::byte{4});
   side.space->write_pages({1, 1}, others.data(), false);
+  EXPECT_FALSE(receive(message)) << "ours, from another";
+  set_origin(message, 1);
   ASSERT_TRUE(receive(message));
   EXPECT_EQ(last_sent<wire::Flush>().kind, wire::Kind::kFlushed);
+  EXPECT_EQ(last_sent<wire::Flush>().passed, 0u);
+  EXPECT_FALSE(context.flushed());
   EXPECT_TRUE(receive(side.kept.sent.back().second));
-  EXPECT_EQ(context.flushes.load(), 0u);
+  EXPECT_TRUE(context.flushed());
   EXPECT_FALSE(receive(side.kept.sent.back().second)) << "answered already";
   std::vector<Line> now(side.space->unit() / sizeof(Line));
   side.space->read_page(1, now[0].bytes);
   EXPECT_EQ(now[0].bytes[1], std::byte{9});
   EXPECT_EQ(now[0].bytes[2], std::byte{4});
+}
+
+TEST_F(RemotePagesTest, WhatHasMovedIsAskedForWhereItIs) {
+  std::uint32_t moved = protocol::word_for(NodeId{1}) | protocol::kMoved;
+  for (std::uint64_t block : {3, 4}) side.space->at_home(StepKind::kStoreWord, block, moved);
+  ASSERT_TRUE(receive(bytes_of(wire::PageFetch{.blocks = 4, .waiter = 9, .block = 3})));
+  auto answer = last_sent<wire::PageData>();
+  EXPECT_EQ(answer.blocks, 0u);
+  EXPECT_EQ(answer.promised, 1u) << "the node to ask";
+  EXPECT_EQ(answer.alike, 2u);
+  EXPECT_EQ(side.kept.sent.back().second.size(), sizeof answer);
+  ASSERT_TRUE(receive(bytes_of(wire::PageFetch{.blocks = 3, .waiter = 9, .block = 1})));
+  EXPECT_EQ(last_sent<wire::PageData>().blocks, 2u) << "as far as they are here";
+
+  // Who was sent here waits until the block has come.
+  wire::PageFetch follows{.how = protocol::kFollows, .waiter = 9, .block = 7};
+  ASSERT_TRUE(receive(bytes_of(follows)));
+  EXPECT_EQ(last_sent<wire::PageData>().blocks, 0u);
+  EXPECT_EQ(last_sent<wire::PageData>().promised, 0u) << "this node, once more";
+  side.space->at_home(StepKind::kStoreWord, 7, protocol::kHere);
+  ASSERT_TRUE(receive(bytes_of(follows)));
+  EXPECT_EQ(last_sent<wire::PageData>().blocks, 1u);
+
+  side.remote->ask(step(StepKind::kFetch, 5), context);
+  wire::PageData elsewhere{.blocks = 0, .alike = 1, .waiter = 0, .block = 5, .promised = 2};
+  EXPECT_FALSE(receive(bytes_of(elsewhere))) << "no such node";
+  elsewhere.promised = 0;
+  EXPECT_TRUE(receive(bytes_of(elsewhere)));
+  EXPECT_EQ(context.exchange.result, protocol::fetched_nothing(NodeId{0}, 1));
+}
+
+TEST_F(RemotePagesTest, AnOfferIsTakenWithTheFetch) {
+  std::uint32_t offered = protocol::word_for(NodeId{1}) | protocol::kOffered;
+  side.space->at_home(StepKind::kStoreWord, 3, offered);
+  wire::PageFetch fetch{.how = protocol::kMayTake, .waiter = 9, .block = 3};
+  ASSERT_TRUE(receive(bytes_of(fetch)));
+  EXPECT_EQ(last_sent<wire::PageData>().own, 0u) << "not armed";
+  side.space->at_home(StepKind::kStoreWord, 3, offered | protocol::kArmed | protocol::kTracked);
+  ASSERT_TRUE(receive(bytes_of(fetch)));
+  EXPECT_EQ(last_sent<wire::PageData>().own, 1u);
+  EXPECT_EQ(last_sent<wire::PageData>().tracked, 1u);
+  EXPECT_EQ(side.space->at_home(StepKind::kLoadWord, 3),
+            protocol::word_for(NodeId{1}) | protocol::kMoved);
+}
+
+TEST_F(RemotePagesTest, ADifferenceIsPassedOnToWhereItsBlockIs) {
+  std::vector<std::byte> bytes(side.space->unit(), std::byte{9});
+  side.space->write_pages({1, 1}, bytes.data(), false);
+  EXPECT_GT(side.remote->post(step(StepKind::kPostDiff, 1), context), 0u);
+  side.remote->send_posted(context);
+  std::vector<std::byte> message = side.kept.sent.back().second;
+  set_origin(message, 1);
+  std::vector<std::byte> others(side.space->unit(), std::byte{4});
+  side.space->write_pages({1, 1}, others.data(), false);
+  side.space->at_home(StepKind::kStoreWord, 1, protocol::word_for(NodeId{1}) | protocol::kMoved);
+  side.kept.sent.clear();
+  ASSERT_TRUE(receive(message));
+  ASSERT_EQ(side.kept.sent.size(), 2u);
+  EXPECT_EQ(last_sent<wire::Flush>().passed, 1u);
+  wire::Flush passed;
+  wire::FlushedBlock block;
+  transport::Bytes rest = side.kept.sent.front().second;
+  ASSERT_TRUE(wire::take(rest, passed) && wire::take(rest, block));
+  EXPECT_EQ(passed.was_passed, 1u);
+  EXPECT_EQ(block.via, 0u);
+  EXPECT_EQ(block.diff_bytes, rest.size());
+  std::vector<Line> now(side.space->unit() / sizeof(Line));
+  side.space->read_page(1, now[0].bytes);
+  EXPECT_EQ(now[0].bytes[1], std::byte{4}) << "the former home stays as it is";
+
+  // Our own release: the answers may come in either order.
+  wire::Flush first{.kind = wire::Kind::kFlushed, .origin = 0, .passed = 1};
+  wire::Flush second{.kind = wire::Kind::kFlushed, .was_passed = 1, .origin = 0};
+  EXPECT_TRUE(receive(bytes_of(second)));
+  EXPECT_FALSE(context.flushed());
+  EXPECT_TRUE(receive(bytes_of(first)));
+  EXPECT_TRUE(context.flushed());
 }
 
 TEST_F(RemotePagesTest, NoBytesFromTheNetworkDoHarm) {

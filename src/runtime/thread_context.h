@@ -34,6 +34,8 @@ struct ThreadContext {
   std::atomic<std::uint32_t> sleeping{0};  // whoever answers has to interrupt the transport's sleep
   Exchange exchange;
   std::atomic<std::uint32_t> flushes{0};  // messages with differences that are not answered yet
+  std::atomic<std::int32_t> passed{0};    // differences that homes have passed on; not answered yet
+  bool flushed() const { return flushes.load() == 0 && passed.load() == 0; }  // in this order
   Counters counters;
   std::uint64_t waited_ns = 0;  // of the operation under way
 };

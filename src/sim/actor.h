@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "protocol/hlrc.h"
+#include "protocol/served.h"
 #include "sim/program.h"
 #include "sim/schedule.h"
 
@@ -11,12 +12,14 @@ namespace terrane::sim {
 
 // How far a step has come that is performed piece by piece.
 struct Progress {
-  std::uint32_t block = 0;    // of a fetched run
-  std::uint32_t at = 0;       // next byte, or block of the range
-  std::uint32_t part = 0;     // where within a word's load, store home, store twin
-  std::uint64_t loaded = 0;   // the word as it was loaded
-  std::uint64_t pending = 0;  // bytes of it that are not stored yet, a bit each
-  std::uint32_t changed = 0;  // bytes stored
+  std::uint32_t block = 0;         // of a fetched run
+  std::uint32_t at = 0;            // next byte, or block of the range
+  std::uint32_t part = 0;          // where within a word's load, store home, store twin
+  std::uint64_t loaded = 0;        // the word as it was loaded
+  std::uint64_t pending = 0;       // bytes of it that are not stored yet, a bit each
+  std::uint32_t changed = 0;       // bytes stored
+  bool own = false;                // the fetched blocks are the reader's from now on
+  protocol::FetchAnswer answer{};  // what the home does for this block
 };
 
 // A thread of the program, or a handler that carries out a Drop effect: one operation at a time on

@@ -50,7 +50,7 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   out.setup.promised = aside.chance(25) ? aside.below(3) : 64;
   bool by_fault = !out.setup.scan && out.setup.enters_protected;
   out.setup.entries_vanish = by_fault && shape.hosts != 1 && aside.chance(30);
-  out.setup.migrate = out.setup.hosts == 1 && aside.chance(60);
+  out.setup.migrate = aside.chance(60);
 }
 
 void Generator::draw_setup(const Shape& shape) {

@@ -1,6 +1,8 @@
 #include "sim/history.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 
 #include "sim/names.h"
 
@@ -43,7 +45,7 @@ void History::begin(const Program& program, std::uint64_t seed) {
   region_first_.assign(program.regions.size(), kNoRegion);
   region_stands_.assign(program.regions.size(), false);
   for (std::uint32_t& holder : holder_) holder = kNobody;
-  for (std::uint32_t& bytes : flushed_) bytes = 0;
+  for (Progress& progress : flushed_) progress = {};
   draw_mood(rng_);
   running_ = program.threads();
   for (std::uint32_t t = 0; t < running_; ++t) {
@@ -150,16 +152,29 @@ void History::deliver(std::uint32_t channel) {
   if (careful_) check_across();
 }
 
-// The home applies it piece by piece, and answers when all is stored.
+// The home applies it piece by piece, and answers when all is stored; or it goes to another home.
 bool History::deliver_flush(std::uint32_t channel, protocol::Bytes message) {
   std::uint32_t home = network_.to(channel);
-  if (!mover_.apply_flush(nodes_[home], message, flushed_[channel])) return false;
-  flushed_[channel] = 0;
+  Mover::Applied applied = mover_.apply_flush(nodes_[home], message, flushed_[channel]);
+  if (!applied.done) return false;
+  flushed_[channel] = {};
   wire::Flush answer;
-  wire::take(message, answer);
+  std::memcpy(&answer, message.data(), sizeof answer);
+  if (answer.origin == home || applied.next == NodeId{home})
+    violated(Fault::kBadStep, "node {} sends a difference round to itself", home);
+  if (applied.next != kNoNode) pass_on(home, applied, message);
   answer.kind = wire::Kind::kFlushed;
-  push(home, network_.from(channel), std::as_bytes(std::span(&answer, 1)));
+  answer.passed = applied.next != kNoNode;
+  push(home, answer.origin, std::as_bytes(std::span(&answer, 1)));
   return true;
+}
+
+void History::pass_on(std::uint32_t home, Mover::Applied to, protocol::Bytes message) {
+  std::vector<std::byte> passed(message.begin(), message.end());
+  std::uint32_t via = to.moved ? home : kNoNode.value;
+  for (std::size_t at = sizeof(wire::Flush); at < passed.size(); at += sizeof(PostedWord))
+    std::memcpy(passed.data() + at + offsetof(PostedWord, via), &via, sizeof via);
+  push(home, to.next.value, passed);
 }
 
 void History::deliver_news(std::uint32_t channel, protocol::Bytes message) {
@@ -170,6 +185,7 @@ void History::deliver_news(std::uint32_t channel, protocol::Bytes message) {
                            .number = head.number,
                            .run = {head.block, head.blocks},
                            .tracked = head.tracked,
+                           .gone = head.gone != 0,
                            .bytes = {message.begin(), message.end()}});
   for (auto& actor : actors_) {
     if (actor->node != node || actor->wait != Actor::Wait::kNews) continue;
@@ -182,8 +198,12 @@ void History::deliver_flushed(std::uint32_t node, protocol::Bytes message) {
   wire::Flush answer;
   wire::take(message, answer);
   Actor& actor = *actors_[answer.waiter];
-  if (actor.node != node || actor.flights == 0)
+  std::uint32_t passed = protocol::mutant(protocol::Mutant::kPassOnUnawaited) ? 0 : answer.passed;
+  if (actor.node != node || actor.flights + passed == 0) {
+    if (protocol::mutant(protocol::Mutant::kPassOnUnawaited)) return;
     violated(Fault::kBadStep, "node {} is told of a flush that it did not send", node);
+  }
+  actor.flights += passed;
   if (--actor.flights > 0 || actor.wait != Actor::Wait::kFlushed) return;
   actor.wait = Actor::Wait::kNothing;
   schedule_.ready(actor.id);

@@ -53,6 +53,7 @@ class History {
   void deliver(std::uint32_t channel);
   bool deliver_flush(std::uint32_t channel, protocol::Bytes message);
   void deliver_news(std::uint32_t channel, protocol::Bytes message);
+  void pass_on(std::uint32_t home, Mover::Applied to, protocol::Bytes message);
   void deliver_flushed(std::uint32_t node, protocol::Bytes message);
   void note(const Actor& actor, std::uint64_t what);
 
@@ -103,7 +104,7 @@ class History {
   Checker checker_;
   std::vector<std::unique_ptr<Actor>> actors_;  // threads, then handlers from kMaxThreads on
   protocol::Effects effects_;
-  std::uint32_t flushed_[kMaxNodes * kMaxNodes] = {};  // of each channel's oldest message, bytes
+  Progress flushed_[kMaxNodes * kMaxNodes] = {};  // with each channel's oldest message
   std::uint32_t threads_at_[kMaxNodes] = {};
   std::vector<std::uint64_t> region_first_;  // kNoRegion: not allocated yet
   std::vector<bool> region_stands_;          // allocated, and not freed

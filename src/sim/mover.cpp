@@ -15,6 +15,7 @@ void Mover::begin(base::Prng& rng, const Setup& setup) {
   rng_ = &rng;
   block_bytes_ = setup.block_bytes;
   scan_ = setup.scan;
+  several_hosts_ = setup.hosts > 1;
   populate_fails_percent_ = setup.populate_fails_percent;
   static constexpr std::uint32_t kFine[] = {6, 20, 50, 100};
   fine_ = kFine[rng.below(4)];
@@ -68,25 +69,42 @@ bool Mover::perform(Actor& a) {
 
 // ---- bytes
 
-// What a home does for a reader that cannot reach it, for one block: word, wanted, copy.
-bool Mover::serve(Progress& p, Node& home, std::uint64_t block, std::byte* to) {
+// What a home does for a reader that cannot reach it, for one block: word, wanted, copy, and the
+// word once more.
+Mover::Served Mover::serve(Progress& p, const Reader& reader, Node& home, std::uint64_t block,
+                           std::byte* to) {
   bool copied = p.at == block_bytes_;
-  bool copy_now = mutant(Mutant::kFetchCopiesFirst) ? !copied : p.part == 2 && !copied;
-  if (copy_now) {
-    copied = copy_block(p, home.frame(block), to);
-    if (!copied || p.part < 2) return false;
+  std::uint32_t& word = home.words[block];
+  if (mutant(Mutant::kFetchCopiesFirst) && !copied) {
+    copy_block(p, home.frame(block), to);
   } else if (p.part == 0) {
-    p.loaded = home.words[block];
-    if (p.loaded & protocol::kTracked) p.changed |= 1u << p.block;
-    p.part = 1;
-    return false;
+    p.loaded = word;
+    p.answer = reader.unasked
+                   ? protocol::answer_news(word, reader.node)
+                   : protocol::answer_fetch(word, reader.node, reader.follows, reader.may_take);
+    if (p.answer.what >= protocol::FetchAnswer::What::kElsewhere) return Served::kNot;
+    bool own = p.answer.what == protocol::FetchAnswer::What::kOwn;
+    if (p.block > 0 && own != p.own) return Served::kNot;
+    p.own = own;
+    p.part = own ? 1 : 2;
   } else if (p.part == 1) {
+    p.part = word == static_cast<std::uint32_t>(p.loaded) ? 2 : 0;
+    if (p.part == 2) word = p.answer.word;
+  } else if (p.part == 2) {
     if (!(p.loaded & protocol::kTracked)) home.wanted[block / 64] |= 1ull << (block % 64);
-    p.part = 2;
-    if (!copied) return false;
+    p.part = 3;
+  } else if (!copied) {
+    copy_block(p, home.frame(block), to);
+  } else {
+    if (!p.own && !protocol::stayed_here(static_cast<std::uint32_t>(p.loaded), word)) {
+      p.at = p.part = 0;
+      return Served::kGoesOn;
+    }
+    if (p.loaded & protocol::kTracked) p.changed |= 1u << p.block;
+    p.at = p.part = 0;
+    return Served::kDone;
   }
-  p.at = p.part = 0;
-  return true;
+  return Served::kGoesOn;
 }
 
 bool Mover::fetch(Actor& a, const Step& step) {
@@ -96,10 +114,25 @@ bool Mover::fetch(Actor& a, const Step& step) {
   Node& home = nodes_[step.node.value];
   self.back(block);
   std::byte* to = step.flag ? self.aside(p.block) : self.frame(block);
-  if (!serve(p, home, block, to)) return false;
-  if (++p.block < step.blocks.count) return false;
-  a.strand.result = p.changed;
-  if (step.flag) a.strand.result |= home.hlrc().promises().make(NodeId{a.node}, step.blocks) << 32;
+  Reader reader{NodeId{a.node}, (step.value & protocol::kFollows) != 0,
+                (step.value & protocol::kMayTake) != 0};
+  Served served = serve(p, reader, home, block, to);
+  if (served == Served::kGoesOn) return false;
+  if (served == Served::kDone && ++p.block < step.blocks.count) return false;
+  if (p.block == 0) {
+    bool elsewhere = p.answer.what == protocol::FetchAnswer::What::kElsewhere;
+    std::uint32_t alike = 1;
+    while (elsewhere && alike < step.blocks.count &&
+           protocol::moved_to(home.words[step.blocks.first + alike], p.answer.home))
+      ++alike;
+    a.strand.result = protocol::fetched_nothing(elsewhere ? p.answer.home : step.node, alike);
+    return true;
+  }
+  protocol::BlockRange came{step.blocks.first, p.block};
+  std::uint64_t promised = 0;
+  if (step.flag && !p.own) promised = home.hlrc().promises().make(reader.node, came);
+  a.strand.result =
+      protocol::fetched(p.changed, p.block, p.own, static_cast<std::uint32_t>(promised));
   return true;
 }
 
@@ -110,9 +143,12 @@ bool Mover::send_news(Actor& a, const Step& step) {
                       .block = step.blocks.first};
   a.flush.resize(sizeof head + step.blocks.count * block_bytes_);
   std::byte* to = a.flush.data() + sizeof head + p.block * block_bytes_;
-  if (!serve(p, nodes_[a.node], step.blocks.first + p.block, to)) return false;
-  if (++p.block < step.blocks.count) return false;
+  Reader reader{.node = step.node, .unasked = true};
+  Served served = serve(p, reader, nodes_[a.node], step.blocks.first + p.block, to);
+  if (served == Served::kGoesOn) return false;
+  if (served == Served::kDone && ++p.block < step.blocks.count) return false;
   head.tracked = p.changed;
+  head.gone = served == Served::kNot;
   std::memcpy(a.flush.data(), &head, sizeof head);
   return true;
 }
@@ -123,6 +159,10 @@ bool Mover::take_news(Actor& a, const Step& step) {
   const auto* news =
       self.news().find(step.node, step.blocks, static_cast<std::uint32_t>(step.value));
   if (news == nullptr) return false;
+  if (news->gone) {
+    a.strand.result = protocol::kNewsGone;
+    return true;
+  }
   for (std::uint64_t i = 0; i < step.blocks.count; ++i)
     std::memcpy(self.aside(i), news->bytes.data() + i * block_bytes_, block_bytes_);
   a.strand.result = news->tracked;
@@ -233,23 +273,51 @@ bool Mover::store_diff(Actor& a, const Step& step) {
 }
 
 void Mover::post(Actor& a, std::uint32_t at, std::uint64_t value, std::uint64_t bytes) {
-  if (a.flush.empty()) wire::put(a.flush, wire::Flush{.waiter = a.id});
-  PostedWord word{a.strand.step().blocks.first, value, at, static_cast<std::uint32_t>(bytes)};
+  const Step& step = a.strand.step();
+  if (a.flush.empty()) wire::put(a.flush, wire::Flush{.waiter = a.id, .origin = a.node});
+  PostedWord word{step.blocks.first, value, at, static_cast<std::uint32_t>(bytes),
+                  static_cast<std::uint32_t>(step.value) - 1};
   wire::put(a.flush, word);
 }
 
-bool Mover::apply_flush(Node& home, protocol::Bytes message, std::uint32_t& at) {
-  if (at == 0) at = sizeof(wire::Flush);
-  for (std::uint32_t left = pieces(); at < message.size() && left > 0; --left) {
-    PostedWord word;
-    std::memcpy(&word, message.data() + at, sizeof word);
-    home.back(word.block);
-    std::byte* to = home.frame(word.block) + word.at;
-    for (std::uint32_t i = 0; i < kWordBytes; ++i)
-      if (word.bytes >> i & 1) to[i] = static_cast<std::byte>(word.value >> (8 * i));
-    at += sizeof word;
+// All words are of one block.
+Mover::Applied Mover::apply_flush(Node& home, protocol::Bytes message, Progress& p) {
+  using enum protocol::FlushAnswer::What;
+  PostedWord posted;
+  wire::Flush head;
+  std::memcpy(&head, message.data(), sizeof head);
+  std::memcpy(&posted, message.data() + sizeof head, sizeof posted);
+  std::uint32_t& word = home.words[posted.block];
+  if (p.part == 0) {
+    ++home.flushing;
+    p.part = 1;
+  } else if (p.part == 1) {
+    p.loaded = word;
+    auto answer = protocol::answer_flush(word, NodeId{head.origin}, NodeId{posted.via});
+    if (answer.what == kPassOn || answer.what == kSendBack) {
+      --home.flushing;
+      return {true, answer.home, answer.what == kPassOn};
+    }
+    p.pending = answer.word;
+    p.part = answer.what == kEndOffer ? 2 : 3;
+    p.at = sizeof head;
+  } else if (p.part == 2) {
+    if (word == static_cast<std::uint32_t>(p.loaded)) word = static_cast<std::uint32_t>(p.pending);
+    p.part = 1;
+  } else {
+    for (std::uint32_t left = pieces(); p.at < message.size() && left > 0; --left) {
+      std::memcpy(&posted, message.data() + p.at, sizeof posted);
+      home.back(posted.block);
+      std::byte* to = home.frame(posted.block) + posted.at;
+      for (std::uint32_t i = 0; i < kWordBytes; ++i)
+        if (posted.bytes >> i & 1) to[i] = static_cast<std::byte>(posted.value >> (8 * i));
+      p.at += sizeof posted;
+    }
+    if (p.at < message.size()) return {};
+    --home.flushing;
+    return {true};
   }
-  return at >= message.size();
+  return {};
 }
 
 void Mover::load_and_compare(Progress& p, const std::byte* block, const std::byte* twin) {
@@ -347,8 +415,18 @@ bool Mover::claim_owner(Actor& a, const Step& step) {
     owner = static_cast<std::uint32_t>(step.value);
     seen = step.value;
   }
-  a.strand.result = seen;
+  a.strand.result = told(step, static_cast<std::uint32_t>(seen));
   return true;
+}
+
+// A directory that is asked by a message tells for how many blocks its answer is true.
+std::uint64_t Mover::told(const Step& step, std::uint32_t owner) const {
+  std::uint64_t alike = 0;
+  std::uint64_t first = step.blocks.first;
+  while (several_hosts_ && first + alike < (first / 64 + 1) * 64 &&
+         nodes_[step.node.value].owners[first + alike] == owner)
+    ++alike;
+  return owner | alike << 32;
 }
 
 void Mover::take_wanted(Actor& a) {
@@ -398,7 +476,7 @@ void Mover::word_step(Actor& a, const Step& step) {
       break;
     }
     case StepKind::kLoadOwner:
-      result = nodes_[step.node.value].owners[block];
+      result = told(step, nodes_[step.node.value].owners[block]);
       break;
     case StepKind::kClearOwner:
       nodes_[a.node].owners[block] = 0;

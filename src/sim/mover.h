@@ -12,6 +12,8 @@ struct PostedWord {
   std::uint64_t value;
   std::uint32_t at;
   std::uint32_t bytes;  // which of it, a bit each
+  std::uint32_t via;    // the home that sends it on, or kNoNode
+  std::uint32_t pad = 0;
 };
 
 // Performs the one-sided steps that touch blocks, views and peers' words, as the machine would:
@@ -24,14 +26,25 @@ class Mover {
   void begin(base::Prng& rng, const Setup& setup);
   // Goes on with the actor's step; true when it is complete and its result is in the strand.
   bool perform(Actor& actor);
-  // Applies a flush message (kPostDiff made it in Actor::flush) at its home, from byte `at` on;
-  // true when all of it is stored.
-  bool apply_flush(Node& home, protocol::Bytes message, std::uint32_t& at);
+  struct Applied {
+    bool done = false;
+    NodeId next = kNoNode;  // who is to apply it instead
+    bool moved = false;     // and the block has moved there
+  };
+  // Goes on with applying a flush message (kPostDiff made it in Actor::flush) at its home.
+  Applied apply_flush(Node& home, protocol::Bytes message, Progress& p);
 
  private:
+  enum class Served : std::uint8_t { kGoesOn, kDone, kNot };
+  struct Reader {
+    NodeId node;
+    bool follows = false;
+    bool may_take = false;
+    bool unasked = false;  // it was promised
+  };
   using Step = protocol::Step;
 
-  bool serve(Progress& p, Node& home, std::uint64_t block, std::byte* to);
+  Served serve(Progress& p, const Reader& reader, Node& home, std::uint64_t block, std::byte* to);
   bool fetch(Actor& a, const Step& step);
   bool send_news(Actor& a, const Step& step);
   bool take_news(Actor& a, const Step& step);
@@ -44,6 +57,7 @@ class Mover {
   void post(Actor& a, std::uint32_t at, std::uint64_t value, std::uint64_t bytes);
   void store_some(Progress& p, std::byte* home);
   bool claim_owner(Actor& a, const Step& step);
+  std::uint64_t told(const Step& step, std::uint32_t owner) const;
   bool whole_range(Actor& a, const Step& step);
   void one_block(Actor& a, const Step& step, std::uint64_t block);
   void scan(Actor& a, std::uint64_t block);
@@ -57,6 +71,7 @@ class Mover {
   std::uint32_t block_bytes_ = 64;
   std::uint32_t fine_ = 30;  // how often a step is cut, of 128
   bool scan_ = true;
+  bool several_hosts_ = false;
   std::uint32_t populate_fails_percent_ = 0;
 };
 

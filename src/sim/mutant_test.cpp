@@ -12,10 +12,12 @@ constexpr std::uint64_t kBudget = 100'000;  // seeds in which every planted faul
 struct Hint {
   std::string_view mutant;
   std::uint64_t seed;
+  std::uint32_t nodes = 0;
 };
-constexpr Hint kHints[] = {{"ReuseEarly", 2301},          {"LookOnceForClaim", 7371},
-                           {"DeparturesUnordered", 1305}, {"BarrierOwnNotices", 671},
-                           {"TrackCopies", 3537},         {"OfferDespiteFlush", 114131}};
+constexpr Hint kHints[] = {
+    {"ReuseEarly", 2301},       {"LookOnceForClaim", 7371}, {"DeparturesUnordered", 1305},
+    {"BarrierOwnNotices", 671}, {"TrackCopies", 3537},      {"OfferDespiteFlush", 114131},
+    {"ReadOnce", 287368},       {"ApplyUncounted", 218770}, {"TrackSaysHere", 220786, 4}};
 
 class MutantTest : public testing::TestWithParam<std::string_view> {};
 
@@ -23,12 +25,16 @@ TEST_P(MutantTest, IsCaught) {
   CampaignOptions options;
   options.mutant = GetParam();
   options.jobs = 2;
-  for (const Hint& hint : kHints)
-    if (hint.mutant == GetParam()) options.seed = hint.seed / 8 * 8;
+  for (const Hint& hint : kHints) {
+    if (hint.mutant != GetParam()) continue;
+    options.seed = hint.seed / 8 * 8;
+    options.shape.nodes = hint.nodes;
+  }
   options.histories = 64;
   CampaignReport report = run_campaign(options);
   if (!report.failed_seed) {
     options.seed = 1;
+    options.shape.nodes = 0;
     options.histories = kBudget;
     report = run_campaign(options);
   }

@@ -26,7 +26,7 @@ struct Setup {
   std::uint32_t hot_after = 255;    // rounds of misses until a copy is renewed
   std::uint32_t most_renewed = 15;  // on end
   std::uint32_t promised = 64;      // departures
-  bool migrate = false;             // on one host alone
+  bool migrate = false;
   std::uint32_t hosts = 1;  // node n is on host n % hosts; memory of other hosts is not reached
   bool scan = true;         // write detection by scan, or by fault
   bool enters_protected = true;  // a block can enter the view protected (always so by scan)

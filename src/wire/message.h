@@ -123,34 +123,40 @@ struct RegionDrop {
   std::uint64_t blocks = 0;
 };
 
-// Asks a home whose memory cannot be reached for `blocks` blocks (1 to 32) from `block` on; renew:
-// to renew copies of them, and the home may promise to send them again.
+// Asks a home whose memory cannot be reached for `blocks` blocks (1 to 16) from `block` on; renew:
+// to renew copies of them, and the home may promise to send them again; how: bits of
+// protocol/served.h.
 struct PageFetch {
   Kind kind = Kind::kPageFetch;
   std::uint8_t blocks = 1;
   std::uint8_t renew = 0;
-  std::uint8_t pad = 0;
+  std::uint8_t how = 0;
   std::uint32_t waiter = 0;
   std::uint64_t block = 0;
 };
 
-// The home's answer; `tracked`: a bit for each block that it tracks; `promised`: 0, or it sends
-// them again (kPageNews) at departures of this number and after. Tail: the blocks' bytes.
+// The home's answer, for the first `blocks` of them; `tracked`: a bit for each block that it
+// tracks; `promised`: 0, or it sends them again (kPageNews) at departures of this number and after;
+// `own`: the reader is their home from now on. No blocks: `promised` is the node to ask, for the
+// first `alike` of them. Tail: the blocks' bytes.
 struct PageData {
   Kind kind = Kind::kPageData;
   std::uint8_t blocks = 1;
-  std::uint8_t pad[2] = {};
+  std::uint8_t own = 0;
+  std::uint8_t alike = 0;
   std::uint32_t waiter = 0;
   std::uint64_t block = 0;
   std::uint32_t tracked = 0;
   std::uint32_t promised = 0;
 };
 
-// What a home promised, at its departure `number`. Tail: the blocks' bytes.
+// What a home promised, at its departure `number`. Tail: the blocks' bytes, unless `gone`: then it
+// has to be asked.
 struct PageNews {
   Kind kind = Kind::kPageNews;
   std::uint8_t blocks = 1;
-  std::uint8_t pad[2] = {};
+  std::uint8_t gone = 0;
+  std::uint8_t pad = 0;
   std::uint32_t number = 0;
   std::uint64_t block = 0;
   std::uint32_t tracked = 0;
@@ -158,17 +164,22 @@ struct PageNews {
 };
 
 // Differences for a home whose memory cannot be reached. Tail: for each block a FlushedBlock and
-// its difference (platform/diff.h), which is a multiple of 8 bytes. Answered by kFlushed once all
-// are applied.
+// its difference (platform/diff.h), which is a multiple of 8 bytes. A home that has moved passes
+// a difference on, in a message of its own. `origin` made it, and is answered by kFlushed once all
+// others are applied: `passed` have been passed on, `was_passed` had been.
 struct Flush {
   Kind kind = Kind::kFlush;
-  std::uint8_t pad[3] = {};
+  std::uint8_t was_passed = 0;
+  std::uint8_t pad[2] = {};
   std::uint32_t waiter = 0;
+  std::uint32_t origin = 0;
+  std::uint32_t passed = 0;
 };
+// `via`: by whose word it comes here, or 0xffffffff.
 struct FlushedBlock {
   std::uint64_t block = 0;
   std::uint32_t diff_bytes = 0;
-  std::uint32_t pad = 0;
+  std::uint32_t via = 0xffffffff;
 };
 
 // Asks the directory node of a block for its owner; where nobody is, `claim` becomes it (owner + 1;
@@ -182,20 +193,21 @@ struct OwnerRequest {
   std::uint32_t pad2 = 0;
 };
 
-// Its answer: owner + 1, or 0.
+// Its answer: owner + 1, or 0; and how many blocks from this one on have the same in this
+// directory.
 struct OwnerReply {
   Kind kind = Kind::kOwnerReply;
   std::uint8_t pad[3] = {};
   std::uint32_t waiter = 0;
   std::uint64_t block = 0;
   std::uint32_t owner = 0;
-  std::uint32_t pad2 = 0;
+  std::uint32_t alike = 0;
 };
 
 static_assert(sizeof(PageFetch) == 16);
 static_assert(sizeof(PageData) == 24);
 static_assert(sizeof(PageNews) == 24);
-static_assert(sizeof(Flush) == 8);
+static_assert(sizeof(Flush) == 16);
 static_assert(sizeof(FlushedBlock) == 16);
 static_assert(sizeof(OwnerRequest) == 24);
 static_assert(sizeof(OwnerReply) == 24);

@@ -131,7 +131,7 @@ std::vector<Input> seeds() {
   wire::put(flush,
             wire::FlushedBlock{.block = 1, .diff_bytes = static_cast<std::uint32_t>(diff.size())});
   flush.insert(flush.end(), diff.begin(), diff.end());
-  message(requests, bytes_of(wire::Flush{}), flush);
+  message(requests, bytes_of(wire::Flush{.origin = 1}), flush);
   return {answers.input(), requests.input()};
 }
 
