@@ -56,22 +56,21 @@ void add_own_variables(HostPlan& plan) {
   }
 }
 
+bool survives(const RunOptions& options) { return options.on_death == "survive"; }
+
 base::Result<> add_settings(const RunOptions& options, HostPlan& plan) {
   if (!options.memory.empty() && !is_size(options.memory)) {
     return base::error("--memory {}: must be a size such as 512M or 4G", options.memory);
   }
   const std::pair<const char*, const std::string&> settings[] = {
-      {"TERRANE_FAULT_SOURCE", options.fault_source},
-      {"TERRANE_MEMORY", options.memory},
-      {"TERRANE_TRANSPORT", options.transport},
-      {"TERRANE_NET", options.net},
-      {"TERRANE_SERVERS", options.servers},
-      {"TERRANE_ON_DEATH", options.on_death},
-      {"TERRANE_CHECK", options.check}};
+      {"TERRANE_FAULT_SOURCE", options.fault_source}, {"TERRANE_MEMORY", options.memory},
+      {"TERRANE_TRANSPORT", options.transport},       {"TERRANE_NET", options.net},
+      {"TERRANE_SERVERS", options.servers},           {"TERRANE_CHECK", options.check}};
   for (const auto& [name, value] : settings) {
     if (!value.empty()) plan.environment.emplace_back(name, value);
   }
   if (options.verbose) plan.environment.emplace_back("TERRANE_VERBOSE", "1");
+  if (survives(options)) plan.environment.emplace_back("TERRANE_ON_DEATH", options.on_death);
   for (const std::string& variable : options.variables) {
     if (auto added = add_variable(variable, plan); !added) return added;
   }
@@ -124,7 +123,7 @@ base::Result<PlannedRun> plan_run(const RunOptions& options, const CommandContex
   plan.program.tag_output = options.tag_output;
   plan.program.bind_to_core = options.bind_to == "core";
   plan.verbose = options.verbose;
-  plan.survive = options.on_death == "survive";
+  plan.survive = survives(options);
   plan.command_line = context.command_line;
   return run;
 }
