@@ -1,6 +1,7 @@
 #include "runtime/shmem/combine.h"
 
 #include <array>
+#include <cstring>
 #include <type_traits>
 
 #include "base/check.h"
@@ -36,7 +37,17 @@ inline __attribute__((always_inline)) void loop(void* out, const void* left, con
   T* into = static_cast<T*>(out);
   const T* a = static_cast<const T*>(left);
   const T* b = static_cast<const T*>(right);
-  for (std::uint64_t i = 0; i < count; ++i) into[i] = apply<op, T>(a[i], b[i]);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if constexpr (alignof(T) <= alignof(std::uint64_t)) {
+      into[i] = apply<op, T>(a[i], b[i]);
+    } else {  // what came in a cell of another member is aligned to 8 bytes alone
+      T pair[2];
+      std::memcpy(&pair[0], a + i, sizeof(T));
+      std::memcpy(&pair[1], b + i, sizeof(T));
+      pair[0] = apply<op, T>(pair[0], pair[1]);
+      std::memcpy(static_cast<void*>(into + i), &pair[0], sizeof(T));
+    }
+  }
 }
 
 template <ReduceOp op, typename T>
