@@ -68,7 +68,8 @@ constexpr char kTwoByTwo[] = "--heartbeat 20 -H h0:2,h1:2";
 
 TEST_F(JobsTest, PagesWorkAcrossTwoHosts) {
   if (!make_hosts({.hosts = 2})) return;
-  for (const char* mode : {"basics", "homes", "tracking", "threads", "touch", "evict", "misuse"}) {
+  for (const char* mode :
+       {"basics", "homes", "writers", "tracking", "threads", "touch", "evict", "misuse"}) {
     expect_good(2, kTwo, mode);
   }
   expect_good(2, kTwo, "crowded", {"TERRANE_MEMORY=24M"});
@@ -76,14 +77,14 @@ TEST_F(JobsTest, PagesWorkAcrossTwoHosts) {
 
 TEST_F(JobsTest, PagesWorkAcrossFourHosts) {
   if (!make_hosts({.hosts = 4})) return;
-  for (const char* mode : {"basics", "homes", "tracking", "touch", "evict"}) {
+  for (const char* mode : {"basics", "homes", "writers", "tracking", "touch", "evict"}) {
     expect_good(4, kFour, mode);
   }
 }
 
 TEST_F(JobsTest, NeighboursOnAHostShareMemoryAndTheOthersSendMessages) {
   if (!make_hosts({.hosts = 2})) return;
-  for (const char* mode : {"basics", "homes", "tracking", "touch", "evict"}) {
+  for (const char* mode : {"basics", "homes", "writers", "tracking", "touch", "evict"}) {
     expect_good(4, kTwoByTwo, mode);
   }
   for (const char* source : {"uffd-sync", "uffd-late", "sigsegv"}) {

@@ -112,6 +112,34 @@ void homes() {
   }
 }
 
+// Node 0 initialises everything, then each node writes its own part round after round: its pages
+// come to it, so that next to nothing is flushed; or, where homes stay, all of it every round.
+void writers() {
+  constexpr std::size_t kPages = 40;
+  constexpr std::uint8_t kRounds = 60;
+  auto node = static_cast<std::size_t>(terrane_node());
+  auto nodes = static_cast<std::size_t>(terrane_nodes());
+  auto* bytes = allocate_all<std::uint8_t>(nodes * kPages * kPage);
+  for (std::size_t p = 0; node == 0 && p < nodes * kPages; ++p) at(bytes, p * kPage) = 0xff;
+  terrane_barrier();
+  auto before = counters();
+  for (std::uint8_t round = 1; round <= kRounds; ++round) {
+    for (std::size_t p = node * kPages; p < (node + 1) * kPages; ++p) at(bytes, p * kPage) = round;
+    terrane_barrier();
+    std::size_t neighbour = (node + 1) % nodes;
+    EXPECT(at(bytes, (neighbour * kPages + round % kPages) * kPage) == round);
+    terrane_barrier();
+  }
+  std::uint64_t flushed = counters().pages_flushed - before.pages_flushed;
+  const char* migrate = std::getenv("TERRANE_MIGRATE");
+  if (migrate != nullptr && *migrate == '0') {
+    EXPECT(flushed == (node == 0 ? 0 : kPages * kRounds));
+  } else {
+    EXPECT(flushed <= kPages * kRounds / 4);
+  }
+  for (std::size_t p = 0; p < nodes * kPages; ++p) EXPECT(at(bytes, p * kPage) == kRounds);
+}
+
 // A copy that nobody writes is fetched twice: as a lease, then to be kept.
 void tracking() {
   auto* bytes = allocate_all<std::uint8_t>(16 * kPage, TERRANE_HOMES_EXPLICIT, 0);
@@ -302,10 +330,10 @@ void deny_userfaultfd() {
 }
 
 const std::map<std::string, void (*)()> kModes = {
-    {"basics", basics},     {"homes", homes},     {"tracking", tracking}, {"threads", threads},
-    {"touch", touch},       {"evict", evict},     {"large", large},       {"misuse", misuse},
-    {"mismatch", mismatch}, {"foreign", foreign}, {"freed", freed},       {"exhausted", exhausted},
-    {"crowded", crowded},   {"nothing", [] {}},   {"denied", basics},
+    {"basics", basics},       {"writers", writers},   {"homes", homes},     {"tracking", tracking},
+    {"threads", threads},     {"touch", touch},       {"evict", evict},     {"large", large},
+    {"misuse", misuse},       {"mismatch", mismatch}, {"foreign", foreign}, {"freed", freed},
+    {"exhausted", exhausted}, {"crowded", crowded},   {"nothing", [] {}},   {"denied", basics},
 };
 
 }  // namespace

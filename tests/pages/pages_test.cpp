@@ -49,13 +49,17 @@ TEST_P(PagesTest, AnyNodeAllocatesWritesAndFrees) {
   for (int nodes : {1, 2, 4, 8}) expect_good(nodes, "basics", environment());
 }
 TEST_P(PagesTest, HomesFollowThePolicy) { expect_good(3, "homes", environment()); }
+TEST_P(PagesTest, HomesFollowTheirWriters) {
+  for (int nodes : {2, 4}) expect_good(nodes, "writers", environment());
+  expect_good(3, "writers", environment({"TERRANE_MIGRATE=0"}));
+}
 TEST_P(PagesTest, CopiesThatNobodyWritesAreKept) { expect_good(2, "tracking", environment()); }
 TEST_P(PagesTest, SeveralThreadsOfANodeShareLocksAndBarriers) {
   expect_good(3, "threads", environment());
 }
 TEST_P(PagesTest, TouchedPagesServeSystemCalls) { expect_good(2, "touch", environment()); }
 TEST(PagesByMessagesTest, NothingNeedsAPeersMemory) {
-  for (const char* mode : {"basics", "homes", "tracking", "threads", "touch", "evict"})
+  for (const char* mode : {"basics", "homes", "writers", "tracking", "threads", "touch", "evict"})
     expect_good(3, mode, {"TERRANE_ONE_SIDED=0"});
 }
 TEST_P(PagesTest, EvictionLosesNothing) { expect_good(2, "evict", environment()); }
