@@ -6,13 +6,6 @@
 namespace terrane::cluster_test {
 namespace {
 
-int count(const std::string& text, const std::string& part) {
-  int found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-    ++found;
-  return found;
-}
-
 Outcome run_chunks(const std::string& options, const std::string& mode,
                    std::vector<std::string> environment = {}) {
   std::string line = std::string(kTerrane) + " run " + options + " " + CHUNKS_PROGRAM + " " + mode;

@@ -353,19 +353,24 @@ void death() {
     fill(scope, whole(scope) + 1);
     release(scope);
   }
-  meet("written");
   terrane_scope scope;
   if (dies) {
     scope = open(pushed, TERRANE_CHUNK_WRITE);
     fill(scope, 1);
     release(scope);
+  } else {
+    EXPECT_OK(terrane_chunk_take(pushed, TERRANE_FOREVER, &scope));
+    EXPECT(whole(scope) == 1);
+    release(scope);
+  }
+  meet("written");
+  if (dies) {
     for (terrane_chunk both : {chunk, pushed}) {
       scope = open(both, TERRANE_CHUNK_READ_WRITE);
       fill(scope, 99);
       static_cast<std::uint64_t*>(scope.data)[7] = 98;
     }
     create("dying", 8);
-    ::usleep(200'000);
     std::_Exit(3);
   }
   terrane_chunk dying;
@@ -379,11 +384,9 @@ void death() {
   EXPECT(whole(scope) >= left);
   fill(scope, whole(scope) + 1);
   release(scope);
-  EXPECT_OK(terrane_chunk_take(pushed, TERRANE_FOREVER, &scope));
-  EXPECT(whole(scope) == 1);
-  release(scope);
-  scope = open(pushed, TERRANE_CHUNK_WRITE);
-  fill(scope, 2);
+  scope = open(pushed, TERRANE_CHUNK_READ_WRITE);
+  EXPECT(whole(scope) >= 1 && whole(scope) <= static_cast<std::uint64_t>(nodes()));
+  fill(scope, whole(scope) + 1);
   release(scope);
 }
 
@@ -403,11 +406,14 @@ void server_death() {
     release(scope);
   }
   meet("read");
+  // It goes when nobody waits for it any more; the others go on at once, whether they know or not.
+  terrane_chunk seen;
   if (self() == 0) {
-    ::usleep(100'000);
+    for (int n = 1; n < nodes(); ++n)
+      EXPECT_OK(terrane_chunk_find(("seen " + std::to_string(n)).c_str(), TERRANE_FOREVER, &seen));
     std::_Exit(3);
   }
-  ::usleep(600'000);
+  create("seen " + std::to_string(self()), 8);
   for (terrane_chunk chunk : chunks) {
     terrane_scope scope = open(chunk, TERRANE_CHUNK_READ_WRITE);
     EXPECT(whole(scope) >= static_cast<std::uint64_t>(nodes()));

@@ -76,6 +76,12 @@ bool is_alive(const std::string& pid) {
 const char* const kTerrane = TERRANE_BINARY;
 const char* const kNodeProgram = NODE_BINARY;
 
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
 bool is_root() { return ::geteuid() == 0; }
 
 Launched::Launched(std::vector<std::string> command, Options options) : mark_(new_mark()) {

@@ -55,6 +55,8 @@ class Launched {
 };
 
 bool is_root();
+// How often `part` stands in the text.
+int count(const std::string& text, const std::string& part);
 
 // terrane run [options] -- node_program [actions], each a string of words.
 std::vector<std::string> run_nodes(const std::string& options, const std::string& actions);

@@ -4,24 +4,14 @@
 namespace terrane::test_hosts {
 namespace {
 
-int count(const std::string& text, const std::string& part) {
-  int found = 0;
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
-
 class ChunksHostsTest : public OnHosts {
  protected:
-  Outcome run_chunks(const std::string& options, const std::string& mode) const {
-    std::string line = std::string(cluster_test::kTerrane) + " run --heartbeat 20 " + options + " ";
-    Outcome outcome = launch(0, cluster_test::words(line + CHUNKS_PROGRAM " " + mode)).finish();
-    EXPECT_FALSE(outcome.timed_out) << mode << " hangs";
-    return outcome;
+  Outcome run_chunks(const std::string& options, const std::string& mode) {
+    return job("--heartbeat 20 " + options, std::string(CHUNKS_PROGRAM) + " " + mode);
   }
-  void expect_good(int nodes, const std::string& options, const std::string& mode) const {
-    Outcome outcome = run_chunks(options, mode);
-    EXPECT_EQ(outcome.exit_code, 0) << mode << ": " << outcome.err;
-    EXPECT_EQ(count(outcome.out, "good"), nodes) << mode << ": " << outcome.out << outcome.err;
+  void expect_good(int nodes, const std::string& options, const std::string& mode) {
+    OnHosts::expect_good(nodes, "--heartbeat 20 " + options,
+                         std::string(CHUNKS_PROGRAM) + " " + mode);
   }
 };
 

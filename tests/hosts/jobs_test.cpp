@@ -11,35 +11,12 @@
 namespace terrane::test_hosts {
 namespace {
 
-int count(const std::string& text, const std::string& part) {
-  int found = 0;
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
-
 class JobsTest : public OnHosts {
  protected:
-  Launched start(const std::string& options, const std::string& program,
-                 std::vector<std::string> environment = {}) const {
-    std::string line = std::string(cluster_test::kTerrane) + " run " + options + " " + program;
-    return launch(0, cluster_test::words(line), std::move(environment));
-  }
-
-  Outcome job(const std::string& options, const std::string& program,
-              std::vector<std::string> environment = {}) {
-    Launched launched = start(options, program, std::move(environment));
-    Outcome outcome = launched.finish();
-    EXPECT_FALSE(outcome.timed_out) << options << " " << program;
-    expect_empty_hosts();
-    return outcome;
-  }
-
-  // A node of ours says "good", and nobody says anything else that counts.
   void expect_good(int nodes, const std::string& options, const std::string& mode,
                    std::vector<std::string> environment = {}) {
-    Outcome outcome = job(options, std::string(PAGES_PROGRAM) + " " + mode, std::move(environment));
-    EXPECT_EQ(outcome.exit_code, 0) << mode << ": " << outcome.err;
-    EXPECT_EQ(count(outcome.out, "good"), nodes) << mode << ": " << outcome.out << outcome.err;
+    OnHosts::expect_good(nodes, options, std::string(PAGES_PROGRAM) + " " + mode,
+                         std::move(environment));
   }
 
   void expect_sentence(const Outcome& outcome, std::vector<std::string> parts) {
@@ -47,17 +24,6 @@ class JobsTest : public OnHosts {
     EXPECT_EQ(count(outcome.err, "\n"), 1) << outcome.err;
     for (const std::string& part : parts)
       EXPECT_EQ(count(outcome.err, part) > 0, true) << part << ": " << outcome.err;
-  }
-
-  void expect_empty_hosts() {
-    for (int tries = 0; tries < 5000; ++tries) {
-      std::size_t left = 0;
-      for (std::uint32_t host = 0; host < hosts().count(); ++host)
-        left += hosts().processes(host).size();
-      if (left == 0) return;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    ADD_FAILURE() << "processes are left on the hosts";
   }
 };
 

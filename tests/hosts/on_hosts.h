@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,7 @@
 
 namespace terrane::test_hosts {
 
+using cluster_test::count;
 using cluster_test::Launched;
 using cluster_test::Outcome;
 
@@ -56,6 +59,38 @@ class OnHosts : public testing::Test {
   }
   Outcome shell(std::uint32_t host, const std::string& script) const {
     return run(host, {"sh", "-c", script});
+  }
+
+  // `terrane run OPTIONS PROGRAM` on the first host.
+  Launched start(const std::string& options, const std::string& program,
+                 std::vector<std::string> environment = {}) const {
+    std::string line = std::string(cluster_test::kTerrane) + " run " + options + " " + program;
+    return launch(0, cluster_test::words(line), std::move(environment));
+  }
+  Outcome job(const std::string& options, const std::string& program,
+              std::vector<std::string> environment = {}) {
+    Launched launched = start(options, program, std::move(environment));
+    Outcome outcome = launched.finish();
+    EXPECT_FALSE(outcome.timed_out) << options << " " << program << " hangs";
+    expect_empty_hosts();
+    return outcome;
+  }
+  // Every node says "good".
+  void expect_good(int nodes, const std::string& options, const std::string& program,
+                   std::vector<std::string> environment = {}) {
+    Outcome outcome = job(options, program, std::move(environment));
+    EXPECT_EQ(outcome.exit_code, 0) << program << ": " << outcome.err;
+    EXPECT_EQ(count(outcome.out, "good"), nodes) << program << ": " << outcome.out << outcome.err;
+  }
+  void expect_empty_hosts() {
+    for (int tries = 0; tries < 5000; ++tries) {
+      std::size_t left = 0;
+      for (std::uint32_t host = 0; host < hosts().count(); ++host)
+        left += hosts().processes(host).size();
+      if (left == 0) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    ADD_FAILURE() << "processes are left on the hosts";
   }
 
  private:

@@ -4,26 +4,15 @@
 namespace terrane::test_hosts {
 namespace {
 
-int count(const std::string& text, const std::string& part) {
-  int found = 0;
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
-
 class ShmemHostsTest : public OnHosts {
  protected:
-  Outcome run_pes(const std::string& places, const std::string& program) const {
-    std::string line = std::string(cluster_test::kTerrane) + " run --heartbeat 20 -H " + places;
-    Outcome outcome = launch(0, cluster_test::words(line + " " + program)).finish();
-    EXPECT_FALSE(outcome.timed_out) << program << " hangs";
-    return outcome;
+  Outcome run_pes(const std::string& places, const std::string& program) {
+    return job("--heartbeat 20 -H " + places, program);
   }
-  void expect_good(int pes, const std::string& places, const std::string& program) const {
-    Outcome outcome = run_pes(places, program);
-    EXPECT_EQ(outcome.exit_code, 0) << program << ": " << outcome.err;
-    EXPECT_EQ(count(outcome.out, "good"), pes) << program << ": " << outcome.out << outcome.err;
+  void expect_good(int pes, const std::string& places, const std::string& program) {
+    OnHosts::expect_good(pes, "--heartbeat 20 -H " + places, program);
   }
-  void expect_sentence(const std::string& program, int code, const std::string& part) const {
+  void expect_sentence(const std::string& program, int code, const std::string& part) {
     Outcome outcome = run_pes("h0,h1", program);
     EXPECT_EQ(outcome.exit_code, code) << outcome.err;
     EXPECT_EQ(count(outcome.err, "\n"), part.empty() ? 0 : 1) << outcome.err;

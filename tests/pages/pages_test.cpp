@@ -10,13 +10,6 @@
 namespace terrane::cluster_test {
 namespace {
 
-int count(const std::string& text, const std::string& part) {
-  int found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-    ++found;
-  return found;
-}
-
 Outcome run_pages(int nodes, const std::string& mode, std::vector<std::string> environment = {},
                   std::function<void()> before_exec = {}) {
   Launched::Options options;

@@ -7,13 +7,6 @@
 // How the tests of this folder run their program.
 namespace terrane::cluster_test {
 
-inline int count(const std::string& text, const std::string& part) {
-  int found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-    ++found;
-  return found;
-}
-
 inline Outcome run_pes(int pes, const std::string& mode,
                        std::vector<std::string> environment = {}) {
   Launched::Options options;

@@ -93,43 +93,45 @@ Outcome Meetings::wait_for(Count& count, std::string_view what, std::uint64_t ta
   return {};
 }
 
-Outcome Meetings::barrier(std::string_view name, std::uint32_t count, std::int64_t timeout_ns) {
+// Changes the words under a scope that writes; what `function` leaves is known here at once.
+template <typename Function>
+Outcome Meetings::change(std::string_view kind, std::string_view name, Count*& count,
+                         Function function) {
   if (Outcome good = check_name(name); !good.ok()) return good;
-  if (count == 0) return {Status::kInvalid, fmt::format("barrier '{}' of 0 threads", name)};
-  std::uint64_t deadline_ns = deadline_of(timeout_ns);
-  Count* known = nullptr;
-  Outcome outcome = count_of(fmt::format("{}{}", kBarrier, name), known);
+  Outcome outcome = count_of(fmt::format("{}{}", kind, name), count);
   OpenScope scope;
-  if (outcome.ok()) outcome = node_.open(known->chunk, Mode::kReadWrite, kForever, scope);
+  if (outcome.ok()) outcome = node_.open(count->chunk, Mode::kReadWrite, kForever, scope);
   if (!outcome.ok()) return outcome;
   Words words;
   std::memcpy(&words, scope.data, sizeof words);
-  bool agrees = words.parties == 0 || words.parties == count;
-  std::uint64_t target = (words.count / count + 1) * count;
-  Words next{agrees ? words.count + 1 : words.count, agrees ? count : words.parties};
-  std::memcpy(scope.data, &next, sizeof next);
+  function(words);
+  std::memcpy(scope.data, &words, sizeof words);
   node_.release(scope.scope);
-  if (!agrees)
-    return {Status::kMismatch, fmt::format("barrier '{}' is one of {} threads, not of {}", name,
-                                           words.parties, count)};
-  learn(*known, next.count);
+  learn(*count, words.count);
+  return {};
+}
+
+Outcome Meetings::barrier(std::string_view name, std::uint32_t count, std::int64_t timeout_ns) {
+  if (count == 0) return {Status::kInvalid, fmt::format("barrier '{}' of 0 threads", name)};
+  std::uint64_t deadline_ns = deadline_of(timeout_ns);
+  Count* known = nullptr;
+  std::uint64_t parties = 0, target = 0;
+  Outcome outcome = change(kBarrier, name, known, [&](Words& words) {
+    if (words.parties == 0) words.parties = count;
+    parties = words.parties;
+    target = (words.count / count + 1) * count;
+    if (parties == count) ++words.count;
+  });
+  if (!outcome.ok()) return outcome;
+  if (parties != count)
+    return {Status::kMismatch,
+            fmt::format("barrier '{}' is one of {} threads, not of {}", name, parties, count)};
   return wait_for(*known, fmt::format("barrier '{}'", name), target, deadline_ns);
 }
 
 Outcome Meetings::signal(std::string_view name, std::uint64_t& now) {
-  if (Outcome good = check_name(name); !good.ok()) return good;
   Count* known = nullptr;
-  Outcome outcome = count_of(fmt::format("{}{}", kSignal, name), known);
-  OpenScope scope;
-  if (outcome.ok()) outcome = node_.open(known->chunk, Mode::kReadWrite, kForever, scope);
-  if (!outcome.ok()) return outcome;
-  Words words;
-  std::memcpy(&words, scope.data, sizeof words);
-  now = ++words.count;
-  std::memcpy(scope.data, &words, sizeof words);
-  node_.release(scope.scope);
-  learn(*known, now);
-  return {};
+  return change(kSignal, name, known, [&](Words& words) { now = ++words.count; });
 }
 
 Outcome Meetings::await(std::string_view name, std::uint64_t count, std::int64_t timeout_ns,

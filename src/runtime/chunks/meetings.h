@@ -43,6 +43,8 @@ class Meetings {
   };
 
   Outcome count_of(const std::string& name, Count*& count);
+  template <typename Function>
+  Outcome change(std::string_view kind, std::string_view name, Count*& count, Function function);
   Outcome wait_for(Count& count, std::string_view what, std::uint64_t target,
                    std::uint64_t deadline_ns);
   static void learn(Count& count, std::uint64_t seen);
