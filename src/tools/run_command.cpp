@@ -128,6 +128,10 @@ void add_node_options(CLI::App& run_app, RunOptions& options) {
   run_app.add_option("--net", options.net, "Network interfaces between hosts: eth0,... or auto")
       ->type_name("NAMES");
   run_app
+      .add_option("--topology", options.topology,
+                  "The job's TOML file: nodes, hosts, servers, memory; options here go before it")
+      ->type_name("FILE");
+  run_app
       .add_option("--servers", options.servers,
                   "Homes of chunks: how many, or which nodes (0,4); default: one on each host")
       ->type_name("NODES");

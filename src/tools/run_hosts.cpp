@@ -46,6 +46,7 @@ base::Result<std::vector<HostSlots>> read_host_file(const std::string& path) {
 // With both, -H chooses among the file's hosts.
 base::Result<Wanted> wanted_hosts(const RunOptions& options) {
   Wanted wanted;
+  if (!options.topology_hosts.empty()) return Wanted{options.topology_hosts, options.topology};
   if (!options.host_file.empty()) {
     auto hosts = read_host_file(options.host_file);
     if (!hosts) return hosts.error();

@@ -14,6 +14,7 @@
 #include "tools/launch/limits.h"
 #include "tools/run_debug.h"
 #include "tools/run_hosts.h"
+#include "tools/run_topology.h"
 
 namespace terrane::tools {
 namespace {
@@ -98,7 +99,8 @@ base::Result<> enter_folder(const RunOptions& options, HostPlan& plan) {
     return base::error("--wdir {}: {}", options.folder, std::strerror(errno));
   }
   char path[PATH_MAX];
-  if (plan.map.names.size() > 1 || options.engine != "auto" || !options.hosts.empty()) {
+  if (plan.map.names.size() > 1 || options.engine != "auto" || !options.hosts.empty() ||
+      !options.topology_hosts.empty()) {
     if (::getcwd(path, sizeof path)) plan.folder = path;
   }
   return {};
@@ -106,10 +108,17 @@ base::Result<> enter_folder(const RunOptions& options, HostPlan& plan) {
 
 }  // namespace
 
-base::Result<PlannedRun> plan_run(const RunOptions& options, const CommandContext& context) {
+base::Result<PlannedRun> plan_run(RunOptions options, const CommandContext& context) {
   PlannedRun run;
   JobPlan& plan = run.plan;
+  auto topology = take_topology(options);
+  if (!topology) return topology.error();
   if (auto chosen = choose_hosts(options, run); !chosen) return chosen.error();
+  if (options.servers.empty()) {
+    auto servers = servers_of(topology.value(), plan.program.map);
+    if (!servers) return servers.error();
+    options.servers = servers.value();
+  }
   if (auto added = add_times(options, plan); !added) return added.error();
   if (plan.engine != StartEngine::kLocal) add_own_variables(plan.program);
   if (auto added = plan_debugging(options, plan); !added) return added.error();

@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "tools/commands.h"
+#include "tools/launch/host_list.h"
 #include "tools/launch/plan.h"
 
 namespace terrane::tools {
@@ -13,8 +14,10 @@ namespace terrane::tools {
 struct RunOptions {
   std::string nodes;  // empty: one, or all slots of the hosts
   std::vector<std::string> variables;
-  std::string folder, timeout, bind_to = "none", heartbeat = "1", on_death = "end";
+  std::string folder, timeout, bind_to = "none", heartbeat = "1", on_death;
   std::string hosts, host_file, map_by = "slot", engine = "auto", rsh, prefix, start_timeout = "30";
+  std::string topology;  // the name of a file that stands for options which are not given
+  std::vector<HostSlots> topology_hosts;
   std::string fault_source, memory, transport, net, servers, check, debug;
   bool tag_output = false;
   bool verbose = false;
@@ -28,6 +31,6 @@ struct PlannedRun {
 
 // Checks the options and makes the plan of them. Changes into --wdir. The error is of the command
 // line; a program that is not found is not among them.
-base::Result<PlannedRun> plan_run(const RunOptions& options, const CommandContext& context);
+base::Result<PlannedRun> plan_run(RunOptions options, const CommandContext& context);
 
 }  // namespace terrane::tools

@@ -1,5 +1,9 @@
 // The chunks interface on real processes: what works, and what bad input is told.
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
 
 #include "../cluster/launched.h"
 
@@ -77,6 +81,61 @@ TEST(ChunksBadInputTest, ServersThatCannotBeAreTold) {
     EXPECT_NE(outcome.exit_code, 0);
     EXPECT_NE(outcome.err.find("TERRANE_SERVERS"), std::string::npos) << outcome.err;
   }
+}
+
+// A file of the job, as long as this object lives.
+class TopologyFile {
+ public:
+  explicit TopologyFile(const std::string& text)
+      : path_(testing::TempDir() + "topology_" + std::to_string(::getpid()) + ".toml") {
+    std::ofstream(path_) << text;
+  }
+  ~TopologyFile() { std::remove(path_.c_str()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+Outcome run_topology(const std::string& text, const std::string& rest) {
+  TopologyFile file(text);
+  return Launched(words(std::string(kTerrane) + " run --topology " + file.path() + " " + rest))
+      .finish();
+}
+
+TEST(ChunksTopologyTest, AFileSaysWhatTheJobIs) {
+  const char* text = "nodes = 4\nmemory = \"300M\"\n[servers]\nnodes = [1, 3]\n";
+  Outcome outcome = run_topology(text, CHUNKS_PROGRAM " scopes");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(count(outcome.out, "good"), 4) << outcome.err;
+  EXPECT_EQ(run_topology(text, "printenv TERRANE_SERVERS TERRANE_MEMORY").out.find("1,3\n300M\n"),
+            0u);
+  outcome = run_topology("nodes = 3\n[servers]\nper_host = 2", "printenv TERRANE_SERVERS");
+  EXPECT_EQ(outcome.out, "0,1\n0,1\n0,1\n");
+}
+TEST(ChunksTopologyTest, TheCommandLineGoesBeforeTheFile) {
+  Outcome outcome = run_topology("nodes = 4\nmemory = \"300M\"\n[servers]\nnodes = [3]\n",
+                                 "-n 2 --servers 1 --memory 200M printenv TERRANE_SERVERS "
+                                 "TERRANE_MEMORY");
+  EXPECT_EQ(outcome.out, "1\n200M\n1\n200M\n") << outcome.err;
+}
+TEST(ChunksTopologyTest, AFaultOfTheFileIsToldAndNothingStarts) {
+  for (auto [text, says] : {
+           std::pair{"nodes = 2\n[servers]\nnodes = [0, 2]", ".toml:3:13: there is no node 2"},
+           {"nodes = 2\nservers = 1", ".toml:2:11: servers is a whole number"},
+           {"nodes = 2\n[servers]\nper_host = 1\nhosts = [\"nowhere\"]", ".toml:4:10: the job has"},
+           {"nodes = 4000", ".toml:1:9: -n 4000: at most"},
+           {"nodes", ".toml:1:"},
+       }) {
+    Outcome outcome = run_topology(text, "echo started");
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
+    EXPECT_NE(outcome.err.find(says), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  }
+  Outcome outcome = run(" --topology /nonexistent.toml", "");
+  EXPECT_NE(outcome.err.find("--topology /nonexistent.toml: No such file"), std::string::npos);
+  outcome = run(" --topology /tmp", "");
+  EXPECT_NE(outcome.err.find("is a folder"), std::string::npos) << outcome.err;
 }
 
 TEST(ChunksTest, ScopesOfCppEndByThemselves) {

@@ -43,7 +43,8 @@ base::Result<Topology> Topology::parse(std::string_view text,
     return Topology(std::move(servers), nodes);
   }
   std::vector<NodeId> servers;
-  for (std::size_t at = 0; at <= text.size();) {
+  bool alone = text.find(',') == text.size() - 1;  // "4,": this node, not so many
+  for (std::size_t at = 0; at < text.size() + (alone ? 0 : 1);) {
     std::size_t end = std::min(text.find(',', at), text.size());
     std::uint32_t node = 0;
     std::string_view one = text.substr(at, end - at);

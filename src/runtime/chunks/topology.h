@@ -17,7 +17,7 @@ using protocol::chunks::View;
 class Topology {
  public:
   // `text`: empty: the first node of each host; "3": so many nodes, from all hosts in turn;
-  // "0,4,5": these. `hosts`: of each node.
+  // "0,4,5": these; "4,": this one. `hosts`: of each node.
   static base::Result<Topology> parse(std::string_view text, std::span<const std::uint32_t> hosts);
 
   View first_view() const;

@@ -19,6 +19,7 @@ TEST(ChunkTopologyTest, ServersAreSpreadOverHosts) {
   EXPECT_EQ(servers_of("1"), "0");
   EXPECT_EQ(servers_of("4"), "0,3,5,1");
   EXPECT_EQ(servers_of("5,2"), "5,2");
+  EXPECT_EQ(servers_of("4,"), "4");
 }
 
 TEST(ChunkTopologyTest, WhatIsWrongIsTold) {
@@ -28,7 +29,8 @@ TEST(ChunkTopologyTest, WhatIsWrongIsTold) {
                             {"1,1", "twice"},
                             {"1,,2", "'' is no node"},
                             {"two", "'two'"},
-                            {"1,", "'' is no node"},
+                            {"1,2,", "'' is no node"},
+                            {",", "'' is no node"},
                             {"-1", "'-1'"}})
     EXPECT_NE(servers_of(text).find(part), std::string::npos) << servers_of(text);
 }

@@ -9,15 +9,10 @@ namespace {
 
 constexpr std::uint32_t kMaxSlots = 1024;
 
-// Letters, digits and what else stands in names and addresses of hosts: nothing that a shell or an
-// option reader would take for its own.
-bool is_host_name(std::string_view name) {
-  bool plain = std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '-' || c == '_' || c == ':' || c == '@';
-  });
-  return plain && !name.empty() && name.size() <= bootstrap::kMaxHostName && name[0] != '-' &&
-         name[0] != ':';
+// Nothing that a shell or an option reader would take for its own.
+bool is_plain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+         c == '-' || c == '_' || c == ':' || c == '@';
 }
 
 bool parse_slots(std::string_view text, std::uint32_t& slots) {
@@ -76,6 +71,11 @@ base::Result<> read_line(const std::string& line, std::vector<HostSlots>& hosts)
 }
 
 }  // namespace
+
+bool is_host_name(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), is_plain) && !name.empty() &&
+         name.size() <= bootstrap::kMaxHostName && name[0] != '-' && name[0] != ':';
+}
 
 base::Result<std::vector<HostSlots>> parse_host_list(std::string_view text) {
   std::vector<HostSlots> hosts;

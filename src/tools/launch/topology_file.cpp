@@ -1,0 +1,291 @@
+#include "tools/launch/topology_file.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "tools/launch/limits.h"
+
+// The header alone, so that `terrane` asks nothing more of the hosts that it runs on.
+#define TOML_HEADER_ONLY 1
+#define TOML_EXCEPTIONS 0
+#include <toml++/toml.h>
+
+namespace terrane::tools {
+namespace {
+
+constexpr std::uint32_t kMostSlots = 1024;
+
+const char* kind_of(const toml::node& node) {
+  switch (node.type()) {
+    case toml::node_type::string:
+      return "a text";
+    case toml::node_type::integer:
+      return "a whole number";
+    case toml::node_type::floating_point:
+      return "a number with a fraction";
+    case toml::node_type::boolean:
+      return "true or false";
+    case toml::node_type::array:
+      return "a list";
+    case toml::node_type::table:
+      return "a table";
+    default:
+      return "a date or a time";
+  }
+}
+
+// Reads one file; the first fault ends it.
+class Reader {
+ public:
+  explicit Reader(const std::string& file) : file_(file) { topology_.file = file; }
+
+  base::Result<TopologyFile> read(const toml::table& all) {
+    bool good =
+        keys_are_known(all, "the file", {"nodes", "memory", "on_death", "hosts", "servers"}) &&
+        number(all, "nodes", 1, bootstrap::kMaxJobNodes, topology_.nodes) && memory(all) &&
+        on_death(all) && hosts(all) && servers(all);
+    if (!good) return fault_;
+    return std::move(topology_);
+  }
+
+  template <typename... Args>
+  bool fail(const toml::source_region& at, fmt::format_string<Args...> format, Args&&... args) {
+    fault_ = {where(at) + ": " + fmt::format(format, std::forward<Args>(args)...)};
+    return false;
+  }
+  const base::Error& fault() const { return fault_; }
+
+ private:
+  std::string where(const toml::source_region& at) const {
+    return fmt::format("{}:{}:{}", file_, at.begin.line, at.begin.column);
+  }
+
+  bool keys_are_known(const toml::table& table, const char* name,
+                      std::initializer_list<std::string_view> known) {
+    for (const auto& [key, node] : table) {
+      if (std::find(known.begin(), known.end(), key.str()) != known.end()) continue;
+      std::string all;
+      for (std::string_view one : known) all += fmt::format("{}{}", all.empty() ? "" : ", ", one);
+      return fail(key.source(), "{} has no key '{}'; it has {}", name, key.str(), all);
+    }
+    return true;
+  }
+
+  bool number(const toml::node& node, std::string_view name, std::uint32_t least,
+              std::uint32_t most, TopologyFile::Said<std::uint32_t>& said) {
+    if (!node.is_integer())
+      return fail(node.source(), "{} is {}; it must be a whole number from {} to {}", name,
+                  kind_of(node), least, most);
+    std::int64_t value = node.as_integer()->get();
+    if (value < least || value > most)
+      return fail(node.source(), "{} = {}: it must be from {} to {}", name, value, least, most);
+    said = {static_cast<std::uint32_t>(value), where(node.source())};
+    return true;
+  }
+  bool number(const toml::table& table, std::string_view name, std::uint32_t least,
+              std::uint32_t most, std::optional<TopologyFile::Said<std::uint32_t>>& said) {
+    const toml::node* node = table.get(name);
+    return node == nullptr || number(*node, name, least, most, said.emplace());
+  }
+
+  bool text(const toml::node& node, std::string_view name, const char* example,
+            TopologyFile::Said<std::string>& said) {
+    if (!node.is_string())
+      return fail(node.source(), "{} is {}; it must be a text, such as {}", name, kind_of(node),
+                  example);
+    said = {node.as_string()->get(), where(node.source())};
+    return true;
+  }
+
+  bool memory(const toml::table& all) {
+    const toml::node* node = all.get("memory");
+    if (node == nullptr) return true;
+    if (!text(*node, "memory", "\"4G\"", topology_.memory.emplace())) return false;
+    return is_size(topology_.memory->value) ||
+           fail(node->source(), "memory = \"{}\": it must be a size such as \"512M\" or \"4G\"",
+                topology_.memory->value);
+  }
+
+  bool on_death(const toml::table& all) {
+    const toml::node* node = all.get("on_death");
+    if (node == nullptr) return true;
+    if (!text(*node, "on_death", "\"survive\"", topology_.on_death.emplace())) return false;
+    const std::string& value = topology_.on_death->value;
+    return value == "end" || value == "survive" ||
+           fail(node->source(), "on_death = \"{}\": it must be \"end\" or \"survive\"", value);
+  }
+
+  bool hosts(const toml::table& all) {
+    const toml::node* node = all.get("hosts");
+    if (node == nullptr) return true;
+    const toml::array* list = node->as_array();
+    if (list == nullptr || list->empty())
+      return fail(node->source(), "hosts is {}; it must be tables, each begun by [[hosts]]",
+                  list != nullptr ? "an empty list" : kind_of(*node));
+    for (const toml::node& one : *list)
+      if (!host(one)) return false;
+    return true;
+  }
+
+  bool host(const toml::node& node) {
+    const toml::table* table = node.as_table();
+    if (table == nullptr)
+      return fail(node.source(), "a host is {}; it must be a table, begun by [[hosts]]",
+                  kind_of(node));
+    if (!keys_are_known(*table, "a host", {"name", "slots"})) return false;
+    const toml::node* name = table->get("name");
+    if (name == nullptr) return fail(table->source(), "a host has no name; give it: name = \"a\"");
+    TopologyFile::Said<std::string> said;
+    if (!text(*name, "name", "\"a\"", said)) return false;
+    std::optional<TopologyFile::Said<std::uint32_t>> slots;
+    if (!number(*table, "slots", 1, kMostSlots, slots)) return false;
+    if (!is_host_name(said.value))
+      return fail(name->source(), "\"{}\" is not the name of a host", said.value);
+    for (const HostSlots& other : topology_.hosts)
+      if (other.name == said.value)
+        return fail(name->source(), "host \"{}\" is named twice; give it all its slots once",
+                    said.value);
+    topology_.hosts.push_back({said.value, slots ? slots->value : 1});
+    return true;
+  }
+
+  bool servers(const toml::table& all) {
+    const toml::node* node = all.get("servers");
+    if (node == nullptr) return true;
+    const toml::table* table = node->as_table();
+    if (table == nullptr)
+      return fail(node->source(),
+                  "servers is {}; it must be a table, begun by [servers], with one of count, nodes "
+                  "and per_host",
+                  kind_of(*node));
+    if (!keys_are_known(*table, "[servers]", {"count", "nodes", "per_host", "hosts"})) return false;
+    const toml::node* chosen = nullptr;
+    for (std::string_view key : {"count", "nodes", "per_host"}) {
+      const toml::node* one = table->get(key);
+      if (one != nullptr && chosen != nullptr)
+        return fail(one->source(), "[servers] has two of count, nodes and per_host; leave one");
+      if (one != nullptr) chosen = one;
+    }
+    if (chosen == nullptr)
+      return fail(
+          table->source(),
+          "[servers] has none of count, nodes and per_host; give one, such as per_host = 1");
+    return number(*table, "count", 1, bootstrap::kMaxJobNodes, topology_.server_count) &&
+           number(*table, "per_host", 1, kMostSlots, topology_.servers_per_host) &&
+           server_nodes(*table) && server_hosts(*table);
+  }
+
+  bool server_nodes(const toml::table& table) {
+    const toml::node* node = table.get("nodes");
+    if (node == nullptr) return true;
+    const toml::array* list = node->as_array();
+    if (list == nullptr || list->empty())
+      return fail(node->source(), "nodes is {}; it must be a list of nodes, such as [0, 4]",
+                  list != nullptr ? "an empty list" : kind_of(*node));
+    for (const toml::node& one : *list) {
+      TopologyFile::Said<std::uint32_t> said;
+      if (!number(one, "a server's node", 0, bootstrap::kMaxJobNodes - 1, said)) return false;
+      for (const auto& other : topology_.server_nodes)
+        if (other.value == said.value)
+          return fail(one.source(), "node {} is named twice", said.value);
+      topology_.server_nodes.push_back(said);
+    }
+    return true;
+  }
+
+  bool server_hosts(const toml::table& table) {
+    const toml::node* node = table.get("hosts");
+    if (node == nullptr) return true;
+    if (!topology_.servers_per_host)
+      return fail(node->source(), "[servers] has hosts without per_host; add per_host = 1");
+    const toml::array* list = node->as_array();
+    if (list == nullptr || list->empty())
+      return fail(node->source(), "hosts is {}; it must be a list of names, such as [\"a\", \"b\"]",
+                  list != nullptr ? "an empty list" : kind_of(*node));
+    for (const toml::node& one : *list) {
+      TopologyFile::Said<std::string> said;
+      if (!text(one, "a server's host", "\"a\"", said)) return false;
+      for (const auto& other : topology_.server_hosts)
+        if (other.value == said.value)
+          return fail(one.source(), "host \"{}\" is named twice", said.value);
+      topology_.server_hosts.push_back(said);
+    }
+    return true;
+  }
+
+  std::string file_;
+  TopologyFile topology_;
+  base::Error fault_;
+};
+
+// The first so many nodes of each host that is asked for.
+base::Result<std::vector<std::uint32_t>> first_of_hosts(const TopologyFile& topology,
+                                                        const bootstrap::JobMap& map) {
+  const auto& each = *topology.servers_per_host;
+  auto index = [&](const std::string& name) {
+    return static_cast<std::uint32_t>(std::find(map.names.begin(), map.names.end(), name) -
+                                      map.names.begin());
+  };
+  std::vector<std::uint32_t> hosts;
+  for (const auto& said : topology.server_hosts) {
+    if (index(said.value) == map.names.size())
+      return base::error("{}: the job has no node on host \"{}\"; its hosts are {}", said.where,
+                         said.value, fmt::join(map.names, ", "));
+    hosts.push_back(index(said.value));
+  }
+  for (std::uint32_t h = 0; topology.server_hosts.empty() && h < map.names.size(); ++h)
+    hosts.push_back(h);
+  std::vector<std::uint32_t> servers;
+  for (std::uint32_t host : hosts) {
+    if (map.nodes_on(host) < each.value)
+      return base::error("{}: per_host = {}, but host \"{}\" has {} of the job's {} nodes",
+                         each.where, each.value, map.names[host], map.nodes_on(host), map.nodes());
+    std::uint32_t left = each.value;
+    for (std::uint32_t node = 0; node < map.nodes() && left > 0; ++node) {
+      if (map.host_of[node] != host) continue;
+      servers.push_back(node);
+      --left;
+    }
+  }
+  return servers;
+}
+
+}  // namespace
+
+base::Result<TopologyFile> parse_topology(std::string_view text, const std::string& file) {
+  Reader reader(file);
+  toml::parse_result parsed = toml::parse(text, file);
+  if (!parsed) {
+    reader.fail(parsed.error().source(), "{}", parsed.error().description());
+    return reader.fault();
+  }
+  return reader.read(parsed.table());
+}
+
+base::Result<std::string> servers_of(const TopologyFile& topology, const bootstrap::JobMap& map) {
+  if (topology.server_count) {
+    if (topology.server_count->value > map.nodes())
+      return base::error("{}: count = {}: the job has {} nodes, all of which may be servers",
+                         topology.server_count->where, topology.server_count->value, map.nodes());
+    return std::to_string(topology.server_count->value);
+  }
+  std::vector<std::uint32_t> nodes;
+  for (const auto& said : topology.server_nodes) {
+    if (said.value >= map.nodes())
+      return base::error("{}: there is no node {}: the job has {} nodes, from 0 to {}", said.where,
+                         said.value, map.nodes(), map.nodes() - 1);
+    nodes.push_back(said.value);
+  }
+  if (topology.servers_per_host) {
+    auto first = first_of_hosts(topology, map);
+    if (!first) return first.error();
+    nodes = std::move(first).value();
+  }
+  // A single number would be a count.
+  std::string list = fmt::format("{}", fmt::join(nodes, ","));
+  return nodes.size() == 1 ? list + "," : list;
+}
+
+}  // namespace terrane::tools

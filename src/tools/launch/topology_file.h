@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "bootstrap/job_map.h"
+#include "tools/launch/host_list.h"
+
+namespace terrane::tools {
+
+// A job as its TOML file describes it: where nodes run, and which of them are servers of chunks.
+// What it does not say is left to the command line and the defaults.
+struct TopologyFile {
+  // A value and where it stands, "FILE:LINE:COLUMN".
+  template <typename T>
+  struct Said {
+    T value{};
+    std::string where;
+  };
+
+  std::string file;
+  std::optional<Said<std::uint32_t>> nodes;
+  std::optional<Said<std::string>> memory, on_death;
+  std::vector<HostSlots> hosts;
+
+  // Of [servers]; one of the first three at most.
+  std::optional<Said<std::uint32_t>> server_count, servers_per_host;
+  std::vector<Said<std::uint32_t>> server_nodes;
+  std::vector<Said<std::string>> server_hosts;  // with servers_per_host; none: all
+};
+
+// Reads the text of such a file (docs/chunks.md describes it). The error names file, line and
+// column, what is wrong there and what would be right. A key that is not known is an error.
+base::Result<TopologyFile> parse_topology(std::string_view text, const std::string& file);
+
+// The nodes that are servers in a job of this map, in the form of --servers; empty: the file does
+// not say. The error is one of the file, as above.
+base::Result<std::string> servers_of(const TopologyFile& topology, const bootstrap::JobMap& map);
+
+}  // namespace terrane::tools

@@ -1,0 +1,45 @@
+#include "tools/run_topology.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "tools/launch/limits.h"
+
+namespace terrane::tools {
+namespace {
+
+base::Result<> take_nodes(const TopologyFile& topology, RunOptions& options) {
+  if (!topology.nodes || !options.nodes.empty()) return {};
+  options.nodes = std::to_string(topology.nodes->value);
+  bool several =
+      !options.hosts.empty() || !options.host_file.empty() || !options.topology_hosts.empty();
+  if (several) return {};
+  auto nodes = parse_nodes(options.nodes, node_limit());
+  if (!nodes) return base::error("{}: {}", topology.nodes->where, nodes.error().message);
+  return {};
+}
+
+}  // namespace
+
+base::Result<TopologyFile> take_topology(RunOptions& options) {
+  if (options.topology.empty()) return TopologyFile();
+  std::error_code none;
+  if (std::filesystem::is_directory(options.topology, none))
+    return base::error("--topology {}: is a folder; name a file", options.topology);
+  std::ifstream file(options.topology);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) return base::error("--topology {}: {}", options.topology, std::strerror(errno));
+  auto topology = parse_topology(text, options.topology);
+  if (!topology) return topology;
+  const TopologyFile& said = topology.value();
+  if (options.hosts.empty() && options.host_file.empty()) options.topology_hosts = said.hosts;
+  if (options.memory.empty() && said.memory) options.memory = said.memory->value;
+  if (options.on_death.empty() && said.on_death) options.on_death = said.on_death->value;
+  if (auto taken = take_nodes(said, options); !taken) return taken.error();
+  return topology;
+}
+
+}  // namespace terrane::tools

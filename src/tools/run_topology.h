@@ -1,0 +1,12 @@
+#pragma once
+
+#include "tools/launch/topology_file.h"
+#include "tools/run_options.h"
+
+namespace terrane::tools {
+
+// Reads the file of --topology, where one is named, and lets what it says stand for the options
+// that were not given; all but the servers, which depend on where the nodes go.
+base::Result<TopologyFile> take_topology(RunOptions& options);
+
+}  // namespace terrane::tools
