@@ -72,6 +72,44 @@ TERRANE_API int terrane_barrier(void) TERRANE_NOEXCEPT;
  * may differ. Any 32-bit number names a barrier; terrane_barrier() is barrier 0 with one thread. */
 TERRANE_API int terrane_barrier_threads(uint32_t barrier, uint32_t threads_here) TERRANE_NOEXCEPT;
 
+/* Counters, flags, semaphores and conditions, each kind with 32-bit numbers of its own; all of them
+ * begin at zero, need no creation, and serve any thread of any node. What was written before a
+ * change is seen by whoever waited for that change (for a condition: under its lock). */
+
+typedef enum terrane_counter_op {
+  TERRANE_COUNTER_ADD = 0, /* wraps around */
+  TERRANE_COUNTER_SET = 1,
+  TERRANE_COUNTER_AND = 2,
+  TERRANE_COUNTER_OR = 3,
+  TERRANE_COUNTER_XOR = 4,
+  TERRANE_COUNTER_MIN = 5,
+  TERRANE_COUNTER_MAX = 6
+} terrane_counter_op;
+/* Changes a counter as one step; what it was goes to `before`, unless that is NULL. */
+TERRANE_API int terrane_counter_fetch(uint32_t counter, terrane_counter_op op, int64_t operand,
+                                      int64_t* before) TERRANE_NOEXCEPT;
+/* Waits until the counter has been `at_least` that. */
+TERRANE_API int terrane_counter_wait(uint32_t counter, int64_t at_least) TERRANE_NOEXCEPT;
+
+/* A flag stays set until it is cleared; all who wait for it go on. */
+TERRANE_API int terrane_flag_set(uint32_t flag) TERRANE_NOEXCEPT;
+TERRANE_API int terrane_flag_clear(uint32_t flag) TERRANE_NOEXCEPT;
+TERRANE_API int terrane_flag_wait(uint32_t flag) TERRANE_NOEXCEPT;
+
+/* Adds units to a semaphore; each lets one waiter go on, in the order in which they came. */
+TERRANE_API int terrane_semaphore_post(uint32_t semaphore, uint32_t units) TERRANE_NOEXCEPT;
+TERRANE_API int terrane_semaphore_wait(uint32_t semaphore) TERRANE_NOEXCEPT;
+/* Takes a unit if there is one; else TERRANE_EBUSY. */
+TERRANE_API int terrane_semaphore_try(uint32_t semaphore) TERRANE_NOEXCEPT;
+
+/* Gives `lock`, which this thread holds, back, waits for a signal that comes after that, and takes
+ * the lock again. No wait ends without a signal; yet look at what you wait for again, since others
+ * may have had the lock in between. */
+TERRANE_API int terrane_condition_wait(uint32_t condition, uint32_t lock) TERRANE_NOEXCEPT;
+/* Lets one waiter go on, the one that came first, or all of them; none: nothing happens. */
+TERRANE_API int terrane_condition_signal(uint32_t condition) TERRANE_NOEXCEPT;
+TERRANE_API int terrane_condition_broadcast(uint32_t condition) TERRANE_NOEXCEPT;
+
 #define TERRANE_READ 1
 #define TERRANE_WRITE 2
 /* Makes [address, address + bytes) present here: to fetch it before it is needed, or for a system

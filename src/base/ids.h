@@ -19,7 +19,7 @@ struct Id {
 using NodeId = Id<struct NodeTag, std::uint32_t>;  // a process of the job, 0 .. nodes-1
 using BlockId =
     Id<struct BlockTag, std::uint64_t>;  // a coherence unit, counted from the space's start
-using LockId = Id<struct LockTag, std::uint32_t>;
+using LockId = Id<struct LockTag, std::uint64_t>;  // below 2^32 the program's locks, then counts
 using BarrierId = Id<struct BarrierTag, std::uint32_t>;
 using RegionId = Id<struct RegionTag, std::uint32_t>;  // an allocation
 

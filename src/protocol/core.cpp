@@ -8,6 +8,7 @@ Core::Core(const CoreConfig& config)
     : config_(config),
       log_(config.nodes, config.max_log_ranges),
       locks_(config.self, config.nodes, log_, outbox_),
+      counts_(config.self, locks_, outbox_),
       barriers_(config.self, config.nodes, config.barrier_arity, log_, outbox_),
       regions_(config.self, config.nodes, config.blocks, outbox_) {}
 
@@ -18,6 +19,12 @@ void Core::step(const Event& event, Effects& out) {
           [&](const LockAcquire& e) { locks_.acquire(e.lock, e.waiter); },
           [&](const LockHandOff& e) { locks_.hand_off(e.lock, e.waiter); },
           [&](const LockRelease& e) { locks_.release(e.lock, e.waiter); },
+          [&](const LockHeld& e) {
+            outbox_.resume_plain(e.waiter, locks_.holds(e.lock, e.waiter));
+          },
+          [&](const CountChange& e) { counts_.change(e.count, e.op, e.operand, e.waiter); },
+          [&](const CountAwait& e) { counts_.await(e.count, e.until, e.waiter); },
+          [&](const CountSleep& e) { counts_.sleep(e.waiter); },
           [&](const BarrierEnter& e) { barriers_.enter(e.barrier, e.threads_here, e.waiter); },
           [&](const BarrierArrive& e) { barriers_.arrive(e.barrier, e.waiter); },
           [&](const BarrierLeave& e) { barriers_.leave(e.barrier); },
@@ -51,6 +58,9 @@ void Core::received(const Received& event) {
       break;
     case wire::Kind::kLockGrant:
       good = locks_.received_grant(message, config_.blocks);
+      break;
+    case wire::Kind::kCountWake:
+      good = counts_.received(message);
       break;
     case wire::Kind::kBarrierArrive:
       good = barriers_.received(event.from, message, false, config_.blocks);

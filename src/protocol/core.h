@@ -1,6 +1,7 @@
 #pragma once
 
 #include "protocol/barrier_tree.h"
+#include "protocol/counts.h"
 #include "protocol/effects.h"
 #include "protocol/interval_log.h"
 #include "protocol/lock_manager.h"
@@ -42,6 +43,7 @@ class Core {
   Outbox outbox_;
   IntervalLog log_;
   LockManager locks_;
+  Counts counts_;
   BarrierTree barriers_;
   RegionTable regions_;
 };

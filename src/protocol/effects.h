@@ -37,6 +37,37 @@ struct LockRelease {
   LockId lock;
   WaiterId waiter;
 };  // after the flush
+struct LockHeld {
+  LockId lock;
+  WaiterId waiter;
+};  // resumed at once: 1 when this waiter holds it
+enum class CountOp : std::uint8_t {
+  kAdd,
+  kSet,
+  kAnd,
+  kOr,
+  kXor,
+  kMin,
+  kMax,
+  kTicket,        // the next ticket, which is the result
+  kTicketIfFree,  // only if the count has reached it; else the result is 0
+  kSignal,        // the count goes up by one, if there is a ticket that it has not reached
+  kSignalAll,     // ... up to the last ticket
+};
+struct CountChange {
+  LockId count;
+  CountOp op;
+  std::int64_t operand;
+  WaiterId waiter;
+};  // by the holder of its token. Resumed at once: what the count was, or as the operation says
+struct CountAwait {
+  LockId count;
+  std::int64_t until;
+  WaiterId waiter;
+};  // by the holder. Resumed at once: 1 when the count has reached it; 0: a CountSleep must come
+struct CountSleep {
+  WaiterId waiter;
+};  // resumed when the count has reached it
 struct BarrierEnter {
   BarrierId barrier;
   std::uint32_t threads_here;
@@ -86,9 +117,10 @@ struct Received {
   Bytes message;
 };
 
-using Event = std::variant<LockAcquire, LockHandOff, LockRelease, BarrierEnter, BarrierArrive,
-                           BarrierLeave, CloseInterval, Learn, RegionAllocate, RegionFind,
-                           RegionExtent, RegionFree, RegionDropped, Received>;
+using Event =
+    std::variant<LockAcquire, LockHandOff, LockRelease, LockHeld, CountChange, CountAwait,
+                 CountSleep, BarrierEnter, BarrierArrive, BarrierLeave, CloseInterval, Learn,
+                 RegionAllocate, RegionFind, RegionExtent, RegionFree, RegionDropped, Received>;
 
 // kRemote: the payload is the grant's notice set. kHeldAlready: by this very waiter; nothing was
 // done.

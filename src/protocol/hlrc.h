@@ -66,6 +66,17 @@ class Hlrc {
   // False: this very thread holds the lock already.
   Task<bool> lock(Strand& s, LockId lock);
   Task<LockResult> unlock(Strand& s, LockId lock);
+  // Counts (lock_manager.h): a release, then the change; what the count was. `op`: up to kMax.
+  Task<std::uint64_t> change_count(Strand& s, LockId count, CountOp op, std::int64_t operand);
+  // Until the count has reached `until`; an acquire of what happened before the change that did it.
+  Task<bool> await_count(Strand& s, LockId count, std::int64_t until);
+  // A unit of a semaphore, which change_count(kAdd) posts; in the order of calls. waits: until
+  // there is one; else false if there is none.
+  Task<bool> take_unit(Strand& s, LockId semaphore, bool waits);
+  // Gives `lock` back, waits for a signal of the condition that comes afterwards, and takes the
+  // lock again.
+  Task<LockResult> wait_condition(Strand& s, LockId condition, LockId lock);
+  Task<bool> signal_condition(Strand& s, LockId condition, bool all);
   Task<bool> barrier(Strand& s, BarrierId barrier, std::uint32_t threads_here);
   // The barrier after which this node leaves the job: what it wrote is home, and all are here. The
   // copies are of no use any more; nobody may be asked for anything afterwards.
@@ -155,6 +166,11 @@ class Hlrc {
   Task<bool> finish_invalid(Strand& s, BlockRange run, bool punch);
   Task<bool> may_be_dirty(Strand& s, std::uint64_t block, BlockState state);
   Task<bool> drop_run(Strand& s, BlockRange run);
+
+  // counts.cpp
+  Task<bool> give_back(Strand& s, LockId count);
+  Task<bool> sleep(Strand& s);
+  Task<bool> sleep_and_acquire(Strand& s, LockId count);
 
   // renew.cpp
   void note_miss(std::uint64_t block);

@@ -1,5 +1,7 @@
 #include "protocol/lock_manager.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace terrane::protocol {
@@ -55,7 +57,7 @@ void LockManager::request(LockId id, Lock& lock) {
     return;
   }
   auto& out = outbox_.begin();
-  wire::put(out, wire::LockRequest{.lock = id.value, .requester = self_.value});
+  wire::put(out, wire::LockRequest{.requester = self_.value, .lock = id.value});
   put_bytes(out, bytes_of(log_.timestamp()));
   outbox_.send(manager(id));
 }
@@ -72,7 +74,7 @@ void LockManager::queue_behind_tail(LockId id, NodeId requester, Bytes timestamp
   auto& out = outbox_.begin();
   wire::put(out,
             wire::LockRequest{
-                .kind = wire::Kind::kLockForward, .lock = id.value, .requester = requester.value});
+                .kind = wire::Kind::kLockForward, .requester = requester.value, .lock = id.value});
   put_bytes(out, timestamp);
   outbox_.send(tail);
 }
@@ -93,7 +95,16 @@ void LockManager::grant(LockId id, Lock& lock, NodeId to, const VectorTimestamp&
   lock.token = false;
   lock.successor = kNoNode;
   auto& out = outbox_.begin();
-  wire::put(out, wire::LockGrant{.lock = id.value});
+  Count& count = lock.count;
+  if (mutant(Mutant::kGrantForgetsCount)) count.value = count.tickets = 0;
+  if (mutant(Mutant::kGrantForgetsSleepers)) count.sleepers.clear();
+  if (!count.sleepers.empty()) mark(Mark::kCountTravels);
+  wire::put(out, wire::LockGrant{.sleepers = static_cast<std::uint32_t>(count.sleepers.size()),
+                                 .lock = id.value,
+                                 .value = count.value,
+                                 .tickets = count.tickets});
+  put_bytes(out, std::as_bytes(std::span(count.sleepers)));
+  count.sleepers.clear();
   if (mutant(Mutant::kForgetOthersNotices)) {
     log_.write_entry(self_.value, since[self_.value], out);
   } else if (!mutant(Mutant::kGrantWithoutNotices)) {
@@ -105,12 +116,11 @@ void LockManager::grant(LockId id, Lock& lock, NodeId to, const VectorTimestamp&
 // Between two threads of a node no data has to move, so the release is left to the last of them. A
 // successor elsewhere comes first.
 void LockManager::hand_off(LockId id, WaiterId waiter) {
-  auto at = locks_.find(id.value);
-  if (at == locks_.end() || !at->second.held || at->second.holder != waiter) {
+  if (!holds(id, waiter)) {
     outbox_.resume_plain(waiter, static_cast<std::uint64_t>(HandOff::kNotHeld));
     return;
   }
-  Lock& lock = at->second;
+  Lock& lock = find(id);
   if (mutant(Mutant::kHandoffAcrossNodes) && lock.successor != kNoNode) {
     release(id, waiter);
     outbox_.resume_plain(waiter, static_cast<std::uint64_t>(HandOff::kHandedOver));
@@ -169,10 +179,12 @@ bool LockManager::received_request(NodeId from, Bytes message, bool is_forward) 
 
 bool LockManager::received_grant(Bytes message, std::uint64_t blocks) {
   wire::LockGrant grant;
-  if (!wire::take(message, grant) || !log_.believable(message, self_, blocks)) return false;
+  if (!wire::take(message, grant)) return false;
   auto at = locks_.find(grant.lock);
   if (at == locks_.end() || !at->second.requested || at->second.waiters.empty()) return false;
   Lock& lock = at->second;
+  if (!take_count(message, grant, lock.count) || !log_.believable(message, self_, blocks))
+    return false;
   lock.token = true;
   lock.requested = false;
   lock.held = true;
@@ -181,6 +193,28 @@ bool LockManager::received_grant(Bytes message, std::uint64_t blocks) {
   put_bytes(outbox_.begin(), message);
   outbox_.resume(lock.holder, static_cast<std::uint64_t>(Acquired::kRemote));
   return true;
+}
+
+bool LockManager::take_count(Bytes& message, const wire::LockGrant& grant, Count& count) const {
+  std::size_t bytes = std::size_t{grant.sleepers} * sizeof(wire::Sleeper);
+  if (message.size() < bytes) return false;
+  count.value = grant.value;
+  count.tickets = grant.tickets;
+  count.sleepers.resize(grant.sleepers);
+  if (bytes > 0) std::memcpy(count.sleepers.data(), message.data(), bytes);
+  message = message.subspan(bytes);
+  return std::all_of(count.sleepers.begin(), count.sleepers.end(),
+                     [&](const wire::Sleeper& sleeper) { return sleeper.node < nodes_; });
+}
+
+Count& LockManager::count(LockId id, WaiterId waiter) {
+  TERRANE_CHECK(holds(id, waiter), "a count belongs to who holds its token");
+  return locks_.find(id.value)->second.count;
+}
+
+bool LockManager::holds(LockId id, WaiterId waiter) const {
+  auto at = locks_.find(id.value);
+  return at != locks_.end() && at->second.held && at->second.holder == waiter;
 }
 
 bool LockManager::has_token(LockId id) const {

@@ -9,6 +9,16 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
+// A number that travels with a token, and who sleeps until it is large enough, first come first.
+// Counters and flags use the value alone. A semaphore's value is the units that were ever posted,
+// and its tickets those that were asked for: a ticket is good once the value has reached it. So is
+// a condition's, whose value counts the tickets that were signalled.
+struct Count {
+  std::int64_t value = 0;
+  std::int64_t tickets = 0;
+  std::vector<wire::Sleeper> sleepers;
+};
+
 // A node's part in the job's locks. A lock is a token; its manager (lock modulo nodes) remembers
 // the last node that asked and forwards the next request to it, so requests form a queue through
 // the nodes (TreadMarks, section 3.3) and a grant is one message from holder to successor. Threads
@@ -22,6 +32,9 @@ class LockManager {
   void acquire(LockId lock, WaiterId waiter);
   void hand_off(LockId lock, WaiterId waiter);
   void release(LockId lock, WaiterId waiter);
+  // Of a token that this waiter holds.
+  Count& count(LockId lock, WaiterId waiter);
+  bool holds(LockId lock, WaiterId waiter) const;
   // From the network; false: malformed.
   bool received_request(NodeId from, Bytes message, bool forwarded);
   bool received_grant(Bytes message, std::uint64_t blocks);
@@ -41,20 +54,24 @@ class LockManager {
     NodeId tail = kNoNode;  // at the manager: the last node that asked
     VectorTimestamp successor_timestamp;
     std::vector<WaiterId> waiters;  // of this node: few
+    Count count;                    // while the token is here
   };
 
   Lock& find(LockId lock);
-  NodeId manager(LockId lock) const { return NodeId{lock.value % nodes_}; }
+  NodeId manager(LockId lock) const {
+    return NodeId{static_cast<std::uint32_t>(lock.value % nodes_)};
+  }
   void request(LockId id, Lock& lock);
   void queue_behind_tail(LockId id, NodeId requester, Bytes timestamp);
   void forwarded(LockId id, NodeId requester, Bytes timestamp);
   void grant(LockId id, Lock& lock, NodeId to, const VectorTimestamp& since);
+  bool take_count(Bytes& message, const wire::LockGrant& grant, Count& count) const;
 
   NodeId self_;
   std::uint32_t nodes_;
   const IntervalLog& log_;
   Outbox& outbox_;
-  std::unordered_map<std::uint32_t, Lock> locks_;
+  std::unordered_map<std::uint64_t, Lock> locks_;
   VectorTimestamp scratch_;
 };
 

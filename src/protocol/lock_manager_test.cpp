@@ -113,12 +113,12 @@ TEST(LockManagerTest, NoNodeIsOvertakenMoreThanNodesMinusOneTimes) {
 TEST(LockManagerTest, MalformedRequestsAreRefused) {
   TestJob job(3);
   std::vector<std::byte> bytes;
-  wire::put(bytes, wire::LockRequest{.lock = 0, .requester = 9});
+  wire::put(bytes, wire::LockRequest{.requester = 9});
   bytes.resize(bytes.size() + 12);
   job.step(0, Received{NodeId{1}, bytes});
   EXPECT_EQ(job.malformed, 1) << "no such requester";
   bytes.clear();
-  wire::put(bytes, wire::LockRequest{.lock = 0, .requester = 1});
+  wire::put(bytes, wire::LockRequest{.requester = 1});
   bytes.resize(bytes.size() + 8);
   job.step(0, Received{NodeId{1}, bytes});
   EXPECT_EQ(job.malformed, 2) << "a timestamp of two nodes";
@@ -132,7 +132,7 @@ TEST(LockManagerTest, ARequestForAnotherNodeIsRefused) {
   TestJob job(3);
   const auto send = [&](wire::Kind kind, std::uint32_t requester, std::uint32_t to) {
     std::vector<std::byte> bytes;
-    wire::put(bytes, wire::LockRequest{.kind = kind, .lock = 0, .requester = requester});
+    wire::put(bytes, wire::LockRequest{.kind = kind, .requester = requester});
     bytes.resize(bytes.size() + 12);
     job.step(to, Received{NodeId{1}, bytes});
   };

@@ -97,12 +97,19 @@ void Node::account(ThreadContext& context, Counter Counters::*waiting, std::uint
   context.waited_ns = 0;
 }
 
-Outcome Node::lock(LockId lock) {
+// An operation of the calling thread that may wait for others; start(strand) makes it.
+template <typename Start>
+auto Node::synchronise(Start start) {
   ThreadContext& context = threads_.current();
   std::uint64_t from = platform::now_ns();
-  bool taken = engine_->run(context, hlrc_->lock(context.strand, lock));
-  context.counters.lock_acquires.add(1);
+  auto result = engine_->run(context, start(context.strand));
   account(context, &Counters::lock_ns, from);
+  return result;
+}
+
+Outcome Node::lock(LockId lock) {
+  bool taken = synchronise([&](protocol::Strand& s) { return hlrc_->lock(s, lock); });
+  threads_.current().counters.lock_acquires.add(1);
   if (!taken) {
     return {
         Status::kInvalid,
@@ -112,12 +119,44 @@ Outcome Node::lock(LockId lock) {
 }
 
 Outcome Node::unlock(LockId lock) {
-  ThreadContext& context = threads_.current();
-  std::uint64_t from = platform::now_ns();
-  auto result = engine_->run(context, hlrc_->unlock(context.strand, lock));
-  account(context, &Counters::lock_ns, from);
+  auto result = synchronise([&](protocol::Strand& s) { return hlrc_->unlock(s, lock); });
   if (result == protocol::LockResult::kNotHeld)
     return {Status::kNotHeld, fmt::format("lock {} is not held by this thread", lock.value)};
+  return {};
+}
+
+Outcome Node::change_count(LockId count, protocol::CountOp op, std::int64_t operand,
+                           std::int64_t* before) {
+  std::uint64_t was =
+      synchronise([&](protocol::Strand& s) { return hlrc_->change_count(s, count, op, operand); });
+  if (before != nullptr) *before = static_cast<std::int64_t>(was);
+  return {};
+}
+
+Outcome Node::await_count(LockId count, std::int64_t at_least) {
+  synchronise([&](protocol::Strand& s) { return hlrc_->await_count(s, count, at_least); });
+  return {};
+}
+
+Outcome Node::take_unit(LockId semaphore, bool waits) {
+  bool taken =
+      synchronise([&](protocol::Strand& s) { return hlrc_->take_unit(s, semaphore, waits); });
+  if (taken) return {};
+  return {Status::kBusy, "the semaphore has no unit"};
+}
+
+Outcome Node::wait_condition(LockId condition, LockId lock) {
+  auto result =
+      synchronise([&](protocol::Strand& s) { return hlrc_->wait_condition(s, condition, lock); });
+  if (result == protocol::LockResult::kNotHeld)
+    return {Status::kNotHeld, fmt::format("lock {}, with which a condition is waited for, is not "
+                                          "held by this thread",
+                                          lock.value)};
+  return {};
+}
+
+Outcome Node::signal_condition(LockId condition, bool all) {
+  synchronise([&](protocol::Strand& s) { return hlrc_->signal_condition(s, condition, all); });
   return {};
 }
 

@@ -17,6 +17,12 @@ struct Allocation {
 
 struct Totals;
 
+// What a token is for: the program's locks and each kind of count have numbers of their own.
+enum class CountKind : std::uint64_t { kCounter = 1, kFlag, kSemaphore, kCondition };
+constexpr LockId count_id(CountKind kind, std::uint32_t number) {
+  return LockId{static_cast<std::uint64_t>(kind) << 32 | number};
+}
+
 // One process's place in a job: everything between the C interface and the layers below. Owns them
 // all. Every method may be called by any thread at any time.
 class Node {
@@ -35,6 +41,13 @@ class Node {
   Outcome free(void* address);
   Outcome lock(LockId lock);
   Outcome unlock(LockId lock);
+  // Counts, by the numbers of their tokens (CountKind).
+  Outcome change_count(LockId count, protocol::CountOp op, std::int64_t operand,
+                       std::int64_t* before = nullptr);
+  Outcome await_count(LockId count, std::int64_t at_least);
+  Outcome take_unit(LockId semaphore, bool waits);
+  Outcome wait_condition(LockId condition, LockId lock);
+  Outcome signal_condition(LockId condition, bool all);
   Outcome barrier(BarrierId barrier, std::uint32_t threads_here);
   Outcome touch(const void* address, std::uint64_t bytes, bool write);
   Outcome evict(const void* address, std::uint64_t bytes);
@@ -54,6 +67,8 @@ class Node {
   [[noreturn]] void out_of_memory(std::uint64_t offset);
   Outcome check_range(const void* address, std::uint64_t bytes, const char* what,
                       protocol::BlockRange& blocks);
+  template <typename Start>
+  auto synchronise(Start start);
   void account(ThreadContext& context, Counter Counters::*waiting, std::uint64_t from_ns);
 
   // Bottom-up: destroyed top-down.

@@ -39,6 +39,8 @@ struct Actor {
         return std::get<2>(operation).done();
       case 3:
         return std::get<3>(operation).done();
+      case 4:
+        return std::get<4>(operation).done();
       default:
         return true;
     }
@@ -72,7 +74,7 @@ struct Actor {
   protocol::Drop drop{};         // a handler's
   protocol::Strand strand;
   std::variant<std::monostate, protocol::Task<bool>, protocol::Task<protocol::FaultResult>,
-               protocol::Task<protocol::LockResult>>
+               protocol::Task<protocol::LockResult>, protocol::Task<std::uint64_t>>
       operation;
 };
 

@@ -40,7 +40,6 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
     if (phase == phases_) fill_up(phase);
     barrier(phase);
   }
-  epilogue(phases_ + 1);
   base::Prng aside = rng;  // so that a seed's schedule is the same on any number of hosts
   std::uint32_t nodes = out.setup.nodes;
   std::uint32_t drawn = aside.chance(50) ? 1 : aside.chance(50) ? nodes : 2 + aside.below(nodes);
@@ -51,6 +50,7 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   bool by_fault = !out.setup.scan && out.setup.enters_protected;
   out.setup.entries_vanish = by_fault && shape.hosts != 1 && aside.chance(30);
   out.setup.migrate = aside.chance(60);
+  epilogue(phases_ + 1 + meetings(aside.next()));
 }
 
 void Generator::draw_setup(const Shape& shape) {

@@ -61,6 +61,13 @@ class Generator {
   void region_changes(std::uint32_t phase);
   void phase_of_thread(std::uint32_t thread, std::uint32_t phase);
   void fill_up(std::uint32_t phase);
+  std::uint32_t meetings(std::uint64_t seed);
+  void meet_by_counter(std::uint32_t meeting, std::uint32_t phase);
+  void meet_by_semaphore(std::uint32_t meeting, std::uint32_t phase);
+  void exclude_by_semaphore(std::uint32_t meeting, std::uint32_t phase);
+  void meet_by_condition(std::uint32_t meeting, std::uint32_t phase);
+  void write_some(std::uint32_t thread, std::uint32_t phase, const Slots& slots);
+  void read_some(std::uint32_t thread, std::uint32_t phase, const Slots& slots);
   void section(std::uint32_t thread, std::uint32_t phase, std::uint32_t lock);
   void access(std::uint32_t thread, std::uint32_t phase, const Slot& slot, bool store);
   void racy_access(std::uint32_t thread, std::uint32_t phase);

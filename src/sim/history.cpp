@@ -46,6 +46,7 @@ void History::begin(const Program& program, std::uint64_t seed) {
   region_stands_.assign(program.regions.size(), false);
   for (std::uint32_t& holder : holder_) holder = kNobody;
   for (Progress& progress : flushed_) progress = {};
+  for (bool& ready : ready_) ready = false;
   draw_mood(rng_);
   running_ = program.threads();
   for (std::uint32_t t = 0; t < running_; ++t) {

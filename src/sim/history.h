@@ -75,6 +75,7 @@ class History {
   // program_ops.cpp: what a thread of the program does
   void begin_op(Actor& actor);
   void begin_sync(Actor& actor, const Op& op);
+  void begin_count(Actor& actor, const Op& op);
   void access(Actor& actor, const Op& op);
   void start_fault(Actor& actor, std::uint64_t block, protocol::Access wanted);
   void host_call(Actor& actor, const Op& op);
@@ -82,6 +83,8 @@ class History {
   void finish_operation(Actor& actor);
   void finish_fault(Actor& actor);
   void finish_sync(Actor& actor, const Op& op);
+  void take_lock(Actor& actor, std::uint32_t lock);
+  void leave_lock(Actor& actor, std::uint32_t lock);
   const Op& op_of(const Actor& actor) const;
   std::uint32_t threads_at(std::uint32_t node) const { return threads_at_[node]; }
   std::uint32_t entrants(const Op& op) const;
@@ -109,6 +112,7 @@ class History {
   std::vector<std::uint64_t> region_first_;  // kNoRegion: not allocated yet
   std::vector<bool> region_stands_;          // allocated, and not freed
   std::uint32_t holder_[kMaxLocks];
+  bool ready_[kMaxCounts] = {};  // what threads wait for with a condition; under its lock
   std::uint32_t focus_ = 0;  // kinds of steps, a bit each, after which threads sleep (Mood::kFocus)
   std::uint32_t running_ = 0;  // threads that are not done
 

@@ -17,18 +17,20 @@ void History::check_across() const {
 
 // One token a lock, at a node or under way.
 void History::check_locks() const {
-  std::uint32_t tokens[kMaxLocks] = {};
+  constexpr std::uint32_t kAll = kMaxLocks + kMaxCounts;  // counts follow the locks
+  std::uint32_t tokens[kAll] = {};
   network_.each([&](protocol::Bytes message) {
     wire::LockGrant grant;
     if (static_cast<wire::Kind>(message[0]) == wire::Kind::kLockGrant && wire::take(message, grant))
-      ++tokens[grant.lock];
+      ++tokens[grant.lock < kMaxLocks ? grant.lock : grant.lock - count_id(0).value + kMaxLocks];
   });
-  for (std::uint32_t lock = 0; lock < kMaxLocks; ++lock) {
+  for (std::uint32_t lock = 0; lock < kAll; ++lock) {
+    LockId id = lock < kMaxLocks ? LockId{lock} : count_id(lock - kMaxLocks);
     bool used = false;
     for (std::uint32_t n = 0; n < program_->setup.nodes; ++n) {
       const protocol::LockManager& locks = nodes_[n].core().locks();
-      tokens[lock] += locks.has_token(LockId{lock});
-      used |= locks.manages(LockId{lock});
+      tokens[lock] += locks.has_token(id);
+      used |= locks.manages(id);
     }
     if (tokens[lock] != (used ? 1u : 0u))
       violated(Fault::kInvariant, "lock {} has {} tokens", lock, tokens[lock]);

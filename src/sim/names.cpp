@@ -94,6 +94,11 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "LockForwardWaits",
                                        "LockRequestedAgain",
                                        "LockManagerIsTail",
+                                       "CountReached",
+                                       "CountWakesHere",
+                                       "CountWakesElsewhere",
+                                       "CountWokenBeforeSleep",
+                                       "CountTravels",
                                        "BarrierLocalWait",
                                        "BarrierCombines",
                                        "BarrierDeparts",
@@ -174,7 +179,14 @@ constexpr std::string_view kMutants[] = {"None",
                                          "ApplyKeepsOffer",
                                          "ApplyUncounted",
                                          "PassOnUnawaited",
-                                         "NewsOfFormerHome"};
+                                         "NewsOfFormerHome",
+                                         "ChangeBeforeFlush",
+                                         "GrantForgetsCount",
+                                         "GrantForgetsSleepers",
+                                         "EarlyWakeLost",
+                                         "WakeIsEnough",
+                                         "TicketTwice",
+                                         "ConditionUnlocksFirst"};
 constexpr std::string_view kSteps[] = {
     "Pause",      "Wait",       "Wake",       "Call",         "Tell",       "LoadWord",
     "StoreWord",  "SwapWord",   "CountFlush", "LoadFlushing", "SetWanted",  "TakeWanted",
@@ -186,24 +198,27 @@ constexpr std::string_view kFaults[] = {"None",        "WrongValue", "NodesDisag
                                         "BarrierLeak", "Deadlock",   "Endless",       "Invariant",
                                         "Malformed",   "BadAnswer",  "BadStep"};
 constexpr std::string_view kEvents[] = {
-    "lock acquire",  "lock hand-off",  "lock release",   "barrier enter",   "barrier arrive",
-    "barrier leave", "close interval", "learn",          "region allocate", "region find",
-    "region extent", "region free",    "region dropped", "received"};
-constexpr std::string_view kOps[] = {"load",    "store",        "lock",    "unlock",
-                                     "barrier", "side barrier", "evict",   "allocate",
-                                     "free",    "free again",   "nowhere", "final load"};
+    "lock acquire",   "lock hand-off",  "lock release",    "lock held",      "count change",
+    "count await",    "count sleep",    "barrier enter",   "barrier arrive", "barrier leave",
+    "close interval", "learn",          "region allocate", "region find",    "region extent",
+    "region free",    "region dropped", "received"};
+constexpr std::string_view kOps[] = {
+    "load",  "store",    "lock", "unlock",     "barrier", "side barrier", "add",
+    "set",   "await",    "post", "take",       "ready",   "condition",    "signal",
+    "evict", "allocate", "free", "free again", "nowhere", "final load"};
 constexpr std::string_view kMessages[] = {
     "none",           "lock request",    "lock forward",   "lock grant",   "barrier arrive",
     "barrier depart", "region allocate", "region find",    "region reply", "region free",
     "region freed",   "region drop",     "region dropped", "page fetch",   "page data",
-    "flush",          "flushed",         "owner request",  "owner reply",  "page news"};
+    "flush",          "flushed",         "owner request",  "owner reply",  "page news",
+    "count wake"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
 static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kPunch) + 1);
 static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kBadStep) + 1);
 static_assert(std::size(kEvents) == std::variant_size_v<protocol::Event>);
 static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kFinalLoad) + 1);
-static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kPageNews) + 1);
+static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kCountWake) + 1);
 
 }  // namespace
 

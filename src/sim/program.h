@@ -3,12 +3,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/ids.h"
+
 namespace terrane::sim {
 
 inline constexpr std::uint32_t kMaxNodes = 16;
 inline constexpr std::uint32_t kMaxThreads = 32;
 inline constexpr std::uint32_t kMaxLocks = 8;
 inline constexpr std::uint32_t kMaxBarriers = 5;
+inline constexpr std::uint32_t kMaxCounts = 3;  // one a meeting
 inline constexpr std::uint32_t kWordBytes = 8;
 // The last two barriers are for one thread of each node: the first, or the last one.
 inline constexpr std::uint32_t kFirstThreads = kMaxBarriers - 2;
@@ -41,6 +44,14 @@ enum class OpKind : std::uint8_t {
   kUnlock,       // at: lock
   kBarrier,      // at: barrier, which all threads enter
   kSideBarrier,  // at: barrier, which one thread of each node enters
+  kAdd,          // at: count; value
+  kSet,          // at: count; value
+  kAwait,        // at: count; value: until it is at least that
+  kPost,         // at: count, a semaphore; value: units
+  kTake,         // at: count, a semaphore; value: 1 waits, 0 tries until there is a unit
+  kReady,        // at: count, a condition: its predicate holds from now on; under its lock
+  kCondition,    // at: count; value: the lock, which the thread holds. Until its predicate holds
+  kSignal,       // at: count; value: 1 wakes all that wait, 0 one
   kEvict,        // blocks [at, at + size) of the region; value: 1 gives the memory back
   kAllocate,     // the region; value: the collective call's number, or 0
   kFree,         // the region
@@ -76,6 +87,9 @@ struct Program {
 
   std::uint32_t threads() const { return static_cast<std::uint32_t>(thread_node.size()); }
 };
+
+// The lock whose token carries a program's count.
+constexpr LockId count_id(std::uint32_t count) { return LockId{(1ull << 32) + count}; }
 
 // A history counts when it has at least 4 nodes, 200 accesses, a lock and a barrier.
 bool counts(const Program& program);

@@ -9,6 +9,16 @@ using protocol::Access;
 using protocol::FaultResult;
 using protocol::LockResult;
 
+namespace {
+
+// A condition's predicate is looked at again, and so is a semaphore that is tried.
+bool asks_again(const Op& op, const Actor& actor) {
+  if (op.kind == OpKind::kCondition) return true;
+  return op.kind == OpKind::kTake && !std::get<protocol::Task<bool>>(actor.operation).value();
+}
+
+}  // namespace
+
 const Op& History::op_of(const Actor& actor) const { return program_->ops[actor.id][actor.next]; }
 
 // A side barrier is for the first thread of each node, a barrier for all.
@@ -50,10 +60,7 @@ void History::begin_sync(Actor& actor, const Op& op) {
       actor.start(hlrc.lock(actor.strand, LockId{op.at}));
       break;
     case OpKind::kUnlock:
-      if (holder_[op.at] != actor.id)
-        violated(Fault::kTwoHolders, "thread {} lost lock {}", actor.id, op.at);
-      holder_[op.at] = kNobody;
-      checker_.clocks().release(actor.id, op.at);
+      leave_lock(actor, op.at);
       actor.start(hlrc.unlock(actor.strand, LockId{op.at}));
       break;
     case OpKind::kBarrier:
@@ -67,11 +74,66 @@ void History::begin_sync(Actor& actor, const Op& op) {
           hlrc.evict(actor.strand, {region_first_[op.region] + op.at, op.size}, op.value != 0));
       break;
     default:
+      begin_count(actor, op);
       break;
   }
   if (trace_)
     trace_->add(schedule_.picks(), "node {} thread {}: begins {}", actor.node, actor.id,
                 describe(op));
+}
+
+void History::begin_count(Actor& actor, const Op& op) {
+  using protocol::CountOp;
+  protocol::Hlrc& hlrc = nodes_[actor.node].hlrc();
+  protocol::Strand& strand = actor.strand;
+  LockId count = count_id(op.at);
+  auto value = static_cast<std::int64_t>(op.value);
+  switch (op.kind) {
+    case OpKind::kAdd:
+    case OpKind::kPost:
+      actor.start(hlrc.change_count(strand, count, CountOp::kAdd, value));
+      break;
+    case OpKind::kSet:
+      actor.start(hlrc.change_count(strand, count, CountOp::kSet, value));
+      break;
+    case OpKind::kAwait:
+      actor.start(hlrc.await_count(strand, count, value));
+      break;
+    case OpKind::kTake:
+      actor.start(hlrc.take_unit(strand, count, op.value != 0));
+      break;
+    case OpKind::kReady:
+      ready_[op.at] = true;
+      ++actor.next;
+      break;
+    case OpKind::kCondition:
+      if (ready_[op.at]) {
+        ++actor.next;
+        break;
+      }
+      leave_lock(actor, static_cast<std::uint32_t>(op.value));
+      actor.start(hlrc.wait_condition(strand, count, LockId{op.value}));
+      break;
+    case OpKind::kSignal:
+      actor.start(hlrc.signal_condition(strand, count, op.value != 0));
+      break;
+    default:
+      break;
+  }
+}
+
+void History::take_lock(Actor& actor, std::uint32_t lock) {
+  if (holder_[lock] != kNobody)
+    violated(Fault::kTwoHolders, "threads {} and {} hold lock {}", holder_[lock], actor.id, lock);
+  holder_[lock] = actor.id;
+  checker_.clocks().acquire(actor.id, lock);
+}
+
+void History::leave_lock(Actor& actor, std::uint32_t lock) {
+  if (holder_[lock] != actor.id)
+    violated(Fault::kTwoHolders, "thread {} lost lock {}", actor.id, lock);
+  holder_[lock] = kNobody;
+  checker_.clocks().release(actor.id, lock);
 }
 
 // A load or store through the application view: at once where the entry allows it, else a fault
@@ -190,7 +252,7 @@ void History::finish_operation(Actor& actor) {
       break;  // the fault is tried again
     default:
       finish_sync(actor, op_of(actor));
-      ++actor.next;
+      if (!asks_again(op_of(actor), actor)) ++actor.next;
       break;
   }
   actor.clear_operation();
@@ -218,11 +280,12 @@ void History::finish_sync(Actor& actor, const Op& op) {
                 describe(op));
   switch (op.kind) {
     case OpKind::kLock:
-      if (holder_[op.at] != kNobody)
-        violated(Fault::kTwoHolders, "threads {} and {} hold lock {}", holder_[op.at], actor.id,
-                 op.at);
-      holder_[op.at] = actor.id;
-      checker_.clocks().acquire(actor.id, op.at);
+      take_lock(actor, op.at);
+      break;
+    case OpKind::kCondition:
+      if (std::get<protocol::Task<LockResult>>(actor.operation).value() != LockResult::kOk)
+        violated(Fault::kBadAnswer, "thread {} waits with a lock that it does not hold", actor.id);
+      take_lock(actor, static_cast<std::uint32_t>(op.value));
       break;
     case OpKind::kUnlock:
       if (std::get<protocol::Task<LockResult>>(actor.operation).value() != LockResult::kOk)

@@ -12,7 +12,19 @@ constexpr std::uint64_t kMaxTries = 60'000;
 constexpr std::uint64_t kSchedules = 40;  // for each candidate
 
 bool is_barrier(const Op& op) { return op.kind == OpKind::kBarrier; }
-bool is_meeting(const Op& op) { return is_barrier(op) || op.kind == OpKind::kSideBarrier; }
+bool is_count(const Op& op) { return op.kind >= OpKind::kAdd && op.kind <= OpKind::kSignal; }
+bool is_meeting(const Op& op) {
+  return is_barrier(op) || op.kind == OpKind::kSideBarrier || is_count(op);
+}
+
+// Some threads wait for what others do: none of them can go alone.
+bool has_counts(const Program& program) {
+  for (std::uint32_t t = 0; t < program.threads(); ++t)
+    if (std::any_of(program.ops[t].begin(), program.ops[t].end(),
+                    [](const Op& op) { return is_count(op); }))
+      return true;
+  return false;
+}
 
 // Operations [from, to) can go: they meet nobody, and give back the locks that they take.
 bool can_go(const std::vector<Op>& ops, std::size_t from, std::size_t to) {
@@ -78,6 +90,7 @@ bool Shrinker::keep_if_failing() {
 
 bool Shrinker::drop_nodes() {
   bool any = false;
+  if (has_counts(best_)) return false;
   for (std::uint32_t n = best_.setup.nodes; n-- > 0 && best_.setup.nodes > 2;) {
     candidate_ = best_;
     erase_threads(candidate_, n);

@@ -33,6 +33,7 @@ enum class Kind : std::uint8_t {
   kOwnerRequest,
   kOwnerReply,
   kPageNews,
+  kCountWake,
 };
 
 // To the lock's manager, then (as kLockForward) from the manager to the last node of the queue.
@@ -40,16 +41,33 @@ enum class Kind : std::uint8_t {
 struct LockRequest {
   Kind kind = Kind::kLockRequest;
   std::uint8_t pad[3] = {};
-  std::uint32_t lock = 0;
   std::uint32_t requester = 0;
-  std::uint32_t pad2 = 0;
+  std::uint64_t lock = 0;
 };
 
-// The lock's token, from its last holder. Tail: a notice set.
+// The lock's token, from its last holder, with the count that it carries. Tail: `sleepers`
+// Sleepers, and a notice set.
 struct LockGrant {
   Kind kind = Kind::kLockGrant;
   std::uint8_t pad[3] = {};
-  std::uint32_t lock = 0;
+  std::uint32_t sleepers = 0;
+  std::uint64_t lock = 0;
+  std::int64_t value = 0;
+  std::int64_t tickets = 0;
+};
+
+// Who sleeps until a count reaches `until`.
+struct Sleeper {
+  std::uint32_t node = 0;
+  std::uint32_t waiter = 0;
+  std::int64_t until = 0;
+};
+
+// To a sleeper: his count has reached it.
+struct CountWake {
+  Kind kind = Kind::kCountWake;
+  std::uint8_t pad[3] = {};
+  std::uint32_t waiter = 0;
 };
 
 // Up the tree (kBarrierArrive) and down (kBarrierDepart). Tail: a notice set of the subtree, of
@@ -212,7 +230,9 @@ static_assert(sizeof(FlushedBlock) == 16);
 static_assert(sizeof(OwnerRequest) == 24);
 static_assert(sizeof(OwnerReply) == 24);
 static_assert(sizeof(LockRequest) == 16);
-static_assert(sizeof(LockGrant) == 8);
+static_assert(sizeof(LockGrant) == 32);
+static_assert(sizeof(Sleeper) == 16);
+static_assert(sizeof(CountWake) == 8);
 static_assert(sizeof(BarrierMessage) == 8);
 static_assert(sizeof(RegionAllocate) == 64);
 static_assert(sizeof(RegionFind) == 16);

@@ -34,8 +34,8 @@ constexpr char kTwoByTwo[] = "--heartbeat 20 -H h0:2,h1:2";
 
 TEST_F(JobsTest, PagesWorkAcrossTwoHosts) {
   if (!make_hosts({.hosts = 2})) return;
-  for (const char* mode :
-       {"basics", "homes", "writers", "tracking", "threads", "touch", "evict", "misuse"}) {
+  for (const char* mode : {"basics", "homes", "writers", "tracking", "threads", "semaphores",
+                           "conditions", "flags", "touch", "evict", "misuse"}) {
     expect_good(2, kTwo, mode);
   }
   expect_good(2, kTwo, "crowded", {"TERRANE_MEMORY=24M"});
@@ -50,7 +50,8 @@ TEST_F(JobsTest, PagesWorkAcrossFourHosts) {
 
 TEST_F(JobsTest, NeighboursOnAHostShareMemoryAndTheOthersSendMessages) {
   if (!make_hosts({.hosts = 2})) return;
-  for (const char* mode : {"basics", "homes", "writers", "tracking", "touch", "evict"}) {
+  for (const char* mode : {"basics", "homes", "writers", "tracking", "semaphores", "conditions",
+                           "flags", "touch", "evict"}) {
     expect_good(4, kTwoByTwo, mode);
   }
   for (const char* source : {"uffd-sync", "uffd-late", "sigsegv"}) {

@@ -184,6 +184,127 @@ void threads() {
   for (std::thread& thread : team) thread.join();
 }
 
+// One thread of each node fills a ring of slots, the others empty it.
+void semaphores() {
+  constexpr std::uint32_t kRing = 8, kItems = 200, kFree = 1, kFull = 2;
+  auto* ring = allocate_all<std::uint64_t>(kRing + 3);
+  volatile std::uint64_t &put = at(ring, kRing), &got = at(ring, kRing + 1),
+                         &sum = at(ring, kRing + 2);
+  if (terrane_node() == 0) EXPECT(terrane_semaphore_post(kFree, kRing) == TERRANE_OK);
+  std::thread consumer([&] {
+    for (std::uint32_t i = 0; i < kItems; ++i) {
+      EXPECT(terrane_semaphore_wait(kFull) == TERRANE_OK);
+      EXPECT(terrane_lock(1) == TERRANE_OK);
+      sum = sum + at(ring, got % kRing);
+      got = got + 1;
+      EXPECT(terrane_unlock(1) == TERRANE_OK);
+      EXPECT(terrane_semaphore_post(kFree, 1) == TERRANE_OK);
+    }
+  });
+  for (std::uint64_t i = 1; i <= kItems; ++i) {
+    EXPECT(terrane_semaphore_wait(kFree) == TERRANE_OK);
+    EXPECT(terrane_lock(2) == TERRANE_OK);
+    at(ring, put % kRing) = i;
+    put = put + 1;
+    EXPECT(terrane_unlock(2) == TERRANE_OK);
+    EXPECT(terrane_semaphore_post(kFull, 1) == TERRANE_OK);
+  }
+  consumer.join();
+  terrane_barrier();
+  EXPECT(sum == kItems * (kItems + 1) / 2 * static_cast<std::uint64_t>(terrane_nodes()));
+  EXPECT(terrane_semaphore_try(kFull) == TERRANE_EBUSY && error_says("no unit"));
+  terrane_barrier();
+  if (terrane_node() == 0)
+    for (std::uint32_t i = 0; i < kRing; ++i) EXPECT(terrane_semaphore_try(kFree) == TERRANE_OK);
+  terrane_barrier();
+  EXPECT(terrane_semaphore_try(kFree) == TERRANE_EBUSY);
+}
+
+// The nodes take turns, and know by a condition whose it is.
+void conditions() {
+  constexpr std::uint64_t kRounds = 60;
+  auto nodes = static_cast<std::uint64_t>(terrane_nodes());
+  auto self = static_cast<std::uint64_t>(terrane_node());
+  auto* turn = allocate_all<std::uint64_t>(1);
+  for (std::uint64_t round = 0; round < kRounds; ++round) {
+    EXPECT(terrane_lock(5) == TERRANE_OK);
+    while (at(turn, 0) % nodes != self) EXPECT(terrane_condition_wait(3, 5) == TERRANE_OK);
+    EXPECT(at(turn, 0) == round * nodes + self);
+    at(turn, 0) = at(turn, 0) + 1;
+    EXPECT(terrane_condition_broadcast(3) == TERRANE_OK);
+    EXPECT(terrane_unlock(5) == TERRANE_OK);
+  }
+  terrane_barrier();
+  // Each signal lets one thread go on, wherever it is.
+  constexpr int kThreads = 3;
+  std::vector<std::thread> team;
+  auto* state = allocate_all<std::uint64_t>(2);  // how many wait, how many may go
+  for (int t = 0; t < kThreads; ++t)
+    team.emplace_back([=] {
+      EXPECT(terrane_lock(6) == TERRANE_OK);
+      at(state, 0) = at(state, 0) + 1;
+      EXPECT(terrane_condition_wait(4, 6) == TERRANE_OK);
+      EXPECT(at(state, 1) > 0);
+      at(state, 1) = at(state, 1) - 1;
+      EXPECT(terrane_unlock(6) == TERRANE_OK);
+    });
+  for (bool done = self != 0; !done;) {
+    EXPECT(terrane_lock(6) == TERRANE_OK);
+    done = at(state, 0) == kThreads * nodes;
+    for (std::uint64_t i = 0; done && i < kThreads * nodes; ++i) {
+      at(state, 1) = at(state, 1) + 1;
+      EXPECT(terrane_condition_signal(4) == TERRANE_OK);
+    }
+    EXPECT(terrane_unlock(6) == TERRANE_OK);
+  }
+  for (std::thread& thread : team) thread.join();
+  EXPECT(terrane_condition_wait(4, 6) == TERRANE_ENOTHELD && error_says("lock 6"));
+}
+
+// What was written before a flag was set, or a counter raised, is seen by who waited for it.
+void flags() {
+  constexpr std::uint32_t kRounds = 40, kDone = 7;
+  int nodes = terrane_nodes(), self = terrane_node();
+  auto* data = allocate_all<std::uint64_t>(1024);
+  int64_t before = 0;
+  for (std::uint32_t round = 1; round <= kRounds; ++round) {
+    if (self == 0) {
+      at(data, 600) = round;
+      EXPECT(terrane_flag_set(round) == TERRANE_OK);
+      EXPECT(terrane_counter_wait(kDone, (nodes - 1) * round) == TERRANE_OK);
+      for (int n = 1; n < nodes; ++n) EXPECT(at(data, n) == round);
+      EXPECT(terrane_flag_clear(round) == TERRANE_OK);
+    } else {
+      EXPECT(terrane_flag_wait(round) == TERRANE_OK);
+      EXPECT(at(data, 600) == round);
+      at(data, self) = round;
+      EXPECT(terrane_counter_fetch(kDone, TERRANE_COUNTER_ADD, 1, &before) == TERRANE_OK);
+      EXPECT(before >= (nodes - 1) * (round - 1) && before < (nodes - 1) * round);
+    }
+  }
+  terrane_barrier();
+  if (self == nodes - 1) {
+    const struct {
+      terrane_counter_op op;
+      int64_t operand, after;
+    } cases[] = {{TERRANE_COUNTER_SET, 12, 12}, {TERRANE_COUNTER_AND, 10, 8},
+                 {TERRANE_COUNTER_OR, 3, 11},   {TERRANE_COUNTER_XOR, 1, 10},
+                 {TERRANE_COUNTER_MIN, -4, -4}, {TERRANE_COUNTER_MAX, 5, 5},
+                 {TERRANE_COUNTER_ADD, -6, -1}};
+    int64_t value = 0;
+    for (const auto& c : cases) {
+      EXPECT(terrane_counter_fetch(8, c.op, c.operand, &before) == TERRANE_OK && before == value);
+      value = c.after;
+    }
+  }
+  terrane_barrier();
+  EXPECT(terrane_counter_fetch(8, TERRANE_COUNTER_ADD, 0, &before) == TERRANE_OK && before == -1);
+  EXPECT(terrane_counter_fetch(8, static_cast<terrane_counter_op>(9), 0, nullptr) ==
+             TERRANE_EINVAL &&
+         error_says("9 is no operation"));
+  EXPECT(terrane_semaphore_post(9, 0) == TERRANE_EINVAL && error_says("0 units"));
+}
+
 void touch() {
   int node = terrane_node();
   auto* bytes = allocate_all<char>(8 * kPage, TERRANE_HOMES_EXPLICIT, 0);
@@ -330,10 +451,13 @@ void deny_userfaultfd() {
 }
 
 const std::map<std::string, void (*)()> kModes = {
-    {"basics", basics},       {"writers", writers},   {"homes", homes},     {"tracking", tracking},
-    {"threads", threads},     {"touch", touch},       {"evict", evict},     {"large", large},
-    {"misuse", misuse},       {"mismatch", mismatch}, {"foreign", foreign}, {"freed", freed},
-    {"exhausted", exhausted}, {"crowded", crowded},   {"nothing", [] {}},   {"denied", basics},
+    {"basics", basics},         {"writers", writers}, {"homes", homes},
+    {"tracking", tracking},     {"threads", threads}, {"semaphores", semaphores},
+    {"conditions", conditions}, {"flags", flags},     {"touch", touch},
+    {"evict", evict},           {"large", large},     {"misuse", misuse},
+    {"mismatch", mismatch},     {"foreign", foreign}, {"freed", freed},
+    {"exhausted", exhausted},   {"crowded", crowded}, {"nothing", [] {}},
+    {"denied", basics},
 };
 
 }  // namespace

@@ -10,6 +10,8 @@
 
 namespace {
 
+using terrane::runtime::count_id;
+using terrane::runtime::CountKind;
 using terrane::runtime::Node;
 using terrane::runtime::Outcome;
 using terrane::runtime::Status;
@@ -88,6 +90,13 @@ void* allocate(const char* call, size_t bytes, const terrane_alloc_options* opti
   return address;
 }
 
+int set_flag(const char* call, uint32_t flag, int64_t value) noexcept {
+  return with_node(call, [&](Node& node) {
+    return node.change_count(count_id(CountKind::kFlag, flag), terrane::protocol::CountOp::kSet,
+                             value);
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -163,6 +172,75 @@ int terrane_lock(uint32_t lock) noexcept {
 int terrane_unlock(uint32_t lock) noexcept {
   return with_node("terrane_unlock",
                    [&](Node& node) { return node.unlock(terrane::LockId{lock}); });
+}
+
+int terrane_counter_fetch(uint32_t counter, terrane_counter_op op, int64_t operand,
+                          int64_t* before) noexcept {
+  return with_node("terrane_counter_fetch", [&](Node& node) -> Outcome {
+    using terrane::protocol::CountOp;
+    static_assert(static_cast<int>(CountOp::kMax) == TERRANE_COUNTER_MAX);
+    std::uint32_t number = 0;  // whatever the caller gave, in range or not
+    static_assert(sizeof number == sizeof op);
+    std::memcpy(&number, &op, sizeof number);
+    if (number > TERRANE_COUNTER_MAX)
+      return {Status::kInvalid, fmt::format("terrane_counter_fetch: {} is no operation", number)};
+    return node.change_count(count_id(CountKind::kCounter, counter), static_cast<CountOp>(number),
+                             operand, before);
+  });
+}
+
+int terrane_counter_wait(uint32_t counter, int64_t at_least) noexcept {
+  return with_node("terrane_counter_wait", [&](Node& node) {
+    return node.await_count(count_id(CountKind::kCounter, counter), at_least);
+  });
+}
+
+int terrane_flag_set(uint32_t flag) noexcept { return set_flag("terrane_flag_set", flag, 1); }
+
+int terrane_flag_clear(uint32_t flag) noexcept { return set_flag("terrane_flag_clear", flag, 0); }
+
+int terrane_flag_wait(uint32_t flag) noexcept {
+  return with_node("terrane_flag_wait", [&](Node& node) {
+    return node.await_count(count_id(CountKind::kFlag, flag), 1);
+  });
+}
+
+int terrane_semaphore_post(uint32_t semaphore, uint32_t units) noexcept {
+  return with_node("terrane_semaphore_post", [&](Node& node) -> Outcome {
+    if (units == 0) return {Status::kInvalid, "terrane_semaphore_post: 0 units"};
+    return node.change_count(count_id(CountKind::kSemaphore, semaphore),
+                             terrane::protocol::CountOp::kAdd, units);
+  });
+}
+
+int terrane_semaphore_wait(uint32_t semaphore) noexcept {
+  return with_node("terrane_semaphore_wait", [&](Node& node) {
+    return node.take_unit(count_id(CountKind::kSemaphore, semaphore), true);
+  });
+}
+
+int terrane_semaphore_try(uint32_t semaphore) noexcept {
+  return with_node("terrane_semaphore_try", [&](Node& node) {
+    return node.take_unit(count_id(CountKind::kSemaphore, semaphore), false);
+  });
+}
+
+int terrane_condition_wait(uint32_t condition, uint32_t lock) noexcept {
+  return with_node("terrane_condition_wait", [&](Node& node) {
+    return node.wait_condition(count_id(CountKind::kCondition, condition), terrane::LockId{lock});
+  });
+}
+
+int terrane_condition_signal(uint32_t condition) noexcept {
+  return with_node("terrane_condition_signal", [&](Node& node) {
+    return node.signal_condition(count_id(CountKind::kCondition, condition), false);
+  });
+}
+
+int terrane_condition_broadcast(uint32_t condition) noexcept {
+  return with_node("terrane_condition_broadcast", [&](Node& node) {
+    return node.signal_condition(count_id(CountKind::kCondition, condition), true);
+  });
 }
 
 int terrane_barrier(void) noexcept { return terrane_barrier_threads(0, 1); }

@@ -1,0 +1,205 @@
+#include "protocol/counts.h"
+
+#include <algorithm>
+
+#include "protocol/hlrc.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace {
+
+// The sum wraps around.
+std::int64_t sum(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+
+// The result of the operation.
+std::int64_t perform(Count& count, CountOp op, std::int64_t operand) {
+  std::int64_t before = count.value;
+  switch (op) {
+    case CountOp::kAdd:
+      count.value = sum(before, operand);
+      break;
+    case CountOp::kSet:
+      count.value = operand;
+      break;
+    case CountOp::kAnd:
+      count.value &= operand;
+      break;
+    case CountOp::kOr:
+      count.value |= operand;
+      break;
+    case CountOp::kXor:
+      count.value ^= operand;
+      break;
+    case CountOp::kMin:
+      count.value = std::min(before, operand);
+      break;
+    case CountOp::kMax:
+      count.value = std::max(before, operand);
+      break;
+    case CountOp::kTicketIfFree:
+      if (count.value <= count.tickets) return 0;
+      [[fallthrough]];
+    case CountOp::kTicket:
+      return mutant(Mutant::kTicketTwice) ? count.tickets + 1 : ++count.tickets;
+    case CountOp::kSignal:
+      count.value = std::min(before + 1, count.tickets);
+      break;
+    case CountOp::kSignalAll:
+      count.value = count.tickets;
+      break;
+  }
+  return before;
+}
+
+}  // namespace
+
+void Counts::change(LockId id, CountOp op, std::int64_t operand, WaiterId waiter) {
+  Count& count = locks_.count(id, waiter);
+  outbox_.resume_plain(waiter, static_cast<std::uint64_t>(perform(count, op, operand)));
+  wake_reached(count);
+}
+
+void Counts::await(LockId id, std::int64_t until, WaiterId waiter) {
+  Count& count = locks_.count(id, waiter);
+  bool reached = count.value >= until;
+  if (reached) {
+    mark(Mark::kCountReached);
+  } else {
+    count.sleepers.push_back({.node = self_.value, .waiter = waiter.value, .until = until});
+    sleepers_[waiter.value] = Sleep::kComing;
+  }
+  outbox_.resume_plain(waiter, reached);
+}
+
+void Counts::wake_reached(Count& count) {
+  std::erase_if(count.sleepers, [&](const wire::Sleeper& sleeper) {
+    if (count.value < sleeper.until) return false;
+    if (NodeId{sleeper.node} == self_) {
+      mark(Mark::kCountWakesHere);
+      wake(WaiterId{sleeper.waiter});
+    } else {
+      mark(Mark::kCountWakesElsewhere);
+      wire::put(outbox_.begin(), wire::CountWake{.waiter = sleeper.waiter});
+      outbox_.send(NodeId{sleeper.node});
+    }
+    return true;
+  });
+}
+
+// The wake may come before the sleeper has given the token back and sleeps.
+bool Counts::wake(WaiterId waiter) {
+  auto at = sleepers_.find(waiter.value);
+  if (at == sleepers_.end() || at->second == Sleep::kWoken) return false;
+  if (at->second == Sleep::kAsleep) {
+    sleepers_.erase(at);
+    outbox_.resume_plain(waiter, 0);
+  } else if (!mutant(Mutant::kEarlyWakeLost)) {
+    mark(Mark::kCountWokenBeforeSleep);
+    at->second = Sleep::kWoken;
+  }
+  return true;
+}
+
+void Counts::sleep(WaiterId waiter) {
+  auto at = sleepers_.find(waiter.value);
+  TERRANE_CHECK(at != sleepers_.end(), "who sleeps waits for a count");
+  if (at->second == Sleep::kWoken) {
+    sleepers_.erase(at);
+    outbox_.resume_plain(waiter, 0);
+  } else {
+    at->second = Sleep::kAsleep;
+  }
+}
+
+bool Counts::received(Bytes message) {
+  wire::CountWake wake_up;
+  return wire::take(message, wake_up) && message.empty() && wake(WaiterId{wake_up.waiter});
+}
+
+Task<std::uint64_t> Hlrc::change_count(Strand& s, LockId count, CountOp op, std::int64_t operand) {
+  if (!mutant(Mutant::kChangeBeforeFlush)) co_await release(s);
+  co_await lock(s, count);
+  Event change = CountChange{count, op, operand, s.waiter()};
+  std::uint64_t before = co_await s.call(change);
+  co_await give_back(s, count);
+  if (mutant(Mutant::kChangeBeforeFlush)) co_await release(s);
+  co_return before;
+}
+
+Task<bool> Hlrc::await_count(Strand& s, LockId count, std::int64_t until) {
+  co_await lock(s, count);
+  Event await = CountAwait{count, until, s.waiter()};
+  bool reached = co_await s.call(await) != 0;
+  co_await give_back(s, count);
+  if (!reached) co_await sleep_and_acquire(s, count);
+  co_return true;
+}
+
+Task<bool> Hlrc::take_unit(Strand& s, LockId semaphore, bool waits) {
+  co_await lock(s, semaphore);
+  Event take =
+      CountChange{semaphore, waits ? CountOp::kTicket : CountOp::kTicketIfFree, 0, s.waiter()};
+  auto ticket = static_cast<std::int64_t>(co_await s.call(take));
+  bool taken = ticket != 0;
+  if (waits) {
+    Event await = CountAwait{semaphore, ticket, s.waiter()};
+    taken = co_await s.call(await) != 0;
+  }
+  co_await give_back(s, semaphore);
+  if (taken || !waits) co_return taken;
+  co_await sleep_and_acquire(s, semaphore);
+  co_return true;
+}
+
+// The ticket comes first: whoever signals after he took the lock finds it.
+Task<LockResult> Hlrc::wait_condition(Strand& s, LockId condition, LockId lock_id) {
+  Event ask = LockHeld{lock_id, s.waiter()};
+  if (co_await s.call(ask) == 0) co_return LockResult::kNotHeld;
+  if (mutant(Mutant::kConditionUnlocksFirst)) co_await unlock(s, lock_id);
+  co_await lock(s, condition);
+  Event take = CountChange{condition, CountOp::kTicket, 0, s.waiter()};
+  auto ticket = static_cast<std::int64_t>(co_await s.call(take));
+  Event await = CountAwait{condition, ticket, s.waiter()};
+  bool signalled = co_await s.call(await) != 0;
+  co_await give_back(s, condition);
+  if (!mutant(Mutant::kConditionUnlocksFirst)) co_await unlock(s, lock_id);
+  if (!signalled) co_await sleep(s);
+  co_await lock(s, lock_id);
+  co_return LockResult::kOk;
+}
+
+// What a waiter may find changed was changed under his lock, which brings it to him.
+Task<bool> Hlrc::signal_condition(Strand& s, LockId condition, bool all) {
+  co_await lock(s, condition);
+  Event signal =
+      CountChange{condition, all ? CountOp::kSignalAll : CountOp::kSignal, 0, s.waiter()};
+  co_await s.call(signal);
+  co_return co_await give_back(s, condition);
+}
+
+// A count's token, which is no release of ours: whoever changes a count has flushed before he took
+// it, and nobody hands it on to a thread of his own node as a lock is (LockHandOff).
+Task<bool> Hlrc::give_back(Strand& s, LockId count) {
+  Event release_token = LockRelease{count, s.waiter()};
+  co_await s.tell(release_token);
+  co_return true;
+}
+
+Task<bool> Hlrc::sleep(Strand& s) {
+  Event wait = CountSleep{s.waiter()};
+  co_await s.call(wait);
+  co_return true;
+}
+
+// What was written before the change that woke us comes with the token.
+Task<bool> Hlrc::sleep_and_acquire(Strand& s, LockId count) {
+  co_await sleep(s);
+  if (mutant(Mutant::kWakeIsEnough)) co_return true;
+  co_await lock(s, count);
+  co_return co_await give_back(s, count);
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

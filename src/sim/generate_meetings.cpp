@@ -1,0 +1,150 @@
+#include <utility>
+
+#include "sim/generate.h"
+
+// Phases in which threads wait for each other by counters, semaphores and conditions: each is one
+// meeting with a count of its own, and ends with a barrier. Who waits for others has done before
+// what others wait for, so nobody waits in a circle.
+namespace terrane::sim {
+
+// How many phases these are. Drawn from a seed of their own: without them a program is what it was.
+std::uint32_t Generator::meetings(std::uint64_t seed) {
+  base::Prng rng(seed);
+  if (!rng.chance(35)) return 0;
+  base::Prng* main = std::exchange(rng_, &rng);
+  side_barriers_ = 0;
+  std::uint32_t count = 1 + rng.below(kMaxCounts);
+  for (std::uint32_t meeting = 0; meeting < count; ++meeting) {
+    std::uint32_t phase = phases_ + 1 + meeting;
+    if (!out_->setup.racy) assign(phase);
+    switch (rng.below(4)) {
+      case 0:
+        meet_by_counter(meeting, phase);
+        break;
+      case 1:
+        meet_by_semaphore(meeting, phase);
+        break;
+      case 2:
+        exclude_by_semaphore(meeting, phase);
+        break;
+      default:
+        meet_by_condition(meeting, phase);
+        break;
+    }
+    barrier(phase);
+  }
+  rng_ = main;
+  return count;
+}
+
+// Some threads write and count, others wait until all of that was counted, and read. A thread may
+// do both.
+void Generator::meet_by_counter(std::uint32_t meeting, std::uint32_t phase) {
+  std::uint32_t threads = out_->threads();
+  std::uint32_t sure = rng_->below(threads);
+  bool sets = rng_->chance(30);  // one of them alone sets what the others wait for
+  std::uint64_t sum = 0;
+  Slots written;
+  for (std::uint32_t t = 0; t < threads; ++t) {
+    if (t != sure && (sets || !rng_->chance(40))) continue;
+    written.insert(written.end(), owned_[t].begin(), owned_[t].end());
+    for (std::uint32_t times = 1 + rng_->below(2); times-- > 0;) {
+      std::uint64_t by = 1 + rng_->below(3);
+      write_some(t, phase, owned_[t]);
+      sum = sets ? by : sum + by;
+      push(t, phase, {.kind = sets ? OpKind::kSet : OpKind::kAdd, .at = meeting, .value = sum});
+      if (!sets) out_->ops[t].back().value = by;
+      if (sets) break;
+    }
+  }
+  for (std::uint32_t t = 0; t < threads; ++t) {
+    if (!rng_->chance(60)) continue;
+    if (rng_->chance(30)) push(t, phase, {.kind = OpKind::kAwait, .at = meeting, .value = 1});
+    push(t, phase, {.kind = OpKind::kAwait, .at = meeting, .value = sum});
+    read_some(t, phase, written);
+  }
+}
+
+// One thread writes and posts, and each unit lets one of the others read.
+void Generator::meet_by_semaphore(std::uint32_t meeting, std::uint32_t phase) {
+  std::uint32_t from = rng_->below(out_->threads());
+  write_some(from, phase, owned_[from]);
+  std::uint64_t units = 0;
+  for (std::uint32_t t = 0; t < out_->threads(); ++t) {
+    if (t == from || !rng_->chance(60)) continue;
+    for (std::uint32_t times = 1 + rng_->below(2); times-- > 0; ++units) {
+      push(t, phase, {.kind = OpKind::kTake, .at = meeting, .value = rng_->chance(85) ? 1u : 0u});
+      read_some(t, phase, owned_[from]);
+    }
+  }
+  bool together = rng_->chance(50);
+  if (together && units > 0)
+    push(from, phase, {.kind = OpKind::kPost, .at = meeting, .value = units});
+  for (std::uint64_t unit = 0; !together && unit < units; ++unit)
+    push(from, phase, {.kind = OpKind::kPost, .at = meeting, .value = 1});
+}
+
+// A semaphore of one unit keeps a critical section.
+void Generator::exclude_by_semaphore(std::uint32_t meeting, std::uint32_t phase) {
+  std::uint32_t from = rng_->below(out_->threads());
+  const Slots slots = owned_[rng_->below(out_->threads())];
+  push(from, phase, {.kind = OpKind::kPost, .at = meeting, .value = 1});
+  for (std::uint32_t t = 0; t < out_->threads(); ++t) {
+    if (!rng_->chance(60)) continue;
+    for (std::uint32_t times = 1 + rng_->below(2); times-- > 0;) {
+      push(t, phase, {.kind = OpKind::kTake, .at = meeting, .value = rng_->chance(85) ? 1u : 0u});
+      read_some(t, phase, slots);
+      write_some(t, phase, slots);
+      push(t, phase, {.kind = OpKind::kPost, .at = meeting, .value = 1});
+    }
+  }
+}
+
+// One thread makes a predicate true under a lock and signals, the others wait for it with the lock.
+void Generator::meet_by_condition(std::uint32_t meeting, std::uint32_t phase) {
+  std::uint32_t lock = rng_->below(locks_);
+  std::uint32_t from = rng_->below(out_->threads());
+  const Slots& slots = locked_[lock];
+  std::uint32_t waiting = 0;
+  for (std::uint32_t t = 0; t < out_->threads(); ++t) {
+    if (t == from || !rng_->chance(60)) continue;
+    ++waiting;
+    push(t, phase, {.kind = OpKind::kLock, .at = lock});
+    if (rng_->chance(50)) write_some(t, phase, slots);
+    push(t, phase, {.kind = OpKind::kCondition, .at = meeting, .value = lock});
+    read_some(t, phase, slots);
+    push(t, phase, {.kind = OpKind::kUnlock, .at = lock});
+  }
+  bool all = rng_->chance(50);
+  bool under_lock = rng_->chance(50);
+  push(from, phase, {.kind = OpKind::kLock, .at = lock});
+  read_some(from, phase, slots);
+  write_some(from, phase, slots);
+  push(from, phase, {.kind = OpKind::kReady, .at = meeting});
+  if (!under_lock) push(from, phase, {.kind = OpKind::kUnlock, .at = lock});
+  for (std::uint32_t i = 0; i < (all ? 1 : waiting); ++i)
+    push(from, phase, {.kind = OpKind::kSignal, .at = meeting, .value = all ? 1u : 0u});
+  if (under_lock) push(from, phase, {.kind = OpKind::kUnlock, .at = lock});
+}
+
+void Generator::write_some(std::uint32_t thread, std::uint32_t phase, const Slots& slots) {
+  for (std::uint32_t i = 1 + rng_->below(3); i-- > 0;) {
+    if (out_->setup.racy) {
+      racy_access(thread, phase);
+    } else if (const Slot* slot = pick(slots)) {
+      access(thread, phase, *slot, true);
+    }
+  }
+}
+
+void Generator::read_some(std::uint32_t thread, std::uint32_t phase, const Slots& slots) {
+  for (std::uint32_t i = 1 + rng_->below(3); i-- > 0;) {
+    if (out_->setup.racy) {
+      racy_access(thread, phase);
+    } else if (const Slot* slot = pick(slots)) {
+      access(thread, phase, *slot, false);
+    }
+  }
+}
+
+}  // namespace terrane::sim
