@@ -136,6 +136,10 @@ void add_node_options(CLI::App& run_app, RunOptions& options) {
                   "Homes of chunks: how many, or which nodes (0,4); default: one on each host")
       ->type_name("NODES");
   run_app
+      .add_option("--report", options.report,
+                  "Folder for the nodes' event logs, which terrane report reads (chunks)")
+      ->type_name("FOLDER");
+  run_app
       .add_option("--check", options.check, "Check every call of OpenSHMEM programs, at some cost")
       ->check(CLI::IsMember({"shmem"}))
       ->type_name("WHAT");

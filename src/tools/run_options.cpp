@@ -8,9 +8,11 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
 
 #include "bootstrap/message.h"
+#include "runtime/trace/log_format.h"
 #include "tools/launch/limits.h"
 #include "tools/run_debug.h"
 #include "tools/run_hosts.h"
@@ -57,6 +59,20 @@ void add_own_variables(HostPlan& plan) {
   }
 }
 
+// Made here, so that what is wrong with it is told before anything starts. On other hosts the nodes
+// make it.
+base::Result<std::string> report_folder(const std::string& folder) {
+  std::error_code why;
+  std::filesystem::create_directories(folder, why);
+  if (why) return base::error("--report {}: {}", folder, why.message());
+  for (const auto& file : std::filesystem::directory_iterator(folder, why))
+    if (file.path().extension() == runtime::trace::kSuffix)
+      return base::error("--report {}: another job's event logs are there; give another folder",
+                         folder);
+  if (why) return base::error("--report {}: {}", folder, why.message());
+  return std::filesystem::absolute(folder, why).string();
+}
+
 bool survives(const RunOptions& options) { return options.on_death == "survive"; }
 
 base::Result<> add_settings(const RunOptions& options, HostPlan& plan) {
@@ -69,6 +85,11 @@ base::Result<> add_settings(const RunOptions& options, HostPlan& plan) {
       {"TERRANE_SERVERS", options.servers},           {"TERRANE_CHECK", options.check}};
   for (const auto& [name, value] : settings) {
     if (!value.empty()) plan.environment.emplace_back(name, value);
+  }
+  if (!options.report.empty()) {
+    auto folder = report_folder(options.report);
+    if (!folder) return folder.error();
+    plan.environment.emplace_back("TERRANE_REPORT", folder.value());
   }
   if (options.verbose) plan.environment.emplace_back("TERRANE_VERBOSE", "1");
   if (survives(options)) plan.environment.emplace_back("TERRANE_ON_DEATH", options.on_death);

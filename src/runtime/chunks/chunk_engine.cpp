@@ -17,6 +17,7 @@ constexpr std::uint64_t kSweepNs = 50'000'000;
 ChunkEngine::ChunkEngine(const EngineConfig& config, BufferPool& pool,
                          transport::Transport& transport, bootstrap::Bootstrap& bootstrap)
     : config_(config),
+      trace_(config.log != nullptr ? std::make_unique<ChunkTrace>(*config.log) : nullptr),
       transport_(transport),
       bootstrap_(bootstrap),
       pool_(pool),
@@ -69,6 +70,18 @@ ChunkEngine::Answer ChunkEngine::call(Waiter& waiter, std::uint64_t deadline_ns,
   return waiter.answer;
 }
 
+template <typename MakeEvent>
+ChunkEngine::Answer ChunkEngine::call_for_scope(Waiter& waiter, ChunkId chunk,
+                                                trace::ScopeOrigin origin,
+                                                std::uint64_t deadline_ns, MakeEvent make) {
+  if (!trace_) return call(waiter, deadline_ns, make);
+  std::uint64_t begin_ns = platform::now_ns();
+  Answer answer = call(waiter, deadline_ns, make);
+  trace_->answered(chunk, waiter.mode, origin, answer.status, answer.version, answer.missed,
+                   begin_ns);
+  return answer;
+}
+
 ChunkEngine::Answer ChunkEngine::create(std::string_view name, std::uint64_t bytes,
                                         machine::Coherence coherence) {
   Waiter waiter;
@@ -90,17 +103,19 @@ ChunkEngine::Answer ChunkEngine::open(ChunkId chunk, Mode mode, Wait wait,
   waiter.opens = true;
   waiter.mode = mode;
   waiter.chunk = chunk;
-  return call(waiter, deadline_ns, [&](protocol::WaiterId id) {
-    return machine::Open{chunk, mode, wait, deadline_ns, id};
-  });
+  return call_for_scope(waiter, chunk, trace::ScopeOrigin::kOpen, deadline_ns,
+                        [&](protocol::WaiterId id) {
+                          return machine::Open{chunk, mode, wait, deadline_ns, id};
+                        });
 }
 
 ChunkEngine::Answer ChunkEngine::take(ChunkId chunk, Wait wait, std::uint64_t deadline_ns) {
   Waiter waiter;
   waiter.opens = true;
-  return call(waiter, deadline_ns, [&](protocol::WaiterId id) {
-    return machine::Take{chunk, wait, deadline_ns, id};
-  });
+  return call_for_scope(waiter, chunk, trace::ScopeOrigin::kTake, deadline_ns,
+                        [&](protocol::WaiterId id) {
+                          return machine::Take{chunk, wait, deadline_ns, id};
+                        });
 }
 
 ChunkEngine::Answer ChunkEngine::subscribe(ChunkId chunk, machine::Policy policy,
@@ -130,7 +145,12 @@ bool ChunkEngine::close(ScopeId id) {
   Scope scope = std::move(at->second);
   scopes_.erase(at);
   scope.buffer.reset();
+  if (trace_) trace_->closed(scope.chunk, scope.mode, scope.since_ns);
   step(machine::Close{scope.chunk, scope.mode, scope.place});
+  if (trace_ && scope.mode != Mode::kRead) {
+    const machine::ChunkCache::Copy* copy = machine_.cache().copy(scope.chunk);
+    if (copy->pushed() && !copy->gone) trace_->published(scope.chunk, copy->version, copy->bytes);
+  }
   return true;
 }
 

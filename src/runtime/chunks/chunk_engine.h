@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -11,6 +12,7 @@
 #include "bootstrap/bootstrap.h"
 #include "protocol/chunks/mesi_chunk.h"
 #include "runtime/chunks/chunk_memory.h"
+#include "runtime/chunks/chunk_trace.h"
 #include "runtime/chunks/topology.h"
 #include "runtime/options.h"
 #include "transport/transport.h"
@@ -29,8 +31,9 @@ struct EngineConfig {
   NodeId self;
   Topology topology;
   std::uint64_t budget_bytes, home_bytes;
-  bool shares = true;     // memory with the nodes of this host
-  bool survives = false;  // the job goes on when a node dies
+  bool shares = true;              // memory with the nodes of this host
+  bool survives = false;           // the job goes on when a node dies
+  trace::EventLog* log = nullptr;  // where it notes what happens; outlives the engine
 };
 
 // Drives the protocol of chunks on real threads, memory and messages: carries out the machine's
@@ -74,6 +77,8 @@ class ChunkEngine final : private transport::Receiver {
   Facts facts(ChunkId chunk) const;
   // Who has scopes of the chunk open, by a sentence; asks the other nodes.
   std::string holders(ChunkId chunk);
+  // nullptr where nothing is noted.
+  ChunkTrace* trace() const { return trace_.get(); }
   // The scope that is open longest; "" if none is.
   std::string oldest_scope() const;
   // Where a wait takes long, that is said once.
@@ -109,6 +114,9 @@ class ChunkEngine final : private transport::Receiver {
   void wait_for(Waiter& waiter, std::uint64_t deadline_ns);
   void complain(const Waiter& waiter);
   void finish(Waiter& waiter);
+  template <typename MakeEvent>
+  Answer call_for_scope(Waiter& waiter, ChunkId chunk, trace::ScopeOrigin origin,
+                        std::uint64_t deadline_ns, MakeEvent make);
 
   void step(const machine::Event& event);
   void perform(const machine::Send& send);
@@ -139,6 +147,7 @@ class ChunkEngine final : private transport::Receiver {
   [[noreturn]] void fail(std::string_view sentence);
 
   const EngineConfig config_;
+  const std::unique_ptr<ChunkTrace> trace_;
   transport::Transport& transport_;
   bootstrap::Bootstrap& bootstrap_;
   BufferPool& pool_;

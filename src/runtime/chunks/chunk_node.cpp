@@ -51,6 +51,14 @@ base::Result<> ChunkNode::start() {
   auto options = read_options(nodes());
   if (!options) return options.error();
   settings_ = read_settings(options.value(), bootstrap_->nodes_on_host());
+  if (!settings_.report.empty()) {
+    auto log = trace::EventLog::create({.folder = settings_.report,
+                                        .node = self(),
+                                        .nodes = nodes(),
+                                        .host = std::string(bootstrap_->host())});
+    if (!log) return base::error("TERRANE_REPORT: {}", log.error().message);
+    log_ = std::move(log).value();
+  }
   auto hosts = bootstrap_->hosts();
   BufferPool::Config config{.self = self(),
                             .region_bytes = settings_.region_bytes,
@@ -89,7 +97,8 @@ base::Result<> ChunkNode::wire_up(const Options& options) {
                                                        .budget_bytes = settings_.budget_bytes,
                                                        .home_bytes = settings_.home_bytes,
                                                        .shares = options.one_sided,
-                                                       .survives = settings_.survives},
+                                                       .survives = settings_.survives,
+                                                       .log = log_.get()},
                                           *pool_, *transport_, *bootstrap_);
   subscriptions_ = std::make_unique<Subscriptions>();
   return {};
@@ -249,7 +258,9 @@ Outcome ChunkNode::subscribe(ChunkId chunk, machine::Policy policy, std::uint32_
     work = [this, chunk, handler = std::move(handler)] {
       auto taken = engine_->take(chunk, Wait::kTry, machine::kNever);
       if (taken.status != machine::Status::kOk) return false;
+      std::uint64_t begin_ns = trace() != nullptr ? platform::now_ns() : 0;
       handler({chunk, taken.scope, taken.data, taken.bytes, taken.version, taken.missed});
+      if (trace() != nullptr) trace()->handler_ran(chunk, taken.version, begin_ns);
       engine_->close(taken.scope);
       return true;
     };

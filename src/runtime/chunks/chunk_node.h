@@ -44,6 +44,8 @@ class ChunkNode {
   Outcome take(ChunkId chunk, std::int64_t timeout_ns, OpenScope& scope);
   Outcome descriptor(ChunkId chunk, int& fd);
   Outcome drop(ChunkId chunk);
+  // nullptr where nothing is noted (TERRANE_REPORT).
+  ChunkTrace* trace() const { return engine_->trace(); }
   // An empty name: there is no such chunk.
   ChunkEngine::Facts facts(ChunkId chunk) const { return engine_->facts(chunk); }
 
@@ -63,6 +65,7 @@ class ChunkNode {
   // Bottom-up: destroyed top-down.
   std::unique_ptr<bootstrap::Bootstrap> bootstrap_;
   Settings settings_;
+  std::unique_ptr<trace::EventLog> log_;
   std::unique_ptr<BufferPool> pool_;
   std::unique_ptr<transport::Transport> transport_;
   std::unique_ptr<ChunkEngine> engine_;

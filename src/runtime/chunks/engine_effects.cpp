@@ -16,6 +16,7 @@ namespace terrane::runtime::chunks {
 void ChunkEngine::step(const machine::Event& event) {
   effects_.clear();
   machine_.step(event, effects_);
+  if (trace_) trace_->stepped(event, effects_, machine_.cache());
   for (const auto& effect : effects_.list)
     std::visit([this](const auto& one) { perform(one); }, effect);
 }
@@ -35,8 +36,11 @@ void ChunkEngine::perform(const machine::Provide& provide) {
 void ChunkEngine::perform(const machine::Install& install) {
   if (incoming_ && install.bytes.data() == incoming_->data()) {
     memory_.put(install.chunk, install.place, incoming_);
+    if (trace_) trace_->came(install.chunk, install.bytes.size(), trace::BytesWay::kShared);
   } else if (auto filled = memory_.fill(install.chunk, install.place, install.bytes); !filled) {
     fail(filled.error().message);
+  } else if (trace_) {
+    trace_->came(install.chunk, install.bytes.size(), trace::BytesWay::kCopied);
   }
 }
 
@@ -114,12 +118,14 @@ void ChunkEngine::perform(const machine::Send& send) {
     this->send(send.to, {}, body);
   } else if (shares_[send.to.value]) {
     pool_.lend(*data, send.to);
+    if (trace_) trace_->sent(send.chunk, send.to, data->bytes(), trace::BytesWay::kShared);
     wire::ChunkFrame frame{.kind = wire::FrameKind::kShared, .node = data->node().value};
     frame.buffer = data->number();
     frame.offset = data->offset();
     frame.bytes = data->bytes();
     this->send(send.to, frame, body);
   } else {
+    if (trace_) trace_->sent(send.chunk, send.to, data->bytes(), trace::BytesWay::kCopied);
     this->send(send.to, {}, body, {data->data(), data->bytes()});
   }
 }

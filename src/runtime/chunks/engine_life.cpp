@@ -131,6 +131,7 @@ void ChunkEngine::without(const bootstrap::DeathNews& news) {
   if (!view_.has(news.node)) return;
   view_ = config_.topology.without(view_, news.node);
   pool_.bury(news.node);
+  if (trace_) trace_->died(news.node);
   if (lost_ == news.node) lost_at_ns_ = 0;
   step(machine::ViewChanged{&view_});
   look_who_leaves();

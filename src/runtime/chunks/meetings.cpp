@@ -25,6 +25,27 @@ std::uint64_t deadline_of(std::int64_t timeout_ns) {
 
 }  // namespace
 
+class Meetings::Note {
+ public:
+  Note(ChunkNode& node, trace::Event event, Count*& count)
+      : trace_(node.trace()), event_(event), count_(count) {
+    if (trace_ != nullptr) begin_ns_ = platform::now_ns();
+  }
+  ~Note() {
+    if (trace_ != nullptr && count_ != nullptr)
+      trace_->met(event_, count_->chunk, begin_ns_, number);
+  }
+  Note(const Note&) = delete;
+
+  std::uint64_t number = 0;
+
+ private:
+  ChunkTrace* trace_;
+  trace::Event event_;
+  Count*& count_;
+  std::uint64_t begin_ns_ = 0;
+};
+
 Outcome Meetings::lock(std::string_view name, std::int64_t timeout_ns, OpenScope& scope) {
   if (Outcome good = check_name(name); !good.ok()) return good;
   ChunkId chunk;
@@ -115,6 +136,8 @@ Outcome Meetings::barrier(std::string_view name, std::uint32_t count, std::int64
   if (count == 0) return {Status::kInvalid, fmt::format("barrier '{}' of 0 threads", name)};
   std::uint64_t deadline_ns = deadline_of(timeout_ns);
   Count* known = nullptr;
+  Note note(node_, trace::Event::kBarrier, known);
+  note.number = count;
   std::uint64_t parties = 0, target = 0;
   Outcome outcome = change(kBarrier, name, known, [&](Words& words) {
     if (words.parties == 0) words.parties = count;
@@ -131,7 +154,8 @@ Outcome Meetings::barrier(std::string_view name, std::uint32_t count, std::int64
 
 Outcome Meetings::signal(std::string_view name, std::uint64_t& now) {
   Count* known = nullptr;
-  return change(kSignal, name, known, [&](Words& words) { now = ++words.count; });
+  Note note(node_, trace::Event::kSignal, known);
+  return change(kSignal, name, known, [&](Words& words) { note.number = now = ++words.count; });
 }
 
 Outcome Meetings::await(std::string_view name, std::uint64_t count, std::int64_t timeout_ns,
@@ -139,6 +163,8 @@ Outcome Meetings::await(std::string_view name, std::uint64_t count, std::int64_t
   if (Outcome good = check_name(name); !good.ok()) return good;
   std::uint64_t deadline_ns = deadline_of(timeout_ns);
   Count* known = nullptr;
+  Note note(node_, trace::Event::kAwaited, known);
+  note.number = count;
   Outcome outcome = count_of(fmt::format("{}{}", kSignal, name), known);
   if (outcome.ok())
     outcome = wait_for(*known, fmt::format("signal '{}'", name), count, deadline_ns);

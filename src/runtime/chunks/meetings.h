@@ -43,6 +43,9 @@ class Meetings {
   };
 
   Outcome count_of(const std::string& name, Count*& count);
+  // Puts into the event log, when it ends, how long a thread was in a call.
+  class Note;
+
   template <typename Function>
   Outcome change(std::string_view kind, std::string_view name, Count*& count, Function function);
   Outcome wait_for(Count& count, std::string_view what, std::uint64_t target,

@@ -26,6 +26,7 @@ std::uint64_t machine_bytes() {
 Settings read_settings(const Options& options, std::uint32_t nodes_on_host) {
   Settings settings;
   if (const char* text = std::getenv("TERRANE_SERVERS")) settings.servers = text;
+  if (const char* folder = std::getenv("TERRANE_REPORT")) settings.report = folder;
   const char* on_death = std::getenv("TERRANE_ON_DEATH");
   settings.survives = on_death != nullptr && std::string_view(on_death) == "survive";
   std::uint64_t memory =

@@ -10,6 +10,7 @@ namespace terrane::runtime::chunks {
 // What the environment asks of a node of chunks; `terrane run` sets it from its options.
 struct Settings {
   std::string servers;    // TERRANE_SERVERS: how many, or which nodes; see Topology
+  std::string report;     // TERRANE_REPORT: the folder for event logs; "": none
   bool survives = false;  // TERRANE_ON_DEATH=survive: the job goes on when a node dies
   // Half of TERRANE_MEMORY each, or of this node's share of half the machine's memory.
   std::uint64_t budget_bytes = 0;  // of copies whose home is elsewhere

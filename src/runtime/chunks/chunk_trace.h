@@ -1,0 +1,47 @@
+#pragma once
+
+#include <unordered_map>
+
+#include "platform/wait.h"
+#include "protocol/chunks/mesi_chunk.h"
+#include "runtime/trace/event_log.h"
+
+namespace terrane::runtime::chunks {
+
+// What happens to chunks on a node, put down in its event log. Who has a pointer to it that is null
+// traces nothing. `stepped`, `sent` and `came` are called under the engine's mutex; the others by
+// any thread.
+class ChunkTrace {
+ public:
+  using ChunkId = protocol::chunks::ChunkId;
+  using Mode = protocol::chunks::Mode;
+
+  explicit ChunkTrace(trace::EventLog& log) : log_(log) {}
+
+  // The machine has made a step, whose effects have not been carried out: states that have changed.
+  void stepped(const protocol::chunks::Event& event, const protocol::chunks::Effects& effects,
+               const protocol::chunks::ChunkCache& cache);
+  void sent(ChunkId chunk, NodeId to, std::uint64_t bytes, trace::BytesWay way);
+  void came(ChunkId chunk, std::uint64_t bytes, trace::BytesWay way);
+
+  // A call that opens a scope has been answered; it began at begin_ns.
+  void answered(ChunkId chunk, Mode mode, trace::ScopeOrigin origin,
+                protocol::chunks::Status status, std::uint64_t version, std::uint64_t missed,
+                std::uint64_t begin_ns);
+  // `published`: the scope wrote a version of a pushed chunk.
+  void closed(ChunkId chunk, Mode mode, std::uint64_t since_ns);
+  void published(ChunkId chunk, std::uint64_t version, std::uint64_t bytes);
+  void handler_ran(ChunkId chunk, std::uint64_t version, std::uint64_t begin_ns);
+  // A thread has waited at a barrier, or for signals.
+  void met(trace::Event event, ChunkId chunk, std::uint64_t begin_ns, std::uint64_t number);
+  void died(NodeId node);
+
+ private:
+  void look(ChunkId chunk, const protocol::chunks::ChunkCache& cache);
+  void lost(const protocol::chunks::Lost& lost);
+
+  trace::EventLog& log_;
+  std::unordered_map<std::uint64_t, protocol::chunks::State> states_;
+};
+
+}  // namespace terrane::runtime::chunks

@@ -1,0 +1,191 @@
+#include "runtime/trace/event_log.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+
+#include "base/log.h"
+#include "platform/wait.h"
+#include "runtime/quiet_thread.h"
+
+namespace terrane::runtime::trace {
+namespace {
+
+constexpr auto kStreamEvery = std::chrono::milliseconds(100);
+
+std::atomic<std::uint64_t> last_serial{0};
+
+// The calling thread's ring in the log that it noted something in last.
+struct Mine {
+  std::uint64_t serial = 0;
+  std::shared_ptr<EventRing> ring;
+  ~Mine() { leave(); }
+  void leave() {
+    if (ring) ring->abandoned.store(true, std::memory_order_release);
+  }
+};
+thread_local Mine mine;
+
+std::uint64_t realtime_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+FileHeader header_of(const EventLog::Place& place) {
+  FileHeader header;
+  header.node = place.node.value;
+  header.nodes = place.nodes;
+  header.monotonic_ns = platform::now_ns();
+  header.realtime_ns = realtime_ns();
+  std::memcpy(header.host.data(), place.host.data(),
+              std::min(place.host.size(), header.host.size() - 1));
+  return header;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<EventLog>> EventLog::create(const Place& place) {
+  std::error_code why;
+  std::filesystem::create_directories(place.folder, why);
+  if (why) return base::error("the folder {} for event logs: {}", place.folder, why.message());
+  std::string path = fmt::format("{}/{}{}", place.folder, place.node.value, kSuffix);
+  base::UniqueFd file(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666));
+  if (!file && errno == EEXIST)
+    return base::error("{} is another job's event log; give another folder", path);
+  if (!file) return base::errno_error(fmt::format("cannot write the event log {}", path));
+  FileHeader header = header_of(place);
+  if (::write(file.get(), &header, sizeof header) != sizeof header)
+    return base::errno_error(fmt::format("cannot write the event log {}", path));
+  return std::unique_ptr<EventLog>(new EventLog(std::move(file), std::move(path)));
+}
+
+EventLog::EventLog(base::UniqueFd file, std::string path)
+    : serial_(++last_serial), path_(std::move(path)), file_(std::move(file)) {
+  write(BlockKind::kEvents, 0, std::as_bytes(std::span(kEventNames)));
+  streamer_ = start_without_signals([this] { stream(); });
+}
+
+EventLog::~EventLog() {
+  {
+    std::lock_guard hold(mutex_);
+    stopping_ = true;
+  }
+  stop_.notify_all();
+  streamer_.join();
+  drain_all();
+  write(BlockKind::kEnd, 0, {});
+}
+
+// ---- Noting
+
+EventRing& EventLog::ring() { return mine.serial == serial_ ? *mine.ring : ring_of_new_thread(); }
+
+EventRing& EventLog::ring_of_new_thread() {
+  std::shared_ptr<EventRing> ring;
+  {
+    std::lock_guard hold(mutex_);
+    if (free_rings_.empty()) {
+      ring = std::make_shared<EventRing>();
+    } else {
+      ring = std::move(free_rings_.back());
+      free_rings_.pop_back();
+    }
+    ring->thread = static_cast<std::uint32_t>(::gettid());
+    ring->abandoned.store(false, std::memory_order_relaxed);
+    rings_.push_back(ring);
+  }
+  mine.leave();
+  mine.serial = serial_;
+  mine.ring = std::move(ring);
+  char name[32] = "";
+  ::pthread_getname_np(::pthread_self(), name, sizeof name);
+  note_text(Event::kThreadName, {.object = mine.ring->thread}, name);
+  return *mine.ring;
+}
+
+// A thread whose ring is full writes it out itself: nothing is left out.
+void EventLog::add(EventRing& ring, const Record& record) {
+  while (!ring.add(record)) drain(ring);
+}
+
+void EventLog::note(Event event, const Fields& fields) {
+  note_at(platform::now_ns(), event, fields);
+}
+
+void EventLog::note_at(std::uint64_t time_ns, Event event, const Fields& fields) {
+  add(ring(),
+      {time_ns, fields.object, fields.value, event, fields.kind, fields.detail, fields.number});
+}
+
+void EventLog::note_text(Event event, Fields fields, std::string_view text) {
+  fields.number = static_cast<std::uint32_t>(text.size());
+  note(event, fields);
+  for (std::size_t at = 0; at < text.size(); at += sizeof(Record)) {
+    Record piece;
+    std::string_view part = text.substr(at, sizeof piece);
+    std::memcpy(static_cast<void*>(&piece), part.data(), part.size());
+    add(*mine.ring, piece);
+  }
+}
+
+// ---- To the file
+
+void EventLog::drain(EventRing& ring) {
+  ring.drain([&](std::span<const Record> records) {
+    write(BlockKind::kRecords, ring.thread, std::as_bytes(records));
+  });
+}
+
+// Rings of threads that have ended are used again by others.
+void EventLog::drain_all() {
+  std::vector<std::shared_ptr<EventRing>> all;
+  {
+    std::lock_guard hold(mutex_);
+    all = rings_;
+  }
+  for (const auto& ring : all) {
+    bool over = ring->abandoned.load(std::memory_order_acquire);
+    drain(*ring);
+    if (!over) continue;
+    std::lock_guard hold(mutex_);
+    std::erase(rings_, ring);
+    free_rings_.push_back(ring);
+  }
+}
+
+void EventLog::stream() {
+  pthread_setname_np(pthread_self(), "terrane-log");
+  std::unique_lock hold(mutex_);
+  while (!stop_.wait_for(hold, kStreamEvery, [this] { return stopping_; })) {
+    hold.unlock();
+    drain_all();
+    hold.lock();
+  }
+}
+
+void EventLog::write(BlockKind kind, std::uint32_t thread, std::span<const std::byte> bytes) {
+  BlockHeader header{.kind = kind, .thread = thread};
+  header.bytes = static_cast<std::uint32_t>(bytes.size());
+  std::lock_guard hold(file_mutex_);
+  if (ended_) return;
+  iovec parts[] = {{&header, sizeof header}, {const_cast<std::byte*>(bytes.data()), bytes.size()}};
+  ssize_t written = ::writev(file_.get(), parts, 2);
+  if (written == static_cast<ssize_t>(sizeof header + bytes.size())) return;
+  ended_ = true;
+  base::log("the event log {} ends here: {}", path_,
+            written < 0 ? std::strerror(errno) : "no more could be written");
+}
+
+}  // namespace terrane::runtime::trace

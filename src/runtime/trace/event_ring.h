@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <span>
+
+#include "runtime/trace/log_format.h"
+
+namespace terrane::runtime::trace {
+
+// The events of one thread that are not in the file yet. The thread alone adds; one thread at a
+// time takes them out.
+class EventRing {
+ public:
+  static constexpr std::uint64_t kRecords = 4096;  // 128 KiB
+
+  // False: it is full.
+  bool add(const Record& record) {
+    std::uint64_t head = head_.load(std::memory_order_relaxed);
+    if (head - tail_.load(std::memory_order_acquire) == kRecords) return false;
+    records_[head % kRecords] = record;
+    head_.store(head + 1, std::memory_order_release);
+    return true;
+  }
+
+  // Gives all that is there to `write`, in one or two pieces, and forgets it.
+  template <typename Write>
+  void drain(Write write) {
+    std::lock_guard hold(draining_);
+    std::uint64_t from = tail_.load(std::memory_order_relaxed);
+    std::uint64_t to = head_.load(std::memory_order_acquire);
+    while (from < to) {
+      std::uint64_t at = from % kRecords;
+      std::uint64_t count = to - from < kRecords - at ? to - from : kRecords - at;
+      write(std::span<const Record>(&records_[at], count));
+      from += count;
+    }
+    tail_.store(to, std::memory_order_release);
+  }
+
+  std::uint32_t thread = 0;             // whose it is
+  std::atomic<bool> abandoned = false;  // that thread has ended
+
+ private:
+  alignas(64) std::atomic<std::uint64_t> head_{0};
+  alignas(64) std::atomic<std::uint64_t> tail_{0};
+  std::mutex draining_;
+  std::array<Record, kRecords> records_;
+};
+
+}  // namespace terrane::runtime::trace
