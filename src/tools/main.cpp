@@ -45,6 +45,7 @@ int run_command_line(int argc, char** argv) {
   tools::add_doctor_command(app, context);
   tools::add_adopt_command(app, context);
   tools::add_sim_command(app, context);
+  tools::add_report_command(app, context);
 
   std::vector<std::string> words(argv + 1, argv + argc);
   const bool oshrun = argc > 0 && is_oshrun(argv[0]);

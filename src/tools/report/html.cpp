@@ -1,0 +1,259 @@
+#include "tools/report/html.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace terrane::tools::report {
+namespace {
+
+constexpr std::size_t kMostRows = 100;   // of a table
+constexpr std::size_t kMostChunks = 20;  // whose states are drawn
+constexpr std::size_t kPoints = 300;     // of a drawing
+constexpr int kWidth = 900, kHeight = 60, kStrip = 10;
+
+constexpr std::string_view kColours[] = {"#f2f2f2", "#7fb2dd", "#f0b95b", "#d9534f"};
+constexpr std::string_view kStates[] = {"none", "shared", "exclusive", "modified"};
+constexpr std::string_view kCoherences[] = {"invalidate", "update", "stream"};
+constexpr std::string_view kMakings[] = {"chunk", "lock", "barrier", "signal"};
+
+constexpr std::string_view kHead =
+    R"(<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>Terrane: report of a job</title>
+<style>
+body{font:14px/1.4 sans-serif;margin:2em;max-width:1200px;color:#222}
+table{border-collapse:collapse;margin:.5em 0 1.5em}
+th,td{padding:.15em .6em;border-bottom:1px solid #ddd;text-align:right;white-space:nowrap}
+th{background:#f6f6f6;position:sticky;top:0}
+td:first-child,th:first-child,td.t,th.t{text-align:left}
+.note{background:#fff3cd;padding:.3em .8em;margin:.2em 0}
+.bar{background:#d9534f;height:.7em;display:inline-block}
+svg{display:block;background:#fafafa;margin:.2em 0}
+.key span{display:inline-block;width:1em;height:1em;margin:0 .3em 0 1em;vertical-align:middle}
+</style></head><body>
+)";
+
+std::string escaped(std::string_view text) {
+  std::string safe;
+  for (char c : text) {
+    if (c == '<') {
+      safe += "&lt;";
+    } else if (c == '>') {
+      safe += "&gt;";
+    } else if (c == '&') {
+      safe += "&amp;";
+    } else if (c == '"') {
+      safe += "&quot;";
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+std::string time_text(std::uint64_t ns) {
+  auto number = static_cast<double>(ns);
+  if (ns < 1'000) return fmt::format("{} ns", ns);
+  if (ns < 1'000'000) return fmt::format("{:.1f} us", number / 1e3);
+  if (ns < 1'000'000'000) return fmt::format("{:.1f} ms", number / 1e6);
+  return fmt::format("{:.3f} s", number / 1e9);
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  auto number = static_cast<double>(bytes);
+  if (bytes < 10'000) return fmt::format("{} B", bytes);
+  if (bytes < 10'000'000) return fmt::format("{:.1f} KiB", number / 1024);
+  return fmt::format("{:.1f} MiB", number / (1 << 20));
+}
+
+std::uint64_t mean(std::uint64_t sum, std::uint64_t times) { return times > 0 ? sum / times : 0; }
+
+class Page {
+ public:
+  Page(const JobLog& job, const Totals& totals) : job_(job), totals_(totals) {}
+
+  std::string write() {
+    text_ = kHead;
+    put("<h1>Report of a job</h1>\n<p>{} nodes, {}, {} records.</p>\n", job_.nodes,
+        time_text(job_.length_ns), job_.records);
+    for (const std::string& note : job_.notes)
+      put("<p class=\"note\">{}</p>\n", escaped(printable(note)));
+    nodes();
+    chunks();
+    meetings();
+    states_of_nodes();
+    states_of_chunks();
+    text_ += "</body></html>\n";
+    return std::move(text_);
+  }
+
+ private:
+  template <typename... Args>
+  void put(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+  }
+
+  void nodes() {
+    text_ +=
+        "<h2>Nodes</h2>\n<table id=\"nodes\"><tr><th>node</th><th class=\"t\">host</th>"
+        "<th>read scopes</th><th>write</th><th>read-write</th><th>versions taken</th>"
+        "<th>not opened</th><th>waited for scopes</th><th>longest</th><th>scopes open</th>"
+        "<th>published</th><th>left out</th><th>handlers</th><th>in handlers</th>"
+        "<th>locks, barriers, signals</th><th>waited there</th><th>shared on the host</th>"
+        "<th>sent in messages</th><th>came in messages</th></tr>\n";
+    for (std::size_t i = 0; i < job_.logs.size(); ++i) {
+      const NodeTotals& node = totals_.nodes[i];
+      const Tally& t = node.tally;
+      put("<tr><td>{}</td><td class=\"t\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
+          "<td>{}</td><td>{}</td><td>{}</td><td>{}</td>",
+          job_.logs[i].node, escaped(printable(job_.logs[i].host)), t.opened[0], t.opened[1],
+          t.opened[2], t.taken, t.refused, time_text(t.wait_ns), time_text(t.longest_wait_ns),
+          time_text(t.held_ns));
+      put("<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
+          "<td>{}</td><td>{}</td></tr>\n",
+          t.published, t.missed, t.handlers, time_text(t.handler_ns), node.meetings,
+          time_text(node.meeting_ns), bytes_text(t.sent_shared), bytes_text(t.sent_copied),
+          bytes_text(t.came_copied));
+    }
+    text_ += "</table>\n";
+    for (std::size_t i = 0; i < job_.logs.size(); ++i)
+      for (const auto& [number, times] : totals_.nodes[i].others)
+        put("<p class=\"note\">node {}: {} events '{}', which this terrane does not know</p>\n",
+            job_.logs[i].node, times, escaped(printable(event_name(job_.logs[i], number))));
+  }
+
+  static std::string event_name(const NodeLog& log, std::uint16_t number) {
+    auto at = log.events.find(number);
+    return at == log.events.end() ? fmt::format("{}", number) : at->second;
+  }
+
+  void rest(std::size_t all, std::string_view what) {
+    if (all > kMostRows) put("<p>{} more {} are not shown.</p>\n", all - kMostRows, what);
+  }
+
+  void chunks() {
+    text_ +=
+        "<h2>Chunks: who waited for what</h2>\n<table id=\"chunks\"><tr><th>chunk</th>"
+        "<th>size</th><th class=\"t\">coherence</th><th>scopes</th><th>not opened</th>"
+        "<th>waited</th><th></th><th>mean</th><th>median</th><th>99 %</th><th>longest</th>"
+        "<th>published</th><th>taken</th><th>left out</th><th>lost</th><th>moved</th></tr>\n";
+    std::uint64_t most = totals_.chunks.empty() ? 0 : totals_.chunks.front().tally.wait_ns;
+    for (std::size_t i = 0; i < std::min(kMostRows, totals_.chunks.size()); ++i)
+      chunk(totals_.chunks[i], most);
+    text_ += "</table>\n";
+    rest(totals_.chunks.size(), "chunks, which were waited for less,");
+  }
+
+  void chunk(const ChunkTotals& chunk, std::uint64_t most) {
+    auto known = job_.objects.find(chunk.object);
+    Object object = known == job_.objects.end() ? Object{} : known->second;
+    const Tally& t = chunk.tally;
+    auto part = [&](std::size_t percent) {
+      return chunk.waits.empty() ? std::uint64_t{0}
+                                 : chunk.waits[(chunk.waits.size() - 1) * percent / 100];
+    };
+    double width = most == 0 ? 0 : 6.0 * static_cast<double>(t.wait_ns) / static_cast<double>(most);
+    put("<tr><td>{}</td><td>{}</td><td class=\"t\">{}</td><td>{}</td><td>{}</td><td>{}</td>"
+        "<td class=\"t\"><span class=\"bar\" style=\"width:{:.2f}em\"></span></td>",
+        escaped(text_of(job_, chunk.object)), bytes_text(object.bytes),
+        kCoherences[std::min<std::size_t>(object.kind, 2)], t.scopes(), t.refused,
+        time_text(t.wait_ns), width);
+    put("<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
+        "<td>{}</td></tr>\n",
+        time_text(mean(t.wait_ns, chunk.waits.size())), time_text(part(50)), time_text(part(99)),
+        time_text(t.longest_wait_ns), t.published, t.taken, t.missed, t.lost,
+        bytes_text(t.sent_shared + t.sent_copied));
+  }
+
+  void meetings() {
+    if (totals_.meetings.empty()) return;
+    text_ +=
+        "<h2>Locks, barriers, signals</h2>\n<table id=\"meetings\"><tr><th>name</th>"
+        "<th class=\"t\">kind</th><th>calls</th><th>waited</th><th>mean</th><th>longest</th>"
+        "</tr>\n";
+    for (std::size_t i = 0; i < std::min(kMostRows, totals_.meetings.size()); ++i) {
+      const MeetingTotals& one = totals_.meetings[i];
+      put("<tr><td>{}</td><td class=\"t\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
+          "</tr>\n",
+          escaped(text_of(job_, one.object)), kMakings[static_cast<std::size_t>(one.making)],
+          one.times, time_text(one.wait_ns), time_text(mean(one.wait_ns, one.times)),
+          time_text(one.longest_ns));
+    }
+    text_ += "</table>\n";
+    rest(totals_.meetings.size(), "of them");
+  }
+
+  void key() {
+    text_ += "<p class=\"key\">";
+    for (std::size_t s = 1; s < std::size(kStates); ++s)
+      put("<span style=\"background:{}\"></span>{}", kColours[s], kStates[s]);
+    put(" &nbsp; from 0 to {}</p>\n", time_text(job_.length_ns));
+  }
+
+  // One area a state, one upon the other.
+  void states_of_nodes() {
+    text_ += "<h2>Copies by state, over time</h2>\n";
+    key();
+    for (const NodeLog& log : job_.logs) {
+      StatesInTime all = states_in_time(job_, log, kPoints);
+      std::uint32_t most = 1;
+      for (const auto& at : all) most = std::max(most, at[0] + at[1] + at[2]);
+      put("<p>node {}, at most {} copies</p>\n<svg width=\"{}\" height=\"{}\">\n", log.node, most,
+          kWidth, kHeight);
+      for (std::size_t s = 3; s > 0; --s) {
+        put("<polygon fill=\"{}\" points=\"0,{}", kColours[s], kHeight);
+        for (std::size_t p = 0; p < kPoints; ++p) {
+          std::uint32_t sum = 0;
+          for (std::size_t below = 0; below < s; ++below) sum += all[p][below];
+          auto y = kHeight - static_cast<double>(sum) * kHeight / most;
+          put(" {},{:.1f} {},{:.1f}", p * kWidth / kPoints, y, (p + 1) * kWidth / kPoints, y);
+        }
+        put(" {},{}\"/>\n", kWidth, kHeight);
+      }
+      text_ += "</svg>\n";
+    }
+  }
+
+  // A strip a node.
+  void states_of_chunks() {
+    std::vector<const ChunkTotals*> busy;
+    for (const ChunkTotals& chunk : totals_.chunks)
+      if (chunk.tally.states > 0) busy.push_back(&chunk);
+    std::stable_sort(busy.begin(), busy.end(), [](const ChunkTotals* a, const ChunkTotals* b) {
+      return a->tally.states > b->tally.states;
+    });
+    if (busy.empty()) return;
+    put("<h2>Chunks that changed most, a strip for each node</h2>\n");
+    key();
+    for (std::size_t i = 0; i < std::min(kMostChunks, busy.size()); ++i) {
+      put("<p>{}: {} changes</p>\n<svg width=\"{}\" height=\"{}\">\n",
+          escaped(text_of(job_, busy[i]->object)), busy[i]->tally.states, kWidth,
+          kStrip * static_cast<int>(job_.logs.size()));
+      for (std::size_t n = 0; n < job_.logs.size(); ++n) strip(job_.logs[n], busy[i]->object, n);
+      text_ += "</svg>\n";
+    }
+    if (busy.size() > kMostChunks)
+      put("<p>{} more chunks are not shown.</p>\n", busy.size() - kMostChunks);
+  }
+
+  void strip(const NodeLog& log, std::uint64_t object, std::size_t row) {
+    std::vector<std::uint8_t> all = states_of_chunk(job_, log, object, kPoints);
+    for (std::size_t from = 0, to = 0; from < kPoints; from = to) {
+      for (to = from; to < kPoints && all[to] == all[from]; ++to) {
+      }
+      if (all[from] == 0) continue;
+      put("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>\n",
+          from * kWidth / kPoints, row * kStrip, (to - from) * kWidth / kPoints, kStrip - 1,
+          kColours[all[from]]);
+    }
+  }
+
+  const JobLog& job_;
+  const Totals& totals_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string as_html(const JobLog& job, const Totals& totals) { return Page(job, totals).write(); }
+
+}  // namespace terrane::tools::report

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/trace/log_format.h"
+
+namespace terrane::tools::report {
+
+using runtime::trace::Event;
+using runtime::trace::Record;
+
+// An object as a log names it.
+struct Object {
+  std::string name;  // any bytes
+  std::uint64_t bytes = 0;
+  std::uint8_t kind = 0;
+};
+
+struct Entry {
+  Record record;
+  std::uint32_t thread = 0;
+};
+
+// The event log of one node: everything that can be read of it.
+struct NodeLog {
+  std::string path, host;
+  std::uint32_t node = 0, nodes = 0;
+  std::uint64_t monotonic_ns = 0, realtime_ns = 0;  // one moment by two clocks
+  std::vector<Entry> entries;                       // by time; those of names are not among them
+  std::map<std::uint64_t, Object> objects;
+  std::map<std::uint32_t, std::string> threads;
+  std::map<std::uint16_t, std::string> events;
+  bool ended = false;    // the node left the job in order
+  std::string left_out;  // a sentence about an end that cannot be read; "" if all can
+};
+
+// `path` is for sentences. Fails on what is no log that this version reads; a log that breaks off
+// is read up to there.
+base::Result<NodeLog> parse_log(std::span<const std::byte> bytes, const std::string& path);
+base::Result<NodeLog> read_log(const std::string& path);
+
+}  // namespace terrane::tools::report

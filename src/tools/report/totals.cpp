@@ -1,0 +1,187 @@
+#include "tools/report/totals.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace terrane::tools::report {
+namespace {
+
+using runtime::trace::BytesWay;
+using runtime::trace::ScopeOrigin;
+
+constexpr std::uint8_t kStates = 4;  // the first: there is no copy
+
+Making making_in(const JobLog& job, std::uint64_t object) {
+  auto at = job.objects.find(object);
+  return at == job.objects.end() ? Making::kChunk : making_of(at->second.name);
+}
+
+std::size_t step_of(const JobLog& job, std::uint64_t time_ns, std::size_t points) {
+  if (job.length_ns == 0) return 0;
+  double part = static_cast<double>(time_ns) / static_cast<double>(job.length_ns);
+  return std::min(points - 1, static_cast<std::size_t>(part * static_cast<double>(points)));
+}
+
+bool waits(Event event) { return event == Event::kScopeOpened || event == Event::kScopeRefused; }
+
+// What a thread waits for: a lock is the wait for its scope; the scopes of barriers and signals are
+// within their own events.
+bool meets(Making making, Event event) {
+  if (making == Making::kLock) return waits(event);
+  return event == Event::kBarrier || event == Event::kSignal || event == Event::kAwaited;
+}
+
+bool known(Event event) {
+  return event == Event::kNodeDied || (event >= Event::kScopeOpened && event <= Event::kLost);
+}
+
+template <typename Of, typename Key>
+Of& entry_of(std::vector<Of>& all, std::unordered_map<std::uint64_t, std::size_t>& index, Key key) {
+  auto [at, fresh] = index.try_emplace(key, all.size());
+  if (fresh) all.push_back({.object = key});
+  return all[at->second];
+}
+
+class Counter {
+ public:
+  Counter(const JobLog& job, Totals& out) : job_(job), out_(out) {}
+
+  void run() {
+    for (const NodeLog& log : job_.logs) {
+      NodeTotals& node = out_.nodes.emplace_back();
+      for (const Entry& entry : log.entries) add(node, entry.record);
+    }
+    for (ChunkTotals& chunk : out_.chunks) std::sort(chunk.waits.begin(), chunk.waits.end());
+    std::stable_sort(out_.chunks.begin(), out_.chunks.end(),
+                     [](const ChunkTotals& a, const ChunkTotals& b) {
+                       return a.tally.wait_ns > b.tally.wait_ns;
+                     });
+    std::stable_sort(
+        out_.meetings.begin(), out_.meetings.end(),
+        [](const MeetingTotals& a, const MeetingTotals& b) { return a.wait_ns > b.wait_ns; });
+  }
+
+ private:
+  void add(NodeTotals& node, const Record& record) {
+    if (record.event == Event::kNodeDied) return;
+    if (!known(record.event)) {
+      ++node.others[static_cast<std::uint16_t>(record.event)];
+      return;
+    }
+    Making making = making_in(job_, record.object);
+    if (making == Making::kChunk) {
+      node.tally.add(record);
+      ChunkTotals& chunk = entry_of(out_.chunks, chunk_at_, record.object);
+      chunk.tally.add(record);
+      if (waits(record.event)) chunk.waits.push_back(record.value);
+    } else if (meets(making, record.event)) {
+      MeetingTotals& meeting = entry_of(out_.meetings, meeting_at_, record.object);
+      meeting.making = making;
+      ++meeting.times;
+      ++node.meetings;
+      meeting.wait_ns += record.value;
+      node.meeting_ns += record.value;
+      meeting.longest_ns = std::max(meeting.longest_ns, record.value);
+    } else if (record.event == Event::kBytesSent || record.event == Event::kBytesCame) {
+      node.tally.add(record);
+    }
+  }
+
+  const JobLog& job_;
+  Totals& out_;
+  std::unordered_map<std::uint64_t, std::size_t> chunk_at_, meeting_at_;
+};
+
+}  // namespace
+
+void Tally::add(const Record& record) {
+  auto bytes_to = [&](std::uint64_t& shared, std::uint64_t& copied) {
+    (record.kind == static_cast<std::uint8_t>(BytesWay::kShared) ? shared : copied) += record.value;
+  };
+  switch (record.event) {
+    case Event::kScopeOpened:
+      if (record.detail == static_cast<std::uint8_t>(ScopeOrigin::kTake)) {
+        ++taken;
+      } else {
+        ++opened[record.kind < 3 ? record.kind : 0];
+      }
+      [[fallthrough]];
+    case Event::kScopeRefused:
+      refused += record.event == Event::kScopeRefused;
+      wait_ns += record.value;
+      longest_wait_ns = std::max(longest_wait_ns, record.value);
+      return;
+    case Event::kScopeClosed:
+      held_ns += record.value;
+      return;
+    case Event::kState:
+      ++states;
+      return;
+    case Event::kBytesSent:
+      return bytes_to(sent_shared, sent_copied);
+    case Event::kBytesCame:
+      return bytes_to(came_shared, came_copied);
+    case Event::kPublished:
+      ++published;
+      return;
+    case Event::kMissed:
+      missed += record.value;
+      return;
+    case Event::kHandlerRan:
+      ++handlers;
+      handler_ns += record.value;
+      return;
+    case Event::kLost:
+      ++lost;
+      return;
+    default:
+      return;
+  }
+}
+
+Totals count(const JobLog& job) {
+  Totals totals;
+  Counter(job, totals).run();
+  return totals;
+}
+
+StatesInTime states_in_time(const JobLog& job, const NodeLog& log, std::size_t points) {
+  StatesInTime all(points);
+  std::array<std::uint32_t, kStates> now{};
+  std::unordered_map<std::uint64_t, std::uint8_t> state_of;
+  std::size_t done = 0;
+  auto fill_to = [&](std::size_t step) {
+    for (; done < step; ++done) all[done] = {now[1], now[2], now[3]};
+  };
+  for (const Entry& entry : log.entries) {
+    const Record& record = entry.record;
+    if (record.event != Event::kState || making_in(job, record.object) != Making::kChunk) continue;
+    fill_to(step_of(job, record.time_ns, points));
+    std::uint8_t& state = state_of[record.object];
+    if (state > 0) --now[state];
+    state = record.kind % kStates;
+    if (state > 0) ++now[state];
+  }
+  fill_to(points);
+  return all;
+}
+
+std::vector<std::uint8_t> states_of_chunk(const JobLog& job, const NodeLog& log,
+                                          std::uint64_t object, std::size_t points) {
+  std::vector<std::uint8_t> all(points);
+  std::uint8_t now = 0;
+  std::size_t done = 0;
+  for (const Entry& entry : log.entries) {
+    const Record& record = entry.record;
+    if (record.event != Event::kState || record.object != object) continue;
+    std::size_t step = step_of(job, record.time_ns, points);
+    for (; done < step; ++done) all[done] = std::max(all[done], now);
+    all[step] = std::max(all[step], now);
+    now = record.kind % kStates;
+    all[step] = std::max(all[step], now);
+  }
+  for (; done < points; ++done) all[done] = std::max(all[done], now);
+  return all;
+}
+
+}  // namespace terrane::tools::report

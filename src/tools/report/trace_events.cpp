@@ -1,0 +1,162 @@
+#include "tools/report/trace_events.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+namespace terrane::tools::report {
+namespace {
+
+using runtime::trace::BytesWay;
+using runtime::trace::ScopeOrigin;
+
+constexpr std::size_t kMostCounters = 50;
+constexpr std::string_view kModes[] = {"read", "write", "read-write"};
+
+// printable() has left no controls and only UTF-8.
+std::string quoted(std::string_view text) {
+  std::string json = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') json += '\\';
+    json += c;
+  }
+  return json + '"';
+}
+
+std::string micros(std::uint64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
+
+class Writer {
+ public:
+  Writer(const JobLog& job, const std::function<void(std::string_view)>& write)
+      : job_(job), write_(write) {}
+
+  std::size_t run() {
+    std::size_t without = choose_counters();
+    write_("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+    for (const NodeLog& log : job_.logs) {
+      log_ = &log;
+      sent_shared_ = sent_copied_ = 0;
+      names();
+      for (const Entry& entry : log.entries) event(entry);
+    }
+    write_("\n]}\n");
+    return without;
+  }
+
+ private:
+  std::size_t choose_counters() {
+    std::unordered_map<std::uint64_t, std::uint64_t> changes;
+    for (const NodeLog& log : job_.logs)
+      for (const Entry& entry : log.entries)
+        if (entry.record.event == Event::kState) ++changes[entry.record.object];
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> order;
+    for (const auto& [object, times] : changes) order.emplace_back(times, object);
+    std::sort(order.rbegin(), order.rend());
+    for (std::size_t i = 0; i < std::min(kMostCounters, order.size()); ++i)
+      counted_.insert(order[i].second);
+    return order.size() - counted_.size();
+  }
+
+  // phase and what else the event has; time in ns.
+  void put(std::string_view phase, std::uint64_t time_ns, std::uint32_t thread,
+           std::string_view name, std::string_view more) {
+    write_(fmt::format("{}\n{{\"ph\":\"{}\",\"ts\":{},\"pid\":{},\"tid\":{},\"name\":{}{}}}",
+                       first_ ? "" : ",", phase, micros(time_ns), log_->node, thread, quoted(name),
+                       more));
+    first_ = false;
+  }
+
+  void names() {
+    put("M", 0, 0, "process_name",
+        fmt::format(",\"args\":{{\"name\":{}}}",
+                    quoted(fmt::format("node {} on {}", log_->node, printable(log_->host)))));
+    for (const auto& [thread, name] : log_->threads)
+      put("M", 0, thread, "thread_name",
+          fmt::format(",\"args\":{{\"name\":{}}}", quoted(printable(name))));
+  }
+
+  // What lasted `record.value` and is over at its time.
+  void lasted(const Entry& entry, std::string_view name, std::string_view category) {
+    std::uint64_t duration = std::min(entry.record.value, entry.record.time_ns);
+    put("X", entry.record.time_ns - duration, entry.thread, name,
+        fmt::format(",\"cat\":\"{}\",\"dur\":{},\"args\":{{\"number\":{}}}", category,
+                    micros(duration), entry.record.number));
+  }
+
+  void instant(const Entry& entry, std::string_view name, char scope) {
+    put("i", entry.record.time_ns, entry.thread, name,
+        fmt::format(",\"cat\":\"chunks\",\"s\":\"{}\",\"args\":{{\"number\":{}}}", scope,
+                    entry.record.number));
+  }
+
+  // Scopes of a thread need not lie within each other.
+  void scope(const Entry& entry, std::string_view name) {
+    std::uint64_t duration = std::min(entry.record.value, entry.record.time_ns);
+    std::string id = fmt::format(",\"cat\":\"scope\",\"id\":\"{:#x}\"", ++scopes_);
+    put("b", entry.record.time_ns - duration, entry.thread, name, id);
+    put("e", entry.record.time_ns, entry.thread, name, id);
+  }
+
+  void sent(const Entry& entry) {
+    bool shared = entry.record.kind == static_cast<std::uint8_t>(BytesWay::kShared);
+    (shared ? sent_shared_ : sent_copied_) += entry.record.value;
+    put("C", entry.record.time_ns, 0, "bytes sent",
+        fmt::format(",\"args\":{{\"shared\":{},\"in messages\":{}}}", sent_shared_, sent_copied_));
+  }
+
+  void event(const Entry& entry) {
+    const Record& record = entry.record;
+    auto of = [&](std::string_view what) {
+      return fmt::format("{} {}", what, text_of(job_, record.object));
+    };
+    std::string_view mode = kModes[record.kind < 3 ? record.kind : 0];
+    bool taken = record.detail == static_cast<std::uint8_t>(ScopeOrigin::kTake);
+    switch (record.event) {
+      case Event::kScopeOpened:
+        return lasted(entry, of(taken ? "take" : fmt::format("open {}", mode)), "wait");
+      case Event::kScopeRefused:
+        return lasted(entry, of(fmt::format("no {}", mode)), "wait");
+      case Event::kScopeClosed:
+        return scope(entry, of(mode));
+      case Event::kHandlerRan:
+        return lasted(entry, of("handler"), "handler");
+      case Event::kBarrier:
+        return lasted(entry, of("barrier"), "wait");
+      case Event::kAwaited:
+        return lasted(entry, of("await"), "wait");
+      case Event::kSignal:
+        return lasted(entry, of("signal"), "wait");
+      case Event::kPublished:
+        return instant(entry, of("publish"), 't');
+      case Event::kLost:
+        return instant(entry, of("lost"), 'p');
+      case Event::kNodeDied:
+        return instant(entry, fmt::format("node {} died", record.object), 'p');
+      case Event::kBytesSent:
+        return sent(entry);
+      case Event::kState:
+        if (counted_.count(record.object) > 0)
+          put("C", record.time_ns, 0, of("state of"),
+              fmt::format(",\"args\":{{\"state\":{}}}", record.kind));
+        return;
+      default:
+        return;
+    }
+  }
+
+  const JobLog& job_;
+  const std::function<void(std::string_view)>& write_;
+  const NodeLog* log_ = nullptr;
+  std::set<std::uint64_t> counted_;
+  std::uint64_t scopes_ = 0, sent_shared_ = 0, sent_copied_ = 0;
+  bool first_ = true;
+};
+
+}  // namespace
+
+std::size_t write_trace_events(const JobLog& job,
+                               const std::function<void(std::string_view)>& write) {
+  return Writer(job, write).run();
+}
+
+}  // namespace terrane::tools::report
