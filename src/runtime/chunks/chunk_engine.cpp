@@ -63,7 +63,10 @@ ChunkEngine::Answer ChunkEngine::call(Waiter& waiter, std::uint64_t deadline_ns,
     waiters_[number] = &waiter;
     step(make(protocol::WaiterId{number}));
   }
-  if (waiter.done.load(std::memory_order_acquire) == 0) wait_for(waiter, deadline_ns);
+  if (waiter.done.load(std::memory_order_acquire) == 0) {
+    if (trace_) waiter.since_ns = platform::now_ns();
+    wait_for(waiter, deadline_ns);
+  }
   std::lock_guard hold(mutex_);
   waiters_[number] = nullptr;
   free_waiters_.push_back(number);
@@ -74,11 +77,20 @@ template <typename MakeEvent>
 ChunkEngine::Answer ChunkEngine::call_for_scope(Waiter& waiter, ChunkId chunk,
                                                 trace::ScopeOrigin origin,
                                                 std::uint64_t deadline_ns, MakeEvent make) {
-  if (!trace_) return call(waiter, deadline_ns, make);
-  std::uint64_t begin_ns = platform::now_ns();
   Answer answer = call(waiter, deadline_ns, make);
-  trace_->answered(chunk, waiter.mode, origin, answer.status, answer.version, answer.missed,
-                   begin_ns);
+  if (trace_) {
+    bool at_once = waiter.since_ns == 0 && answer.status == machine::Status::kOk;
+    std::uint64_t now = at_once ? answer.opened_ns : platform::now_ns();
+    std::uint64_t waited_ns = waiter.since_ns == 0 ? 0 : now - waiter.since_ns;
+    trace_->answered({.chunk = chunk,
+                      .mode = waiter.mode,
+                      .origin = origin,
+                      .status = answer.status,
+                      .version = answer.version,
+                      .missed = answer.missed,
+                      .time_ns = now,
+                      .waited_ns = waited_ns});
+  }
   return answer;
 }
 

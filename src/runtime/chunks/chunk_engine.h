@@ -50,6 +50,7 @@ class ChunkEngine final : private transport::Receiver {
     ScopeId scope;
     std::byte* data = nullptr;
     std::uint64_t bytes = 0;
+    std::uint64_t opened_ns = 0;  // when the scope did
   };
   struct Facts {
     std::string name;
@@ -97,6 +98,7 @@ class ChunkEngine final : private transport::Receiver {
     std::vector<std::string> words;  // of other nodes
     std::uint32_t asked = 0;         // the number of the question, and how many have not answered
     std::uint32_t missing = 0;
+    std::uint64_t since_ns = 0;  // when its thread began to wait; where that is noted
     std::atomic<std::uint32_t> done{0};
     std::atomic<std::uint32_t> sleeping{0};
   };

@@ -29,38 +29,44 @@ std::uint8_t byte_of(Enum value) {
 
 // The chunk's name comes in front of its first state.
 void ChunkTrace::look(ChunkId chunk, const machine::ChunkCache& cache) {
-  const machine::ChunkCache::Copy* copy = cache.copy(chunk);
-  if (copy == nullptr) return;
-  machine::State now = state_of(*copy);
-  auto [at, fresh] = states_.try_emplace(chunk.value, machine::State::kInvalid);
-  if (fresh)
+  auto at = known_.find(chunk.value);
+  if (at == known_.end()) {
+    const machine::ChunkCache::Copy* copy = cache.copy(chunk);
+    if (copy == nullptr) return;
+    at = known_.try_emplace(chunk.value, Known{copy, machine::State::kInvalid}).first;
     log_.note_text(Event::kObjectName,
                    {.object = chunk.value, .value = copy->bytes, .kind = byte_of(copy->coherence)},
                    copy->name);
-  if (at->second == now) return;
-  at->second = now;
-  log_.note(Event::kState, {.object = chunk.value, .kind = byte_of(now)});
+  }
+  compare(chunk.value, at->second);
 }
 
+void ChunkTrace::compare(std::uint64_t chunk, Known& known) {
+  machine::State now = state_of(*known.copy);
+  if (known.state == now) return;
+  known.state = now;
+  log_.note(Event::kState, {.object = chunk, .kind = byte_of(now)});
+}
+
+// No state changes without an effect on the chunk, but by what a message or the view says.
 void ChunkTrace::stepped(const machine::Event& event, const machine::Effects& effects,
                          const machine::ChunkCache& cache) {
-  std::visit(base::Overloaded{[&](const machine::ViewChanged&) {
-                                for (const auto& [chunk, state] : states_)
-                                  look(ChunkId{chunk}, cache);
-                              },
-                              [&](const machine::Received& received) {
-                                wire::ChunkMessage message;
-                                protocol::Bytes bytes = received.message;
-                                if (wire::take(bytes, message)) look(ChunkId{message.chunk}, cache);
-                              },
-                              [](const machine::Create&) {}, [](const machine::Find&) {},
-                              [](const machine::Elapsed&) {},
-                              [&](const auto& call) { look(call.chunk, cache); }},
-             event);
+  if (std::holds_alternative<machine::ViewChanged>(event))
+    for (auto& [chunk, known] : known_) compare(chunk, known);
+  ChunkId last = machine::kNoChunk;
+  auto look_at = [&](ChunkId chunk) {
+    if (chunk != last) look(chunk, cache);
+    last = chunk;
+  };
+  if (const auto* received = std::get_if<machine::Received>(&event)) {
+    wire::ChunkMessage message;
+    protocol::Bytes bytes = received->message;
+    if (wire::take(bytes, message)) look_at(ChunkId{message.chunk});
+  }
   for (const auto& effect : effects.list)
     std::visit(base::Overloaded{[&](const machine::Lost& one) { lost(one); },
                                 [](const machine::Malformed&) {},
-                                [&](const auto& one) { look(one.chunk, cache); }},
+                                [&](const auto& one) { look_at(one.chunk); }},
                effect);
 }
 
@@ -73,19 +79,18 @@ void ChunkTrace::came(ChunkId chunk, std::uint64_t bytes, trace::BytesWay way) {
   log_.note(Event::kBytesCame, {.object = chunk.value, .value = bytes, .kind = byte_of(way)});
 }
 
-void ChunkTrace::answered(ChunkId chunk, Mode mode, trace::ScopeOrigin origin,
-                          machine::Status status, std::uint64_t version, std::uint64_t missed,
-                          std::uint64_t begin_ns) {
-  std::uint64_t now = platform::now_ns();
-  EventLog::Fields fields{.object = chunk.value, .value = now - begin_ns, .kind = byte_of(mode)};
-  if (status != machine::Status::kOk) {
-    fields.detail = byte_of(status);
-    return log_.note_at(now, Event::kScopeRefused, fields);
+void ChunkTrace::answered(const Answered& call) {
+  EventLog::Fields fields{
+      .object = call.chunk.value, .value = call.waited_ns, .kind = byte_of(call.mode)};
+  if (call.status != machine::Status::kOk) {
+    fields.detail = byte_of(call.status);
+    return log_.note_at(call.time_ns, Event::kScopeRefused, fields);
   }
-  fields.detail = byte_of(origin);
-  fields.number = low_half(version);
-  log_.note_at(now, Event::kScopeOpened, fields);
-  if (missed > 0) log_.note_at(now, Event::kMissed, {.object = chunk.value, .value = missed});
+  fields.detail = byte_of(call.origin);
+  fields.number = low_half(call.version);
+  log_.note_at(call.time_ns, Event::kScopeOpened, fields);
+  if (call.missed > 0)
+    log_.note_at(call.time_ns, Event::kMissed, {.object = call.chunk.value, .value = call.missed});
 }
 
 void ChunkTrace::closed(ChunkId chunk, Mode mode, std::uint64_t since_ns) {

@@ -24,10 +24,16 @@ class ChunkTrace {
   void sent(ChunkId chunk, NodeId to, std::uint64_t bytes, trace::BytesWay way);
   void came(ChunkId chunk, std::uint64_t bytes, trace::BytesWay way);
 
-  // A call that opens a scope has been answered; it began at begin_ns.
-  void answered(ChunkId chunk, Mode mode, trace::ScopeOrigin origin,
-                protocol::chunks::Status status, std::uint64_t version, std::uint64_t missed,
-                std::uint64_t begin_ns);
+  // A call that was to open a scope has been answered.
+  struct Answered {
+    ChunkId chunk;
+    Mode mode;
+    trace::ScopeOrigin origin;
+    protocol::chunks::Status status;
+    std::uint64_t version, missed;
+    std::uint64_t time_ns, waited_ns;
+  };
+  void answered(const Answered& call);
   // `published`: the scope wrote a version of a pushed chunk.
   void closed(ChunkId chunk, Mode mode, std::uint64_t since_ns);
   void published(ChunkId chunk, std::uint64_t version, std::uint64_t bytes);
@@ -37,11 +43,17 @@ class ChunkTrace {
   void died(NodeId node);
 
  private:
+  struct Known {
+    const protocol::chunks::ChunkCache::Copy* copy;  // a cache forgets none
+    protocol::chunks::State state;
+  };
+
   void look(ChunkId chunk, const protocol::chunks::ChunkCache& cache);
+  void compare(std::uint64_t chunk, Known& known);
   void lost(const protocol::chunks::Lost& lost);
 
   trace::EventLog& log_;
-  std::unordered_map<std::uint64_t, protocol::chunks::State> states_;
+  std::unordered_map<std::uint64_t, Known> known_;
 };
 
 }  // namespace terrane::runtime::chunks

@@ -80,8 +80,9 @@ void ChunkEngine::open_scope(Waiter& waiter, const machine::Resume& resume) {
   waiter.answer.scope = id;
   waiter.answer.bytes = copy->bytes;
   waiter.answer.data = buffer.value() ? buffer.value()->data() : nullptr;
+  waiter.answer.opened_ns = platform::now_ns();
   scopes_.emplace(id.value, Scope{resume.chunk, waiter.mode, resume.place, buffer.value(),
-                                  ::gettid(), platform::now_ns()});
+                                  ::gettid(), waiter.answer.opened_ns});
 }
 
 void ChunkEngine::perform(const machine::Notify& notify) {
