@@ -89,6 +89,10 @@ typedef struct terrane_scope {
   uint64_t missed; /* of a version that was taken: how many were left out before it */
   uint64_t id;     /* of the scope */
   terrane_chunk chunk;
+  size_t offset; /* in the chunk, of `data` */
+  /* Of a version that was taken: where it differs from the one taken before, as its writers said
+   * by terrane_chunk_open_range. */
+  size_t changed_offset, changed_bytes;
 } terrane_scope;
 
 /* Opens a scope. Scopes of one chunk open in the order in which they were asked for; a thread that
@@ -97,6 +101,18 @@ typedef struct terrane_scope {
  * died with its server). */
 TERRANE_API int terrane_chunk_open(terrane_chunk chunk, terrane_chunk_mode mode, int64_t timeout_ns,
                                    terrane_scope* scope) TERRANE_NOEXCEPT;
+/* The same for `bytes` bytes from `offset` on, which `data` is. The chunk is taken, fetched and
+ * held as a whole all the same; but who writes a range says that the version differs there alone,
+ * and only who subscribed to some of it hears of it. The rest stays as it was. TERRANE_EINVAL: no
+ * bytes, or not all of them in the chunk. */
+TERRANE_API int terrane_chunk_open_range(terrane_chunk chunk, terrane_chunk_mode mode,
+                                         size_t offset, size_t bytes, int64_t timeout_ns,
+                                         terrane_scope* scope) TERRANE_NOEXCEPT;
+/* Makes a version with these bytes at `offset`, in one call: opens a range to write, copies, and
+ * releases it; errors as of terrane_chunk_open_range. Subscribers hear of it. `data` stays the
+ * caller's. */
+TERRANE_API int terrane_chunk_publish(terrane_chunk chunk, size_t offset, size_t bytes,
+                                      const void* data, int64_t timeout_ns) TERRANE_NOEXCEPT;
 /* Ends a scope that terrane_chunk_open or terrane_chunk_take opened, and sets it to zero. One that
  * wrote makes a version; of an update or stream chunk it is published then. TERRANE_ENOTHELD: it is
  * not open. */
@@ -124,6 +140,14 @@ typedef void (*terrane_chunk_handler)(const terrane_scope* scope, void* context)
 TERRANE_API int terrane_chunk_subscribe(terrane_chunk chunk, terrane_chunk_policy policy,
                                         uint32_t window, terrane_chunk_handler handler,
                                         void* context) TERRANE_NOEXCEPT;
+/* The same for a range: versions come whose writers said that they changed some of it (a scope of
+ * the whole chunk changes all). A version that comes is whole, but the scope shows the range;
+ * versions that do not touch it are not sent, and not counted as missed. TERRANE_EINVAL: as of
+ * terrane_chunk_open_range. */
+TERRANE_API int terrane_chunk_subscribe_range(terrane_chunk chunk, size_t offset, size_t bytes,
+                                              terrane_chunk_policy policy, uint32_t window,
+                                              terrane_chunk_handler handler,
+                                              void* context) TERRANE_NOEXCEPT;
 /* No more come, and what came and was not taken is forgotten. Waits for a handler that runs, unless
  * it is called by it. */
 TERRANE_API int terrane_chunk_unsubscribe(terrane_chunk chunk) TERRANE_NOEXCEPT;

@@ -73,6 +73,13 @@ class Scope : public std::span<T> {
   std::uint64_t version() const { return open_.version; }
   // Of a version that was taken: how many were left out before it.
   std::uint64_t missed() const { return open_.missed; }
+  // Of a version that was taken: the first element that may differ from the one taken before, by
+  // its place in the chunk, and how many may.
+  std::size_t changed_first() const { return open_.changed_offset / sizeof(T); }
+  std::size_t changed_count() const {
+    if (open_.changed_bytes == 0) return 0;
+    return (open_.changed_offset + open_.changed_bytes - 1) / sizeof(T) + 1 - changed_first();
+  }
   // Ends it before its time; the view must not be used any more.
   void release() {
     if (open_.id != 0) check(terrane_chunk_release(&open_));
@@ -91,10 +98,13 @@ class Subscription {
  public:
   using Handler = std::function<void(std::span<const T>, std::uint64_t version)>;
 
-  Subscription(terrane_chunk chunk, Policy policy, std::uint32_t window, Handler handler = {})
+  // To these bytes of the chunk.
+  Subscription(terrane_chunk chunk, std::size_t offset, std::size_t bytes, Policy policy,
+               std::uint32_t window, Handler handler = {})
       : chunk_(chunk), handler_(handler ? std::make_unique<Handler>(std::move(handler)) : nullptr) {
-    check(terrane_chunk_subscribe(chunk, static_cast<terrane_chunk_policy>(policy), window,
-                                  handler_ ? &Subscription::call : nullptr, handler_.get()));
+    check(terrane_chunk_subscribe_range(chunk, offset, bytes,
+                                        static_cast<terrane_chunk_policy>(policy), window,
+                                        handler_ ? &Subscription::call : nullptr, handler_.get()));
     active_ = true;
   }
   Subscription(Subscription&& other) noexcept
@@ -141,16 +151,29 @@ class Subscription {
   bool active_ = false;
 };
 
-// A chunk of elements that can be copied byte by byte. Copies name the same chunk.
+// A chunk of elements that can be copied byte by byte, or a part of one. Copies name the same
+// chunk.
 template <typename T>
 class Chunk {
   static_assert(std::is_trivially_copyable_v<T>, "a chunk holds plain bytes");
 
  public:
-  explicit Chunk(terrane_chunk chunk) : chunk_(chunk) {}
+  explicit Chunk(terrane_chunk chunk) : chunk_(chunk), bytes_(terrane_chunk_bytes(chunk)) {}
 
   terrane_chunk handle() const { return chunk_; }
-  std::size_t size() const { return terrane_chunk_bytes(chunk_) / sizeof(T); }
+  std::size_t size() const { return bytes_ / sizeof(T); }
+  // `count` elements from `first` on: its scopes show these, its subscriptions tell of changes
+  // there. The chunk is held as a whole all the same: see terrane_chunk_open_range.
+  Chunk part(std::size_t first, std::size_t count) const {
+    if (count == 0 || first >= size() || count > size() - first)
+      throw std::out_of_range("a part that is not in the chunk");
+    return Chunk(chunk_, offset_ + first * sizeof(T), count * sizeof(T));
+  }
+  // Makes a version of these elements, which are all of the chunk or of the part.
+  void publish(std::span<const T> elements) const {
+    if (elements.size() != size()) throw std::length_error("as many elements as there are");
+    check(terrane_chunk_publish(chunk_, offset_, bytes_, elements.data(), TERRANE_FOREVER));
+  }
 
   Scope<const T> read() const { return Scope<const T>(open(TERRANE_CHUNK_READ)); }
   // Every element will be written; what the view holds before is not defined.
@@ -176,30 +199,33 @@ class Chunk {
 
   // See terrane_chunk_subscribe.
   Subscription<T> subscribe(Policy policy = Policy::kBlock, std::uint32_t window = 1) const {
-    return Subscription<T>(chunk_, policy, window);
+    return Subscription<T>(chunk_, offset_, bytes_, policy, window);
   }
   Subscription<T> subscribe(Policy policy, std::uint32_t window,
                             typename Subscription<T>::Handler handler) const {
-    return Subscription<T>(chunk_, policy, window, std::move(handler));
+    return Subscription<T>(chunk_, offset_, bytes_, policy, window, std::move(handler));
   }
   void drop() const { check(terrane_chunk_drop(chunk_)); }
 
  private:
   terrane_scope open(terrane_chunk_mode mode) const {
     terrane_scope scope;
-    check(terrane_chunk_open(chunk_, mode, TERRANE_FOREVER, &scope));
+    check(terrane_chunk_open_range(chunk_, mode, offset_, bytes_, TERRANE_FOREVER, &scope));
     return scope;
   }
   template <typename U>
   std::optional<Scope<U>> within(terrane_chunk_mode mode, std::int64_t timeout_ns) const {
     terrane_scope scope;
-    int status = terrane_chunk_open(chunk_, mode, timeout_ns, &scope);
+    int status = terrane_chunk_open_range(chunk_, mode, offset_, bytes_, timeout_ns, &scope);
     if (status == TERRANE_EBUSY || status == TERRANE_ETIMEDOUT) return std::nullopt;
     check(status);
     return Scope<U>(scope);
   }
+  Chunk(terrane_chunk chunk, std::size_t offset, std::size_t bytes)
+      : chunk_(chunk), offset_(offset), bytes_(bytes) {}
 
   terrane_chunk chunk_;
+  std::size_t offset_ = 0, bytes_ = 0;
 };
 
 // A lock, as long as this object lives.

@@ -19,10 +19,11 @@ enum class ChunkKind : std::uint8_t {
   kYielded,      // back, exactly one for each recall. kDataFlag, tail: the bytes
   kEvict,        // client to home: the copy is gone. kDataFlag, tail: what was written
   kEvicted,      // back, when there were bytes: they are at the home
-  kSubscribe,    // client to home: send me versions. `request`: its number, `bytes`: the window
+  kSubscribe,    // client to home: send me versions. `request`: its number, `turn`: the window, and
+                 // the bytes that it is about: so many (`bytes`) from `version` on
   kUnsubscribe,  // no more
-  kPublish,      // owner to home: a version. Tail: the bytes
-  kUpdate,       // home to subscriber: a version. Tail: the bytes
+  kPublish,      // owner to home: a version, new in `bytes` bytes from `seen` on. Tail: all bytes
+  kUpdate,       // home to subscriber: the same; `turn`: how many were left out before it
   kCredit,       // subscriber to home, home to owner: room for `turn` more versions
   kReport,       // client to a new home: what it knows of one chunk. Tail: the name
   kReportEnd,    // after the last report of a slot
@@ -62,8 +63,8 @@ struct ChunkMessage {
   std::uint32_t epoch = 0;  // of the sender's view
   std::uint64_t chunk = 0;  // the slot's number where there is no chunk
   std::uint64_t version = 0;
-  std::uint64_t seen = 0;   // the newest version that the sender knows of
-  std::uint64_t bytes = 0;  // the chunk's size
+  std::uint64_t seen = 0;   // an offset in the chunk
+  std::uint64_t bytes = 0;  // the chunk's size, or that of a part
   std::uint32_t request = 0;
   std::uint32_t turn = 0;
 };

@@ -44,6 +44,10 @@ TEST(ChunksTest, SubscribersGetWholeVersionsInOrder) {
   expect_good(3, "subscriptions", "--servers 1,2");
   expect_good(3, "subscriptions", "", kByMessages);
 }
+TEST(ChunksTest, PartsAreWrittenAndHeardOfAlone) {
+  for (int nodes : {1, 2, 4}) expect_good(nodes, "parts");
+  expect_good(3, "parts", "--servers 2", kByMessages);
+}
 TEST(ChunksTest, WhoComesLateReadsTheMemory) { expect_good(3, "late"); }
 TEST(ChunksTest, HandlersAndDescriptorsTellOfVersions) {
   for (int nodes : {1, 3}) expect_good(nodes, "handlers");

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <terrane/chunks.hpp>
 #include <thread>
+#include <vector>
 
 #include "program.h"
 
@@ -76,6 +77,13 @@ void events(const Job& job) {
   Subscription<int> second = chunk.subscribe(Policy::kLatest);
   EXPECT(second.descriptor() >= 0);
   EXPECT(second.take()[0] == 10);
+  chunk.part(1, 2).publish(std::vector<int>{20, 30});
+  {
+    Scope<const int> changed = second.take();
+    EXPECT(changed.changed_first() == 1 && changed.changed_count() == 2);
+    EXPECT(changed[0] == 10 && changed[1] == 20 && changed[2] == 30 && changed[3] == 10);
+  }
+  EXPECT(chunk.part(2, 2).read()[0] == 30 && chunk.part(2, 2).size() == 2);
   EXPECT(!second.try_take() && !second.take_for(std::chrono::milliseconds(5)));
 }
 

@@ -176,6 +176,69 @@ void handlers() {
   EXPECT(terrane_chunk_descriptor(heard_of) == TERRANE_EENDED);
 }
 
+// Parts of a chunk: each node writes its own, and hears of its neighbour's alone.
+void parts() {
+  constexpr std::uint64_t kVersions = 20;
+  const auto part = static_cast<std::size_t>(8000);
+  auto all = static_cast<std::size_t>(nodes());
+  auto me = static_cast<std::size_t>(self()), other = (me + 1) % all;
+  terrane_chunk chunk = create("parts", part * all, TERRANE_CHUNK_STREAM);
+  EXPECT_OK(terrane_chunk_subscribe_range(chunk, other * part, part, TERRANE_CHUNK_BLOCK, 2,
+                                          nullptr, nullptr));
+  meet("ready");
+  std::thread writer([&] {
+    std::vector<std::uint64_t> words(part / 8);
+    for (std::uint64_t v = 1; v <= kVersions; ++v) {
+      if (v % 2 == 0) {
+        for (std::uint64_t& word : words) word = v;
+        EXPECT_OK(terrane_chunk_publish(chunk, me * part, part, words.data(), TERRANE_FOREVER));
+        continue;
+      }
+      terrane_scope scope;
+      EXPECT_OK(terrane_chunk_open_range(chunk, TERRANE_CHUNK_WRITE, me * part, part,
+                                         TERRANE_FOREVER, &scope));
+      EXPECT(scope.bytes == part && scope.offset == me * part);
+      fill(scope, v);
+      release(scope);
+    }
+  });
+  for (std::uint64_t v = 1; v <= kVersions; ++v) {
+    terrane_scope scope;
+    EXPECT_OK(terrane_chunk_take(chunk, 20 * kSecond, &scope));
+    EXPECT(scope.bytes == part && scope.offset == other * part && scope.missed == 0);
+    EXPECT(scope.changed_offset == other * part && scope.changed_bytes == part);
+    EXPECT(whole(scope) == v);
+    release(scope);
+  }
+  writer.join();
+  meet("done");
+  for (std::size_t n = 0; n < all; ++n) {
+    terrane_scope scope;
+    EXPECT_OK(terrane_chunk_open_range(chunk, TERRANE_CHUNK_READ, n * part, part, TERRANE_FOREVER,
+                                       &scope));
+    EXPECT(nodes() == 1 || scope.version >= kVersions);
+    release(scope);
+  }
+}
+
+// Parts of a chunk that is not pushed: each node changes its own, and none is lost.
+void shared_parts() {
+  auto all = static_cast<std::size_t>(nodes());
+  auto me = static_cast<std::size_t>(self());
+  terrane_chunk chunk = create("shared parts", 64 * all);
+  for (std::uint64_t v = 1; v <= 50; ++v) {
+    terrane_scope scope;
+    EXPECT_OK(
+        terrane_chunk_open_range(chunk, TERRANE_CHUNK_WRITE, 64 * me, 64, TERRANE_FOREVER, &scope));
+    fill(scope, v);
+    release(scope);
+  }
+  meet("written");
+  terrane_scope scope = open(chunk, TERRANE_CHUNK_READ);
+  EXPECT(scope.offset == 0 && scope.bytes == 64 * all && whole(scope) == 50);
+  release(scope);
+}
+
 // A subscriber that does not take stops a writer, and memory stays bounded.
 void stalled() {
   terrane_chunk chunk = create("stalled", 1 << 20, TERRANE_CHUNK_STREAM);
@@ -241,6 +304,18 @@ void misuse() {
   EXPECT(terrane_chunk_open(chunk, static_cast<terrane_chunk_mode>(0), TERRANE_TRY, &scope) ==
          TERRANE_EINVAL);
   EXPECT(terrane_chunk_open(chunk, TERRANE_CHUNK_READ, TERRANE_TRY, nullptr) == TERRANE_EINVAL);
+  for (auto [offset, bytes] : {std::pair<std::size_t, std::size_t>{0, 0},
+                               {0, 65},
+                               {64, 1},
+                               {60, 5},
+                               {~std::size_t{0}, 2}}) {
+    EXPECT(terrane_chunk_open_range(chunk, TERRANE_CHUNK_READ, offset, bytes, TERRANE_TRY,
+                                    &scope) == TERRANE_EINVAL);
+    EXPECT(error_says("of chunk 'good', which has 64 bytes"));
+    EXPECT(terrane_chunk_publish(chunk, offset, bytes, &scope, TERRANE_TRY) == TERRANE_EINVAL);
+  }
+  EXPECT(terrane_chunk_publish(chunk, 0, 8, nullptr, TERRANE_TRY) == TERRANE_EINVAL);
+  EXPECT(terrane_chunk_publish({77}, 0, 8, &scope, TERRANE_TRY) == TERRANE_EINVAL);
   scope = {};
   EXPECT(terrane_chunk_release(&scope) == TERRANE_ENOTHELD && error_says("never opened"));
   scope = open(chunk, TERRANE_CHUNK_READ);
@@ -438,6 +513,8 @@ int main(int count, char** arguments) {
   if (mode == "subscriptions") subscriptions();
   if (mode == "late") late();
   if (mode == "handlers") handlers();
+  if (mode == "parts") parts();
+  if (mode == "parts") shared_parts();
   if (mode == "stalled") stalled();
   if (mode == "misuse") misuse();
   if (mode == "held") held();

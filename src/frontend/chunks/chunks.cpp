@@ -37,8 +37,55 @@ Outcome check_timeout(int64_t timeout_ns) {
   return {Status::kInvalid, fmt::format("a timeout of {} ns", timeout_ns)};
 }
 
+}  // namespace
+
+namespace terrane::frontend::chunks {
+
 terrane_scope to_scope(const OpenScope& open) {
-  return {open.data, open.bytes, open.version, open.missed, open.scope.value, {open.chunk.value}};
+  return {.data = open.data,
+          .bytes = open.range.bytes,
+          .version = open.version,
+          .missed = open.missed,
+          .id = open.scope.value,
+          .chunk = {open.chunk.value},
+          .offset = open.range.offset,
+          .changed_offset = open.changed.offset,
+          .changed_bytes = open.changed.bytes};
+}
+
+}  // namespace terrane::frontend::chunks
+
+namespace {
+
+Outcome open_scope(ChunkNode& node, terrane_chunk chunk, terrane_chunk_mode mode,
+                   machine::Range range, int64_t timeout_ns, terrane_scope* scope) {
+  if (scope == nullptr) return null_argument("scope");
+  std::uint32_t number = number_of(mode);
+  if (number < TERRANE_CHUNK_READ || number > TERRANE_CHUNK_READ_WRITE)
+    return {Status::kInvalid, fmt::format("{} is no mode of a scope", number)};
+  if (Outcome good = check_timeout(timeout_ns); !good.ok()) return good;
+  Mode wanted = number == TERRANE_CHUNK_READ    ? Mode::kRead
+                : number == TERRANE_CHUNK_WRITE ? Mode::kWrite
+                                                : Mode::kReadWrite;
+  OpenScope open;
+  Outcome outcome = node.open(ChunkId{chunk.id}, wanted, range, timeout_ns, open);
+  if (outcome.ok()) *scope = to_scope(open);
+  return outcome;
+}
+
+Outcome subscribe(ChunkNode& node, terrane_chunk chunk, machine::Range range,
+                  terrane_chunk_policy policy, uint32_t window, terrane_chunk_handler handler,
+                  void* context) {
+  if (number_of(policy) > TERRANE_CHUNK_DROP)
+    return {Status::kInvalid, fmt::format("{} is no policy", number_of(policy))};
+  ChunkNode::Handler call;
+  if (handler != nullptr)
+    call = [handler, context](const OpenScope& open) {
+      terrane_scope scope = to_scope(open);
+      handler(&scope, context);
+    };
+  return node.subscribe(ChunkId{chunk.id}, range, static_cast<machine::Policy>(policy), window,
+                        std::move(call));
 }
 
 }  // namespace
@@ -98,19 +145,25 @@ size_t terrane_chunk_bytes(terrane_chunk chunk) noexcept {
 
 int terrane_chunk_open(terrane_chunk chunk, terrane_chunk_mode mode, int64_t timeout_ns,
                        terrane_scope* scope) noexcept {
-  return with_node("terrane_chunk_open", [&](ChunkNode& node) -> Outcome {
-    if (scope == nullptr) return null_argument("scope");
-    std::uint32_t number = number_of(mode);
-    if (number < TERRANE_CHUNK_READ || number > TERRANE_CHUNK_READ_WRITE)
-      return {Status::kInvalid, fmt::format("{} is no mode of a scope", number)};
+  return with_node("terrane_chunk_open", [&](ChunkNode& node) {
+    return open_scope(node, chunk, mode, ChunkNode::kAll, timeout_ns, scope);
+  });
+}
+
+int terrane_chunk_open_range(terrane_chunk chunk, terrane_chunk_mode mode, size_t offset,
+                             size_t bytes, int64_t timeout_ns, terrane_scope* scope) noexcept {
+  return with_node("terrane_chunk_open_range", [&](ChunkNode& node) {
+    return open_scope(node, chunk, mode, {offset, bytes}, timeout_ns, scope);
+  });
+}
+
+int terrane_chunk_publish(terrane_chunk chunk, size_t offset, size_t bytes, const void* data,
+                          int64_t timeout_ns) noexcept {
+  return with_node("terrane_chunk_publish", [&](ChunkNode& node) -> Outcome {
+    if (data == nullptr) return null_argument("data");
     if (Outcome good = check_timeout(timeout_ns); !good.ok()) return good;
-    Mode wanted = number == TERRANE_CHUNK_READ    ? Mode::kRead
-                  : number == TERRANE_CHUNK_WRITE ? Mode::kWrite
-                                                  : Mode::kReadWrite;
-    OpenScope open;
-    Outcome outcome = node.open(ChunkId{chunk.id}, wanted, timeout_ns, open);
-    if (outcome.ok()) *scope = to_scope(open);
-    return outcome;
+    return node.publish(ChunkId{chunk.id}, offset, {static_cast<const std::byte*>(data), bytes},
+                        timeout_ns);
   });
 }
 
@@ -130,17 +183,16 @@ int terrane_chunk_drop(terrane_chunk chunk) noexcept {
 
 int terrane_chunk_subscribe(terrane_chunk chunk, terrane_chunk_policy policy, uint32_t window,
                             terrane_chunk_handler handler, void* context) noexcept {
-  return with_node("terrane_chunk_subscribe", [&](ChunkNode& node) -> Outcome {
-    if (number_of(policy) > TERRANE_CHUNK_DROP)
-      return {Status::kInvalid, fmt::format("{} is no policy", number_of(policy))};
-    ChunkNode::Handler call;
-    if (handler != nullptr)
-      call = [handler, context](const OpenScope& open) {
-        terrane_scope scope = to_scope(open);
-        handler(&scope, context);
-      };
-    return node.subscribe(ChunkId{chunk.id}, static_cast<machine::Policy>(policy), window,
-                          std::move(call));
+  return with_node("terrane_chunk_subscribe", [&](ChunkNode& node) {
+    return subscribe(node, chunk, ChunkNode::kAll, policy, window, handler, context);
+  });
+}
+
+int terrane_chunk_subscribe_range(terrane_chunk chunk, size_t offset, size_t bytes,
+                                  terrane_chunk_policy policy, uint32_t window,
+                                  terrane_chunk_handler handler, void* context) noexcept {
+  return with_node("terrane_chunk_subscribe_range", [&](ChunkNode& node) {
+    return subscribe(node, chunk, {offset, bytes}, policy, window, handler, context);
   });
 }
 

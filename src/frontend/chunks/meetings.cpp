@@ -24,8 +24,7 @@ int terrane_chunk_lock(const char* name, int64_t timeout_ns, terrane_scope* lock
     if (lock == nullptr) return {Status::kInvalid, "lock is NULL"};
     OpenScope open;
     Outcome outcome = meetings().lock(name, timeout_ns, open);
-    if (outcome.ok())
-      *lock = {open.data, open.bytes, open.version, 0, open.scope.value, {open.chunk.value}};
+    if (outcome.ok()) *lock = to_scope(open);
     return outcome;
   });
 }

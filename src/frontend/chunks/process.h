@@ -1,5 +1,7 @@
 #pragma once
 
+#include <terrane/chunks.h>
+
 #include <string>
 
 #include "runtime/chunks/meetings.h"
@@ -17,6 +19,8 @@ int leave();
 ChunkNode* node_for(const char* call);
 // Of the node that there is.
 runtime::chunks::Meetings& meetings();
+
+terrane_scope to_scope(const runtime::chunks::OpenScope& open);
 
 int fail(Status status, std::string message);
 const char* last_error();

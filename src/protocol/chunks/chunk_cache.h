@@ -82,6 +82,8 @@ class ChunkCache {
       bool written = false;   // here
       bool snapshot = false;  // came because it was asked for
       bool fresh = false;     // came by subscription, and is still to be taken
+      Range changed;          // of one that came so, and how many were left out before it
+      std::uint32_t missed = 0;
       bool received() const { return !written && !snapshot; }
     };
     std::vector<Held> held;    // by version
@@ -89,6 +91,7 @@ class ChunkCache {
     std::uint32_t credit = 0;  // versions that the home has room for
     std::uint64_t seen = 0;    // the newest that a scope here has opened
     bool subscribed = false;
+    Range range;  // to which part
     bool block = false;
     std::uint32_t number = 0;  // of the subscription
     std::uint32_t window = 0;
@@ -101,6 +104,7 @@ class ChunkCache {
     std::deque<Taker> takers;
 
     bool pushed() const { return coherence != Coherence::kInvalidate; }
+    bool hears_all() const { return range == Range{0, bytes}; }
   };
   const Copy* copy(ChunkId chunk) const;
   std::uint64_t used_bytes() const { return used_bytes_; }

@@ -45,6 +45,31 @@ using Place = Id<struct PlaceTag, std::uint32_t>;
 // The home's own buffers of a pushed chunk, beside those of the client on its node.
 inline constexpr std::uint32_t kHomePlaces = 1u << 16;
 
+// A part of a chunk's bytes; all of them unless it says otherwise. A chunk changes as a whole, but
+// who writes may say where it did, and who subscribes which part it wants to hear of.
+struct Range {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = ~0ull;
+
+  bool fits(std::uint64_t all) const { return bytes > 0 && offset < all && bytes <= all - offset; }
+  // As far as a chunk of so many bytes goes.
+  Range within(std::uint64_t all) const {
+    std::uint64_t from = offset < all ? offset : all;
+    return {from, bytes < all - from ? bytes : all - from};
+  }
+  bool touches(const Range& other) const {
+    return offset < other.offset + other.bytes && other.offset < offset + bytes;
+  }
+  // The smallest that contains both.
+  Range with(const Range& other) const {
+    if (bytes == 0) return other;
+    std::uint64_t from = offset < other.offset ? offset : other.offset;
+    std::uint64_t end = offset + bytes, other_end = other.offset + other.bytes;
+    return {from, (end > other_end ? end : other_end) - from};
+  }
+  bool operator==(const Range&) const = default;
+};
+
 enum class Status : std::uint8_t {
   kOk,
   kExisted,        // kOk of a create that found the chunk
@@ -97,27 +122,30 @@ struct Open {
   WaiterId waiter;
 };
 // Ends a scope that Open or Take opened in this mode, at the place that it answered. A writing one
-// makes a new version.
+// makes a new version, which differs from the one before in `wrote` alone, as the host says.
 struct Close {
   ChunkId chunk;
   Mode mode;
   Place place;
+  Range wrote = {};
 };
-// From now on versions of a pushed chunk come here; also the newest there is, where anything was
-// written. Memory for `window` versions and the newest is set aside. Resumed with kOk, kNoMemory,
-// kMismatch (not a pushed chunk), kUnknown. One subscription of a chunk on a node.
+// From now on versions of a pushed chunk that change something of `range` come here; also the
+// newest there is, where anything was written. Memory for `window` versions and the newest is set
+// aside. Resumed with kOk, kNoMemory, kMismatch (not a pushed chunk), kUnknown. One subscription of
+// a chunk on a node.
 struct Subscribe {
   ChunkId chunk;
   Policy policy;
   std::uint32_t window;  // 1 to kMaxWindow; kLatest: always 1
   WaiterId waiter;
+  Range range = {};
 };
 // What came and was not taken is forgotten; who waits in Take is told kNotSubscribed.
 struct Unsubscribe {
   ChunkId chunk;
 };
 // Opens a reading scope of the next version that came; waits for it. Resumed as Open is, and with
-// the number of versions that were left out before this one.
+// the number of versions that would have come but were left out before this one.
 struct Take {
   ChunkId chunk;
   Wait wait;
@@ -162,6 +190,7 @@ struct Resume {
   std::uint64_t version;
   Place place;
   std::uint64_t missed;
+  Range changed;  // of a version that was taken: where it differs from the one taken before
 };
 // A version came that Take may open.
 struct Notify {

@@ -139,7 +139,7 @@ void ChunkHome::create(NodeId from, const ChunkMessage& message, std::string nam
   Entry& entry = entries_[id.value];
   entry = std::move(fresh);
   if (pushed) {
-    entry.kept.push_back({0, Place{kHomePlaces}});
+    entry.kept.push_back({0, Place{kHomePlaces}, {}});
     outbox_.provide(id, entry.bytes, Place{kHomePlaces});
   } else {
     entry.owner = from;

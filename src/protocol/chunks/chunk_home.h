@@ -71,14 +71,19 @@ class ChunkHome {
     struct Kept {
       std::uint64_t version;
       Place place;
+      Range wrote;
     };
     std::deque<Kept> kept;
     struct Subscriber {
       NodeId node;
       std::uint32_t number = 0;  // of its subscription
       bool block = false;
-      std::uint32_t credit = 0;  // versions that it has room for
-      std::uint64_t next = 0;    // the first that it has not been sent
+      std::uint32_t credit = 0;   // versions that it has room for
+      Range range;                // the part that it wants to hear of
+      std::uint64_t next = 0;     // with block: the first that it has not been sent
+      std::uint32_t waiting = 0;  // without: how many of its part it has not been sent
+      Range changed;              // by those
+      bool late = false;          // it is to have the newest version, whatever that changed
     };
     std::vector<Subscriber> subscribers;
   };
@@ -134,6 +139,10 @@ class ChunkHome {
   bool publish(NodeId from, const ChunkMessage& message, Bytes tail);
   bool credit(NodeId from, const ChunkMessage& message);
   void push(ChunkId id, Entry& entry, Entry::Subscriber& subscriber);
+  void push_all(ChunkId id, const Entry& entry, Entry::Subscriber& subscriber);
+  void push_newest(ChunkId id, const Entry& entry, Entry::Subscriber& subscriber);
+  void send_version(ChunkId id, const Entry::Kept& kept, Entry::Subscriber& subscriber,
+                    std::uint32_t missed, Range changed);
   void forget_pushed(ChunkId id, Entry& entry);
   Place free_place(ChunkId id, const Entry& entry) const;
   void serve(ChunkId id, Entry& entry);

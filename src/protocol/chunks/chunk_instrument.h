@@ -49,6 +49,7 @@ enum class Mark : std::uint8_t {
   kGrantWriter,
   kSubscribedLate,
   kSubscribeRefused,
+  kPushPassesOver,
   kPushBlocks,
   kPushLeavesOut,
   kWriterCredited,
@@ -104,6 +105,7 @@ enum class Mutant : std::uint8_t {
   kForgetUnsent,          // a version makes room that somebody still must be sent
   kCreditLost,            // the writer is not told of the room that it waits for
   kCreditTwice,           // more versions are asked for than there is room for
+  kPartPassedOver,        // a version is not sent to who must hear of a part that it changes
   kMissedUncounted,       // versions that were left out are not told
   kDeadStillAwaited,      // a yield is awaited from a node that has died
   kDeadStillOwner,        // a node that has died stays owner

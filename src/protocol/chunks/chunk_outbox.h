@@ -32,8 +32,8 @@ class ChunkOutbox {
     put(to, message, {}, place, true);
   }
   void resume(WaiterId waiter, Status status, ChunkId chunk = kNoChunk, std::uint64_t version = 0,
-              Place place = Place{}, std::uint64_t missed = 0) {
-    effects_->list.push_back(Resume{waiter, status, chunk, version, place, missed});
+              Place place = Place{}, std::uint64_t missed = 0, Range changed = {}) {
+    effects_->list.push_back(Resume{waiter, status, chunk, version, place, missed, changed});
   }
   void notify(ChunkId chunk, std::uint64_t version) {
     effects_->list.push_back(Notify{chunk, version});

@@ -13,6 +13,7 @@ bool ChunkHome::subscribe(NodeId from, const ChunkMessage& message) {
   if (at == entries_.end() || at->second.kept.empty()) return false;
   if (message.turn < 1 || message.turn > kMaxWindow) return false;
   Entry& entry = at->second;
+  if (!Range{message.version, message.bytes}.fits(entry.bytes)) return false;
   for (const Entry::Subscriber& other : entry.subscribers)
     if (other.node == from) return false;
   Entry::Subscriber& subscriber = entry.subscribers.emplace_back();
@@ -20,9 +21,13 @@ bool ChunkHome::subscribe(NodeId from, const ChunkMessage& message) {
   subscriber.number = message.request;
   subscriber.block = flag(message, wire::kBlockFlag);
   subscriber.credit = message.turn;
-  // What it has seen is not sent again; nothing was written before version 1.
-  subscriber.next = std::max<std::uint64_t>({1, entry.version, message.seen + 1});
-  if (subscriber.next <= entry.version) mark(Mark::kSubscribedLate);
+  subscriber.range = {message.version, message.bytes};
+  // Nothing was written before version 1.
+  subscriber.next = std::max<std::uint64_t>(1, entry.version);
+  subscriber.late = entry.version > 0;
+  subscriber.waiting = subscriber.late ? 1 : 0;
+  subscriber.changed = subscriber.late ? subscriber.range : Range{0, 0};
+  if (subscriber.late) mark(Mark::kSubscribedLate);
   push(ChunkId{message.chunk}, entry, subscriber);
   return true;
 }
@@ -44,13 +49,21 @@ bool ChunkHome::publish(NodeId from, const ChunkMessage& message, Bytes tail) {
   bool fits = entry.kept.size() < depth(entry) || mutant(Mutant::kPublishWithoutCredit);
   if (entry.owner != from || entry.kept.empty() || !fits || message.version != entry.version + 1)
     return false;
+  Range wrote{message.seen, message.bytes};
+  if (!wrote.fits(entry.bytes)) return false;
   if (tail.size() != (from == outbox_.self() ? 0 : entry.bytes)) return false;
   Place place = free_place(id, entry);
   outbox_.provide(id, entry.bytes, place);
   outbox_.install(from, id, tail, place);
-  entry.kept.push_back({message.version, place});
+  entry.kept.push_back({message.version, place, wrote});
   entry.version = message.version;
-  for (Entry::Subscriber& subscriber : entry.subscribers) push(id, entry, subscriber);
+  for (Entry::Subscriber& subscriber : entry.subscribers) {
+    if (wrote.touches(subscriber.range)) {
+      ++subscriber.waiting;
+      subscriber.changed = subscriber.changed.with(wrote);
+    }
+    push(id, entry, subscriber);
+  }
   forget_pushed(id, entry);
   return true;
 }
@@ -72,25 +85,57 @@ bool ChunkHome::credit(NodeId from, const ChunkMessage& message) {
 
 // What the subscriber has room for: one after the other, or the newest.
 void ChunkHome::push(ChunkId id, Entry& entry, Entry::Subscriber& subscriber) {
-  if (subscriber.credit == 0 && subscriber.next <= entry.version)
-    mark(subscriber.block ? Mark::kPushBlocks : Mark::kPushLeavesOut);
-  if (subscriber.credit == 0 && !subscriber.block && mutant(Mutant::kForgetLastVersion))
-    subscriber.next = entry.version + 1;
-  if (subscriber.credit == 0 && subscriber.block && mutant(Mutant::kBlockLeavesOut))
-    subscriber.next = entry.version + 1;
-  while ((subscriber.credit > 0 || mutant(Mutant::kPushWithoutCredit)) &&
-         subscriber.next <= entry.version) {
-    if (!subscriber.block) subscriber.next = entry.version;
-    for (const Entry::Kept& kept : entry.kept) {
-      if (kept.version != subscriber.next) continue;
-      ChunkMessage message{.kind = ChunkKind::kUpdate, .chunk = id.value, .version = kept.version};
-      message.request = subscriber.number;
-      message.bytes = entry.bytes;
-      outbox_.send_data(subscriber.node, message, kept.place);
-    }
-    ++subscriber.next;
-    if (subscriber.credit > 0) --subscriber.credit;
+  if (subscriber.block) {
+    push_all(id, entry, subscriber);
+  } else {
+    push_newest(id, entry, subscriber);
   }
+}
+
+void ChunkHome::push_all(ChunkId id, const Entry& entry, Entry::Subscriber& subscriber) {
+  for (; subscriber.next <= entry.version; ++subscriber.next) {
+    auto kept = std::find_if(entry.kept.begin(), entry.kept.end(), [&](const Entry::Kept& one) {
+      return one.version == subscriber.next;
+    });
+    if (kept == entry.kept.end()) continue;
+    bool concerns = kept->wrote.touches(subscriber.range);
+    if (mutant(Mutant::kPartPassedOver))
+      concerns = kept->wrote.with(subscriber.range) == kept->wrote;
+    if (!subscriber.late && !concerns) {
+      mark(Mark::kPushPassesOver);
+      continue;
+    }
+    if (subscriber.credit == 0) {
+      mark(Mark::kPushBlocks);
+      if (mutant(Mutant::kBlockLeavesOut)) subscriber.next = entry.version + 1;
+      if (!mutant(Mutant::kPushWithoutCredit)) return;
+    }
+    send_version(id, *kept, subscriber, 0, subscriber.late ? subscriber.range : kept->wrote);
+  }
+}
+
+void ChunkHome::push_newest(ChunkId id, const Entry& entry, Entry::Subscriber& subscriber) {
+  if (subscriber.waiting == 0) return;
+  if (subscriber.credit == 0) {
+    mark(Mark::kPushLeavesOut);
+    if (mutant(Mutant::kForgetLastVersion)) subscriber.waiting = 0;
+    if (!mutant(Mutant::kPushWithoutCredit)) return;
+  }
+  send_version(id, entry.kept.back(), subscriber, subscriber.waiting - 1, subscriber.changed);
+}
+
+void ChunkHome::send_version(ChunkId id, const Entry::Kept& kept, Entry::Subscriber& subscriber,
+                             std::uint32_t missed, Range changed) {
+  ChunkMessage message{.kind = ChunkKind::kUpdate, .chunk = id.value, .version = kept.version};
+  message.request = subscriber.number;
+  message.turn = missed;
+  message.seen = changed.offset;
+  message.bytes = changed.bytes;
+  outbox_.send_data(subscriber.node, message, kept.place);
+  subscriber.late = false;
+  subscriber.waiting = 0;
+  subscriber.changed = {0, 0};
+  if (subscriber.credit > 0) --subscriber.credit;
 }
 
 // Versions that everybody who must have them has been sent make room for others.

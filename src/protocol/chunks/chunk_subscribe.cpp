@@ -12,9 +12,13 @@ namespace chunks {
 
 bool ChunkCache::allows_pushed(const Copy& copy, Mode mode) {
   bool current = !copy.held.empty() && copy.held.back().version == copy.version;
-  if (mode == Mode::kRead)
-    return !copy.held.empty() && copy.held.back().version >= copy.seen &&
-           (current || copy.state == State::kInvalid);
+  if (mode == Mode::kRead) {
+    if (copy.held.empty() || copy.held.back().version < copy.seen) return false;
+    if (copy.state != State::kInvalid) return current;
+    // Who subscribed to a part is not sent all versions: the newest here may be long out of date.
+    const Copy::Held& newest = copy.held.back();
+    return !newest.received() || newest.readers > 0 || copy.hears_all();
+  }
   return copy.state == State::kExclusive && (mode == Mode::kWrite || current);
 }
 
@@ -61,6 +65,9 @@ void ChunkCache::close_pushed(ChunkId id, Copy& copy, const Close& event) {
     ++copy.version;
     copy.seen = std::max(copy.seen, copy.version);
     ChunkMessage message{.kind = ChunkKind::kPublish, .chunk = id.value, .version = copy.version};
+    Range wrote = event.wrote.within(copy.bytes);
+    message.seen = wrote.offset;
+    message.bytes = wrote.bytes;
     outbox_.send_data(home_of(id, view_), message, copy.writing);
     keep(copy, {.version = copy.version, .place = copy.writing, .written = true});
   }
@@ -125,7 +132,8 @@ void ChunkCache::tidy(ChunkId id, Copy& copy) {
     const Copy::Held& held = copy.held[i];
     bool is_base = copy.state == State::kExclusive && held.version == copy.version && !base;
     base |= is_base;
-    bool is_newest = copy.subscribed && held.received() && held.version == newest && newest > 0;
+    bool is_newest = copy.subscribed && copy.hears_all() && held.received() &&
+                     held.version == newest && newest > 0;
     if (is_newest) newest = 0;
     bool kept = is_base || held.readers > 0 || held.fresh || is_newest;
     if (mutant(Mutant::kFreeWhileRead) && held.readers > 0 && !is_newest && !is_base) kept = false;
@@ -169,7 +177,7 @@ void ChunkCache::subscribe(const Subscribe& event) {
   if (!copy || copy->gone) {
     status = Status::kUnknown;
   } else if (copy->coherence == Coherence::kInvalidate || copy->subscribed || event.window < 1 ||
-             event.window > kMaxWindow) {
+             event.window > kMaxWindow || !event.range.within(copy->bytes).fits(copy->bytes)) {
     status = Status::kMismatch;
   } else {
     std::uint32_t window = event.policy == Policy::kLatest ? 1 : event.window;
@@ -183,6 +191,7 @@ void ChunkCache::subscribe(const Subscribe& event) {
       copy->at_home = window;
       copy->block = event.policy == Policy::kBlock;
       copy->number = next_number_++;
+      copy->range = event.range.within(copy->bytes);
       copy->taken = 0;
       send_subscription(event.chunk, *copy);
     }
@@ -193,7 +202,8 @@ void ChunkCache::subscribe(const Subscribe& event) {
 void ChunkCache::send_subscription(ChunkId id, const Copy& copy) {
   ChunkMessage message{.kind = ChunkKind::kSubscribe, .chunk = id.value};
   message.flags = copy.block ? wire::kBlockFlag : 0;
-  message.seen = copy.taken;
+  message.version = copy.range.offset;
+  message.bytes = copy.range.bytes;
   message.request = copy.number;
   message.turn = copy.at_home;
   outbox_.send(home_of(id, view_), message);
@@ -238,12 +248,13 @@ void ChunkCache::serve_takers(ChunkId id, Copy& copy) {
     if (!held.fresh) continue;
     held.fresh = false;
     ++held.readers;
-    std::uint64_t missed = copy.taken == 0 ? 0 : held.version - copy.taken - 1;
+    std::uint32_t missed = held.missed;
     if (missed > 0) mark(Mark::kVersionsMissed);
     if (mutant(Mutant::kMissedUncounted)) missed = 0;
     copy.taken = held.version;
     copy.seen = std::max(copy.seen, held.version);
-    outbox_.resume(copy.takers.front().waiter, Status::kOk, id, held.version, held.place, missed);
+    outbox_.resume(copy.takers.front().waiter, Status::kOk, id, held.version, held.place, missed,
+                   held.changed);
     copy.takers.pop_front();
   }
 }
@@ -258,12 +269,18 @@ bool ChunkCache::updated(NodeId from, const ChunkMessage& message, Bytes tail) {
   std::uint64_t last = copy->taken;
   for (const Copy::Held& held : copy->held)
     if (held.fresh) last = held.version;
-  if (early || message.version <= last || tail.size() != (own ? 0 : copy->bytes)) return false;
+  Range changed{message.seen, message.bytes};
+  if (early || message.version <= last || !changed.fits(copy->bytes)) return false;
+  if (tail.size() != (own ? 0 : copy->bytes)) return false;
   if (copy->at_home > 0) --copy->at_home;
   Place place = free_place(id, *copy);
   outbox_.provide(id, copy->bytes, place);
   outbox_.install(from, id, tail, place);
-  keep(*copy, {.version = message.version, .place = place, .fresh = true});
+  keep(*copy, {.version = message.version,
+               .place = place,
+               .fresh = true,
+               .changed = changed,
+               .missed = message.turn});
   if (copy->takers.empty()) {
     mark(Mark::kUpdateNotifies);
     outbox_.notify(id, message.version);

@@ -309,5 +309,88 @@ TEST(MesiChunkTest, WhatNobodyHasAnyMoreIsZerosAndTold) {
   EXPECT_TRUE(job.opened(3));
 }
 
+TEST(MesiChunkTest, WhoSubscribesToAPartHearsOfItsChangesAlone) {
+  ChunkJob job(3);
+  ChunkId chunk = job.create(1, "a", Coherence::kStream);
+  job.create(2, "a", Coherence::kStream);
+  job.step(2, Subscribe{chunk, Policy::kBlock, 4, WaiterId{97}, {.offset = 4, .bytes = 2}});
+  job.deliver_all();
+  for (Range wrote : {Range{0, 4}, Range{3, 2}, Range{6, 2}, Range{0, 8}}) {
+    job.open(1, chunk, Mode::kReadWrite, 1);
+    job.deliver_all();
+    job.step(1, Close{chunk, Mode::kReadWrite, job.resumed.at(1).place, wrote});
+    job.deliver_all();
+  }
+  for (auto [version, changed] : {std::pair{2u, Range{3, 2}}, {4u, Range{0, 8}}}) {
+    job.step(2, Take{chunk, Wait::kTry, kNever, WaiterId{2}});
+    ASSERT_TRUE(job.opened(2));
+    EXPECT_EQ(job.resumed.at(2).version, version);
+    EXPECT_EQ(job.resumed.at(2).changed, changed);
+    EXPECT_EQ(job.resumed.at(2).missed, 0u);
+    job.close(2, chunk, Mode::kRead, 2);
+  }
+  job.step(2, Take{chunk, Wait::kTry, kNever, WaiterId{2}});
+  EXPECT_EQ(job.resumed.at(2).status, Status::kBusy);
+  EXPECT_EQ(job.malformed, 0);
+}
+
+TEST(MesiChunkTest, WhatWasLeftOutOfAPartIsCountedAndItsChangesAreTold) {
+  ChunkJob job(3);
+  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
+  job.create(2, "a", Coherence::kUpdate);
+  job.step(2, Subscribe{chunk, Policy::kLatest, 1, WaiterId{97}, {.offset = 0, .bytes = 4}});
+  job.deliver_all();
+  auto write = [&](Range wrote) {
+    job.open(1, chunk, Mode::kReadWrite, 1);
+    job.deliver_all();
+    job.step(1, Close{chunk, Mode::kReadWrite, job.resumed.at(1).place, wrote});
+    job.deliver_all();
+  };
+  auto take = [&] {
+    job.step(2, Take{chunk, Wait::kTry, kNever, WaiterId{2}});
+    job.deliver_all();
+    return job.resumed.at(2);
+  };
+  write({0, 1});  // sent
+  write({1, 1});  // sent: the window and one
+  for (Range wrote : {Range{2, 1}, Range{5, 1}, Range{3, 2}, Range{7, 1}}) write(wrote);
+  EXPECT_EQ(take().version, 1u);
+  job.close(2, chunk, Mode::kRead, 2);
+  job.deliver_all();
+  std::uint64_t last = 1;
+  for (std::uint64_t missed = 0; last < 5;) {
+    Resume next = take();
+    ASSERT_EQ(next.status, Status::kOk);
+    last = next.version;
+    missed += next.missed;
+    job.close(2, chunk, Mode::kRead, 2);
+    job.deliver_all();
+    if (last < 5) continue;
+    EXPECT_EQ(missed, 1u) << "versions 3 and 5 were one, 4 and 6 are not of its part";
+    EXPECT_EQ(next.changed, (Range{2, 3}));
+  }
+  EXPECT_EQ(take().status, Status::kBusy);
+}
+
+TEST(MesiChunkTest, WhoHearsOfAPartReadsTheNewestOfAll) {
+  ChunkJob job(3);
+  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
+  job.create(2, "a", Coherence::kUpdate);
+  job.step(2, Subscribe{chunk, Policy::kBlock, 2, WaiterId{97}, {.offset = 0, .bytes = 1}});
+  job.deliver_all();
+  for (std::uint64_t version = 1; version <= 3; ++version) {
+    job.open(1, chunk, Mode::kReadWrite, 1);
+    job.deliver_all();
+    Range wrote{version == 1 ? 0u : 4u, 1};
+    job.step(1, Close{chunk, Mode::kReadWrite, job.resumed.at(1).place, wrote});
+    job.deliver_all();
+    job.open(2, chunk, Mode::kRead, 2);
+    job.deliver_all();
+    ASSERT_TRUE(job.opened(2));
+    EXPECT_EQ(job.resumed.at(2).version, version);
+    job.close(2, chunk, Mode::kRead, 2);
+  }
+}
+
 }  // namespace
 }  // namespace terrane::protocol::chunks

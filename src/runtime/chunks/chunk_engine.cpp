@@ -109,12 +109,13 @@ ChunkEngine::Answer ChunkEngine::find(std::string_view name, bool wait, std::uin
   });
 }
 
-ChunkEngine::Answer ChunkEngine::open(ChunkId chunk, Mode mode, Wait wait,
+ChunkEngine::Answer ChunkEngine::open(ChunkId chunk, Mode mode, machine::Range range, Wait wait,
                                       std::uint64_t deadline_ns) {
   Waiter waiter;
   waiter.opens = true;
   waiter.mode = mode;
   waiter.chunk = chunk;
+  waiter.range = range;
   return call_for_scope(waiter, chunk, trace::ScopeOrigin::kOpen, deadline_ns,
                         [&](protocol::WaiterId id) {
                           return machine::Open{chunk, mode, wait, deadline_ns, id};
@@ -130,12 +131,13 @@ ChunkEngine::Answer ChunkEngine::take(ChunkId chunk, Wait wait, std::uint64_t de
                         });
 }
 
-ChunkEngine::Answer ChunkEngine::subscribe(ChunkId chunk, machine::Policy policy,
-                                           std::uint32_t window, Notice notice) {
+ChunkEngine::Answer ChunkEngine::subscribe(ChunkId chunk, machine::Range range,
+                                           machine::Policy policy, std::uint32_t window,
+                                           Notice notice) {
   Waiter waiter;
   return call(waiter, machine::kNever, [&](protocol::WaiterId id) {
     notices_.try_emplace(chunk.value, std::move(notice));
-    return machine::Subscribe{chunk, policy, window, id};
+    return machine::Subscribe{chunk, policy, window, id, range};
   });
 }
 
@@ -158,7 +160,7 @@ bool ChunkEngine::close(ScopeId id) {
   scopes_.erase(at);
   scope.buffer.reset();
   if (trace_) trace_->closed(scope.chunk, scope.mode, scope.since_ns);
-  step(machine::Close{scope.chunk, scope.mode, scope.place});
+  step(machine::Close{scope.chunk, scope.mode, scope.place, scope.range});
   if (trace_ && scope.mode != Mode::kRead) {
     const machine::ChunkCache::Copy* copy = machine_.cache().copy(scope.chunk);
     if (copy->pushed() && !copy->gone) trace_->published(scope.chunk, copy->version, copy->bytes);

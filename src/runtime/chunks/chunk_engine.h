@@ -48,8 +48,9 @@ class ChunkEngine final : private transport::Receiver {
     ChunkId chunk = machine::kNoChunk;
     std::uint64_t version = 0, missed = 0;
     ScopeId scope;
-    std::byte* data = nullptr;
-    std::uint64_t bytes = 0;
+    std::byte* data = nullptr;  // of the range that is looked at
+    machine::Range range;
+    machine::Range changed;  // of a version that was taken: where, since the one taken before
     std::uint64_t opened_ns = 0;  // when the scope did
   };
   struct Facts {
@@ -67,9 +68,11 @@ class ChunkEngine final : private transport::Receiver {
   Answer create(std::string_view name, std::uint64_t bytes, machine::Coherence coherence);
   // Deadlines: by platform::now_ns(); machine::kNever.
   Answer find(std::string_view name, bool wait, std::uint64_t deadline_ns);
-  Answer open(ChunkId chunk, Mode mode, Wait wait, std::uint64_t deadline_ns);
+  // A view of the range; who writes makes a version that differs there alone.
+  Answer open(ChunkId chunk, Mode mode, machine::Range range, Wait wait, std::uint64_t deadline_ns);
   Answer take(ChunkId chunk, Wait wait, std::uint64_t deadline_ns);
-  Answer subscribe(ChunkId chunk, machine::Policy policy, std::uint32_t window, Notice notice);
+  Answer subscribe(ChunkId chunk, machine::Range range, machine::Policy policy,
+                   std::uint32_t window, Notice notice);
   void unsubscribe(ChunkId chunk);
   void drop(ChunkId chunk);
   // False: no such scope is open.
@@ -94,6 +97,7 @@ class ChunkEngine final : private transport::Receiver {
     bool opens = false;  // a scope
     Mode mode = Mode::kRead;
     ChunkId chunk = machine::kNoChunk;
+    machine::Range range;
     Answer answer;
     std::vector<std::string> words;  // of other nodes
     std::uint32_t asked = 0;         // the number of the question, and how many have not answered
@@ -105,6 +109,7 @@ class ChunkEngine final : private transport::Receiver {
   struct Scope {
     ChunkId chunk;
     Mode mode;
+    machine::Range range;
     Place place;
     BufferRef buffer;  // keeps the bytes
     int thread;

@@ -198,17 +198,42 @@ Outcome ChunkNode::opened(const char* what, const ChunkEngine::Answer& answer, C
                              "open scopes and subscriptions use it; raise --memory",
                              facts(chunk).bytes, settings_.budget_bytes >> 20));
     case machine::Status::kOk:
-      scope = {chunk, answer.scope, answer.data, answer.bytes, answer.version, answer.missed};
+      scope = {chunk,          answer.scope,  answer.data,   answer.range,
+               answer.version, answer.missed, answer.changed};
       return {};
     default:
       return unknown(chunk);
   }
 }
 
-Outcome ChunkNode::open(ChunkId chunk, Mode mode, std::int64_t timeout_ns, OpenScope& scope) {
-  auto answer =
-      engine_->open(chunk, mode, timeout_ns == 0 ? Wait::kTry : Wait::kBlock, deadline(timeout_ns));
+Outcome ChunkNode::check_range(ChunkId chunk, machine::Range range) const {
+  if (range == kAll) return {};
+  ChunkEngine::Facts facts = this->facts(chunk);
+  if (facts.name.empty()) return unknown(chunk);
+  if (range.fits(facts.bytes)) return {};
+  return {Status::kInvalid,
+          fmt::format("{} bytes from byte {} on of chunk '{}', which has {} bytes", range.bytes,
+                      range.offset, facts.name, facts.bytes)};
+}
+
+// The rest of a chunk of which a part is written is needed.
+Outcome ChunkNode::open(ChunkId chunk, Mode mode, machine::Range range, std::int64_t timeout_ns,
+                        OpenScope& scope) {
+  if (Outcome good = check_range(chunk, range); !good.ok()) return good;
+  bool whole = range == kAll || range.bytes == facts(chunk).bytes;
+  Mode needed = mode == Mode::kWrite && !whole ? Mode::kReadWrite : mode;
+  auto answer = engine_->open(chunk, needed, range, timeout_ns == 0 ? Wait::kTry : Wait::kBlock,
+                              deadline(timeout_ns));
   return opened(name_of(mode), answer, chunk, timeout_ns, scope);
+}
+
+Outcome ChunkNode::publish(ChunkId chunk, std::uint64_t offset, std::span<const std::byte> data,
+                           std::int64_t timeout_ns) {
+  OpenScope scope;
+  Outcome opened = open(chunk, Mode::kWrite, {offset, data.size()}, timeout_ns, scope);
+  if (!opened.ok()) return opened;
+  std::memcpy(scope.data, data.data(), data.size());
+  return release(scope.scope);
 }
 
 Outcome ChunkNode::release(ScopeId scope) {
@@ -228,10 +253,11 @@ Outcome ChunkNode::drop(ChunkId chunk) {
 
 // ---- Subscriptions
 
-Outcome ChunkNode::subscribe(ChunkId chunk, machine::Policy policy, std::uint32_t window,
-                             Handler handler) {
+Outcome ChunkNode::subscribe(ChunkId chunk, machine::Range range, machine::Policy policy,
+                             std::uint32_t window, Handler handler) {
   ChunkEngine::Facts facts = this->facts(chunk);
   if (facts.name.empty()) return unknown(chunk);
+  if (Outcome good = check_range(chunk, range); !good.ok()) return good;
   if (window < 1 || window > machine::kMaxWindow)
     return {Status::kInvalid,
             fmt::format("a window of {} versions; 1 to {}", window, machine::kMaxWindow)};
@@ -240,8 +266,8 @@ Outcome ChunkNode::subscribe(ChunkId chunk, machine::Policy policy, std::uint32_
             fmt::format("chunk '{}' has coherence invalidate: nobody can subscribe to it; create "
                         "it with update or stream",
                         facts.name)};
-  auto answer =
-      engine_->subscribe(chunk, policy, window, [this](ChunkId id) { subscriptions_->notice(id); });
+  auto answer = engine_->subscribe(chunk, range, policy, window,
+                                   [this](ChunkId id) { subscriptions_->notice(id); });
   if (answer.status == machine::Status::kMismatch)
     return {Status::kState,
             fmt::format("this node has subscribed to chunk '{}' already", facts.name)};
@@ -259,7 +285,8 @@ Outcome ChunkNode::subscribe(ChunkId chunk, machine::Policy policy, std::uint32_
       auto taken = engine_->take(chunk, Wait::kTry, machine::kNever);
       if (taken.status != machine::Status::kOk) return false;
       std::uint64_t begin_ns = trace() != nullptr ? platform::now_ns() : 0;
-      handler({chunk, taken.scope, taken.data, taken.bytes, taken.version, taken.missed});
+      handler({chunk, taken.scope, taken.data, taken.range, taken.version, taken.missed,
+               taken.changed});
       if (trace() != nullptr) trace()->handler_ran(chunk, taken.version, begin_ns);
       engine_->close(taken.scope);
       return true;

@@ -15,8 +15,10 @@ inline constexpr std::int64_t kForever = -1;  // a timeout; 0: try
 struct OpenScope {
   ChunkId chunk;
   ScopeId scope;
-  std::byte* data = nullptr;
-  std::uint64_t bytes = 0, version = 0, missed = 0;
+  std::byte* data = nullptr;  // of the range
+  machine::Range range;
+  std::uint64_t version = 0, missed = 0;
+  machine::Range changed;  // of a version that was taken
 };
 
 // One process's place in a job of chunks: everything between the C interface and the layers below.
@@ -37,9 +39,16 @@ class ChunkNode {
   Outcome create(std::string_view name, std::uint64_t bytes, machine::Coherence coherence,
                  ChunkId& chunk, bool& existed);
   Outcome find(std::string_view name, std::int64_t timeout_ns, ChunkId& chunk);
-  Outcome open(ChunkId chunk, Mode mode, std::int64_t timeout_ns, OpenScope& scope);
+  // kAll: the whole chunk. Of a part, kWrite means all of the part.
+  static constexpr machine::Range kAll = {};
+  Outcome open(ChunkId chunk, Mode mode, machine::Range range, std::int64_t timeout_ns,
+               OpenScope& scope);
   Outcome release(ScopeId scope);
-  Outcome subscribe(ChunkId chunk, machine::Policy policy, std::uint32_t window, Handler handler);
+  // A version of these bytes, which are the caller's: a write scope that ends at once.
+  Outcome publish(ChunkId chunk, std::uint64_t offset, std::span<const std::byte> data,
+                  std::int64_t timeout_ns);
+  Outcome subscribe(ChunkId chunk, machine::Range range, machine::Policy policy,
+                    std::uint32_t window, Handler handler);
   Outcome unsubscribe(ChunkId chunk);
   Outcome take(ChunkId chunk, std::int64_t timeout_ns, OpenScope& scope);
   Outcome descriptor(ChunkId chunk, int& fd);
@@ -60,6 +69,7 @@ class ChunkNode {
   Outcome opened(const char* what, const ChunkEngine::Answer& answer, ChunkId chunk,
                  std::int64_t timeout_ns, OpenScope& scope);
   Outcome unknown(ChunkId chunk) const;
+  Outcome check_range(ChunkId chunk, machine::Range range) const;
   std::uint64_t deadline(std::int64_t timeout_ns) const;
 
   // Bottom-up: destroyed top-down.

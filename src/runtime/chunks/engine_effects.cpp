@@ -59,7 +59,8 @@ void ChunkEngine::perform(const machine::Resume& resume) {
   waiter.answer = {.status = resume.status,
                    .chunk = resume.chunk,
                    .version = resume.version,
-                   .missed = resume.missed};
+                   .missed = resume.missed,
+                   .changed = resume.changed};
   if (waiter.opens && resume.status == machine::Status::kOk) open_scope(waiter, resume);
   finish(waiter);
 }
@@ -77,11 +78,15 @@ void ChunkEngine::open_scope(Waiter& waiter, const machine::Resume& resume) {
                                    alone);
   if (!buffer) fail(fmt::format("chunk '{}': {}", copy->name, buffer.error().message));
   ScopeId id{++last_scope_};
+  // What was taken is looked at as far as the subscription goes.
+  machine::Range range =
+      (waiter.chunk == machine::kNoChunk ? copy->range : waiter.range).within(copy->bytes);
   waiter.answer.scope = id;
-  waiter.answer.bytes = copy->bytes;
-  waiter.answer.data = buffer.value() ? buffer.value()->data() : nullptr;
+  waiter.answer.range = range;
+  waiter.answer.changed = resume.changed.within(copy->bytes);
+  waiter.answer.data = buffer.value() ? buffer.value()->data() + range.offset : nullptr;
   waiter.answer.opened_ns = platform::now_ns();
-  scopes_.emplace(id.value, Scope{resume.chunk, waiter.mode, resume.place, buffer.value(),
+  scopes_.emplace(id.value, Scope{resume.chunk, waiter.mode, range, resume.place, buffer.value(),
                                   ::gettid(), waiter.answer.opened_ns});
 }
 

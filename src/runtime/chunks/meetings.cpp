@@ -53,7 +53,7 @@ Outcome Meetings::lock(std::string_view name, std::int64_t timeout_ns, OpenScope
   Outcome made = node_.create(fmt::format("{}{}", kLock, name), sizeof(std::uint64_t),
                               machine::Coherence::kInvalidate, chunk, existed);
   if (!made.ok()) return made;
-  return node_.open(chunk, Mode::kReadWrite, timeout_ns, scope);
+  return node_.open(chunk, Mode::kReadWrite, ChunkNode::kAll, timeout_ns, scope);
 }
 
 // Subscribed from the first use on, so that a count that has been reached is seen.
@@ -65,7 +65,8 @@ Outcome Meetings::count_of(const std::string& name, Count*& count) {
     bool existed = false;
     Outcome made =
         node_.create(name, sizeof(Words), machine::Coherence::kUpdate, fresh->chunk, existed);
-    if (made.ok()) made = node_.subscribe(fresh->chunk, machine::Policy::kLatest, 1, {});
+    if (made.ok())
+      made = node_.subscribe(fresh->chunk, ChunkNode::kAll, machine::Policy::kLatest, 1, {});
     if (!made.ok()) {
       all_.erase(name);
       return made;
@@ -121,7 +122,8 @@ Outcome Meetings::change(std::string_view kind, std::string_view name, Count*& c
   if (Outcome good = check_name(name); !good.ok()) return good;
   Outcome outcome = count_of(fmt::format("{}{}", kind, name), count);
   OpenScope scope;
-  if (outcome.ok()) outcome = node_.open(count->chunk, Mode::kReadWrite, kForever, scope);
+  if (outcome.ok())
+    outcome = node_.open(count->chunk, Mode::kReadWrite, ChunkNode::kAll, kForever, scope);
   if (!outcome.ok()) return outcome;
   Words words;
   std::memcpy(&words, scope.data, sizeof words);

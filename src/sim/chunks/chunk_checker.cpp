@@ -9,11 +9,18 @@ using chunks::Mode;
 void ChunkChecker::begin(const ChunkProgram& program) {
   program_ = &program;
   for (Chunk& chunk : chunks_) {
-    chunk.stamps.assign(1, 0);
+    cut(chunk, 0);
+    chunk.stamps[0] = 0;
     chunk.readers = chunk.writers = 0;
     chunk.seen.fill(0);
   }
   taken_.fill({});
+}
+
+// As many versions as up to this one.
+void ChunkChecker::cut(Chunk& chunk, std::uint64_t version) {
+  chunk.stamps.resize(version + 1);
+  chunk.wrote.resize(version + 1);
 }
 
 void ChunkChecker::opened(std::uint32_t thread, std::uint32_t chunk, Mode mode,
@@ -35,19 +42,42 @@ void ChunkChecker::opened(std::uint32_t thread, std::uint32_t chunk, Mode mode,
   if (mode != Mode::kWrite) looks(thread, chunk, version, words);
 }
 
-void ChunkChecker::subscribed(std::uint32_t thread, std::uint32_t, chunks::Policy policy) {
-  taken_[thread] = {.last = 0, .block = policy == chunks::Policy::kBlock};
+void ChunkChecker::subscribed(std::uint32_t thread, std::uint32_t chunk, chunks::Policy policy,
+                              chunks::Range range) {
+  taken_[thread] = {.last = 0,
+                    .block = policy == chunks::Policy::kBlock,
+                    .range = range.within(8 * program_->all[chunk].words)};
+}
+
+bool ChunkChecker::touches(std::uint32_t chunk, std::uint64_t version, chunks::Range range) const {
+  return chunks_[chunk].wrote[version].within(8 * program_->all[chunk].words).touches(range);
+}
+
+bool ChunkChecker::took_last(std::uint32_t thread, std::uint32_t chunk) const {
+  std::uint64_t last = last_version(chunk);
+  while (last > 0 && !touches(chunk, last, taken_[thread].range)) --last;
+  return taken_[thread].last >= last;
 }
 
 void ChunkChecker::took(std::uint32_t thread, std::uint32_t chunk, std::uint64_t version,
-                        std::uint64_t missed, Words words) {
+                        std::uint64_t missed, chunks::Range changed, Words words) {
   Chunk& c = chunks_[chunk];
   Taken& taken = taken_[thread];
   if (version <= taken.last || version > last_version(chunk))
     violated(Fault::kWrongValue, "thread {} takes version {} of chunk {} after {}", thread, version,
              chunk, taken.last);
-  std::uint64_t left_out = taken.last == 0 ? 0 : version - taken.last - 1;
-  if (missed != left_out || (taken.block && missed > 0))
+  std::uint64_t news = 0;  // versions since the last that it is to hear of
+  for (std::uint64_t v = taken.last + 1; taken.last > 0 && v <= version; ++v) {
+    if (!touches(chunk, v, taken.range)) continue;
+    ++news;
+    chunks::Range wrote = c.wrote[v].within(8 * program_->all[chunk].words);
+    if (changed.with(wrote) != changed)
+      violated(Fault::kWrongValue,
+               "thread {} takes version {} of chunk {} and is not told what {} "
+               "changed",
+               thread, version, chunk, v);
+  }
+  if (taken.last == 0 ? missed != 0 : news != missed + 1 || (taken.block && missed > 0))
     violated(Fault::kWrongValue, "thread {} takes version {} of chunk {} after {}, {} missed",
              thread, version, chunk, taken.last, missed);
   taken.last = version;
@@ -65,8 +95,8 @@ void ChunkChecker::looks(std::uint32_t thread, std::uint32_t chunk, std::uint64_
                word, chunk, chunks_[chunk].stamps[version]);
 }
 
-void ChunkChecker::closed(std::uint32_t thread, std::uint32_t chunk, Mode mode,
-                          std::uint64_t stamp) {
+void ChunkChecker::closed(std::uint32_t thread, std::uint32_t chunk, Mode mode, std::uint64_t stamp,
+                          chunks::Range wrote) {
   Chunk& c = chunks_[chunk];
   if (mode == Mode::kRead) {
     --c.readers;
@@ -74,11 +104,13 @@ void ChunkChecker::closed(std::uint32_t thread, std::uint32_t chunk, Mode mode,
   }
   --c.writers;
   c.stamps.push_back(stamp);
+  c.wrote.push_back(wrote);
   c.seen[program_->thread_node[thread]] = last_version(chunk);
 }
 
 void ChunkChecker::remade(std::uint32_t chunk) {
-  chunks_[chunk].stamps.assign(1, 0);
+  cut(chunks_[chunk], 0);
+  chunks_[chunk].stamps[0] = 0;
   chunks_[chunk].readers = chunks_[chunk].writers = 0;
   chunks_[chunk].seen.fill(0);
 }
@@ -91,7 +123,7 @@ void ChunkChecker::lost(std::uint32_t chunk, std::uint64_t from, std::uint64_t v
     violated(Fault::kWrongValue, "chunk {} goes back to {} as {}, after {} was seen", chunk, from,
              version, seen);
   std::uint64_t stamp = zeros ? 0 : c.stamps[from];
-  c.stamps.resize(version + 1);
+  cut(c, version);
   c.stamps[version] = stamp;
 }
 
@@ -103,7 +135,7 @@ void ChunkChecker::truncate(std::uint32_t chunk, std::uint64_t version) {
   Chunk& c = chunks_[chunk];
   if (version < *std::max_element(c.seen.begin(), c.seen.end()))
     violated(Fault::kWrongValue, "chunk {} goes back to version {}", chunk, version);
-  c.stamps.resize(version + 1);
+  cut(c, version);
 }
 
 void ChunkChecker::forget_node(std::uint32_t node) {

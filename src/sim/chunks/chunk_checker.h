@@ -22,14 +22,16 @@ class ChunkChecker {
   // A scope opened on these words, in a copy of that version.
   void opened(std::uint32_t thread, std::uint32_t chunk, chunks::Mode mode, std::uint64_t version,
               Words words);
-  void subscribed(std::uint32_t thread, std::uint32_t chunk, chunks::Policy policy);
-  // A subscriber was given a version, and told how many were left out.
+  void subscribed(std::uint32_t thread, std::uint32_t chunk, chunks::Policy policy,
+                  chunks::Range range);
+  // A subscriber was given a version, and told how many were left out and what has changed.
   void took(std::uint32_t thread, std::uint32_t chunk, std::uint64_t version, std::uint64_t missed,
-            Words words);
+            chunks::Range changed, Words words);
   // Somebody looks at the words of a reading scope that was opened at that version.
   void looks(std::uint32_t thread, std::uint32_t chunk, std::uint64_t version, Words words) const;
-  // The scope ended; of a writing one all words are `stamp`.
-  void closed(std::uint32_t thread, std::uint32_t chunk, chunks::Mode mode, std::uint64_t stamp);
+  // The scope ended; of a writing one all words are `stamp`, and it said that `wrote` is new.
+  void closed(std::uint32_t thread, std::uint32_t chunk, chunks::Mode mode, std::uint64_t stamp,
+              chunks::Range wrote);
 
   // The chunk was made anew, under another number.
   void remade(std::uint32_t chunk);
@@ -42,15 +44,14 @@ class ChunkChecker {
   // What a node has seen that has died, nobody remembers.
   void forget_node(std::uint32_t node);
 
-  // The subscriber has the newest version.
-  bool took_last(std::uint32_t thread, std::uint32_t chunk) const {
-    return taken_[thread].last == chunks_[chunk].stamps.size() - 1;
-  }
+  // The subscriber has the newest version of those that it is to hear of.
+  bool took_last(std::uint32_t thread, std::uint32_t chunk) const;
   std::uint64_t last_version(std::uint32_t chunk) const { return chunks_[chunk].stamps.size() - 1; }
 
  private:
   struct Chunk {
     std::vector<std::uint64_t> stamps;  // what all words are, by version
+    std::vector<chunks::Range> wrote;   // what is new in it, as its writer said; by version
     std::uint32_t readers = 0;
     std::uint32_t writers = 0;
     std::array<std::uint64_t, kMaxChunkNodes> seen{};
@@ -58,7 +59,11 @@ class ChunkChecker {
   struct Taken {
     std::uint64_t last = 0;
     bool block = false;
+    chunks::Range range;
   };
+  bool touches(std::uint32_t chunk, std::uint64_t version, chunks::Range range) const;
+  static void cut(Chunk& chunk, std::uint64_t version);
+
   const ChunkProgram* program_ = nullptr;
   std::array<Chunk, kMaxChunks> chunks_;
   std::array<Taken, kMaxChunkThreads> taken_;

@@ -102,6 +102,7 @@ class ChunkGenerator {
     ChunkOp op{.kind = ChunkOpKind::kSubscribe, .chunk = static_cast<std::uint8_t>(chunk)};
     op.policy = static_cast<chunks::Policy>(rng_.below(3));
     op.window = op.policy == chunks::Policy::kLatest ? 1 : 1 + rng_.below(4);
+    if (rng_.chance(40)) op.range = part(chunk);
     ops_->push_back(op);
     for (std::uint32_t takes = rng_.below(5); takes > 0; --takes) {
       op.kind = ChunkOpKind::kTake;
@@ -128,7 +129,15 @@ class ChunkGenerator {
       scope(chunk + 1 + rng_.below(count - chunk - 1), count, true);
     work(op);
     op.kind = ChunkOpKind::kClose;
+    if (pushed && rng_.chance(40)) op.range = part(chunk);
     ops_->push_back(op);
+  }
+
+  // Some of its words.
+  chunks::Range part(std::uint32_t chunk) {
+    std::uint32_t words = out_.all[chunk].words;
+    std::uint32_t from = rng_.below(words);
+    return {8 * from, 8 * (1 + rng_.below(words - from))};
   }
 
   void work(ChunkOp op) {
@@ -175,6 +184,9 @@ std::string describe(const ChunkOp& op) {
   if (op.kind == ChunkOpKind::kSubscribe)
     text += ", policy " + std::to_string(static_cast<int>(op.policy)) + ", window " +
             std::to_string(op.window);
+  if (op.range != chunks::Range{})
+    text += ", bytes " + std::to_string(op.range.offset) + " to " +
+            std::to_string(op.range.offset + op.range.bytes);
   if (op.patience) text += ", for " + std::to_string(op.patience);
   return text;
 }

@@ -40,6 +40,7 @@ struct ChunkOp {
   chunks::Policy policy = chunks::Policy::kBlock;
   std::uint32_t window = 1;
   std::uint32_t patience = 0;  // until the deadline; 0: for ever
+  chunks::Range range = {};    // that is subscribed to, or that its writer says is new
 };
 
 // What the threads of a history do. A scope that did not open is passed over up to its end.

@@ -79,7 +79,8 @@ void ChunkHistory::start(std::uint32_t t, const ChunkOp& op) {
       step(thread.node, chunks::Find{"nothing", op.patience > 0, deadline, waiter});
       return;
     case ChunkOpKind::kSubscribe:
-      step(thread.node, chunks::Subscribe{thread.id[op.chunk], op.policy, op.window, waiter});
+      step(thread.node,
+           chunks::Subscribe{thread.id[op.chunk], op.policy, op.window, waiter, op.range});
       return;
     case ChunkOpKind::kTake:
     case ChunkOpKind::kTakeAll:
@@ -115,9 +116,9 @@ void ChunkHistory::close(std::uint32_t t, const ChunkOp& op) {
     for (std::uint32_t w = thread.at[c]; w < program_->all[c].words; ++w)
       memory(thread.node, c, thread.place[c]).words[w] = thread.stamp[c];
   }
-  if (!thread.stale[c]) checker_.closed(t, c, op.mode, thread.stamp[c]);
+  if (!thread.stale[c]) checker_.closed(t, c, op.mode, thread.stamp[c], op.range);
   thread.stale[c] = false;
-  step(thread.node, chunks::Close{thread.id[c], op.mode, thread.place[c]});
+  step(thread.node, chunks::Close{thread.id[c], op.mode, thread.place[c], op.range});
 }
 
 void ChunkHistory::close_take(std::uint32_t t, std::uint32_t chunk) {
@@ -153,7 +154,7 @@ void ChunkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
              name_of(resume.status));
   if (op.kind == ChunkOpKind::kSubscribe) {
     thread.subscribed = resume.status == Status::kOk;
-    if (thread.subscribed) checker_.subscribed(t, op.chunk, op.policy);
+    if (thread.subscribed) checker_.subscribed(t, op.chunk, op.policy, op.range);
   } else if (op.kind == ChunkOpKind::kTake || op.kind == ChunkOpKind::kTakeAll) {
     if (resume.status == Status::kOk) took(t, op, resume);
     if (resume.status == Status::kNotSubscribed) thread.subscribed = false;
@@ -205,7 +206,7 @@ void ChunkHistory::took(std::uint32_t t, const ChunkOp& op, const chunks::Resume
   thread.mode[op.chunk] = Mode::kRead;
   thread.version[op.chunk] = resume.version;
   thread.place[op.chunk] = resume.place;
-  checker_.took(t, op.chunk, resume.version, resume.missed,
+  checker_.took(t, op.chunk, resume.version, resume.missed, resume.changed,
                 words(thread.node, op.chunk, resume.place));
 }
 
