@@ -159,6 +159,43 @@ TERRANE_API int terrane_chunk_take(terrane_chunk chunk, int64_t timeout_ns,
  * none. It belongs to the subscription and goes with it; do not read it. Negative: a status. */
 TERRANE_API int terrane_chunk_descriptor(terrane_chunk chunk) TERRANE_NOEXCEPT;
 
+/* Chains: large data under one name, cut by size into pieces. Each piece is a chunk like any other,
+ * with a home of its own: scopes, subscriptions and memory are those of the piece; nothing holds
+ * the chain as a whole. */
+typedef struct terrane_chain {
+  uint64_t id;
+} terrane_chain;
+
+typedef struct terrane_chain_shape {
+  uint64_t bytes;     /* of all pieces */
+  size_t piece_bytes; /* of each piece; the last may have fewer */
+  size_t pieces;
+  terrane_chunk_coherence coherence;
+} terrane_chain_shape;
+
+/* Makes a chain of `bytes` in pieces of `piece_bytes` with all its pieces, which hold zeros; or
+ * finds it where it was made so, and perhaps appended to since. At most 2^20 pieces; a name is 1 to
+ * 200 bytes. TERRANE_EMISMATCH: it exists otherwise. TERRANE_ENOMEM: the servers have no room for a
+ * piece; there is no chain then, but the pieces that were made keep their room. */
+TERRANE_API int terrane_chain_create(const char* name, uint64_t bytes, size_t piece_bytes,
+                                     terrane_chunk_coherence coherence, terrane_chain* chain,
+                                     int* created) TERRANE_NOEXCEPT;
+/* Finds a chain by its name; waits as long until it has been made. TERRANE_EUNKNOWN with
+ * TERRANE_TRY. */
+TERRANE_API int terrane_chain_find(const char* name, int64_t timeout_ns,
+                                   terrane_chain* chain) TERRANE_NOEXCEPT;
+/* Its shape as it is now; it may grow. */
+TERRANE_API int terrane_chain_look(terrane_chain chain,
+                                   terrane_chain_shape* shape) TERRANE_NOEXCEPT;
+/* Piece `index`, 0 .. pieces - 1, of the bytes from index * piece_bytes on. */
+TERRANE_API int terrane_chain_piece(terrane_chain chain, size_t index,
+                                    terrane_chunk* piece) TERRANE_NOEXCEPT;
+/* Makes the chain `bytes` longer by new pieces; `first` may be NULL, else it is set to the first of
+ * them. Nodes may append at the same time: each gets pieces of its own. TERRANE_EINVAL: the last
+ * piece is not full. */
+TERRANE_API int terrane_chain_append(terrane_chain chain, uint64_t bytes,
+                                     size_t* first) TERRANE_NOEXCEPT;
+
 /* Locks, barriers and signals: each is known by its name alone (1 to 239 bytes; each kind has its
  * own names), in the whole job, from its first use on.
  *

@@ -228,6 +228,37 @@ class Chunk {
   std::size_t offset_ = 0, bytes_ = 0;
 };
 
+// Large data in pieces, which are chunks; see terrane_chain_create. Copies name the same chain.
+template <typename T>
+class Chain {
+ public:
+  explicit Chain(terrane_chain chain) : chain_(chain) {}
+
+  // Elements, and pieces; others may append.
+  std::size_t size() const { return look().bytes / sizeof(T); }
+  std::size_t pieces() const { return look().pieces; }
+  Chunk<T> piece(std::size_t index) const {
+    terrane_chunk chunk;
+    check(terrane_chain_piece(chain_, index, &chunk));
+    return Chunk<T>(chunk);
+  }
+  // The first of the new pieces.
+  std::size_t append(std::size_t count) const {
+    if (count > SIZE_MAX / sizeof(T)) throw std::length_error("so many elements more");
+    std::size_t first = 0;
+    check(terrane_chain_append(chain_, count * sizeof(T), &first));
+    return first;
+  }
+
+ private:
+  terrane_chain_shape look() const {
+    terrane_chain_shape shape;
+    check(terrane_chain_look(chain_, &shape));
+    return shape;
+  }
+  terrane_chain chain_;
+};
+
 // A lock, as long as this object lives.
 class Lock {
  public:
@@ -295,6 +326,25 @@ class Job {
     if (status == TERRANE_EUNKNOWN) return std::nullopt;
     check(status);
     return Chunk<T>(chunk);
+  }
+
+  // `count` elements in pieces of `each`; made now, or found where it was made so.
+  template <typename T>
+  Chain<T> create_chain(const std::string& name, std::size_t count, std::size_t each,
+                        Coherence coherence = Coherence::kInvalidate) const {
+    if (count > SIZE_MAX / sizeof(T) || each > SIZE_MAX / sizeof(T))
+      throw std::length_error("a chain of so many elements");
+    terrane_chain chain;
+    check(terrane_chain_create(name.c_str(), count * sizeof(T), each * sizeof(T),
+                               static_cast<terrane_chunk_coherence>(coherence), &chain, nullptr));
+    return Chain<T>(chain);
+  }
+  // Waits until somebody has made it.
+  template <typename T>
+  Chain<T> find_chain(const std::string& name) const {
+    terrane_chain chain;
+    check(terrane_chain_find(name.c_str(), TERRANE_FOREVER, &chain));
+    return Chain<T>(chain);
   }
 
  private:

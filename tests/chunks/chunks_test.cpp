@@ -48,6 +48,10 @@ TEST(ChunksTest, PartsAreWrittenAndHeardOfAlone) {
   for (int nodes : {1, 2, 4}) expect_good(nodes, "parts");
   expect_good(3, "parts", "--servers 2", kByMessages);
 }
+TEST(ChunksTest, ChainsAreMadeOnceAndGrow) {
+  for (int nodes : {1, 2, 4}) expect_good(nodes, "chains");
+  expect_good(3, "chains", "--servers 3", kByMessages);
+}
 TEST(ChunksTest, WhoComesLateReadsTheMemory) { expect_good(3, "late"); }
 TEST(ChunksTest, HandlersAndDescriptorsTellOfVersions) {
   for (int nodes : {1, 3}) expect_good(nodes, "handlers");
@@ -78,6 +82,9 @@ TEST(ChunksTest, ADeadServersChunksAreFoundAtItsSuccessor) {
   }
 }
 TEST(ChunksBadInputTest, MisuseIsToldAndDoesNoHarm) { expect_good(2, "misuse", "--memory 1G"); }
+TEST(ChunksBadInputTest, ChainsThatCannotBeAreTold) {
+  expect_good(2, "misused-chains", "--memory 1G");
+}
 TEST(ChunksBadInputTest, WhoHoldsAScopeIsTold) { expect_good(3, "held"); }
 TEST(ChunksBadInputTest, ServersThatCannotBeAreTold) {
   for (const char* servers : {"3", "0", "1,1", "one"}) {

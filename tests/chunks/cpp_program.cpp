@@ -31,6 +31,14 @@ void scopes(const Job& job) {
   EXPECT(!job.try_find<int>("nobody's"));
 }
 
+void chains(const Job& job) {
+  Chain<int> made = job.create_chain<int>("chain", 1000, 100);
+  Chain<int> found = job.find_chain<int>("chain");
+  EXPECT(found.size() >= 1000 && found.pieces() >= 10);
+  std::size_t first = made.append(50);
+  EXPECT(first >= 10 && found.piece(first).size() == 50);
+}
+
 void meetings(const Job& job) {
   auto nodes = static_cast<std::uint32_t>(job.nodes());
   {
@@ -93,6 +101,7 @@ int main() {
   {
     Job job;
     scopes(job);
+    if (job.node() == 0) chains(job);
     meetings(job);
     errors(job);
     events(job);

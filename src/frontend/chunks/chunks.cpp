@@ -41,6 +41,13 @@ Outcome check_timeout(int64_t timeout_ns) {
 
 namespace terrane::frontend::chunks {
 
+Outcome to_coherence(terrane_chunk_coherence given, machine::Coherence& coherence) {
+  if (number_of(given) > TERRANE_CHUNK_STREAM)
+    return {Status::kInvalid, fmt::format("{} is no coherence", number_of(given))};
+  coherence = static_cast<machine::Coherence>(number_of(given));
+  return {};
+}
+
 terrane_scope to_scope(const OpenScope& open) {
   return {.data = open.data,
           .bytes = open.range.bytes,
@@ -113,12 +120,11 @@ int terrane_chunk_create(const char* name, size_t bytes, terrane_chunk_coherence
   return with_node("terrane_chunk_create", [&](ChunkNode& node) -> Outcome {
     if (name == nullptr) return null_argument("name");
     if (chunk == nullptr) return null_argument("chunk");
-    if (number_of(coherence) > TERRANE_CHUNK_STREAM)
-      return {Status::kInvalid, fmt::format("{} is no coherence", number_of(coherence))};
+    machine::Coherence wanted = {};
+    if (Outcome good = to_coherence(coherence, wanted); !good.ok()) return good;
     ChunkId id;
     bool existed = false;
-    Outcome outcome =
-        node.create(name, bytes, static_cast<machine::Coherence>(coherence), id, existed);
+    Outcome outcome = node.create(name, bytes, wanted, id, existed);
     if (!outcome.ok()) return outcome;
     chunk->id = id.value;
     if (created != nullptr) *created = existed ? 0 : 1;

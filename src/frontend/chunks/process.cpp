@@ -15,6 +15,7 @@ struct Process {
   std::mutex mutex;  // of join and leave
   std::unique_ptr<ChunkNode> owned;
   std::unique_ptr<runtime::chunks::Meetings> meetings;
+  std::unique_ptr<runtime::chunks::Chains> chains;
   std::atomic<ChunkNode*> node{nullptr};
   bool left = false;
   bool is_child = false;  // a child of the process that joined; it has no node
@@ -69,6 +70,8 @@ ChunkNode* node_for(const char* call) {
 
 runtime::chunks::Meetings& meetings() { return *process().meetings; }
 
+runtime::chunks::Chains& chains() { return *process().chains; }
+
 int join() {
   Process& self = process();
   if (self.is_child) return fail_in_child("terrane_chunks_init");
@@ -83,6 +86,7 @@ int join() {
   }
   self.owned = std::move(node).value();
   self.meetings = std::make_unique<runtime::chunks::Meetings>(*self.owned);
+  self.chains = std::make_unique<runtime::chunks::Chains>(*self.owned, *self.meetings);
   pthread_atfork(nullptr, nullptr, leave_in_child);
   self.node.store(self.owned.get(), std::memory_order_release);
   return 0;
@@ -97,6 +101,7 @@ int leave() {
     if (!outcome.ok()) return outcome;
     self.left = true;
     self.node.store(nullptr, std::memory_order_release);
+    self.chains.reset();
     self.meetings.reset();
     self.owned.reset();
     return outcome;

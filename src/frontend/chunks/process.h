@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "runtime/chunks/meetings.h"
+#include "runtime/chunks/chains.h"
 
 namespace terrane::frontend::chunks {
 
@@ -19,7 +19,10 @@ int leave();
 ChunkNode* node_for(const char* call);
 // Of the node that there is.
 runtime::chunks::Meetings& meetings();
+runtime::chunks::Chains& chains();
 
+// kInvalid where the caller gave something else.
+Outcome to_coherence(terrane_chunk_coherence given, runtime::chunks::machine::Coherence& coherence);
 terrane_scope to_scope(const runtime::chunks::OpenScope& open);
 
 int fail(Status status, std::string message);

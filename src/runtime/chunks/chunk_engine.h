@@ -50,7 +50,7 @@ class ChunkEngine final : private transport::Receiver {
     ScopeId scope;
     std::byte* data = nullptr;  // of the range that is looked at
     machine::Range range;
-    machine::Range changed;  // of a version that was taken: where, since the one taken before
+    machine::Range changed;       // of a version that was taken: where, since the one taken before
     std::uint64_t opened_ns = 0;  // when the scope did
   };
   struct Facts {

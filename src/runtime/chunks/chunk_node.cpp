@@ -16,6 +16,12 @@ const char* name_of(Mode mode) {
                                 : "a read-write scope";
 }
 
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
+
+}  // namespace
+
 const char* name_of(machine::Coherence coherence) {
   switch (coherence) {
     case machine::Coherence::kInvalidate:
@@ -27,12 +33,6 @@ const char* name_of(machine::Coherence coherence) {
   }
   return "unknown";
 }
-
-std::span<const std::byte> bytes_of(const std::string& text) {
-  return std::as_bytes(std::span(text));
-}
-
-}  // namespace
 
 // ---- Joining and leaving
 

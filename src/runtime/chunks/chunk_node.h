@@ -11,6 +11,8 @@ namespace terrane::runtime::chunks {
 
 inline constexpr std::int64_t kForever = -1;  // a timeout; 0: try
 
+const char* name_of(machine::Coherence coherence);
+
 // An open scope: a view of the chunk's bytes, which belong to it.
 struct OpenScope {
   ChunkId chunk;
