@@ -1,10 +1,12 @@
 #pragma once
 
+#include <sys/resource.h>
 #include <time.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -41,11 +43,52 @@ inline std::uint64_t percentile(std::vector<std::uint64_t>& values, double part)
   return *at;
 }
 
-// Of this subscriber; the slowest of them counts.
-inline void print_readable(std::size_t bytes, std::vector<std::uint64_t>& ages) {
-  std::printf("row=readable bytes=%zu ns=%lu\n", bytes,
-              static_cast<unsigned long>(percentile(ages, 0.5)));
-  std::fflush(stdout);
+// Looks at every byte, as a consumer would.
+inline void read_whole(const char* frame, std::size_t bytes, int number) {
+  std::uint64_t sum = 0, word = 0;
+  for (std::size_t at = sizeof word; at + sizeof word <= bytes; at += sizeof word) {
+    std::memcpy(&word, frame + at, sizeof word);
+    sum += word;
+  }
+  std::memset(&word, number & 127, sizeof word);
+  if (sum != word * ((bytes / sizeof word) - 1)) std::abort();
 }
+
+// The processor time of this process so far, all threads.
+inline std::uint64_t cpu_ns() {
+  timespec time;
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+// What a process does with frames: how old each is when it has it, and the processor time.
+class Account {
+ public:
+  // whole: a frame is had when every byte has been read.
+  Account(std::size_t bytes, bool whole) : bytes_(bytes), whole_(whole) {}
+
+  void begin() { cpu_from_ns_ = cpu_ns(); }
+  void take(const char* frame, int number) {
+    std::uint64_t from = now_ns(), age = age_ns(frame, bytes_, number);
+    if (whole_) read_whole(frame, bytes_, number);
+    ages_.push_back(whole_ ? age + now_ns() - from : age);
+  }
+  // Of this subscriber the slowest counts; of processor time, the sum.
+  void print(int frames) {
+    std::uint64_t cpu = (cpu_ns() - cpu_from_ns_) / static_cast<std::uint64_t>(frames);
+    if (!ages_.empty())
+      std::printf("row=readable bytes=%zu ns=%lu\n", bytes_,
+                  static_cast<unsigned long>(percentile(ages_, 0.5)));
+    std::printf("row=cpu bytes=%zu ns=%lu\n", bytes_, static_cast<unsigned long>(cpu));
+    std::fflush(stdout);
+  }
+
+ private:
+  std::size_t bytes_;
+  bool whole_;
+  std::uint64_t cpu_from_ns_ = 0;
+  std::vector<std::uint64_t> ages_;
+};
 
 }  // namespace terrane::bench::frames

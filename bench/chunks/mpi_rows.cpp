@@ -1,8 +1,9 @@
 // The frames of chunk_rows.cpp by MPI: a send to each subscriber into a buffer that it has posted.
-// By bench_chunks.py; by hand: mpirun -np 3 mpi_chunk_rows BYTES FRAMES
+// By bench_chunks.py; by hand: mpirun -np 3 mpi_chunk_rows BYTES FRAMES [whole]
 #include <mpi.h>
 
 #include <cstdlib>
+#include <string_view>
 #include <vector>
 
 #include "frames.h"
@@ -17,7 +18,8 @@ int main(int argc, char** argv) {
   std::size_t bytes = argc > 2 ? std::strtoull(argv[1], nullptr, 10) : 8;
   int frames = argc > 2 ? std::atoi(argv[2]) : 1;
   std::vector<char> frame(bytes);
-  std::vector<std::uint64_t> ages;
+  Account account(bytes, argc > 3 && std::string_view(argv[3]) == "whole");
+  account.begin();
   auto count = static_cast<int>(bytes);
   for (int number = 1; number <= frames; ++number) {
     if (rank == 0) {
@@ -33,10 +35,10 @@ int main(int argc, char** argv) {
       MPI_Irecv(frame.data(), count, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &receive);
       MPI_Barrier(MPI_COMM_WORLD);
       MPI_Wait(&receive, MPI_STATUS_IGNORE);
-      ages.push_back(age_ns(frame.data(), bytes, number));
+      account.take(frame.data(), number);
     }
   }
-  if (rank != 0) print_readable(bytes, ages);
+  account.print(frames);
   MPI_Finalize();
   return 0;
 }
