@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <climits>
 
+#include "platform/waiting.h"
+
 namespace terrane::platform {
 namespace {
 
@@ -29,6 +31,7 @@ constexpr std::uint32_t kLooksPerYield = 8;
 
 // Set once at start; true until then.
 std::atomic<bool> threads_fit{true};
+std::atomic<Waiting> chosen_waiting{Waiting::kAdaptive};
 
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -65,7 +68,18 @@ void share_processors(std::uint32_t threads, std::uint32_t processors) {
 
 bool threads_fit_processors() { return threads_fit.load(std::memory_order_relaxed); }
 
+void choose_waiting(Waiting waiting) { chosen_waiting.store(waiting, std::memory_order_relaxed); }
+
+std::optional<Waiting> waiting_named(std::string_view name) {
+  if (name == "auto") return Waiting::kAdaptive;
+  if (name == "spin") return Waiting::kSpin;
+  if (name == "sleep") return Waiting::kSleep;
+  return std::nullopt;
+}
+
 bool Backoff::pause() {
+  Waiting waiting = chosen_waiting.load(std::memory_order_relaxed);
+  if (waiting == Waiting::kSleep) return false;
   if (rounds_ < kSpins) {
     if (threads_fit.load(std::memory_order_relaxed)) {
       ++rounds_;
@@ -79,7 +93,8 @@ bool Backoff::pause() {
     fits_ = threads_fit.load(std::memory_order_relaxed);
     sleep_at_ns_ = now + (fits_ ? kYieldAloneNs : kYieldNs);
   }
-  if (rounds_ >= kSpins + kYields && now >= sleep_at_ns_) return false;
+  if (rounds_ >= kSpins + kYields && now >= sleep_at_ns_ && waiting == Waiting::kAdaptive)
+    return false;
   if (++rounds_ % kLooksPerYield != 0 && fits_) {
     relax();
   } else {

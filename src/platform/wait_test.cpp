@@ -10,13 +10,18 @@
 #include <thread>
 #include <vector>
 
+#include "platform/waiting.h"
+
 namespace terrane::platform {
 namespace {
 
 // Restores what other tests expect: room for everybody.
 class WaitTest : public testing::Test {
  protected:
-  ~WaitTest() override { share_processors(1, 1); }
+  ~WaitTest() override {
+    share_processors(1, 1);
+    choose_waiting(Waiting::kAdaptive);
+  }
 
   static std::uint32_t rounds_until_sleep() {
     Backoff backoff;
@@ -35,6 +40,21 @@ TEST_F(WaitTest, AWaitEndsInSleep) {
 TEST_F(WaitTest, AWaitAmongTooManyThreadsEndsInSleepToo) {
   share_processors(3, 2);
   EXPECT_GE(rounds_until_sleep(), 16u);
+}
+
+TEST_F(WaitTest, AWaitSleepsAtOnceOrNeverWhereThatIsChosen) {
+  for (std::uint32_t threads : {2u, 3u}) {
+    share_processors(threads, 2);
+    choose_waiting(Waiting::kSleep);
+    EXPECT_EQ(rounds_until_sleep(), 0u);
+    choose_waiting(Waiting::kSpin);
+    Backoff backoff;
+    for (std::uint64_t end = now_ns() + 20'000'000; now_ns() < end;) ASSERT_TRUE(backoff.pause());
+  }
+  EXPECT_EQ(waiting_named("spin"), Waiting::kSpin);
+  EXPECT_EQ(waiting_named("sleep"), Waiting::kSleep);
+  EXPECT_EQ(waiting_named("auto"), Waiting::kAdaptive);
+  EXPECT_FALSE(waiting_named("rest"));
 }
 
 TEST_F(WaitTest, AFutexWaitEndsAtItsTimeLimit) {

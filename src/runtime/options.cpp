@@ -77,6 +77,11 @@ base::Result<Options> read_options(std::uint32_t nodes) {
   if (const char* text = std::getenv("TERRANE_TRANSPORT"); text != nullptr && *text != '\0')
     options.transport = text;
   if (auto network = read_network(options); !network) return network.error();
+  if (const char* text = std::getenv("TERRANE_WAIT"); text != nullptr && *text != '\0') {
+    auto waiting = platform::waiting_named(text);
+    if (!waiting) return base::error("TERRANE_WAIT={}: auto, spin or sleep", text);
+    options.waiting = *waiting;
+  }
   const char* verbose = std::getenv("TERRANE_VERBOSE");
   options.verbose = verbose != nullptr && std::string_view(verbose) == "1";
   for (auto [name, out] : {std::pair{"TERRANE_ONE_SIDED", &options.one_sided},

@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "platform/fault_source.h"
+#include "platform/waiting.h"
 
 namespace terrane::runtime {
 
@@ -18,6 +19,7 @@ struct Options {
       platform::FaultSourceKind::kAutomatic;  // TERRANE_FAULT_SOURCE
   std::string transport = "auto";             // TERRANE_TRANSPORT
   std::string net = "auto";  // TERRANE_NET: interfaces for messages to other hosts, "eth0,eth1"
+  platform::Waiting waiting = platform::Waiting::kAdaptive;  // TERRANE_WAIT: auto, spin, sleep
   std::uint64_t extra_latency_us = 0;  // TERRANE_TEST_LATENCY_US: for tests, on every such message
   bool verbose = false;                // TERRANE_VERBOSE=1: node 0 says by what it sends
   bool migrate = true;    // TERRANE_MIGRATE=0: homes stay where they were first written

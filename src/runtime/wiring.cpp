@@ -83,6 +83,7 @@ base::Result<Wiring> wire_up(bootstrap::Bootstrap& bootstrap, const Options& opt
   }
   ProcessorShare share = processor_share(mine.processors, cards.on_host);
   platform::share_processors(share.nodes, share.processors);
+  platform::choose_waiting(options.waiting);
   auto transport = factory.value()->connect(std::move(cards.of_transport));
   if (!transport) return transport.error();
   if (options.verbose && bootstrap.self().value == 0)

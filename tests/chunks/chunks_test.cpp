@@ -52,6 +52,13 @@ TEST(ChunksTest, ChainsAreMadeOnceAndGrow) {
   for (int nodes : {1, 2, 4}) expect_good(nodes, "chains");
   expect_good(3, "chains", "--servers 3", kByMessages);
 }
+TEST(ChunksTest, HowThreadsWaitMayBeChosen) {
+  for (const char* how : {"TERRANE_WAIT=sleep", "TERRANE_WAIT=spin"})
+    expect_good(3, "subscriptions", "", {how});
+  Outcome outcome = run_chunks("-n 2", "late", {"TERRANE_WAIT=rest"});
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_NE(outcome.err.find("TERRANE_WAIT=rest: auto, spin or sleep"), std::string::npos);
+}
 TEST(ChunksTest, WhoComesLateReadsTheMemory) { expect_good(3, "late"); }
 TEST(ChunksTest, HandlersAndDescriptorsTellOfVersions) {
   for (int nodes : {1, 3}) expect_good(nodes, "handlers");
