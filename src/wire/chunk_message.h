@@ -52,6 +52,7 @@ inline constexpr std::uint8_t kFullFlag = 32;       // kFound: the home's memory
 inline constexpr std::uint8_t kBlockFlag = 1;       // kSubscribe: every version, in order
 inline constexpr std::uint8_t kSubscriberFlag = 1;  // kCredit: from a subscriber
 inline constexpr std::uint8_t kBytesFlag = 2;       // kReport: holds the bytes of `version`
+inline constexpr std::uint8_t kGoneFlag = 4;        // kReport: died with a home before the last
 
 // `mode` is a RecallMode, or in a kReport the state of the copy. `request` is the asker's number,
 // repeated in the answer; `turn` the home's, repeated in the yield, or a count of versions.

@@ -110,7 +110,8 @@ class ChunkHome {
       ChunkMessage message;
       std::vector<std::byte> tail;
     };
-    std::deque<Deferred> deferred;  // what is asked meanwhile
+    std::deque<Deferred> deferred;              // what is asked meanwhile
+    std::map<std::uint64_t, std::string> gone;  // pushed chunks that died with earlier homes
   };
 
   bool rebuilding(ChunkId chunk) const;

@@ -72,6 +72,7 @@ enum class Mark : std::uint8_t {
   kRebuiltFromOldBytes,
   kRebuiltFromNothing,
   kRebuiltLosesPushed,
+  kRebuiltTellsGone,
   kRebuildWaitsForNobody,
   kRebuildDefers,
   kFetchNextCandidate,
@@ -110,6 +111,7 @@ enum class Mutant : std::uint8_t {
   kDeadStillAwaited,      // a yield is awaited from a node that has died
   kDeadStillOwner,        // a node that has died stays owner
   kLossUntold,            // a version that died is not told
+  kGoneUntold,            // whose home died is told to the first successor alone
   kAnswerBeforeReports,   // a new home serves before all have reported
   kRestoreOldest,         // the oldest copy that is left is taken
   kOwnerForgotten,        // a new home takes an owner's copy for a shared one

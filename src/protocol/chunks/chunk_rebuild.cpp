@@ -94,6 +94,10 @@ bool ChunkHome::report(NodeId from, const ChunkMessage& message, Bytes tail) {
   if (std::find(awaited.begin(), awaited.end(), from) == awaited.end()) return false;
   std::string name(reinterpret_cast<const char*>(tail.data()), tail.size());
   if (slot_of(name, view_) != at->first) return false;
+  if (flag(message, wire::kGoneFlag)) {
+    at->second.gone.try_emplace(message.chunk, std::move(name));
+    return true;
+  }
   auto [known, fresh] = names_.try_emplace(name, message.chunk);
   if (known->second != message.chunk) return false;
   Entry& entry = entries_[message.chunk];
@@ -131,6 +135,11 @@ bool ChunkHome::report_end(NodeId from, const ChunkMessage& message) {
 
 void ChunkHome::complete(std::uint32_t slot, Rebuild& rebuild) {
   mark(Mark::kRebuilt);
+  for (const auto& [id, name] : rebuild.gone) {
+    mark(Mark::kRebuiltTellsGone);
+    if (entries_.count(id) == 0) outbox_.lost(ChunkId{id}, name, Lost::kNothing, 0);
+  }
+  rebuild.gone.clear();
   for (auto at = entries_.lower_bound(std::uint64_t{slot} << 52);
        at != entries_.end() && at->first >> 52 == slot;) {
     Entry& entry = at->second;

@@ -1,5 +1,7 @@
 // Who lives, and what is lost.
 
+#include <algorithm>
+
 #include "sim/chunks/chunk_history.h"
 
 namespace terrane::sim {
@@ -81,7 +83,10 @@ void ChunkHistory::lost(const chunks::Lost& lost) {
                 lost.version);
   if (lost.name != program_->all[c].name)
     violated(Fault::kBadAnswer, "chunk {} is told to be {}", c, lost.name);
-  if (program_->all[c].pushed()) return;  // it is gone
+  if (program_->all[c].pushed()) {  // it is gone
+    gone_.push_back(lost.chunk);
+    return;
+  }
   for (const Node& node : nodes_) {
     const chunks::ChunkCache::Copy* copy =
         node.alive ? node.machine->cache().copy(lost.chunk) : nullptr;
@@ -91,6 +96,15 @@ void ChunkHistory::lost(const chunks::Lost& lost) {
                lost.from, copy->version);
   }
   checker_.lost(c, lost.from, lost.version);
+}
+
+// A pushed chunk whose home has died: that was told, unless only the dead had heard of it.
+void ChunkHistory::check_told(std::uint32_t c) const {
+  if (std::find(gone_.begin(), gone_.end(), ids_[c]) != gone_.end()) return;
+  for (std::uint32_t n = 0; n < nodes_.size(); ++n)
+    if (nodes_[n].alive && nodes_[n].machine->cache().copy(ids_[c]) != nullptr)
+      violated(Fault::kWrongValue, "chunk {}, which node {} knows, is gone, and nobody says so", c,
+               n);
 }
 
 bool ChunkHistory::pushed_death(std::uint32_t chunk) const {

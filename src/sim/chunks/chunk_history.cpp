@@ -28,6 +28,7 @@ void ChunkHistory::begin(const ChunkProgram& program, std::uint64_t seed) {
   draw_mood();
   ids_.fill(chunks::kNoChunk);
   numbers_.clear();
+  gone_.clear();
   deaths_ = joins_ = 0;
   views_.assign(1, {.epoch = 1});
   for (std::uint32_t s = 0; s < program.slots; ++s)
@@ -122,6 +123,11 @@ void ChunkHistory::check_across() const {
 }
 
 void ChunkHistory::finish_check() {
+  for (std::uint32_t c = 0; c < program_->all.size(); ++c) {
+    if (!pushed_death(c) || ids_[c] == chunks::kNoChunk) continue;
+    NodeId home = chunks::home_of(ids_[c], views_.back());
+    if (nodes_[home.value].machine->home().entry(ids_[c]) == nullptr) check_told(c);
+  }
   std::string who;
   for (std::uint32_t t = 0; t < threads_.size(); ++t) {
     if (!threads_[t].waits) continue;

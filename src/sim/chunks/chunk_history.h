@@ -82,6 +82,7 @@ class ChunkHistory {
   void tell(std::uint32_t node);
   void lost(const chunks::Lost& lost);
   bool dead(std::uint32_t node) const { return !nodes_[node].alive && nodes_[node].views > 0; }
+  void check_told(std::uint32_t chunk) const;
   bool pushed_death(std::uint32_t chunk) const;
   void truncate_to_home(std::uint32_t chunk);
 
@@ -120,6 +121,7 @@ class ChunkHistory {
   std::vector<Thread> threads_;
   std::array<chunks::ChunkId, kMaxChunks> ids_;  // the last by which each was known
   std::vector<std::pair<chunks::ChunkId, std::uint32_t>> numbers_;
+  std::vector<chunks::ChunkId> gone_;   // of which it was told
   std::size_t deaths_ = 0, joins_ = 0;  // that have come about
   chunks::Effects effects_;
   std::vector<std::byte> message_;

@@ -90,6 +90,7 @@ std::uint32_t ChunkHistory::index_of(chunks::ChunkId id) {
     for (std::uint32_t c = 0; entry && c < program_->all.size(); ++c) {
       if (program_->all[c].name != entry->name) continue;
       if (ids_[c] != chunks::kNoChunk) {
+        check_told(c);
         checker_.remade(c);
         for (Thread& thread : threads_) thread.stale[c] = thread.open[c];
       }
