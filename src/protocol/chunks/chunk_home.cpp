@@ -181,12 +181,13 @@ bool ChunkHome::request(NodeId from, const ChunkMessage& message) {
     request.flags |= wire::kHaveFlag;
     request.version = ~0ull;
   }
-  if (snapshot) {
+  if (snapshot && !(entry.active && mutant(Mutant::kReaderWaitsBehind))) {
     grant_pushed(ChunkId{message.chunk}, entry, request);
     return true;
   }
   // Who is served may have to wait for somebody's scope, and a try waits for none.
-  if ((message.flags & wire::kTryFlag) != 0 && entry.active) {
+  bool waits = mutant(Mutant::kTryWaitsBehind);
+  if ((message.flags & wire::kTryFlag) != 0 && entry.active && !waits) {
     mark(Mark::kTryFindsRequest);
     refuse(ChunkId{message.chunk}, request, wire::kBusyFlag);
     return true;
@@ -231,6 +232,10 @@ void ChunkHome::begin(ChunkId id, Entry& entry) {
   entry.refused = false;
   ++entry.turn;
   bool exclusive = (entry.serving.flags & wire::kExclusiveFlag) != 0;
+  if (mutant(Mutant::kReaderWaitsBehind) && !exclusive && !entry.kept.empty()) {
+    entry.active = false;
+    return grant_pushed(id, entry, entry.serving);
+  }
   if (entry.owner != kNoNode) {
     mark(exclusive ? Mark::kRecallOwnerDrop : Mark::kRecallOwnerShare);
     if (exclusive || !mutant(Mutant::kReadKeepsOwner))

@@ -78,6 +78,9 @@ enum class Mark : std::uint8_t {
   kFetchNextCandidate,
   kRequestRepeated,
   kAskRepeated,
+  kMeetingTakes,
+  kMeetingWaitsForTaker,
+  kMeetingTakesOld,
   kCount,
 };
 
@@ -118,6 +121,12 @@ enum class Mutant : std::uint8_t {
   kRequestNotRepeated,    // what the dead home was asked is not asked again
   kDropBeforeServing,     // a copy is dropped before the new home has it
   kFreeWhileRead,         // a version makes room while somebody looks at it
+  kTryWaitsBehind,        // a try waits until the home has served who came before
+  kReaderWaitsBehind,     // a reader of a pushed chunk waits for who is to write
+  kBarrierLeavesEarly,    // a thread leaves a barrier once it has come itself
+  kSignalFromNothing,     // a signal does not add to those before
+  kTakerForEver,          // a thread that took a version lets no other take the next
+  kTakerTellsNobody,      // who took a version keeps it from the other threads of its node
   kCount,
 };
 

@@ -63,8 +63,8 @@ Outcome Meetings::count_of(const std::string& name, Count*& count) {
   if (!found) {
     auto fresh = std::make_unique<Count>();
     bool existed = false;
-    Outcome made =
-        node_.create(name, sizeof(Words), machine::Coherence::kUpdate, fresh->chunk, existed);
+    Outcome made = node_.create(name, sizeof(machine::MeetingWords), machine::Coherence::kUpdate,
+                                fresh->chunk, existed);
     if (made.ok())
       made = node_.subscribe(fresh->chunk, ChunkNode::kAll, machine::Policy::kLatest, 1, {});
     if (!made.ok()) {
@@ -77,42 +77,42 @@ Outcome Meetings::count_of(const std::string& name, Count*& count) {
   return {};
 }
 
-void Meetings::learn(Count& count, std::uint64_t seen) {
+void Meetings::learn(Count& count, std::uint64_t now) {
   std::lock_guard hold(count.mutex);
-  count.seen = std::max(count.seen, seen);
-  count.changed.notify_all();
+  if (count.known.learn(now)) count.changed.notify_all();
 }
 
 Outcome Meetings::wait_for(Count& count, std::string_view what, std::uint64_t target,
                            std::uint64_t deadline_ns) {
+  using Next = machine::MeetingCount::Next;
   std::unique_lock hold(count.mutex);
-  while (count.seen < target) {
+  bool forever = deadline_ns == machine::kNever;
+  for (;;) {
     std::uint64_t now = platform::now_ns();
-    if (now >= deadline_ns)
-      return {Status::kTimedOut, fmt::format("{}: {} have come of {}", what, count.seen, target)};
-    bool forever = deadline_ns == machine::kNever;
-    if (count.taking) {
+    bool late = now >= deadline_ns && count.known.seen() < target;
+    if (late)
+      return {Status::kTimedOut,
+              fmt::format("{}: {} have come of {}", what, count.known.seen(), target)};
+    Next next = count.known.next(target);
+    if (next == Next::kDone) return {};
+    if (next == Next::kWait) {
       auto time = std::chrono::nanoseconds(forever ? 1'000'000'000 : deadline_ns - now);
       count.changed.wait_for(hold, time);
       continue;
     }
-    count.taking = true;
     hold.unlock();
     OpenScope scope;
     auto left = forever ? kForever : static_cast<std::int64_t>(deadline_ns - now);
     Outcome taken = node_.take(count.chunk, left, scope);
-    Words words;
+    machine::MeetingWords words;
     if (taken.ok()) {
       std::memcpy(&words, scope.data, sizeof words);
       node_.release(scope.scope);
     }
     hold.lock();
-    count.taking = false;
-    count.seen = std::max(count.seen, words.count);
-    count.changed.notify_all();
+    if (count.known.took(taken.ok() ? &words : nullptr)) count.changed.notify_all();
     if (!taken.ok() && taken.status != Status::kTimedOut) return taken;
   }
-  return {};
 }
 
 // Changes the words under a scope that writes; what `function` leaves is known here at once.
@@ -125,7 +125,7 @@ Outcome Meetings::change(std::string_view kind, std::string_view name, Count*& c
   if (outcome.ok())
     outcome = node_.open(count->chunk, Mode::kReadWrite, ChunkNode::kAll, kForever, scope);
   if (!outcome.ok()) return outcome;
-  Words words;
+  machine::MeetingWords words;
   std::memcpy(&words, scope.data, sizeof words);
   function(words);
   std::memcpy(scope.data, &words, sizeof words);
@@ -140,24 +140,25 @@ Outcome Meetings::barrier(std::string_view name, std::uint32_t count, std::int64
   Count* known = nullptr;
   Note note(node_, trace::Event::kBarrier, known);
   note.number = count;
-  std::uint64_t parties = 0, target = 0;
-  Outcome outcome = change(kBarrier, name, known, [&](Words& words) {
-    if (words.parties == 0) words.parties = count;
+  std::uint64_t parties = 0;
+  machine::Arrival arrival{};
+  Outcome outcome = change(kBarrier, name, known, [&](machine::MeetingWords& words) {
+    arrival = machine::arrive(words, count);
     parties = words.parties;
-    target = (words.count / count + 1) * count;
-    if (parties == count) ++words.count;
   });
   if (!outcome.ok()) return outcome;
-  if (parties != count)
+  if (!arrival.agrees)
     return {Status::kMismatch,
             fmt::format("barrier '{}' is one of {} threads, not of {}", name, parties, count)};
-  return wait_for(*known, fmt::format("barrier '{}'", name), target, deadline_ns);
+  return wait_for(*known, fmt::format("barrier '{}'", name), arrival.target, deadline_ns);
 }
 
 Outcome Meetings::signal(std::string_view name, std::uint64_t& now) {
   Count* known = nullptr;
   Note note(node_, trace::Event::kSignal, known);
-  return change(kSignal, name, known, [&](Words& words) { note.number = now = ++words.count; });
+  return change(kSignal, name, known, [&](machine::MeetingWords& words) {
+    note.number = now = machine::give_signal(words);
+  });
 }
 
 Outcome Meetings::await(std::string_view name, std::uint64_t count, std::int64_t timeout_ns,
@@ -172,7 +173,7 @@ Outcome Meetings::await(std::string_view name, std::uint64_t count, std::int64_t
     outcome = wait_for(*known, fmt::format("signal '{}'", name), count, deadline_ns);
   if (!outcome.ok()) return outcome;
   std::lock_guard hold(known->mutex);
-  now = known->seen;
+  now = known->known.seen();
   return {};
 }
 

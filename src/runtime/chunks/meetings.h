@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "protocol/chunks/meeting.h"
 #include "runtime/chunks/chunk_node.h"
 
 namespace terrane::runtime::chunks {
@@ -28,18 +29,12 @@ class Meetings {
                 std::uint64_t& now);
 
  private:
-  // What the chunk of a barrier or a signal holds.
-  struct Words {
-    std::uint64_t count = 0;
-    std::uint64_t parties = 0;  // of a barrier
-  };
-  // The same as this node knows it. One of its threads takes versions, and tells the others.
+  // Of a barrier or a signal.
   struct Count {
     ChunkId chunk;
     std::mutex mutex;
     std::condition_variable changed;
-    std::uint64_t seen = 0;
-    bool taking = false;
+    machine::MeetingCount known;
   };
 
   Outcome count_of(const std::string& name, Count*& count);
@@ -50,7 +45,7 @@ class Meetings {
   Outcome change(std::string_view kind, std::string_view name, Count*& count, Function function);
   Outcome wait_for(Count& count, std::string_view what, std::uint64_t target,
                    std::uint64_t deadline_ns);
-  static void learn(Count& count, std::uint64_t seen);
+  static void learn(Count& count, std::uint64_t now);
 
   ChunkNode& node_;
   std::mutex mutex_;  // of all_; held while a count is made

@@ -34,6 +34,7 @@ void ChunkHistory::kill(std::uint32_t n) {
     while (!network_.empty(channel)) network_.pop(channel);
     schedule_.park(static_cast<ActorId>(kFirstChannel + channel));
   }
+  if (hushed_ != kNobody && threads_[hushed_].node == n) end_hush();
   checker_.forget_node(n);
   publish_view();
 }
@@ -45,7 +46,7 @@ void ChunkHistory::join(std::uint32_t n) {
   publish_view();
   tell(n);
   for (std::uint32_t t = 0; t < threads_.size(); ++t)
-    if (threads_[t].node == n) schedule_.ready(static_cast<ActorId>(t));
+    if (threads_[t].node == n) wake(t);
 }
 
 // The next living server takes what a dead one had.

@@ -17,8 +17,9 @@ class ChunkGenerator {
     draw_changes();
     draw_chunks();
     draw_threads();
-    auto workers = out_.threads();
-    for (std::uint32_t t = 0; t < workers; ++t) thread(t);
+    draw_meetings();
+    workers_ = out_.threads();
+    for (std::uint32_t t = 0; t < workers_; ++t) thread(t);
     subscribers();
   }
 
@@ -30,14 +31,18 @@ class ChunkGenerator {
     servers_die_ = dying_ && rng_.chance(60);
     for (std::uint32_t n = 1; dying_ && n < out_.nodes; ++n) {
       bool dies = rng_.chance(n < out_.servers ? 50 : 25) && (servers_die_ || n >= out_.servers);
-      if (dies) out_.deaths.push_back({n, rng_.below(600)});
+      // Often soon after another, which it may have succeeded.
+      bool follows = !out_.deaths.empty() && rng_.chance(40);
+      std::uint32_t step = follows ? out_.deaths.back().step + rng_.below(60) : rng_.below(600);
+      if (dies) out_.deaths.push_back({n, step});
       if (!dies && n >= out_.servers && rng_.chance(15)) out_.joins.push_back({n, rng_.below(400)});
     }
   }
 
   void draw_chunks() {
     out_.all.clear();
-    std::uint32_t count = 1 + rng_.below(kMaxChunks);
+    meets_ = !dying_ && rng_.chance(30);
+    std::uint32_t count = 1 + rng_.below(meets_ ? kMaxChunks - 2 : kMaxChunks);
     std::uint64_t bytes = 0;
     for (std::uint32_t c = 0; c < count; ++c) {
       std::uint32_t words = 1 + rng_.below(kMaxWords);
@@ -63,6 +68,38 @@ class ChunkGenerator {
     out_.ops.resize(out_.thread_node.size());
   }
 
+  // A barrier of all threads or of every second one, and a signal; each is gone to some times, by
+  // all in the same order.
+  void draw_meetings() {
+    data_ = static_cast<std::uint32_t>(out_.all.size());
+    phases_.clear();
+    if (!meets_) return;
+    every_ = 1 + rng_.below(2);
+    std::uint32_t parties = (out_.threads() + every_ - 1) / every_;
+    std::string number = std::to_string(rng_.below(1000));
+    out_.all.push_back({"barrier/" + number, 1, chunks::Coherence::kUpdate, true, parties});
+    out_.all.push_back({"signal/" + number, 1, chunks::Coherence::kUpdate, true});
+    for (std::uint32_t p = 1 + rng_.below(5); p > 0; --p) phases_.push_back(rng_.chance(50));
+    out_.budget_bytes = 1 << 20;
+  }
+
+  // Whoever comes holds nothing.
+  void meeting(std::uint32_t t, std::uint32_t phase) {
+    bool barrier = phases_[phase];
+    if (barrier && t % every_ != 0) return;
+    std::uint32_t chunk = barrier ? data_ : data_ + 1;
+    ChunkOp op{.kind = ChunkOpKind::kOpen, .chunk = static_cast<std::uint8_t>(chunk)};
+    op.mode = chunks::Mode::kReadWrite;
+    ops_->push_back(op);
+    op.kind = ChunkOpKind::kClose;
+    ops_->push_back(op);
+    op.kind = ChunkOpKind::kMeet;
+    auto signals =
+        static_cast<std::uint32_t>(std::count(phases_.begin(), phases_.begin() + phase + 1, false));
+    if (!barrier) op.count = 1 + rng_.below(signals * workers_);
+    if (barrier || rng_.chance(80)) ops_->push_back(op);
+  }
+
   // Everybody gets to know all chunks; each is created by one thread at least.
   void thread(std::uint32_t t) {
     ops_ = &out_.ops[t];
@@ -75,18 +112,23 @@ class ChunkGenerator {
     if (!dying_ && rng_.chance(10)) push(ChunkOpKind::kCreateOther, rng_.below(count));
     if (rng_.chance(10))
       ops_->push_back({.kind = ChunkOpKind::kFindNothing, .patience = rng_.below(2) * 5});
+    for (std::uint32_t c = data_; c < count; ++c) push(ChunkOpKind::kJoinMeeting, c);
     std::uint32_t actions = 4 + rng_.below(8);
+    auto phases = static_cast<std::uint32_t>(phases_.size());
+    std::uint32_t phase = 0;
     for (std::uint32_t a = 0; a < actions; ++a) {
-      if (rng_.chance(12)) push(ChunkOpKind::kDrop, rng_.below(count));
-      scope(rng_.below(count), count);
+      for (; phase < phases && phase * actions <= a * phases; ++phase) meeting(t, phase);
+      if (rng_.chance(12)) push(ChunkOpKind::kDrop, rng_.below(data_));
+      scope(rng_.below(data_), data_);
     }
-    for (std::uint32_t c = 0; c < count; ++c) read(c);
+    for (; phase < phases; ++phase) meeting(t, phase);
+    for (std::uint32_t c = 0; c < data_; ++c) read(c);
   }
 
   // Threads that do nothing else, so that a writer that waits for them waits for nobody's scope.
   void subscribers() {
     for (std::uint32_t c = 0; c < out_.all.size(); ++c)
-      for (std::uint32_t n = 0; out_.all[c].pushed() && n < out_.nodes; ++n)
+      for (std::uint32_t n = 0; out_.all[c].pushed() && !out_.all[c].meeting && n < out_.nodes; ++n)
         if (out_.threads() < kMaxChunkThreads && rng_.chance(40)) subscriber(c, n);
   }
 
@@ -159,13 +201,18 @@ class ChunkGenerator {
   std::vector<ChunkOp>* ops_ = nullptr;
   bool dying_ = false;
   bool servers_die_ = false;
+  bool meets_ = false;
+  std::uint32_t data_ = 0;     // chunks that are no meeting
+  std::uint32_t workers_ = 0;  // threads that are no subscribers
+  std::uint32_t every_ = 1;    // so many threads one comes to the barrier
+  std::vector<bool> phases_;   // a barrier, or signals
 };
 
 constexpr std::string_view kOps[] = {"create",       "find",         "create with another size",
                                      "find nothing", "open",         "work",
                                      "close",        "subscribe",    "unsubscribe",
                                      "take",         "end the take", "take all",
-                                     "drop"};
+                                     "drop",         "join",         "meet"};
 constexpr std::string_view kModes[] = {"read", "write", "read and write"};
 
 }  // namespace
@@ -187,6 +234,7 @@ std::string describe(const ChunkOp& op) {
   if (op.range != chunks::Range{})
     text += ", bytes " + std::to_string(op.range.offset) + " to " +
             std::to_string(op.range.offset + op.range.bytes);
+  if (op.count) text += ", " + std::to_string(op.count);
   if (op.patience) text += ", for " + std::to_string(op.patience);
   return text;
 }

@@ -29,6 +29,10 @@ void ChunkHistory::begin(const ChunkProgram& program, std::uint64_t seed) {
   ids_.fill(chunks::kNoChunk);
   numbers_.clear();
   gone_.clear();
+  meetings_ = {};
+  come_ = {};
+  hushed_ = kNobody;
+  waiting_to_act_.clear();
   deaths_ = joins_ = 0;
   views_.assign(1, {.epoch = 1});
   for (std::uint32_t s = 0; s < program.slots; ++s)
@@ -71,6 +75,9 @@ void ChunkHistory::loop() {
     if (schedule_.picks() > kMaxSteps)
       violated(Fault::kEndless, "more than {} steps: somebody goes round in circles", kMaxSteps);
     changes();
+    if (schedule_.empty() && hushed_ != kNobody)
+      violated(Fault::kDeadlock, "thread {} waits for other threads in {}", hushed_,
+               describe(program_->ops[hushed_][threads_[hushed_].next]));
     if (schedule_.empty()) return;
     ActorId id = schedule_.pick();
     if (id >= kFirstNews && id < kFirstChannel) {
@@ -130,7 +137,9 @@ void ChunkHistory::finish_check() {
   }
   std::string who;
   for (std::uint32_t t = 0; t < threads_.size(); ++t) {
-    if (!threads_[t].waits) continue;
+    bool sleeps = !threads_[t].waits && nodes_[threads_[t].node].alive &&
+                  threads_[t].next < program_->ops[t].size();
+    if (!threads_[t].waits && !sleeps) continue;
     const ChunkOp& op = program_->ops[t][threads_[t].next];
     if (op.kind == ChunkOpKind::kTakeAll && writers_done(op.chunk)) {
       if (pushed_death(op.chunk)) truncate_to_home(op.chunk);

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "protocol/chunks/meeting.h"
 #include "protocol/chunks/mesi_chunk.h"
 #include "sim/chunks/chunk_checker.h"
 #include "sim/chunks/chunk_program.h"
@@ -62,7 +63,17 @@ class ChunkHistory {
     std::array<bool, kMaxChunks> stale{};  // the scope is of a chunk that has died meanwhile
     bool subscribed = false;
     std::uint64_t stamps = 0;
+    std::uint64_t target = 0;  // of the barrier that it came to, as the protocol says
+    std::uint64_t must = 0;    // and as it must be
   };
+
+  // What the threads of a node share of a barrier or a signal.
+  struct Meeting {
+    enum State : std::uint8_t { kUnknown, kJoining, kJoined } state = kUnknown;
+    chunks::MeetingCount known;
+    std::vector<std::uint32_t> sleepers;
+  };
+  static constexpr std::uint32_t kNobody = ~0u;
 
   // chunk_history.cpp
   void begin(const ChunkProgram& program, std::uint64_t seed);
@@ -108,6 +119,20 @@ class ChunkHistory {
   void took(std::uint32_t thread, const ChunkOp& op, const chunks::Resume& resume);
   void learn(std::uint32_t thread, const ChunkOp& op, const chunks::Resume& resume);
 
+  // chunk_meetings.cpp
+  static std::uint64_t packed(const chunks::MeetingWords& words);
+  static chunks::MeetingWords unpacked(std::uint64_t word);
+  void come(std::uint32_t thread, std::uint32_t chunk);
+  void came(std::uint32_t thread, std::uint32_t chunk);
+  void wake(std::uint32_t thread);
+  void wake_sleepers(Meeting& meeting);
+  void sleep(std::uint32_t thread, Meeting& meeting);
+  void join_meeting(std::uint32_t thread, const ChunkOp& op);
+  void meet(std::uint32_t thread, const ChunkOp& op);
+  void met(std::uint32_t thread, const ChunkOp& op, const chunks::Resume& resume);
+  void hush_others(std::uint32_t thread, const ChunkOp& op);
+  void end_hush();
+
   const ChunkProgram* program_ = nullptr;
   base::Prng rng_{0};
   bool careful_ = false;
@@ -126,6 +151,10 @@ class ChunkHistory {
   chunks::Effects effects_;
   std::vector<std::byte> message_;
   std::uint32_t running_ = 0;
+  std::array<std::array<Meeting, kMaxChunks>, kMaxChunkNodes> meetings_;
+  std::array<std::uint64_t, kMaxChunks> come_{};  // to a meeting, or signals
+  std::uint32_t hushed_ = kNobody;                // while it waits no other thread acts
+  std::vector<std::uint32_t> waiting_to_act_;     // the others that could
 };
 
 }  // namespace terrane::sim

@@ -81,7 +81,10 @@ constexpr std::string_view kMarks[] = {"OpenHere",
                                        "RebuildDefers",
                                        "FetchNextCandidate",
                                        "RequestRepeated",
-                                       "AskRepeated"};
+                                       "AskRepeated",
+                                       "MeetingTakes",
+                                       "MeetingWaitsForTaker",
+                                       "MeetingTakesOld"};
 constexpr std::string_view kMutants[] = {"None",
                                          "GrantAmongReaders",
                                          "YieldOpenWrite",
@@ -116,7 +119,13 @@ constexpr std::string_view kMutants[] = {"None",
                                          "OwnerForgotten",
                                          "RequestNotRepeated",
                                          "DropBeforeServing",
-                                         "FreeWhileRead"};
+                                         "FreeWhileRead",
+                                         "TryWaitsBehind",
+                                         "ReaderWaitsBehind",
+                                         "BarrierLeavesEarly",
+                                         "SignalFromNothing",
+                                         "TakerForEver",
+                                         "TakerTellsNobody"};
 constexpr std::string_view kStatuses[] = {"ok",   "existed",   "unknown",   "mismatch",
                                           "busy", "timed out", "no memory", "not subscribed"};
 constexpr std::string_view kKinds[] = {"find",      "found",       "request", "grant",  "refused",

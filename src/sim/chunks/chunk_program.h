@@ -28,8 +28,10 @@ enum class ChunkOpKind : std::uint8_t {
   kUnsubscribe,
   kTake,  // a reading scope, if a version comes in time
   kEndTake,
-  kTakeAll,  // takes version after version until nobody writes any more
-  kDrop,     // the copy leaves memory
+  kTakeAll,      // takes version after version until nobody writes any more
+  kDrop,         // the copy leaves memory
+  kJoinMeeting,  // a barrier or a signal: this node hears of its count
+  kMeet,         // waits until the thread's round is full, or until there are `count` signals
 };
 
 struct ChunkOp {
@@ -39,6 +41,7 @@ struct ChunkOp {
   chunks::Wait wait = chunks::Wait::kBlock;
   chunks::Policy policy = chunks::Policy::kBlock;
   std::uint32_t window = 1;
+  std::uint64_t count = 0;
   std::uint32_t patience = 0;  // until the deadline; 0: for ever
   chunks::Range range = {};    // that is subscribed to, or that its writer says is new
 };
@@ -49,6 +52,8 @@ struct ChunkProgram {
     std::string name;
     std::uint32_t words = 1;
     chunks::Coherence coherence = chunks::Coherence::kInvalidate;
+    bool meeting = false;  // a barrier of `parties`, or a signal
+    std::uint32_t parties = 0;
     bool pushed() const { return coherence != chunks::Coherence::kInvalidate; }
   };
   std::uint32_t nodes = 4;

@@ -31,7 +31,11 @@ void ChunkHistory::act(std::uint32_t t) {
   }
   if (trace_) trace_->add(schedule_.picks(), "node {} thread {}: {}", thread.node, t, describe(op));
   note(t << 8 | static_cast<std::uint32_t>(op.kind));
-  if (op.kind == ChunkOpKind::kWork) {
+  if (op.kind == ChunkOpKind::kJoinMeeting) {
+    join_meeting(t, op);
+  } else if (op.kind == ChunkOpKind::kMeet) {
+    meet(t, op);
+  } else if (op.kind == ChunkOpKind::kWork) {
     work(t, op);
     ++thread.next;
   } else if (op.kind == ChunkOpKind::kClose) {
@@ -56,6 +60,7 @@ void ChunkHistory::act(std::uint32_t t) {
     thread.waits = true;
     schedule_.park(static_cast<ActorId>(t));
     start(t, op);
+    hush_others(t, op);
   }
 }
 
@@ -119,6 +124,7 @@ void ChunkHistory::close(std::uint32_t t, const ChunkOp& op) {
   if (!thread.stale[c]) checker_.closed(t, c, op.mode, thread.stamp[c], op.range);
   thread.stale[c] = false;
   step(thread.node, chunks::Close{thread.id[c], op.mode, thread.place[c], op.range});
+  if (program_->all[c].meeting) came(t, c);
 }
 
 void ChunkHistory::close_take(std::uint32_t t, std::uint32_t chunk) {
@@ -147,8 +153,12 @@ void ChunkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
                 name_of(resume.status), resume.version);
   note(t << 8 | static_cast<std::uint32_t>(resume.status));
   thread.waits = false;
-  if (op.kind != ChunkOpKind::kTakeAll) ++thread.next;
-  schedule_.ready(static_cast<ActorId>(t));
+  bool again = op.kind == ChunkOpKind::kTakeAll || op.kind == ChunkOpKind::kMeet;
+  if (!again) ++thread.next;
+  wake(t);
+  if (t == hushed_) end_hush();
+  if (op.kind == ChunkOpKind::kMeet || op.kind == ChunkOpKind::kJoinMeeting)
+    return met(t, op, resume);
   if (!allowed(op, resume.status))
     violated(Fault::kBadAnswer, "thread {}: {} answers {}", t, describe(op),
              name_of(resume.status));
@@ -172,6 +182,7 @@ void ChunkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
       checker_.truncate(op.chunk, resume.version);
     thread.stamp[op.chunk] = static_cast<std::uint64_t>(t + 1) << 32 | ++thread.stamps;
     checker_.opened(t, op.chunk, op.mode, resume.version, words(n, op.chunk, resume.place));
+    if (program_->all[op.chunk].meeting) come(t, op.chunk);
   }
 }
 

@@ -1,0 +1,168 @@
+// Barriers and signals, as a node's runtime makes them of chunks; and threads that nobody may keep
+// waiting.
+
+#include <algorithm>
+
+#include "sim/chunks/chunk_history.h"
+#include "sim/chunks/chunk_names.h"
+
+namespace terrane::sim {
+
+using chunks::Mode;
+using chunks::Status;
+
+// A chunk's one word holds both of what it holds on a real node.
+std::uint64_t ChunkHistory::packed(const chunks::MeetingWords& words) {
+  return words.parties << 32 | words.count;
+}
+
+chunks::MeetingWords ChunkHistory::unpacked(std::uint64_t word) {
+  return {.count = word & 0xffffffffu, .parties = word >> 32};
+}
+
+// A thread has opened the scope in which it comes, or gives its signal: what it will write.
+void ChunkHistory::come(std::uint32_t t, std::uint32_t c) {
+  Thread& thread = threads_[t];
+  chunks::MeetingWords words = unpacked(memory(thread.node, c, thread.place[c]).words[0]);
+  if (program_->all[c].parties > 0) {
+    chunks::Arrival arrival = chunks::arrive(words, program_->all[c].parties);
+    if (!arrival.agrees) violated(Fault::kBadAnswer, "thread {} is not of barrier {}", t, c);
+    thread.target = arrival.target;
+  } else {
+    chunks::give_signal(words);
+  }
+  thread.stamp[c] = packed(words);
+}
+
+// It has closed the scope: nobody who came before may be forgotten.
+void ChunkHistory::came(std::uint32_t t, std::uint32_t c) {
+  Thread& thread = threads_[t];
+  std::uint64_t count = unpacked(thread.stamp[c]).count;
+  if (count != ++come_[c])
+    violated(Fault::kWrongValue, "chunk {} counts {} where {} have come", c, count, come_[c]);
+  std::uint64_t parties = program_->all[c].parties;
+  if (parties > 0) thread.must = (count + parties - 1) / parties * parties;
+  Meeting& meeting = meetings_[thread.node][c];
+  if (meeting.known.learn(count)) wake_sleepers(meeting);
+}
+
+void ChunkHistory::wake(std::uint32_t t) {
+  if (hushed_ != kNobody && t != hushed_) {
+    waiting_to_act_.push_back(t);
+  } else {
+    schedule_.ready(static_cast<ActorId>(t));
+  }
+}
+
+void ChunkHistory::wake_sleepers(Meeting& meeting) {
+  for (std::uint32_t t : meeting.sleepers) wake(t);
+  meeting.sleepers.clear();
+}
+
+void ChunkHistory::sleep(std::uint32_t t, Meeting& meeting) {
+  meeting.sleepers.push_back(t);
+  schedule_.park(static_cast<ActorId>(t));
+}
+
+// The first thread of a node that comes to a meeting subscribes for all.
+void ChunkHistory::join_meeting(std::uint32_t t, const ChunkOp& op) {
+  Thread& thread = threads_[t];
+  Meeting& meeting = meetings_[thread.node][op.chunk];
+  if (meeting.state == Meeting::kJoined) {
+    ++thread.next;
+  } else if (meeting.state == Meeting::kJoining) {
+    sleep(t, meeting);
+  } else {
+    meeting.state = Meeting::kJoining;
+    thread.waits = true;
+    schedule_.park(static_cast<ActorId>(t));
+    step(thread.node, chunks::Subscribe{.chunk = thread.id[op.chunk],
+                                        .policy = chunks::Policy::kLatest,
+                                        .window = 1,
+                                        .waiter = protocol::WaiterId{t}});
+  }
+}
+
+void ChunkHistory::meet(std::uint32_t t, const ChunkOp& op) {
+  Thread& thread = threads_[t];
+  std::uint32_t c = op.chunk;
+  Meeting& meeting = meetings_[thread.node][c];
+  if (thread.open[c]) {  // it took a version
+    chunks::MeetingWords words = unpacked(memory(thread.node, c, thread.place[c]).words[0]);
+    checker_.looks(t, c, thread.version[c], this->words(thread.node, c, thread.place[c]));
+    thread.open[c] = false;
+    step(thread.node, chunks::Close{thread.id[c], Mode::kRead, thread.place[c]});
+    if (meeting.known.took(&words)) wake_sleepers(meeting);
+    return;
+  }
+  bool barrier = program_->all[c].parties > 0;
+  std::uint64_t must = barrier ? thread.must : op.count;
+  switch (meeting.known.next(barrier ? thread.target : op.count)) {
+    case chunks::MeetingCount::Next::kDone:
+      if (come_[c] < must)
+        violated(Fault::kWrongValue, "thread {} goes on though {} of {} have come", t, come_[c],
+                 must);
+      ++thread.next;
+      return;
+    case chunks::MeetingCount::Next::kWait:
+      return sleep(t, meeting);
+    case chunks::MeetingCount::Next::kTake:
+      thread.waits = true;
+      schedule_.park(static_cast<ActorId>(t));
+      step(thread.node,
+           chunks::Take{thread.id[c], chunks::Wait::kBlock, chunks::kNever, protocol::WaiterId{t}});
+  }
+}
+
+// A subscription, or a version.
+void ChunkHistory::met(std::uint32_t t, const ChunkOp& op, const chunks::Resume& resume) {
+  Thread& thread = threads_[t];
+  if (resume.status != Status::kOk)
+    violated(Fault::kBadAnswer, "thread {}: {} answers {}", t, describe(op),
+             name_of(resume.status));
+  Meeting& meeting = meetings_[thread.node][op.chunk];
+  if (op.kind == ChunkOpKind::kJoinMeeting) {
+    meeting.state = Meeting::kJoined;
+    wake_sleepers(meeting);
+    return;
+  }
+  thread.open[op.chunk] = true;
+  thread.version[op.chunk] = resume.version;
+  thread.place[op.chunk] = resume.place;
+}
+
+// ---- Who waits for no scope is answered though no thread does anything
+
+void ChunkHistory::hush_others(std::uint32_t t, const ChunkOp& op) {
+  const Thread& thread = threads_[t];
+  if (!thread.waits || hushed_ != kNobody || op.kind != ChunkOpKind::kOpen) return;
+  bool reads = program_->all[op.chunk].pushed() && op.mode == Mode::kRead && op.patience == 0;
+  if (op.wait != chunks::Wait::kTry && !reads) return;
+  // A version that is too old by now leaves when its readers do.
+  for (const Thread& other : threads_)
+    if (reads && other.node == thread.node && other.open[op.chunk]) return;
+  // A node has one request of a chunk under way: a reader waits along with its node's writer.
+  const chunks::ChunkCache::Copy* copy =
+      nodes_[thread.node].machine->cache().copy(thread.id[op.chunk]);
+  if (reads && copy != nullptr) {
+    auto writes = [](const auto& waiter) { return waiter.mode != Mode::kRead; };
+    if (copy->pending && copy->pending->exclusive) return;
+    if (std::any_of(copy->waiters.begin(), copy->waiters.end(), writes)) return;
+  }
+  if (!rng_.chance(20)) return;
+  hushed_ = t;
+  for (std::uint32_t u = 0; u < threads_.size(); ++u) {
+    if (u == t || !schedule_.is_ready(static_cast<ActorId>(u))) continue;
+    schedule_.park(static_cast<ActorId>(u));
+    waiting_to_act_.push_back(u);
+  }
+}
+
+void ChunkHistory::end_hush() {
+  hushed_ = kNobody;
+  for (std::uint32_t t : waiting_to_act_)
+    if (nodes_[threads_[t].node].alive) schedule_.ready(static_cast<ActorId>(t));
+  waiting_to_act_.clear();
+}
+
+}  // namespace terrane::sim
