@@ -10,6 +10,7 @@
  *   TERRANE_CHUNK_INVALIDATE  one writer or any number of readers, everywhere (home-based MESI)
  *   TERRANE_CHUNK_UPDATE      a version is written while others read older ones, and goes to all
  *   TERRANE_CHUNK_STREAM      who subscribed; STREAM keeps one version more under way
+ *   TERRANE_CHUNK_ONCE        the same, for a chunk that one scope writes, and nobody after it
  *
  * Some nodes are servers: a chunk has its home on one of them, by its name (terrane run --servers).
  * The memory of copies is bounded (--memory): a subscriber that is slow slows its writer or leaves
@@ -58,12 +59,14 @@ typedef struct terrane_chunk {
 typedef enum terrane_chunk_coherence {
   TERRANE_CHUNK_INVALIDATE = 0,
   TERRANE_CHUNK_UPDATE = 1,
-  TERRANE_CHUNK_STREAM = 2
+  TERRANE_CHUNK_STREAM = 2,
+  TERRANE_CHUNK_ONCE = 3
 } terrane_chunk_coherence;
 
 /* Makes a chunk of `bytes` (at least 1), which holds zeros; or finds it where it exists with this
- * size and coherence. `created` may be NULL; else it is set to 1 where it was made now, else to 0.
- * A name is 1 to 255 bytes of any kind but 0. TERRANE_EMISMATCH: it exists, but not so. */
+ * size and coherence (that it was made with, or keeps to now). `created` may be NULL; else it is
+ * set to 1 where it was made now, else to 0. A name is 1 to 255 bytes of any kind but 0.
+ * TERRANE_EMISMATCH: it exists, but not so. */
 TERRANE_API int terrane_chunk_create(const char* name, size_t bytes,
                                      terrane_chunk_coherence coherence, terrane_chunk* chunk,
                                      int* created) TERRANE_NOEXCEPT;
@@ -98,7 +101,8 @@ typedef struct terrane_scope {
 /* Opens a scope. Scopes of one chunk open in the order in which they were asked for; a thread that
  * asks for a second scope of a chunk may wait for itself. TERRANE_EBUSY, TERRANE_ETIMEDOUT (the
  * sentence tells who holds a scope, and since when), TERRANE_ENOMEM, TERRANE_EUNKNOWN (the chunk
- * died with its server). */
+ * died with its server), TERRANE_EWRITTEN (to write what is written once, and has been; the
+ * sentence tells by which node). */
 TERRANE_API int terrane_chunk_open(terrane_chunk chunk, terrane_chunk_mode mode, int64_t timeout_ns,
                                    terrane_scope* scope) TERRANE_NOEXCEPT;
 /* The same for `bytes` bytes from `offset` on, which `data` is. The chunk is taken, fetched and
@@ -117,6 +121,14 @@ TERRANE_API int terrane_chunk_publish(terrane_chunk chunk, size_t offset, size_t
  * wrote makes a version; of an update or stream chunk it is published then. TERRANE_ENOTHELD: it is
  * not open. */
 TERRANE_API int terrane_chunk_release(terrane_scope* scope) TERRANE_NOEXCEPT;
+/* The chunk keeps to another coherence from now on, on all nodes. Waits until no scope of it is
+ * open anywhere (where it is pushed before and after, until nobody writes it). Its bytes and its
+ * version stay. Where it becomes INVALIDATE its subscriptions end: takes answer TERRANE_EENDED.
+ * What was written when it becomes ONCE is not written any more. TERRANE_ETIMEDOUT: somebody has a
+ * scope open (the sentence tells who); the change comes about once it can. TERRANE_ENOMEM,
+ * TERRANE_EUNKNOWN as for creating and opening. */
+TERRANE_API int terrane_chunk_hint(terrane_chunk chunk, terrane_chunk_coherence coherence,
+                                   int64_t timeout_ns) TERRANE_NOEXCEPT;
 /* The copy's memory here is wanted for something else; nothing where a scope is open. It comes
  * again when it is looked at. */
 TERRANE_API int terrane_chunk_drop(terrane_chunk chunk) TERRANE_NOEXCEPT;

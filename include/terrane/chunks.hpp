@@ -43,7 +43,8 @@ inline void check(int status) {
 enum class Coherence {
   kInvalidate = TERRANE_CHUNK_INVALIDATE,
   kUpdate = TERRANE_CHUNK_UPDATE,
-  kStream = TERRANE_CHUNK_STREAM
+  kStream = TERRANE_CHUNK_STREAM,
+  kOnce = TERRANE_CHUNK_ONCE
 };
 enum class Policy {
   kBlock = TERRANE_CHUNK_BLOCK,
@@ -204,6 +205,11 @@ class Chunk {
   Subscription<T> subscribe(Policy policy, std::uint32_t window,
                             typename Subscription<T>::Handler handler) const {
     return Subscription<T>(chunk_, offset_, bytes_, policy, window, std::move(handler));
+  }
+  // See terrane_chunk_hint.
+  void hint(Coherence coherence) const {
+    check(terrane_chunk_hint(chunk_, static_cast<terrane_chunk_coherence>(coherence),
+                             TERRANE_FOREVER));
   }
   void drop() const { check(terrane_chunk_drop(chunk_)); }
 

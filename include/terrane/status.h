@@ -21,7 +21,8 @@ typedef enum terrane_status {
   TERRANE_ETIMEDOUT = -8,  /* it could not be had in time */
   TERRANE_EUNKNOWN = -9,   /* there is none of that name, or no more */
   TERRANE_EMISMATCH = -10, /* it exists, but is not as the call says */
-  TERRANE_EENDED = -11     /* there is no subscription, or no more */
+  TERRANE_EENDED = -11,    /* there is no subscription, or no more */
+  TERRANE_EWRITTEN = -12   /* it is written once, and has been */
 } terrane_status;
 
 #endif

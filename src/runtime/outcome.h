@@ -18,6 +18,7 @@ enum class Status : int {
   kUnknown = -9,
   kMismatch = -10,
   kEnded = -11,
+  kWritten = -12,
 };
 
 // A call's outcome: a status, and for a failure the sentence that tells it.

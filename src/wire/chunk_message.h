@@ -28,12 +28,16 @@ enum class ChunkKind : std::uint8_t {
   kReport,       // client to a new home: what it knows of one chunk. Tail: the name
   kReportEnd,    // after the last report of a slot
   kServing,      // back: the home can do without the copies of its reporters
+  kHint,         // client to home: the chunk shall keep to `coherence` from now on
+  kGone,         // home to client: the chunk died with the home before
+  kHinted,       // back: it does. kUnknownFlag, kFullFlag: it does not
 };
 
 enum class RecallMode : std::uint8_t {
   kShare = 0,  // write no more
   kDrop = 1,   // read no more
   kCopy = 2,   // the bytes alone
+  kEnd = 3,    // everything: the chunk goes over to `coherence`
 };
 
 inline constexpr std::uint8_t kCreateFlag = 1;      // kFind
@@ -47,6 +51,7 @@ inline constexpr std::uint8_t kBlankFlag = 32;      // kGrant: without bytes
 inline constexpr std::uint8_t kBusyFlag = 1;        // kYielded, kRefused: a scope is open
 inline constexpr std::uint8_t kUnknownFlag = 64;    // kFound, kRefused: there is no such chunk
 inline constexpr std::uint8_t kMismatchFlag = 128;  // kFound: it has another size or protocol
+inline constexpr std::uint8_t kWrittenFlag = 128;   // kRefused: once, by node `turn`
 inline constexpr std::uint8_t kCreatedFlag = 2;     // kFound: by you
 inline constexpr std::uint8_t kFullFlag = 32;       // kFound: the home's memory is used up
 inline constexpr std::uint8_t kBlockFlag = 1;       // kSubscribe: every version, in order
@@ -54,8 +59,9 @@ inline constexpr std::uint8_t kSubscriberFlag = 1;  // kCredit: from a subscribe
 inline constexpr std::uint8_t kBytesFlag = 2;       // kReport: holds the bytes of `version`
 inline constexpr std::uint8_t kGoneFlag = 4;        // kReport: died with a home before the last
 
-// `mode` is a RecallMode, or in a kReport the state of the copy. `request` is the asker's number,
-// repeated in the answer; `turn` the home's, repeated in the yield, or a count of versions.
+// `mode` is a RecallMode, in a kReport the state of the copy, in a kFound the coherence with which
+// the chunk was made (in a kReport that is `turn`). `request` is the asker's number, repeated in
+// the answer; `turn` the home's, repeated in the yield, or a count of versions.
 struct ChunkMessage {
   ChunkKind kind = ChunkKind::kFind;
   std::uint8_t mode = 0;

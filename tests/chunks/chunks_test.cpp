@@ -59,6 +59,14 @@ TEST(ChunksTest, HowThreadsWaitMayBeChosen) {
   EXPECT_NE(outcome.exit_code, 0);
   EXPECT_NE(outcome.err.find("TERRANE_WAIT=rest: auto, spin or sleep"), std::string::npos);
 }
+TEST(ChunksTest, ALivingChunkChangesItsCoherence) {
+  for (int nodes : {1, 2, 4}) expect_good(nodes, "hints");
+  expect_good(4, "hints", "--servers 3", kByMessages);
+}
+TEST(ChunksTest, WhatIsWrittenOnceRefusesASecondWriter) {
+  for (int nodes : {1, 2, 4}) expect_good(nodes, "once");
+  expect_good(3, "once", "--servers 3", kByMessages);
+}
 TEST(ChunksTest, WhoComesLateReadsTheMemory) { expect_good(3, "late"); }
 TEST(ChunksTest, HandlersAndDescriptorsTellOfVersions) {
   for (int nodes : {1, 3}) expect_good(nodes, "handlers");

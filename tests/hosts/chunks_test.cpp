@@ -27,8 +27,8 @@ TEST_F(ChunksHostsTest, ScopesSeeOneMemory) {
 
 TEST_F(ChunksHostsTest, SubscribersGetWholeVersions) {
   if (!make_hosts({.hosts = 2})) return;
-  for (const char* mode :
-       {"subscriptions", "handlers", "parts", "chains", "stalled", "held", "meetings"})
+  for (const char* mode : {"subscriptions", "handlers", "parts", "chains", "hints", "once",
+                           "stalled", "held", "meetings"})
     expect_good(4, "-H h0:2,h1:2", mode);
 }
 

@@ -15,8 +15,8 @@ using terrane::runtime::chunks::OpenScope;
 using terrane::runtime::chunks::ScopeId;
 namespace machine = terrane::runtime::chunks::machine;
 
-static_assert(static_cast<int>(Status::kEnded) == TERRANE_EENDED);
-static_assert(static_cast<int>(machine::Coherence::kStream) == TERRANE_CHUNK_STREAM);
+static_assert(static_cast<int>(Status::kWritten) == TERRANE_EWRITTEN);
+static_assert(static_cast<int>(machine::Coherence::kOnce) == TERRANE_CHUNK_ONCE);
 static_assert(static_cast<int>(machine::Policy::kDrop) == TERRANE_CHUNK_DROP);
 
 Outcome null_argument(const char* name) {
@@ -42,7 +42,7 @@ Outcome check_timeout(int64_t timeout_ns) {
 namespace terrane::frontend::chunks {
 
 Outcome to_coherence(terrane_chunk_coherence given, machine::Coherence& coherence) {
-  if (number_of(given) > TERRANE_CHUNK_STREAM)
+  if (number_of(given) > TERRANE_CHUNK_ONCE)
     return {Status::kInvalid, fmt::format("{} is no coherence", number_of(given))};
   coherence = static_cast<machine::Coherence>(number_of(given));
   return {};
@@ -179,6 +179,16 @@ int terrane_chunk_release(terrane_scope* scope) noexcept {
     Outcome outcome = node.release(ScopeId{scope->id});
     if (outcome.ok()) *scope = {};
     return outcome;
+  });
+}
+
+int terrane_chunk_hint(terrane_chunk chunk, terrane_chunk_coherence coherence,
+                       int64_t timeout_ns) noexcept {
+  return with_node("terrane_chunk_hint", [&](ChunkNode& node) -> Outcome {
+    machine::Coherence wanted = {};
+    if (Outcome good = to_coherence(coherence, wanted); !good.ok()) return good;
+    if (Outcome good = check_timeout(timeout_ns); !good.ok()) return good;
+    return node.hint(ChunkId{chunk.id}, wanted, timeout_ns);
   });
 }
 

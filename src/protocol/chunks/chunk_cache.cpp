@@ -36,6 +36,10 @@ bool ChunkCache::received(NodeId from, const ChunkMessage& message, Bytes tail) 
       return updated(from, message, tail);
     case ChunkKind::kCredit:
       return credited(message);
+    case ChunkKind::kHinted:
+      return hinted(message);
+    case ChunkKind::kGone:
+      return is_gone(message);
     default:
       return false;
   }
@@ -91,7 +95,8 @@ bool ChunkCache::found(NodeId from, const ChunkMessage& message) {
 // False: it cannot be.
 bool ChunkCache::learn(ChunkId id, const ChunkMessage& message, const std::string& name,
                        bool owner) {
-  if (message.bytes > kMaxChunkBytes || message.coherence > static_cast<int>(Coherence::kStream))
+  if (message.bytes > kMaxChunkBytes || message.coherence > static_cast<int>(Coherence::kOnce) ||
+      message.mode > static_cast<int>(Coherence::kOnce))
     return false;
   auto [at, fresh] = copies_.try_emplace(id.value);
   Copy& copy = at->second;
@@ -99,6 +104,7 @@ bool ChunkCache::learn(ChunkId id, const ChunkMessage& message, const std::strin
   copy.name = name;
   copy.bytes = message.bytes;
   copy.coherence = static_cast<Coherence>(message.coherence);
+  copy.made = static_cast<Coherence>(message.mode);
   if (!owner) return true;
   copy.state = State::kExclusive;
   if (make_room(id, copy) == Room::kThere) {
@@ -135,7 +141,8 @@ void ChunkCache::open(const Open& event) {
   }
   Copy::Waiter waiter{event.waiter, event.mode, event.wait, event.deadline_ns};
   bool free = copy->waiters.empty() && !copy->due;
-  bool here = fits(*copy, event.mode) && (free || (copy->pushed() && event.mode == Mode::kRead));
+  bool here = fits(*copy, event.mode) &&
+              (free || (copy->pushed() && event.mode == Mode::kRead && !copy->ending()));
   if (here && allows(*copy, event.mode)) {
     mark(Mark::kOpenHere);
     enter(event.chunk, *copy, waiter);
@@ -181,6 +188,11 @@ void ChunkCache::close(const Close& event) {
     copy->writer = false;
     if (!mutant(Mutant::kVersionStays)) ++copy->version;
   }
+  if (copy->gone) {
+    if (copy->readers == 0 && !copy->writer) uncount(event.chunk, *copy);
+    wake_starved();
+    return;
+  }
   copy->used = ++uses_;
   pump(event.chunk, *copy);
   wake_starved();
@@ -188,10 +200,10 @@ void ChunkCache::close(const Close& event) {
 
 // Lets in who can come in, gives up what is due, asks for what is missing.
 void ChunkCache::pump(ChunkId id, Copy& copy) {
-  if (copy.due && can_yield(copy, copy.due->mode)) {
+  if (copy.due && can_yield(copy, *copy.due)) {
     Copy::Due due = *copy.due;
     copy.due.reset();
-    yield(id, copy, due.mode, due.turn);
+    yield(id, copy, due);
   }
   while (admit(id, copy)) {
   }
@@ -214,7 +226,9 @@ bool ChunkCache::admit(ChunkId id, Copy& copy) {
     if (copy.waiters.empty()) return false;
     Copy::Waiter waiter = copy.waiters[i];
     if (!allows(copy, waiter.mode) || !fits(copy, waiter.mode)) continue;
-    if (copy.due && (copy.due->mode == RecallMode::kDrop || waiter.mode != Mode::kRead)) continue;
+    bool reads = waiter.mode == Mode::kRead;
+    bool keeps = reads && (copy.pushed() || (copy.due && copy.due->mode == RecallMode::kShare));
+    if (copy.due && (copy.ending() || !keeps)) continue;
     mark(Mark::kOpenAfterGrant);
     copy.waiters.erase(copy.waiters.begin() + static_cast<std::ptrdiff_t>(i));
     enter(id, copy, waiter);
@@ -226,8 +240,13 @@ bool ChunkCache::admit(ChunkId id, Copy& copy) {
 // For the sake of this waiter. False: there is no memory, and it was told so.
 bool ChunkCache::ask(ChunkId id, Copy& copy, std::size_t at) {
   const Copy::Waiter& front = copy.waiters[at];
-  for (const Copy::Held& held : copy.held)
-    if (held.snapshot && held.version < copy.seen) return true;  // asks once it is gone
+  for (const Copy::Held& held : copy.held) {
+    if (!held.snapshot || held.version >= copy.seen) continue;
+    if (front.wait != Wait::kTry) return true;  // asks once it is gone
+    outbox_.resume(front.waiter, Status::kBusy, id);
+    copy.waiters.erase(copy.waiters.begin() + static_cast<std::ptrdiff_t>(at));
+    return false;
+  }
   Room room = make_room(id, copy);
   if (room == Room::kSoon) {
     if (std::find(starved_.begin(), starved_.end(), id.value) == starved_.end())
@@ -264,6 +283,7 @@ bool ChunkCache::granted(NodeId from, const ChunkMessage& message, Bytes tail) {
   Copy* copy = find_copy(message.chunk);
   ChunkId id{message.chunk};
   if (!copy || !copy->pending || copy->pending->number != message.request) return false;
+  if (make_room(id, *copy) != Room::kThere) return give_back(id, *copy, message);
   if (copy->pushed()) return granted_pushed(from, id, *copy, message, tail);
   bool data = flag(message, wire::kDataFlag);
   bool own = from == outbox_.self();
@@ -284,8 +304,21 @@ bool ChunkCache::granted(NodeId from, const ChunkMessage& message, Bytes tail) {
   return true;
 }
 
+// What was granted has no room here: the chunk has gone over to another coherence since it was
+// asked for. It is asked for anew once there is room.
+bool ChunkCache::give_back(ChunkId id, Copy& copy, const ChunkMessage& message) {
+  mark(Mark::kGrantGivenBack);
+  copy.pending.reset();
+  if (!copy.pushed() || flag(message, wire::kExclusiveFlag))
+    outbox_.send(home_of(id, view_),
+                 {.kind = ChunkKind::kEvict, .chunk = id.value, .version = message.version});
+  pump(id, copy);
+  return true;
+}
+
 bool ChunkCache::refused(const ChunkMessage& message) {
   Copy* copy = find_copy(message.chunk);
+  if (copy && copy->gone) return true;
   if (!copy || !copy->pending || copy->pending->number != message.request) return false;
   ChunkId id{message.chunk};
   bool tries = copy->pending->tries;
@@ -294,6 +327,12 @@ bool ChunkCache::refused(const ChunkMessage& message) {
     for (const Copy::Waiter& waiter : copy->waiters)
       outbox_.resume(waiter.waiter, Status::kUnknown, id);
     copy->waiters.clear();
+  } else if (flag(message, wire::kWrittenFlag)) {
+    std::erase_if(copy->waiters, [&](const Copy::Waiter& waiter) {
+      if (waiter.mode == Mode::kRead) return false;
+      outbox_.resume(waiter.waiter, Status::kWritten, id, message.turn);
+      return true;
+    });
   } else if (auto it = std::find_if(copy->waiters.begin(), copy->waiters.end(),
                                     [](const auto& waiter) { return waiter.wait == Wait::kTry; });
              tries && it != copy->waiters.end()) {
@@ -311,12 +350,21 @@ bool ChunkCache::refused(const ChunkMessage& message) {
 
 bool ChunkCache::recalled(NodeId from, const ChunkMessage& message) {
   Copy* copy = find_copy(message.chunk);
-  if (!copy || copy->due || message.mode > static_cast<std::uint8_t>(RecallMode::kCopy))
+  if (message.mode > static_cast<std::uint8_t>(RecallMode::kEnd) ||
+      message.coherence > static_cast<std::uint8_t>(Coherence::kOnce))
     return false;
   ChunkId id{message.chunk};
-  auto mode = static_cast<RecallMode>(message.mode);
-  if (can_yield(*copy, mode)) {
-    yield(id, *copy, mode, message.turn);
+  Copy::Due due{static_cast<RecallMode>(message.mode), message.turn,
+                static_cast<Coherence>(message.coherence)};
+  if (!copy && due.mode == RecallMode::kEnd) {  // all are asked, also who never heard of the chunk
+    ChunkMessage answer{.kind = ChunkKind::kYielded, .mode = message.mode, .chunk = id.value};
+    answer.turn = message.turn;
+    outbox_.send(from, answer);
+    return true;
+  }
+  if (!copy || copy->due) return false;
+  if (can_yield(*copy, due)) {
+    yield(id, *copy, due);
   } else if (flag(message, wire::kTryFlag)) {
     mark(Mark::kYieldBusy);
     ChunkMessage answer{.kind = ChunkKind::kYielded, .mode = message.mode};
@@ -326,19 +374,24 @@ bool ChunkCache::recalled(NodeId from, const ChunkMessage& message) {
     outbox_.send(from, answer);
     return true;
   } else {
-    mark(Mark::kYieldWaitsForScope);
-    copy->due = Copy::Due{mode, message.turn};
+    mark(due.mode == RecallMode::kEnd ? Mark::kHintWaitsForScope : Mark::kYieldWaitsForScope);
+    copy->due = due;
   }
   pump(id, *copy);
   return true;
 }
 
-bool ChunkCache::can_yield(const Copy& copy, RecallMode mode) const {
+bool ChunkCache::can_yield(const Copy& copy, const Copy::Due& due) const {
+  RecallMode mode = due.mode;
+  if (mode == RecallMode::kEnd) return can_go_over(copy, due.to);
   if (copy.writer && !mutant(Mutant::kYieldOpenWrite)) return false;
   return mode != RecallMode::kDrop || copy.readers == 0 || mutant(Mutant::kYieldOpenRead);
 }
 
-void ChunkCache::yield(ChunkId id, Copy& copy, RecallMode mode, std::uint32_t turn) {
+void ChunkCache::yield(ChunkId id, Copy& copy, const Copy::Due& due) {
+  RecallMode mode = due.mode;
+  std::uint32_t turn = due.turn;
+  if (mode == RecallMode::kEnd) return go_over(id, copy, due);
   ChunkMessage answer{.kind = ChunkKind::kYielded, .mode = static_cast<std::uint8_t>(mode)};
   answer.chunk = id.value;
   answer.turn = turn;
@@ -423,6 +476,7 @@ bool ChunkCache::evicted(const ChunkMessage& message) {
   leaving_bytes_ -= copy->counted;
   if (copy->state == State::kInvalid && !copy->pending && copy->waiters.empty())
     uncount(ChunkId{message.chunk}, *copy);
+  if (copy->ending()) pump(ChunkId{message.chunk}, *copy);
   wake_starved();
   return true;
 }
@@ -489,6 +543,7 @@ void ChunkCache::wake_starved() {
 std::uint64_t ChunkCache::next_deadline_ns() const {
   std::uint64_t next = kNever;
   for (const Ask& ask : asks_) next = std::min(next, ask.deadline_ns);
+  for (const Asked& asked : hints_) next = std::min(next, asked.deadline_ns);
   for (const auto& [id, copy] : copies_) {
     for (const Copy::Waiter& waiter : copy.waiters) next = std::min(next, waiter.deadline_ns);
     for (const Copy::Taker& taker : copy.takers) next = std::min(next, taker.deadline_ns);
@@ -500,6 +555,11 @@ void ChunkCache::elapsed(std::uint64_t now_ns) {
   std::erase_if(asks_, [&](const Ask& ask) {
     if (ask.deadline_ns > now_ns) return false;
     outbox_.resume(ask.waiter, Status::kTimedOut);
+    return true;
+  });
+  std::erase_if(hints_, [&](const Asked& asked) {
+    if (asked.deadline_ns > now_ns) return false;
+    outbox_.resume(asked.waiter, Status::kTimedOut, asked.chunk);
     return true;
   });
   for (auto& [id, copy] : copies_) {
@@ -538,12 +598,14 @@ void ChunkCache::check_invariants() const {
       check_pushed(copy);
       continue;
     }
+    if (copy.gone) continue;
     TERRANE_CHECK(!copy.writer || copy.state == State::kModified, "who writes may write");
     TERRANE_CHECK(!copy.writer || copy.readers == 0, "one writer or many readers");
     TERRANE_CHECK(copy.readers == 0 || copy.state != State::kInvalid, "who reads has a copy");
     TERRANE_CHECK(copy.state == State::kInvalid || copy.blank || copy.has_bytes,
                   "a copy has its bytes");
-    TERRANE_CHECK(!copy.due || copy.writer || copy.readers > 0, "what is due waits for a scope");
+    TERRANE_CHECK(!copy.due || copy.writer || copy.readers > 0 || copy.evicting,
+                  "what is due waits for a scope");
   }
   TERRANE_CHECK(used == used_bytes_ && used <= budget_bytes_, "copies stay within the budget");
 }

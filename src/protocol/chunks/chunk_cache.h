@@ -27,6 +27,7 @@ class ChunkCache {
   void subscribe(const Subscribe& event);
   void unsubscribe(ChunkId chunk);
   void take(const Take& event);
+  void hint(const Hint& event);
   void drop(ChunkId chunk);
   void elapsed(std::uint64_t now_ns);
   // The view has changed; `before`: the epoch of the one before it. Tells new homes what this node
@@ -43,6 +44,7 @@ class ChunkCache {
     bool gone = false;  // a pushed chunk whose home has died
     std::uint64_t bytes = 0;
     Coherence coherence = Coherence::kInvalidate;
+    Coherence made = Coherence::kInvalidate;  // as its creator said
     State state = State::kInvalid;
     bool has_bytes = false;     // those of `version`, also where they may not be read any more
     std::uint64_t counted = 0;  // of the budget
@@ -71,6 +73,7 @@ class ChunkCache {
     struct Due {
       wire::RecallMode mode;
       std::uint32_t turn;
+      Coherence to = Coherence::kInvalidate;  // with kEnd
     };
     std::optional<Due> due;  // a recall that waits for a scope to end
 
@@ -104,6 +107,7 @@ class ChunkCache {
     std::deque<Taker> takers;
 
     bool pushed() const { return coherence != Coherence::kInvalidate; }
+    bool ending() const { return due && due->mode == wire::RecallMode::kEnd; }
     bool hears_all() const { return range == Range{0, bytes}; }
   };
   const Copy* copy(ChunkId chunk) const;
@@ -122,16 +126,33 @@ class ChunkCache {
     bool wait;
   };
 
+  // A change of coherence that a thread waits for.
+  struct Asked {
+    std::uint32_t number;
+    ChunkId chunk;
+    Coherence coherence;
+    std::uint64_t deadline_ns;
+    WaiterId waiter;
+  };
+
+  void send_hint(const Asked& asked);
+  bool hinted(const ChunkMessage& message);
+  void repeat_hints(const std::vector<std::uint32_t>& moved);
+  static bool can_go_over(const Copy& copy, Coherence to);
+  void go_over(ChunkId id, Copy& copy, const Copy::Due& due);
+  void end_subscription(ChunkId id, Copy& copy);
   void send_ask(const Ask& ask);
   bool found(NodeId from, const ChunkMessage& message);
   bool learn(ChunkId id, const ChunkMessage& message, const std::string& name, bool owner);
   bool granted(NodeId from, const ChunkMessage& message, Bytes tail);
+  bool give_back(ChunkId id, Copy& copy, const ChunkMessage& message);
   bool refused(const ChunkMessage& message);
   bool recalled(NodeId from, const ChunkMessage& message);
   bool evicted(const ChunkMessage& message);
   bool serving(NodeId from, const ChunkMessage& message);
   void lose_home(ChunkId id, Copy& copy);
   void lose_pushed(ChunkId id, Copy& copy);
+  bool is_gone(const ChunkMessage& message);
   Copy* find_copy(std::uint64_t chunk);
 
   bool own(ChunkId chunk) const { return home_of(chunk, view_) == outbox_.self(); }
@@ -156,8 +177,8 @@ class ChunkCache {
   void enter(ChunkId id, Copy& copy, const Copy::Waiter& waiter);
   bool ask(ChunkId id, Copy& copy, std::size_t at);
   void cancel_if_unwanted(ChunkId id, Copy& copy);
-  bool can_yield(const Copy& copy, wire::RecallMode mode) const;
-  void yield(ChunkId id, Copy& copy, wire::RecallMode mode, std::uint32_t turn);
+  bool can_yield(const Copy& copy, const Copy::Due& due) const;
+  void yield(ChunkId id, Copy& copy, const Copy::Due& due);
   void evict(ChunkId id, Copy& copy);
   bool evictable(ChunkId id, const Copy& copy) const;
 
@@ -178,6 +199,7 @@ class ChunkCache {
   ChunkOutbox& outbox_;
   std::map<std::uint64_t, Copy> copies_;
   std::vector<Ask> asks_;
+  std::vector<Asked> hints_;
   std::vector<std::uint64_t> starved_;     // chunks whose front waiter waits for memory
   std::vector<std::uint32_t> rebuilding_;  // slots whose new homes may still need our copies
   std::uint32_t next_number_ = 1;

@@ -32,8 +32,9 @@ enum class State : std::uint8_t { kInvalid, kShared, kExclusive, kModified };
 // kInvalidate: one writer or many readers, everywhere. The other two are pushed: each writing scope
 // makes a version in memory of its own, which goes to all subscribers; readers look at the newest
 // version that has come, while another is being written. kUpdate: the home keeps one version that
-// somebody still has to get, kStream several.
-enum class Coherence : std::uint8_t { kInvalidate, kUpdate, kStream };
+// somebody still has to get, kStream several. kOnce: as kUpdate, but only one scope writes it; a
+// chunk that has been written when it becomes kOnce is not written any more.
+enum class Coherence : std::uint8_t { kInvalidate, kUpdate, kStream, kOnce };
 // Where a subscriber is slow. kBlock: the writer waits, and every version comes in order. kLatest:
 // versions are left out, the next to come is the newest. kDrop: so too, but with a window of its
 // own. How many were left out is told; the last one always comes.
@@ -79,6 +80,7 @@ enum class Status : std::uint8_t {
   kTimedOut,       // the deadline passed
   kNoMemory,       // the budget is too small, or in use by open scopes
   kNotSubscribed,  // a take without a subscription, or one that ended meanwhile
+  kWritten,        // to be written, but once, and it has been: by node `version`, or kNoNode
 };
 
 // Who lives, and which server is home of which slot; decided by one authority for the whole job.
@@ -152,6 +154,16 @@ struct Take {
   std::uint64_t deadline_ns;
   WaiterId waiter;
 };
+// From now on the chunk keeps to another coherence; waits until no scope of it is open anywhere, or
+// none that writes where it was pushed and will be. Versions stay; subscriptions end where it is
+// pushed no more. Resumed with kOk, kNoMemory (of its home), kUnknown, kTimedOut; the
+// change comes about then all the same.
+struct Hint {
+  ChunkId chunk;
+  Coherence coherence;
+  std::uint64_t deadline_ns;
+  WaiterId waiter;
+};
 // The copy's memory is wanted for something else; nothing where it is in use.
 struct Drop {
   ChunkId chunk;
@@ -169,7 +181,7 @@ struct Received {
   Bytes message;
   Bytes data = {};
 };
-using Event = std::variant<Create, Find, Open, Close, Subscribe, Unsubscribe, Take, Drop,
+using Event = std::variant<Create, Find, Open, Close, Subscribe, Unsubscribe, Take, Hint, Drop,
                            ViewChanged, Elapsed, Received>;
 
 // ---- What it answers. The host performs them in order, before the next step.

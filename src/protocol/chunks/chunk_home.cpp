@@ -89,6 +89,8 @@ bool ChunkHome::received(NodeId from, const ChunkMessage& message, Bytes tail) {
       return publish(from, message, tail);
     case ChunkKind::kCredit:
       return credit(from, message);
+    case ChunkKind::kHint:
+      return hint(from, message);
     default:
       return false;
   }
@@ -96,7 +98,7 @@ bool ChunkHome::received(NodeId from, const ChunkMessage& message, Bytes tail) {
 
 bool ChunkHome::find(NodeId from, const ChunkMessage& message, Bytes tail) {
   if (tail.empty() || tail.size() > kMaxNameBytes || message.bytes > kMaxChunkBytes ||
-      message.coherence > static_cast<std::uint8_t>(Coherence::kStream))
+      message.coherence > static_cast<std::uint8_t>(Coherence::kOnce))
     return false;
   std::string name(reinterpret_cast<const char*>(tail.data()), tail.size());
   if (slot_of(name, view_) != message.chunk) return false;
@@ -113,7 +115,8 @@ bool ChunkHome::find(NodeId from, const ChunkMessage& message, Bytes tail) {
     const Entry& entry = entries_[at->second];
     bool same = !flag(message, wire::kCreateFlag) ||
                 (entry.bytes == message.bytes &&
-                 static_cast<std::uint8_t>(entry.coherence) == message.coherence);
+                 (static_cast<std::uint8_t>(entry.coherence) == message.coherence ||
+                  static_cast<std::uint8_t>(entry.made) == message.coherence));
     mark(same ? Mark::kCreateFindsIt : Mark::kMismatch);
     answer_find(from, message.request, ChunkId{at->second}, &entry, same ? 0 : wire::kMismatchFlag);
   }
@@ -124,8 +127,8 @@ bool ChunkHome::find(NodeId from, const ChunkMessage& message, Bytes tail) {
 void ChunkHome::create(NodeId from, const ChunkMessage& message, std::string name) {
   auto coherence = static_cast<Coherence>(message.coherence);
   bool pushed = coherence != Coherence::kInvalidate;
-  Entry fresh{.name = name, .bytes = message.bytes, .coherence = coherence};
-  std::uint64_t bytes = message.bytes * (pushed ? depth(fresh) : 1);
+  Entry fresh{.name = name, .bytes = message.bytes, .coherence = coherence, .made = coherence};
+  std::uint64_t bytes = home_bytes(fresh, coherence);
   if (bytes > memory_bytes_ - used_bytes_) {
     answer_find(from, message.request, kNoChunk, nullptr, wire::kFullFlag);
     return;
@@ -157,7 +160,8 @@ void ChunkHome::answer_find(NodeId to, std::uint32_t request, ChunkId id, const 
   ChunkMessage answer{.kind = ChunkKind::kFound, .flags = flags, .chunk = id.value};
   answer.request = request;
   if (entry) {
-    answer.coherence = static_cast<std::uint8_t>(entry->coherence);
+    answer.coherence = static_cast<std::uint8_t>(coherence_to_be(*entry));
+    answer.mode = static_cast<std::uint8_t>(entry->made);
     answer.bytes = entry->bytes;
     answer.version = entry->version;
   }
@@ -173,15 +177,16 @@ bool ChunkHome::request(NodeId from, const ChunkMessage& message) {
     return true;
   }
   Entry& entry = at->second;
-  bool again = entry.active && !entry.fetching && entry.serving.node == from;
-  for (const Entry::Request& other : entry.queue) again |= other.node == from;
+  bool again = entry.active && !entry.fetching && entry.serving.node == from && !entry.serving.hint;
+  for (const Entry::Request& other : entry.queue) again |= other.node == from && !other.hint;
+  bool changing = coherence_to_be(entry) != entry.coherence;
   bool snapshot = !entry.kept.empty() && (message.flags & wire::kExclusiveFlag) == 0;
   if (again || (entry.owner == from && !snapshot)) return false;
   if (mutant(Mutant::kUpgradeAsAsked) && contains(entry.sharers, from)) {
     request.flags |= wire::kHaveFlag;
     request.version = ~0ull;
   }
-  if (snapshot && !(entry.active && mutant(Mutant::kReaderWaitsBehind))) {
+  if (snapshot && !changing && !(entry.active && mutant(Mutant::kReaderWaitsBehind))) {
     grant_pushed(ChunkId{message.chunk}, entry, request);
     return true;
   }
@@ -228,14 +233,13 @@ void ChunkHome::begin(ChunkId id, Entry& entry) {
   if (entry.owner == kNoNode && !entry.valid) return fetch(id, entry);
   entry.serving = entry.queue.front();
   entry.queue.pop_front();
+  if (entry.serving.hint) return begin_hint(id, entry);
+  bool snapshot = !entry.kept.empty() && (entry.serving.flags & wire::kExclusiveFlag) == 0;
+  if (snapshot) return grant_pushed(id, entry, entry.serving);
   entry.active = true;
   entry.refused = false;
   ++entry.turn;
   bool exclusive = (entry.serving.flags & wire::kExclusiveFlag) != 0;
-  if (mutant(Mutant::kReaderWaitsBehind) && !exclusive && !entry.kept.empty()) {
-    entry.active = false;
-    return grant_pushed(id, entry, entry.serving);
-  }
   if (entry.owner != kNoNode) {
     mark(exclusive ? Mark::kRecallOwnerDrop : Mark::kRecallOwnerShare);
     if (exclusive || !mutant(Mutant::kReadKeepsOwner))
@@ -254,6 +258,7 @@ void ChunkHome::recall(ChunkId id, Entry& entry, NodeId from, RecallMode mode) {
   insert(entry.awaited, from);
   ChunkMessage message{.kind = ChunkKind::kRecall, .mode = static_cast<std::uint8_t>(mode)};
   message.flags = entry.serving.flags & wire::kTryFlag;
+  if (entry.serving.hint) message.coherence = static_cast<std::uint8_t>(*entry.serving.hint);
   message.chunk = id.value;
   message.turn = entry.turn;
   outbox_.send(from, message);
@@ -307,7 +312,7 @@ bool ChunkHome::take_bytes(NodeId from, ChunkId id, Entry& entry, const ChunkMes
 
 bool ChunkHome::evicted(NodeId from, const ChunkMessage& message, Bytes tail) {
   auto at = entries_.find(message.chunk);
-  if (at == entries_.end()) return false;
+  if (at == entries_.end()) return true;  // it is gone, which that node is told
   Entry& entry = at->second;
   if (entry.owner != from && !contains(entry.sharers, from)) return false;
   if (!take_bytes(from, ChunkId{message.chunk}, entry, message, tail)) return false;
@@ -325,10 +330,12 @@ bool ChunkHome::evicted(NodeId from, const ChunkMessage& message, Bytes tail) {
 void ChunkHome::finish(ChunkId id, Entry& entry) {
   entry.active = false;
   Entry::Request request = entry.serving;
-  if (!entry.valid && entry.owner == kNoNode && !request.cancelled) {  // the owner has died
+  bool wanted = !request.cancelled || request.hint;
+  if (!entry.valid && entry.owner == kNoNode && wanted) {  // the owner has died
     entry.queue.push_front(request);
     return;
   }
+  if (request.hint) return change(id, entry, request);
   if (request.cancelled && !mutant(Mutant::kCancelAnswersTwice)) {
     refuse(id, request, 0);
   } else if (entry.refused) {
@@ -347,6 +354,16 @@ void ChunkHome::refuse(ChunkId id, const Entry::Request& request, std::uint8_t f
 // Who asks for the right to write learns how many versions the home has room for.
 void ChunkHome::grant_pushed(ChunkId id, Entry& entry, const Entry::Request& request) {
   bool exclusive = (request.flags & wire::kExclusiveFlag) != 0;
+  bool written = entry.coherence == Coherence::kOnce && entry.version > 0;
+  if (exclusive && written && !mutant(Mutant::kWriteTwice)) {
+    mark(Mark::kWrittenOnce);
+    ChunkMessage answer{.kind = ChunkKind::kRefused, .flags = wire::kWrittenFlag};
+    answer.chunk = id.value;
+    answer.request = request.number;
+    answer.turn = entry.writer.value;
+    outbox_.send(request.node, answer);
+    return;
+  }
   bool has = (request.flags & wire::kHaveFlag) != 0 && request.version == entry.version;
   ChunkMessage answer{.kind = ChunkKind::kGrant, .chunk = id.value, .version = entry.version};
   answer.bytes = entry.bytes;
@@ -354,7 +371,7 @@ void ChunkHome::grant_pushed(ChunkId id, Entry& entry, const Entry::Request& req
   if (exclusive) {
     mark(Mark::kGrantWriter);
     answer.flags = wire::kExclusiveFlag;
-    answer.turn = depth(entry) - static_cast<std::uint32_t>(entry.kept.size());
+    answer.turn = room(entry);
     entry.owner = request.node;
   }
   if (has || (request.flags & wire::kWholeFlag) != 0) {
@@ -407,7 +424,7 @@ void ChunkHome::check_invariants() const {
                   "the bytes are at the home, at the owner, or on their way");
     TERRANE_CHECK(entry.owner == kNoNode || entry.sharers.empty(),
                   "where somebody may write nobody else reads");
-    TERRANE_CHECK(entry.kept.size() <= depth(entry), "a home keeps no more versions than it may");
+    TERRANE_CHECK(entry.kept.size() <= kMostKept, "a home keeps no more versions than it may");
     TERRANE_CHECK(entry.active == !entry.awaited.empty(), "a request that waits awaits somebody");
     TERRANE_CHECK(entry.active || entry.queue.empty(), "no request waits for nothing");
   }

@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ class ChunkHome {
     std::string name;
     std::uint64_t bytes = 0;
     Coherence coherence = Coherence::kInvalidate;
+    Coherence made = Coherence::kInvalidate;  // as its creator said
+    NodeId writer = kNoNode;      // of the newest version; unknown where it came by MESI
     NodeId owner = kNoNode;       // may write; nobody else has a copy
     std::vector<NodeId> sharers;  // sorted; may read, also the home's bytes are current
     std::uint64_t version = 0;    // of the home's bytes
@@ -47,6 +50,8 @@ class ChunkHome {
       std::uint8_t flags = 0;
       std::uint64_t version = 0;  // of the bytes that it has, with kHaveFlag
       bool cancelled = false;
+      std::optional<Coherence> hint;  // it asks for this
+      bool begun = false;             // and some have gone over already
     };
     std::deque<Request> queue;
     // A node that may have bytes, as it reported; newest first.
@@ -55,6 +60,7 @@ class ChunkHome {
       State state = State::kInvalid;
       std::uint64_t version = 0;
       bool bytes = false;
+      Coherence coherence = Coherence::kInvalidate;  // in which it believes
     };
     std::vector<Candidate> candidates;
     bool valid = true;      // the home has bytes
@@ -86,12 +92,14 @@ class ChunkHome {
       bool late = false;          // it is to have the newest version, whatever that changed
     };
     std::vector<Subscriber> subscribers;
+    std::vector<std::pair<NodeId, ChunkMessage>> early;  // subscriptions to what is not pushed yet
   };
   const Entry* entry(ChunkId chunk) const;
   // Versions that a home keeps of a chunk, the newest among them.
-  static std::uint32_t depth(const Entry& entry) {
-    return entry.coherence == Coherence::kUpdate ? 2 : 3;
+  static std::uint32_t depth(Coherence coherence) {
+    return coherence == Coherence::kStream ? kMostKept : kMostKept - 1;
   }
+  static constexpr std::uint32_t kMostKept = 3;
   void check_invariants() const;
 
  private:
@@ -145,6 +153,16 @@ class ChunkHome {
   void send_version(ChunkId id, const Entry::Kept& kept, Entry::Subscriber& subscriber,
                     std::uint32_t missed, Range changed);
   void forget_pushed(ChunkId id, Entry& entry);
+  static std::uint32_t room(const Entry& entry) {
+    auto kept = static_cast<std::uint32_t>(entry.kept.size());
+    return depth(entry.coherence) > kept ? depth(entry.coherence) - kept : 0;
+  }
+  bool hint(NodeId from, const ChunkMessage& message);
+  void answer_hint(ChunkId id, const Entry::Request& request, std::uint8_t flags);
+  static std::uint64_t home_bytes(const Entry& entry, Coherence coherence);
+  void begin_hint(ChunkId id, Entry& entry);
+  void change(ChunkId id, Entry& entry, const Entry::Request& request);
+  static Coherence coherence_to_be(const Entry& entry);
   Place free_place(ChunkId id, const Entry& entry) const;
   void serve(ChunkId id, Entry& entry);
   void begin(ChunkId id, Entry& entry);

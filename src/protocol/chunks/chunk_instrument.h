@@ -58,6 +58,15 @@ enum class Mark : std::uint8_t {
   kUpdateAwaited,
   kTakeFindsNothing,
   kVersionsMissed,
+  kWrittenOnce,
+  kHintFindsItSo,
+  kHintWaitsForScope,
+  kSubscribedEarly,
+  kGoneWhileChanging,
+  kGrantGivenBack,
+  kHintToPushed,
+  kHintFromPushed,
+  kHintAmongPushed,
   kMessageWaitsForView,
   kMessageOfTheDead,
   kDeadOwner,
@@ -111,6 +120,9 @@ enum class Mutant : std::uint8_t {
   kCreditTwice,           // more versions are asked for than there is room for
   kPartPassedOver,        // a version is not sent to who must hear of a part that it changes
   kMissedUncounted,       // versions that were left out are not told
+  kWriteTwice,            // what may be written once is written again
+  kHintUnasked,           // a chunk changes its coherence, and only who may write is asked
+  kHintOpenScope,         // a chunk changes its coherence while somebody looks at it
   kDeadStillAwaited,      // a yield is awaited from a node that has died
   kDeadStillOwner,        // a node that has died stays owner
   kLossUntold,            // a version that died is not told

@@ -10,9 +10,17 @@ namespace chunks {
 
 bool ChunkHome::subscribe(NodeId from, const ChunkMessage& message) {
   auto at = entries_.find(message.chunk);
-  if (at == entries_.end() || at->second.kept.empty()) return false;
+  if (at == entries_.end()) return false;
   if (message.turn < 1 || message.turn > kMaxWindow) return false;
   Entry& entry = at->second;
+  if (entry.kept.empty()) {  // it has gone over already, and others have not
+    if (coherence_to_be(entry) == Coherence::kInvalidate) return false;
+    mark(Mark::kSubscribedEarly);
+    for (const auto& [node, early] : entry.early)
+      if (node == from) return false;
+    entry.early.emplace_back(from, message);
+    return true;
+  }
   if (!Range{message.version, message.bytes}.fits(entry.bytes)) return false;
   for (const Entry::Subscriber& other : entry.subscribers)
     if (other.node == from) return false;
@@ -37,6 +45,7 @@ bool ChunkHome::unsubscribe(NodeId from, const ChunkMessage& message) {
   if (at == entries_.end()) return false;
   Entry& entry = at->second;
   std::erase_if(entry.subscribers, [&](const Entry::Subscriber& s) { return s.node == from; });
+  std::erase_if(entry.early, [&](const auto& early) { return early.first == from; });
   forget_pushed(ChunkId{message.chunk}, entry);
   return true;
 }
@@ -46,7 +55,7 @@ bool ChunkHome::publish(NodeId from, const ChunkMessage& message, Bytes tail) {
   if (at == entries_.end()) return false;
   Entry& entry = at->second;
   ChunkId id{message.chunk};
-  bool fits = entry.kept.size() < depth(entry) || mutant(Mutant::kPublishWithoutCredit);
+  bool fits = room(entry) > 0 || mutant(Mutant::kPublishWithoutCredit);
   if (entry.owner != from || entry.kept.empty() || !fits || message.version != entry.version + 1)
     return false;
   Range wrote{message.seen, message.bytes};
@@ -57,6 +66,8 @@ bool ChunkHome::publish(NodeId from, const ChunkMessage& message, Bytes tail) {
   outbox_.install(from, id, tail, place);
   entry.kept.push_back({message.version, place, wrote});
   entry.version = message.version;
+  entry.writer = from;
+  if (entry.coherence == Coherence::kOnce) entry.owner = kNoNode;
   for (Entry::Subscriber& subscriber : entry.subscribers) {
     if (wrote.touches(subscriber.range)) {
       ++subscriber.waiting;
@@ -145,16 +156,16 @@ void ChunkHome::forget_pushed(ChunkId id, Entry& entry) {
   for (const Entry::Subscriber& subscriber : entry.subscribers)
     if (subscriber.block && !mutant(Mutant::kForgetUnsent))
       needed = std::min(needed, subscriber.next);
-  std::uint32_t room = 0;
+  std::uint32_t before = room(entry);
   while (entry.kept.front().version < needed) {
     outbox_.discard(id, entry.kept.front().place);
     entry.kept.pop_front();
-    ++room;
   }
-  if (room == 0 || entry.owner == kNoNode || mutant(Mutant::kCreditLost)) return;
+  std::uint32_t more = room(entry) - before;
+  if (more == 0 || entry.owner == kNoNode || mutant(Mutant::kCreditLost)) return;
   mark(Mark::kWriterCredited);
   ChunkMessage message{.kind = ChunkKind::kCredit, .chunk = id.value};
-  message.turn = room;
+  message.turn = more;
   outbox_.send(entry.owner, message);
 }
 

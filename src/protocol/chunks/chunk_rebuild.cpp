@@ -37,7 +37,9 @@ void ChunkHome::bury(NodeId dead) {
 }
 
 void ChunkHome::bury(ChunkId id, Entry& entry, NodeId dead) {
-  std::erase_if(entry.queue, [&](const Entry::Request& r) { return r.node == dead; });
+  // What some have gone over to, all must.
+  std::erase_if(entry.queue, [&](const Entry::Request& r) { return r.node == dead && !r.begun; });
+  std::erase_if(entry.early, [&](const auto& early) { return early.first == dead; });
   std::erase_if(entry.candidates, [&](const Entry::Candidate& c) { return c.node == dead; });
   std::erase_if(entry.subscribers, [&](const Entry::Subscriber& s) {
     if (s.node == dead) mark(Mark::kDeadSubscriber);
@@ -88,7 +90,9 @@ bool ChunkHome::report(NodeId from, const ChunkMessage& message, Bytes tail) {
   auto at = rebuilds_.find(static_cast<std::uint32_t>(message.chunk >> 52));
   if (at == rebuilds_.end() || tail.empty() || tail.size() > kMaxNameBytes) return false;
   if (message.mode > static_cast<std::uint8_t>(State::kModified) ||
-      message.bytes > kMaxChunkBytes || message.coherence > static_cast<int>(Coherence::kStream))
+      message.bytes > kMaxChunkBytes ||
+      message.turn > static_cast<std::uint32_t>(Coherence::kOnce) ||
+      message.coherence > static_cast<int>(Coherence::kOnce))
     return false;
   std::vector<NodeId>& awaited = at->second.awaited;
   if (std::find(awaited.begin(), awaited.end(), from) == awaited.end()) return false;
@@ -105,16 +109,21 @@ bool ChunkHome::report(NodeId from, const ChunkMessage& message, Bytes tail) {
     entry.name = name;
     entry.bytes = message.bytes;
     entry.coherence = static_cast<Coherence>(message.coherence);
+    entry.made = static_cast<Coherence>(message.turn);
     entry.valid = false;
     used_bytes_ = std::min(memory_bytes_, used_bytes_ + entry.bytes);
   } else if (entry.bytes != message.bytes) {
     return false;
+  } else if (message.coherence != static_cast<std::uint8_t>(Coherence::kInvalidate)) {
+    // It was about to change, or had changed: versions that were pushed died with the home.
+    entry.coherence = static_cast<Coherence>(message.coherence);
   }
   entry.version = std::max(entry.version, message.version);
   entry.candidates.push_back({.node = from,
                               .state = static_cast<State>(message.mode),
                               .version = message.version,
-                              .bytes = flag(message, wire::kBytesFlag)});
+                              .bytes = flag(message, wire::kBytesFlag),
+                              .coherence = static_cast<Coherence>(message.coherence)});
   return true;
 }
 
@@ -137,7 +146,12 @@ void ChunkHome::complete(std::uint32_t slot, Rebuild& rebuild) {
   mark(Mark::kRebuilt);
   for (const auto& [id, name] : rebuild.gone) {
     mark(Mark::kRebuiltTellsGone);
-    if (entries_.count(id) == 0) outbox_.lost(ChunkId{id}, name, Lost::kNothing, 0);
+    // Where some know that it is gone it is so for all.
+    if (auto at = entries_.find(id); at != entries_.end()) {
+      at->second.coherence = Coherence::kUpdate;
+    } else {
+      outbox_.lost(ChunkId{id}, name, Lost::kNothing, 0);
+    }
   }
   rebuild.gone.clear();
   for (auto at = entries_.lower_bound(std::uint64_t{slot} << 52);
@@ -146,7 +160,11 @@ void ChunkHome::complete(std::uint32_t slot, Rebuild& rebuild) {
     if (entry.coherence != Coherence::kInvalidate) {
       mark(Mark::kRebuiltLosesPushed);
       outbox_.lost(ChunkId{at->first}, entry.name, Lost::kNothing, entry.version);
+      for (const Entry::Candidate& one : entry.candidates)
+        if (one.coherence == Coherence::kInvalidate)
+          outbox_.send(one.node, {.kind = ChunkKind::kGone, .chunk = at->first});
       names_.erase(entry.name);
+      used_bytes_ -= std::min(used_bytes_, entry.bytes);
       at = entries_.erase(at);
       continue;
     }

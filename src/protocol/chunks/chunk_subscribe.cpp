@@ -22,13 +22,14 @@ bool ChunkCache::allows_pushed(const Copy& copy, Mode mode) {
   return copy.state == State::kExclusive && (mode == Mode::kWrite || current);
 }
 
-// There is room at the home for one more version, and here.
+// There is room at the home for one more version, as far as is known, and here.
 bool ChunkCache::fits_pushed(const Copy& copy, Mode mode) {
   if (mode == Mode::kRead) return true;
   auto written = std::count_if(copy.held.begin(), copy.held.end(),
                                [](const Copy::Held& held) { return held.written; });
+  bool room = copy.credit > 0 || copy.state != State::kExclusive;
   return !copy.writer && written < kWrittenPlaces &&
-         (copy.credit > 0 || mutant(Mutant::kPublishWithoutCredit));
+         (room || mutant(Mutant::kPublishWithoutCredit));
 }
 
 void ChunkCache::enter_pushed(ChunkId id, Copy& copy, const Copy::Waiter& waiter) {
@@ -69,6 +70,10 @@ void ChunkCache::close_pushed(ChunkId id, Copy& copy, const Close& event) {
     message.seen = wrote.offset;
     message.bytes = wrote.bytes;
     outbox_.send_data(home_of(id, view_), message, copy.writing);
+    if (copy.coherence == Coherence::kOnce) {  // nobody writes it any more
+      copy.state = State::kInvalid;
+      copy.credit = 0;
+    }
     keep(copy, {.version = copy.version, .place = copy.writing, .written = true});
   }
   tidy(id, copy);
@@ -97,6 +102,13 @@ bool ChunkCache::granted_pushed(NodeId from, ChunkId id, Copy& copy, const Chunk
     keep(copy, {.version = message.version, .place = place, .snapshot = true});
   }
   pump(id, copy);
+  if (exclusive && message.turn == 0) {
+    std::erase_if(copy.waiters, [&](const Copy::Waiter& waiter) {
+      if (waiter.mode == Mode::kRead || waiter.wait != Wait::kTry) return false;
+      outbox_.resume(waiter.waiter, Status::kBusy, id);
+      return true;
+    });
+  }
   tidy(id, copy);
   return true;
 }

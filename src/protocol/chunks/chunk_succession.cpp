@@ -28,6 +28,7 @@ void ChunkCache::view_changed(std::uint32_t before) {
     ask.number = next_number_++;
     send_ask(ask);
   }
+  repeat_hints(moved);
   for (auto& [id, copy] : copies_) {
     if (!has_moved(id >> 52) || copy.waiters.empty()) continue;
     mark(Mark::kRequestRepeated);
@@ -63,6 +64,7 @@ void ChunkCache::lose_home(ChunkId id, Copy& copy) {
   if (told) report.flags = wire::kGoneFlag;
   report.coherence = static_cast<std::uint8_t>(copy.coherence);
   report.chunk = id.value;
+  report.turn = static_cast<std::uint32_t>(copy.made);
   report.version = copy.version;
   report.bytes = copy.bytes;
   outbox_.send(home_of(id, view_), report, std::as_bytes(std::span(copy.name)));
@@ -81,6 +83,28 @@ void ChunkCache::lose_pushed(ChunkId id, Copy& copy) {
     outbox_.resume(waiter.waiter, Status::kUnknown, id);
   copy.waiters.clear();
   tidy(id, copy);
+}
+
+// The home died while the chunk went over to another coherence, as some knew and we did not. Scopes
+// that are open look at what is here until they end.
+bool ChunkCache::is_gone(const ChunkMessage& message) {
+  Copy* copy = find_copy(message.chunk);
+  if (!copy || copy->gone || copy->pushed()) return true;
+  mark(Mark::kGoneWhileChanging);
+  ChunkId id{message.chunk};
+  copy->gone = true;
+  copy->pending.reset();
+  copy->due.reset();
+  copy->state = State::kInvalid;
+  copy->blank = false;
+  if (copy->evicting) leaving_bytes_ -= copy->counted;
+  copy->evicting = false;
+  for (const Copy::Waiter& waiter : copy->waiters)
+    outbox_.resume(waiter.waiter, Status::kUnknown, id);
+  copy->waiters.clear();
+  if (copy->readers == 0 && !copy->writer) uncount(id, *copy);
+  wake_starved();
+  return true;
 }
 
 bool ChunkCache::serving(NodeId from, const ChunkMessage& message) {

@@ -21,6 +21,7 @@ bool to_server(const ChunkMessage& message) {
     case ChunkKind::kEvict:
     case ChunkKind::kReport:
     case ChunkKind::kReportEnd:
+    case ChunkKind::kHint:
       return true;
     default:
       return false;
@@ -47,6 +48,7 @@ void MesiChunk::step(const Event& event, Effects& out) {
                  [&](const Subscribe& e) { cache_.subscribe(e); },
                  [&](const Unsubscribe& e) { cache_.unsubscribe(e.chunk); },
                  [&](const Take& e) { cache_.take(e); },
+                 [&](const Hint& e) { cache_.hint(e); },
                  [&](const Drop& e) { cache_.drop(e.chunk); },
                  [&](const ViewChanged& e) { change_view(*e.view); },
                  [&](const Elapsed& e) { cache_.elapsed(e.now_ns); },

@@ -392,5 +392,91 @@ TEST(MesiChunkTest, WhoHearsOfAPartReadsTheNewestOfAll) {
   }
 }
 
+TEST(MesiChunkTest, ATryToWriteWhatIsPushedAsksForTheRight) {
+  ChunkJob job(3);
+  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
+  job.create(2, "a", Coherence::kUpdate);
+  job.subscribe(2, chunk, Policy::kBlock, 1);
+  job.write(1, chunk);
+  job.deliver_all();
+  job.open(2, chunk, Mode::kWrite, 1, Wait::kTry);
+  job.deliver_all();
+  ASSERT_TRUE(job.opened(1));
+  job.close(2, chunk, Mode::kWrite, 1);
+  job.deliver_all();
+  for (int tries = 0; tries < 4; ++tries) {  // until there is room for no more
+    job.open(1, chunk, Mode::kWrite, 1, Wait::kTry);
+    job.deliver_all();
+    ASSERT_TRUE(job.resumed.contains(1)) << "a try waits";
+    if (!job.opened(1)) break;
+    job.close(1, chunk, Mode::kWrite, 1);
+    job.deliver_all();
+  }
+  EXPECT_EQ(job.resumed.at(1).status, Status::kBusy);
+}
+
+TEST(MesiChunkTest, OneOfTwoWritersAtTheSameInstantWritesWhatIsWrittenOnce) {
+  ChunkJob job(4);
+  ChunkId chunk = job.create(1, "a", Coherence::kOnce);
+  for (std::uint32_t node : {2, 3}) job.create(node, "a", Coherence::kOnce);
+  job.open(2, chunk, Mode::kWrite, 2);
+  job.open(3, chunk, Mode::kWrite, 3);
+  job.deliver_all();
+  ASSERT_NE(job.opened(2), job.opened(3));
+  std::uint32_t writer = job.opened(2) ? 2 : 3, other = 5 - writer;
+  job.close(writer, chunk, Mode::kWrite, writer);
+  job.deliver_all();
+  ASSERT_TRUE(job.resumed.contains(other));
+  EXPECT_EQ(job.resumed.at(other).status, Status::kWritten);
+  EXPECT_EQ(job.resumed.at(other).version, writer);
+  job.open(writer, chunk, Mode::kReadWrite, 1);
+  job.deliver_all();
+  EXPECT_EQ(job.resumed.at(1).status, Status::kWritten);
+}
+
+TEST(MesiChunkTest, AnotherCoherenceWaitsForScopesAndEndsSubscriptions) {
+  ChunkJob job(4);
+  ChunkId chunk = job.create(1, "a", Coherence::kStream);
+  for (std::uint32_t node : {2, 3}) job.create(node, "a", Coherence::kStream);
+  job.subscribe(2, chunk, Policy::kBlock, 2);
+  job.write(1, chunk);
+  job.deliver_all();
+  job.step(2, Take{chunk, Wait::kTry, kNever, WaiterId{2}});
+  ASSERT_TRUE(job.opened(2));
+  job.step(3, Hint{chunk, Coherence::kInvalidate, kNever, WaiterId{3}});
+  job.deliver_all();
+  EXPECT_FALSE(job.resumed.contains(3));
+  job.open(1, chunk, Mode::kRead, 1);
+  job.deliver_all();
+  EXPECT_FALSE(job.resumed.contains(1));
+  job.close(2, chunk, Mode::kRead, 2);
+  job.deliver_all();
+  ASSERT_TRUE(job.opened(3));
+  EXPECT_TRUE(job.opened(1));
+  EXPECT_EQ(job.resumed.at(1).version, 1u);
+  job.step(2, Take{chunk, Wait::kTry, kNever, WaiterId{2}});
+  EXPECT_EQ(job.resumed.at(2).status, Status::kNotSubscribed);
+  EXPECT_EQ(job.malformed, 0);
+}
+
+TEST(MesiChunkTest, WhatSomeHaveGoneOverToAllMustThoughWhoHintedDies) {
+  ChunkJob job(4);
+  ChunkId chunk = job.create(1, "a", Coherence::kInvalidate);
+  for (std::uint32_t node : {2, 3}) job.create(node, "a", Coherence::kInvalidate);
+  job.open(1, chunk, Mode::kWrite, 1);
+  job.step(3, Hint{chunk, Coherence::kUpdate, kNever, WaiterId{3}});
+  job.deliver_all();
+  job.die(NodeId{3});
+  job.deliver_all();
+  job.close(1, chunk, Mode::kWrite, 1);
+  job.deliver_all();
+  job.subscribe(2, chunk, Policy::kBlock, 1);
+  EXPECT_EQ(job.resumed.at(97).status, Status::kOk);
+  job.step(2, Take{chunk, Wait::kTry, kNever, WaiterId{2}});
+  ASSERT_TRUE(job.opened(2));
+  EXPECT_EQ(job.resumed.at(2).version, 1u);
+  EXPECT_EQ(job.malformed, 0);
+}
+
 }  // namespace
 }  // namespace terrane::protocol::chunks

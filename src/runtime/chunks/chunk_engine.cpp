@@ -147,6 +147,14 @@ void ChunkEngine::unsubscribe(ChunkId chunk) {
   step(machine::Unsubscribe{chunk});
 }
 
+ChunkEngine::Answer ChunkEngine::hint(ChunkId chunk, machine::Coherence coherence,
+                                      std::uint64_t deadline_ns) {
+  Waiter waiter;
+  return call(waiter, deadline_ns, [&](protocol::WaiterId id) {
+    return machine::Hint{chunk, coherence, deadline_ns, id};
+  });
+}
+
 void ChunkEngine::drop(ChunkId chunk) {
   std::lock_guard hold(mutex_);
   step(machine::Drop{chunk});

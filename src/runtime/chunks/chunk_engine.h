@@ -74,6 +74,7 @@ class ChunkEngine final : private transport::Receiver {
   Answer subscribe(ChunkId chunk, machine::Range range, machine::Policy policy,
                    std::uint32_t window, Notice notice);
   void unsubscribe(ChunkId chunk);
+  Answer hint(ChunkId chunk, machine::Coherence coherence, std::uint64_t deadline_ns);
   void drop(ChunkId chunk);
   // False: no such scope is open.
   bool close(ScopeId scope);

@@ -30,6 +30,8 @@ const char* name_of(machine::Coherence coherence) {
       return "update";
     case machine::Coherence::kStream:
       return "stream";
+    case machine::Coherence::kOnce:
+      return "once";
   }
   return "unknown";
 }
@@ -197,6 +199,14 @@ Outcome ChunkNode::opened(const char* what, const ChunkEngine::Answer& answer, C
                  fmt::format(" needs {} bytes, which the budget for copies ({} MiB) has not while "
                              "open scopes and subscriptions use it; raise --memory",
                              facts(chunk).bytes, settings_.budget_bytes >> 20));
+    case machine::Status::kWritten: {
+      std::string who = "it was written before it became so";
+      if (answer.version < nodes())
+        who =
+            fmt::format("node {} on {} wrote it", answer.version,
+                        bootstrap_->host_name(NodeId{static_cast<std::uint32_t>(answer.version)}));
+      return say(Status::kWritten, fmt::format(" cannot be had: it is written once, and {}", who));
+    }
     case machine::Status::kOk:
       scope = {chunk,          answer.scope,  answer.data,   answer.range,
                answer.version, answer.missed, answer.changed};
@@ -243,6 +253,26 @@ Outcome ChunkNode::release(ScopeId scope) {
                                 : fmt::format("scope {} is not open: it was released already, or "
                                               "never opened",
                                               scope.value)};
+}
+
+Outcome ChunkNode::hint(ChunkId chunk, machine::Coherence coherence, std::int64_t timeout_ns) {
+  ChunkEngine::Facts facts = this->facts(chunk);
+  if (facts.name.empty()) return unknown(chunk);
+  std::uint64_t until = timeout_ns == 0 ? platform::now_ns() : deadline(timeout_ns);
+  auto answer = engine_->hint(chunk, coherence, until);
+  if (answer.status == machine::Status::kTimedOut)
+    return {Status::kTimedOut,
+            fmt::format("chunk '{}' did not go over to {} within {:.3f} s, and will do so once it "
+                        "can: {}",
+                        facts.name, name_of(coherence), static_cast<double>(timeout_ns) * 1e-9,
+                        engine_->holders(chunk))};
+  if (answer.status == machine::Status::kNoMemory)
+    return {Status::kNoMemory,
+            fmt::format("chunk '{}' of {} bytes as {} does not fit its server's memory for chunks; "
+                        "raise --memory, or use more servers (--servers)",
+                        facts.name, facts.bytes, name_of(coherence))};
+  if (answer.status != machine::Status::kOk) return unknown(chunk);
+  return {};
 }
 
 Outcome ChunkNode::drop(ChunkId chunk) {

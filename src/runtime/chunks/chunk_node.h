@@ -53,6 +53,8 @@ class ChunkNode {
                     std::uint32_t window, Handler handler);
   Outcome unsubscribe(ChunkId chunk);
   Outcome take(ChunkId chunk, std::int64_t timeout_ns, OpenScope& scope);
+  // The chunk keeps to this from now on; waits until its scopes allow that.
+  Outcome hint(ChunkId chunk, machine::Coherence coherence, std::int64_t timeout_ns);
   Outcome descriptor(ChunkId chunk, int& fd);
   Outcome drop(ChunkId chunk);
   // nullptr where nothing is noted (TERRANE_REPORT).

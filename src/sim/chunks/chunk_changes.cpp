@@ -84,7 +84,8 @@ void ChunkHistory::lost(const chunks::Lost& lost) {
                 lost.version);
   if (lost.name != program_->all[c].name)
     violated(Fault::kBadAnswer, "chunk {} is told to be {}", c, lost.name);
-  if (program_->all[c].pushed()) {  // it is gone
+  const chunks::ChunkHome::Entry* entry = at_home(c);
+  if (!entry || entry->coherence != chunks::Coherence::kInvalidate) {  // it is gone
     gone_.push_back(lost.chunk);
     return;
   }

@@ -8,6 +8,8 @@ using chunks::Mode;
 
 void ChunkChecker::begin(const ChunkProgram& program) {
   program_ = &program;
+  for (std::size_t c = 0; c < program.all.size(); ++c)
+    chunks_[c].coherence = program.all[c].coherence;
   for (Chunk& chunk : chunks_) {
     cut(chunk, 0);
     chunk.stamps[0] = 0;
@@ -26,13 +28,16 @@ void ChunkChecker::cut(Chunk& chunk, std::uint64_t version) {
 void ChunkChecker::opened(std::uint32_t thread, std::uint32_t chunk, Mode mode,
                           std::uint64_t version, Words words) {
   Chunk& c = chunks_[chunk];
-  bool pushed = program_->all[chunk].pushed();
+  bool pushed = c.coherence != chunks::Coherence::kInvalidate;
   bool writes = mode != Mode::kRead;
   std::uint64_t last = last_version(chunk);
   std::uint64_t& seen = c.seen[program_->thread_node[thread]];
   if ((c.writers > 0 && (writes || !pushed)) || (writes && !pushed && c.readers > 0))
     violated(Fault::kTwoHolders, "thread {} opens chunk {} to {}; {} write and {} read it", thread,
              chunk, writes ? "write" : "read", c.writers, c.readers);
+  if (writes && c.coherence == chunks::Coherence::kOnce && last > 0)
+    violated(Fault::kTwoHolders, "thread {} may write chunk {}, which is written once", thread,
+             chunk);
   bool old = pushed && !writes ? version < seen || version > last : version != last;
   if (old)
     violated(Fault::kWrongValue, "thread {} opens version {} of chunk {}; the last is {}, seen {}",

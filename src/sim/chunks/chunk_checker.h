@@ -18,6 +18,10 @@ class ChunkChecker {
   using Words = std::span<const std::uint64_t>;
 
   void begin(const ChunkProgram& program);
+  // What the chunk keeps to from now on, by its home.
+  void keeps_to(std::uint32_t chunk, chunks::Coherence coherence) {
+    chunks_[chunk].coherence = coherence;
+  }
 
   // A scope opened on these words, in a copy of that version.
   void opened(std::uint32_t thread, std::uint32_t chunk, chunks::Mode mode, std::uint64_t version,
@@ -52,6 +56,7 @@ class ChunkChecker {
   struct Chunk {
     std::vector<std::uint64_t> stamps;  // what all words are, by version
     std::vector<chunks::Range> wrote;   // what is new in it, as its writer said; by version
+    chunks::Coherence coherence = chunks::Coherence::kInvalidate;
     std::uint32_t readers = 0;
     std::uint32_t writers = 0;
     std::array<std::uint64_t, kMaxChunkNodes> seen{};

@@ -47,10 +47,11 @@ class ChunkGenerator {
     for (std::uint32_t c = 0; c < count; ++c) {
       std::uint32_t words = 1 + rng_.below(kMaxWords);
       auto coherence = static_cast<chunks::Coherence>(
-          rng_.chance(servers_die_ ? 85 : 60) ? 0 : 1 + rng_.below(2));
+          rng_.chance(servers_die_ ? 85 : 60) ? 0 : 1 + rng_.below(3));
       out_.all.push_back({"chunk " + std::to_string(c) + "/" + std::to_string(rng_.below(1000)),
                           words, coherence});
-      bytes += 8 * words * (coherence == chunks::Coherence::kInvalidate ? 1 : 6);
+      out_.all.back().changes = rng_.chance(servers_die_ ? 8 : 20);
+      bytes += 8 * words * (out_.all.back().pushed() ? 6 : 1);
     }
     // Tight in half of the programs; sometimes too small for the largest chunk.
     out_.budget_bytes = rng_.chance(50) ? bytes : 8 * (kMaxWords - rng_.below(2) + rng_.below(6));
@@ -120,9 +121,17 @@ class ChunkGenerator {
       for (; phase < phases && phase * actions <= a * phases; ++phase) meeting(t, phase);
       if (rng_.chance(12)) push(ChunkOpKind::kDrop, rng_.below(data_));
       scope(rng_.below(data_), data_);
+      if (rng_.chance(20)) hint(rng_.below(data_));
     }
     for (; phase < phases; ++phase) meeting(t, phase);
     for (std::uint32_t c = 0; c < data_; ++c) read(c);
+  }
+
+  void hint(std::uint32_t chunk) {
+    if (!out_.all[chunk].changes) return;
+    push(ChunkOpKind::kHint, chunk);
+    ops_->back().coherence = static_cast<chunks::Coherence>(rng_.below(4));
+    if (rng_.chance(15)) ops_->back().patience = 1 + rng_.below(30);
   }
 
   // Threads that do nothing else, so that a writer that waits for them waits for nobody's scope.
@@ -212,7 +221,8 @@ constexpr std::string_view kOps[] = {"create",       "find",         "create wit
                                      "find nothing", "open",         "work",
                                      "close",        "subscribe",    "unsubscribe",
                                      "take",         "end the take", "take all",
-                                     "drop",         "join",         "meet"};
+                                     "drop",         "join",         "meet",
+                                     "hint"};
 constexpr std::string_view kModes[] = {"read", "write", "read and write"};
 
 }  // namespace
@@ -231,6 +241,8 @@ std::string describe(const ChunkOp& op) {
   if (op.kind == ChunkOpKind::kSubscribe)
     text += ", policy " + std::to_string(static_cast<int>(op.policy)) + ", window " +
             std::to_string(op.window);
+  if (op.kind == ChunkOpKind::kHint)
+    text += " to " + std::to_string(static_cast<int>(op.coherence));
   if (op.range != chunks::Range{})
     text += ", bytes " + std::to_string(op.range.offset) + " to " +
             std::to_string(op.range.offset + op.range.bytes);
@@ -250,8 +262,8 @@ std::string describe(const ChunkProgram& program) {
     text += "  node " + std::to_string(change.node) + " joins at step " +
             std::to_string(change.step) + "\n";
   for (const ChunkProgram::Chunk& chunk : program.all)
-    text += "  " + chunk.name + ": " + std::to_string(8 * chunk.words) + " bytes" +
-            (chunk.pushed() ? ", pushed\n" : "\n");
+    text += "  " + chunk.name + ": " + std::to_string(8 * chunk.words) + " bytes" + ", coherence " +
+            std::to_string(static_cast<int>(chunk.coherence)) + "\n";
   for (std::uint32_t t = 0; t < program.threads(); ++t) {
     text +=
         "thread " + std::to_string(t) + " on node " + std::to_string(program.thread_node[t]) + "\n";

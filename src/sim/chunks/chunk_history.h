@@ -116,6 +116,8 @@ class ChunkHistory {
   bool writers_done(std::uint32_t chunk) const;
   void resume(std::uint32_t node, const chunks::Resume& resume);
   bool allowed(const ChunkOp& op, chunks::Status status) const;
+  bool may_be_written(const ChunkOp& op) const;
+  const chunks::ChunkHome::Entry* at_home(std::uint32_t chunk) const;
   void took(std::uint32_t thread, const ChunkOp& op, const chunks::Resume& resume);
   void learn(std::uint32_t thread, const ChunkOp& op, const chunks::Resume& resume);
 

@@ -136,7 +136,8 @@ void ChunkHistory::met(std::uint32_t t, const ChunkOp& op, const chunks::Resume&
 void ChunkHistory::hush_others(std::uint32_t t, const ChunkOp& op) {
   const Thread& thread = threads_[t];
   if (!thread.waits || hushed_ != kNobody || op.kind != ChunkOpKind::kOpen) return;
-  bool reads = program_->all[op.chunk].pushed() && op.mode == Mode::kRead && op.patience == 0;
+  const ChunkProgram::Chunk& chunk = program_->all[op.chunk];
+  bool reads = chunk.pushed() && !chunk.changes && op.mode == Mode::kRead && op.patience == 0;
   if (op.wait != chunks::Wait::kTry && !reads) return;
   // A version that is too old by now leaves when its readers do.
   for (const Thread& other : threads_)

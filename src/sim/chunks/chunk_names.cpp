@@ -62,6 +62,15 @@ constexpr std::string_view kMarks[] = {"OpenHere",
                                        "UpdateAwaited",
                                        "TakeFindsNothing",
                                        "VersionsMissed",
+                                       "WrittenOnce",
+                                       "HintFindsItSo",
+                                       "HintWaitsForScope",
+                                       "SubscribedEarly",
+                                       "GoneWhileChanging",
+                                       "GrantGivenBack",
+                                       "HintToPushed",
+                                       "HintFromPushed",
+                                       "HintAmongPushed",
                                        "MessageWaitsForView",
                                        "MessageOfTheDead",
                                        "DeadOwner",
@@ -110,6 +119,9 @@ constexpr std::string_view kMutants[] = {"None",
                                          "CreditTwice",
                                          "PartPassedOver",
                                          "MissedUncounted",
+                                         "WriteTwice",
+                                         "HintUnasked",
+                                         "HintOpenScope",
                                          "DeadStillAwaited",
                                          "DeadStillOwner",
                                          "LossUntold",
@@ -126,15 +138,16 @@ constexpr std::string_view kMutants[] = {"None",
                                          "SignalFromNothing",
                                          "TakerForEver",
                                          "TakerTellsNobody"};
-constexpr std::string_view kStatuses[] = {"ok",   "existed",   "unknown",   "mismatch",
-                                          "busy", "timed out", "no memory", "not subscribed"};
-constexpr std::string_view kKinds[] = {"find",      "found",       "request", "grant",  "refused",
-                                       "cancel",    "recall",      "yielded", "evict",  "evicted",
-                                       "subscribe", "unsubscribe", "publish", "update", "credit",
-                                       "report",    "report end",  "serving"};
+constexpr std::string_view kStatuses[] = {"ok",        "existed",        "unknown",
+                                          "mismatch",  "busy",           "timed out",
+                                          "no memory", "not subscribed", "written"};
+constexpr std::string_view kKinds[] = {
+    "find",    "found",  "request",    "grant",     "refused",     "cancel",  "recall",
+    "yielded", "evict",  "evicted",    "subscribe", "unsubscribe", "publish", "update",
+    "credit",  "report", "report end", "serving",   "hint",        "gone",    "hinted"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
-static_assert(std::size(kStatuses) == static_cast<std::size_t>(Status::kNotSubscribed) + 1);
+static_assert(std::size(kStatuses) == static_cast<std::size_t>(Status::kWritten) + 1);
 
 }  // namespace
 

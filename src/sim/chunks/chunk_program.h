@@ -32,6 +32,7 @@ enum class ChunkOpKind : std::uint8_t {
   kDrop,         // the copy leaves memory
   kJoinMeeting,  // a barrier or a signal: this node hears of its count
   kMeet,         // waits until the thread's round is full, or until there are `count` signals
+  kHint,         // the chunk keeps to another coherence from now on
 };
 
 struct ChunkOp {
@@ -42,8 +43,9 @@ struct ChunkOp {
   chunks::Policy policy = chunks::Policy::kBlock;
   std::uint32_t window = 1;
   std::uint64_t count = 0;
-  std::uint32_t patience = 0;  // until the deadline; 0: for ever
-  chunks::Range range = {};    // that is subscribed to, or that its writer says is new
+  std::uint32_t patience = 0;                                    // until the deadline; 0: for ever
+  chunks::Coherence coherence = chunks::Coherence::kInvalidate;  // that it is to keep to
+  chunks::Range range = {};  // that is subscribed to, or that its writer says is new
 };
 
 // What the threads of a history do. A scope that did not open is passed over up to its end.
@@ -54,7 +56,9 @@ struct ChunkProgram {
     chunks::Coherence coherence = chunks::Coherence::kInvalidate;
     bool meeting = false;  // a barrier of `parties`, or a signal
     std::uint32_t parties = 0;
-    bool pushed() const { return coherence != chunks::Coherence::kInvalidate; }
+    bool changes = false;  // its coherence, on the way
+    // At any time.
+    bool pushed() const { return changes || coherence != chunks::Coherence::kInvalidate; }
   };
   std::uint32_t nodes = 4;
   std::uint32_t servers = 1;  // the first nodes

@@ -91,6 +91,9 @@ void ChunkHistory::start(std::uint32_t t, const ChunkOp& op) {
     case ChunkOpKind::kTakeAll:
       step(thread.node, chunks::Take{thread.id[op.chunk], op.wait, deadline, waiter});
       return;
+    case ChunkOpKind::kHint:
+      step(thread.node, chunks::Hint{thread.id[op.chunk], op.coherence, deadline, waiter});
+      return;
     default:
       step(thread.node, chunks::Open{thread.id[op.chunk], op.mode, op.wait, deadline, waiter});
       return;
@@ -177,8 +180,11 @@ void ChunkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
     thread.version[op.chunk] = resume.version;
     thread.mode[op.chunk] = op.mode;
     thread.place[op.chunk] = resume.place;
-    if (pushed_death(op.chunk) && op.mode != Mode::kRead &&
-        resume.version < checker_.last_version(op.chunk))
+    const chunks::ChunkHome::Entry* entry = at_home(op.chunk);
+    if (entry) checker_.keeps_to(op.chunk, entry->coherence);
+    bool newest =
+        op.mode != Mode::kRead || (entry && entry->coherence == chunks::Coherence::kInvalidate);
+    if (pushed_death(op.chunk) && newest && resume.version < checker_.last_version(op.chunk))
       checker_.truncate(op.chunk, resume.version);
     thread.stamp[op.chunk] = static_cast<std::uint64_t>(t + 1) << 32 | ++thread.stamps;
     checker_.opened(t, op.chunk, op.mode, resume.version, words(n, op.chunk, resume.place));
@@ -200,14 +206,35 @@ bool ChunkHistory::allowed(const ChunkOp& op, Status status) const {
       return status == (op.patience ? Status::kTimedOut : Status::kUnknown);
     case ChunkOpKind::kSubscribe:
       return status == Status::kOk || status == Status::kNoMemory ||
+             (gone && status == Status::kUnknown) ||
+             (program_->all[op.chunk].changes && status == Status::kMismatch);
+    case ChunkOpKind::kHint:
+      return status == Status::kOk || (op.patience > 0 && status == Status::kTimedOut) ||
              (gone && status == Status::kUnknown);
     default:
+      if (status == Status::kWritten) return may_be_written(op);
+      if (status == Status::kNotSubscribed && op.kind != ChunkOpKind::kOpen)
+        return gone || program_->all[op.chunk].changes;
       return status == Status::kOk || (status == Status::kBusy && op.wait == chunks::Wait::kTry) ||
              (status == Status::kTimedOut && op.patience > 0) ||
              (status == Status::kNoMemory && op.kind == ChunkOpKind::kOpen) ||
              (gone && status == (op.kind == ChunkOpKind::kOpen ? Status::kUnknown
                                                                : Status::kNotSubscribed));
   }
+}
+
+// Where it is to be written, and somebody has done so already.
+bool ChunkHistory::may_be_written(const ChunkOp& op) const {
+  const ChunkProgram::Chunk& chunk = program_->all[op.chunk];
+  return op.kind == ChunkOpKind::kOpen && op.mode != Mode::kRead &&
+         checker_.last_version(op.chunk) > 0 &&
+         (chunk.changes || chunk.coherence == chunks::Coherence::kOnce);
+}
+
+const chunks::ChunkHome::Entry* ChunkHistory::at_home(std::uint32_t chunk) const {
+  NodeId home = chunks::home_of(ids_[chunk], views_.back());
+  return home.value < nodes_.size() ? nodes_[home.value].machine->home().entry(ids_[chunk])
+                                    : nullptr;
 }
 
 void ChunkHistory::took(std::uint32_t t, const ChunkOp& op, const chunks::Resume& resume) {
