@@ -67,6 +67,10 @@ TEST(ChunksTest, WhatIsWrittenOnceRefusesASecondWriter) {
   for (int nodes : {1, 2, 4}) expect_good(nodes, "once");
   expect_good(3, "once", "--servers 3", kByMessages);
 }
+TEST(ChunksTest, WhoWantsToLeaveHindersNobody) {
+  for (const char* options : {"", "--servers 3", "--servers 2,"}) expect_good(3, "leaver", options);
+  expect_good(4, "leaver", "--servers 2", kByMessages);
+}
 TEST(ChunksTest, WhoComesLateReadsTheMemory) { expect_good(3, "late"); }
 TEST(ChunksTest, HandlersAndDescriptorsTellOfVersions) {
   for (int nodes : {1, 3}) expect_good(nodes, "handlers");

@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <mutex>
 #include <thread>
 #include <vector>
 
+#include "modes.h"
 #include "program.h"
 
 namespace {
@@ -177,279 +177,31 @@ void handlers() {
   EXPECT(terrane_chunk_descriptor(heard_of) == TERRANE_EENDED);
 }
 
-// Parts of a chunk: each node writes its own, and hears of its neighbour's alone.
-void parts() {
-  constexpr std::uint64_t kVersions = 20;
-  const auto part = static_cast<std::size_t>(8000);
-  auto all = static_cast<std::size_t>(nodes());
-  auto me = static_cast<std::size_t>(self()), other = (me + 1) % all;
-  terrane_chunk chunk = create("parts", part * all, TERRANE_CHUNK_STREAM);
-  EXPECT_OK(terrane_chunk_subscribe_range(chunk, other * part, part, TERRANE_CHUNK_BLOCK, 2,
-                                          nullptr, nullptr));
-  meet("ready");
-  std::thread writer([&] {
-    std::vector<std::uint64_t> words(part / 8);
-    for (std::uint64_t v = 1; v <= kVersions; ++v) {
-      if (v % 2 == 0) {
-        for (std::uint64_t& word : words) word = v;
-        EXPECT_OK(terrane_chunk_publish(chunk, me * part, part, words.data(), TERRANE_FOREVER));
-        continue;
-      }
-      terrane_scope scope;
-      EXPECT_OK(terrane_chunk_open_range(chunk, TERRANE_CHUNK_WRITE, me * part, part,
-                                         TERRANE_FOREVER, &scope));
-      EXPECT(scope.bytes == part && scope.offset == me * part);
-      fill(scope, v);
-      release(scope);
-    }
-  });
-  for (std::uint64_t v = 1; v <= kVersions; ++v) {
-    terrane_scope scope;
-    EXPECT_OK(terrane_chunk_take(chunk, 20 * kSecond, &scope));
-    EXPECT(scope.bytes == part && scope.offset == other * part && scope.missed == 0);
-    EXPECT(scope.changed_offset == other * part && scope.changed_bytes == part);
-    EXPECT(whole(scope) == v);
+// The last node wants to leave at once, with what it wrote and a subscription that it does not
+// serve; the others go on with all of it.
+void leaver() {
+  terrane_chunk left = create("left behind", 5000);
+  terrane_chunk pushed = create("pushed on", 5000, TERRANE_CHUNK_STREAM);
+  if (self() == nodes() - 1) {
+    EXPECT_OK(terrane_chunk_subscribe(pushed, TERRANE_CHUNK_BLOCK, 1, nullptr, nullptr));
+    terrane_scope scope = open(left, TERRANE_CHUNK_WRITE);
+    fill(scope, 5);
     release(scope);
+    create("the leaver", 8);
+    return;
   }
-  writer.join();
-  meet("done");
-  for (std::size_t n = 0; n < all; ++n) {
-    terrane_scope scope;
-    EXPECT_OK(terrane_chunk_open_range(chunk, TERRANE_CHUNK_READ, n * part, part, TERRANE_FOREVER,
-                                       &scope));
-    EXPECT(nodes() == 1 || scope.version >= kVersions);
-    release(scope);
-  }
-}
-
-// Parts of a chunk that is not pushed: each node changes its own, and none is lost.
-void shared_parts() {
-  auto all = static_cast<std::size_t>(nodes());
-  auto me = static_cast<std::size_t>(self());
-  terrane_chunk chunk = create("shared parts", 64 * all);
-  for (std::uint64_t v = 1; v <= 50; ++v) {
-    terrane_scope scope;
-    EXPECT_OK(
-        terrane_chunk_open_range(chunk, TERRANE_CHUNK_WRITE, 64 * me, 64, TERRANE_FOREVER, &scope));
-    fill(scope, v);
-    release(scope);
-  }
-  meet("written");
-  terrane_scope scope = open(chunk, TERRANE_CHUNK_READ);
-  EXPECT(scope.offset == 0 && scope.bytes == 64 * all && whole(scope) == 50);
-  release(scope);
-}
-
-// A chain that all make at once, each writes a share of, and all append to.
-void chains() {
-  auto all = static_cast<std::size_t>(nodes()), me = static_cast<std::size_t>(self());
-  terrane_chain chain, found;
-  int created = 0;
-  EXPECT_OK(
-      terrane_chain_create("chain", 8000 * 10, 8000, TERRANE_CHUNK_INVALIDATE, &chain, &created));
-  EXPECT_OK(terrane_chain_find("chain", TERRANE_TRY, &found));
-  EXPECT(found.id == chain.id);
-  if (created) create("chain's maker", 8);
-  terrane_chunk piece;
-  for (std::size_t i = me; i < 10; i += all) {
-    EXPECT_OK(terrane_chain_piece(chain, i, &piece));
-    EXPECT(terrane_chunk_bytes(piece) == 8000);
-    terrane_scope scope = open(piece, TERRANE_CHUNK_WRITE);
-    fill(scope, i + 1);
-    release(scope);
-  }
-  std::size_t first = 0;
-  EXPECT_OK(terrane_chain_append(chain, 16'000, &first));
-  EXPECT(first >= 10 && first % 2 == 0);
-  for (std::size_t i = first; i < first + 2; ++i) {
-    EXPECT_OK(terrane_chain_piece(chain, i, &piece));
-    terrane_scope scope = open(piece, TERRANE_CHUNK_WRITE);
-    fill(scope, i + 1);
-    release(scope);
-  }
-  meet("chained");
-  EXPECT_OK(terrane_chunk_find("chain's maker", TERRANE_TRY, &piece));
-  terrane_chain_shape shape;
-  EXPECT_OK(terrane_chain_look(chain, &shape));
-  EXPECT(shape.bytes == 80'000 + 16'000 * all && shape.pieces == 10 + 2 * all);
-  EXPECT(shape.piece_bytes == 8000 && shape.coherence == TERRANE_CHUNK_INVALIDATE);
-  for (std::size_t i = 0; i < shape.pieces; ++i) {
-    EXPECT_OK(terrane_chain_piece(chain, i, &piece));
-    terrane_scope scope = open(piece, TERRANE_CHUNK_READ);
-    EXPECT(whole(scope) == i + 1);
-    release(scope);
-  }
-  EXPECT(terrane_chain_piece(chain, shape.pieces, &piece) == TERRANE_EINVAL);
-  EXPECT(error_says("there is no piece"));
-}
-
-// Who looks for a chain waits until it has all its pieces.
-void awaited_chain() {
-  terrane_chain chain;
-  if (self() == 0) {
-    meet("asked");
-    EXPECT_OK(terrane_chain_create("awaited", 1001, 100, TERRANE_CHUNK_STREAM, &chain, nullptr));
-  } else {
-    EXPECT(terrane_chain_find("awaited", TERRANE_TRY, &chain) == TERRANE_EUNKNOWN);
-    meet("asked");
-    EXPECT_OK(terrane_chain_find("awaited", TERRANE_FOREVER, &chain));
-  }
-  terrane_chunk last;
-  EXPECT_OK(terrane_chain_piece(chain, 10, &last));
-  EXPECT(terrane_chunk_bytes(last) == 1);
-  EXPECT(terrane_chain_append(chain, 100, nullptr) == TERRANE_EINVAL);
-  EXPECT(error_says("its last piece has 1 of 100 bytes"));
-}
-
-void misused_chains() {
-  terrane_chain chain;
-  terrane_chunk chunk;
-  auto made = [&](const char* name, std::uint64_t bytes, std::size_t piece) {
-    return terrane_chain_create(name, bytes, piece, TERRANE_CHUNK_INVALIDATE, &chain, nullptr);
-  };
-  EXPECT(made("none", 0, 8) == TERRANE_EINVAL && error_says("0 bytes"));
-  EXPECT(made("none", 8, 0) == TERRANE_EINVAL && error_says("pieces of 0 bytes"));
-  EXPECT(made("many", 1u << 30, 1) == TERRANE_EINVAL && error_says("make them larger"));
-  EXPECT(made("huge", ~0ull, 1u << 30) == TERRANE_EINVAL);
-  EXPECT(made("", 8, 8) == TERRANE_EINVAL && made(nullptr, 8, 8) == TERRANE_EINVAL);
-  EXPECT(made(std::string(201, 'n').c_str(), 8, 8) == TERRANE_EINVAL);
-  std::string crowded = "crowded " + std::to_string(self());
-  EXPECT(made(crowded.c_str(), 1ull << 33, 1u << 28) == TERRANE_ENOMEM);
-  EXPECT(error_says("of 32 pieces could be made") && error_says("--memory"));
-  EXPECT(terrane_chain_find(crowded.c_str(), TERRANE_TRY, &chain) == TERRANE_EUNKNOWN);
-  EXPECT(terrane_chain_find("no chain", kSecond / 100, &chain) == TERRANE_ETIMEDOUT);
-  EXPECT_OK(made("shaped", 100, 10));
-  EXPECT(made("shaped", 100, 20) == TERRANE_EMISMATCH && error_says("pieces of 10"));
-  EXPECT(terrane_chain_append(chain, 0, nullptr) == TERRANE_EINVAL);
-  chain.id = create("no chain either", 8).id;
-  EXPECT(terrane_chain_piece(chain, 0, &chunk) == TERRANE_EINVAL && error_says("is no chain"));
-}
-
-// A chunk that keeps to one coherence after the other while all nodes use it.
-void hints() {
-  terrane_chunk chunk = create("hinted", 5000, TERRANE_CHUNK_INVALIDATE);
-  std::uint64_t written = 0;
-  int round = 0;
-  for (auto coherence : {TERRANE_CHUNK_UPDATE, TERRANE_CHUNK_INVALIDATE, TERRANE_CHUNK_STREAM,
-                         TERRANE_CHUNK_UPDATE, TERRANE_CHUNK_INVALIDATE}) {
-    for (int i = 0; i < 20; ++i) {
+  terrane_chunk found;
+  EXPECT_OK(terrane_chunk_find("the leaver", TERRANE_FOREVER, &found));
+  auto rest = static_cast<std::uint32_t>(nodes() - 1);
+  for (int round = 0; round < 50; ++round)
+    for (terrane_chunk chunk : {left, pushed}) {
       terrane_scope scope = open(chunk, TERRANE_CHUNK_READ_WRITE);
       fill(scope, whole(scope) + 1);
-      EXPECT(whole(scope) == scope.version + 1);
       release(scope);
-      if (i == 10 && self() == round % nodes())
-        EXPECT_OK(terrane_chunk_hint(chunk, coherence, TERRANE_FOREVER));
     }
-    written += static_cast<std::uint64_t>(20 * nodes());
-    meet("hint " + std::to_string(round++));
-    if (coherence == TERRANE_CHUNK_INVALIDATE) {
-      terrane_scope scope = open(chunk, TERRANE_CHUNK_READ);
-      EXPECT(whole(scope) == written && scope.version == written);
-      release(scope);
-      EXPECT(terrane_chunk_subscribe(chunk, TERRANE_CHUNK_BLOCK, 2, nullptr, nullptr) ==
-             TERRANE_EINVAL);
-    } else {
-      EXPECT_OK(terrane_chunk_subscribe(chunk, TERRANE_CHUNK_LATEST, 1, nullptr, nullptr));
-      for (std::uint64_t last = 0; last < written;) {
-        terrane_scope scope;
-        EXPECT_OK(terrane_chunk_take(chunk, 20 * kSecond, &scope));
-        last = whole(scope);
-        release(scope);
-      }
-      meet("taken " + std::to_string(round));
-      EXPECT_OK(terrane_chunk_unsubscribe(chunk));
-    }
-    meet("used " + std::to_string(round));
-  }
-}
-
-// A subscription ends where the chunk is pushed no more; who polls hears of that, too.
-void hinted_subscription() {
-  terrane_chunk chunk = create("ended", 64, TERRANE_CHUNK_STREAM);
-  EXPECT_OK(terrane_chunk_subscribe(chunk, TERRANE_CHUNK_BLOCK, 2, nullptr, nullptr));
-  int fd = terrane_chunk_descriptor(chunk);
-  terrane_scope scope;
-  EXPECT(terrane_chunk_take(chunk, TERRANE_TRY, &scope) == TERRANE_EBUSY);
-  meet("subscribed");
-  if (self() == 0) EXPECT_OK(terrane_chunk_hint(chunk, TERRANE_CHUNK_INVALIDATE, TERRANE_FOREVER));
-  pollfd wait{fd, POLLIN, 0};
-  EXPECT(::poll(&wait, 1, 20'000) == 1);
-  EXPECT(terrane_chunk_take(chunk, TERRANE_FOREVER, &scope) == TERRANE_EENDED);
-  meet("ended");
-  EXPECT_OK(terrane_chunk_hint(chunk, TERRANE_CHUNK_UPDATE, TERRANE_FOREVER));
-  EXPECT_OK(terrane_chunk_subscribe(chunk, TERRANE_CHUNK_BLOCK, 2, nullptr, nullptr));
-  meet("again");
-  if (self() == 0) {
-    scope = open(chunk, TERRANE_CHUNK_WRITE);
-    fill(scope, 7);
-    release(scope);
-  }
-  EXPECT_OK(terrane_chunk_take(chunk, 20 * kSecond, &scope));
-  EXPECT(whole(scope) == 7);
-  release(scope);
-  terrane_chunk held = create("held " + std::to_string(self()), 64);
-  scope = open(held, TERRANE_CHUNK_WRITE);
-  EXPECT(terrane_chunk_hint(held, TERRANE_CHUNK_STREAM, kSecond / 100) == TERRANE_ETIMEDOUT);
-  EXPECT(error_says("has held a write scope") && error_says("once it can"));
-  release(scope);
-  EXPECT_OK(terrane_chunk_hint(held, TERRANE_CHUNK_STREAM, TERRANE_FOREVER));
-  EXPECT(terrane_chunk_hint(held, static_cast<terrane_chunk_coherence>(4), 0) == TERRANE_EINVAL);
-  EXPECT(terrane_chunk_hint({77}, TERRANE_CHUNK_UPDATE, 0) == TERRANE_EINVAL);
-}
-
-// All want to write what is written once; one does, and the others are told who.
-void once() {
-  constexpr int kThreads = 3;
-  for (int round = 0; round < 10; ++round) {
-    terrane_chunk chunk = create("once " + std::to_string(round), 4000, TERRANE_CHUNK_ONCE);
-    terrane_chunk wrote = create("wrote " + std::to_string(round), 8);
-    EXPECT_OK(terrane_chunk_subscribe(chunk, TERRANE_CHUNK_BLOCK, 1, nullptr, nullptr));
-    meet("once " + std::to_string(round));
-    std::vector<std::thread> threads;
-    std::atomic<int> refused{0};
-    std::string who;
-    std::mutex mutex;
-    for (int t = 0; t < kThreads; ++t)
-      threads.emplace_back([&] {
-        terrane_scope scope;
-        int status = terrane_chunk_open(chunk, TERRANE_CHUNK_WRITE, TERRANE_FOREVER, &scope);
-        if (status == TERRANE_EWRITTEN) {
-          std::lock_guard hold(mutex);
-          who = terrane_chunks_error();
-          ++refused;
-          return;
-        }
-        EXPECT_OK(status);
-        fill(scope, static_cast<std::uint64_t>(self() + 1));
-        release(scope);
-        scope = open(wrote, TERRANE_CHUNK_READ_WRITE);
-        ++*static_cast<std::uint64_t*>(scope.data);
-        release(scope);
-      });
-    for (std::thread& thread : threads) thread.join();
-    terrane_scope scope;
-    EXPECT_OK(terrane_chunk_take(chunk, 20 * kSecond, &scope));
-    EXPECT(scope.version == 1);
-    std::uint64_t writer = whole(scope) - 1;
-    release(scope);
-    EXPECT(refused >= kThreads - 1 &&
-           (refused == kThreads || writer == static_cast<std::uint64_t>(self())));
-    std::string sentence = "it is written once, and node " + std::to_string(writer) + " on ";
-    EXPECT(who.find(sentence) != std::string::npos);
-    meet("written " + std::to_string(round));
-    scope = open(wrote, TERRANE_CHUNK_READ);
-    EXPECT(whole(scope) == 1);
-    release(scope);
-  }
-  terrane_chunk frozen = create("frozen " + std::to_string(self()), 8);
-  terrane_scope scope = open(frozen, TERRANE_CHUNK_WRITE);
-  fill(scope, 5);
-  release(scope);
-  EXPECT_OK(terrane_chunk_hint(frozen, TERRANE_CHUNK_ONCE, TERRANE_FOREVER));
-  EXPECT(terrane_chunk_open(frozen, TERRANE_CHUNK_WRITE, TERRANE_TRY, &scope) == TERRANE_EWRITTEN);
-  EXPECT(error_says("written before it became so"));
-  scope = open(frozen, TERRANE_CHUNK_READ);
-  EXPECT(whole(scope) == 5);
+  EXPECT_OK(terrane_chunk_barrier("the rest", rest, 20 * kSecond));
+  terrane_scope scope = open(left, TERRANE_CHUNK_READ);
+  EXPECT(whole(scope) == 5 + 50 * rest);
   release(scope);
 }
 
@@ -728,13 +480,11 @@ int main(int count, char** arguments) {
   if (mode == "late") late();
   if (mode == "handlers") handlers();
   if (mode == "parts") parts();
-  if (mode == "parts") shared_parts();
   if (mode == "chains") chains();
-  if (mode == "chains") awaited_chain();
   if (mode == "misused-chains") misused_chains();
   if (mode == "hints") hints();
-  if (mode == "hints") hinted_subscription();
   if (mode == "once") once();
+  if (mode == "leaver") leaver();
   if (mode == "stalled") stalled();
   if (mode == "misuse") misuse();
   if (mode == "held") held();

@@ -28,7 +28,7 @@ TEST_F(ChunksHostsTest, ScopesSeeOneMemory) {
 TEST_F(ChunksHostsTest, SubscribersGetWholeVersions) {
   if (!make_hosts({.hosts = 2})) return;
   for (const char* mode : {"subscriptions", "handlers", "parts", "chains", "hints", "once",
-                           "stalled", "held", "meetings"})
+                           "leaver", "stalled", "held", "meetings"})
     expect_good(4, "-H h0:2,h1:2", mode);
 }
 
