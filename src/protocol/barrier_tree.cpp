@@ -23,12 +23,27 @@ BarrierTree::BarrierTree(NodeId self, std::uint32_t nodes, std::uint32_t arity, 
 
 void BarrierTree::enter(BarrierId id, std::uint32_t threads_here, WaiterId waiter) {
   Barrier& barrier = barriers_[id.value];
+  barrier.threads = threads_here;
   if (barrier.here.size() + 1 < threads_here) {
     mark(Mark::kBarrierLocalWait);
     barrier.here.push_back(waiter);
     return;
   }
   outbox_.resume_plain(waiter, static_cast<std::uint64_t>(BarrierRole::kLast));
+}
+
+// While threads of this node are missing, the first that came tells; afterwards the last one.
+std::optional<BarrierTree::Wait> BarrierTree::wait_of(BarrierId id, WaiterId waiter) const {
+  auto at = barriers_.find(id.value);
+  if (at == barriers_.end()) return std::nullopt;
+  const Barrier& barrier = at->second;
+  auto here = static_cast<std::uint32_t>(barrier.here.size());
+  bool first = here > 0 && barrier.here.front() == waiter;
+  if (!(barrier.arrived ? barrier.leader == waiter : first)) return std::nullopt;
+  Wait wait{here + (barrier.arrived ? 1 : 0), barrier.threads, {}};
+  for (std::uint32_t child = 0; child < children_; ++child)
+    if (!(barrier.children >> child & 1)) wait.missing.emplace_back(first_child_ + child);
+  return wait;
 }
 
 void BarrierTree::arrive(BarrierId id, WaiterId waiter) {

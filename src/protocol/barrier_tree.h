@@ -1,6 +1,7 @@
 #pragma once
 
 #include <bit>
+#include <optional>
 #include <unordered_map>
 
 #include "protocol/effects.h"
@@ -29,10 +30,20 @@ class BarrierTree {
   // forget them.
   void learned(Bytes notices);
 
+  // What a thread that waits in a barrier waits for, where it is this thread's to tell; for
+  // messages to people.
+  struct Wait {
+    std::uint32_t threads_here;   // that have come
+    std::uint32_t threads;        // of this node
+    std::vector<NodeId> missing;  // children in the tree
+  };
+  std::optional<Wait> wait_of(BarrierId barrier, WaiterId waiter) const;
+
   void check_invariants() const;
 
  private:
   struct Barrier {
+    std::uint32_t threads = 0;   // of this node
     std::vector<WaiterId> here;  // threads that wait, all but the last
     bool arrived = false;        // the last one arrived for this node
     bool went_up = false;        // the subtree's arrival was sent: a departure may come

@@ -34,6 +34,7 @@ class Core {
   const Region* region_of(std::uint64_t block) const { return regions_.known(block); }
   const IntervalLog& log() const { return log_; }
   const LockManager& locks() const { return locks_; }
+  const BarrierTree& barriers() const { return barriers_; }
   void check_invariants() const;
 
  private:

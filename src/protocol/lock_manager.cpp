@@ -8,6 +8,8 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace {
 
+constexpr std::uint64_t kLastLock = 0xffffffffu;  // of the program's; counts follow
+
 bool read_timestamp(Bytes bytes, std::uint32_t nodes, VectorTimestamp& out) {
   if (bytes.size() != nodes * sizeof(std::uint32_t)) return false;
   out.resize(nodes);
@@ -28,6 +30,17 @@ LockManager::Lock& LockManager::find(LockId id) {
   return at->second;
 }
 
+void LockManager::take(Lock& lock, WaiterId waiter) {
+  lock.held = true;
+  lock.holder = waiter;
+  ++lock.turn;
+}
+
+void LockManager::take_next(Lock& lock) {
+  take(lock, lock.waiters.front());
+  lock.waiters.erase(lock.waiters.begin());
+}
+
 void LockManager::acquire(LockId id, WaiterId waiter) {
   Lock& lock = find(id);
   if (lock.held && lock.holder == waiter) {
@@ -36,8 +49,7 @@ void LockManager::acquire(LockId id, WaiterId waiter) {
   }
   if (lock.token && !lock.held) {
     mark(Mark::kLockFreeHere);
-    lock.held = true;
-    lock.holder = waiter;
+    take(lock, waiter);
     outbox_.resume_plain(waiter, static_cast<std::uint64_t>(Acquired::kHere));
     return;
   }
@@ -146,9 +158,7 @@ void LockManager::release(LockId id, [[maybe_unused]] WaiterId waiter) {
       request(id, lock);
     }
   } else if (!lock.waiters.empty()) {
-    lock.held = true;
-    lock.holder = lock.waiters.front();
-    lock.waiters.erase(lock.waiters.begin());
+    take_next(lock);
     outbox_.resume_plain(lock.holder, static_cast<std::uint64_t>(Acquired::kHere));
   }
 }
@@ -187,9 +197,7 @@ bool LockManager::received_grant(Bytes message, std::uint64_t blocks) {
     return false;
   lock.token = true;
   lock.requested = false;
-  lock.held = true;
-  lock.holder = lock.waiters.front();
-  lock.waiters.erase(lock.waiters.begin());
+  take_next(lock);
   put_bytes(outbox_.begin(), message);
   outbox_.resume(lock.holder, static_cast<std::uint64_t>(Acquired::kRemote));
   return true;
@@ -215,6 +223,20 @@ Count& LockManager::count(LockId id, WaiterId waiter) {
 bool LockManager::holds(LockId id, WaiterId waiter) const {
   auto at = locks_.find(id.value);
   return at != locks_.end() && at->second.held && at->second.holder == waiter;
+}
+
+void LockManager::list_wanted(std::vector<Wanted>& out) const {
+  for (const auto& [id, lock] : locks_) {
+    bool wanted = lock.successor != kNoNode || !lock.waiters.empty();
+    if (lock.held && wanted && id <= kLastLock)
+      out.push_back({LockId{id}, lock.turn, lock.holder, lock.successor});
+  }
+}
+
+std::optional<LockId> LockManager::held_by(WaiterId waiter) const {
+  for (const auto& [id, lock] : locks_)
+    if (lock.held && lock.holder == waiter && id <= kLastLock) return LockId{id};
+  return std::nullopt;
 }
 
 bool LockManager::has_token(LockId id) const {

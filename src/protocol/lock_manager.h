@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 
 #include "protocol/effects.h"
@@ -39,6 +40,17 @@ class LockManager {
   bool received_request(NodeId from, Bytes message, bool forwarded);
   bool received_grant(Bytes message, std::uint64_t blocks);
 
+  // A program's lock that is held here, and wanted by a node, or (kNoNode) by another thread here.
+  struct Wanted {
+    LockId lock;
+    std::uint64_t turn;  // how often it has been taken here
+    WaiterId holder;
+    NodeId by;
+  };
+  // Appends them.
+  void list_wanted(std::vector<Wanted>& out) const;
+  // A program's lock that this waiter holds, if any.
+  std::optional<LockId> held_by(WaiterId waiter) const;
   // For checks across nodes: the token is here; this node manages a lock that was used.
   bool has_token(LockId lock) const;
   bool manages(LockId lock) const;
@@ -50,6 +62,7 @@ class LockManager {
     bool held = false;
     bool requested = false;  // the token is on its way to us
     WaiterId holder;
+    std::uint64_t turn = 0;  // how often it was taken here
     NodeId successor = kNoNode;
     NodeId tail = kNoNode;  // at the manager: the last node that asked
     VectorTimestamp successor_timestamp;
@@ -58,6 +71,8 @@ class LockManager {
   };
 
   Lock& find(LockId lock);
+  static void take(Lock& lock, WaiterId waiter);
+  static void take_next(Lock& lock);
   NodeId manager(LockId lock) const {
     return NodeId{static_cast<std::uint32_t>(lock.value % nodes_)};
   }

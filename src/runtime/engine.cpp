@@ -166,6 +166,7 @@ template <typename Done>
 void Engine::wait_until(ThreadContext& context, Done done) {
   std::uint64_t from = platform::now_ns();
   platform::Backoff backoff;
+  Patience patience;
   transport_.attend();
   while (!done()) {
     if (transport_.pending() && transport_.poll(*this) > 0) continue;
@@ -174,6 +175,10 @@ void Engine::wait_until(ThreadContext& context, Done done) {
     context.sleeping.store(1, std::memory_order_seq_cst);
     if (!done()) transport_.sleep(kSleepNs);
     context.sleeping.store(0, std::memory_order_relaxed);
+    if (double seconds = patience.due(); seconds > 0) {
+      std::lock_guard hold(mutex_);
+      WaitReports::tell(core_, context, seconds);
+    }
     transport_.attend();
   }
   if (transport_.unattend()) poll_all();
@@ -194,6 +199,7 @@ void Engine::handle() {
     poll_all();
     run_drops(context);
     look_after_deaths();
+    look_after_locks();
     context.counters.handler_ns.add(platform::now_ns() - from);
   }
 }
@@ -232,6 +238,19 @@ void Engine::lost(NodeId peer, std::string_view why) {
   lost_ = peer;
   loss_ = fmt::format("node {} on {} is lost: {}", peer.value, bootstrap_.host_name(peer), why);
   lost_at_ns_ = platform::now_ns();
+}
+
+std::optional<LockId> Engine::held_by(const ThreadContext& context) {
+  std::lock_guard hold(mutex_);
+  return core_.locks().held_by(context.strand.waiter());
+}
+
+void Engine::look_after_locks() {
+  std::uint64_t now = platform::now_ns();
+  if (now < locks_due_ns_) return;
+  locks_due_ns_ = now + kSleepNs;
+  std::lock_guard hold(mutex_);
+  reports_.look(core_, threads_);
 }
 
 void Engine::look_after_deaths() {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -15,6 +16,7 @@
 #include "runtime/page_space.h"
 #include "runtime/remote_pages.h"
 #include "runtime/thread_context.h"
+#include "runtime/wait_reports.h"
 #include "transport/transport.h"
 
 namespace terrane::runtime {
@@ -48,6 +50,8 @@ class Engine final : private transport::Receiver {
   // Gives the core an event and waits until the calling thread is resumed; the value, and
   // Strand::inbox.
   std::uint64_t call(ThreadContext& context, const protocol::Event& event);
+  // A lock of the program that this thread holds, if any.
+  std::optional<LockId> held_by(const ThreadContext& context);
   // Ends the handler thread. No operation may be under way.
   void stop();
 
@@ -66,6 +70,7 @@ class Engine final : private transport::Receiver {
   void handle();
   void run_drops(ThreadContext& context);
   void look_after_deaths();
+  void look_after_locks();
   [[noreturn]] void malformed(NodeId from);
 
   void received(NodeId from, transport::Bytes message) override;
@@ -81,6 +86,8 @@ class Engine final : private transport::Receiver {
   std::mutex mutex_;  // of core_, effects_ and drops_
   protocol::Effects effects_;
   std::vector<protocol::Drop> drops_;
+  WaitReports reports_;             // under the mutex
+  std::uint64_t locks_due_ns_ = 0;  // when they are looked after again; the handler thread's
   DeathHandler on_death_;
   // The first peer that was lost: when, and the sentence. Under the mutex.
   std::uint64_t lost_at_ns_ = 0;

@@ -8,6 +8,12 @@ namespace {
 
 constexpr std::uint64_t kRunBytes = 64 << 10;  // what one miss brings at most
 
+using For = Waiting::For;
+
+Waiting waits_for(For what, LockId id, std::int64_t until = 0) {
+  return {what, static_cast<std::uint32_t>(id.value), until};
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<Node>> Node::join() {
@@ -25,6 +31,7 @@ base::Result<> Node::start() {
   base::set_log_identity(fmt::format("node {} ({})", self().value, bootstrap_->host()));
   auto options = read_options(nodes());
   if (!options) return options.error();
+  Patience::set_ms(options.value().patience_ms);
   threads_.current();
   auto space = PageSpace::create(options.value(), self(), nodes());
   if (!space) return space.error();
@@ -83,7 +90,9 @@ Node::~Node() = default;
 
 void Node::leave() {
   ThreadContext& context = threads_.current();
+  context.waiting = {For::kLeaving};
   engine_->run(context, hlrc_->last_barrier(context.strand, BarrierId{0xffffffffu}));
+  left_.store(true);
   engine_->stop();
   bootstrap_->leaving();
 }
@@ -99,16 +108,31 @@ void Node::account(ThreadContext& context, Counter Counters::*waiting, std::uint
 
 // An operation of the calling thread that may wait for others; start(strand) makes it.
 template <typename Start>
-auto Node::synchronise(Start start) {
+auto Node::synchronise(Waiting waiting, Start start) {
   ThreadContext& context = threads_.current();
+  context.waiting = waiting;
   std::uint64_t from = platform::now_ns();
   auto result = engine_->run(context, start(context.strand));
   account(context, &Counters::lock_ns, from);
+  context.waiting = {};
   return result;
 }
 
+// Nobody could ever give the lock back, and the thread that has this context next would be taken
+// for its holder.
+void Node::thread_ended(ThreadContext& context) {
+  if (engine_ == nullptr || left_.load()) return;
+  if (auto lock = engine_->held_by(context))
+    bootstrap_->fail(
+        fmt::format("thread {} ended while it held lock {}: it must give the lock back "
+                    "by terrane_unlock before it ends",
+                    context.thread.load(), lock->value),
+        1);
+}
+
 Outcome Node::lock(LockId lock) {
-  bool taken = synchronise([&](protocol::Strand& s) { return hlrc_->lock(s, lock); });
+  bool taken = synchronise(waits_for(For::kLock, lock),
+                           [&](protocol::Strand& s) { return hlrc_->lock(s, lock); });
   threads_.current().counters.lock_acquires.add(1);
   if (!taken) {
     return {
@@ -119,7 +143,7 @@ Outcome Node::lock(LockId lock) {
 }
 
 Outcome Node::unlock(LockId lock) {
-  auto result = synchronise([&](protocol::Strand& s) { return hlrc_->unlock(s, lock); });
+  auto result = synchronise({}, [&](protocol::Strand& s) { return hlrc_->unlock(s, lock); });
   if (result == protocol::LockResult::kNotHeld)
     return {Status::kNotHeld, fmt::format("lock {} is not held by this thread", lock.value)};
   return {};
@@ -127,27 +151,31 @@ Outcome Node::unlock(LockId lock) {
 
 Outcome Node::change_count(LockId count, protocol::CountOp op, std::int64_t operand,
                            std::int64_t* before) {
-  std::uint64_t was =
-      synchronise([&](protocol::Strand& s) { return hlrc_->change_count(s, count, op, operand); });
+  std::uint64_t was = synchronise(
+      {}, [&](protocol::Strand& s) { return hlrc_->change_count(s, count, op, operand); });
   if (before != nullptr) *before = static_cast<std::int64_t>(was);
   return {};
 }
 
 Outcome Node::await_count(LockId count, std::int64_t at_least) {
-  synchronise([&](protocol::Strand& s) { return hlrc_->await_count(s, count, at_least); });
+  bool flag = count.value >> 32 == static_cast<std::uint64_t>(CountKind::kFlag);
+  synchronise(waits_for(flag ? For::kFlag : For::kCounter, count, at_least),
+              [&](protocol::Strand& s) { return hlrc_->await_count(s, count, at_least); });
   return {};
 }
 
 Outcome Node::take_unit(LockId semaphore, bool waits) {
-  bool taken =
-      synchronise([&](protocol::Strand& s) { return hlrc_->take_unit(s, semaphore, waits); });
+  bool taken = synchronise(waits_for(For::kSemaphore, semaphore), [&](protocol::Strand& s) {
+    return hlrc_->take_unit(s, semaphore, waits);
+  });
   if (taken) return {};
   return {Status::kBusy, "the semaphore has no unit"};
 }
 
 Outcome Node::wait_condition(LockId condition, LockId lock) {
-  auto result =
-      synchronise([&](protocol::Strand& s) { return hlrc_->wait_condition(s, condition, lock); });
+  auto result = synchronise(waits_for(For::kCondition, condition), [&](protocol::Strand& s) {
+    return hlrc_->wait_condition(s, condition, lock);
+  });
   if (result == protocol::LockResult::kNotHeld)
     return {Status::kNotHeld, fmt::format("lock {}, with which a condition is waited for, is not "
                                           "held by this thread",
@@ -156,7 +184,7 @@ Outcome Node::wait_condition(LockId condition, LockId lock) {
 }
 
 Outcome Node::signal_condition(LockId condition, bool all) {
-  synchronise([&](protocol::Strand& s) { return hlrc_->signal_condition(s, condition, all); });
+  synchronise({}, [&](protocol::Strand& s) { return hlrc_->signal_condition(s, condition, all); });
   return {};
 }
 
@@ -164,10 +192,12 @@ Outcome Node::barrier(BarrierId barrier, std::uint32_t threads_here) {
   if (threads_here == 0)
     return {Status::kInvalid, "a barrier needs at least one thread of each node"};
   ThreadContext& context = threads_.current();
+  context.waiting = {For::kBarrier, barrier.value};
   std::uint64_t from = platform::now_ns();
   engine_->run(context, hlrc_->barrier(context.strand, barrier, threads_here));
   context.counters.barriers.add(1);
   account(context, &Counters::barrier_ns, from);
+  context.waiting = {};
   return {};
 }
 

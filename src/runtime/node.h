@@ -68,12 +68,14 @@ class Node {
   Outcome check_range(const void* address, std::uint64_t bytes, const char* what,
                       protocol::BlockRange& blocks);
   template <typename Start>
-  auto synchronise(Start start);
+  auto synchronise(Waiting waiting, Start start);
+  void thread_ended(ThreadContext& context);
   void account(ThreadContext& context, Counter Counters::*waiting, std::uint64_t from_ns);
 
   // Bottom-up: destroyed top-down.
   std::unique_ptr<bootstrap::Bootstrap> bootstrap_;
-  ThreadRegistry threads_;
+  ThreadRegistry threads_{[this](ThreadContext& context) { thread_ended(context); }};
+  std::atomic<bool> left_{false};
   std::unique_ptr<PageSpace> space_;
   std::unique_ptr<transport::Transport> transport_;
   std::unique_ptr<protocol::Core> core_;

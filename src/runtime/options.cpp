@@ -34,6 +34,17 @@ base::Result<> read_network(Options& options) {
   return {};
 }
 
+base::Result<> read_patience(Options& options) {
+  const char* text = std::getenv("TERRANE_PATIENCE");
+  if (text == nullptr || *text == '\0') return {};
+  double seconds = 0;
+  auto [end, bad] = std::from_chars(text, text + std::strlen(text), seconds);
+  if (bad != std::errc() || *end != '\0' || !(seconds >= 0 && seconds <= 1e9))
+    return base::error("TERRANE_PATIENCE={}: a number of seconds, or 0 for none", text);
+  options.patience_ms = static_cast<std::uint64_t>(seconds * 1000);
+  return {};
+}
+
 }  // namespace
 
 base::Result<std::uint64_t> parse_size(std::string_view text) {
@@ -82,6 +93,7 @@ base::Result<Options> read_options(std::uint32_t nodes) {
     if (!waiting) return base::error("TERRANE_WAIT={}: auto, spin or sleep", text);
     options.waiting = *waiting;
   }
+  if (auto patience = read_patience(options); !patience) return patience.error();
   const char* verbose = std::getenv("TERRANE_VERBOSE");
   options.verbose = verbose != nullptr && std::string_view(verbose) == "1";
   for (auto [name, out] : {std::pair{"TERRANE_ONE_SIDED", &options.one_sided},

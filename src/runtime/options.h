@@ -22,6 +22,7 @@ struct Options {
   platform::Waiting waiting = platform::Waiting::kAdaptive;  // TERRANE_WAIT: auto, spin, sleep
   std::uint64_t extra_latency_us = 0;  // TERRANE_TEST_LATENCY_US: for tests, on every such message
   bool verbose = false;                // TERRANE_VERBOSE=1: node 0 says by what it sends
+  std::uint64_t patience_ms = 30'000;  // TERRANE_PATIENCE, in seconds: see Patience; 0: none
   bool migrate = true;    // TERRANE_MIGRATE=0: homes stay where they were first written
   bool one_sided = true;  // TERRANE_ONE_SIDED=0: messages also where memory can be reached
 };

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <new>
 
@@ -41,7 +42,8 @@ pthread_key_t exit_key() {
 
 }  // namespace
 
-ThreadRegistry::ThreadRegistry() {
+ThreadRegistry::ThreadRegistry(std::function<void(ThreadContext&)> on_end)
+    : on_end_(std::move(on_end)) {
   static std::atomic<std::uint64_t> made{0};
   serial_ = ++made;
   exit_key();
@@ -61,6 +63,7 @@ ThreadContext& ThreadRegistry::current() {
   if (link.registry == serial_) return *link.context;
   platform::ensure_signal_stack();
   link = {&make(), serial_};
+  link.context->thread = ::gettid();
   pthread_setspecific(exit_key(), link.context);
   return *link.context;
 }
@@ -83,6 +86,7 @@ ThreadContext& ThreadRegistry::make() {
 }
 
 void ThreadRegistry::give_back(ThreadContext& context) {
+  if (on_end_) on_end_(context);
   std::lock_guard hold(mutex_);
   idle_.push_back(&context);
 }

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -23,6 +24,23 @@ struct Exchange {
   std::atomic<std::uint32_t> done{1};
 };
 
+// What a thread waits for, for who waits long.
+struct Waiting {
+  enum class For : std::uint8_t {
+    kNothing,
+    kBarrier,
+    kLock,
+    kCounter,
+    kFlag,
+    kSemaphore,
+    kCondition,
+    kLeaving
+  };
+  For what = For::kNothing;
+  std::uint32_t number = 0;
+  std::int64_t until = 0;  // of a counter
+};
+
 // What one thread of a node needs: the strand of its operations, where it waits, its counters, its
 // last error.
 struct ThreadContext {
@@ -37,7 +55,9 @@ struct ThreadContext {
   std::atomic<std::int32_t> passed{0};    // differences that homes have passed on; not answered yet
   bool flushed() const { return flushes.load() == 0 && passed.load() == 0; }  // in this order
   Counters counters;
-  std::uint64_t waited_ns = 0;  // of the operation under way
+  Waiting waiting;
+  std::atomic<std::int32_t> thread{0};  // the kernel's number of the thread that has it
+  std::uint64_t waited_ns = 0;          // of the operation under way
 };
 
 // The contexts of a node's threads, by waiter number. A context outlives its thread and serves the
@@ -47,7 +67,8 @@ class ThreadRegistry {
  public:
   static constexpr std::uint32_t kMaxThreads = 4096;
 
-  ThreadRegistry();
+  // `on_end`: called by each thread that has a context when it ends.
+  explicit ThreadRegistry(std::function<void(ThreadContext&)> on_end = {});
   ThreadRegistry(const ThreadRegistry&) = delete;
   ~ThreadRegistry();
 
@@ -74,6 +95,7 @@ class ThreadRegistry {
   ThreadContext& make();
 
   std::uint64_t serial_;
+  std::function<void(ThreadContext&)> on_end_;
   std::mutex mutex_;
   ThreadContext* contexts_[kMaxThreads] = {};
   std::atomic<std::uint32_t> made_{0};

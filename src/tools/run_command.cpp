@@ -73,6 +73,10 @@ void add_job_options(CLI::App& run_app, RunOptions& options) {
                   "Silence of a host or a stop of a node that ends the job; default 1, 0: none")
       ->type_name("SECONDS");
   run_app
+      .add_option("--patience", options.patience,
+                  "A wait that nodes report; default 30, 0: they report none")
+      ->type_name("SECONDS");
+  run_app
       .add_option("--on-death", options.on_death,
                   "What a node's death means to the job: end (default), survive")
       ->check(CLI::IsMember({"end", "survive"}))

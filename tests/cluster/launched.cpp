@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <iterator>
 #include <sstream>
 #include <thread>
@@ -80,6 +81,22 @@ int count(const std::string& text, const std::string& part) {
   int found = 0;
   for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
   return found;
+}
+
+Outcome run_until_said(const std::vector<std::string>& arguments,
+                       const std::vector<std::string>& sentences) {
+  std::string heard = testing::TempDir() + "heard_" + std::to_string(::getpid());
+  std::string line = std::string("exec ") + kTerrane + " run";
+  for (const std::string& argument : arguments) line += " " + argument;
+  Launched::Options options;
+  options.environment = {"HEARD=" + heard};
+  Launched job({"sh", "-c", line + " 2>&1"}, options);
+  for (const std::string& sentence : sentences)
+    EXPECT_TRUE(job.wait_for(sentence)) << sentence << "\n" << job.out();
+  std::ofstream{heard};
+  Outcome outcome = job.finish();
+  ::unlink(heard.c_str());
+  return outcome;
 }
 
 bool is_root() { return ::geteuid() == 0; }

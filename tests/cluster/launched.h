@@ -58,6 +58,12 @@ bool is_root();
 // How often `part` stands in the text.
 int count(const std::string& text, const std::string& part);
 
+// Runs `terrane run ARGUMENTS`, whose output (both kinds as one: Outcome::out) must say each of
+// `sentences`. Then it makes the file whose name the environment has as HEARD, for which the
+// program waits.
+Outcome run_until_said(const std::vector<std::string>& arguments,
+                       const std::vector<std::string>& sentences);
+
 // terrane run [options] -- node_program [actions], each a string of words.
 std::vector<std::string> run_nodes(const std::string& options, const std::string& actions);
 std::vector<std::string> words(const std::string& text);

@@ -305,6 +305,57 @@ void flags() {
   EXPECT(terrane_semaphore_post(9, 0) == TERRANE_EINVAL && error_says("0 units"));
 }
 
+// Until the test has read what the others say of their wait.
+void stay_away() {
+  const char* heard = std::getenv("HEARD");
+  for (int tries = 0; tries < 60'000 && heard && access(heard, F_OK) != 0; ++tries) usleep(1000);
+}
+
+// Node 1 stays away from what the others wait for.
+void absent() {
+  if (terrane_node() == 1) stay_away();
+  terrane_barrier_threads(3, 1);
+}
+void alone() {  // one thread of node 1 is missing
+  std::thread other([] {
+    if (terrane_node() == 1) stay_away();
+    terrane_barrier_threads(4, 2);
+  });
+  terrane_barrier_threads(4, 2);
+  other.join();
+}
+void holder() {
+  if (terrane_node() == 1) terrane_lock(12);
+  terrane_barrier();
+  if (terrane_node() == 1) stay_away();
+  if (terrane_node() != 1) terrane_lock(12);
+  terrane_unlock(12);
+}
+void unsignalled() {
+  if (terrane_node() == 0) EXPECT(terrane_counter_wait(5, 7) == TERRANE_OK);
+  if (terrane_node() == 2) EXPECT(terrane_semaphore_wait(6) == TERRANE_OK);
+  if (terrane_node() == 1) {
+    std::thread waits([] { EXPECT(terrane_flag_wait(7) == TERRANE_OK); });
+    std::thread asks([] {
+      EXPECT(terrane_lock(8) == TERRANE_OK);
+      EXPECT(terrane_condition_wait(9, 8) == TERRANE_OK);
+      EXPECT(terrane_unlock(8) == TERRANE_OK);
+    });
+    stay_away();
+    EXPECT(terrane_counter_fetch(5, TERRANE_COUNTER_ADD, 7, nullptr) == TERRANE_OK);
+    EXPECT(terrane_semaphore_post(6, 1) == TERRANE_OK);
+    EXPECT(terrane_flag_set(7) == TERRANE_OK);
+    EXPECT(terrane_condition_signal(9) == TERRANE_OK);
+    waits.join();
+    asks.join();
+  }
+}
+void forgetful() {
+  if (terrane_node() == 1) std::thread([] { terrane_lock(77); }).join();
+  terrane_barrier();
+  terrane_lock(77);
+}
+
 void touch() {
   int node = terrane_node();
   auto* bytes = allocate_all<char>(8 * kPage, TERRANE_HOMES_EXPLICIT, 0);
@@ -454,10 +505,11 @@ const std::map<std::string, void (*)()> kModes = {
     {"basics", basics},         {"writers", writers}, {"homes", homes},
     {"tracking", tracking},     {"threads", threads}, {"semaphores", semaphores},
     {"conditions", conditions}, {"flags", flags},     {"touch", touch},
-    {"evict", evict},           {"large", large},     {"misuse", misuse},
-    {"mismatch", mismatch},     {"foreign", foreign}, {"freed", freed},
-    {"exhausted", exhausted},   {"crowded", crowded}, {"nothing", [] {}},
-    {"denied", basics},
+    {"evict", evict},           {"large", large},     {"absent", absent},
+    {"alone", alone},           {"holder", holder},   {"unsignalled", unsignalled},
+    {"forgetful", forgetful},   {"misuse", misuse},   {"mismatch", mismatch},
+    {"foreign", foreign},       {"freed", freed},     {"exhausted", exhausted},
+    {"crowded", crowded},       {"nothing", [] {}},   {"denied", basics},
 };
 
 }  // namespace

@@ -77,6 +77,43 @@ TEST(PagesAloneTest, AProgramWithoutTheLauncherIsAJobOfOne) {
   EXPECT_EQ(outcome.out, "good\n");
 }
 
+// In this job somebody stays away until each of `sentences` has been said.
+void expect_told(const std::string& mode, const std::vector<std::string>& sentences) {
+  Outcome outcome =
+      run_until_said({"-n", "3", "--patience", "0.2", PAGES_PROGRAM, mode}, sentences);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_EQ(count(outcome.out, "good"), 3) << outcome.out;
+}
+
+TEST(PagesWaitTest, WhoWaitsLongSaysForWhat) {
+  expect_told("absent", {"in barrier 3: no word from node 1: it has not come"});
+  expect_told("alone", {"in barrier 4: 1 of 2 threads of this node have come",
+                        "in barrier 4: no word from node 1"});
+  expect_told("holder", {"has held lock 12 for", "and node ", "s for lock 12"});
+  expect_told("unsignalled", {"s for counter 5 to be at least 7", "s for a unit of semaphore 6",
+                              "s for flag 7 to be set", "s for a signal of condition 9"});
+}
+
+TEST(PagesBadInputTest, AThreadThatEndsWithALockEndsTheJob) {
+  Outcome outcome = run_pages(3, "forgetful");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(count(outcome.err, "\n"), 1) << outcome.err;
+  EXPECT_EQ(count(outcome.err,
+                  "ended while it held lock 77: it must give the lock back by "
+                  "terrane_unlock"),
+            1)
+      << outcome.err;
+}
+
+TEST(PagesBadInputTest, PatienceIsANumberOfSeconds) {
+  Outcome outcome =
+      Launched({kTerrane, "run", "--patience", "soon", PAGES_PROGRAM, "basics"}).finish();
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(count(outcome.err, "--patience soon: must be a number of seconds"), 1) << outcome.err;
+  outcome = run_pages(1, "basics", {"TERRANE_PATIENCE=soon"});
+  EXPECT_EQ(count(outcome.err, "TERRANE_PATIENCE=soon: a number of seconds"), 1) << outcome.err;
+}
+
 TEST(PagesBadInputTest, CallsBeforeInitAreRefused) {
   Outcome outcome = run_pages(2, "early");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -1,6 +1,10 @@
 // Calls that are wrong, each in a mode of its own: what tests/shmem/checks_test.cpp runs. PE 1
 // makes the call, the others wait.
+#include <unistd.h>
+
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 #include "program.h"
@@ -87,6 +91,27 @@ void after_finalize() {
   word[1] = shmem_long_g(word, 0);
 }
 
+// PE 1 keeps the others waiting, each in another call, until the test has read what they say.
+long lock;
+void keep_waiting() {
+  shmem_init();
+  int me = shmem_my_pe();
+  if (me == 1) shmem_set_lock(&lock);
+  shmem_barrier_all();
+  if (me == 1) {
+    const char* heard = std::getenv("HEARD");
+    for (int tries = 0; tries < 60'000 && heard && access(heard, F_OK) != 0; ++tries) usleep(1000);
+    shmem_long_p(word, 1, 0);
+    shmem_clear_lock(&lock);
+  }
+  if (me == 0) shmem_long_wait_until(word, SHMEM_CMP_EQ, 1);
+  if (me == 2) shmem_set_lock(&lock);
+  if (me == 2) shmem_clear_lock(&lock);
+  shmem_barrier_all();
+  shmem_finalize();
+  std::puts("good");
+}
+
 template <void (*kWrong)()>
 constexpr Mode wrong(std::string_view name) {
   return {name, [] { as_pe_one(kWrong); }};
@@ -110,6 +135,7 @@ constexpr Mode kModes[] = {
     {"block", beyond_the_block},
     {"thread", other_thread},
     {"private", private_context},
+    {"waiting", keep_waiting},
     {"early", before_init},
     {"late", after_finalize},
 };

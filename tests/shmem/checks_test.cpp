@@ -52,6 +52,15 @@ TEST(ShmemFaultTest, TheLaunchersOptionChecksCalls) {
   EXPECT_NE(outcome.err.find("checks_program"), std::string::npos) << outcome.err;
 }
 
+TEST(ShmemWaitTest, WhoWaitsLongSaysWhere) {
+  Outcome outcome =
+      run_until_said({"--check=shmem", "-n", "4", "--patience", "0.2", SHMEM_PROGRAM, "waiting"},
+                     {"s in shmem_long_wait_until (at ", "s in shmem_set_lock (at ",
+                      "s in shmem_barrier_all (at ", "PE 0, 1, 2 has not made it"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_NE(outcome.out.find("checks_program"), std::string::npos) << outcome.out;
+}
+
 TEST(ShmemFaultTest, InlinedCallsOutsideOfTheProgramsPartAreFound) {
   expect_sentence(1, "early", "shmem_long_p before shmem_init");
   expect_sentence(1, "late", "shmem_long_g after shmem_finalize");

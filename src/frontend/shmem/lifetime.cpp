@@ -65,6 +65,7 @@ void Lifetime::join(const char* call) {
       ::_exit(1);
     }
     owned_ = std::move(world).value();
+    owned_->set_place(place_of_call);
     pthread_atfork(nullptr, nullptr, [] { of_process().become_child(); });
   }
   bool returns = owned_->has_joined();

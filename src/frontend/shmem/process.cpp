@@ -12,7 +12,10 @@ JobWorld* world() noexcept { return Lifetime::of_process().world(); }
 
 JobWorld& world_for(const char* call) noexcept {
   if (JobWorld* one = world()) {
-    if (checks_calls()) Lifetime::of_process().check_thread(call);
+    if (checks_calls()) {
+      Lifetime::of_process().check_thread(call);
+      one->now_in(call);
+    }
     return *one;
   }
   Lifetime::of_process().fail_outside(call);

@@ -62,19 +62,10 @@ struct alignas(kCacheLine) Announcement {
   std::uint64_t sequence;
 };
 
-// What a PE waits for, for the report of those who hang.
-struct alignas(kCacheLine) WaitRecord {
-  std::atomic<std::uint64_t> since_ns;  // 0: waits for nothing
-  std::atomic<std::uint32_t> call;      // Collective, or what waits.h adds to it
-  std::atomic<std::uint32_t> slot;
-  std::atomic<std::uint64_t> sequence;
-};
-
 struct ControlArea {
   std::byte world[4096];                         // for the World itself
   std::atomic<std::uint64_t> taken[kSlotWords];  // a bit for each slot that a team has here
   std::atomic<std::uint64_t> crowded;            // at PE 0: some host has more threads than room
-  WaitRecord waiting;
   alignas(4096) Slot slots[kSlots];
   Announcement announcements[1];  // one for each PE of the world
 };

@@ -93,6 +93,7 @@ std::byte* JobWorld::own(SymmetricAddress place, std::uint64_t bytes) const {
 base::Result<> JobWorld::connect_memory() {
   auto options = read_options(pes());
   if (!options) return options.error();
+  Patience::set_ms(options.value().patience_ms);
   const std::array<transport::ExportedRegion, kParts> regions{
       {{heap_->fd(), heap_->reserved_bytes(), heap_->data()},
        {statics_.fd(), statics_.bytes(), all_statics_.data()},
@@ -244,6 +245,10 @@ void JobWorld::fail_unreached(std::string_view sentence) {
     ::nanosleep(&kPause, nullptr);
   }
   fail(sentence);
+}
+
+void World::tell_of_wait(double seconds) const {
+  if (call_ != nullptr) base::log("has waited {:.3g} s in {}{}", seconds, call_, place_of_call());
 }
 
 bool JobWorld::nap(std::uint64_t& nap_ns) {

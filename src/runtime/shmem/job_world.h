@@ -62,6 +62,9 @@ class JobWorld final : public World, private Statics::Places, private WorldWords
   }
   [[noreturn]] void fail(std::string_view sentence) override;
   [[noreturn]] void fail_unreached(std::string_view sentence) override;
+  // Who knows where the program calls from.
+  void set_place(std::string (*place)()) { place_ = place; }
+  std::string place_of_call() const override { return place_ ? place_() : ""; }
 
  protected:
   bool nap(std::uint64_t& nap_ns) override;
@@ -94,6 +97,7 @@ class JobWorld final : public World, private Statics::Places, private WorldWords
   std::unique_ptr<FarService> far_;  // where there are other hosts
   std::mutex news_;
   bool one_host_ = true;
+  std::string (*place_)() = nullptr;
 };
 
 }  // namespace terrane::runtime::shmem

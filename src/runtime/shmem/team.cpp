@@ -8,13 +8,6 @@
 #include "platform/wait.h"
 
 namespace terrane::runtime::shmem {
-namespace {
-
-// Whoever waits so long in a checked call says so, and again whenever the time has doubled.
-constexpr std::uint64_t kPatienceSeconds = 10;
-
-}  // namespace
-
 Team::Team(World& world, const AlgorithmTable& algorithms, const TeamShape& shape, TeamSeat seat)
     : world_(&world),
       algorithms_(&algorithms),
@@ -61,18 +54,8 @@ Algorithm Team::choose(Collective collective, std::uint64_t bytes) const {
 }
 
 void Team::wait_for(const std::atomic<std::uint64_t>& flag, std::uint64_t sequence) {
-  if (flag.load(std::memory_order_acquire) >= sequence) return;
-  auto come = [&] { return flag.load(std::memory_order_acquire) >= sequence; };
-  if (call_ == nullptr) return world_->wait_until(come);
-  std::uint64_t begin_ns = platform::now_ns(), patience = kPatienceSeconds;
-  world_->wait_until([&] {
-    if (come()) return true;
-    if (platform::now_ns() - begin_ns >= patience * 1'000'000'000) {
-      tell_of_wait(patience);
-      patience *= 2;
-    }
-    return false;
-  });
+  world_->wait_until([&] { return flag.load(std::memory_order_acquire) >= sequence; },
+                     [&](double seconds) { tell_of_wait(seconds); });
 }
 
 void Team::sync() {

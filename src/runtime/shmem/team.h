@@ -101,7 +101,7 @@ class Team {
   void sync_counted();
   void sync_hosts(Slot& home);
   void wait_for(const std::atomic<std::uint64_t>& flag, std::uint64_t sequence);
-  void tell_of_wait(std::uint64_t seconds) const;
+  void tell_of_wait(double seconds) const;
 
   World* world_;
   const AlgorithmTable* algorithms_;

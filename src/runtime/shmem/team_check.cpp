@@ -47,15 +47,17 @@ void Team::begin_call(const Call& call) {
   }
 }
 
-void Team::tell_of_wait(std::uint64_t seconds) const {
+// Says something where calls are checked.
+void Team::tell_of_wait(double seconds) const {
+  if (call_ == nullptr) return;
   std::string missing;
   for (std::uint32_t member = 0; member < shape_.size; ++member) {
     if (slots_[member] == nullptr) continue;
     if (slots_[member]->calls.value.load(std::memory_order_relaxed) >= calls_) continue;
     missing += fmt::format("{}{}", missing.empty() ? "" : ", ", pe(member).value);
   }
-  base::log("has waited {} s in {}, its collective call {} on a team of {} PEs; {}", seconds, call_,
-            calls_, shape_.size,
+  base::log("has waited {:.3g} s in {}{}, its collective call {} on a team of {} PEs; {}", seconds,
+            call_, world_->place_of_call(), calls_, shape_.size,
             missing.empty() ? std::string("all PEs of this host have made it")
                             : fmt::format("PE {} has not made it", missing));
 }

@@ -2,11 +2,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/ids.h"
 #include "base/result.h"
 #include "platform/wait.h"
+#include "runtime/patience.h"
 #include "runtime/shmem/symmetric_memory.h"
 #include "transport/transport.h"
 
@@ -46,21 +49,35 @@ class World {
   // Returns once `ready()` is true. Spins, yields, then sleeps in steps that grow to 1 ms: the
   // words that programs wait for are changed by plain stores, which wake nobody. Whom another host
   // has woken spins and yields again: what comes next is on its way.
-  template <typename Ready>
-  void wait_until(Ready ready) {
+  // Whoever waits long calls tell(seconds), now and then (Patience).
+  template <typename Ready, typename Tell>
+  void wait_until(Ready ready, Tell tell) {
     if (ready()) return;
     platform::Backoff backoff;
+    Patience patience;
     std::uint64_t nap_ns = 0;
     const bool far = !one_host();
     if (far) attend(true);
     while (!ready()) {
       if (far) progress();
-      if (backoff.pause() || !nap(nap_ns)) continue;
+      if (backoff.pause()) continue;
+      bool moved = nap(nap_ns);
+      if (double seconds = patience.due(); seconds > 0) tell(seconds);
+      if (!moved) continue;
       backoff = {};
       nap_ns = 0;
     }
     if (far) attend(false);
   }
+  template <typename Ready>
+  void wait_until(Ready ready) {
+    wait_until(std::move(ready), [this](double seconds) { tell_of_wait(seconds); });
+  }
+
+  // Where calls are checked: the one that this thread is in. The name stays.
+  static void now_in(const char* call) { call_ = call; }
+  // Where the program made it, for the end of a sentence; or nothing.
+  virtual std::string place_of_call() const { return {}; }
 
  protected:
   // Sleeps, longer each time; ends early for a message. True when another host has wanted something
@@ -69,6 +86,11 @@ class World {
   // From now on this thread calls progress() again and again, or no longer does: senders of other
   // hosts then need not wake anybody here.
   virtual void attend(bool) {}
+
+ private:
+  void tell_of_wait(double seconds) const;
+
+  static inline thread_local const char* call_ = nullptr;
 };
 
 }  // namespace terrane::runtime::shmem

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+
+#include "platform/wait.h"
+
+namespace terrane::runtime {
+
+// One wait: how long it lasts until whoever waits says so, and again whenever that time has
+// doubled. Costs nothing before due() is called for the first time, which is when the wait begins.
+// The time is the process's: TERRANE_PATIENCE, set when the options are read.
+class Patience {
+ public:
+  static void set_ms(std::uint64_t ms) { limit_ms() = ms; }  // 0: nobody ever says anything
+
+  // The seconds that it has lasted, each time when they are to be told; else 0.
+  double due() {
+    std::uint64_t now = platform::now_ns();
+    if (due_ns_ == 0) {
+      begin_ns_ = now;
+      due_ns_ = limit_ms() == 0 ? ~0ull : now + limit_ms() * 1'000'000;
+    }
+    if (now < due_ns_) return 0;
+    due_ns_ = begin_ns_ + 2 * (due_ns_ - begin_ns_);
+    return static_cast<double>(now - begin_ns_) * 1e-9;
+  }
+
+ private:
+  static std::uint64_t& limit_ms() {
+    static std::uint64_t one = 30'000;
+    return one;
+  }
+
+  std::uint64_t begin_ns_ = 0, due_ns_ = 0;
+};
+
+}  // namespace terrane::runtime

@@ -1,0 +1,75 @@
+#include "runtime/wait_reports.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+
+namespace terrane::runtime {
+namespace {
+
+std::string list(const std::vector<NodeId>& nodes) {
+  std::string text;
+  for (NodeId node : nodes) text += fmt::format("{}{}", text.empty() ? "" : ", ", node.value);
+  return text;
+}
+
+// What a barrier lacks, as far as it is this thread that tells.
+std::string lacks(const protocol::Core& core, const ThreadContext& context) {
+  auto wait = core.barriers().wait_of(BarrierId{context.waiting.number}, context.strand.waiter());
+  if (!wait) return "";
+  if (wait->threads_here < wait->threads)
+    return fmt::format("{} of {} threads of this node have come", wait->threads_here,
+                       wait->threads);
+  if (wait->missing.empty()) return "";
+  return fmt::format("no word from node {}: it has not come, or waits for others",
+                     list(wait->missing));
+}
+
+}  // namespace
+
+void WaitReports::tell(const protocol::Core& core, const ThreadContext& context, double seconds) {
+  const Waiting& waiting = context.waiting;
+  switch (waiting.what) {
+    case Waiting::For::kNothing:
+      return;
+    case Waiting::For::kBarrier:
+      if (std::string what = lacks(core, context); !what.empty())
+        base::log("has waited {:.3g} s in barrier {}: {}", seconds, waiting.number, what);
+      return;
+    case Waiting::For::kLeaving:
+      base::log("has waited {:.3g} s in terrane_finalize for the other nodes", seconds);
+      return;
+    case Waiting::For::kLock:
+      return base::log("has waited {:.3g} s for lock {}", seconds, waiting.number);
+    case Waiting::For::kCounter:
+      return base::log("has waited {:.3g} s for counter {} to be at least {}", seconds,
+                       waiting.number, waiting.until);
+    case Waiting::For::kFlag:
+      return base::log("has waited {:.3g} s for flag {} to be set", seconds, waiting.number);
+    case Waiting::For::kSemaphore:
+      return base::log("has waited {:.3g} s for a unit of semaphore {}", seconds, waiting.number);
+    case Waiting::For::kCondition:
+      return base::log("has waited {:.3g} s for a signal of condition {}", seconds, waiting.number);
+  }
+}
+
+void WaitReports::look(const protocol::Core& core, const ThreadRegistry& threads) {
+  wanted_.clear();
+  core.locks().list_wanted(wanted_);
+  std::erase_if(held_, [&](const auto& known) {
+    return std::none_of(wanted_.begin(), wanted_.end(), [&](const auto& wanted) {
+      return wanted.lock.value == known.first && wanted.turn == known.second.turn;
+    });
+  });
+  for (const auto& wanted : wanted_) {
+    Held& held = held_.try_emplace(wanted.lock.value, Held{wanted.turn, {}}).first->second;
+    double seconds = held.patience.due();
+    if (seconds == 0) continue;
+    std::string who = wanted.by == kNoNode ? "another thread of this node"
+                                           : fmt::format("node {}", wanted.by.value);
+    base::log("thread {} has held lock {} for {:.3g} s, and {} waits for it",
+              threads.at(wanted.holder).thread.load(), wanted.lock.value, seconds, who);
+  }
+}
+
+}  // namespace terrane::runtime

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "protocol/core.h"
+#include "runtime/patience.h"
+#include "runtime/thread_context.h"
+
+namespace terrane::runtime {
+
+// Sentences about waits that last long: each node tells what it knows itself. A barrier is spoken
+// of by whoever lacks somebody: its threads, or the nodes below in the tree. A lock is spoken of by
+// who waits for it, and by the node whose thread holds it.
+class WaitReports {
+ public:
+  // About the thread's own wait (ThreadContext::waiting). The core is not changed meanwhile.
+  static void tell(const protocol::Core& core, const ThreadContext& context, double seconds);
+  // About locks held here that others wait for; called now and then. The core is not changed
+  // meanwhile.
+  void look(const protocol::Core& core, const ThreadRegistry& threads);
+
+ private:
+  struct Held {
+    std::uint64_t turn;
+    Patience patience;
+  };
+  std::map<std::uint64_t, Held> held_;
+  std::vector<protocol::LockManager::Wanted> wanted_;
+};
+
+}  // namespace terrane::runtime
