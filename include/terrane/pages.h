@@ -72,6 +72,26 @@ TERRANE_API int terrane_barrier(void) TERRANE_NOEXCEPT;
  * may differ. Any 32-bit number names a barrier; terrane_barrier() is barrier 0 with one thread. */
 TERRANE_API int terrane_barrier_threads(uint32_t barrier, uint32_t threads_here) TERRANE_NOEXCEPT;
 
+typedef enum terrane_reduce_op {
+  TERRANE_SUM = 1, /* integers wrap around */
+  TERRANE_MIN = 2,
+  TERRANE_MAX = 3,
+  TERRANE_AND = 4, /* this and the next two: of bits, not of doubles */
+  TERRANE_OR = 5,
+  TERRANE_XOR = 6
+} terrane_reduce_op;
+typedef enum terrane_type {
+  TERRANE_INT64 = 0,
+  TERRANE_UINT64 = 1,
+  TERRANE_DOUBLE = 2
+} terrane_type;
+/* A barrier to which each thread brings `count` values (1 to 1024) and from which each gets those
+ * of all, combined element by element, in `out`, which may be `in`. All bring the same kind. Sums
+ * of doubles are rounded in the order in which threads come. */
+TERRANE_API int terrane_barrier_reduce(uint32_t barrier, uint32_t threads_here,
+                                       terrane_reduce_op op, terrane_type type, const void* in,
+                                       void* out, size_t count) TERRANE_NOEXCEPT;
+
 /* Counters, flags, semaphores and conditions, each kind with 32-bit numbers of its own; all of them
  * begin at zero, need no creation, and serve any thread of any node. What was written before a
  * change is seen by whoever waited for that change (for a condition: under its lock). */

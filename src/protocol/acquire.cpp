@@ -43,20 +43,24 @@ Task<LockResult> Hlrc::unlock(Strand& s, LockId id) {
   co_return LockResult::kOk;
 }
 
-Task<bool> Hlrc::barrier(Strand& s, BarrierId id, std::uint32_t threads_here) {
-  Event come = BarrierEnter{id, threads_here, s.waiter()};
-  std::uint64_t role = co_await s.call(come);
-  if (role == static_cast<std::uint64_t>(BarrierRole::kLeft)) co_return true;
+Task<bool> Hlrc::barrier(Strand& s, BarrierId id, std::uint32_t threads_here,
+                         Contribution contribution) {
+  Event come = BarrierEnter{id, threads_here, s.waiter(), contribution};
+  auto role = static_cast<BarrierRole>(co_await s.call(come));
+  if (role != BarrierRole::kLast) co_return role == BarrierRole::kLeft;
   std::uint64_t activity = co_await release(s);
   Event arrive = BarrierArrive{id, s.waiter()};
-  auto number = static_cast<std::uint32_t>(co_await s.call(arrive));
+  std::uint64_t departure = co_await s.call(arrive);
+  auto number = static_cast<std::uint32_t>(departure);
   co_await send_news(s, number);
   co_await wait_for_departure(s, number - 1);
   co_await apply(s, number, activity);
   if (departures_.exchange(number * 2, std::memory_order_acq_rel) & 1) co_await s.wake(departures_);
+  Event ask = BarrierResult{id, s.waiter()};
+  if (contribution.op != ReduceOp::kNone) co_await s.call(ask);
   Event go = BarrierLeave{id};
   co_await s.tell(go);
-  co_return true;
+  co_return (departure & kContributionsDiffer) == 0;
 }
 
 Task<bool> Hlrc::last_barrier(Strand& s, BarrierId id) {

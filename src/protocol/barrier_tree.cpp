@@ -7,6 +7,20 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
+namespace {
+
+bool take_reduced(const wire::BarrierMessage& head, Bytes& message, Contribution& reduced) {
+  bool known = head.op <= static_cast<std::uint8_t>(ReduceOp::kXor) &&
+               head.type <= static_cast<std::uint8_t>(ReduceType::kDouble);
+  if (!known || head.reduced > message.size() || head.reduced % kReducedBytes != 0) return false;
+  reduced = {static_cast<ReduceOp>(head.op), static_cast<ReduceType>(head.type),
+             message.first(head.reduced)};
+  message = message.subspan(head.reduced);
+  return true;
+}
+
+}  // namespace
+
 BarrierTree::BarrierTree(NodeId self, std::uint32_t nodes, std::uint32_t arity, IntervalLog& log,
                          Outbox& outbox)
     : self_(self),
@@ -21,15 +35,17 @@ BarrierTree::BarrierTree(NodeId self, std::uint32_t nodes, std::uint32_t arity, 
   TERRANE_CHECK(children_ <= 64, "the children of a node are bits of a word");
 }
 
-void BarrierTree::enter(BarrierId id, std::uint32_t threads_here, WaiterId waiter) {
-  Barrier& barrier = barriers_[id.value];
-  barrier.threads = threads_here;
-  if (barrier.here.size() + 1 < threads_here) {
+void BarrierTree::enter(const BarrierEnter& event) {
+  Barrier& barrier = barriers_[event.barrier.value];
+  barrier.threads = event.threads_here;
+  bool last = barrier.here.size() + 1 >= event.threads_here;
+  if (last || !mutant(Mutant::kReduceForgetsThread)) barrier.so_far.add(event.contribution);
+  if (!last) {
     mark(Mark::kBarrierLocalWait);
-    barrier.here.push_back(waiter);
+    barrier.here.push_back(event.waiter);
     return;
   }
-  outbox_.resume_plain(waiter, static_cast<std::uint64_t>(BarrierRole::kLast));
+  outbox_.resume_plain(event.waiter, static_cast<std::uint64_t>(BarrierRole::kLast));
 }
 
 // While threads of this node are missing, the first that came tells; afterwards the last one.
@@ -89,6 +105,7 @@ void BarrierTree::advance(BarrierId id, Barrier& barrier) {
   if (mutant(Mutant::kBarrierEarly) && missing > 0) --missing;
   if (!barrier.arrived || missing > 0) return;
   if (parent_ == kNoNode) {
+    barrier.result = barrier.so_far;
     std::vector<std::byte> notices;
     notices.swap(barrier.merged);
     depart(id, barrier, notices);
@@ -96,9 +113,7 @@ void BarrierTree::advance(BarrierId id, Barrier& barrier) {
     barrier.merged.swap(notices);  // keeps the memory
     return;
   }
-  auto& out = outbox_.begin();
-  wire::put(out, wire::BarrierMessage{.kind = wire::Kind::kBarrierArrive, .barrier = id.value});
-  put_bytes(out, barrier.merged);
+  write(wire::Kind::kBarrierArrive, id, barrier.so_far, barrier.merged);
   outbox_.send(parent_);
   barrier.went_up = true;
   barrier.merged.clear();
@@ -109,24 +124,31 @@ void BarrierTree::depart(BarrierId id, Barrier& barrier, Bytes notices) {
   barrier.arrived = false;
   barrier.went_up = false;
   barrier.children = 0;
+  if (!mutant(Mutant::kReduceKeepsOld)) barrier.so_far.clear();
   std::fill(barrier.covered.begin(), barrier.covered.end(), 0);
   for (std::uint32_t child = 0; child < children_; ++child) {
-    auto& out = outbox_.begin();
-    wire::put(out, wire::BarrierMessage{.kind = wire::Kind::kBarrierDepart, .barrier = id.value});
-    put_bytes(out, notices);
+    write(wire::Kind::kBarrierDepart, id, barrier.result, notices);
     outbox_.send(NodeId{first_child_ + child});
   }
   put_bytes(outbox_.begin(), notices);
-  outbox_.resume(barrier.leader, ++departures_);
+  std::uint64_t mismatched = barrier.result.mismatched() ? kContributionsDiffer : 0;
+  outbox_.resume(barrier.leader, ++departures_ | mismatched);
 }
 
 bool BarrierTree::received(NodeId from, Bytes message, bool departing, std::uint64_t blocks) {
   wire::BarrierMessage head;
-  if (!wire::take(message, head) || !log_.believable(message, self_, blocks)) return false;
+  Contribution reduced;
+  if (!wire::take(message, head) || !take_reduced(head, message, reduced) ||
+      !log_.believable(message, self_, blocks))
+    return false;
   BarrierId id{head.barrier};
   if (departing) {
     auto at = barriers_.find(head.barrier);
     if (from != parent_ || at == barriers_.end() || !at->second.went_up) return false;
+    Reduction& result = at->second.result;
+    result.clear();
+    result.add(reduced);
+    if (head.mismatched) result.mismatch();
     depart(id, at->second, message);
     return true;
   }
@@ -138,15 +160,40 @@ bool BarrierTree::received(NodeId from, Bytes message, bool departing, std::uint
   mark(Mark::kBarrierCombines);
   bool first = barrier.children == 0;
   barrier.children |= child;
+  if (!mutant(Mutant::kReduceForgetsChild) || !first) barrier.so_far.add(reduced);
+  if (head.mismatched) barrier.so_far.mismatch();
   if (!mutant(Mutant::kBarrierForgetsChild) || !first) merge(barrier, message);
   advance(id, barrier);
   return true;
 }
 
+void BarrierTree::write(wire::Kind kind, BarrierId id, const Reduction& reduction, Bytes notices) {
+  Contribution reduced = reduction.combined();
+  auto& out = outbox_.begin();
+  wire::put(out,
+            wire::BarrierMessage{.kind = kind,
+                                 .op = static_cast<std::uint8_t>(reduced.op),
+                                 .type = static_cast<std::uint8_t>(reduced.type),
+                                 .mismatched = reduction.mismatched(),
+                                 .barrier = id.value,
+                                 .reduced = static_cast<std::uint32_t>(reduced.values.size())});
+  put_bytes(out, reduced.values);
+  put_bytes(out, notices);
+}
+
+void BarrierTree::result(BarrierId id, WaiterId waiter) {
+  const Reduction& result = barriers_[id.value].result;
+  put_bytes(outbox_.begin(), result.combined().values);
+  outbox_.resume(waiter, 0);
+}
+
 void BarrierTree::leave(BarrierId id) {
   Barrier& barrier = barriers_[id.value];
-  for (WaiterId waiter : barrier.here)
-    outbox_.resume_plain(waiter, static_cast<std::uint64_t>(BarrierRole::kLeft));
+  BarrierRole role = barrier.result.mismatched() ? BarrierRole::kMismatched : BarrierRole::kLeft;
+  for (WaiterId waiter : barrier.here) {
+    put_bytes(outbox_.begin(), barrier.result.combined().values);
+    outbox_.resume(waiter, static_cast<std::uint64_t>(role));
+  }
   barrier.here.clear();
 }
 

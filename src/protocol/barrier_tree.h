@@ -20,9 +20,10 @@ class BarrierTree {
   BarrierTree(NodeId self, std::uint32_t nodes, std::uint32_t arity, IntervalLog& log,
               Outbox& outbox);
 
-  void enter(BarrierId barrier, std::uint32_t threads_here, WaiterId waiter);
+  void enter(const BarrierEnter& event);
   // Resumed with the departure's number, from 1.
   void arrive(BarrierId barrier, WaiterId waiter);
+  void result(BarrierId barrier, WaiterId waiter);
   void leave(BarrierId barrier);
   // From the network; false: malformed.
   bool received(NodeId from, Bytes message, bool departing, std::uint64_t blocks);
@@ -51,6 +52,8 @@ class BarrierTree {
     std::uint64_t children = 0;     // a bit for each child that arrived in this round
     std::vector<std::byte> merged;  // the notice set of the subtree so far
     VectorTimestamp covered;        // up to where it tells of each node
+    Reduction so_far;               // of the subtree, in this round
+    Reduction result;               // of the round that ended last
   };
 
   static std::uint32_t arrived_children(const Barrier& barrier) {
@@ -59,6 +62,7 @@ class BarrierTree {
   void merge(Barrier& barrier, Bytes notices);
   void advance(BarrierId id, Barrier& barrier);
   void depart(BarrierId id, Barrier& barrier, Bytes notices);
+  void write(wire::Kind kind, BarrierId id, const Reduction& reduction, Bytes notices);
 
   NodeId self_;
   std::uint32_t nodes_;

@@ -39,6 +39,54 @@ TEST_P(BarrierTreeTest, NobodyLeavesBeforeAllHaveComeAndThenAllDo) {
 }
 INSTANTIATE_TEST_SUITE_P(Sizes, BarrierTreeTest, testing::Values(1, 2, 3, 4, 5, 7, 16, 40));
 
+Contribution bring(const std::int64_t& value, ReduceOp op = ReduceOp::kSum) {
+  return {op, ReduceType::kInt64, std::as_bytes(std::span(&value, 1))};
+}
+
+TEST(BarrierTreeTest, EveryThreadGetsWhatAllBring) {
+  constexpr std::uint32_t kNodes = 6;
+  TestJob job(kNodes);
+  for (std::int64_t round = 1; round <= 3; ++round) {
+    const std::int64_t value = round * 10;
+    for (std::uint32_t n = 0; n < kNodes; ++n) {
+      job.step(n, BarrierEnter{BarrierId{0}, 2, WaiterId{100 + n}, bring(value)});
+      job.step(n, BarrierEnter{BarrierId{0}, 2, WaiterId{n}, bring(value)});
+      job.step(n, BarrierArrive{BarrierId{0}, WaiterId{n}});
+    }
+    job.deliver_all();
+    for (std::uint32_t n = 0; n < kNodes; ++n) {
+      job.step(n, Learn{job.resumed[n].payload, true});
+      job.step(n, BarrierResult{BarrierId{0}, WaiterId{n}});
+      job.step(n, BarrierLeave{BarrierId{0}});
+      for (std::uint32_t waiter : {n, 100 + n}) {
+        std::int64_t sum = 0;
+        ASSERT_EQ(job.resumed[waiter].payload.size(), sizeof sum);
+        std::memcpy(&sum, job.resumed[waiter].payload.data(), sizeof sum);
+        EXPECT_EQ(sum, 2 * kNodes * value) << "round " << round << ", waiter " << waiter;
+      }
+    }
+    job.resumed.clear();
+  }
+}
+
+TEST(BarrierTreeTest, AllAreToldWhereContributionsDiffer) {
+  TestJob job(5);
+  const std::int64_t one = 1;
+  for (int round = 0; round < 2; ++round) {
+    for (std::uint32_t n = 0; n < 5; ++n) {
+      bool other = n == 4 && round == 0;
+      job.step(n, BarrierEnter{BarrierId{0}, 1, WaiterId{n},
+                               bring(one, other ? ReduceOp::kMin : ReduceOp::kSum)});
+      job.step(n, BarrierArrive{BarrierId{0}, WaiterId{n}});
+    }
+    job.deliver_all();
+    for (std::uint32_t n = 0; n < 5; ++n) {
+      EXPECT_EQ(job.resumed[n].value >= kContributionsDiffer, round == 0) << n;
+      job.step(n, BarrierLeave{BarrierId{0}});
+    }
+  }
+}
+
 TEST(BarrierTreeTest, TheDepartureTellsEverybodysIntervals) {
   TestJob job(5);
   std::vector<BlockRange> notices{{7, 1}};

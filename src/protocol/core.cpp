@@ -14,36 +14,36 @@ Core::Core(const CoreConfig& config)
 
 void Core::step(const Event& event, Effects& out) {
   outbox_.open(out);
-  std::visit(
-      base::Overloaded{
-          [&](const LockAcquire& e) { locks_.acquire(e.lock, e.waiter); },
-          [&](const LockHandOff& e) { locks_.hand_off(e.lock, e.waiter); },
-          [&](const LockRelease& e) { locks_.release(e.lock, e.waiter); },
-          [&](const LockHeld& e) {
-            outbox_.resume_plain(e.waiter, locks_.holds(e.lock, e.waiter));
-          },
-          [&](const CountChange& e) { counts_.change(e.count, e.op, e.operand, e.waiter); },
-          [&](const CountAwait& e) { counts_.await(e.count, e.until, e.waiter); },
-          [&](const CountSleep& e) { counts_.sleep(e.waiter); },
-          [&](const BarrierEnter& e) { barriers_.enter(e.barrier, e.threads_here, e.waiter); },
-          [&](const BarrierArrive& e) { barriers_.arrive(e.barrier, e.waiter); },
-          [&](const BarrierLeave& e) { barriers_.leave(e.barrier); },
-          [&](const CloseInterval& e) {
-            std::uint32_t self = config_.self.value;
-            log_.append(self, log_.timestamp()[self] + 1, *e.notices);
-          },
-          [&](const Learn& e) {
-            log_.learn(e.notices);
-            if (e.everyone) barriers_.learned(e.notices);
-          },
-          [&](const RegionAllocate& e) { regions_.allocate(e); },
-          [&](const RegionFind& e) { regions_.find(e); },
-          [&](const RegionExtent& e) { regions_.extent(e); },
-          [&](const RegionFree& e) { regions_.free(e); },
-          [&](const RegionDropped& e) { regions_.dropped(e.region, e.blocks); },
-          [&](const Received& e) { received(e); },
-      },
-      event);
+  std::visit(base::Overloaded{
+                 [&](const LockAcquire& e) { locks_.acquire(e.lock, e.waiter); },
+                 [&](const LockHandOff& e) { locks_.hand_off(e.lock, e.waiter); },
+                 [&](const LockRelease& e) { locks_.release(e.lock, e.waiter); },
+                 [&](const LockHeld& e) {
+                   outbox_.resume_plain(e.waiter, locks_.holds(e.lock, e.waiter));
+                 },
+                 [&](const CountChange& e) { counts_.change(e.count, e.op, e.operand, e.waiter); },
+                 [&](const CountAwait& e) { counts_.await(e.count, e.until, e.waiter); },
+                 [&](const CountSleep& e) { counts_.sleep(e.waiter); },
+                 [&](const BarrierEnter& e) { barriers_.enter(e); },
+                 [&](const BarrierResult& e) { barriers_.result(e.barrier, e.waiter); },
+                 [&](const BarrierArrive& e) { barriers_.arrive(e.barrier, e.waiter); },
+                 [&](const BarrierLeave& e) { barriers_.leave(e.barrier); },
+                 [&](const CloseInterval& e) {
+                   std::uint32_t self = config_.self.value;
+                   log_.append(self, log_.timestamp()[self] + 1, *e.notices);
+                 },
+                 [&](const Learn& e) {
+                   log_.learn(e.notices);
+                   if (e.everyone) barriers_.learned(e.notices);
+                 },
+                 [&](const RegionAllocate& e) { regions_.allocate(e); },
+                 [&](const RegionFind& e) { regions_.find(e); },
+                 [&](const RegionExtent& e) { regions_.extent(e); },
+                 [&](const RegionFree& e) { regions_.free(e); },
+                 [&](const RegionDropped& e) { regions_.dropped(e.region, e.blocks); },
+                 [&](const Received& e) { received(e); },
+             },
+             event);
 }
 
 void Core::received(const Received& event) {

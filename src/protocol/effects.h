@@ -7,6 +7,7 @@
 
 #include "base/ids.h"
 #include "protocol/instrument.h"
+#include "protocol/reduction.h"
 #include "wire/message.h"
 #include "wire/notice_set.h"
 
@@ -14,7 +15,6 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
 using wire::BlockRange;
-using wire::Bytes;
 
 enum class Access : std::uint8_t { kRead = 1, kWrite = 2 };
 using WaiterId =
@@ -72,11 +72,16 @@ struct BarrierEnter {
   BarrierId barrier;
   std::uint32_t threads_here;
   WaiterId waiter;
-};  // resumed: a BarrierRole
+  Contribution contribution{};
+};  // resumed: a BarrierRole; payload of those that left: what was reduced
 struct BarrierArrive {
   BarrierId barrier;
   WaiterId waiter;
 };  // the last one here, after the flush; resumed: the departure's number; payload: a notice set
+struct BarrierResult {
+  BarrierId barrier;
+  WaiterId waiter;
+};  // by the last one here, after the departure. Resumed at once; payload: what was reduced
 struct BarrierLeave {
   BarrierId barrier;
 };  // resumes those that wait here
@@ -117,18 +122,19 @@ struct Received {
   Bytes message;
 };
 
-using Event =
-    std::variant<LockAcquire, LockHandOff, LockRelease, LockHeld, CountChange, CountAwait,
-                 CountSleep, BarrierEnter, BarrierArrive, BarrierLeave, CloseInterval, Learn,
-                 RegionAllocate, RegionFind, RegionExtent, RegionFree, RegionDropped, Received>;
+using Event = std::variant<LockAcquire, LockHandOff, LockRelease, LockHeld, CountChange, CountAwait,
+                           CountSleep, BarrierEnter, BarrierArrive, BarrierResult, BarrierLeave,
+                           CloseInterval, Learn, RegionAllocate, RegionFind, RegionExtent,
+                           RegionFree, RegionDropped, Received>;
 
 // kRemote: the payload is the grant's notice set. kHeldAlready: by this very waiter; nothing was
 // done.
 enum class Acquired : std::uint64_t { kHere, kRemote, kHeldAlready };
 enum class HandOff : std::uint64_t { kRelease, kHandedOver, kNotHeld };
-enum class BarrierRole : std::uint64_t { kLast, kLeft };
-inline constexpr std::uint64_t kHomeFirstTouch = 1ull << 32;  // ask the directory
-inline constexpr std::uint64_t kHomeNowhere = 1ull << 33;     // in no allocation
+enum class BarrierRole : std::uint64_t { kLast, kLeft, kMismatched };  // the last two: it is over
+inline constexpr std::uint64_t kContributionsDiffer = 1ull << 32;  // beside a departure's number
+inline constexpr std::uint64_t kHomeFirstTouch = 1ull << 32;       // ask the directory
+inline constexpr std::uint64_t kHomeNowhere = 1ull << 33;          // in no allocation
 
 struct Send {
   NodeId to;

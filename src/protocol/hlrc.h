@@ -77,7 +77,9 @@ class Hlrc {
   // lock again.
   Task<LockResult> wait_condition(Strand& s, LockId condition, LockId lock);
   Task<bool> signal_condition(Strand& s, LockId condition, bool all);
-  Task<bool> barrier(Strand& s, BarrierId barrier, std::uint32_t threads_here);
+  // What was reduced is in s.inbox, if anything. False: what the threads brought did not match.
+  Task<bool> barrier(Strand& s, BarrierId barrier, std::uint32_t threads_here,
+                     Contribution contribution);
   // The barrier after which this node leaves the job: what it wrote is home, and all are here. The
   // copies are of no use any more; nobody may be asked for anything afterwards.
   Task<bool> last_barrier(Strand& s, BarrierId barrier);

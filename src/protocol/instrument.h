@@ -112,6 +112,7 @@ enum class Mark : std::uint8_t {
   kCountTravels,
   kBarrierLocalWait,
   kBarrierCombines,
+  kBarrierReduces,
   kBarrierDeparts,
   kBarrierWaitsForDeparture,
   kLogTruncated,
@@ -204,6 +205,9 @@ enum class Mutant : std::uint8_t {
   kWakeIsEnough,           // a woken thread does not acquire
   kTicketTwice,            // two waiters have the same ticket
   kConditionUnlocksFirst,  // who waits for a condition gives the lock back before he has a ticket
+  kReduceForgetsThread,    // a barrier reduces without the threads that wait on their node
+  kReduceForgetsChild,     // ... without a subtree
+  kReduceKeepsOld,         // ... with what the round before had
   kCount,
 };
 

@@ -1,5 +1,7 @@
 #include "runtime/node.h"
 
+#include <cstring>
+
 #include "base/log.h"
 #include "runtime/wiring.h"
 
@@ -189,15 +191,33 @@ Outcome Node::signal_condition(LockId condition, bool all) {
 }
 
 Outcome Node::barrier(BarrierId barrier, std::uint32_t threads_here) {
+  return barrier_reduce(barrier, threads_here, {}, nullptr);
+}
+
+// What is shared memory to the program is not touched while the core is at work.
+Outcome Node::barrier_reduce(BarrierId barrier, std::uint32_t threads_here,
+                             const protocol::Contribution& contribution, std::byte* out) {
   if (threads_here == 0)
     return {Status::kInvalid, "a barrier needs at least one thread of each node"};
   ThreadContext& context = threads_.current();
   context.waiting = {For::kBarrier, barrier.value};
   std::uint64_t from = platform::now_ns();
-  engine_->run(context, hlrc_->barrier(context.strand, barrier, threads_here));
+  std::vector<std::byte> values(contribution.values.begin(), contribution.values.end());
+  bool matched =
+      engine_->run(context, hlrc_->barrier(context.strand, barrier, threads_here,
+                                           {contribution.op, contribution.type, values}));
   context.counters.barriers.add(1);
   account(context, &Counters::barrier_ns, from);
   context.waiting = {};
+  if (!matched)
+    return {Status::kMismatch,
+            fmt::format("barrier {}: all threads must reduce by the same operation, the same type "
+                        "and as many values",
+                        barrier.value)};
+  if (out != nullptr) {
+    values.swap(context.strand.inbox);  // a fault, which `out` may cause, needs the inbox
+    std::memcpy(out, values.data(), values.size());
+  }
   return {};
 }
 

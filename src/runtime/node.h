@@ -49,6 +49,9 @@ class Node {
   Outcome wait_condition(LockId condition, LockId lock);
   Outcome signal_condition(LockId condition, bool all);
   Outcome barrier(BarrierId barrier, std::uint32_t threads_here);
+  // The same, and a reduction of what all threads bring: `values` to `out`, which may be the same.
+  Outcome barrier_reduce(BarrierId barrier, std::uint32_t threads_here,
+                         const protocol::Contribution& contribution, std::byte* out);
   Outcome touch(const void* address, std::uint64_t bytes, bool write);
   Outcome evict(const void* address, std::uint64_t bytes);
 

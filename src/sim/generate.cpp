@@ -50,7 +50,9 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   bool by_fault = !out.setup.scan && out.setup.enters_protected;
   out.setup.entries_vanish = by_fault && shape.hosts != 1 && aside.chance(30);
   out.setup.migrate = aside.chance(60);
-  epilogue(phases_ + 1 + meetings(aside.next()));
+  std::uint32_t last = phases_ + meetings(aside.next());
+  reduce(aside);
+  epilogue(last + 1);
 }
 
 void Generator::draw_setup(const Shape& shape) {

@@ -37,6 +37,17 @@ std::uint32_t Generator::meetings(std::uint64_t seed) {
   return count;
 }
 
+// In some phases' barriers every thread brings a number, and gets their sum.
+void Generator::reduce(base::Prng& rng) {
+  std::uint64_t phases = rng.chance(25) ? rng.next() : 0;  // a bit each
+  for (std::uint32_t t = 0; t < out_->threads(); ++t)
+    for (Op& op : out_->ops[t]) {
+      if (op.kind != OpKind::kBarrier || !(phases >> op.phase & 1)) continue;
+      op.size = 1;
+      op.value = rng.next();
+    }
+}
+
 // Some threads write and count, others wait until all of that was counted, and read. A thread may
 // do both.
 void Generator::meet_by_counter(std::uint32_t meeting, std::uint32_t phase) {

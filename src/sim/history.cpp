@@ -47,6 +47,10 @@ void History::begin(const Program& program, std::uint64_t seed) {
   for (std::uint32_t& holder : holder_) holder = kNobody;
   for (Progress& progress : flushed_) progress = {};
   for (bool& ready : ready_) ready = false;
+  sums_.assign(256, 0);
+  for (std::uint32_t t = 0; t < program.threads(); ++t)
+    for (const Op& op : program.ops[t])
+      if (op.kind == OpKind::kBarrier) sums_[op.phase] += op.value;
   draw_mood(rng_);
   running_ = program.threads();
   for (std::uint32_t t = 0; t < running_; ++t) {

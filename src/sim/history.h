@@ -83,6 +83,7 @@ class History {
   void finish_operation(Actor& actor);
   void finish_fault(Actor& actor);
   void finish_sync(Actor& actor, const Op& op);
+  void check_reduced(const Actor& actor, const Op& op) const;
   void take_lock(Actor& actor, std::uint32_t lock);
   void leave_lock(Actor& actor, std::uint32_t lock);
   const Op& op_of(const Actor& actor) const;
@@ -112,7 +113,8 @@ class History {
   std::vector<std::uint64_t> region_first_;  // kNoRegion: not allocated yet
   std::vector<bool> region_stands_;          // allocated, and not freed
   std::uint32_t holder_[kMaxLocks];
-  bool ready_[kMaxCounts] = {};  // what threads wait for with a condition; under its lock
+  std::vector<std::uint64_t> sums_;  // of what threads bring to the barrier of each phase
+  bool ready_[kMaxCounts] = {};      // what threads wait for with a condition; under its lock
   std::uint32_t focus_ = 0;  // kinds of steps, a bit each, after which threads sleep (Mood::kFocus)
   std::uint32_t running_ = 0;  // threads that are not done
 

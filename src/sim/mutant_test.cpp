@@ -15,7 +15,7 @@ struct Hint {
   std::uint32_t nodes = 0;
 };
 constexpr Hint kHints[] = {{"DeparturesUnordered", 1305}, {"BarrierOwnNotices", 671},
-                           {"TrackCopies", 3537},         {"OfferDespiteFlush", 114131},
+                           {"TrackCopies", 3537},         {"OfferDespiteFlush", 22818},
                            {"ReadOnce", 287368},          {"ApplyUncounted", 218770},
                            {"TrackSaysHere", 220786, 4}};
 

@@ -101,6 +101,7 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "CountTravels",
                                        "BarrierLocalWait",
                                        "BarrierCombines",
+                                       "BarrierReduces",
                                        "BarrierDeparts",
                                        "BarrierWaitsForDeparture",
                                        "LogTruncated",
@@ -186,7 +187,10 @@ constexpr std::string_view kMutants[] = {"None",
                                          "EarlyWakeLost",
                                          "WakeIsEnough",
                                          "TicketTwice",
-                                         "ConditionUnlocksFirst"};
+                                         "ConditionUnlocksFirst",
+                                         "ReduceForgetsThread",
+                                         "ReduceForgetsChild",
+                                         "ReduceKeepsOld"};
 constexpr std::string_view kSteps[] = {
     "Pause",      "Wait",       "Wake",       "Call",         "Tell",       "LoadWord",
     "StoreWord",  "SwapWord",   "CountFlush", "LoadFlushing", "SetWanted",  "TakeWanted",
@@ -198,10 +202,10 @@ constexpr std::string_view kFaults[] = {"None",        "WrongValue", "NodesDisag
                                         "BarrierLeak", "Deadlock",   "Endless",       "Invariant",
                                         "Malformed",   "BadAnswer",  "BadStep"};
 constexpr std::string_view kEvents[] = {
-    "lock acquire",   "lock hand-off",  "lock release",    "lock held",      "count change",
-    "count await",    "count sleep",    "barrier enter",   "barrier arrive", "barrier leave",
-    "close interval", "learn",          "region allocate", "region find",    "region extent",
-    "region free",    "region dropped", "received"};
+    "lock acquire",  "lock hand-off",  "lock release",   "lock held",       "count change",
+    "count await",   "count sleep",    "barrier enter",  "barrier arrive",  "barrier result",
+    "barrier leave", "close interval", "learn",          "region allocate", "region find",
+    "region extent", "region free",    "region dropped", "received"};
 constexpr std::string_view kOps[] = {
     "load",  "store",    "lock", "unlock",     "barrier", "side barrier", "add",
     "set",   "await",    "post", "take",       "ready",   "condition",    "signal",

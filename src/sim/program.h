@@ -40,9 +40,9 @@ struct Setup {
 enum class OpKind : std::uint8_t {
   kLoad,
   kStore,
-  kLock,         // at: lock
-  kUnlock,       // at: lock
-  kBarrier,      // at: barrier, which all threads enter
+  kLock,     // at: lock
+  kUnlock,   // at: lock
+  kBarrier,  // at: barrier, which all threads enter; size 1: they reduce `value` in it, as `phase`
   kSideBarrier,  // at: barrier, which one thread of each node enters
   kAdd,          // at: count; value
   kSet,          // at: count; value

@@ -1,4 +1,5 @@
 #include <cstring>
+#include <span>
 
 #include "sim/history.h"
 #include "sim/names.h"
@@ -10,6 +11,13 @@ using protocol::FaultResult;
 using protocol::LockResult;
 
 namespace {
+
+// What the thread brings to a barrier; the program stays, and so do its bytes.
+protocol::Contribution contribution(const Op& op) {
+  if (op.kind != OpKind::kBarrier || op.size == 0) return {};
+  return {protocol::ReduceOp::kSum, protocol::ReduceType::kUint64,
+          std::as_bytes(std::span(&op.value, 1))};
+}
 
 // A condition's predicate is looked at again, and so is a semaphore that is tried.
 bool asks_again(const Op& op, const Actor& actor) {
@@ -67,7 +75,8 @@ void History::begin_sync(Actor& actor, const Op& op) {
     case OpKind::kSideBarrier:
       checker_.clocks().enter(actor.id, op.at, entrants(op));
       actor.start(hlrc.barrier(actor.strand, BarrierId{op.at},
-                               op.kind == OpKind::kSideBarrier ? 1 : threads_at(actor.node)));
+                               op.kind == OpKind::kSideBarrier ? 1 : threads_at(actor.node),
+                               contribution(op)));
       break;
     case OpKind::kEvict:
       actor.start(
@@ -80,6 +89,19 @@ void History::begin_sync(Actor& actor, const Op& op) {
   if (trace_)
     trace_->add(schedule_.picks(), "node {} thread {}: begins {}", actor.node, actor.id,
                 describe(op));
+}
+
+void History::check_reduced(const Actor& actor, const Op& op) const {
+  if (!std::get<protocol::Task<bool>>(actor.operation).value())
+    violated(Fault::kBadAnswer, "thread {} did not match the others in barrier {}", actor.id,
+             op.at);
+  if (op.kind == OpKind::kSideBarrier || op.size == 0) return;
+  std::uint64_t sum = 0;
+  if (actor.strand.inbox.size() == sizeof sum)
+    std::memcpy(&sum, actor.strand.inbox.data(), sizeof sum);
+  if (sum != sums_[op.phase])
+    violated(Fault::kBadAnswer, "thread {} got {} from the barrier of phase {}, not {}", actor.id,
+             sum, op.phase, sums_[op.phase]);
 }
 
 void History::begin_count(Actor& actor, const Op& op) {
@@ -296,6 +318,7 @@ void History::finish_sync(Actor& actor, const Op& op) {
       if (!checker_.clocks().leave(actor.id, op.at, entrants(op)))
         violated(Fault::kBarrierLeak, "thread {} left barrier {} before all had come", actor.id,
                  op.at);
+      check_reduced(actor, op);
       break;
     default:
       break;

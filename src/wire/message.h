@@ -70,12 +70,16 @@ struct CountWake {
   std::uint32_t waiter = 0;
 };
 
-// Up the tree (kBarrierArrive) and down (kBarrierDepart). Tail: a notice set of the subtree, of
-// all.
+// Up the tree (kBarrierArrive) and down (kBarrierDepart). Tail: `reduced` bytes of a reduction, and
+// a notice set, of the subtree or of all.
 struct BarrierMessage {
   Kind kind = Kind::kBarrierArrive;
-  std::uint8_t pad[3] = {};
+  std::uint8_t op = 0;
+  std::uint8_t type = 0;
+  std::uint8_t mismatched = 0;
   std::uint32_t barrier = 0;
+  std::uint32_t reduced = 0;
+  std::uint32_t pad = 0;
 };
 
 // Asks node 0 for an allocation. `sequence` is 0, or counts the collective calls from 1.
@@ -233,7 +237,7 @@ static_assert(sizeof(LockRequest) == 16);
 static_assert(sizeof(LockGrant) == 32);
 static_assert(sizeof(Sleeper) == 16);
 static_assert(sizeof(CountWake) == 8);
-static_assert(sizeof(BarrierMessage) == 8);
+static_assert(sizeof(BarrierMessage) == 16);
 static_assert(sizeof(RegionAllocate) == 64);
 static_assert(sizeof(RegionFind) == 16);
 static_assert(sizeof(RegionReply) == 72);

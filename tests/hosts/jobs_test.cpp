@@ -35,7 +35,7 @@ constexpr char kTwoByTwo[] = "--heartbeat 20 -H h0:2,h1:2";
 TEST_F(JobsTest, PagesWorkAcrossTwoHosts) {
   if (!make_hosts({.hosts = 2})) return;
   for (const char* mode : {"basics", "homes", "writers", "tracking", "threads", "semaphores",
-                           "conditions", "flags", "touch", "evict", "misuse"}) {
+                           "conditions", "flags", "reductions", "touch", "evict", "misuse"}) {
     expect_good(2, kTwo, mode);
   }
   expect_good(2, kTwo, "crowded", {"TERRANE_MEMORY=24M"});
@@ -51,7 +51,7 @@ TEST_F(JobsTest, PagesWorkAcrossFourHosts) {
 TEST_F(JobsTest, NeighboursOnAHostShareMemoryAndTheOthersSendMessages) {
   if (!make_hosts({.hosts = 2})) return;
   for (const char* mode : {"basics", "homes", "writers", "tracking", "semaphores", "conditions",
-                           "flags", "touch", "evict"}) {
+                           "flags", "reductions", "touch", "evict"}) {
     expect_good(4, kTwoByTwo, mode);
   }
   for (const char* source : {"uffd-sync", "uffd-late", "sigsegv"}) {
@@ -76,6 +76,13 @@ TEST_F(JobsTest, RandomProgramsAreRightAcrossHosts) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
     EXPECT_EQ(count(outcome.out, ": good"), 1) << outcome.out << outcome.err;
   }
+}
+
+TEST_F(JobsTest, TheMemoryModelHoldsAcrossHosts) {
+  if (!make_hosts({.hosts = 2})) return;
+  Outcome outcome = job(kTwoByTwo, LITMUS_PROGRAM " 8");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_EQ(count(outcome.out, "WRONG"), 0) << outcome.out;
 }
 
 TEST_F(JobsTest, OutputInputAndExitCodesPassBetweenHosts) {

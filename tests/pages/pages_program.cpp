@@ -305,6 +305,54 @@ void flags() {
   EXPECT(terrane_semaphore_post(9, 0) == TERRANE_EINVAL && error_says("0 units"));
 }
 
+// Each thread of each node brings values to a barrier, and gets those of all.
+void reductions() {
+  constexpr std::uint32_t kThreads = 2;
+  constexpr std::size_t kCount = 100;
+  auto nodes = static_cast<std::int64_t>(terrane_nodes());
+  std::int64_t all = nodes * kThreads;
+  auto* shared = allocate_all<std::int64_t>(kCount * 64 * 2);
+  std::vector<std::thread> team;
+  for (std::uint32_t t = 0; t < kThreads; ++t)
+    team.emplace_back([=] {
+      std::int64_t me = terrane_node() * std::int64_t{kThreads} + t;
+      std::int64_t* values = shared + me * static_cast<std::int64_t>(kCount);  // shared memory, too
+      double halves[3];
+      std::uint64_t bits = 1ull << me, any = 0;
+      for (std::int64_t round = 0; round < 50; ++round) {
+        for (std::size_t i = 0; i < kCount; ++i)
+          values[i] = me * round + static_cast<std::int64_t>(i);
+        EXPECT(terrane_barrier_reduce(11, kThreads, TERRANE_SUM, TERRANE_INT64, values, values,
+                                      kCount) == TERRANE_OK);
+        for (std::size_t i = 0; i < kCount; ++i)
+          EXPECT(values[i] == all * (all - 1) / 2 * round + all * static_cast<std::int64_t>(i));
+        for (double& half : halves) half = static_cast<double>(me - round) / 2;
+        EXPECT(terrane_barrier_reduce(12, kThreads, round % 2 ? TERRANE_MIN : TERRANE_MAX,
+                                      TERRANE_DOUBLE, halves, halves, 3) == TERRANE_OK);
+        EXPECT(halves[2] == static_cast<double>((round % 2 ? 0 : all - 1) - round) / 2);
+        EXPECT(terrane_barrier_reduce(11, kThreads, TERRANE_OR, TERRANE_UINT64, &bits, &any, 1) ==
+               TERRANE_OK);
+        EXPECT(any == (1ull << all) - 1);
+      }
+      // Bits of doubles are none, and neither are counts out of range; nobody waits then.
+      EXPECT(terrane_barrier_reduce(11, kThreads, TERRANE_AND, TERRANE_DOUBLE, halves, halves, 1) ==
+                 TERRANE_EINVAL &&
+             error_says("operation 4 of type 2"));
+      EXPECT(terrane_barrier_reduce(11, kThreads, TERRANE_SUM, TERRANE_DOUBLE, halves, halves,
+                                    5000) == TERRANE_EINVAL &&
+             error_says("1 to 1024"));
+      EXPECT(terrane_barrier_reduce(11, kThreads, TERRANE_SUM, TERRANE_DOUBLE, nullptr, halves,
+                                    1) == TERRANE_EINVAL);
+      // All are told where one brings something else.
+      terrane_reduce_op op = me == 0 ? TERRANE_MIN : TERRANE_SUM;
+      EXPECT(terrane_barrier_reduce(13, kThreads, op, TERRANE_DOUBLE, halves, halves, 1) ==
+                 (all > 1 ? TERRANE_EMISMATCH : TERRANE_OK) &&
+             error_says("the same operation"));
+      EXPECT(terrane_barrier_threads(13, kThreads) == TERRANE_OK);
+    });
+  for (std::thread& thread : team) thread.join();
+}
+
 // Until the test has read what the others say of their wait.
 void stay_away() {
   const char* heard = std::getenv("HEARD");
@@ -502,14 +550,19 @@ void deny_userfaultfd() {
 }
 
 const std::map<std::string, void (*)()> kModes = {
-    {"basics", basics},         {"writers", writers}, {"homes", homes},
-    {"tracking", tracking},     {"threads", threads}, {"semaphores", semaphores},
-    {"conditions", conditions}, {"flags", flags},     {"touch", touch},
-    {"evict", evict},           {"large", large},     {"absent", absent},
-    {"alone", alone},           {"holder", holder},   {"unsignalled", unsignalled},
-    {"forgetful", forgetful},   {"misuse", misuse},   {"mismatch", mismatch},
-    {"foreign", foreign},       {"freed", freed},     {"exhausted", exhausted},
-    {"crowded", crowded},       {"nothing", [] {}},   {"denied", basics},
+    {"basics", basics},         {"writers", writers},
+    {"homes", homes},           {"tracking", tracking},
+    {"threads", threads},       {"semaphores", semaphores},
+    {"conditions", conditions}, {"flags", flags},
+    {"reductions", reductions}, {"touch", touch},
+    {"evict", evict},           {"large", large},
+    {"absent", absent},         {"alone", alone},
+    {"holder", holder},         {"unsignalled", unsignalled},
+    {"forgetful", forgetful},   {"misuse", misuse},
+    {"mismatch", mismatch},     {"foreign", foreign},
+    {"freed", freed},           {"exhausted", exhausted},
+    {"crowded", crowded},       {"nothing", [] {}},
+    {"denied", basics},
 };
 
 }  // namespace

@@ -51,13 +51,13 @@ TEST_P(PagesTest, SeveralThreadsOfANodeShareLocksAndBarriers) {
   expect_good(3, "threads", environment());
 }
 TEST_P(PagesTest, ThreadsOfAnyNodeWaitForEachOther) {
-  for (const char* mode : {"semaphores", "conditions", "flags"})
+  for (const char* mode : {"semaphores", "conditions", "flags", "reductions"})
     for (int nodes : {1, 3}) expect_good(nodes, mode, environment());
 }
 TEST_P(PagesTest, TouchedPagesServeSystemCalls) { expect_good(2, "touch", environment()); }
 TEST(PagesByMessagesTest, NothingNeedsAPeersMemory) {
   for (const char* mode : {"basics", "homes", "writers", "tracking", "threads", "semaphores",
-                           "conditions", "flags", "touch", "evict"})
+                           "conditions", "flags", "reductions", "touch", "evict"})
     expect_good(3, mode, {"TERRANE_ONE_SIDED=0"});
 }
 TEST_P(PagesTest, EvictionLosesNothing) { expect_good(2, "evict", environment()); }

@@ -69,6 +69,15 @@ int with_node(const char* call, Function function) noexcept {
   return outcome.ok() ? TERRANE_OK : fail(outcome.status, std::move(outcome.message));
 }
 
+// What the caller gave for an enumeration, in range or not.
+template <typename Enum>
+std::uint32_t number_of(const Enum& given) {
+  std::uint32_t number = 0;
+  static_assert(sizeof number == sizeof given);
+  std::memcpy(&number, &given, sizeof number);
+  return number;
+}
+
 void* allocate(const char* call, size_t bytes, const terrane_alloc_options* options,
                bool collective) noexcept {
   void* address = nullptr;
@@ -76,9 +85,7 @@ void* allocate(const char* call, size_t bytes, const terrane_alloc_options* opti
     terrane::runtime::Allocation allocation;
     allocation.collective = collective;
     if (options != nullptr) {
-      std::uint32_t homes = 0;  // whatever the caller wrote there, in range or not
-      static_assert(sizeof homes == sizeof options->homes);
-      std::memcpy(&homes, &options->homes, sizeof homes);
+      std::uint32_t homes = number_of(options->homes);
       if (homes > TERRANE_HOMES_EXPLICIT)
         return {Status::kInvalid, fmt::format("{}: homes {} is no home policy", call, homes)};
       allocation.homes = static_cast<terrane::protocol::Homes>(homes);
@@ -179,9 +186,7 @@ int terrane_counter_fetch(uint32_t counter, terrane_counter_op op, int64_t opera
   return with_node("terrane_counter_fetch", [&](Node& node) -> Outcome {
     using terrane::protocol::CountOp;
     static_assert(static_cast<int>(CountOp::kMax) == TERRANE_COUNTER_MAX);
-    std::uint32_t number = 0;  // whatever the caller gave, in range or not
-    static_assert(sizeof number == sizeof op);
-    std::memcpy(&number, &op, sizeof number);
+    std::uint32_t number = number_of(op);
     if (number > TERRANE_COUNTER_MAX)
       return {Status::kInvalid, fmt::format("terrane_counter_fetch: {} is no operation", number)};
     return node.change_count(count_id(CountKind::kCounter, counter), static_cast<CountOp>(number),
@@ -248,6 +253,32 @@ int terrane_barrier(void) noexcept { return terrane_barrier_threads(0, 1); }
 int terrane_barrier_threads(uint32_t barrier, uint32_t threads_here) noexcept {
   return with_node("terrane_barrier", [&](Node& node) {
     return node.barrier(terrane::BarrierId{barrier}, threads_here);
+  });
+}
+
+int terrane_barrier_reduce(uint32_t barrier, uint32_t threads_here, terrane_reduce_op op,
+                           terrane_type type, const void* in, void* out, size_t count) noexcept {
+  return with_node("terrane_barrier_reduce", [&](Node& node) -> Outcome {
+    using namespace terrane::protocol;
+    static_assert(static_cast<int>(ReduceOp::kXor) == TERRANE_XOR &&
+                  static_cast<int>(ReduceType::kDouble) == TERRANE_DOUBLE);
+    std::uint32_t op_number = number_of(op), type_number = number_of(type);
+    bool of_bits = op_number >= TERRANE_AND;
+    if (op_number < TERRANE_SUM || op_number > TERRANE_XOR || type_number > TERRANE_DOUBLE ||
+        (of_bits && type_number == TERRANE_DOUBLE))
+      return {Status::kInvalid,
+              fmt::format("terrane_barrier_reduce: operation {} of type {} is none", op_number,
+                          type_number)};
+    if (in == nullptr || out == nullptr)
+      return {Status::kInvalid, "terrane_barrier_reduce: in or out is NULL"};
+    if (count == 0 || count > kMaxReduced)
+      return {Status::kInvalid,
+              fmt::format("terrane_barrier_reduce: {} values; 1 to {} go", count, kMaxReduced)};
+    Contribution contribution{static_cast<ReduceOp>(op_number),
+                              static_cast<ReduceType>(type_number),
+                              {static_cast<const std::byte*>(in), count * kReducedBytes}};
+    return node.barrier_reduce(terrane::BarrierId{barrier}, threads_here, contribution,
+                               static_cast<std::byte*>(out));
   });
 }
 

@@ -25,8 +25,11 @@ class FarService final : private transport::Receiver {
   // Between attend() and unattend() the calling thread calls progress() again and again, and our
   // thread sleeps.
   void attend() { transport_.attend(); }
-  void progress() {
+  // True when something moved, here or in another thread that polls.
+  bool progress() {
+    std::uint64_t moves = transport_.moves();
     if (transport_.pending()) transport_.poll(*this);
+    return transport_.moves() != moves;
   }
   void unattend() {
     if (transport_.unattend()) progress();

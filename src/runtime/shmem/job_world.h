@@ -57,9 +57,7 @@ class JobWorld final : public World, private Statics::Places, private WorldWords
   const Settings& settings() const { return settings_; }
   transport::Transport& transport() override { return *transport_; }
   StridedMail* strided_mail() override { return far_ ? &far_->mail() : nullptr; }
-  void progress() override {
-    if (far_) far_->progress();
-  }
+  bool progress() override { return far_ && far_->progress(); }
   [[noreturn]] void fail(std::string_view sentence) override;
   [[noreturn]] void fail_unreached(std::string_view sentence) override;
   // Who knows where the program calls from.

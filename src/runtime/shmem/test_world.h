@@ -113,7 +113,10 @@ class TestWorld : public World, private SymmetricMemory {
   }
   const SymmetricMemory& memory() const override { return *this; }
   transport::Transport& transport() override { return transport_; }
-  void progress() override { ++progressed_; }
+  bool progress() override {
+    ++progressed_;
+    return false;
+  }
   [[noreturn]] void fail_unreached(std::string_view sentence) override {
     TestWorld::fail(sentence);
   }

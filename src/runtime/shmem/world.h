@@ -37,8 +37,9 @@ class World {
   // Copies of blocks at regular distances to and from other hosts; nullptr where there are none.
   virtual StridedMail* strided_mail() { return nullptr; }
 
-  // Moves on what other hosts want of us and we of them. Nothing to do on one host.
-  virtual void progress() = 0;
+  // Moves on what other hosts want of us and we of them; true when something moved. Nothing to do
+  // on one host.
+  virtual bool progress() = 0;
   // Ends the job: one sentence that names the call, the argument and what mends it. The launcher
   // adds the PE and its host.
   [[noreturn]] virtual void fail(std::string_view sentence) = 0;
@@ -47,8 +48,8 @@ class World {
   [[noreturn]] virtual void fail_unreached(std::string_view sentence) = 0;
 
   // Returns once `ready()` is true. Spins, yields, then sleeps in steps that grow to 1 ms: the
-  // words that programs wait for are changed by plain stores, which wake nobody. Whom another host
-  // has woken spins and yields again: what comes next is on its way.
+  // words that programs wait for are changed by plain stores, which wake nobody. Where something
+  // comes from another host what comes next is on its way: the wait begins anew.
   // Whoever waits long calls tell(seconds), now and then (Patience).
   template <typename Ready, typename Tell>
   void wait_until(Ready ready, Tell tell) {
@@ -59,9 +60,9 @@ class World {
     const bool far = !one_host();
     if (far) attend(true);
     while (!ready()) {
-      if (far) progress();
-      if (backoff.pause()) continue;
-      bool moved = nap(nap_ns);
+      bool moved = far && progress();
+      if (!moved && backoff.pause()) continue;
+      if (!moved) moved = nap(nap_ns);
       if (double seconds = patience.due(); seconds > 0) tell(seconds);
       if (!moved) continue;
       backoff = {};

@@ -143,10 +143,12 @@ std::size_t UcxTransport::poll(Receiver& receiver) {
   return messages;
 }
 
-void UcxTransport::progress() {
-  if (worker_->progress() != 0) moves_.fetch_add(1, std::memory_order_relaxed);
+bool UcxTransport::progress() {
+  bool moved = worker_->progress() != 0;
+  if (moved) moves_.fetch_add(1, std::memory_order_relaxed);
   if (outbox_.has_queued()) outbox_.advance();
   if (inbox_.has_notices()) answer_notices();
+  return moved;
 }
 
 void UcxTransport::answer_notices() {

@@ -77,7 +77,7 @@ class UcxTransport final : public PartTransport {
   UcxTransport(Parts parts, std::vector<std::vector<UcxCard::Region>> regions);
   base::Result<> meet(const std::vector<NodeId>& peers);
   void greet(NodeId peer);
-  void progress();
+  bool progress();  // true when something moved
   void look_after_peers(Receiver& receiver);
   void lose(NodeId peer, Receiver& receiver, std::string_view why);
   std::size_t deliver_to_self(Receiver& receiver);
