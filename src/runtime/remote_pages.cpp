@@ -285,7 +285,7 @@ bool RemotePages::accept_page(NodeId from, Bytes message) {
 bool RemotePages::serve_flush(NodeId from, Bytes message, Counters& counters) {
   wire::Flush flush;
   if (!wire::take(message, flush) || flush.origin >= space_.nodes() ||
-      flush.origin == space_.self().value || (flush.was_passed == 0 && flush.origin != from.value))
+      (flush.was_passed == 0 && flush.origin != from.value))
     return false;
   flush.passed = 0;
   bool good = true;
@@ -303,6 +303,7 @@ bool RemotePages::serve_flush(NodeId from, Bytes message, Counters& counters) {
   space_.count_flush(false);
   if (!good) return false;
   flush.kind = wire::Kind::kFlushed;
+  if (flush.origin == space_.self().value) return accept_flushed(space_.self(), bytes_of(flush));
   send(NodeId{flush.origin}, bytes_of(flush), {}, counters);
   return true;
 }
@@ -315,6 +316,8 @@ bool RemotePages::apply(wire::Flush& flush, const wire::FlushedBlock& block, Byt
     auto word = static_cast<std::uint32_t>(space_.at_home(StepKind::kLoadWord, block.block));
     protocol::FlushAnswer answer =
         protocol::answer_flush(word, NodeId{flush.origin}, NodeId{block.via});
+    bool here = answer.what == kApply || answer.what == kEndOffer;
+    if (here && flush.origin == space_.self().value) return false;  // it would not have sent it
     if (answer.what == kApply) return space_.apply(block.block, diff);
     if (answer.what == kEndOffer) {
       space_.at_home(StepKind::kSwapWord, block.block, word | std::uint64_t{answer.word} << 32);

@@ -254,6 +254,32 @@ TEST_F(RemotePagesTest, ADifferenceIsPassedOnToWhereItsBlockIs) {
   EXPECT_TRUE(context.flushed());
 }
 
+// Node 1 was this block's home before it moved here and on to node 1 again, which has not its bytes
+// yet: its word tells of the earlier move, and our difference comes round.
+TEST_F(RemotePagesTest, OurDifferenceMayComeRoundAndIsPassedOn) {
+  std::vector<std::byte> bytes(side.space->unit(), std::byte{9});
+  side.space->write_pages({1, 1}, bytes.data(), false);
+  EXPECT_GT(side.remote->post(step(StepKind::kPostDiff, 1), context), 0u);
+  side.remote->send_posted(context);
+  std::vector<std::byte> message = side.kept.sent.back().second;
+  std::uint32_t via = 1;
+  std::memcpy(message.data() + sizeof(wire::Flush) + offsetof(wire::FlushedBlock, via), &via,
+              sizeof via);
+  EXPECT_FALSE(receive(message)) << "not passed on by anybody";
+  message[offsetof(wire::Flush, was_passed)] = std::byte{1};
+  EXPECT_TRUE(receive(bytes_of(wire::Flush{.kind = wire::Kind::kFlushed, .passed = 1})));
+  side.space->at_home(StepKind::kStoreWord, 1, protocol::word_for(NodeId{1}) | protocol::kMoved);
+  side.kept.sent.clear();
+  ASSERT_TRUE(receive(message));
+  ASSERT_EQ(side.kept.sent.size(), 1u) << "the difference alone: we need no answer from ourselves";
+  EXPECT_EQ(last_sent<wire::Flush>().kind, wire::Kind::kFlush);
+  EXPECT_FALSE(context.flushed()) << "it is under way again";
+  EXPECT_TRUE(receive(bytes_of(wire::Flush{.kind = wire::Kind::kFlushed, .was_passed = 1})));
+  EXPECT_TRUE(context.flushed());
+  side.space->at_home(StepKind::kStoreWord, 1, protocol::kHere);
+  EXPECT_FALSE(receive(message)) << "who has the block sends no difference of it";
+}
+
 TEST_F(RemotePagesTest, NoBytesFromTheNetworkDoHarm) {
   base::Prng rng(1);
   std::vector<std::byte> message;

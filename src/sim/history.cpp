@@ -165,12 +165,18 @@ bool History::deliver_flush(std::uint32_t channel, protocol::Bytes message) {
   flushed_[channel] = {};
   wire::Flush answer;
   std::memcpy(&answer, message.data(), sizeof answer);
-  if (answer.origin == home || applied.next == NodeId{home})
-    violated(Fault::kBadStep, "node {} sends a difference round to itself", home);
+  bool own = answer.origin == home;
+  if (applied.next == NodeId{home} || (own && applied.next == kNoNode))
+    violated(Fault::kBadStep, "node {} sends a difference to itself", home);
   if (applied.next != kNoNode) pass_on(home, applied, message);
   answer.kind = wire::Kind::kFlushed;
   answer.passed = applied.next != kNoNode;
-  push(home, answer.origin, std::as_bytes(std::span(&answer, 1)));
+  protocol::Bytes bytes = std::as_bytes(std::span(&answer, 1));
+  if (own) {
+    deliver_flushed(home, bytes);
+  } else {
+    push(home, answer.origin, bytes);
+  }
   return true;
 }
 
