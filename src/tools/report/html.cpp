@@ -13,7 +13,7 @@ constexpr int kWidth = 900, kHeight = 60, kStrip = 10;
 
 constexpr std::string_view kColours[] = {"#f2f2f2", "#7fb2dd", "#f0b95b", "#d9534f"};
 constexpr std::string_view kStates[] = {"none", "shared", "exclusive", "modified"};
-constexpr std::string_view kCoherences[] = {"invalidate", "update", "stream"};
+constexpr std::string_view kCoherences[] = {"invalidate", "update", "stream", "once"};
 constexpr std::string_view kMakings[] = {"chunk", "lock", "barrier", "signal"};
 
 constexpr std::string_view kHead =
@@ -155,7 +155,7 @@ class Page {
     put("<tr><td>{}</td><td>{}</td><td class=\"t\">{}</td><td>{}</td><td>{}</td><td>{}</td>"
         "<td class=\"t\"><span class=\"bar\" style=\"width:{:.2f}em\"></span></td>",
         escaped(text_of(job_, chunk.object)), bytes_text(object.bytes),
-        kCoherences[std::min<std::size_t>(object.kind, 2)], t.scopes(), t.refused,
+        kCoherences[std::min<std::size_t>(object.kind, 3)], t.scopes(), t.refused,
         time_text(t.wait_ns), width);
     put("<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
         "<td>{}</td></tr>\n",
