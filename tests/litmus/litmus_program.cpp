@@ -21,8 +21,8 @@ namespace {
 using namespace terrane::litmus;
 
 constexpr std::uint64_t kPage = 4096;
-constexpr int kPlacements = 6;              // sets of variables with homes of their own
-constexpr std::uint32_t kMostTries = 2000;  // times the rounds, until a weak outcome is seen
+constexpr int kPlacements = 6;             // sets of variables with homes of their own
+constexpr std::uint32_t kMostTries = 500;  // times the rounds, until a weak outcome is seen
 
 struct Results {
   std::uint64_t registers[kMostThreads][512];  // a page each
@@ -167,6 +167,13 @@ class Runner {
   }
 
  private:
+  // What the thread loads after something else, of which a copy may grow old meanwhile; or -1.
+  static int looked_at_last(const std::vector<Op>& ops) {
+    for (std::size_t i = ops.size(); i-- > 1;)
+      if (ops[i].kind == 'R') return ops[i].object;
+    return -1;
+  }
+
   // Whether the outcome came; node 0 alone knows.
   bool round(const std::vector<Op>& ops, const std::vector<Term>& outcome, int threads) {
     Round round{++number_, variables[shared_.below(kPlacements)]};
@@ -178,10 +185,12 @@ class Runner {
     for (int v = 0; v < kVariables; ++v)
       if (own_.below(2) == 0) static_cast<void>(*round.variables[v]);  // a copy that may grow old
     terrane_barrier_threads(2, 1);
+    bool ages = weak_ && shared_.below(2) == 0;
     for (int v = 0; v < kVariables; ++v)
-      if (own_.below(2) == 0) static_cast<void>(*round.variables[v]);
+      if (ages ? v == looked_at_last(ops) : own_.below(2) == 0)
+        static_cast<void>(*round.variables[v]);
     bool late_half = shared_.below(weak_ ? 2 : 4) == 0;  // more often where copies are to grow old
-    if (late_half && self_ >= threads / 2 && self_ < threads) stay_behind();
+    for (int t = threads / 2; late_half && t <= self_ && self_ < threads; ++t) stay_behind();
     delay(own_);
     for (const Op& op : ops) {
       perform(op, round, registers);
