@@ -14,7 +14,7 @@ class SpinLock {
   void lock() noexcept {
     for (int round = 0; !try_lock(); ++round) {
       if (round < kSpins) {
-        __builtin_ia32_pause();
+        relax();
       } else {
         ::sched_yield();
       }
@@ -28,6 +28,14 @@ class SpinLock {
 
  private:
   static constexpr int kSpins = 64;
+
+  static void relax() noexcept {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("isb" ::: "memory");
+#endif
+  }
 
   std::atomic<bool> held_{false};
 };
