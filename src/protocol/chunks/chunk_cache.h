@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <optional>
@@ -111,6 +112,11 @@ class ChunkCache {
     bool hears_all() const { return range == Range{0, bytes}; }
   };
   const Copy* copy(ChunkId chunk) const;
+  // The home that the slot has come to may still ask for the copies that were reported to it.
+  bool awaits_home(ChunkId chunk) const {
+    return std::find(rebuilding_.begin(), rebuilding_.end(), chunk.value >> 52) !=
+           rebuilding_.end();
+  }
   std::uint64_t used_bytes() const { return used_bytes_; }
   void check_invariants() const;
 

@@ -262,6 +262,7 @@ void ChunkHome::restore_nothing(ChunkId id, Entry& entry) {
   // Sharers that died after they reported may have been the last to know.
   if (!entry.restored) ++entry.version;
   entry.sharers.clear();
+  outbox_.discard(id);  // what this node's client has dropped may still lie there
   outbox_.provide(id, entry.bytes);
   entry.valid = true;
   entry.restored = false;

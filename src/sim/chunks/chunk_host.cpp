@@ -8,7 +8,12 @@ namespace terrane::sim {
 
 void ChunkHistory::step(std::uint32_t n, const chunks::Event& event) {
   effects_.clear();
+  bool own_will = careful_ && deaths_ > 0 && !std::holds_alternative<chunks::Received>(event) &&
+                  !std::holds_alternative<chunks::ViewChanged>(event);
+  std::uint32_t kept = own_will ? kept_for_homes(n) : 0;
   nodes_[n].machine->step(event, effects_);
+  if (own_will && (kept & ~kept_for_homes(n)) != 0)
+    violated(Fault::kInvariant, "node {} gives up a copy that a new home may ask for", n);
   perform(n, effects_);
   if (careful_) {
     nodes_[n].machine->check_invariants();
@@ -68,6 +73,17 @@ void ChunkHistory::send(std::uint32_t n, const chunks::Effects& effects, const c
   std::uint32_t channel = network_.channel(n, send.to.value);
   network_.push(channel, bytes);
   schedule_.ready(static_cast<ActorId>(kFirstChannel + channel));
+}
+
+// The chunks whose bytes a node keeps because it has reported them, a bit each.
+std::uint32_t ChunkHistory::kept_for_homes(std::uint32_t n) const {
+  const chunks::ChunkCache& cache = nodes_[n].machine->cache();
+  std::uint32_t kept = 0;
+  for (std::uint32_t c = 0; c < program_->all.size(); ++c) {
+    const chunks::ChunkCache::Copy* copy = cache.copy(ids_[c]);
+    if (copy && !copy->pushed() && copy->has_bytes && cache.awaits_home(ids_[c])) kept |= 1u << c;
+  }
+  return kept;
 }
 
 ChunkHistory::Memory& ChunkHistory::memory(std::uint32_t node, std::uint32_t chunk,
