@@ -27,14 +27,6 @@ std::string name_of(const NodePlace& place) {
   return fmt::format("node {} on host {}", place.node, place.host);
 }
 
-// Nodes of chunks share bytes and messages whose layout is the same on every 64-bit architecture of
-// one byte order. On one host (the other runs emulated) that has been tried; between hosts not.
-bool may_differ(const JobFacts& mine, const NodePlace& here, const JobFacts& other,
-                const NodePlace& there) {
-  return text_of(mine.interface) == "chunks" && text_of(other.interface) == "chunks" &&
-         here.host == there.host;
-}
-
 }  // namespace
 
 JobFacts job_facts(const Options& options, std::string_view interface) {
@@ -71,10 +63,7 @@ base::Result<> compare_facts(const JobFacts& mine, const NodePlace& here,
                    "the hosts of a job must be of one architecture"},
         std::tuple{"the interface", text_of(mine.interface), text_of(other.interface),
                    "all nodes of a job use the same one"}}) {
-    bool differs = a != b;
-    if (what == std::string_view("the architecture") && may_differ(mine, here, other, there))
-      differs = false;
-    if (!differs) continue;
+    if (a == b) continue;
     return base::error("{} is {} at {}, but {} at {}; {}", what, a, name_of(here), b,
                        name_of(there), cure);
   }

@@ -49,19 +49,6 @@ TEST(JobFactsTest, EachDifferenceIsNamedWithBothNodesAndHosts) {
   EXPECT_TRUE(names_both(complaint_about(other), "the page size is"));
 }
 
-TEST(JobFactsTest, ChunksOfOneHostMayHaveTwoArchitectures) {
-  JobFacts ours = job_facts({}, "chunks"), other = ours;
-  std::strcpy(other.architecture, "riscv64");
-  auto bytes = std::as_bytes(std::span(&other, 1));
-  EXPECT_TRUE(compare_facts(ours, kHere, bytes, {3, "alpha"}).ok());
-  EXPECT_FALSE(compare_facts(ours, kHere, bytes, kThere).ok());
-  other.page_bytes *= 4;
-  EXPECT_FALSE(compare_facts(ours, kHere, bytes, {3, "alpha"}).ok());
-  other = ours;
-  other.byte_order = 'b';
-  EXPECT_FALSE(compare_facts(ours, kHere, bytes, {3, "alpha"}).ok());
-}
-
 TEST(JobFactsTest, WhatCannotBePrintedIsNotPrinted) {
   JobFacts other = our_facts();
   std::memset(other.version, 0x1b, sizeof other.version);
