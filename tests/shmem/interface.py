@@ -19,7 +19,7 @@ RULES = pathlib.Path(__file__).with_name("interface.txt")
 PROTOTYPE = re.compile(r"(?P<returns>.*?[ *])(?P<name>\w+)\((?P<parameters>.*)\)$")
 # What the library may export besides: what the inlined calls need, and what makes the static data of libraries
 # symmetric that the program opens.
-OWN = re.compile(r"terrane_shmem_\w+$|dlopen$")
+OWN = re.compile(r"terrane_shmem_\w+$|dlopen$|__odr_asan\.")
 
 
 class Function:
