@@ -74,6 +74,7 @@ Task<BlockRange> Hlrc::hold_hot(Strand& s, BlockRange within) {
 // writing it. Result: the first blocks of the run, which were renewed; the others are as they were.
 Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
   NodeId home = entries_[run.first].home();
+  TERRANE_CHECK(home != kNoNode, "what is renewed is a copy");
   for (std::uint64_t b = run.first; b < run.end(); ++b) leases_.insert(b);
   bool came = co_await take_news(s, run, home, at);
   bool own = false;
