@@ -213,11 +213,22 @@ void ChunkCache::pump(ChunkId id, Copy& copy) {
     evict(id, copy);
   }
   while (!copy.pending) {
-    std::size_t at = 0;
-    while (copy.pushed() && at < copy.waiters.size() && allows(copy, copy.waiters[at].mode)) ++at;
-    if (at >= copy.waiters.size() || allows(copy, copy.waiters[at].mode) || ask(id, copy, at))
-      return;
+    std::size_t at = next_to_ask(copy);
+    if (at == copy.waiters.size() || ask(id, copy, at)) return;
   }
+}
+
+// The first waiter for whom something is missing, or how many there are. Of a pushed chunk not only
+// the front counts, and a try comes first: it must not wait for what others wait for.
+std::size_t ChunkCache::next_to_ask(const Copy& copy) {
+  std::size_t all = copy.waiters.size();
+  std::size_t first = all;
+  for (std::size_t at = 0; at < (copy.pushed() ? all : std::min<std::size_t>(all, 1)); ++at) {
+    if (allows(copy, copy.waiters[at].mode)) continue;
+    if (copy.waiters[at].wait == Wait::kTry) return at;
+    first = std::min(first, at);
+  }
+  return first;
 }
 
 // Readers of a pushed chunk need not wait for its writers.

@@ -182,6 +182,7 @@ class ChunkCache {
   bool admit(ChunkId id, Copy& copy);
   void enter(ChunkId id, Copy& copy, const Copy::Waiter& waiter);
   bool ask(ChunkId id, Copy& copy, std::size_t at);
+  static std::size_t next_to_ask(const Copy& copy);
   void cancel_if_unwanted(ChunkId id, Copy& copy);
   bool can_yield(const Copy& copy, const Copy::Due& due) const;
   void yield(ChunkId id, Copy& copy, const Copy::Due& due);

@@ -14,12 +14,14 @@ class ChunkJob {
  public:
   static constexpr std::uint64_t kBytes = 8;
 
-  explicit ChunkJob(std::uint32_t nodes, std::uint32_t servers = 1) {
+  explicit ChunkJob(std::uint32_t nodes, std::uint32_t servers = 1,
+                    std::uint64_t budget_bytes = 1 << 20) {
     view_.epoch = 1;
     for (std::uint32_t n = 0; n < nodes; ++n) view_.members.push_back(NodeId{n});
     for (std::uint32_t s = 0; s < servers; ++s) view_.slots.push_back({.home = NodeId{s}});
     for (std::uint32_t n = 0; n < nodes; ++n) {
-      machines_.push_back(std::make_unique<MesiChunk>(MesiConfig{.self = NodeId{n}}));
+      machines_.push_back(
+          std::make_unique<MesiChunk>(MesiConfig{.self = NodeId{n}, .budget_bytes = budget_bytes}));
       step(n, ViewChanged{&view_});
     }
   }
@@ -413,6 +415,28 @@ TEST(MesiChunkTest, ATryToWriteWhatIsPushedAsksForTheRight) {
     job.deliver_all();
   }
   EXPECT_EQ(job.resumed.at(1).status, Status::kBusy);
+}
+
+TEST(MesiChunkTest, ATryIsAskedForBeforeWhoWaitsForMemoryToo) {
+  ChunkJob job(3, 1, 3 * ChunkJob::kBytes);  // as much as one pushed chunk takes
+  ChunkId dirty = job.create(2, "dirty", Coherence::kInvalidate);
+  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
+  job.create(2, "a", Coherence::kUpdate);
+  job.write(1, chunk);
+  job.deliver_all();
+  job.write(2, dirty);
+  job.open(1, chunk, Mode::kWrite, 1);
+  job.deliver_all();
+  ASSERT_TRUE(job.opened(1));
+  job.open(2, chunk, Mode::kWrite, 2);  // waits until what is dirty has left
+  job.open(2, chunk, Mode::kRead, 3, Wait::kTry);
+  job.deliver_all();
+  EXPECT_TRUE(job.opened(3)) << "an older version";
+  EXPECT_FALSE(job.resumed.contains(2)) << "node 1 writes";
+  if (job.opened(3)) job.close(2, chunk, Mode::kRead, 3);
+  job.close(1, chunk, Mode::kWrite, 1);
+  job.deliver_all();
+  EXPECT_TRUE(job.opened(2));
 }
 
 TEST(MesiChunkTest, OneOfTwoWritersAtTheSameInstantWritesWhatIsWrittenOnce) {
