@@ -84,8 +84,10 @@ void ChunkHistory::lost(const chunks::Lost& lost) {
                 lost.version);
   if (lost.name != program_->all[c].name)
     violated(Fault::kBadAnswer, "chunk {} is told to be {}", c, lost.name);
-  const chunks::ChunkHome::Entry* entry = at_home(c);
-  if (!entry || entry->coherence != chunks::Coherence::kInvalidate) {  // it is gone
+  // Who tells it is its home. What was restored may have gone over to a pushed coherence in the
+  // same step; of what is gone there is nothing.
+  NodeId home = chunks::home_of(lost.chunk, views_.back());
+  if (nodes_[home.value].machine->home().entry(lost.chunk) == nullptr) {
     gone_.push_back(lost.chunk);
     return;
   }

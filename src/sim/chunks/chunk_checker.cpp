@@ -115,6 +115,7 @@ void ChunkChecker::closed(std::uint32_t thread, std::uint32_t chunk, Mode mode, 
 
 void ChunkChecker::remade(std::uint32_t chunk) {
   cut(chunks_[chunk], 0);
+  chunks_[chunk].coherence = program_->all[chunk].coherence;
   chunks_[chunk].stamps[0] = 0;
   chunks_[chunk].readers = chunks_[chunk].writers = 0;
   chunks_[chunk].seen.fill(0);

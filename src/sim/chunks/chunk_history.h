@@ -99,6 +99,7 @@ class ChunkHistory {
 
   // chunk_host.cpp: what a node's runtime does for its machine
   void step(std::uint32_t node, const chunks::Event& event);
+  void note_coherence(std::uint32_t node);
   void perform(std::uint32_t node, const chunks::Effects& effects);
   void send(std::uint32_t node, const chunks::Effects& effects, const chunks::Send& send);
   std::uint32_t kept_for_homes(std::uint32_t node) const;

@@ -14,6 +14,7 @@ void ChunkHistory::step(std::uint32_t n, const chunks::Event& event) {
   nodes_[n].machine->step(event, effects_);
   if (own_will && (kept & ~kept_for_homes(n)) != 0)
     violated(Fault::kInvariant, "node {} gives up a copy that a new home may ask for", n);
+  note_coherence(n);
   perform(n, effects_);
   if (careful_) {
     nodes_[n].machine->check_invariants();
@@ -24,6 +25,15 @@ void ChunkHistory::step(std::uint32_t n, const chunks::Event& event) {
     schedule_.park(clock);
   } else {
     schedule_.ready(clock);
+  }
+}
+
+// What the home has gone over to holds from then on, also where it dies before anybody hears of it.
+void ChunkHistory::note_coherence(std::uint32_t n) {
+  for (std::uint32_t c = 0; c < program_->all.size(); ++c) {
+    if (!program_->all[c].changes) continue;
+    const chunks::ChunkHome::Entry* entry = nodes_[n].machine->home().entry(ids_[c]);
+    if (entry) checker_.keeps_to(c, entry->coherence);
   }
 }
 

@@ -181,7 +181,6 @@ void ChunkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
     thread.mode[op.chunk] = op.mode;
     thread.place[op.chunk] = resume.place;
     const chunks::ChunkHome::Entry* entry = at_home(op.chunk);
-    if (entry) checker_.keeps_to(op.chunk, entry->coherence);
     bool newest =
         op.mode != Mode::kRead || (entry && entry->coherence == chunks::Coherence::kInvalidate);
     if (pushed_death(op.chunk) && newest && resume.version < checker_.last_version(op.chunk))
