@@ -8,6 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <set>
 #include <sstream>
 
@@ -23,22 +26,32 @@ constexpr int kDeaths = 5;  // in a job
 // The file by which a job's nodes outlive themselves.
 class AccountFile {
  public:
-  AccountFile() {
-    char path[] = "/tmp/terrane_deaths_XXXXXX";
-    int fd = ::mkstemp(path);
-    EXPECT_EQ(::ftruncate(fd, sizeof(Account)), 0);
-    path_ = path;
-    all_ = static_cast<Account*>(
-        ::mmap(nullptr, sizeof(Account), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+  AccountFile() : path_(testing::TempDir() + "terrane_deaths_XXXXXX") {
+    int fd = ::mkstemp(path_.data());
+    if (fd < 0) {
+      ADD_FAILURE() << path_ << ": " << std::strerror(errno);
+      return;
+    }
+    void* memory = MAP_FAILED;
+    if (::ftruncate(fd, sizeof(Account)) == 0)
+      memory = ::mmap(nullptr, sizeof(Account), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED) ADD_FAILURE() << path_ << ": " << std::strerror(errno);
     ::close(fd);
+    if (memory == MAP_FAILED) {
+      ::unlink(path_.c_str());
+      return;
+    }
+    all_ = static_cast<Account*>(memory);
     all_->deaths.store(kDeaths);
   }
   ~AccountFile() {
+    if (all_ == nullptr) return;
     ::munmap(all_, sizeof(Account));
     ::unlink(path_.c_str());
   }
   AccountFile(const AccountFile&) = delete;
 
+  bool there() const { return all_ != nullptr; }
   const std::string& path() const { return path_; }
   Account* operator->() const { return all_; }
 
@@ -62,6 +75,7 @@ std::set<std::string> lost_in(const std::string& err) {
 
 class DeathsTest : public testing::TestWithParam<int> {
  protected:
+  void SetUp() override { ASSERT_TRUE(account_.there()) << "no file for what the nodes do"; }
   void run(std::uint64_t seed) {
     int nodes = 6 + static_cast<int>(seed % 3);
     std::string options = fmt::format("-n {} --on-death survive --servers {}", nodes, 1 + seed % 4);
