@@ -1,6 +1,6 @@
 #include "transport/sleep_room.h"
 
-#include <sched.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -15,13 +15,17 @@ namespace terrane::transport {
 
 base::Result<> SleepRoom::create(SleepRoom& room) {
   room.poll_.reset(::epoll_create1(EPOLL_CLOEXEC));
-  room.bell_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  epoll_event event{.events = EPOLLIN, .data = {.fd = room.bell_.get()}};
-  if (!room.poll_ || !room.bell_ ||
-      ::epoll_ctl(room.poll_.get(), EPOLL_CTL_ADD, room.bell_.get(), &event) != 0) {
+  room.beds_[0].bell = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (!room.poll_ || room.beds_[0].bell < 0) {
     return base::errno_error("transport: a descriptor to sleep on");
   }
   return {};
+}
+
+SleepRoom::~SleepRoom() {
+  for (Bed& bed : beds_) {
+    if (bed.bell >= 0) ::close(bed.bell);
+  }
 }
 
 base::Result<> SleepRoom::watch(NewsSource& source, int fd) {
@@ -41,15 +45,31 @@ SleepRoom::Source& SleepRoom::of(NewsSource& source) {
                        [&](const Source& one) { return one.news == &source; });
 }
 
-// The bell is emptied only by who is alone here: another sleeper might not have heard it yet.
-void SleepRoom::enter() {
-  std::lock_guard hold(lock_);
-  if (sleepers_.fetch_add(1) == 0) empty_bell();
+// Null where all beds are taken. Whoever rings afterwards rings for us, too; what was rung for
+// before, the caller finds by looking.
+SleepRoom::Bed* SleepRoom::enter() {
+  Bed* ours = nullptr;
+  for (Bed& bed : beds_) {
+    std::uint32_t free = Bed::kFree;
+    if (!bed.state.compare_exchange_strong(free, Bed::kTaken)) continue;
+    ours = &bed;
+    break;
+  }
+  if (ours != nullptr) {
+    if (ours->bell < 0) ours->bell = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    auto used = static_cast<std::uint32_t>(ours - beds_.data()) + 1;
+    std::uint32_t known = beds_used_.load();
+    while (known < used && !beds_used_.compare_exchange_weak(known, used)) {
+    }
+    ours->state.store(Bed::kSleeping);
+  }
+  sleepers_.fetch_add(1);
+  return ours;
 }
 
-void SleepRoom::empty_bell() {
-  std::uint64_t count = 0;
-  [[maybe_unused]] ssize_t got = ::read(bell_.get(), &count, sizeof count);
+void SleepRoom::leave(Bed* bed) {
+  sleepers_.fetch_sub(1);
+  if (bed != nullptr) bed->state.store(Bed::kFree);
 }
 
 bool SleepRoom::must_wake() {
@@ -66,7 +86,7 @@ bool SleepRoom::arm_all() {
 
 void SleepRoom::sleep(std::uint64_t timeout_ns) {
   std::uint64_t start_ns = platform::now_ns();
-  enter();
+  Bed* bed = enter();
   for (std::uint64_t slept_ns = 0;;) {
     // Where others attend to a source we leave it alone: they look, and to look beside them would
     // take turns with them at a lock that they hold nearly all the time. Whoever unattends arms the
@@ -76,23 +96,23 @@ void SleepRoom::sleep(std::uint64_t timeout_ns) {
     // Descriptors are armed first and looked at afterwards by the kernel.
     if (!arm_all()) continue;
     show_descriptors();
-    wait(timeout_ns - slept_ns);
+    wait(bed, timeout_ns - slept_ns);
     if (interrupts_.take()) break;
     slept_ns = platform::now_ns() - start_ns;
   }
-  leave();
+  leave(bed);
 }
 
-void SleepRoom::wait(std::uint64_t timeout_ns) {
-  epoll_event event{};
+void SleepRoom::wait(const Bed* bed, std::uint64_t timeout_ns) {
+  int bell = bed != nullptr ? bed->bell : -1;
+  if (bell < 0) timeout_ns = std::min(timeout_ns, kWithoutBellNs);
   timespec timeout{static_cast<time_t>(timeout_ns / 1'000'000'000),
                    static_cast<long>(timeout_ns % 1'000'000'000)};
-  if (::epoll_pwait2(poll_.get(), &event, 1, &timeout, nullptr) <= 0) return;
-  if (event.data.fd != bell_.get()) return;
-  std::unique_lock hold(lock_);
-  if (sleepers_.load() == 1) return empty_bell();
-  hold.unlock();
-  ::sched_yield();  // the bell rings on until all others have heard it
+  pollfd on[] = {{.fd = poll_.get(), .events = POLLIN, .revents = 0},
+                 {.fd = bell, .events = POLLIN, .revents = 0}};  // ppoll passes over -1
+  if (::ppoll(on, 2, &timeout, nullptr) <= 0 || on[1].revents == 0) return;
+  std::uint64_t rung = 0;
+  [[maybe_unused]] ssize_t got = ::read(bell, &rung, sizeof rung);
 }
 
 void SleepRoom::show_descriptors() {
@@ -157,7 +177,12 @@ void SleepRoom::ring() noexcept {
   if (sleepers_.load() == 0) return;
   int saved = errno;
   std::uint64_t one = 1;
-  [[maybe_unused]] ssize_t put = ::write(bell_.get(), &one, sizeof one);
+  std::uint32_t used = beds_used_.load();
+  for (std::uint32_t i = 0; i < used; ++i) {
+    Bed& bed = beds_[i];
+    if (bed.state.load() != Bed::kSleeping || bed.bell < 0) continue;
+    [[maybe_unused]] ssize_t put = ::write(bed.bell, &one, sizeof one);
+  }
   errno = saved;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -31,9 +32,16 @@ class NewsSource {
 };
 
 // Where a transport's threads sleep: on descriptors, until there is news, an interrupt, or their
-// time is over. Owns the descriptor that joins them all. Thread-safe after the last watch().
+// time is over. Owns the descriptor that joins them all, and a bell for each sleeper: one that they
+// shared would ring on, and wake all of them again and again, until the last has heard it.
+// Thread-safe after the last watch(); sleeping allocates nothing.
 class SleepRoom {
  public:
+  SleepRoom() = default;
+  SleepRoom(const SleepRoom&) = delete;
+  SleepRoom& operator=(const SleepRoom&) = delete;
+  ~SleepRoom();
+
   static base::Result<> create(SleepRoom& room);
 
   // A source and a descriptor of it, which becomes readable; the source may have several.
@@ -67,27 +75,35 @@ class SleepRoom {
     int fd;
     bool shown = true;
   };
+  struct Bed {
+    enum State : std::uint32_t { kFree, kTaken, kSleeping };
+    std::atomic<std::uint32_t> state{kFree};
+    int bell = -1;  // an eventfd: the first bed's from the start, others' when they are needed
+  };
+  // Those who find no bed, or no descriptor for its bell, look up now and then.
+  static constexpr std::uint32_t kBeds = 128;
+  static constexpr std::uint64_t kWithoutBellNs = 1'000'000;
 
   Source& of(NewsSource& source);
   bool is_attended(const Source& source) const {
     return attending_.load() != 0 || source.attending.load() != 0;
   }
-  void enter();
-  void leave() { sleepers_.fetch_sub(1); }
+  Bed* enter();
+  void leave(Bed* bed);
   bool must_wake();
   bool arm_all();
   bool arm_for_sleepers();
   void show_descriptors();
-  void wait(std::uint64_t timeout_ns);
-  void empty_bell();
+  void wait(const Bed* bed, std::uint64_t timeout_ns);
 
   UniqueFd poll_;
-  UniqueFd bell_;  // an eventfd
   std::deque<Source> sources_;
   InterruptLedger interrupts_;
   std::atomic<std::uint32_t> sleepers_{0};
   std::atomic<std::uint32_t> attending_{0};
-  SpinLock lock_;  // of what follows, and of entering
+  std::array<Bed, kBeds> beds_;
+  std::atomic<std::uint32_t> beds_used_{0};  // those behind have never been slept in
+  SpinLock lock_;                            // of what follows
   std::vector<Watched> watched_;
 };
 

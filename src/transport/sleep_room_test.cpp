@@ -1,0 +1,113 @@
+#include "transport/sleep_room.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+namespace terrane::transport {
+namespace {
+
+constexpr std::uint64_t kLong_ns = 600'000'000'000;
+
+// Has news when it is told so, and counts how often it is asked.
+class Told final : public NewsSource {
+ public:
+  bool look() override {
+    looks.fetch_add(1);
+    return news.load();
+  }
+  bool arm() override { return true; }
+
+  std::atomic<std::uint64_t> looks{0};
+  std::atomic<bool> news{false};
+};
+
+class SleepRoomTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(SleepRoom::create(room_));
+    ASSERT_EQ(::pipe2(pipe_, O_CLOEXEC), 0);
+    ASSERT_TRUE(room_.watch(source_, pipe_[0]));
+  }
+  void TearDown() override {
+    for (std::thread& sleeper : sleepers_) sleeper.join();
+    ::close(pipe_[0]);
+    ::close(pipe_[1]);
+  }
+  void sleep_in_threads(int threads) {
+    for (int i = 0; i < threads; ++i) {
+      sleepers_.emplace_back([this] {
+        room_.sleep(kLong_ns);
+        woken_.fetch_add(1);
+      });
+    }
+    while (source_.looks.load() < static_cast<std::uint64_t>(threads)) std::this_thread::yield();
+  }
+  void wait_for_looks(std::uint64_t looks) {
+    while (source_.looks.load() < looks) std::this_thread::yield();
+  }
+
+  SleepRoom room_;
+  Told source_;
+  int pipe_[2] = {-1, -1};
+  std::atomic<int> woken_{0};
+  std::vector<std::thread> sleepers_;
+};
+
+TEST_F(SleepRoomTest, ABellThatIsRungForNothingWakesEachSleeperOnce) {
+  sleep_in_threads(3);
+  room_.ring();
+  wait_for_looks(6);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_LE(source_.looks.load(), 8u) << "one that fell asleep after it was rung for looks again";
+  EXPECT_EQ(woken_.load(), 0);
+  room_.interrupt();
+}
+
+TEST_F(SleepRoomTest, ARingTellsAllOfNewsThatNoDescriptorTells) {
+  sleep_in_threads(3);
+  source_.news.store(true);
+  room_.ring();
+  for (std::thread& sleeper : sleepers_) sleeper.join();
+  sleepers_.clear();
+  EXPECT_EQ(woken_.load(), 3);
+}
+
+TEST_F(SleepRoomTest, ADescriptorWakesWhoLooksAndFindsNews) {
+  sleep_in_threads(2);
+  source_.news.store(true);
+  ASSERT_EQ(::write(pipe_[1], "x", 1), 1);
+  for (std::thread& sleeper : sleepers_) sleeper.join();
+  sleepers_.clear();
+  EXPECT_EQ(woken_.load(), 2);
+}
+
+TEST_F(SleepRoomTest, AnInterruptEndsEverySleepAlsoWithoutABed) {
+  sleep_in_threads(140);
+  room_.interrupt();
+}
+
+TEST_F(SleepRoomTest, WithoutDescriptorsForBellsSleepersLookAgain) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  int lowest = ::fcntl(pipe_[0], F_DUPFD_CLOEXEC, 0);
+  ASSERT_GE(lowest, 0);
+  ::close(lowest);
+  rlimit none{.rlim_cur = static_cast<rlim_t>(lowest), .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  sleep_in_threads(2);
+  room_.interrupt();
+  for (std::thread& sleeper : sleepers_) sleeper.join();
+  sleepers_.clear();
+  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(woken_.load(), 2);
+}
+
+}  // namespace
+}  // namespace terrane::transport
