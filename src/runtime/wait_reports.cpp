@@ -25,9 +25,23 @@ std::string lacks(const protocol::Core& core, const ThreadContext& context) {
                      list(wait->missing));
 }
 
+// About pages, whatever operation they are for.
+bool tell_of_pages(const ThreadContext& context, double seconds) {
+  if (context.exchange.done.load() == 0) {
+    base::log("has waited {:.3g} s for an answer about pages from node {}", seconds,
+              context.exchange.from.value);
+  } else if (!context.flushed()) {
+    base::log("has waited {:.3g} s for homes to take in what was written here", seconds);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void WaitReports::tell(const protocol::Core& core, const ThreadContext& context, double seconds) {
+  if (tell_of_pages(context, seconds)) return;
   const Waiting& waiting = context.waiting;
   switch (waiting.what) {
     case Waiting::For::kNothing:

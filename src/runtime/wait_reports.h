@@ -10,8 +10,9 @@
 namespace terrane::runtime {
 
 // Sentences about waits that last long: each node tells what it knows itself. A barrier is spoken
-// of by whoever lacks somebody: its threads, or the nodes below in the tree. A lock is spoken of by
-// who waits for it, and by the node whose thread holds it.
+// of by whoever lacks somebody: its threads, or the nodes below in the tree. Pages by who waits for
+// another node's answer. A lock is spoken of by who waits for it, and by the node whose thread
+// holds it.
 class WaitReports {
  public:
   // About the thread's own wait (ThreadContext::waiting). The core is not changed meanwhile.

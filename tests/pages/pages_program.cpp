@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <terrane/pages.h>
@@ -398,6 +399,34 @@ void unsignalled() {
     asks.join();
   }
 }
+void stop(pid_t process) {
+  EXPECT(kill(process, SIGSTOP) == 0);
+  char state = 0;
+  for (int tries = 0; tries < 10'000 && state != 'T'; ++tries) {
+    usleep(1000);
+    FILE* stat = std::fopen(("/proc/" + std::to_string(process) + "/stat").c_str(), "r");
+    if (stat == nullptr) break;
+    EXPECT(std::fscanf(stat, "%*d %*s %c", &state) == 1);
+    std::fclose(stat);
+  }
+  EXPECT(state == 'T');
+}
+// Node 1, which has the pages that node 2 asks for, is stopped.
+void stopped() {
+  auto* shared = allocate_all<int>(2 * kPage, TERRANE_HOMES_EXPLICIT, 1);
+  int me = terrane_node();
+  if (me == 1) shared[0] = getpid();
+  terrane_barrier();
+  pid_t home = shared[0];
+  terrane_barrier();
+  if (me == 2) {
+    stop(home);
+    EXPECT(shared[kPage / sizeof(int)] == 0);
+  }
+  if (me == 0) stay_away();
+  if (me == 0) EXPECT(kill(home, SIGCONT) == 0);
+  terrane_barrier();
+}
 void forgetful() {
   if (terrane_node() == 1) std::thread([] { terrane_lock(77); }).join();
   terrane_barrier();
@@ -550,18 +579,31 @@ void deny_userfaultfd() {
 }
 
 const std::map<std::string, void (*)()> kModes = {
-    {"basics", basics},         {"writers", writers},
-    {"homes", homes},           {"tracking", tracking},
-    {"threads", threads},       {"semaphores", semaphores},
-    {"conditions", conditions}, {"flags", flags},
-    {"reductions", reductions}, {"touch", touch},
-    {"evict", evict},           {"large", large},
-    {"absent", absent},         {"alone", alone},
-    {"holder", holder},         {"unsignalled", unsignalled},
-    {"forgetful", forgetful},   {"misuse", misuse},
-    {"mismatch", mismatch},     {"foreign", foreign},
-    {"freed", freed},           {"exhausted", exhausted},
-    {"crowded", crowded},       {"nothing", [] {}},
+    {"basics", basics},
+    {"writers", writers},
+    {"homes", homes},
+    {"tracking", tracking},
+    {"threads", threads},
+    {"semaphores", semaphores},
+    {"conditions", conditions},
+    {"flags", flags},
+    {"reductions", reductions},
+    {"touch", touch},
+    {"evict", evict},
+    {"large", large},
+    {"stopped", stopped},
+    {"absent", absent},
+    {"alone", alone},
+    {"holder", holder},
+    {"unsignalled", unsignalled},
+    {"forgetful", forgetful},
+    {"misuse", misuse},
+    {"mismatch", mismatch},
+    {"foreign", foreign},
+    {"freed", freed},
+    {"exhausted", exhausted},
+    {"crowded", crowded},
+    {"nothing", [] {}},
     {"denied", basics},
 };
 
