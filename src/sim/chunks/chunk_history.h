@@ -103,6 +103,7 @@ class ChunkHistory {
   void perform(std::uint32_t node, const chunks::Effects& effects);
   void send(std::uint32_t node, const chunks::Effects& effects, const chunks::Send& send);
   std::uint32_t kept_for_homes(std::uint32_t node) const;
+  std::uint32_t gone_over(std::uint32_t node) const;
   Memory& memory(std::uint32_t node, std::uint32_t chunk, chunks::Place place);
   ChunkChecker::Words words(std::uint32_t node, std::uint32_t chunk, chunks::Place place) {
     return ChunkChecker::Words(memory(node, chunk, place).words).first(program_->all[chunk].words);

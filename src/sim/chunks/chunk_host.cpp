@@ -12,7 +12,7 @@ void ChunkHistory::step(std::uint32_t n, const chunks::Event& event) {
                   !std::holds_alternative<chunks::ViewChanged>(event);
   std::uint32_t kept = own_will ? kept_for_homes(n) : 0;
   nodes_[n].machine->step(event, effects_);
-  if (own_will && (kept & ~kept_for_homes(n)) != 0)
+  if (own_will && (kept & ~kept_for_homes(n) & ~gone_over(n)) != 0)
     violated(Fault::kInvariant, "node {} gives up a copy that a new home may ask for", n);
   note_coherence(n);
   perform(n, effects_);
@@ -94,6 +94,17 @@ std::uint32_t ChunkHistory::kept_for_homes(std::uint32_t n) const {
     if (copy && !copy->pushed() && copy->has_bytes && cache.awaits_home(ids_[c])) kept |= 1u << c;
   }
   return kept;
+}
+
+// The chunks that have gone over to being pushed: their home asked for that, and only one that has
+// the bytes does.
+std::uint32_t ChunkHistory::gone_over(std::uint32_t n) const {
+  std::uint32_t over = 0;
+  for (std::uint32_t c = 0; c < program_->all.size(); ++c) {
+    const chunks::ChunkCache::Copy* copy = nodes_[n].machine->cache().copy(ids_[c]);
+    if (copy && copy->pushed()) over |= 1u << c;
+  }
+  return over;
 }
 
 ChunkHistory::Memory& ChunkHistory::memory(std::uint32_t node, std::uint32_t chunk,
