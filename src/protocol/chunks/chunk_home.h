@@ -95,6 +95,8 @@ class ChunkHome {
     std::vector<std::pair<NodeId, ChunkMessage>> early;  // subscriptions to what is not pushed yet
   };
   const Entry* entry(ChunkId chunk) const;
+  // Its slot came here, and not everybody has reported yet: of an entry not everything is known.
+  bool rebuilding(ChunkId chunk) const;
   // Versions that a home keeps of a chunk, the newest among them.
   static std::uint32_t depth(Coherence coherence) {
     return coherence == Coherence::kStream ? kMostKept : kMostKept - 1;
@@ -122,7 +124,6 @@ class ChunkHome {
     std::map<std::uint64_t, std::string> gone;  // pushed chunks that died with earlier homes
   };
 
-  bool rebuilding(ChunkId chunk) const;
   bool report(NodeId from, const ChunkMessage& message, Bytes tail);
   bool report_end(NodeId from, const ChunkMessage& message);
   void complete(std::uint32_t slot, Rebuild& rebuild);

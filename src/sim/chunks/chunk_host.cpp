@@ -32,8 +32,9 @@ void ChunkHistory::step(std::uint32_t n, const chunks::Event& event) {
 void ChunkHistory::note_coherence(std::uint32_t n) {
   for (std::uint32_t c = 0; c < program_->all.size(); ++c) {
     if (!program_->all[c].changes) continue;
-    const chunks::ChunkHome::Entry* entry = nodes_[n].machine->home().entry(ids_[c]);
-    if (entry) checker_.keeps_to(c, entry->coherence);
+    const chunks::ChunkHome& home = nodes_[n].machine->home();
+    const chunks::ChunkHome::Entry* entry = home.entry(ids_[c]);
+    if (entry && !home.rebuilding(ids_[c])) checker_.keeps_to(c, entry->coherence);
   }
 }
 

@@ -75,6 +75,7 @@ constexpr ChunkRegression kRegressions[] = {
      "the same step, was taken for one that is gone"},
     {466342,
      "the same: a scope opened by a home that had changed a chunk's coherence and then died"},
+    {761842, "the same: what one node reports to a new home was taken for what holds"},
     {649072, "the same: a copy given up because its new home, which had the bytes, asked for it"},
 };
 
