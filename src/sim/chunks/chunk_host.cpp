@@ -92,7 +92,8 @@ std::uint32_t ChunkHistory::kept_for_homes(std::uint32_t n) const {
   std::uint32_t kept = 0;
   for (std::uint32_t c = 0; c < program_->all.size(); ++c) {
     const chunks::ChunkCache::Copy* copy = cache.copy(ids_[c]);
-    if (copy && !copy->pushed() && copy->has_bytes && cache.awaits_home(ids_[c])) kept |= 1u << c;
+    bool there = copy && !copy->gone && !copy->pushed() && copy->has_bytes;
+    if (there && cache.awaits_home(ids_[c])) kept |= 1u << c;
   }
   return kept;
 }
