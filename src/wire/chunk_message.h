@@ -31,6 +31,8 @@ enum class ChunkKind : std::uint8_t {
   kHint,         // client to home: the chunk shall keep to `coherence` from now on
   kGone,         // home to client: the chunk died with the home before
   kHinted,       // back: it does. kUnknownFlag, kFullFlag: it does not
+  kLeave,        // client to home: has all that I sent come?
+  kLeft,         // back: it has, and you may go
 };
 
 enum class RecallMode : std::uint8_t {

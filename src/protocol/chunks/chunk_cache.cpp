@@ -40,6 +40,8 @@ bool ChunkCache::received(NodeId from, const ChunkMessage& message, Bytes tail) 
       return hinted(message);
     case ChunkKind::kGone:
       return is_gone(message);
+    case ChunkKind::kLeft:
+      return left(from);
     default:
       return false;
   }

@@ -30,6 +30,9 @@ class ChunkCache {
   void take(const Take& event);
   void hint(const Hint& event);
   void drop(ChunkId chunk);
+  void leave(const Leave& event);
+  // At the end of every step: what a node that leaves can do by now.
+  void go_on_leaving();
   void elapsed(std::uint64_t now_ns);
   // The view has changed; `before`: the epoch of the one before it. Tells new homes what this node
   // has, and asks them what it had asked the old ones.
@@ -143,6 +146,8 @@ class ChunkCache {
 
   void send_hint(const Asked& asked);
   bool hinted(const ChunkMessage& message);
+  bool give_all_back();
+  bool left(NodeId from);
   void repeat_hints(const std::vector<std::uint32_t>& moved);
   static bool can_go_over(const Copy& copy, Coherence to);
   void go_over(ChunkId id, Copy& copy, const Copy::Due& due);
@@ -211,6 +216,9 @@ class ChunkCache {
   std::vector<std::uint32_t> rebuilding_;  // slots whose new homes may still need our copies
   std::uint32_t next_number_ = 1;
   std::uint64_t uses_ = 0;
+  std::optional<WaiterId> leaves_;     // who waits until this node may leave
+  bool asked_to_leave_ = false;        // the homes
+  std::vector<NodeId> still_to_hear_;  // those that have not answered
 };
 
 }  // namespace chunks

@@ -168,6 +168,12 @@ struct Hint {
 struct Drop {
   ChunkId chunk;
 };
+// This node, which is no home, is to leave the job: it gives back all that it has, and its
+// subscriptions end. Resumed with kOk once the homes have everything; it is to be taken out of the
+// view then. No scope is open here and none is asked for any more.
+struct Leave {
+  WaiterId waiter;
+};
 // Also the first event of all. The view stays the host's; read in the step alone.
 struct ViewChanged {
   const View* view;
@@ -182,7 +188,7 @@ struct Received {
   Bytes data = {};
 };
 using Event = std::variant<Create, Find, Open, Close, Subscribe, Unsubscribe, Take, Hint, Drop,
-                           ViewChanged, Elapsed, Received>;
+                           Leave, ViewChanged, Elapsed, Received>;
 
 // ---- What it answers. The host performs them in order, before the next step.
 

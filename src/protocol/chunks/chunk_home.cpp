@@ -56,7 +56,8 @@ bool ChunkHome::rebuilding(ChunkId chunk) const {
 }
 
 bool ChunkHome::received(NodeId from, const ChunkMessage& message, Bytes tail) {
-  bool names_slot = message.kind == ChunkKind::kFind || message.kind == ChunkKind::kReportEnd;
+  bool names_slot = message.kind == ChunkKind::kFind || message.kind == ChunkKind::kReportEnd ||
+                    message.kind == ChunkKind::kLeave;
   std::uint64_t slot = names_slot ? message.chunk : message.chunk >> kSlotShift;
   bool reports = message.kind == ChunkKind::kReport || message.kind == ChunkKind::kReportEnd;
   if (!reports && rebuilding(ChunkId{slot << kSlotShift}) &&
@@ -91,6 +92,9 @@ bool ChunkHome::received(NodeId from, const ChunkMessage& message, Bytes tail) {
       return credit(from, message);
     case ChunkKind::kHint:
       return hint(from, message);
+    case ChunkKind::kLeave:  // what it sent before has been done by now
+      outbox_.send(from, {.kind = ChunkKind::kLeft, .chunk = message.chunk});
+      return true;
     default:
       return false;
   }

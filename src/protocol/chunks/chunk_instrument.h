@@ -90,6 +90,9 @@ enum class Mark : std::uint8_t {
   kMeetingTakes,
   kMeetingWaitsForTaker,
   kMeetingTakesOld,
+  kLeaveGivesBack,
+  kLeaveWaits,
+  kLeaveMeetsRebuild,
   kCount,
 };
 
@@ -139,6 +142,9 @@ enum class Mutant : std::uint8_t {
   kSignalFromNothing,     // a signal does not add to those before
   kTakerForEver,          // a thread that took a version lets no other take the next
   kTakerTellsNobody,      // who took a version keeps it from the other threads of its node
+  kLeaveWithCopies,       // who leaves keeps what it has
+  kLeaveUnheard,          // who leaves does not wait until its homes have all that it sent
+  kNewcomerUnheard,       // what a node sends before others are told that it joined is left
   kCount,
 };
 

@@ -22,6 +22,7 @@ bool to_server(const ChunkMessage& message) {
     case ChunkKind::kReport:
     case ChunkKind::kReportEnd:
     case ChunkKind::kHint:
+    case ChunkKind::kLeave:
       return true;
     default:
       return false;
@@ -50,11 +51,14 @@ void MesiChunk::step(const Event& event, Effects& out) {
                  [&](const Take& e) { cache_.take(e); },
                  [&](const Hint& e) { cache_.hint(e); },
                  [&](const Drop& e) { cache_.drop(e.chunk); },
+                 [&](const Leave& e) { cache_.leave(e); },
                  [&](const ViewChanged& e) { change_view(*e.view); },
                  [&](const Elapsed& e) { cache_.elapsed(e.now_ns); },
                  [&](const Received& e) { received(e.from, e.message, e.data); },
              },
              event);
+  handle_own();
+  cache_.go_on_leaving();
   handle_own();
   outbox_.finish();
 }
@@ -68,6 +72,7 @@ void MesiChunk::received(NodeId from, Bytes bytes, Bytes data) {
   auto at = stashed_.find(from.value);
   if (at == stashed_.end() && message.epoch <= view_.epoch) return handle(from, bytes, data);
   mark(Mark::kMessageWaitsForView);
+  if (mutant(Mutant::kNewcomerUnheard) && !view_.has(from)) return;
   std::deque<std::vector<std::byte>>& waiting = stashed_[from.value];
   if (waiting.size() >= kMaxStashed) return outbox_.malformed(from);
   waiting.emplace_back(bytes.begin(), bytes.end());
@@ -82,7 +87,8 @@ void MesiChunk::handle(NodeId from, Bytes bytes, Bytes data) {
     bytes = data;
   }
   bool names_slot = message.kind == ChunkKind::kFind || message.kind == ChunkKind::kReportEnd ||
-                    message.kind == ChunkKind::kServing;
+                    message.kind == ChunkKind::kServing || message.kind == ChunkKind::kLeave ||
+                    message.kind == ChunkKind::kLeft;
   std::uint64_t slot = names_slot ? message.chunk : message.chunk >> 52;
   bool known = slot < view_.slots.size();
   if (!view_.has(from)) {

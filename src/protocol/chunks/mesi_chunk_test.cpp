@@ -108,6 +108,33 @@ class ChunkJob {
   std::vector<std::unique_ptr<MesiChunk>> machines_;
 };
 
+// Who has left is no dead one: nothing of it is missed.
+TEST(MesiChunkTest, WhoLeavesGivesBackWhatItWroteAndNothingIsLost) {
+  ChunkJob job(3);
+  ChunkId chunk = job.create(0, "shared", Coherence::kInvalidate);
+  ChunkId pushed = job.create(0, "pushed", Coherence::kUpdate);
+  for (ChunkId id : {chunk, pushed}) {
+    job.create(2, id == chunk ? "shared" : "pushed",
+               id == chunk ? Coherence::kInvalidate : Coherence::kUpdate);
+    job.write(2, id);
+  }
+  job.subscribe(2, pushed, Policy::kBlock, 2);
+  job.step(2, Take{pushed, Wait::kBlock, kNever, WaiterId{5}});
+  job.deliver_all();
+  job.close(2, pushed, Mode::kRead, 5);
+  job.step(2, Leave{WaiterId{7}});
+  EXPECT_FALSE(job.resumed.contains(7)) << "before the homes have answered";
+  job.deliver_all();
+  ASSERT_TRUE(job.resumed.contains(7));
+  job.die(NodeId{2});
+  EXPECT_TRUE(job.losses.empty());
+  job.create(1, "shared", Coherence::kInvalidate);
+  job.open(1, chunk, Mode::kRead, 8);
+  job.deliver_all();
+  ASSERT_TRUE(job.opened(8));
+  EXPECT_EQ(job.resumed.at(8).version, 1u);
+}
+
 TEST(MesiChunkTest, ATryIsAnsweredThoughAnotherNodeWaitsForTheScope) {
   ChunkJob job(4);
   ChunkId chunk = job.create(1, "a", Coherence::kInvalidate);

@@ -12,6 +12,9 @@ void ChunkHistory::changes() {
   for (const ChunkProgram::Change& join : program_->joins)
     if ((schedule_.picks() >= join.step || schedule_.empty()) && nodes_[join.node].views == 0)
       this->join(join.node);
+  for (const ChunkProgram::Change& leave : program_->leaves)
+    if ((schedule_.picks() >= leave.step || schedule_.empty()) && may_leave(leave.node))
+      this->leave(leave.node);
 }
 
 // What it had sent may come or not, but nothing without what was sent before it.
@@ -49,6 +52,38 @@ void ChunkHistory::join(std::uint32_t n) {
     if (threads_[t].node == n) wake(t);
 }
 
+// Nobody of it is in a scope, or waits for anything but a version.
+bool ChunkHistory::may_leave(std::uint32_t n) const {
+  if (!nodes_[n].alive || nodes_[n].leaves || hushed_ != kNobody) return false;
+  for (std::uint32_t t = 0; t < threads_.size(); ++t) {
+    const Thread& thread = threads_[t];
+    if (thread.node != n) continue;
+    if (std::find(thread.open.begin(), thread.open.end(), true) != thread.open.end()) return false;
+    if (!thread.waits) continue;
+    ChunkOpKind kind = program_->ops[t][thread.next].kind;
+    if (kind != ChunkOpKind::kTake && kind != ChunkOpKind::kTakeAll) return false;
+  }
+  return true;
+}
+
+void ChunkHistory::leave(std::uint32_t n) {
+  if (trace_) trace_->add(schedule_.picks(), "node {} wants to leave", n);
+  nodes_[n].leaves = true;
+  for (std::uint32_t t = 0; t < threads_.size(); ++t)
+    if (threads_[t].node == n) schedule_.park(static_cast<ActorId>(t));
+  step(n, chunks::Leave{protocol::WaiterId{kLeaver + n}});
+}
+
+// What it has sent is still delivered, or left where its receiver knows that it has gone.
+void ChunkHistory::left(std::uint32_t n) {
+  if (trace_) trace_->add(schedule_.picks(), "node {} has left", n);
+  nodes_[n].alive = false;
+  schedule_.park(static_cast<ActorId>(kFirstClock + n));
+  schedule_.park(static_cast<ActorId>(kFirstNews + n));
+  checker_.forget_node(n);
+  publish_view();
+}
+
 // The next living server takes what a dead one had.
 void ChunkHistory::publish_view() {
   chunks::View view = views_.back();
@@ -82,6 +117,7 @@ void ChunkHistory::lost(const chunks::Lost& lost) {
   if (trace_)
     trace_->add(schedule_.picks(), "chunk {}: version {} is from now on {}", c, lost.from,
                 lost.version);
+  if (deaths_ == 0) violated(Fault::kWrongValue, "chunk {} is told to be lost: nobody died", c);
   if (lost.name != program_->all[c].name)
     violated(Fault::kBadAnswer, "chunk {} is told to be {}", c, lost.name);
   // Who tells it is its home. What was restored may have gone over to a pushed coherence in the

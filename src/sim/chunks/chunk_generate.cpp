@@ -21,6 +21,7 @@ class ChunkGenerator {
     workers_ = out_.threads();
     for (std::uint32_t t = 0; t < workers_; ++t) thread(t);
     subscribers();
+    draw_leaves();
   }
 
  private:
@@ -36,6 +37,18 @@ class ChunkGenerator {
       std::uint32_t step = follows ? out_.deaths.back().step + rng_.below(60) : rng_.below(600);
       if (dies) out_.deaths.push_back({n, step});
       if (!dies && n >= out_.servers && rng_.chance(15)) out_.joins.push_back({n, rng_.below(400)});
+    }
+  }
+
+  // Drawn apart: a seed's program is otherwise the one that it would be without.
+  void draw_leaves() {
+    out_.leaves.clear();
+    base::Prng aside = rng_;
+    if (!dying_ || aside.chance(50)) return;
+    for (std::uint32_t n = out_.servers; n < out_.nodes; ++n) {
+      bool dies = std::any_of(out_.deaths.begin(), out_.deaths.end(),
+                              [n](const ChunkProgram::Change& death) { return death.node == n; });
+      if (!dies && aside.chance(40)) out_.leaves.push_back({n, aside.below(600)});
     }
   }
 
@@ -261,6 +274,9 @@ std::string describe(const ChunkProgram& program) {
   for (const ChunkProgram::Change& change : program.joins)
     text += "  node " + std::to_string(change.node) + " joins at step " +
             std::to_string(change.step) + "\n";
+  for (const ChunkProgram::Change& change : program.leaves)
+    text += "  node " + std::to_string(change.node) + " leaves from step " +
+            std::to_string(change.step) + " on\n";
   for (const ChunkProgram::Chunk& chunk : program.all)
     text += "  " + chunk.name + ": " + std::to_string(8 * chunk.words) + " bytes" + ", coherence " +
             std::to_string(static_cast<int>(chunk.coherence)) + "\n";

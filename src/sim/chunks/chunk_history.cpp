@@ -149,6 +149,8 @@ void ChunkHistory::finish_check() {
     }
     who += fmt::format("; thread {} in {}", t, describe(op));
   }
+  for (std::uint32_t n = 0; n < nodes_.size(); ++n)
+    if (nodes_[n].leaves && nodes_[n].alive) who += fmt::format("; node {} wants to leave", n);
   if (!who.empty()) violated(Fault::kDeadlock, "nothing can happen any more{}", who);
 }
 

@@ -33,6 +33,7 @@ class ChunkHistory {
 
  private:
   static constexpr std::uint64_t kMaxSteps = 200'000;
+  static constexpr std::uint32_t kLeaver = 1000;  // and the node's number: who waits to leave
   static constexpr ActorId kFirstClock = kMaxChunkThreads;
   static constexpr ActorId kFirstNews = kFirstClock + kMaxChunkNodes;
   static constexpr ActorId kFirstChannel = 64;
@@ -47,6 +48,7 @@ class ChunkHistory {
     std::array<std::array<Memory, kMaxPlaces>, kMaxChunks> memory;
     std::uint64_t now_ns = 0;
     bool alive = true;
+    bool leaves = false;    // no thread of it does anything any more
     std::size_t views = 0;  // that it was told of
   };
   struct Thread {
@@ -89,6 +91,9 @@ class ChunkHistory {
   void changes();
   void kill(std::uint32_t node);
   void join(std::uint32_t node);
+  bool may_leave(std::uint32_t node) const;
+  void leave(std::uint32_t node);
+  void left(std::uint32_t node);
   void publish_view();
   void tell(std::uint32_t node);
   void lost(const chunks::Lost& lost);

@@ -93,7 +93,10 @@ constexpr std::string_view kMarks[] = {"OpenHere",
                                        "AskRepeated",
                                        "MeetingTakes",
                                        "MeetingWaitsForTaker",
-                                       "MeetingTakesOld"};
+                                       "MeetingTakesOld",
+                                       "LeaveGivesBack",
+                                       "LeaveWaits",
+                                       "LeaveMeetsRebuild"};
 constexpr std::string_view kMutants[] = {"None",
                                          "GrantAmongReaders",
                                          "YieldOpenWrite",
@@ -137,14 +140,17 @@ constexpr std::string_view kMutants[] = {"None",
                                          "BarrierLeavesEarly",
                                          "SignalFromNothing",
                                          "TakerForEver",
-                                         "TakerTellsNobody"};
+                                         "TakerTellsNobody",
+                                         "LeaveWithCopies",
+                                         "LeaveUnheard",
+                                         "NewcomerUnheard"};
 constexpr std::string_view kStatuses[] = {"ok",        "existed",        "unknown",
                                           "mismatch",  "busy",           "timed out",
                                           "no memory", "not subscribed", "written"};
 constexpr std::string_view kKinds[] = {
-    "find",    "found",  "request",    "grant",     "refused",     "cancel",  "recall",
-    "yielded", "evict",  "evicted",    "subscribe", "unsubscribe", "publish", "update",
-    "credit",  "report", "report end", "serving",   "hint",        "gone",    "hinted"};
+    "find",       "found",   "request",   "grant",       "refused", "cancel", "recall", "yielded",
+    "evict",      "evicted", "subscribe", "unsubscribe", "publish", "update", "credit", "report",
+    "report end", "serving", "hint",      "gone",        "hinted",  "leave",  "left"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
 static_assert(std::size(kStatuses) == static_cast<std::size_t>(Status::kWritten) + 1);

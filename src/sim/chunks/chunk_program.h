@@ -64,13 +64,15 @@ struct ChunkProgram {
   std::uint32_t servers = 1;  // the first nodes
   std::uint32_t slots = 1;
   std::uint64_t budget_bytes = 0;
-  // A node dies, or joins, once that many steps are done. The first server stays.
+  // A node dies, joins, or leaves once that many steps are done. The first server stays, and
+  // servers do not leave.
   struct Change {
     std::uint32_t node = 0;
     std::uint32_t step = 0;
   };
   std::vector<Change> deaths;
   std::vector<Change> joins;
+  std::vector<Change> leaves;
   std::vector<Chunk> all;
   std::vector<std::uint32_t> thread_node;
   std::vector<std::vector<ChunkOp>> ops;  // by thread

@@ -147,6 +147,7 @@ bool ChunkHistory::writers_done(std::uint32_t chunk) const {
 
 void ChunkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
   std::uint32_t t = resume.waiter.value;
+  if (t == kLeaver + n && nodes_[n].leaves && nodes_[n].alive) return left(n);
   if (t >= threads_.size() || threads_[t].node != n || !threads_[t].waits)
     violated(Fault::kBadAnswer, "node {} resumes {}, who does not wait", n, t);
   Thread& thread = threads_[t];
@@ -158,11 +159,12 @@ void ChunkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
   thread.waits = false;
   bool again = op.kind == ChunkOpKind::kTakeAll || op.kind == ChunkOpKind::kMeet;
   if (!again) ++thread.next;
-  wake(t);
+  if (!nodes_[n].leaves) wake(t);
   if (t == hushed_) end_hush();
   if (op.kind == ChunkOpKind::kMeet || op.kind == ChunkOpKind::kJoinMeeting)
     return met(t, op, resume);
-  if (!allowed(op, resume.status))
+  bool ended = nodes_[n].leaves && resume.status == Status::kNotSubscribed;
+  if (!ended && !allowed(op, resume.status))
     violated(Fault::kBadAnswer, "thread {}: {} answers {}", t, describe(op),
              name_of(resume.status));
   if (op.kind == ChunkOpKind::kSubscribe) {

@@ -1,0 +1,69 @@
+// A client's part when it leaves a job that goes on.
+#include <algorithm>
+
+#include "protocol/chunks/chunk_cache.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace chunks {
+
+void ChunkCache::leave(const Leave& event) {
+  leaves_ = event.waiter;
+  asked_to_leave_ = false;
+  still_to_hear_.clear();
+  for (auto& [id, copy] : copies_)
+    if (copy.subscribed) unsubscribe(ChunkId{id});
+}
+
+// Nothing of ours is needed here any more once the homes have it: they are asked last of all, and
+// what comes from one node comes in its order.
+void ChunkCache::go_on_leaving() {
+  if (!leaves_) return;
+  if (!rebuilding_.empty()) {
+    mark(Mark::kLeaveMeetsRebuild);
+    return;
+  }
+  if (!give_all_back() && !mutant(Mutant::kLeaveUnheard)) {
+    mark(Mark::kLeaveWaits);
+    return;
+  }
+  if (!asked_to_leave_) {
+    asked_to_leave_ = true;
+    for (std::uint32_t s = 0; s < view_.slots.size(); ++s) {
+      NodeId home = view_.slots[s].home;
+      if (std::find(still_to_hear_.begin(), still_to_hear_.end(), home) != still_to_hear_.end())
+        continue;
+      still_to_hear_.push_back(home);
+      outbox_.send(home, {.kind = ChunkKind::kLeave, .chunk = s});
+    }
+  }
+  std::erase_if(still_to_hear_, [&](NodeId home) { return !view_.has(home); });
+  if (!still_to_hear_.empty() && !mutant(Mutant::kLeaveUnheard)) return;
+  outbox_.resume(*leaves_, Status::kOk);
+  leaves_.reset();
+}
+
+// False: something is still to be answered.
+bool ChunkCache::give_all_back() {
+  if (mutant(Mutant::kLeaveWithCopies)) return true;
+  bool all = true;
+  for (auto& [id, copy] : copies_) {
+    if (copy.gone) continue;
+    if (copy.state != State::kInvalid && evictable(ChunkId{id}, copy)) {
+      mark(Mark::kLeaveGivesBack);
+      evict(ChunkId{id}, copy);
+    }
+    all &= copy.state == State::kInvalid && !copy.pending && !copy.evicting && !copy.due &&
+           copy.waiters.empty();
+  }
+  return all;
+}
+
+bool ChunkCache::left(NodeId from) {
+  std::erase(still_to_hear_, from);
+  return true;
+}
+
+}  // namespace chunks
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol
