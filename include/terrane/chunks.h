@@ -36,7 +36,9 @@ extern "C" {
 
 /* Joins the job that `terrane run` started, or makes a job of one. Collective; once per process. */
 TERRANE_API int terrane_chunks_init(void) TERRANE_NOEXCEPT;
-/* Leaves the job. Collective: it waits for all nodes that live. No scope may be open. */
+/* Leaves the job. A client goes as soon as the servers have what it wrote, and the others go on; a
+ * server serves until all nodes want to leave. No scope may be open, and no other thread may be in
+ * a call. */
 TERRANE_API int terrane_chunks_finalize(void) TERRANE_NOEXCEPT;
 /* This process's number, 0 .. terrane_chunks_nodes() - 1; TERRANE_ESTATE outside of a job. */
 TERRANE_API int terrane_chunks_node(void) TERRANE_NOEXCEPT;

@@ -295,8 +295,8 @@ inline std::uint64_t await(const std::string& name, std::uint64_t count) {
   return now;
 }
 
-// The job, joined as long as this object lives; once per process. It leaves at its end, which waits
-// for all nodes; where an exception ends it the process is to exit.
+// The job, joined as long as this object lives; once per process. It leaves at its end, as
+// terrane_chunks_finalize does; where an exception ends it the process is to exit.
 class Job {
  public:
   Job() { check(terrane_chunks_init()); }

@@ -20,10 +20,21 @@ struct Contribution {
   std::vector<int> fds;
 };
 
-// A node that died while the job goes on (`terrane run --on-death survive`).
-struct DeathNews {
+// What became of another node while the job goes on. All nodes hear it in the same order.
+struct News {
+  enum class Kind {
+    kDied,  // `terrane run --on-death survive`
+    kLeft,  // alone (Departure)
+  };
+  Kind kind = Kind::kDied;
   NodeId node;
-  std::string why;  // one sentence
+  std::string why;  // kDied: one sentence
+};
+
+// How a node leaves its job.
+enum class Departure {
+  kWithAll,  // all nodes do
+  kAlone,    // the others go on, and hear of it
 };
 
 // Tells a process who it is in its job and lets the nodes exchange their cards at start. Local
@@ -53,7 +64,7 @@ class Bootstrap {
   // Tells the launcher that this node has left the job in order (terrane_finalize): its exit with 0
   // is then no failure. A node that joined and exits without it has failed, whatever its exit code.
   // Whoever comes to another exchange has returned.
-  virtual void leaving() = 0;
+  virtual void leaving(Departure departure) = 0;
   // Tells the launcher that the whole job ends now, in order, with `code` (its lowest byte): it
   // ends the others without a complaint, and expects this process to exit soon. From any thread.
   virtual void ending(int code) = 0;
@@ -64,9 +75,8 @@ class Bootstrap {
   // Readable once the launcher has gone or ends the job (then for good), or while there is news to
   // take; -1 without a launcher.
   virtual int news_fd() const = 0;
-  // The next death of a node that the job survives; nullopt: none is known. Never blocks; one
-  // thread at a time.
-  virtual std::optional<DeathNews> take_news() = 0;
+  // The next news; nullopt: none is known. Never blocks; one thread at a time.
+  virtual std::optional<News> take_news() = 0;
 };
 
 }  // namespace terrane::bootstrap

@@ -19,11 +19,11 @@ class JobOfOne final : public Bootstrap {
   std::uint32_t nodes_on_host() const override { return 1; }
   base::Result<std::vector<Contribution>> exchange(std::span<const std::byte> bytes,
                                                    std::span<const int> fds) override;
-  void leaving() override {}
+  void leaving(Departure) override {}
   void ending(int) override {}
   [[noreturn]] void fail(std::string_view sentence, int code) override;
   int news_fd() const override { return -1; }
-  std::optional<DeathNews> take_news() override { return std::nullopt; }
+  std::optional<News> take_news() override { return std::nullopt; }
 
  private:
   static constexpr std::uint32_t kHost = 0;

@@ -163,8 +163,10 @@ base::Result<> LocalBootstrap::receive_cards(std::vector<Contribution>& all) {
   return {};
 }
 
-void LocalBootstrap::leaving() {
-  send_packet(channel_.get(), {.kind = MessageKind::kLeaving, .node = self_.value}, {}, {}, 0);
+void LocalBootstrap::leaving(Departure departure) {
+  MessageKind kind =
+      departure == Departure::kAlone ? MessageKind::kLeavingAlone : MessageKind::kLeaving;
+  send_packet(channel_.get(), {.kind = kind, .node = self_.value}, {}, {}, 0);
 }
 
 void LocalBootstrap::ending(int code) {
@@ -172,14 +174,18 @@ void LocalBootstrap::ending(int code) {
   send_packet(channel_.get(), header, {}, {}, 0);
 }
 
-std::optional<DeathNews> LocalBootstrap::take_news() {
+std::optional<News> LocalBootstrap::take_news() {
   PacketStatus status = news_reader_.receive(news_.get(), MSG_DONTWAIT);
   const MessageHeader& header = news_reader_.header();
-  if (status != PacketStatus::kDone || header.kind != MessageKind::kDeath ||
-      header.node >= nodes()) {
-    return std::nullopt;
+  if (status != PacketStatus::kDone || header.node >= nodes()) return std::nullopt;
+  switch (header.kind) {
+    case MessageKind::kDeath:
+      return News{News::Kind::kDied, NodeId{header.node}, std::string(news_reader_.text())};
+    case MessageKind::kGone:
+      return News{News::Kind::kLeft, NodeId{header.node}, {}};
+    default:
+      return std::nullopt;
   }
-  return DeathNews{NodeId{header.node}, std::string(news_reader_.text())};
 }
 
 // The launcher prints the sentence, once, with this node's number and host. Where it has gone, we

@@ -25,11 +25,11 @@ class LocalBootstrap final : public Bootstrap {
   std::uint32_t nodes_on_host() const override { return nodes_on_host_; }
   base::Result<std::vector<Contribution>> exchange(std::span<const std::byte> bytes,
                                                    std::span<const int> fds) override;
-  void leaving() override;
+  void leaving(Departure departure) override;
   void ending(int code) override;
   [[noreturn]] void fail(std::string_view sentence, int code) override;
   int news_fd() const override { return news_.get(); }
-  std::optional<DeathNews> take_news() override;
+  std::optional<News> take_news() override;
 
  private:
   LocalBootstrap(base::UniqueFd channel, base::UniqueFd lifeline)

@@ -26,6 +26,8 @@ enum class MessageKind : std::uint32_t {
   kKnock = 12,   // node, at its host's door: I am this node; with the job's secret
   kPlace = 13,   // engine, at the door: with the socket of the node's place, for kClaim
   kEnding = 14,  // node: the job ends in order; the exit code
+  kLeavingAlone = 15,  // node: as kLeaving, and the job goes on without me
+  kGone = 16,          // launcher, as news: `node` has left, and the job goes on
 };
 
 inline constexpr std::uint32_t kMessageMagic = 0x31425254;  // "TRB1"

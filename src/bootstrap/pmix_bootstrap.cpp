@@ -126,8 +126,8 @@ void PmixBootstrap::fail(std::string_view sentence, int code) {
   ::_exit(code);
 }
 
-void PmixBootstrap::leaving() {
-  place_->leaving();
+void PmixBootstrap::leaving(Departure departure) {
+  place_->leaving(departure);
   pmix_->finalize();
 }
 

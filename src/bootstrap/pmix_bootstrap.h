@@ -27,11 +27,11 @@ class PmixBootstrap final : public Bootstrap {
                                                    std::span<const int> fds) override {
     return place_->exchange(bytes, fds);
   }
-  void leaving() override;
+  void leaving(Departure departure) override;
   void ending(int code) override { place_->ending(code); }
   [[noreturn]] void fail(std::string_view sentence, int code) override;
   int news_fd() const override { return place_->news_fd(); }
-  std::optional<DeathNews> take_news() override { return place_->take_news(); }
+  std::optional<News> take_news() override { return place_->take_news(); }
 
  private:
   PmixBootstrap(std::unique_ptr<Bootstrap> place, std::unique_ptr<PmixClient> pmix)

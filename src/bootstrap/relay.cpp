@@ -57,7 +57,10 @@ void Relay::serve(std::vector<Change>& changes) {
   changes_ = &changes;
   if (must_retry_) {
     must_retry_ = false;
-    for (std::uint32_t node : here_) send_some(node);
+    for (std::uint32_t node : here_) {
+      send_some(node);
+      send_news(node);
+    }
   }
   epoll_event ready[64];
   int count = ::epoll_wait(events_.get(), ready, 64, 0);
@@ -167,6 +170,10 @@ bool Relay::understand(std::uint32_t node) {
       seat.place.presence = Place::Presence::kLeft;
       report(node, What::kLeft);
       return true;
+    case MessageKind::kLeavingAlone:
+      seat.place.presence = Place::Presence::kLeft;
+      report(node, What::kLeftAlone);
+      return true;
     case MessageKind::kFail:
       seat.place.failed = true;
       seat.place.sentence = reader_.text();
@@ -208,15 +215,6 @@ void Relay::set_gone(NodeId node, std::vector<Change>& changes) {
 
 void Relay::announce_end() {
   for (std::uint32_t node : here_) seats_[node].news.reset();
-}
-
-void Relay::tell_death(NodeId dead, std::string_view why) {
-  MessageHeader header{.kind = MessageKind::kDeath, .node = dead.value};
-  for (std::uint32_t node : here_) {
-    if (seats_[node].news && node != dead.value) {
-      send_text(seats_[node].news.get(), header, why, MSG_DONTWAIT);
-    }
-  }
 }
 
 }  // namespace terrane::bootstrap

@@ -2,9 +2,11 @@
 
 #include <sys/types.h>
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -38,7 +40,7 @@ struct Place {
 class Relay {
  public:
   // What serve() and set_gone() report: place() tells the rest.
-  enum class What { kJoined, kWaits, kLeft, kFailed, kEnding };
+  enum class What { kJoined, kWaits, kLeft, kLeftAlone, kFailed, kEnding };
   struct Change {
     NodeId node;
     What what;
@@ -79,9 +81,10 @@ class Relay {
 
   // Makes every node's news_fd() readable, for good.
   void announce_end();
-  // Tells every node here that `dead` has died, while the job goes on. Dropped for a node that does
-  // not read its news.
+  // Tells every other node here that `dead` has died, or that `gone` has left, while the job goes
+  // on. In the order of the calls; kept for who does not read, as long as it has not left.
   void tell_death(NodeId dead, std::string_view why);
+  void tell_gone(NodeId gone);
 
  private:
   // Of one place; those of nodes of other hosts stay empty.
@@ -90,6 +93,7 @@ class Relay {
     base::UniqueFd channel;   // to the process that joined
     base::UniqueFd lifeline;  // when its last holder dies, the kernel kills the node
     base::UniqueFd news;      // to the process that joined
+    std::deque<std::pair<MessageHeader, std::string>> unsent_news;
     Card incoming;
     std::vector<CardSender> outgoing;
     std::size_t sent = 0;  // of `outgoing`
@@ -110,6 +114,9 @@ class Relay {
   void report(std::uint32_t node, What what) { changes_->push_back({NodeId{node}, what}); }
   // relay_cards.cpp
   void send_some(std::uint32_t node);
+  // relay_news.cpp
+  void tell_news(const MessageHeader& header, std::string_view text);
+  void send_news(std::uint32_t node);
   void set_wants_room(std::uint32_t node, bool wants_room);
 
   std::vector<std::byte> map_;                 // as it goes to the nodes

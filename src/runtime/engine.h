@@ -28,7 +28,7 @@ namespace terrane::runtime {
 class Engine final : private transport::Receiver {
  public:
   // What to do when a node has died and the job goes on; called by the handler thread.
-  using DeathHandler = std::function<void(const bootstrap::DeathNews&)>;
+  using DeathHandler = std::function<void(const bootstrap::News&)>;
 
   Engine(PageSpace& space, transport::Transport& transport, bootstrap::Bootstrap& bootstrap,
          ThreadRegistry& threads, protocol::Core& core, protocol::Hlrc& hlrc,

@@ -71,7 +71,7 @@ base::Result<> Node::start() {
 }
 
 // A node takes its homes, its locks' tokens and its place in every barrier with it.
-void Node::end_without(const bootstrap::DeathNews& news) {
+void Node::end_without(const bootstrap::News& news) {
   bootstrap_->fail(fmt::format("{}; shared pages cannot go on without node {}: run it without "
                                "--on-death survive",
                                news.why, news.node.value),
@@ -96,7 +96,7 @@ void Node::leave() {
   engine_->run(context, hlrc_->last_barrier(context.strand, BarrierId{0xffffffffu}));
   left_.store(true);
   engine_->stop();
-  bootstrap_->leaving();
+  bootstrap_->leaving(bootstrap::Departure::kWithAll);
 }
 
 // What an operation took, apart: its waiting, and the protocol's own work.

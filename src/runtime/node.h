@@ -63,7 +63,7 @@ class Node {
   Node() = default;
   base::Result<> start();
   base::Result<> wire_up(const Options& options);
-  void end_without(const bootstrap::DeathNews& news);
+  void end_without(const bootstrap::News& news);
   static platform::FaultVerdict on_fault(void* context, std::uint64_t offset,
                                          platform::Access wanted);
   platform::FaultVerdict fault(std::uint64_t offset, platform::Access wanted);

@@ -71,6 +71,15 @@ TEST(ChunksTest, WhoWantsToLeaveHindersNobody) {
   for (const char* options : {"", "--servers 3", "--servers 2,"}) expect_good(3, "leaver", options);
   expect_good(4, "leaver", "--servers 2", kByMessages);
 }
+TEST(ChunksTest, AClientLeavesWhileTheOthersGoOn) {
+  for (const char* options : {"", "--on-death survive"}) {
+    Outcome outcome = run_chunks(std::string("-n 4 ") + options, "goers");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(count(outcome.out, "good"), 4) << outcome.err;
+    EXPECT_EQ(outcome.err, "") << "nobody died";
+  }
+  expect_good(4, "goers", "", kByMessages);
+}
 TEST(ChunksTest, WhoComesLateReadsTheMemory) { expect_good(3, "late"); }
 TEST(ChunksTest, HandlersAndDescriptorsTellOfVersions) {
   for (int nodes : {1, 3}) expect_good(nodes, "handlers");

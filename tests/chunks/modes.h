@@ -8,5 +8,6 @@ void chains();
 void misused_chains();
 void hints();
 void once();
+void goers();
 
 }  // namespace terrane::chunks_test

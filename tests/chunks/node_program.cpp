@@ -485,6 +485,7 @@ int main(int count, char** arguments) {
   if (mode == "hints") hints();
   if (mode == "once") once();
   if (mode == "leaver") leaver();
+  if (mode == "goers") goers();
   if (mode == "stalled") stalled();
   if (mode == "misuse") misuse();
   if (mode == "held") held();

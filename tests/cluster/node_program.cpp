@@ -220,7 +220,10 @@ struct Action {
 constexpr Action kActions[] = {
     {"join", join},
     {"exchange", exchange},
-    {"leave", [](Program& program, const Parameters&) { program.job->leaving(); }},
+    {"leave",
+     [](Program& program, const Parameters&) {
+       program.job->leaving(terrane::bootstrap::Departure::kWithAll);
+     }},
     {"fail",
      [](Program& program, const Parameters& p) { program.job->fail(p.at(2), number(p, 1)); }},
     {"exit", [](Program&, const Parameters& p) { ::_exit(number(p, 1)); }},

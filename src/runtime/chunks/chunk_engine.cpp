@@ -1,6 +1,7 @@
 #include "runtime/chunks/chunk_engine.h"
 
 #include <pthread.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "platform/wait.h"
@@ -35,14 +36,18 @@ ChunkEngine::ChunkEngine(const EngineConfig& config, BufferPool& pool,
   }
   step(machine::ViewChanged{&view_});
   handler_ = start_without_signals([this] { handle(); });
+  stop_.reset(::eventfd(0, EFD_CLOEXEC));
+  if (bootstrap_.news_fd() >= 0 && stop_)
+    listener_ = start_without_signals([this] { hear_news(); });
 }
 
 ChunkEngine::~ChunkEngine() {
-  if (handler_.joinable()) {
-    stopping_.store(true);
-    transport_.interrupt();
-    handler_.join();
-  }
+  stop();
+  forget_memory();
+}
+
+void ChunkEngine::forget_memory() {
+  std::lock_guard hold(mutex_);
   scopes_.clear();
   memory_.clear();
 }
@@ -153,6 +158,19 @@ ChunkEngine::Answer ChunkEngine::hint(ChunkId chunk, machine::Coherence coherenc
   return call(waiter, deadline_ns, [&](protocol::WaiterId id) {
     return machine::Hint{chunk, coherence, deadline_ns, id};
   });
+}
+
+// A client gives back what it has. False: it is a server, or has become one.
+bool ChunkEngine::leave_alone() {
+  {
+    std::lock_guard hold(mutex_);
+    if (is_home()) return false;
+  }
+  Waiter waiter;
+  call(waiter, machine::kNever, [](protocol::WaiterId id) { return machine::Leave{id}; });
+  std::lock_guard hold(mutex_);
+  leaving_in_order_.store(!is_home());
+  return leaving_in_order_.load();
 }
 
 void ChunkEngine::drop(ChunkId chunk) {

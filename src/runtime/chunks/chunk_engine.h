@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "bootstrap/bootstrap.h"
 #include "protocol/chunks/mesi_chunk.h"
 #include "runtime/chunks/chunk_memory.h"
@@ -89,8 +90,9 @@ class ChunkEngine final : private transport::Receiver {
   // Where a wait takes long, that is said once.
   void set_patience_ns(std::uint64_t patience_ns) { patience_ns_ = patience_ns; }
 
-  // Collective: waits until all nodes that live want to leave, and ends the handler thread.
-  void leave();
+  // A client gives back what it has and goes; a server waits until all nodes that live want to
+  // leave. Ends the handler thread. How the node is to be taken leave of.
+  bootstrap::Departure leave();
 
  private:
   // A thread that waits for an answer.
@@ -150,7 +152,13 @@ class ChunkEngine final : private transport::Receiver {
   void poll_all();
   void handle();
   void look_after_deaths();
-  void without(const bootstrap::DeathNews& news);
+  void stop();
+  void forget_memory();
+  void take(const bootstrap::News& news);
+  void hear_news();
+  bool is_home() const;
+  bool leave_alone();
+  void leave_with_all();
   void look_who_leaves();
   [[noreturn]] void fail(std::string_view sentence);
 
@@ -186,6 +194,8 @@ class ChunkEngine final : private transport::Receiver {
   std::atomic<bool> leaving_in_order_{false};
   std::atomic<bool> stopping_{false};
   std::thread handler_;
+  base::UniqueFd stop_;   // ends the wait for news
+  std::thread listener_;  // that waits for them
 };
 
 }  // namespace terrane::runtime::chunks

@@ -112,8 +112,7 @@ Outcome ChunkNode::leave() {
   if (std::string scope = engine_->oldest_scope(); !scope.empty())
     return {Status::kState, fmt::format("a scope is open still: {}; release it first", scope)};
   for (ChunkId chunk : subscriptions_->chunks()) unsubscribe(chunk);
-  engine_->leave();
-  bootstrap_->leaving();
+  bootstrap_->leaving(engine_->leave());
   return {};
 }
 

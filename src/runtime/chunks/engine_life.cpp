@@ -1,4 +1,8 @@
 // Deaths, the end of the job, and who holds a chunk.
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -120,18 +124,32 @@ void ChunkEngine::lost(NodeId peer, std::string_view why) {
 }
 
 void ChunkEngine::look_after_deaths() {
-  while (auto news = bootstrap_.take_news()) without(*news);
   std::lock_guard hold(mutex_);
   bool late = lost_at_ns_ != 0 && platform::now_ns() - lost_at_ns_ >= kLossGraceNs;
   if (late && !leaving_in_order_.load() && view_.has(lost_)) fail(loss_);
 }
 
-void ChunkEngine::without(const bootstrap::DeathNews& news) {
+// In a thread of its own, so that nobody waits for news while others compute or sleep.
+void ChunkEngine::hear_news() {
+  pthread_setname_np(pthread_self(), "terrane-news");
+  pollfd ready[] = {{bootstrap_.news_fd(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
+  while (!stopping_.load()) {
+    if (::poll(ready, 2, -1) <= 0 || ready[0].revents == 0) continue;
+    bool any = false;
+    while (auto one = bootstrap_.take_news()) {
+      any = true;
+      take(*one);
+    }
+    if (!any) return;  // the launcher has gone, or ends the job
+  }
+}
+
+void ChunkEngine::take(const bootstrap::News& news) {
   std::lock_guard hold(mutex_);
   if (!view_.has(news.node)) return;
   view_ = config_.topology.without(view_, news.node);
   pool_.bury(news.node);
-  if (trace_) trace_->died(news.node);
+  if (trace_ && news.kind == bootstrap::News::Kind::kDied) trace_->died(news.node);
   if (lost_ == news.node) lost_at_ns_ = 0;
   step(machine::ViewChanged{&view_});
   look_who_leaves();
@@ -147,9 +165,31 @@ void ChunkEngine::look_who_leaves() {
   if (all) finish(*leaving_);
 }
 
+bool ChunkEngine::is_home() const {
+  return std::any_of(view_.slots.begin(), view_.slots.end(),
+                     [this](const View::Slot& slot) { return slot.home == config_.self; });
+}
+
+bootstrap::Departure ChunkEngine::leave() {
+  bool alone = leave_alone();
+  if (!alone) leave_with_all();
+  stop();
+  // Others take off what we held as soon as they hear that we have gone: nothing may be held then.
+  forget_memory();
+  return alone ? bootstrap::Departure::kAlone : bootstrap::Departure::kWithAll;
+}
+
+void ChunkEngine::stop() {
+  stopping_.store(true);
+  transport_.interrupt();
+  ::eventfd_write(stop_.get(), 1);
+  if (handler_.joinable()) handler_.join();
+  if (listener_.joinable()) listener_.join();
+}
+
 // Who knows that all want to leave says so, and goes when all have heard it: then nobody waits for
 // anything of ours.
-void ChunkEngine::leave() {
+void ChunkEngine::leave_with_all() {
   for (bool parting : {false, true}) {
     Waiter waiter;
     {
@@ -166,9 +206,6 @@ void ChunkEngine::leave() {
     std::lock_guard hold(mutex_);
     leaving_ = nullptr;
   }
-  stopping_.store(true);
-  transport_.interrupt();
-  handler_.join();
 }
 
 }  // namespace terrane::runtime::chunks

@@ -218,7 +218,7 @@ void JobWorld::leave() {
   // The collectives begin anew after this; nobody comes before all have met again.
   constexpr std::uint64_t kOurs = sizeof(ControlArea::world);
   platform::punch_hole(control_fd_.get(), {kOurs, control_.bytes() - kOurs});
-  bootstrap_->leaving();
+  bootstrap_->leaving(bootstrap::Departure::kWithAll);
 }
 
 // Whoever comes to an exchange is in the job again. One who has ended meanwhile cannot come: the

@@ -68,6 +68,10 @@ struct TellDeath {  // that the job survives
   std::string why;
   auto fields() { return std::tie(node, why); }
 };
+struct TellGone {  // that a node has left, while the job goes on
+  NodeId node;
+  auto fields() { return std::tie(node); }
+};
 struct Signal {  // for every node
   std::int32_t number = 0;
   auto fields() { return std::tie(number); }
@@ -108,9 +112,9 @@ struct Refuse {  // instead of Start; the connection ends
 
 using HostCommand =
     std::variant<command::Start, command::Card, command::SendCards, command::FailExchange,
-                 command::TellDeath, command::Signal, command::End, command::Kill, command::Input,
-                 command::InputEnd, command::OutputTaken, command::OutputClosed, command::Beat,
-                 command::Refuse>;
+                 command::TellDeath, command::TellGone, command::Signal, command::End,
+                 command::Kill, command::Input, command::InputEnd, command::OutputTaken,
+                 command::OutputClosed, command::Beat, command::Refuse>;
 
 // What the part of one host tells the job. Nodes are always of that host.
 namespace event {
@@ -129,6 +133,10 @@ struct NodeWaits {  // in an exchange
   auto fields() { return std::tie(node); }
 };
 struct NodeLeft {
+  NodeId node;
+  auto fields() { return std::tie(node); }
+};
+struct NodeLeftAlone {  // while the job goes on
   NodeId node;
   auto fields() { return std::tie(node); }
 };
@@ -189,9 +197,9 @@ struct Beat {
 
 using HostEvent =
     std::variant<event::NodeStarted, event::NodeJoined, event::NodeWaits, event::NodeLeft,
-                 event::NodeEnded, event::NodeDied, event::Card, event::Exchanged, event::Signalled,
-                 event::Output, event::InputTaken, event::Notice, event::HostSilent, event::Failed,
-                 event::Ended, event::Beat>;
+                 event::NodeLeftAlone, event::NodeEnded, event::NodeDied, event::Card,
+                 event::Exchanged, event::Signalled, event::Output, event::InputTaken,
+                 event::Notice, event::HostSilent, event::Failed, event::Ended, event::Beat>;
 
 // Whoever takes the events of a host's part.
 class HostListener {

@@ -144,7 +144,14 @@ void HostPart::act(const HostCommand& command) {
             if (relay_->all_wait()) end_exchange();
           },
           [this](const command::FailExchange& fail) { relay_->fail_exchange(fail.sentence); },
-          [this](const command::TellDeath& news) { relay_->tell_death(news.node, news.why); },
+          [this](const command::TellDeath& news) {
+            relay_->tell_death(news.node, news.why);
+            retry_if_due();
+          },
+          [this](const command::TellGone& news) {
+            relay_->tell_gone(news.node);
+            retry_if_due();
+          },
           [this](const command::Signal& signal) { pass_signal(signal.number); },
           [this](const command::End& end) {
             relay_->fail_exchange(end.sentence);
@@ -164,6 +171,10 @@ void HostPart::on_relay() {
   std::vector<bootstrap::Relay::Change> changes;
   relay_->serve(changes);
   take_changes(changes);
+  retry_if_due();
+}
+
+void HostPart::retry_if_due() {
   if (relay_->must_retry()) retry_.set_in(1);
 }
 
@@ -181,6 +192,9 @@ void HostPart::take_changes(const std::vector<bootstrap::Relay::Change>& changes
         break;
       case What::kLeft:
         report(event::NodeLeft{node});
+        break;
+      case What::kLeftAlone:
+        report(event::NodeLeftAlone{node});
         break;
       case What::kEnding:
         died({.node = node,
@@ -218,7 +232,7 @@ void HostPart::exchange() {
 
 void HostPart::end_exchange() {
   relay_->send_cards();
-  if (relay_->must_retry()) retry_.set_in(1);
+  retry_if_due();
 }
 
 // To the process above: its death then ends the node at once, whether or not this process gets a

@@ -75,6 +75,7 @@ class HostPart {
   void report(HostEvent event) { around_.listener->on_event(plan_.host, std::move(event)); }
 
   void on_relay();
+  void retry_if_due();
   void take_changes(const std::vector<bootstrap::Relay::Change>& changes);
   void hand_over_lifeline(NodeId node);
   void exchange();

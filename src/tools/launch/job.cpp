@@ -83,6 +83,11 @@ bool Job::on_event(std::uint32_t host, const HostEvent& event) {
             exchange_.left(one.node.value);
             judge_soon();
           },
+          [this](const event::NodeLeftAlone& one) {
+            exchange_.left(one.node.value);
+            tell_all(command::TellGone{one.node});
+            judge_soon();
+          },
           [this](const event::NodeEnded& one) { node_ended(one.node.value); },
           [this](const event::NodeDied& one) { consider(one.death); },
           [this](const event::Card& one) { take_card(one.node.value, one.bytes); },
