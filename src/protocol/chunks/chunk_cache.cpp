@@ -107,6 +107,7 @@ bool ChunkCache::learn(ChunkId id, const ChunkMessage& message, const std::strin
   copy.bytes = message.bytes;
   copy.coherence = static_cast<Coherence>(message.coherence);
   copy.made = static_cast<Coherence>(message.mode);
+  if (flag(message, wire::kChangingFlag) && copy.pushed()) copy.half = copy.coherence;
   if (!owner) return true;
   copy.state = State::kExclusive;
   if (make_room(id, copy) == Room::kThere) {
@@ -296,6 +297,7 @@ bool ChunkCache::granted(NodeId from, const ChunkMessage& message, Bytes tail) {
   Copy* copy = find_copy(message.chunk);
   ChunkId id{message.chunk};
   if (!copy || !copy->pending || copy->pending->number != message.request) return false;
+  gone_over(id, *copy);
   if (make_room(id, *copy) != Room::kThere) return give_back(id, *copy, message);
   if (copy->pushed()) return granted_pushed(from, id, *copy, message, tail);
   bool data = flag(message, wire::kDataFlag);
@@ -341,6 +343,7 @@ bool ChunkCache::refused(const ChunkMessage& message) {
       outbox_.resume(waiter.waiter, Status::kUnknown, id);
     copy->waiters.clear();
   } else if (flag(message, wire::kWrittenFlag)) {
+    gone_over(id, *copy);
     std::erase_if(copy->waiters, [&](const Copy::Waiter& waiter) {
       if (waiter.mode == Mode::kRead) return false;
       outbox_.resume(waiter.waiter, Status::kWritten, id, message.turn);

@@ -49,8 +49,13 @@ class ChunkCache {
     std::uint64_t bytes = 0;
     Coherence coherence = Coherence::kInvalidate;
     Coherence made = Coherence::kInvalidate;  // as its creator said
+    // It has gone over from kInvalidate to this, as far as this node is concerned; whether all have
+    // is not known here. Where the home dies before that is known, the node steps back. Until then
+    // it keeps what bytes it had (has_bytes, at place 0).
+    std::optional<Coherence> half;
     State state = State::kInvalid;
-    bool has_bytes = false;     // those of `version`, also where they may not be read any more
+    bool has_bytes = false;     // those of `version`, also where they may not be read any more;
+                                // of a pushed chunk none but while it is `half`
     std::uint64_t counted = 0;  // of the budget
     bool blank = false;         // exclusive without bytes: for who writes all of them
     bool evicting = false;  // written bytes are on their way to the home, and kept till they are
@@ -151,6 +156,9 @@ class ChunkCache {
   void repeat_hints(const std::vector<std::uint32_t>& moved);
   static bool can_go_over(const Copy& copy, Coherence to);
   void go_over(ChunkId id, Copy& copy, const Copy::Due& due);
+  void gone_over(ChunkId id, Copy& copy);
+  void step_back(ChunkId id, Copy& copy);
+  void forget_bytes(ChunkId id, Copy& copy);
   void end_subscription(ChunkId id, Copy& copy);
   void send_ask(const Ask& ask);
   bool found(NodeId from, const ChunkMessage& message);

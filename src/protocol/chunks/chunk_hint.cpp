@@ -34,6 +34,8 @@ bool ChunkCache::hinted(const ChunkMessage& message) {
   Status status = flag(message, wire::kUnknownFlag) ? Status::kUnknown
                   : flag(message, wire::kFullFlag)  ? Status::kNoMemory
                                                     : Status::kOk;
+  Copy* copy = find_copy(at->chunk.value);
+  if (copy && status == Status::kOk) gone_over(at->chunk, *copy);
   outbox_.resume(at->waiter, status, at->chunk);
   hints_.erase(at);
   return true;
@@ -79,15 +81,50 @@ void ChunkCache::go_over(ChunkId id, Copy& copy, const Copy::Due& due) {
   copy.state = State::kInvalid;
   copy.blank = false;
   copy.credit = 0;
-  bool stays = copy.pushed() && due.to != Coherence::kInvalidate;
+  bool was_pushed = copy.pushed();
+  bool stays = was_pushed && due.to != Coherence::kInvalidate;
+  if (due.to != copy.coherence) gone_over(id, copy);  // to what it was before, all had
   if (!stays) {
     if (copy.subscribed) end_subscription(id, copy);
     // A successor of the home learns from this which versions have been seen.
     copy.version = copy.seen = std::max(copy.seen, copy.version);
-    uncount(id, copy);
+    if (was_pushed || own(id) || !copy.has_bytes) uncount(id, copy);
   }
   copy.coherence = due.to;
+  if (!was_pushed) copy.half = due.to;
   if (stays) tidy(id, copy);
+}
+
+// All have gone over: what came here from the home would not have come before.
+void ChunkCache::gone_over(ChunkId id, Copy& copy) {
+  if (!copy.half || mutant(Mutant::kGoneOverUnnoticed)) return;
+  copy.half.reset();
+  if (copy.pushed()) forget_bytes(id, copy);
+}
+
+// The home died, and whether all had gone over is not known here: its successor is to find out.
+void ChunkCache::step_back(ChunkId id, Copy& copy) {
+  mark(Mark::kHintStepsBack);
+  if (copy.subscribed) end_subscription(id, copy);
+  copy.coherence = Coherence::kInvalidate;
+  std::uint64_t needed = copy.has_bytes ? copy.bytes : 0;
+  used_bytes_ -= copy.counted - needed;
+  copy.counted = needed;
+  // Scopes of what is not pushed open in order; a try waits for none of them.
+  for (std::size_t i = copy.waiters.size(); i-- > 1;) {
+    if (copy.waiters[i].wait != Wait::kTry) continue;
+    outbox_.resume(copy.waiters[i].waiter, Status::kBusy, id);
+    copy.waiters.erase(copy.waiters.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+// Of a pushed chunk: those from before it was one.
+void ChunkCache::forget_bytes(ChunkId id, Copy& copy) {
+  if (!copy.has_bytes) return;
+  copy.has_bytes = false;
+  outbox_.discard(id);
+  used_bytes_ -= copy.bytes;
+  copy.counted -= copy.bytes;
 }
 
 void ChunkCache::end_subscription(ChunkId id, Copy& copy) {
@@ -119,6 +156,7 @@ bool ChunkHome::hint(NodeId from, const ChunkMessage& message) {
 }
 
 void ChunkHome::answer_hint(ChunkId id, const Entry::Request& request, std::uint8_t flags) {
+  if (request.node == kNoNode) return;  // whoever asked the home before asks again
   ChunkMessage answer{.kind = ChunkKind::kHinted, .flags = flags, .chunk = id.value};
   answer.request = request.number;
   outbox_.send(request.node, answer);

@@ -166,6 +166,8 @@ void ChunkHome::answer_find(NodeId to, std::uint32_t request, ChunkId id, const 
   if (entry) {
     answer.coherence = static_cast<std::uint8_t>(coherence_to_be(*entry));
     answer.mode = static_cast<std::uint8_t>(entry->made);
+    if (entry->coherence == Coherence::kInvalidate && coherence_to_be(*entry) != entry->coherence)
+      answer.flags |= wire::kChangingFlag;
     answer.bytes = entry->bytes;
     answer.version = entry->version;
   }

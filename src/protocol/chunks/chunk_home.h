@@ -92,6 +92,8 @@ class ChunkHome {
       bool late = false;          // it is to have the newest version, whatever that changed
     };
     std::vector<Subscriber> subscribers;
+    // Some had gone over to this when the home before died, and all are to.
+    std::optional<Coherence> begun;
     std::vector<std::pair<NodeId, ChunkMessage>> early;  // subscriptions to what is not pushed yet
   };
   const Entry* entry(ChunkId chunk) const;

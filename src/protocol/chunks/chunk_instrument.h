@@ -63,6 +63,8 @@ enum class Mark : std::uint8_t {
   kHintWaitsForScope,
   kSubscribedEarly,
   kGoneWhileChanging,
+  kHintStepsBack,
+  kRebuiltChanging,
   kGrantGivenBack,
   kHintToPushed,
   kHintFromPushed,
@@ -126,6 +128,7 @@ enum class Mutant : std::uint8_t {
   kWriteTwice,            // what may be written once is written again
   kHintUnasked,           // a chunk changes its coherence, and only who may write is asked
   kHintOpenScope,         // a chunk changes its coherence while somebody looks at it
+  kGoneOverUnnoticed,     // who looks at a pushed chunk takes its change for unfinished
   kDeadStillAwaited,      // a yield is awaited from a node that has died
   kDeadStillOwner,        // a node that has died stays owner
   kLossUntold,            // a version that died is not told

@@ -102,28 +102,32 @@ bool ChunkHome::report(NodeId from, const ChunkMessage& message, Bytes tail) {
     at->second.gone.try_emplace(message.chunk, std::move(name));
     return true;
   }
+  // Who has stepped back has what it had, though the chunk was to be pushed.
+  auto reported = static_cast<Coherence>(message.coherence);
+  bool changing = flag(message, wire::kChangingFlag);
+  Coherence coherence = changing ? Coherence::kInvalidate : reported;
   auto [known, fresh] = names_.try_emplace(name, message.chunk);
   if (known->second != message.chunk) return false;
   Entry& entry = entries_[message.chunk];
   if (fresh) {
     entry.name = name;
     entry.bytes = message.bytes;
-    entry.coherence = static_cast<Coherence>(message.coherence);
+    entry.coherence = coherence;
     entry.made = static_cast<Coherence>(message.turn);
     entry.valid = false;
     used_bytes_ = std::min(memory_bytes_, used_bytes_ + entry.bytes);
   } else if (entry.bytes != message.bytes) {
     return false;
-  } else if (message.coherence != static_cast<std::uint8_t>(Coherence::kInvalidate)) {
-    // It was about to change, or had changed: versions that were pushed died with the home.
-    entry.coherence = static_cast<Coherence>(message.coherence);
+  } else if (coherence != Coherence::kInvalidate) {
+    entry.coherence = coherence;  // versions that were pushed died with the home
   }
+  if (changing && reported != Coherence::kInvalidate) entry.begun = reported;
   entry.version = std::max(entry.version, message.version);
   entry.candidates.push_back({.node = from,
                               .state = static_cast<State>(message.mode),
                               .version = message.version,
                               .bytes = flag(message, wire::kBytesFlag),
-                              .coherence = static_cast<Coherence>(message.coherence)});
+                              .coherence = coherence});
   return true;
 }
 
@@ -168,7 +172,13 @@ void ChunkHome::complete(std::uint32_t slot, Rebuild& rebuild) {
       at = entries_.erase(at);
       continue;
     }
+    if (entry.begun) {
+      mark(Mark::kRebuiltChanging);
+      entry.queue.push_front({.node = kNoNode, .hint = entry.begun});
+      entry.begun.reset();
+    }
     settle(ChunkId{at->first}, entry);
+    if (!entry.active) serve(ChunkId{at->first}, entry);
     ++at;
   }
   while (!rebuild.deferred.empty()) {

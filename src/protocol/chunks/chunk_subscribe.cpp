@@ -119,6 +119,7 @@ Place ChunkCache::free_place(ChunkId id, const Copy& copy) const {
   Place place{0};
   auto taken = [&] {
     return outbox_.leaving(id, place) || (copy.writer && copy.writing == place) ||
+           (copy.has_bytes && place == Place{}) ||
            std::any_of(copy.held.begin(), copy.held.end(),
                        [&](const Copy::Held& held) { return held.place == place; });
   };
@@ -285,6 +286,7 @@ bool ChunkCache::updated(NodeId from, const ChunkMessage& message, Bytes tail) {
   if (early || message.version <= last || !changed.fits(copy->bytes)) return false;
   if (tail.size() != (own ? 0 : copy->bytes)) return false;
   if (copy->at_home > 0) --copy->at_home;
+  gone_over(id, *copy);
   Place place = free_place(id, *copy);
   outbox_.provide(id, copy->bytes, place);
   outbox_.install(from, id, tail, place);
@@ -310,8 +312,10 @@ void ChunkCache::check_pushed(const Copy& copy) {
   for (const Copy::Held& held : copy.held) received += held.received();
   TERRANE_CHECK(received + copy.at_home <= copy.window + 1 || !copy.subscribed,
                 "no more versions come than there is room for");
-  TERRANE_CHECK((copy.held.size() + copy.writer) * copy.bytes <= copy.counted,
+  TERRANE_CHECK((copy.held.size() + copy.writer + copy.has_bytes) * copy.bytes <= copy.counted,
                 "all that is held is counted");
+  TERRANE_CHECK(!copy.half || (copy.held.empty() && !copy.writer),
+                "who has seen something of a new coherence knows that all have gone over to it");
   TERRANE_CHECK(!copy.writer || copy.gone || copy.state == State::kExclusive,
                 "who writes may write");
 }

@@ -39,6 +39,7 @@ void ChunkCache::view_changed(std::uint32_t before) {
 // What the dead home was asked, had asked, or was sent is as if it had not been.
 void ChunkCache::lose_home(ChunkId id, Copy& copy) {
   bool told = copy.gone;
+  if (copy.half && copy.pushed()) step_back(id, copy);
   if (copy.pushed()) lose_pushed(id, copy);
   bool kept = mutant(Mutant::kRequestNotRepeated) && copy.pending;
   if (!kept) copy.pending.reset();
@@ -62,7 +63,8 @@ void ChunkCache::lose_home(ChunkId id, Copy& copy) {
   ChunkMessage report{.kind = ChunkKind::kReport, .mode = static_cast<std::uint8_t>(copy.state)};
   report.flags = copy.has_bytes ? wire::kBytesFlag : 0;
   if (told) report.flags = wire::kGoneFlag;
-  report.coherence = static_cast<std::uint8_t>(copy.coherence);
+  report.coherence = static_cast<std::uint8_t>(copy.half.value_or(copy.coherence));
+  if (copy.half && !told) report.flags |= wire::kChangingFlag;
   report.chunk = id.value;
   report.turn = static_cast<std::uint32_t>(copy.made);
   report.version = copy.version;
@@ -93,6 +95,7 @@ bool ChunkCache::is_gone(const ChunkMessage& message) {
   mark(Mark::kGoneWhileChanging);
   ChunkId id{message.chunk};
   copy->gone = true;
+  copy->half.reset();
   copy->pending.reset();
   copy->due.reset();
   copy->state = State::kInvalid;

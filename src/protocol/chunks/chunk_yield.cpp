@@ -149,12 +149,17 @@ bool ChunkCache::evicted(const ChunkMessage& message) {
 // A copy in the home's own memory costs nothing.
 std::uint64_t ChunkCache::wanted_bytes(ChunkId id, const Copy& copy) const {
   if (!copy.pushed()) return own(id) ? 0 : copy.bytes;
-  return copy.bytes * (kWrittenPlaces + 1u + (copy.subscribed ? copy.window + 1 : 0));
+  return copy.bytes * (kWrittenPlaces + 1u + (copy.subscribed ? copy.window + 1 : 0) +
+                       (copy.has_bytes ? 1u : 0u));
 }
 
 ChunkCache::Room ChunkCache::make_room(ChunkId id, Copy& copy) {
   std::uint64_t wanted = wanted_bytes(id, copy);
   std::uint64_t more = wanted > copy.counted ? wanted - copy.counted : 0;
+  if (budget_bytes_ - used_bytes_ < more && copy.pushed() && copy.has_bytes) {
+    forget_bytes(id, copy);  // they may not be needed, and this is
+    return make_room(id, copy);
+  }
   while (budget_bytes_ - used_bytes_ < more) {
     std::uint64_t oldest = 0;
     Copy* victim = nullptr;
@@ -177,6 +182,7 @@ ChunkCache::Room ChunkCache::make_room(ChunkId id, Copy& copy) {
 
 // The copy's memory goes.
 void ChunkCache::uncount(ChunkId id, Copy& copy) {
+  if (copy.pushed()) forget_bytes(id, copy);
   copy.has_bytes = false;
   for (const Copy::Held& held : copy.held) outbox_.discard(id, held.place);
   copy.held.clear();
@@ -187,7 +193,7 @@ void ChunkCache::uncount(ChunkId id, Copy& copy) {
 
 // Room that was set aside for a subscription is free.
 void ChunkCache::recount(Copy& copy) {
-  std::uint64_t wanted = copy.bytes * (kWrittenPlaces + 1u);
+  std::uint64_t wanted = copy.bytes * (kWrittenPlaces + 1u + (copy.has_bytes ? 1u : 0u));
   for (const Copy::Held& held : copy.held)
     if (!held.written) wanted += copy.bytes;
   if (wanted >= copy.counted) return;

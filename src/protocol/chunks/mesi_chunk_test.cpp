@@ -56,6 +56,19 @@ class ChunkJob {
     return count;
   }
 
+  // What is under way to one node.
+  void deliver_to(NodeId node) {
+    std::deque<Message> all;
+    all.swap(messages);
+    for (Message& message : all) {
+      if (message.to == node) {
+        step(node.value, Received{message.from, message.bytes});
+      } else {
+        messages.push_back(std::move(message));
+      }
+    }
+  }
+
   ChunkId create(std::uint32_t node, std::string_view name, Coherence coherence) {
     step(node, Create{name, kBytes, coherence, WaiterId{99}});
     deliver_all();
@@ -464,6 +477,77 @@ TEST(MesiChunkTest, ATryIsAskedForBeforeWhoWaitsForMemoryToo) {
   job.close(1, chunk, Mode::kWrite, 1);
   job.deliver_all();
   EXPECT_TRUE(job.opened(2));
+}
+
+// A change of coherence is under way when the home dies; node 3 has not gone over.
+TEST(MesiChunkTest, WhoHasGoneOverStepsBackWhereTheHomeDiesBeforeAllHave) {
+  ChunkJob job(4, 1);
+  ChunkId chunk = job.create(2, "a", Coherence::kInvalidate);
+  job.create(3, "a", Coherence::kInvalidate);
+  job.write(2, chunk);
+  job.open(3, chunk, Mode::kRead, 1);
+  job.deliver_all();
+  ASSERT_TRUE(job.opened(1));
+  job.step(2, Hint{chunk, Coherence::kUpdate, kNever, WaiterId{2}});
+  job.deliver_all();
+  job.step(2, Subscribe{chunk, Policy::kBlock, 2, WaiterId{3}});  // it has gone over
+  job.step(2, Take{chunk, Wait::kBlock, kNever, WaiterId{4}});
+  job.die(NodeId{0});
+  job.deliver_all();
+  EXPECT_TRUE(job.losses.empty()) << "node 3 has the last version";
+  ASSERT_TRUE(job.resumed.contains(4));
+  EXPECT_EQ(job.resumed.at(4).status, Status::kNotSubscribed);
+  EXPECT_FALSE(job.resumed.contains(2)) << "node 3 still looks at it";
+  job.close(3, chunk, Mode::kRead, 1);
+  job.deliver_all();
+  ASSERT_TRUE(job.opened(2)) << "all have gone over now";
+  job.subscribe(3, chunk, Policy::kBlock, 2);
+  job.write(2, chunk);
+  job.step(3, Take{chunk, Wait::kTry, kNever, WaiterId{5}});
+  ASSERT_TRUE(job.opened(5));
+  EXPECT_EQ(job.resumed.at(5).version, 1u) << "what was there";
+  EXPECT_EQ(job.malformed, 0);
+}
+
+// Whether all had, nobody knows.
+TEST(MesiChunkTest, WhatWasWrittenIsLeftWhereTheHomeDiesThatAllHaveGoneOverFor) {
+  ChunkJob job(4, 1);
+  ChunkId chunk = job.create(2, "a", Coherence::kInvalidate);
+  job.create(3, "a", Coherence::kInvalidate);
+  job.write(2, chunk);
+  job.step(3, Hint{chunk, Coherence::kOnce, kNever, WaiterId{2}});
+  for (std::uint32_t node : {0, 1, 2, 3}) job.deliver_to(NodeId{node});
+  job.die(NodeId{0});
+  job.deliver_all();
+  ASSERT_EQ(job.losses.size(), 1u);
+  EXPECT_EQ(job.losses[0].from, 1u) << "node 2 has kept its bytes";
+  ASSERT_TRUE(job.opened(2));
+  job.open(3, chunk, Mode::kRead, 3);
+  job.deliver_all();
+  ASSERT_TRUE(job.opened(3));
+  EXPECT_EQ(job.resumed.at(3).version, 2u);
+  job.open(3, chunk, Mode::kWrite, 4);
+  job.deliver_all();
+  EXPECT_EQ(job.resumed.at(4).status, Status::kWritten);
+  EXPECT_EQ(job.malformed, 0);
+}
+
+// A node that has seen a pushed version tells the others that the chunk died with its home.
+TEST(MesiChunkTest, WhereSomebodyHasSeenThatAllHaveGoneOverAPushedChunkDiesWithItsHome) {
+  ChunkJob job(4, 1);
+  ChunkId chunk = job.create(2, "a", Coherence::kInvalidate);
+  job.create(3, "a", Coherence::kInvalidate);
+  job.write(2, chunk);
+  job.step(3, Hint{chunk, Coherence::kUpdate, kNever, WaiterId{2}});
+  job.deliver_all();
+  ASSERT_TRUE(job.opened(2));
+  job.open(2, chunk, Mode::kWrite, 3);
+  job.die(NodeId{0});
+  job.deliver_all();
+  ASSERT_EQ(job.losses.size(), 1u);
+  EXPECT_EQ(job.losses[0].from, Lost::kNothing);
+  ASSERT_TRUE(job.resumed.contains(3));
+  EXPECT_EQ(job.resumed.at(3).status, Status::kUnknown);
 }
 
 TEST(MesiChunkTest, OneOfTwoWritersAtTheSameInstantWritesWhatIsWrittenOnce) {
