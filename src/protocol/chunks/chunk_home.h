@@ -122,8 +122,12 @@ class ChunkHome {
       ChunkMessage message;
       std::vector<std::byte> tail;
     };
-    std::deque<Deferred> deferred;              // what is asked meanwhile
-    std::map<std::uint64_t, std::string> gone;  // pushed chunks that died with earlier homes
+    std::deque<Deferred> deferred;  // what is asked meanwhile
+    struct Gone {
+      std::string name;
+      bool told = false;
+    };
+    std::map<std::uint64_t, Gone> gone;  // pushed chunks that died with earlier homes
   };
 
   bool report(NodeId from, const ChunkMessage& message, Bytes tail);

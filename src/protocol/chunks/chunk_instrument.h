@@ -84,6 +84,7 @@ enum class Mark : std::uint8_t {
   kRebuiltFromNothing,
   kRebuiltLosesPushed,
   kRebuiltTellsGone,
+  kRebuiltGoneForAll,
   kRebuildWaitsForNobody,
   kRebuildDefers,
   kFetchNextCandidate,

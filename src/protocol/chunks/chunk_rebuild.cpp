@@ -99,16 +99,20 @@ bool ChunkHome::report(NodeId from, const ChunkMessage& message, Bytes tail) {
   std::string name(reinterpret_cast<const char*>(tail.data()), tail.size());
   if (slot_of(name, view_) != at->first) return false;
   if (flag(message, wire::kGoneFlag)) {
-    at->second.gone.try_emplace(message.chunk, std::move(name));
+    Rebuild::Gone& gone = at->second.gone[message.chunk];
+    gone.name = std::move(name);
+    gone.told |= flag(message, wire::kToldFlag);
     return true;
   }
   // Who has stepped back has what it had, though the chunk was to be pushed.
   auto reported = static_cast<Coherence>(message.coherence);
   bool changing = flag(message, wire::kChangingFlag);
   Coherence coherence = changing ? Coherence::kInvalidate : reported;
-  auto [known, fresh] = names_.try_emplace(name, message.chunk);
-  if (known->second != message.chunk) return false;
-  Entry& entry = entries_[message.chunk];
+  // Of two of one name the older is gone, which this node has not heard yet.
+  std::uint64_t& known = names_.try_emplace(name, message.chunk).first->second;
+  known = std::max(known, message.chunk);
+  auto [place, fresh] = entries_.try_emplace(message.chunk);
+  Entry& entry = place->second;
   if (fresh) {
     entry.name = name;
     entry.bytes = message.bytes;
@@ -148,26 +152,28 @@ bool ChunkHome::report_end(NodeId from, const ChunkMessage& message) {
 
 void ChunkHome::complete(std::uint32_t slot, Rebuild& rebuild) {
   mark(Mark::kRebuilt);
-  for (const auto& [id, name] : rebuild.gone) {
-    mark(Mark::kRebuiltTellsGone);
+  for (const auto& [id, gone] : rebuild.gone) {
     // Where some know that it is gone it is so for all.
     if (auto at = entries_.find(id); at != entries_.end()) {
+      mark(Mark::kRebuiltGoneForAll);
       at->second.coherence = Coherence::kUpdate;
-    } else {
-      outbox_.lost(ChunkId{id}, name, Lost::kNothing, 0);
+    } else if (!gone.told) {
+      mark(Mark::kRebuiltTellsGone);
+      outbox_.lost(ChunkId{id}, gone.name, Lost::kNothing, 0);
     }
   }
   rebuild.gone.clear();
   for (auto at = entries_.lower_bound(std::uint64_t{slot} << 52);
        at != entries_.end() && at->first >> 52 == slot;) {
     Entry& entry = at->second;
-    if (entry.coherence != Coherence::kInvalidate) {
+    bool newest = names_[entry.name] == at->first;
+    if (entry.coherence != Coherence::kInvalidate || !newest) {
       mark(Mark::kRebuiltLosesPushed);
       outbox_.lost(ChunkId{at->first}, entry.name, Lost::kNothing, entry.version);
       for (const Entry::Candidate& one : entry.candidates)
         if (one.coherence == Coherence::kInvalidate)
           outbox_.send(one.node, {.kind = ChunkKind::kGone, .chunk = at->first});
-      names_.erase(entry.name);
+      if (newest) names_.erase(entry.name);
       used_bytes_ -= std::min(used_bytes_, entry.bytes);
       at = entries_.erase(at);
       continue;

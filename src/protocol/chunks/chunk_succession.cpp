@@ -56,13 +56,13 @@ void ChunkCache::lose_home(ChunkId id, Copy& copy) {
     used_bytes_ -= copy.counted;
     copy.counted = 0;
   }
-  // Whoever was told of it may have died before it told anybody.
+  // Whoever was told of it may have died before it told anybody, or all.
   bool serves =
       std::find(rebuilding_.begin(), rebuilding_.end(), id.value >> 52) == rebuilding_.end();
-  if (told && (serves || mutant(Mutant::kGoneUntold))) return;
+  if (told && mutant(Mutant::kGoneUntold)) return;
   ChunkMessage report{.kind = ChunkKind::kReport, .mode = static_cast<std::uint8_t>(copy.state)};
   report.flags = copy.has_bytes ? wire::kBytesFlag : 0;
-  if (told) report.flags = wire::kGoneFlag;
+  if (told) report.flags = serves ? wire::kGoneFlag | wire::kToldFlag : wire::kGoneFlag;
   report.coherence = static_cast<std::uint8_t>(copy.half.value_or(copy.coherence));
   if (copy.half && !told) report.flags |= wire::kChangingFlag;
   report.chunk = id.value;

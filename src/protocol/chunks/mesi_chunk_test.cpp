@@ -550,6 +550,33 @@ TEST(MesiChunkTest, WhereSomebodyHasSeenThatAllHaveGoneOverAPushedChunkDiesWithI
   EXPECT_EQ(job.resumed.at(3).status, Status::kUnknown);
 }
 
+// Its first successor died when it had told only some.
+TEST(MesiChunkTest, WhatIsGoneForOneNodeIsGoneForAll) {
+  ChunkJob job(4, 1);
+  ChunkId chunk = job.create(2, "a", Coherence::kInvalidate);
+  job.create(3, "a", Coherence::kInvalidate);
+  job.step(2, Hint{chunk, Coherence::kUpdate, kNever, WaiterId{2}});
+  job.deliver_all();
+  job.write(2, chunk);
+  job.die(NodeId{0});
+  job.deliver_to(NodeId{1});
+  EXPECT_EQ(job.losses.size(), 1u);
+  job.deliver_to(NodeId{2});
+  job.step(2, Create{"a", ChunkJob::kBytes, Coherence::kInvalidate, WaiterId{4}});
+  job.deliver_to(NodeId{1});
+  job.deliver_to(NodeId{2});
+  ASSERT_TRUE(job.opened(4)) << "another of its name";
+  job.die(NodeId{1});
+  job.deliver_all();
+  EXPECT_EQ(job.losses.size(), 2u) << "node 3 had not heard of it";
+  job.open(3, chunk, Mode::kRead, 3);
+  job.deliver_all();
+  ASSERT_TRUE(job.resumed.contains(3));
+  EXPECT_EQ(job.resumed.at(3).status, Status::kUnknown);
+  EXPECT_EQ(job.create(3, "a", Coherence::kInvalidate), job.resumed.at(4).chunk);
+  EXPECT_EQ(job.malformed, 0);
+}
+
 TEST(MesiChunkTest, OneOfTwoWritersAtTheSameInstantWritesWhatIsWrittenOnce) {
   ChunkJob job(4);
   ChunkId chunk = job.create(1, "a", Coherence::kOnce);
