@@ -233,9 +233,10 @@ bool ChunkHistory::may_be_written(const ChunkOp& op) const {
 }
 
 const chunks::ChunkHome::Entry* ChunkHistory::at_home(std::uint32_t chunk) const {
-  NodeId home = chunks::home_of(ids_[chunk], views_.back());
-  return home.value < nodes_.size() ? nodes_[home.value].machine->home().entry(ids_[chunk])
-                                    : nullptr;
+  NodeId node = chunks::home_of(ids_[chunk], views_.back());
+  if (node.value >= nodes_.size()) return nullptr;
+  const chunks::ChunkHome& home = nodes_[node.value].machine->home();
+  return home.rebuilding(ids_[chunk]) ? nullptr : home.entry(ids_[chunk]);
 }
 
 void ChunkHistory::took(std::uint32_t t, const ChunkOp& op, const chunks::Resume& resume) {

@@ -76,6 +76,9 @@ constexpr ChunkRegression kRegressions[] = {
     {466342,
      "the same: a scope opened by a home that had changed a chunk's coherence and then died"},
     {761842, "the same: what one node reports to a new home was taken for what holds"},
+    {160773,
+     "a chunk that was gone for one node was restored from another's, which was never told"},
+    {270575, "not the protocol but the history: as with 761842, where a scope opens"},
     {649072, "the same: a copy given up because its new home, which had the bytes, asked for it"},
 };
 
