@@ -550,6 +550,29 @@ TEST(MesiChunkTest, WhereSomebodyHasSeenThatAllHaveGoneOverAPushedChunkDiesWithI
   EXPECT_EQ(job.resumed.at(3).status, Status::kUnknown);
 }
 
+// The successor has no bytes of its own while it asks all to go over.
+TEST(MesiChunkTest, WhereTheOwnerDiesAfterTheHomeOlderBytesGoOver) {
+  ChunkJob job(4, 1);
+  ChunkId chunk = job.create(2, "a", Coherence::kInvalidate);
+  job.create(3, "a", Coherence::kInvalidate);
+  job.write(2, chunk);
+  job.write(3, chunk);
+  job.die(NodeId{0});
+  job.deliver_all();
+  EXPECT_TRUE(job.losses.empty()) << "node 3 has the last version";
+  job.step(2, Hint{chunk, Coherence::kUpdate, kNever, WaiterId{2}});
+  job.deliver_to(NodeId{1});
+  job.die(NodeId{3});
+  job.deliver_all();
+  ASSERT_EQ(job.losses.size(), 1u);
+  EXPECT_EQ(job.losses[0].from, 1u) << "node 2 has kept its bytes";
+  ASSERT_TRUE(job.opened(2));
+  job.open(2, chunk, Mode::kRead, 3);
+  job.deliver_all();
+  ASSERT_TRUE(job.opened(3));
+  EXPECT_EQ(job.resumed.at(3).version, job.losses[0].version);
+}
+
 // Its first successor died when it had told only some.
 TEST(MesiChunkTest, WhatIsGoneForOneNodeIsGoneForAll) {
   ChunkJob job(4, 1);
