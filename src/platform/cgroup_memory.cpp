@@ -1,8 +1,11 @@
 #include "platform/cgroup_memory.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <fstream>
 #include <optional>
+#include <utility>
 
 namespace terrane::platform {
 namespace {
@@ -43,21 +46,28 @@ std::uint64_t left_in(const std::string& folder) {
   return kNoLimit;
 }
 
+// The folder's inode: another container's group of the same name has another one.
+std::uint64_t number_of(const std::string& folder) {
+  struct stat status {};
+  return ::stat(folder.c_str(), &status) == 0 ? status.st_ino : 0;
+}
+
 }  // namespace
 
-std::uint64_t cgroup_memory_left(const std::string& top, std::string folder) {
-  std::uint64_t left = kNoLimit;
+CgroupMemory tightest_cgroup(const std::string& top, std::string folder) {
+  CgroupMemory tightest;
   for (;;) {
-    left = std::min(left, left_in(top + folder));
-    if (folder.empty()) return left;
+    std::uint64_t left = left_in(top + folder);
+    if (left < tightest.left_bytes) tightest = {left, number_of(top + folder)};
+    if (folder.empty()) return tightest;
     folder.erase(folder.rfind('/'));
   }
 }
 
 // Lines like "0::/user.slice" (version 2) and "4:memory:/group" (version 1).
-std::uint64_t cgroup_memory_left() {
+CgroupMemory tightest_cgroup() {
   std::ifstream groups("/proc/self/cgroup");
-  std::uint64_t left = kNoLimit;
+  CgroupMemory tightest;
   for (std::string line; std::getline(groups, line);) {
     auto first = line.find(':');
     auto second = first == std::string::npos ? first : line.find(':', first + 1);
@@ -66,11 +76,14 @@ std::uint64_t cgroup_memory_left() {
     std::string folder = line.substr(second + 1);
     if (folder.empty() || folder[0] != '/') continue;
     if (folder == "/") folder.clear();
-    if (controller.empty()) left = std::min(left, cgroup_memory_left("/sys/fs/cgroup", folder));
-    if (controller == "memory")
-      left = std::min(left, cgroup_memory_left("/sys/fs/cgroup/memory", folder));
+    if (!controller.empty() && controller != "memory") continue;
+    CgroupMemory group = tightest_cgroup(
+        controller.empty() ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory", std::move(folder));
+    if (group.left_bytes < tightest.left_bytes) tightest = group;
   }
-  return left;
+  return tightest;
 }
+
+std::uint64_t cgroup_memory_left() { return tightest_cgroup().left_bytes; }
 
 }  // namespace terrane::platform

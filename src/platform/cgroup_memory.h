@@ -5,12 +5,18 @@
 
 namespace terrane::platform {
 
-// How many bytes the control groups of this process would still let it use, what they could reclaim
-// from the page cache included; ~0 where there is no limit, or none can be read.
+// How many bytes the control groups of a process would still let it use, what they could reclaim
+// from the page cache included, and which of them lets it use least: a number that is the group's
+// own on its host. ~0 and 0 where there is no limit, or none can be read.
+struct CgroupMemory {
+  std::uint64_t left_bytes = ~std::uint64_t{0};
+  std::uint64_t id = 0;
+};
+CgroupMemory tightest_cgroup();
 std::uint64_t cgroup_memory_left();
 
 // The same for the groups from `folder` up to `top`, whose files are named as in version 1 or 2 of
 // control groups.
-std::uint64_t cgroup_memory_left(const std::string& top, std::string folder);
+CgroupMemory tightest_cgroup(const std::string& top, std::string folder);
 
 }  // namespace terrane::platform

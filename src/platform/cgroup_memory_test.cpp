@@ -33,21 +33,23 @@ TEST_F(CgroupMemoryTest, TheTightestGroupOnTheWayUpCounts) {
   write("/a/memory.current", "300\n");
   write("/a/b/memory.max", "800\n");
   write("/a/b/memory.current", "300\n");
-  EXPECT_EQ(cgroup_memory_left(top_, "/a/b"), 500u);
-  EXPECT_EQ(cgroup_memory_left(top_, "/a"), 600u);
+  EXPECT_EQ(tightest_cgroup(top_, "/a/b").left_bytes, 500u);
+  EXPECT_EQ(tightest_cgroup(top_, "/a").left_bytes, 600u);
+  EXPECT_NE(tightest_cgroup(top_, "/a").id, tightest_cgroup(top_, "/a/b").id);
+  EXPECT_EQ(tightest_cgroup(top_, "/a").id, tightest_cgroup(top_, "").id);
 }
 
 TEST_F(CgroupMemoryTest, WhatCanBeReclaimedIsLeft) {
   write("/memory.limit_in_bytes", "1000\n");
   write("/memory.usage_in_bytes", "900\n");
   write("/memory.stat", "cache 500\ntotal_inactive_file 300\n");
-  EXPECT_EQ(cgroup_memory_left(top_, ""), 400u);
+  EXPECT_EQ(tightest_cgroup(top_, "").left_bytes, 400u);
   write("/memory.usage_in_bytes", "2000\n");
-  EXPECT_EQ(cgroup_memory_left(top_, ""), 0u);
+  EXPECT_EQ(tightest_cgroup(top_, "").left_bytes, 0u);
 }
 
 TEST_F(CgroupMemoryTest, WithoutFilesThereIsNoLimit) {
-  EXPECT_EQ(cgroup_memory_left(top_, "/a/b"), ~0ull);
+  EXPECT_EQ(tightest_cgroup(top_, "/a/b").left_bytes, ~0ull);
 }
 
 }  // namespace

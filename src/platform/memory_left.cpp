@@ -34,12 +34,15 @@ std::string_view read_meminfo(char* buffer, std::size_t capacity) {
 
 }  // namespace
 
-bool memory_left(std::uint64_t bytes) noexcept {
+bool memory_left(std::uint64_t bytes) noexcept { return memory_left_bytes() >= bytes; }
+
+std::uint64_t memory_left_bytes() noexcept {
   char buffer[2048];
   std::string_view lines = read_meminfo(buffer, sizeof buffer);
   auto available = field(lines, "MemAvailable:");
-  if (!available) return true;
-  return *available + field(lines, "SwapFree:").value_or(0) >= bytes + kKeepBytes;
+  if (!available) return ~std::uint64_t{0};
+  std::uint64_t all = *available + field(lines, "SwapFree:").value_or(0);
+  return all > kKeepBytes ? all - kKeepBytes : 0;
 }
 
 bool machine_swaps() noexcept {

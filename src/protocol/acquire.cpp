@@ -1,29 +1,10 @@
 #include <algorithm>
 
 #include "protocol/hlrc.h"
+#include "protocol/runs.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
-namespace {
-
-// Sorts the runs, and makes one of those that touch or overlap.
-void join(std::vector<BlockRange>& runs) {
-  if (runs.size() < 2) return;
-  std::sort(runs.begin(), runs.end(),
-            [](const BlockRange& a, const BlockRange& b) { return a.first < b.first; });
-  std::size_t last = 0;
-  for (std::size_t i = 1; i < runs.size(); ++i) {
-    if (runs[i].first <= runs[last].end()) {
-      runs[last].count = std::max(runs[i].end(), runs[last].end()) - runs[last].first;
-    } else {
-      runs[++last] = runs[i];
-    }
-  }
-  runs.resize(last + 1);
-}
-
-}  // namespace
-
 Task<bool> Hlrc::lock(Strand& s, LockId id) {
   Event acquire = LockAcquire{id, s.waiter()};
   auto how = static_cast<Acquired>(co_await s.call(acquire));
@@ -178,7 +159,8 @@ void Hlrc::select_invalid(Strand& s) const {
   join(s.runs);
 }
 
-// BUSY, zap, difference to the twin brought home, INVALID: in this order no write is lost.
+// BUSY, zap, difference to the twin brought home, INVALID: in this order no write is lost. punch:
+// the copies are evicted, and their memory goes.
 Task<bool> Hlrc::invalidate(Strand& s, BlockRange run, bool punch) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     if (entries_[b].busy()) mark(Mark::kInvalidateWaitsForBusyBlock);
@@ -187,7 +169,7 @@ Task<bool> Hlrc::invalidate(Strand& s, BlockRange run, bool punch) {
   bool early = mutant(Mutant::kDiffBeforeZap);
   if (!early) co_await s.view(StepKind::kZap, run);
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
-    co_await invalidate_block(s, b);
+    co_await invalidate_block(s, b, punch);
     if (early) co_await s.view(StepKind::kZap, {b, 1});
   }
   if (mutant(Mutant::kInvalidBeforeFlushed)) s.posted = false;
@@ -197,7 +179,7 @@ Task<bool> Hlrc::invalidate(Strand& s, BlockRange run, bool punch) {
 }
 
 // What the copy has more than its home goes there, and the sets forget it.
-Task<bool> Hlrc::invalidate_block(Strand& s, std::uint64_t block) {
+Task<bool> Hlrc::invalidate_block(Strand& s, std::uint64_t block, bool evicted) {
   BlockState state = entries_[block].state();
   if (state == BlockState::kInvalid || state == BlockState::kHome) {
     // While this waited for the block its fetch gave up, and another thread may have claimed it. A
@@ -207,13 +189,20 @@ Task<bool> Hlrc::invalidate_block(Strand& s, std::uint64_t block) {
     if (home && !mutant(Mutant::kKeepFailedFetch)) co_await untrack(s, block);
     co_return true;
   }
-  std::size_t before = notices_.size();
+  std::vector<BlockRange>::size_type before = notices_.size();
   bool dirty = co_await may_be_dirty(s, block, state);
-  if (dirty && !mutant(Mutant::kInvalidateWithoutDiff)) {
+  if (evicted && mutant(Mutant::kPunchBeforeDiff)) co_await s.view(StepKind::kPunch, {block, 1});
+  if (evicted && mutant(Mutant::kTwinBeforeDiff)) co_await s.view(StepKind::kDropTwin, {block, 1});
+  bool forgets =
+      mutant(Mutant::kInvalidateWithoutDiff) || (evicted && mutant(Mutant::kEvictWithoutDiff));
+  if (dirty && !forgets) {
     bool mine = co_await push_changes(s, block, mutant(Mutant::kDiffBeforeZap));
     if (mine) mark(Mark::kInvalidateClaimsHome);
+    if (mine) spare_.insert(block);
     if (notices_.size() > before) mark(Mark::kInvalidateFlushesDirty);
-    if (mutant(Mutant::kForgetInvalidated)) notices_.resize(before);
+    bool silent =
+        mutant(Mutant::kForgetInvalidated) || (evicted && mutant(Mutant::kEvictWithoutNotice));
+    if (silent && notices_.size() > before) notices_.resize(before);
   }
   written_.erase(block);
   leases_.erase(block);
@@ -228,8 +217,9 @@ Task<bool> Hlrc::finish_invalid(Strand& s, BlockRange run, bool punch) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     BlockState state = entries_[b].state();
     bool copy = state == BlockState::kClean || state == BlockState::kWritten;
-    if (punch && copy && entries_[b].home() != config_.self)
-      co_await s.view(StepKind::kPunch, {b, 1});
+    bool gone = copy && entries_[b].home() != config_.self;
+    if (gone && punch) co_await s.view(StepKind::kPunch, {b, 1});
+    if (gone && !punch) add_idle(b);
     if (entries_[b].unlock(copy ? BlockState::kInvalid : state))
       co_await s.wake(entries_[b].word());
   }
@@ -244,32 +234,6 @@ Task<bool> Hlrc::may_be_dirty(Strand& s, std::uint64_t block, BlockState state) 
   std::uint64_t changed = co_await s.at(StepKind::kStoreDiff, config_.self, BlockId{block});
   if (changed == 0) mark(Mark::kInvalidateFindsZeros);
   co_return changed > 0;
-}
-
-Task<bool> Hlrc::evict(Strand& s, BlockRange range, bool punch) {
-  co_await enter(s);
-  s.runs.clear();
-  select_cached(s, range);
-  for (std::size_t i = 0; i < s.runs.size(); ++i) {
-    BlockRange run = s.runs[i];
-    std::size_t before = notices_.size();
-    co_await invalidate(s, run, punch);
-    mark(notices_.size() > before ? Mark::kEvictDirty : Mark::kEvictClean);
-  }
-  co_await leave(s);
-  co_return true;
-}
-
-// The node holds as many copies as it may: a few of the oldest by place go, round the space.
-Task<bool> Hlrc::evict_some(Strand& s) {
-  constexpr std::uint64_t kBatch = 16;
-  mark(Mark::kFaultEvictsFirst);
-  BlockRange run = cached_.next_run(evict_hand_.load(std::memory_order_relaxed), config_.blocks);
-  if (run.count == 0) run = cached_.next_run(0, config_.blocks);
-  if (run.count > kBatch) run.count = kBatch;
-  evict_hand_.store(run.end(), std::memory_order_relaxed);
-  if (run.count > 0) co_await evict(s, run, true);
-  co_return true;
 }
 
 Task<bool> Hlrc::drop(Strand& s, [[maybe_unused]] RegionId region, BlockRange range) {
@@ -303,6 +267,9 @@ Task<bool> Hlrc::drop_run(Strand& s, BlockRange run) {
     leases_.erase(b);
     written_.erase(b);
     remove_cached(b);
+    remove_idle(b);
+    leaving_.erase(b);
+    spare_.erase(b);
     entries_[b].set_home(kNoNode);
     entries_[b].failures = 0;
     entries_[b].brought = 0;

@@ -184,13 +184,15 @@ enum class StepKind : std::uint8_t {
                 // Result: 1, or 0 when it was another
   kCountFlush,  // flag: a thread of ours begins to store at homes; else it has ended. Others see it
   kLoadFlushing,  // result: how many threads of node are between the two
-  kSetWanted,     // at node: a reader without tracking wants block. Result: it was set already
-  kTakeWanted,    // ours, taken -> Strand::runs
-  kLoadOwner,     // node's directory: owner of block + 1, 0 when unclaimed -> low half of result.
-                  // High half: how many blocks from this one on have the same there, as far as that
-                  // was looked at
-  kClaimOwner,    // node's directory: compare-and-swap 0 -> value; result: the same, afterwards
-  kClearOwner,    // our own directory's entry of block
+  kLoadGiving,  // result: how many of our blocks are just being copied for a node that takes their
+                // homes by kFetch; it is counted from before the word is swapped
+  kSetWanted,   // at node: a reader without tracking wants block. Result: it was set already
+  kTakeWanted,  // ours, taken -> Strand::runs
+  kLoadOwner,   // node's directory: owner of block + 1, 0 when unclaimed -> low half of result.
+                // High half: how many blocks from this one on have the same there, as far as that
+                // was looked at
+  kClaimOwner,  // node's directory: compare-and-swap 0 -> value; result: the same, afterwards
+  kClearOwner,  // our own directory's entry of block
   kPopulate,   // back blocks with zeroed memory where they have none; result 1, or 0 when memory is
                // short
   kMap,        // application view sees blocks: kRead protected, kWrite free
@@ -216,7 +218,9 @@ enum class StepKind : std::uint8_t {
   kPostDiff,    // the same as kStoreDiff, but the bytes are only on their way to node afterwards;
                 // value: 0, or by whose word they go there, + 1
   kAwaitFlush,  // until everything that this strand posted is at its homes
-  kPunch,       // the memory of blocks and their twins goes back to the machine; they read as zeros
+  kPunch,     // the memory of blocks and their twins goes back to the machine; they read as zeros.
+              // flag: they were no copies any more
+  kDropTwin,  // the memory of the blocks' twins alone
 };
 
 struct Step {

@@ -15,8 +15,18 @@ Hlrc::Hlrc(const HlrcConfig& config, const HlrcMemory& memory, Core& core)
       leases_(memory.sets[1], config.blocks),
       tracked_(memory.sets[2], config.blocks),
       written_(memory.sets[3], config.blocks),
+      recent_(memory.sets[4], config.blocks),
+      idle_(memory.sets[5], config.blocks),
+      leaving_(memory.sets[6], config.blocks),
+      spare_(memory.sets[7], config.blocks),
+      used_(memory.used),
+      most_notices_(config.most_notices),
       promises_(config.promised) {
   notices_.reserve(4096);
+  // A run and its twins, unless that is much of what there is.
+  if (config.limit != ~0ull)
+    low_ =
+        std::min<std::uint64_t>(2 * config.max_run, std::max<std::uint64_t>(2, config.limit / 8));
 }
 
 Task<bool> Hlrc::lock_block(Strand& s, std::uint64_t block) {
@@ -36,17 +46,21 @@ Task<bool> Hlrc::unlock_block(Strand& s, std::uint64_t block, BlockState state) 
 
 void Hlrc::add_cached(std::uint64_t block) {
   if (!cached_.insert(block)) cached_count_.fetch_add(1, std::memory_order_relaxed);
+  recent_.insert(block);
+  remove_idle(block);
+  spare_.erase(block);
 }
 
 void Hlrc::remove_cached(std::uint64_t block) {
   if (!cached_.contains(block)) return;
   cached_.erase(block);
+  recent_.erase(block);
   cached_count_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 Task<FaultResult> Hlrc::fault(Strand& s, BlockId id, Access wanted) {
   std::uint64_t block = id.value;
-  if (cached() >= config_.max_cached) co_await evict_some(s);
+  if (room() < low_) co_await make_room(s, 2 * low_, config_.floor);
   s.alike = {};
   co_await lock_block(s, block);
   FaultResult result = FaultResult::kDone;
@@ -119,6 +133,8 @@ Task<bool> Hlrc::leave_out(Strand& s, BlockRange blocks) {
   for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
     leases_.erase(b);
     remove_cached(b);
+    if (entries_[b].home() == config_.self) leaving_.insert(b);
+    if (entries_[b].home() != config_.self) add_idle(b);
     co_await unlock_block(s, b, BlockState::kInvalid);
   }
   co_return true;
@@ -396,7 +412,7 @@ Task<bool> Hlrc::extend_run(Strand& s, BlockRange& run, NodeId home, bool stream
     std::uint64_t extent = co_await s.call(ask);
     most = std::min(most, extent);
   }
-  while (run.count < most) {
+  while (run.count < most && room() >= 2 * (run.count + 1)) {
     bool bring = co_await may_bring(s, run.end(), home, streams);
     if (!bring) break;
     mark(Mark::kFaultBringsNeighbour);
@@ -416,7 +432,7 @@ Task<bool> Hlrc::may_bring(Strand& s, std::uint64_t block, NodeId home, bool str
   constexpr std::uint8_t kMostBrought = 16;
   BlockEntry& entry = entries_[block];
   co_await s.pause();
-  if (cached() + 1 >= config_.max_cached || !entry.try_lock_now()) co_return false;
+  if (!entry.try_lock_now()) co_return false;
   bool before = entry.brought > 0 && entry.brought < kMostBrought;
   bool good = entry.state() == BlockState::kInvalid && (before || streams);
   if (good) good = co_await is_known_home(s, block, home, streams);

@@ -26,19 +26,25 @@ struct HlrcConfig {
   // a block that enters counts as written from then on: other threads might write before it could
   // be protected.
   bool enters_protected = true;
-  std::uint64_t max_cached = ~0ull;  // copies of others' blocks kept at once
-  std::uint32_t max_run = 16;        // blocks that one miss brings, at most kMaxRun
-  std::uint8_t hot_after = 2;        // rounds on end in which a copy is missed until it is renewed
-  std::uint8_t most_renewed = 63;    // renewals on end; then a miss has to show that it is used
-  std::uint32_t promised = 64;       // departures for which a home promises news; 0: it does not
-  bool migrate = false;              // homes by first touch follow their writers
-  std::uint64_t max_taken = ~0ull;   // homes that this node takes over from others
+  std::uint64_t limit = ~0ull;        // memory to keep to, in blocks: frames and twins
+  std::uint64_t floor = 2;            // copies that stay however short memory is
+  std::uint64_t reserve = 0;          // of the limit: not for homes taken over from others
+  std::uint64_t most_notices = 4096;  // until those of the interval under way are joined
+  std::uint32_t max_run = 16;         // blocks that one miss brings, at most kMaxRun
+  std::uint8_t hot_after = 2;         // rounds on end in which a copy is missed until it is renewed
+  std::uint8_t most_renewed = 63;     // renewals on end; then a miss has to show that it is used
+  std::uint32_t promised = 64;        // departures for which a home promises news; 0: it does not
+  bool migrate = false;               // homes by first touch follow their writers
 };
 
 // The memory that a node's protocol works in; zeroed, owned by the host.
 struct HlrcMemory {
-  BlockEntry* entries = nullptr;  // one a block
-  BlockSet::Word* sets[4] = {};   // BlockSet::words_needed(blocks) each
+  static constexpr int kSets = 8;
+
+  BlockEntry* entries = nullptr;     // one a block
+  BlockSet::Word* sets[kSets] = {};  // BlockSet::words_needed(blocks) each
+  // How many frames and twins the host keeps now; nullptr: as if none.
+  const std::atomic<std::uint64_t>* used = nullptr;
   const bool* reached = nullptr;  // by node: its memory can be reached; nullptr: everyone's can
 };
 
@@ -86,6 +92,12 @@ class Hlrc {
   // Drops this node's copies in the range; what they hold goes home first. punch: their memory is
   // given back.
   Task<bool> evict(Strand& s, BlockRange range, bool punch);
+  // The machine has no more: gives back all that this node can do without.
+  Task<bool> free_memory(Strand& s);
+  // For a handler, when others have stored so much in homes here that the copies are too many:
+  // evicts some, unless the node is about to release, to invalidate or to evict.
+  Task<bool> trim(Strand& s);
+  bool is_over_limit() const { return room() == 0; }
   // Forgets the blocks of a freed region, homes included (a Drop effect).
   Task<bool> drop(Strand& s, RegionId region, BlockRange range);
 
@@ -140,7 +152,6 @@ class Hlrc {
   Task<bool> enter_homes(Strand& s, BlockRange run, Access wanted);
   Task<NodeId> still_unclaimed(Strand& s, std::uint64_t block);
   Task<bool> first_write(Strand& s, std::uint64_t block);
-  Task<bool> evict_some(Strand& s);
   Task<bool> lock_block(Strand& s, std::uint64_t block);
   Task<bool> unlock_block(Strand& s, std::uint64_t block, BlockState state);
 
@@ -158,13 +169,28 @@ class Hlrc {
   Task<bool> push_changes(Strand& s, std::uint64_t block, bool update_twin);
   Task<bool> await_flush(Strand& s);
 
+  // memory.cpp
+  Task<bool> make_room(Strand& s, std::uint64_t blocks, std::uint64_t floor);
+  Task<bool> make_room_held(Strand& s, std::uint64_t blocks, std::uint64_t floor);
+  BlockRange next_victims();
+  Task<bool> give_back_idle(Strand& s, std::uint64_t blocks);
+  Task<bool> give_back_twins(Strand& s, std::uint64_t blocks);
+  Task<bool> give_back_moved(Strand& s);
+  Task<bool> give_back(Strand& s, BlockRange run);
+  Task<bool> may_go(Strand& s, std::uint64_t block);
+  Task<bool> has_arrived(Strand& s, std::uint64_t block, std::uint64_t word);
+  std::uint64_t room() const {
+    std::uint64_t used = used_ == nullptr ? 0 : used_->load(std::memory_order_relaxed);
+    return used < config_.limit ? config_.limit - used : 0;
+  }
+
   // acquire.cpp
   Task<bool> wait_for_departure(Strand& s, std::uint32_t number);
   Task<bool> apply(Strand& s, std::uint32_t departure, std::uint64_t activity);
   void select_invalid(Strand& s) const;
   void select_cached(Strand& s, BlockRange within) const;
   Task<bool> invalidate(Strand& s, BlockRange run, bool punch);
-  Task<bool> invalidate_block(Strand& s, std::uint64_t block);
+  Task<bool> invalidate_block(Strand& s, std::uint64_t block, bool evicted);
   Task<bool> finish_invalid(Strand& s, BlockRange run, bool punch);
   Task<bool> may_be_dirty(Strand& s, std::uint64_t block, BlockState state);
   Task<bool> drop_run(Strand& s, BlockRange run);
@@ -205,9 +231,7 @@ class Hlrc {
   Task<bool> store_word(Strand& s, std::uint64_t block, std::uint64_t bits);
   Task<bool> stayed(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word);
   bool is_armed_for_us(std::uint64_t word) const;
-  bool may_take() const {
-    return config_.migrate && taken_.load(std::memory_order_relaxed) < config_.max_taken;
-  }
+  bool may_take() const;
 
   Task<bool> enter(Strand& s);
   Task<bool> leave(Strand& s);
@@ -219,6 +243,8 @@ class Hlrc {
   bool scans() const { return config_.detection == WriteDetection::kScan; }
   void add_cached(std::uint64_t block);
   void remove_cached(std::uint64_t block);
+  void add_idle(std::uint64_t block);
+  void remove_idle(std::uint64_t block);
   void notice(std::uint64_t block);
 
   HlrcConfig config_;
@@ -229,11 +255,18 @@ class Hlrc {
   BlockSet leases_;   // of these, the ones that die at the next acquire
   BlockSet tracked_;  // our home blocks that are protected and whose readers rely on notices
   BlockSet written_;  // write detection by fault: blocks written since the last release
+  BlockSet recent_;   // copies that came, or were written, since the hand of evictions passed them
+  BlockSet idle_;     // no copies any more, and their memory may still be here
+  BlockSet leaving_;  // our homes that were offered, or have moved and left their memory here
+  BlockSet spare_;    // homes that were copies, and whose twins may still be here
+  const std::atomic<std::uint64_t>* used_;  // blocks of memory, by the host
+  std::uint64_t low_ = 0;                   // a fault wants to find so much room
   std::atomic<std::uint64_t> cached_count_{0};
-  std::atomic<std::uint64_t> taken_{0};        // homes, since the start
+  std::atomic<std::uint64_t> idle_count_{0};
   std::atomic<std::uint32_t> consistency_{0};  // 0 free, 1 held, 2 held and waited for
   std::atomic<std::uint32_t> departures_{0};  // of barriers, applied here, times 2; odd: waited for
   std::vector<BlockRange> notices_;  // of the interval under way; under the consistency lock
+  std::uint64_t most_notices_;       // ... until they are joined
   // Our blocks that a departure tells of, by writer; then those that one node alone wrote. Under
   // the consistency lock.
   struct Written {
@@ -242,7 +275,8 @@ class Hlrc {
   };
   std::vector<Written> writers_;
   std::vector<Written> offers_;
-  std::atomic<std::uint64_t> evict_hand_{0};
+  std::uint64_t evict_hand_ = 0;  // under the consistency lock, as the next one
+  std::uint64_t moved_hand_ = 0;
   // Flushes and acquires of this node; under the consistency lock, as the expectations are.
   std::uint64_t activity_ = 0;
   Expectations expectations_;

@@ -41,7 +41,8 @@ enum class Mark : std::uint8_t {
   kFaultSeesClaimLate,
   kFaultFirstWriteTwins,
   kFaultFetchesForWriting,
-  kFaultEvictsFirst,
+  kFaultMakesRoom,
+  kTrims,
   kFaultGivesUp,
   kFaultBringsNeighbour,
   kFaultBringsNext,
@@ -96,6 +97,14 @@ enum class Mark : std::uint8_t {
   kConsistencyLockContended,
   kEvictClean,
   kEvictDirty,
+  kEvictSparesRecent,
+  kGivesBackIdle,
+  kGivesBackTwin,
+  kGivesBackMoved,
+  kGivesBackMovedByMessage,
+  kGivesBackNotYet,
+  kGivesBackNothing,
+  kNoticesJoined,
   kLockFreeHere,
   kLockQueuedHere,
   kLockRequested,
@@ -208,6 +217,13 @@ enum class Mutant : std::uint8_t {
   kReduceForgetsThread,    // a barrier reduces without the threads that wait on their node
   kReduceForgetsChild,     // ... without a subtree
   kReduceKeepsOld,         // ... with what the round before had
+  kEvictWithoutDiff,       // rule 17: a copy is evicted though it was written
+  kEvictWithoutNotice,     // what an eviction flushed gets no notice
+  kPunchBeforeDiff,        // the memory of a copy goes before its difference is taken
+  kTwinBeforeDiff,         // ... that of its twin
+  kGiveBackUnlocked,       // memory that is idle goes while a fetch fills it
+  kGiveBackEarly,          // a former home's memory goes before the new one has the bytes
+  kGiveBackOffered,        // ... before it has moved
   kCount,
 };
 

@@ -12,6 +12,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 // ---- the home's side: under the consistency lock, at a departure (its notices are in s.inbox)
 
 Task<bool> Hlrc::offer_homes(Strand& s) {
+  co_await give_back_moved(s);
   find_sole_writers(s.inbox);
   if (offers_.empty()) co_return true;
   for (std::size_t i = 0; i < offers_.size(); ++i) co_await offer(s, offers_[i].run, offers_[i].by);
@@ -133,6 +134,7 @@ Task<bool> Hlrc::offer_part(Strand& s, BlockRange run, NodeId to) {
     if (written) mark(Mark::kDepartureOffersWritten);
     if (far || (written && !mutant(Mutant::kOfferForgetsWrites))) notice(b);
     written_.erase(b);
+    leaving_.insert(b);
     std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{b});
     std::uint64_t offered = (word & kStays) | kOffered | word_for(to);
     if (mutant(Mutant::kOfferDespiteFlush)) offered |= kArmed;
@@ -270,9 +272,9 @@ Task<bool> Hlrc::become_home(Strand& s, BlockRange run) {
     }
     leases_.erase(b);
     remove_cached(b);
+    spare_.insert(b);
     BlockEntry& entry = entries_[b];
     entry.set_home(config_.self, true);
-    taken_.fetch_add(1, std::memory_order_relaxed);
     entry.missed = 0;
     entry.round = round();
     entry.failures = 0;
@@ -291,6 +293,13 @@ Task<bool> Hlrc::swap_word(Strand& s, NodeId node, std::uint64_t block, std::uin
   std::uint64_t swapped =
       co_await s.at(StepKind::kSwapWord, node, BlockId{block}, from | to << 32, plain);
   co_return swapped != 0;
+}
+
+// A home cannot be evicted: only as many are taken as leave a part of the memory to copies.
+bool Hlrc::may_take() const {
+  if (!config_.migrate || config_.limit == ~0ull) return config_.migrate;
+  std::uint64_t copies = cached() * (scans() ? 2 : 1) + idle_count_.load(std::memory_order_relaxed);
+  return room() + copies > config_.reserve;
 }
 
 // Takes the home that is offered by `word`, unless that has changed. Who follows it here waits from

@@ -1,4 +1,5 @@
 #include "protocol/hlrc.h"
+#include "protocol/runs.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
@@ -11,6 +12,11 @@ void Hlrc::notice(std::uint64_t block) {
       ++last.count;
       return;
     }
+  }
+  if (notices_.size() >= most_notices_) {
+    mark(Mark::kNoticesJoined);
+    join(notices_);
+    most_notices_ = std::max(config_.most_notices, 2 * notices_.size());
   }
   notices_.push_back({block, 1});
 }
@@ -35,6 +41,7 @@ Task<std::uint64_t> Hlrc::release(Strand& s) {
     Event close = CloseInterval{&notices_};
     co_await s.tell(close);
     notices_.clear();
+    most_notices_ = config_.most_notices;
   }
   if (mutant(Mutant::kCloseBeforeFlushed)) s.posted = false;
   std::uint64_t activity = activity_;
@@ -99,11 +106,15 @@ Task<BlockState> Hlrc::flush_block(Strand& s, std::uint64_t block) {
     if (taken) co_return BlockState::kHome;
   }
   bool mine = co_await push_changes(s, block, scans());
-  if (!mine) co_return BlockState::kClean;
+  if (!mine) {
+    recent_.insert(block);
+    co_return BlockState::kClean;
+  }
   // Nobody had claimed it: our copy is the home's from now on.
   mark(Mark::kReleaseClaimsHome);
   leases_.erase(block);
   remove_cached(block);
+  spare_.insert(block);
   bool free = !tracked_.contains(block) || mutant(Mutant::kTrackCopies);
   if (!scans() && free) co_await s.view(StepKind::kUnprotect, {block, 1});
   co_return BlockState::kHome;

@@ -101,6 +101,7 @@ Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
     BlockEntry& entry = entries_[b];
     entry.round = static_cast<std::uint16_t>(round() + 1);
     ++entry.renewed;
+    recent_.insert(b);
     if (!mutant(Mutant::kRenewUnlocked)) co_await unlock_block(s, b, entry.state());
   }
   co_return run;

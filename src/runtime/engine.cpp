@@ -198,6 +198,7 @@ void Engine::handle() {
     std::uint64_t from = platform::now_ns();
     poll_all();
     run_drops(context);
+    if (hlrc_.is_over_limit()) run(context, hlrc_.trim(context.strand));
     look_after_deaths();
     look_after_locks();
     context.counters.handler_ns.add(platform::now_ns() - from);

@@ -57,13 +57,12 @@ base::Result<> Node::start() {
   hlrc.enters_protected = space_->enters_protected();
   hlrc.max_run = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(kRunBytes / space_->unit(), 1, protocol::Hlrc::kMaxRun));
-  // Half of the memory for copies and their twins; the rest is for the homes, half of it for those
-  // taken over from others.
-  if (options.value().memory_bytes != ~0ull)
-    hlrc.max_cached =
-        std::max<std::uint64_t>(32, options.value().memory_bytes / 4 / space_->unit());
   hlrc.migrate = options.value().migrate;
-  if (options.value().memory_bytes != ~0ull) hlrc.max_taken = hlrc.max_cached;
+  if (memory_[self().value].limit_bytes != ~0ull) {
+    hlrc.limit = memory_[self().value].limit_bytes / space_->unit();
+    hlrc.floor = std::min<std::uint64_t>(32, hlrc.limit / 16);
+    hlrc.reserve = hlrc.limit / 8;
+  }
   hlrc_ = std::make_unique<protocol::Hlrc>(hlrc, space_->protocol_memory(), *core_);
   engine_ = std::make_unique<Engine>(*space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_,
                                      [this](const auto& news) { end_without(news); });
@@ -81,8 +80,19 @@ void Node::end_without(const bootstrap::News& news) {
 // The memory is exported as it is now: peers map it from here on.
 base::Result<> Node::wire_up(const Options& options) {
   auto exported = space_->exported();
-  auto wiring = runtime::wire_up(*bootstrap_, options, "pages", exported);
+  MemoryCard mine = memory_card(options);
+  auto wiring =
+      runtime::wire_up(*bootstrap_, options, "pages", exported, std::as_bytes(std::span(&mine, 1)));
   if (!wiring) return wiring.error();
+  std::vector<MemoryCard> cards(nodes());
+  for (std::uint32_t n = 0; n < nodes(); ++n) {
+    const auto& said = wiring.value().said[n];
+    if (said.size() != sizeof cards[n])
+      return base::error("{} did not say how much memory it has", name_of(NodeId{n}));
+    std::memcpy(&cards[n], said.data(), sizeof cards[n]);
+  }
+  memory_ = memory_shares(cards, bootstrap_->hosts());
+  space_->bound(memory_, [this](NodeId home, std::uint64_t block) { out_of_memory(home, block); });
   transport_ = std::move(wiring.value().transport);
   space_->connect(*transport_, options.one_sided);
   return {};
@@ -231,28 +241,71 @@ platform::FaultVerdict Node::fault(std::uint64_t offset, platform::Access wanted
   ThreadContext& context = threads_.current();
   bool write = wanted == platform::Access::kWrite;
   (write ? context.counters.write_faults : context.counters.read_faults).add(1);
-  auto result = engine_->run(
-      context, hlrc_->fault(context.strand, BlockId{offset / space_->unit()},
-                            write ? protocol::Access::kWrite : protocol::Access::kRead));
+  auto result = make_present(context, BlockId{offset / space_->unit()},
+                             write ? protocol::Access::kWrite : protocol::Access::kRead);
   context.counters.fetch_ns.add(platform::now_ns() - from);
   context.waited_ns = 0;
-  if (result == protocol::FaultResult::kNoMemory) out_of_memory(offset);
   return result == protocol::FaultResult::kForeign ? platform::FaultVerdict::kForeign
                                                    : platform::FaultVerdict::kRetry;
 }
 
-void Node::out_of_memory(std::uint64_t offset) {
-  std::uint64_t kept = space_->resident_bytes() >> 20;
-  std::string limit = space_->memory_bytes() == ~0ull
-                          ? std::string("the machine has no more")
-                          : fmt::format("the limit is {} MiB", space_->memory_bytes() >> 20);
+// Where there is no memory for the block, all that this node can do without goes. Its other threads
+// may be first to take that.
+protocol::FaultResult Node::make_present(ThreadContext& context, BlockId block,
+                                         protocol::Access wanted) {
+  constexpr int kTries = 16;
+  for (int i = 0; i < kTries; ++i) {
+    auto result = engine_->run(context, hlrc_->fault(context.strand, block, wanted));
+    if (result != protocol::FaultResult::kNoMemory) return result;
+    engine_->run(context, hlrc_->free_memory(context.strand));
+  }
+  out_of_memory(self(), block.value);
+}
+
+std::string Node::name_of(NodeId node) const {
+  return fmt::format("node {} ({})", node.value, bootstrap_->host_name(node));
+}
+
+void Node::out_of_memory(NodeId node, std::uint64_t block) {
+  std::uint64_t most = memory_[node.value].home_bytes;
+  std::string limit =
+      most == ~0ull ? std::string() : fmt::format(" and may keep {} MiB", most >> 20);
   bootstrap_->fail(
-      fmt::format(
-          "out of memory for shared page {}: this node keeps {} MiB of shared memory and {}; "
-          "use more nodes, spread the homes, or raise --memory",
-          fmt::ptr(space_->base() + offset), kept, limit),
+      fmt::format("out of memory for shared page {}: {} keeps {} MiB of pages whose home it is{}, "
+                  "and has no more; use more nodes, spread the homes, or raise --memory",
+                  fmt::ptr(space_->base() + block * space_->unit()), name_of(node),
+                  space_->kept_bytes(node) >> 20, limit),
       1);
   std::abort();
+}
+
+// A region that could never be filled is refused before anybody tries.
+Outcome Node::fits_memory(std::uint64_t bytes, const Allocation& options) const {
+  constexpr std::uint32_t kNamed = 4;
+  std::uint64_t all = 0;
+  std::string where;
+  for (std::uint32_t n = 0; n < nodes(); ++n) {
+    auto [limit, most] = memory_[n];
+    all = limit > ~0ull - all ? ~0ull : all + limit;
+    std::uint64_t part = options.homes == protocol::Homes::kExplicit
+                             ? (n == options.home ? bytes : 0)
+                         : options.homes == protocol::Homes::kFirstTouch ? 0
+                                                                         : bytes / nodes();
+    if (part > most)
+      return {
+          Status::kNoMemory,
+          fmt::format("{} would be the home of {} MiB of a region of {} MiB and may keep {} MiB; "
+                      "choose other homes, use more nodes, or raise --memory",
+                      name_of(NodeId{n}), part >> 20, bytes >> 20, most >> 20)};
+    if (n < kNamed)
+      where += fmt::format("{}{} {} MiB", n == 0 ? "" : ", ", name_of(NodeId{n}), limit >> 20);
+  }
+  if (bytes <= all) return {};
+  if (nodes() > kNamed) where += fmt::format(" and {} more", nodes() - kNamed);
+  return {Status::kNoMemory,
+          fmt::format("a region of {} MiB is larger than the memory of all nodes together, {} MiB: "
+                      "{}; use more nodes, or raise --memory",
+                      bytes >> 20, all >> 20, where)};
 }
 
 Outcome Node::check_range(const void* address, std::uint64_t bytes, const char* what,
@@ -279,8 +332,7 @@ Outcome Node::touch(const void* address, std::uint64_t bytes, bool write) {
   ThreadContext& context = threads_.current();
   for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
     auto access = write ? protocol::Access::kWrite : protocol::Access::kRead;
-    auto result = engine_->run(context, hlrc_->fault(context.strand, BlockId{b}, access));
-    if (result == protocol::FaultResult::kNoMemory) out_of_memory(b * space_->unit());
+    auto result = make_present(context, BlockId{b}, access);
     if (result == protocol::FaultResult::kForeign) {
       return {Status::kAddress, fmt::format("touch: {} lies in no allocation",
                                             fmt::ptr(space_->base() + b * space_->unit()))};
@@ -312,6 +364,7 @@ Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& ad
                     bytes, space_->bytes() >> 30)};
   };
   if (bytes > space_->bytes()) return too_much();
+  if (Outcome fits = fits_memory(bytes, options); !fits.ok()) return fits;
   ThreadContext& context = threads_.current();
   protocol::RegionAllocate request{(bytes + space_->unit() - 1) / space_->unit(),
                                    bytes,

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "runtime/engine.h"
+#include "runtime/memory_share.h"
 #include "runtime/outcome.h"
 
 namespace terrane::runtime {
@@ -67,7 +68,11 @@ class Node {
   static platform::FaultVerdict on_fault(void* context, std::uint64_t offset,
                                          platform::Access wanted);
   platform::FaultVerdict fault(std::uint64_t offset, platform::Access wanted);
-  [[noreturn]] void out_of_memory(std::uint64_t offset);
+  protocol::FaultResult make_present(ThreadContext& context, BlockId block,
+                                     protocol::Access wanted);
+  [[noreturn]] void out_of_memory(NodeId node, std::uint64_t block);
+  std::string name_of(NodeId node) const;
+  Outcome fits_memory(std::uint64_t bytes, const Allocation& options) const;
   Outcome check_range(const void* address, std::uint64_t bytes, const char* what,
                       protocol::BlockRange& blocks);
   template <typename Start>
@@ -80,6 +85,7 @@ class Node {
   ThreadRegistry threads_{[this](ThreadContext& context) { thread_ended(context); }};
   std::atomic<bool> left_{false};
   std::unique_ptr<PageSpace> space_;
+  std::vector<MemoryShare> memory_;  // by node
   std::unique_ptr<transport::Transport> transport_;
   std::unique_ptr<protocol::Core> core_;
   std::unique_ptr<protocol::Hlrc> hlrc_;

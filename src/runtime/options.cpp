@@ -70,7 +70,7 @@ base::Result<Options> read_options(std::uint32_t nodes) {
   options.space_bytes = std::min(whole, share);
   for (auto [name, least, out] : {std::tuple{"TERRANE_UNIT", 4096ull, &options.unit_bytes},
                                   std::tuple{"TERRANE_SPACE", 1ull << 20, &options.space_bytes},
-                                  std::tuple{"TERRANE_MEMORY", 1ull << 20, &options.memory_bytes},
+                                  std::tuple{"TERRANE_MEMORY", 1ull << 18, &options.memory_bytes},
                                   std::tuple{"TERRANE_LOG_RANGES", 2ull, &options.log_ranges}}) {
     auto read = read_size(name, least, *out);
     if (!read) return read.error();

@@ -7,6 +7,8 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "platform/cgroup_memory.h"
+#include "platform/memory_left.h"
 
 namespace terrane::runtime {
 namespace {
@@ -40,7 +42,6 @@ PageSpace::PageSpace(const Options& options, NodeId self, std::uint32_t nodes)
       nodes_(nodes),
       unit_(options.unit_bytes),
       blocks_(options.space_bytes / options.unit_bytes),
-      memory_bytes_(options.memory_bytes),
       kind_(options.fault_source),
       diff_(platform::diff_kernels()),
       peers_(nodes),
@@ -49,16 +50,43 @@ PageSpace::PageSpace(const Options& options, NodeId self, std::uint32_t nodes)
 }
 
 std::uint64_t PageSpace::control_bytes() const {
-  std::uint64_t bytes = blocks_ * 8 + protocol::BlockSet::words_needed(blocks_) * 8 + 64;
+  std::uint64_t bytes = blocks_ * 8 + 2 * protocol::BlockSet::words_needed(blocks_) * 8 + 64;
   return (bytes + 4095) / 4096 * 4096;
 }
 
 PageSpace::Control PageSpace::control_at(std::byte* data) const {
   auto* words = reinterpret_cast<std::atomic<std::uint32_t>*>(data);
   auto* wanted = reinterpret_cast<protocol::BlockSet::Word*>(data + blocks_ * 8);
-  auto* flushing = reinterpret_cast<std::atomic<std::uint32_t>*>(
-      data + blocks_ * 8 + protocol::BlockSet::words_needed(blocks_) * 8);
-  return {words, words + blocks_, protocol::BlockSet(wanted, blocks_), flushing};
+  auto* populated = wanted + protocol::BlockSet::words_needed(blocks_);
+  auto* kept = populated + protocol::BlockSet::words_needed(blocks_);
+  auto* flushing = reinterpret_cast<std::atomic<std::uint32_t>*>(kept + 1);
+  return {words,
+          words + blocks_,
+          protocol::BlockSet(wanted, blocks_),
+          protocol::BlockSet(populated, blocks_),
+          flushing,
+          kept};
+}
+
+void PageSpace::bound(const std::vector<MemoryShare>& shares, Exhausted exhausted) {
+  const MemoryShare& own = shares[self_.value];
+  if (own.limit_bytes != ~0ull) limit_blocks_ = own.limit_bytes / unit_;
+  for (const MemoryShare& share : shares) {
+    std::uint64_t bytes = share.home_bytes;
+    most_blocks_.push_back(bytes == ~0ull ? ~0ull : (bytes + bytes / 8) / unit_);
+  }
+  if (own.home_bytes == own.limit_bytes) had_until_ = ~0ull;  // shared with nobody
+  exhausted_ = std::move(exhausted);
+}
+
+// Beyond its own share a node takes what others have left of theirs, as long as there is some.
+bool PageSpace::machine_has_more(std::uint64_t kept) {
+  if (kept < limit_blocks_ || kept < had_until_.load(std::memory_order_relaxed)) return true;
+  std::uint64_t left =
+      std::min(platform::memory_left_bytes(), platform::cgroup_memory_left()) / unit_;
+  if (left < limit_blocks_ / 64) return false;
+  had_until_.store(kept + left / 64, std::memory_order_relaxed);
+  return true;
 }
 
 base::Result<std::unique_ptr<PageSpace>> PageSpace::create(const Options& options, NodeId self,
@@ -80,8 +108,8 @@ base::Result<std::unique_ptr<PageSpace>> PageSpace::create(const Options& option
   auto aside = space->aside_.map(protocol::Hlrc::kMaxRun * space->unit_);
   if (!aside) return aside.error();
   std::uint64_t set_bytes = protocol::BlockSet::words_needed(space->blocks_) * 8;
-  auto tables =
-      space->tables_.map(space->blocks_ * sizeof(protocol::BlockEntry) + 64 + 5 * set_bytes);
+  auto tables = space->tables_.map(space->blocks_ * sizeof(protocol::BlockEntry) + 64 +
+                                   (protocol::HlrcMemory::kSets + 1) * set_bytes);
   if (!tables) return tables.error();
   Peer& own = space->peers_[self.value];
   own.pages = space->mapping_.runtime();
@@ -125,7 +153,8 @@ protocol::HlrcMemory PageSpace::protocol_memory() {
     at += set_bytes;
   }
   memory.reached = reached_.get();
-  populated_ = protocol::BlockSet(reinterpret_cast<protocol::BlockSet::Word*>(at), blocks_);
+  memory.used = peers_[self_.value].control.kept;
+  twinned_ = protocol::BlockSet(reinterpret_cast<protocol::BlockSet::Word*>(at), blocks_);
   return memory;
 }
 
@@ -171,6 +200,8 @@ std::uint64_t PageSpace::perform(const protocol::Step& step, protocol::Strand& s
     case kClaimOwner:
     case kClearOwner:
       return perform_word(step);
+    case kLoadGiving:
+      return giving_.load(std::memory_order_seq_cst);
     case kTakeWanted:
       return take_wanted(strand);
     case kCopyHome:
@@ -233,7 +264,12 @@ void PageSpace::count_flush(bool stores) {
   perform_word({.kind = protocol::StepKind::kCountFlush, .flag = stores, .node = self_});
 }
 
-void PageSpace::read_page(std::uint64_t block, std::byte* out) const {
+// Reading a page that nobody has written must not give it memory.
+void PageSpace::read_page(std::uint64_t block, std::byte* out) {
+  if (!peers_[self_.value].control.populated.contains(block)) {
+    std::memset(out, 0, unit_);
+    return;
+  }
   diff_.copy(mapping_.runtime() + block * unit_, out, nullptr, unit_);
 }
 
@@ -248,6 +284,7 @@ std::size_t PageSpace::encode(std::uint64_t block, bool update_twin, std::byte* 
 }
 
 bool PageSpace::apply(std::uint64_t block, std::span<const std::byte> diff) {
+  back_home(self_, block);
   return diff_.apply(mapping_.runtime() + block * unit_, unit_, diff);
 }
 
@@ -268,11 +305,16 @@ std::uint64_t PageSpace::perform_copy(const protocol::Step& step, Counters& coun
   std::byte* twin = twins_.data() + offset;
   if (step.kind == protocol::StepKind::kCopyHome) {
     std::byte* to = step.flag ? aside_.data() + step.value * unit_ : page;
-    std::memcpy(to, pages_of(step.node) + offset, unit_);
+    if (control_of(step.node).populated.contains(step.blocks.first)) {
+      std::memcpy(to, pages_of(step.node) + offset, unit_);
+    } else {
+      std::memset(to, 0, unit_);
+    }
     counters.pages_fetched.add(1);
     return 0;
   }
   if (step.kind == protocol::StepKind::kCopyTwin) {
+    add_twin(step.blocks.first);
     std::memcpy(twin, page, unit_);
     return 0;
   }
@@ -282,6 +324,7 @@ std::uint64_t PageSpace::perform_copy(const protocol::Step& step, Counters& coun
     std::memcpy(page, news, unit_);
     return 0;
   }
+  if (step.node != self_) back_home(step.node, step.blocks.first);
   std::size_t changed = diff_.store(page, twin, pages_of(step.node) + offset, unit_, step.flag);
   if (changed > 0) {
     counters.pages_flushed.add(1);
@@ -315,7 +358,10 @@ std::uint64_t PageSpace::perform_view(const protocol::Step& step, protocol::Stra
       scan(step.blocks, strand);
       return 0;
     case kPunch:
-      punch(step.blocks, counters);
+      punch(step.blocks, !step.flag, counters);
+      return 0;
+    case kDropTwin:
+      drop_twins(step.blocks);
       return 0;
     default:
       TERRANE_CHECK(false, "a step that the engine performs itself");
@@ -323,31 +369,84 @@ std::uint64_t PageSpace::perform_view(const protocol::Step& step, protocol::Stra
 }
 
 std::uint64_t PageSpace::populate(protocol::BlockRange blocks) {
+  Control& own = peers_[self_.value].control;
   for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
     protocol::BlockRange run{b, 0};
-    while (run.end() < blocks.end() && !populated_.contains(run.end())) ++run.count;
+    while (run.end() < blocks.end() && !own.populated.contains(run.end())) ++run.count;
     if (run.count == 0) continue;
-    if ((resident_.load(std::memory_order_relaxed) + run.count) * unit_ > memory_bytes_) {
+    std::uint64_t kept = own.kept->load(std::memory_order_relaxed);
+    bool fits = most_blocks_.empty() || kept + run.count <= most_blocks_[self_.value];
+    if (!fits || !machine_has_more(kept)) {
       errno = ENOMEM;
       return 0;
     }
     if (!mapping_.populate(span(run))) return 0;
-    for (std::uint64_t p = run.first; p < run.end(); ++p) populated_.insert(p);
-    resident_.fetch_add(run.count, std::memory_order_relaxed);
+    // Another node may have stored in a home of ours at the same time.
+    std::uint64_t fresh = 0;
+    for (std::uint64_t p = run.first; p < run.end(); ++p) fresh += !own.populated.insert(p);
+    own.kept->fetch_add(fresh, std::memory_order_relaxed);
     b = run.end();  // which is populated, or past the end
   }
   return 1;
 }
 
-void PageSpace::punch(protocol::BlockRange blocks, Counters& counters) {
-  for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
-    if (!populated_.contains(b)) continue;
-    populated_.erase(b);
-    resident_.fetch_sub(1, std::memory_order_relaxed);
-    counters.pages_evicted.add(1);
+// Whether the home may keep one page more. Its handler makes room for those that others store,
+// while they wait; who serves its messages is not to wait, and goes some way beyond.
+bool PageSpace::waits_for_room(const Control& control, NodeId home) const {
+  constexpr int kMostMs = 3000;
+  constexpr std::uint64_t kServedBytes = std::uint64_t{4} << 20;
+  if (most_blocks_.empty()) return true;
+  std::uint64_t most = most_blocks_[home.value];
+  if (home == self_ && limit_blocks_ != ~0ull)
+    most = std::max(most, limit_blocks_ + kServedBytes / unit_);
+  for (int ms = 0; control.kept->load(std::memory_order_relaxed) >= most; ++ms) {
+    if (home == self_ || ms == kMostMs) return false;
+    ::usleep(1000);
   }
-  // Also where nothing was populated here: a peer's diff may have given a home page its memory.
+  return true;
+}
+
+// Before a difference is stored in a page that its home has not touched yet.
+void PageSpace::back_home(NodeId home, std::uint64_t block) {
+  Control& control = control_of(home);
+  if (control.populated.contains(block)) return;
+  bool fits = waits_for_room(control, home);
+  if (!fits || !platform::populate(pages_of(home) + block * unit_, unit_)) {
+    if (exhausted_) exhausted_(home, block);
+    return;
+  }
+  if (!control.populated.insert(block)) control.kept->fetch_add(1, std::memory_order_relaxed);
+}
+
+void PageSpace::add_twin(std::uint64_t block) {
+  if (twinned_.contains(block) || twinned_.insert(block)) return;
+  peers_[self_.value].control.kept->fetch_add(1, std::memory_order_relaxed);
+}
+
+void PageSpace::punch(protocol::BlockRange blocks, bool evicted, Counters& counters) {
+  Control& own = peers_[self_.value].control;
+  std::uint64_t gone = 0;
+  for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
+    if (!own.populated.contains(b)) continue;
+    own.populated.erase(b);
+    ++gone;
+  }
+  own.kept->fetch_sub(gone, std::memory_order_relaxed);
+  if (evicted) counters.pages_evicted.add(gone);
+  // Also where nothing was populated: a reader may have come just when a page went.
   mapping_.punch(span(blocks));
+  drop_twins(blocks);
+}
+
+void PageSpace::drop_twins(protocol::BlockRange blocks) {
+  std::uint64_t gone = 0;
+  for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
+    if (!twinned_.contains(b)) continue;
+    twinned_.erase(b);
+    ++gone;
+  }
+  if (gone == 0) return;
+  peers_[self_.value].control.kept->fetch_sub(gone, std::memory_order_relaxed);
   ::madvise(twins_.data() + blocks.first * unit_, blocks.count * unit_, MADV_DONTNEED);
 }
 

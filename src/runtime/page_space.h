@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "platform/mapping.h"
 #include "protocol/hlrc.h"
 #include "runtime/counters.h"
+#include "runtime/memory_share.h"
 #include "runtime/options.h"
 #include "transport/transport.h"
 
@@ -46,6 +48,11 @@ class PageSpace {
   void connect(transport::Transport& transport, bool one_sided);
   // Whether steps at the node are performed here, on its memory; else by RemotePages.
   bool reaches(NodeId node) const { return reached_[node.value]; }
+  // How much each node keeps; first told before anything is performed. A home's page may take an
+  // eighth more, since what others store there cannot wait. Where memory is short all the same,
+  // `exhausted` is called, by whichever thread stores the page, and does not return.
+  using Exhausted = std::function<void(NodeId home, std::uint64_t block)>;
+  void bound(const std::vector<MemoryShare>& shares, Exhausted exhausted);
   // Faults of the application view call the handler from now on.
   base::Result<> watch(platform::FaultHandler handler, void* context);
 
@@ -61,8 +68,10 @@ class PageSpace {
   std::uint64_t at_home(protocol::StepKind kind, std::uint64_t block, std::uint64_t value = 0);
   // Whether the calling thread stores differences in our copies just now (kCountFlush).
   void count_flush(bool stores);
+  // Whether it copies a page for a node that takes its home (kLoadGiving).
+  void count_giving(bool gives) { giving_.fetch_add(gives ? 1 : ~0u, std::memory_order_seq_cst); }
   // Our copy of the block, which others may be writing, to `out` (unit() bytes).
-  void read_page(std::uint64_t block, std::byte* out) const;
+  void read_page(std::uint64_t block, std::byte* out);
   // Fetched bytes of whole blocks into our copies, or aside for kMerge.
   void write_pages(protocol::BlockRange blocks, const std::byte* from, bool aside);
   // The difference of our copy to its twin, to `out` (platform::diff_bound(unit()) bytes); its
@@ -77,9 +86,13 @@ class PageSpace {
   std::uint64_t unit() const { return unit_; }
   std::byte* base() const { return mapping_.app(); }
   std::uint64_t bytes() const { return mapping_.bytes(); }
-  // Bytes of shared pages and copies that this node keeps now.
-  std::uint64_t resident_bytes() const { return resident_.load(std::memory_order_relaxed) * unit_; }
-  std::uint64_t memory_bytes() const { return memory_bytes_; }
+  bool is_over_limit() const {
+    return peers_[self_.value].control.kept->load(std::memory_order_relaxed) >= limit_blocks_;
+  }
+  // Bytes of shared pages, copies and twins that a node of this host keeps now.
+  std::uint64_t kept_bytes(NodeId node) {
+    return control_of(node).kept->load(std::memory_order_relaxed) * unit_;
+  }
 
  private:
   // What peers reach beside the pages.
@@ -87,7 +100,9 @@ class PageSpace {
     std::atomic<std::uint32_t>* words = nullptr;   // home words
     std::atomic<std::uint32_t>* owners = nullptr;  // directory: owner + 1
     protocol::BlockSet wanted;
+    protocol::BlockSet populated;                    // blocks whose page has memory
     std::atomic<std::uint32_t>* flushing = nullptr;  // threads of the node that store at homes
+    std::atomic<std::uint64_t>* kept = nullptr;      // pages and twins, in blocks
   };
 
   PageSpace(const Options& options, NodeId self, std::uint32_t nodes);
@@ -102,7 +117,12 @@ class PageSpace {
                              Counters& counters);
   std::uint64_t take_wanted(protocol::Strand& strand);
   std::uint64_t populate(protocol::BlockRange blocks);
-  void punch(protocol::BlockRange blocks, Counters& counters);
+  void punch(protocol::BlockRange blocks, bool evicted, Counters& counters);
+  void drop_twins(protocol::BlockRange blocks);
+  void add_twin(std::uint64_t block);
+  void back_home(NodeId home, std::uint64_t block);
+  bool waits_for_room(const Control& control, NodeId home) const;
+  bool machine_has_more(std::uint64_t kept);
   void scan(protocol::BlockRange blocks, protocol::Strand& strand);
 
   platform::Span span(protocol::BlockRange blocks) const {
@@ -113,15 +133,19 @@ class PageSpace {
   std::uint32_t nodes_;
   std::uint64_t unit_;
   std::uint64_t blocks_;
-  std::uint64_t memory_bytes_;
   platform::FaultSourceKind kind_;
   platform::DualMapping mapping_;
   platform::SharedMapping control_mapping_;
   base::UniqueFd control_fd_;
   SparseMemory twins_;
   SparseMemory tables_;
-  protocol::BlockSet populated_;
-  std::atomic<std::uint64_t> resident_{0};  // blocks
+  protocol::BlockSet twinned_;          // blocks whose twin has memory
+  std::uint64_t limit_blocks_ = ~0ull;  // that this node wants to keep to
+  // Beyond it: until when the machine need not be asked whether it has more.
+  std::atomic<std::uint64_t> had_until_{0};
+  std::vector<std::uint64_t> most_blocks_;  // that each node keeps; empty: no bound
+  Exhausted exhausted_;
+  std::atomic<std::uint32_t> giving_{0};
   std::unique_ptr<platform::FaultSource> source_;
   const platform::DiffKernels& diff_;
   transport::Transport* transport_ = nullptr;

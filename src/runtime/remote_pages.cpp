@@ -194,11 +194,16 @@ RemotePages::Collected RemotePages::collect(protocol::BlockRange blocks, std::by
     if (answer.what == kElsewhere || answer.what == kNotYet) break;
     if (got.count > 0 && own != got.own) break;
     std::uint64_t swap = word | std::uint64_t{answer.word} << 32;
-    if (own && space_.at_home(StepKind::kSwapWord, block, swap) == 0) continue;
+    if (own) space_.count_giving(true);
+    if (own && space_.at_home(StepKind::kSwapWord, block, swap) == 0) {
+      space_.count_giving(false);
+      continue;
+    }
     got.own = own;
     bool tracked = word & protocol::kTracked;
     if (!tracked) space_.at_home(StepKind::kSetWanted, block);
     space_.read_page(block, out + got.count * space_.unit());
+    if (own) space_.count_giving(false);
     auto now = static_cast<std::uint32_t>(space_.at_home(StepKind::kLoadWord, block));
     if (!own && !protocol::stayed_here(word, now)) continue;
     if (tracked) got.tracked |= 1u << got.count;
@@ -302,6 +307,7 @@ bool RemotePages::serve_flush(NodeId from, Bytes message, Counters& counters) {
   }
   space_.count_flush(false);
   if (!good) return false;
+  if (space_.is_over_limit()) transport_.interrupt();  // the handler trims
   flush.kind = wire::Kind::kFlushed;
   if (flush.origin == space_.self().value) return accept_flushed(space_.self(), bytes_of(flush));
   send(NodeId{flush.origin}, bytes_of(flush), {}, counters);

@@ -84,6 +84,12 @@ class RemotePagesTest : public testing::Test {
     std::copy(head.begin(), head.end(), all.begin());
     return all;
   }
+  // What a page of ours holds; it has memory as after a fault.
+  void fill(std::uint64_t block, const std::byte* bytes) {
+    side.space->perform({.kind = StepKind::kPopulate, .blocks = {block, 1}}, context.strand,
+                        context.counters);
+    side.space->write_pages({block, 1}, bytes, false);
+  }
   protocol::Step step(StepKind kind, std::uint64_t block, std::uint64_t value = 0) {
     return {.kind = kind, .flag = true, .node = NodeId{1}, .blocks = {block, 1}, .value = value};
   }
@@ -94,7 +100,7 @@ class RemotePagesTest : public testing::Test {
 
 TEST_F(RemotePagesTest, AFetchedBlockIsWantedUnlessItIsTracked) {
   std::vector<std::byte> bytes(side.space->unit(), std::byte{7});
-  side.space->write_pages({3, 1}, bytes.data(), false);
+  fill(3, bytes.data());
   ASSERT_TRUE(receive(bytes_of(wire::PageFetch{.waiter = 9, .block = 3})));
   auto answer = last_sent<wire::PageData>();
   EXPECT_EQ(answer.waiter, 9u);
@@ -106,6 +112,9 @@ TEST_F(RemotePagesTest, AFetchedBlockIsWantedUnlessItIsTracked) {
   side.space->at_home(StepKind::kStoreWord, 4, protocol::kTracked);
   ASSERT_TRUE(receive(bytes_of(wire::PageFetch{.waiter = 9, .block = 4})));
   EXPECT_EQ(last_sent<wire::PageData>().tracked, 1u);
+  EXPECT_EQ(side.kept.sent.back().second.back(), std::byte{0});
+  EXPECT_EQ(side.space->kept_bytes(NodeId{0}), side.space->unit())
+      << "what nobody has written takes no memory";
   EXPECT_EQ(side.space->at_home(StepKind::kSetWanted, 4), 0u) << "nobody wished for it";
 
   ASSERT_TRUE(receive(bytes_of(wire::PageFetch{.blocks = 3, .waiter = 9, .block = 2})));
@@ -148,7 +157,7 @@ TEST_F(RemotePagesTest, DifferencesOfAReleaseTravelTogetherAndAreStoredByteByByt
   std::vector<std::byte> bytes(side.space->unit());
   for (std::uint64_t block : {1, 2}) {
     bytes[block] = std::byte{9};
-    side.space->write_pages({block, 1}, bytes.data(), false);
+    fill(block, bytes.data());
     EXPECT_GT(side.remote->post(step(StepKind::kPostDiff, block), context), 0u);
     EXPECT_EQ(side.remote->post(step(StepKind::kPostDiff, block), context), 0u)
         << "the twin has followed";
@@ -161,7 +170,7 @@ TEST_F(RemotePagesTest, DifferencesOfAReleaseTravelTogetherAndAreStoredByteByByt
   // The same message, as another node's: what was not changed stays.
   std::vector<std::byte> message = side.kept.sent.back().second;
   std::vector<std::byte> others(side.space->unit(), std::byte{4});
-  side.space->write_pages({1, 1}, others.data(), false);
+  fill(1, others.data());
   EXPECT_FALSE(receive(message)) << "ours, from another";
   set_origin(message, 1);
   ASSERT_TRUE(receive(message));
@@ -222,13 +231,13 @@ TEST_F(RemotePagesTest, AnOfferIsTakenWithTheFetch) {
 
 TEST_F(RemotePagesTest, ADifferenceIsPassedOnToWhereItsBlockIs) {
   std::vector<std::byte> bytes(side.space->unit(), std::byte{9});
-  side.space->write_pages({1, 1}, bytes.data(), false);
+  fill(1, bytes.data());
   EXPECT_GT(side.remote->post(step(StepKind::kPostDiff, 1), context), 0u);
   side.remote->send_posted(context);
   std::vector<std::byte> message = side.kept.sent.back().second;
   set_origin(message, 1);
   std::vector<std::byte> others(side.space->unit(), std::byte{4});
-  side.space->write_pages({1, 1}, others.data(), false);
+  fill(1, others.data());
   side.space->at_home(StepKind::kStoreWord, 1, protocol::word_for(NodeId{1}) | protocol::kMoved);
   side.kept.sent.clear();
   ASSERT_TRUE(receive(message));
@@ -258,7 +267,7 @@ TEST_F(RemotePagesTest, ADifferenceIsPassedOnToWhereItsBlockIs) {
 // yet: its word tells of the earlier move, and our difference comes round.
 TEST_F(RemotePagesTest, OurDifferenceMayComeRoundAndIsPassedOn) {
   std::vector<std::byte> bytes(side.space->unit(), std::byte{9});
-  side.space->write_pages({1, 1}, bytes.data(), false);
+  fill(1, bytes.data());
   EXPECT_GT(side.remote->post(step(StepKind::kPostDiff, 1), context), 0u);
   side.remote->send_posted(context);
   std::vector<std::byte> message = side.kept.sent.back().second;

@@ -52,6 +52,8 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   out.setup.migrate = aside.chance(60);
   std::uint32_t last = phases_ + meetings(aside.next());
   reduce(aside);
+  if (aside.chance(30)) out.setup.most_notices = 1 + aside.below(3);
+  if (aside.chance(20)) out.setup.limit = 3 + aside.below(12);
   epilogue(last + 1);
 }
 
@@ -61,7 +63,7 @@ void Generator::draw_setup(const Shape& shape) {
   setup.nodes = shape.nodes ? shape.nodes : 4 + rng_->below(3);
   setup.block_bytes = rng_->chance(70) ? 64 : 128;
   setup.barrier_arity = 2 + rng_->below(3);
-  if (rng_->chance(20)) setup.max_cached = 2 + rng_->below(4);
+  if (rng_->chance(20)) setup.limit = 3 + 3 * rng_->below(4);
   if (rng_->chance(20)) setup.max_log_ranges = 1 + rng_->below(8);
   if (rng_->chance(12)) setup.populate_fails_percent = 5 + rng_->below(50);
   bool scan = rng_->chance(50);

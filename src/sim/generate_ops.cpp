@@ -170,7 +170,7 @@ void Generator::sprinkle(std::uint32_t thread, std::uint32_t phase) {
         .size = static_cast<std::uint8_t>(1 + rng_->below(blocks - first)),
         .region = static_cast<std::uint8_t>(r),
         .at = first,
-        .value = rng_->below(2)});
+        .value = rng_->below(3)});
 }
 
 void Generator::barrier(std::uint32_t phase) {

@@ -72,13 +72,13 @@ void History::draw_mood(base::Prng& rng) {
     using enum protocol::StepKind;
     // Those of a release count double: there most rules are at stake.
     static constexpr protocol::StepKind kKinds[] = {
-        kPause,     kCall,       kTell,       kLoadWord,  kStoreWord,  kStoreWord,
-        kSetWanted, kTakeWanted, kTakeWanted, kLoadOwner, kClaimOwner, kMap,
-        kProtect,   kProtect,    kZap,        kScan,      kScan,       kCopyHome,
-        kCopyTwin,  kStoreDiff,  kFetch,      kPostDiff,  kAwaitFlush};  // the last three between
-                                                                         // hosts alone
+        kPause,      kCall,       kTell,      kLoadWord,   kStoreWord, kStoreWord, kSetWanted,
+        kTakeWanted, kTakeWanted, kLoadOwner, kClaimOwner, kMap,       kProtect,   kProtect,
+        kZap,        kScan,       kScan,      kCopyHome,   kCopyTwin,  kStoreDiff, kSwapWord,
+        kPopulate,   kPunch,      kFetch,     kPostDiff,   kAwaitFlush};  // the last three between
+                                                                          // hosts alone
     std::uint32_t count = std::size(kKinds) - (program_->setup.hosts > 1 ? 0 : 3);
-    focus_ |= 1u << static_cast<std::uint32_t>(kKinds[rng.below(count)]);
+    focus_ |= 1ull << static_cast<std::uint32_t>(kKinds[rng.below(count)]);
   }
   if (mood != Mood::kSlow) return;
   const std::uint32_t nodes = program_->setup.nodes;

@@ -115,7 +115,7 @@ class History {
   std::uint32_t holder_[kMaxLocks];
   std::vector<std::uint64_t> sums_;  // of what threads bring to the barrier of each phase
   bool ready_[kMaxCounts] = {};      // what threads wait for with a condition; under its lock
-  std::uint32_t focus_ = 0;  // kinds of steps, a bit each, after which threads sleep (Mood::kFocus)
+  std::uint64_t focus_ = 0;  // kinds of steps, a bit each, after which threads sleep (Mood::kFocus)
   std::uint32_t running_ = 0;  // threads that are not done
 
   static constexpr std::uint64_t kNoRegion = ~0ull;

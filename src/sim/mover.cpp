@@ -57,6 +57,7 @@ bool Mover::perform(Actor& a) {
     case StepKind::kZap:
     case StepKind::kScan:
     case StepKind::kPunch:
+    case StepKind::kDropTwin:
       return whole_range(a, step);
     case StepKind::kTakeWanted:
       take_wanted(a);
@@ -87,9 +88,11 @@ Mover::Served Mover::serve(Progress& p, const Reader& reader, Node& home, std::u
     if (p.block > 0 && own != p.own) return Served::kNot;
     p.own = own;
     p.part = own ? 1 : 2;
+    home.giving += own;
   } else if (p.part == 1) {
     p.part = word == static_cast<std::uint32_t>(p.loaded) ? 2 : 0;
     if (p.part == 2) word = p.answer.word;
+    if (p.part == 0) --home.giving;
   } else if (p.part == 2) {
     if (!(p.loaded & protocol::kTracked)) home.wanted[block / 64] |= 1ull << (block % 64);
     p.part = 3;
@@ -101,6 +104,7 @@ Mover::Served Mover::serve(Progress& p, const Reader& reader, Node& home, std::u
       return Served::kGoesOn;
     }
     if (p.loaded & protocol::kTracked) p.changed |= 1u << p.block;
+    if (p.own) --home.giving;
     p.at = p.part = 0;
     return Served::kDone;
   }
@@ -217,6 +221,7 @@ bool Mover::copy_twin(Actor& a, const Step& step) {
   Node& node = nodes_[step.flag ? step.node.value : a.node];  // flag: the mutant kTwinFromHome
   std::uint32_t count = pieces();
   if (count > block_bytes_ - p.at) count = block_bytes_ - p.at;
+  nodes_[a.node].back_twin(block);
   std::memcpy(nodes_[a.node].twin(block) + p.at, node.frame(block) + p.at, count);
   p.at += count;
   return p.at == block_bytes_;
@@ -382,6 +387,9 @@ void Mover::one_block(Actor& a, const Step& step, std::uint64_t block) {
     case StepKind::kScan:
       scan(a, block);
       break;
+    case StepKind::kDropTwin:
+      node.drop_twin(block);
+      break;
     default:
       node.punch(block);
       break;
@@ -467,6 +475,9 @@ void Mover::word_step(Actor& a, const Step& step) {
       break;
     case StepKind::kLoadFlushing:
       result = nodes_[step.node.value].flushing;
+      break;
+    case StepKind::kLoadGiving:
+      result = nodes_[a.node].giving;
       break;
     case StepKind::kSetWanted: {
       std::uint64_t& word = nodes_[step.node.value].wanted[block / 64];

@@ -15,9 +15,10 @@ struct Hint {
   std::uint32_t nodes = 0;
 };
 constexpr Hint kHints[] = {{"DeparturesUnordered", 1305}, {"BarrierOwnNotices", 671},
-                           {"TrackCopies", 3537},         {"OfferDespiteFlush", 22818},
-                           {"ReadOnce", 287368},          {"ApplyUncounted", 218770},
-                           {"TrackSaysHere", 220786, 4}};
+                           {"TrackCopies", 3537},         {"OfferDespiteFlush", 4019},
+                           {"ReadOnce", 18495},           {"ApplyUncounted", 80809, 4},
+                           {"TrackSaysHere", 288916, 4},  {"ApplyKeepsOffer", 2185, 4},
+                           {"FlushKeepsOffer", 19990},    {"GiveBackUnlocked", 3674}};
 
 class MutantTest : public testing::TestWithParam<std::string_view> {};
 

@@ -30,7 +30,8 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "FaultSeesClaimLate",
                                        "FaultFirstWriteTwins",
                                        "FaultFetchesForWriting",
-                                       "FaultEvictsFirst",
+                                       "FaultMakesRoom",
+                                       "Trims",
                                        "FaultGivesUp",
                                        "FaultBringsNeighbour",
                                        "FaultBringsNext",
@@ -85,6 +86,14 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "ConsistencyLockContended",
                                        "EvictClean",
                                        "EvictDirty",
+                                       "EvictSparesRecent",
+                                       "GivesBackIdle",
+                                       "GivesBackTwin",
+                                       "GivesBackMoved",
+                                       "GivesBackMovedByMessage",
+                                       "GivesBackNotYet",
+                                       "GivesBackNothing",
+                                       "NoticesJoined",
                                        "LockFreeHere",
                                        "LockQueuedHere",
                                        "LockRequested",
@@ -190,14 +199,21 @@ constexpr std::string_view kMutants[] = {"None",
                                          "ConditionUnlocksFirst",
                                          "ReduceForgetsThread",
                                          "ReduceForgetsChild",
-                                         "ReduceKeepsOld"};
+                                         "ReduceKeepsOld",
+                                         "EvictWithoutDiff",
+                                         "EvictWithoutNotice",
+                                         "PunchBeforeDiff",
+                                         "TwinBeforeDiff",
+                                         "GiveBackUnlocked",
+                                         "GiveBackEarly",
+                                         "GiveBackOffered"};
 constexpr std::string_view kSteps[] = {
     "Pause",      "Wait",       "Wake",       "Call",         "Tell",       "LoadWord",
-    "StoreWord",  "SwapWord",   "CountFlush", "LoadFlushing", "SetWanted",  "TakeWanted",
-    "LoadOwner",  "ClaimOwner", "ClearOwner", "Populate",     "Map",        "Protect",
-    "Unprotect",  "Zap",        "Scan",       "CopyHome",     "CopyTwin",   "StoreDiff",
-    "Merge",      "Fetch",      "SendNews",   "TakeNews",     "ForgetNews", "PostDiff",
-    "AwaitFlush", "Punch"};
+    "StoreWord",  "SwapWord",   "CountFlush", "LoadFlushing", "LoadGiving", "SetWanted",
+    "TakeWanted", "LoadOwner",  "ClaimOwner", "ClearOwner",   "Populate",   "Map",
+    "Protect",    "Unprotect",  "Zap",        "Scan",         "CopyHome",   "CopyTwin",
+    "StoreDiff",  "Merge",      "Fetch",      "SendNews",     "TakeNews",   "ForgetNews",
+    "PostDiff",   "AwaitFlush", "Punch",      "DropTwin"};
 constexpr std::string_view kFaults[] = {"None",        "WrongValue", "NodesDisagree", "TwoHolders",
                                         "BarrierLeak", "Deadlock",   "Endless",       "Invariant",
                                         "Malformed",   "BadAnswer",  "BadStep"};
@@ -218,7 +234,7 @@ constexpr std::string_view kMessages[] = {
     "count wake"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
-static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kPunch) + 1);
+static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kDropTwin) + 1);
 static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kBadStep) + 1);
 static_assert(std::size(kEvents) == std::variant_size_v<protocol::Event>);
 static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kFinalLoad) + 1);

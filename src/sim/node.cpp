@@ -18,13 +18,14 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                 "a simulated space is small");
   end();
   for (std::uint64_t block = 0; block < used_; ++block)
-    if (backed[block]) punch(block);
+    if (backed[block] || twinned_[block]) punch(block);
   used_ = 0;
   std::memset(static_cast<void*>(views), 0, sizeof views);
   std::memset(words, 0, sizeof words);
   std::memset(owners, 0, sizeof owners);
   std::memset(wanted, 0, sizeof wanted);
   flushing = 0;
+  giving = 0;
   std::memset(static_cast<void*>(entries_.get()), 0, kMaxBlocks * sizeof entries_[0]);
   std::memset(static_cast<void*>(sets_), 0, sizeof sets_);
   block_bytes_ = setup.block_bytes;
@@ -36,9 +37,8 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .blocks = setup.space_blocks,
                                      .barrier_arity = setup.barrier_arity,
                                      .max_log_ranges = setup.max_log_ranges});
-  protocol::HlrcMemory memory{.entries = entries_.get(),
-                              .sets = {sets_[0], sets_[1], sets_[2], sets_[3]},
-                              .reached = reached_};
+  protocol::HlrcMemory memory{.entries = entries_.get(), .used = &kept_, .reached = reached_};
+  for (int i = 0; i < protocol::HlrcMemory::kSets; ++i) memory.sets[i] = sets_[i];
   for (std::uint32_t n = 0; n < setup.nodes; ++n)
     reached_[n] = n % setup.hosts == self % setup.hosts;
   hlrc_.emplace(protocol::HlrcConfig{.self = NodeId{self},
@@ -47,7 +47,9 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .detection = setup.scan ? protocol::WriteDetection::kScan
                                                              : protocol::WriteDetection::kFault,
                                      .enters_protected = setup.enters_protected,
-                                     .max_cached = setup.max_cached,
+                                     .limit = setup.limit,
+                                     .reserve = setup.limit / 4,
+                                     .most_notices = setup.most_notices,
                                      .hot_after = static_cast<std::uint8_t>(setup.hot_after),
                                      .most_renewed = static_cast<std::uint8_t>(setup.most_renewed),
                                      .promised = setup.promised,
@@ -62,9 +64,16 @@ void Node::end() {
 
 void Node::punch(std::uint64_t block) {
   std::memset(frame(block), 0, block_bytes_);
-  std::memset(twin(block), 0, block_bytes_);
+  if (backed[block]) --kept_;
   backed[block] = false;
   views[block] = {};
+  drop_twin(block);
+}
+
+void Node::drop_twin(std::uint64_t block) {
+  std::memset(twin(block), 0, block_bytes_);
+  if (twinned_[block]) --kept_;
+  twinned_[block] = false;
 }
 
 }  // namespace terrane::sim

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -45,10 +46,16 @@ class Node {
 
   // Marks a block's memory as used, so that the next history finds zeros.
   void back(std::uint64_t block) {
+    if (!backed[block]) ++kept_;
     backed[block] = true;
     if (block >= used_) used_ = block + 1;
   }
+  void back_twin(std::uint64_t block) {
+    if (!twinned_[block]) ++kept_;
+    twinned_[block] = true;
+  }
   void punch(std::uint64_t block);
+  void drop_twin(std::uint64_t block);
 
   bool enters_protected = true;  // what the kernel can do
   View views[kMaxBlocks];
@@ -57,6 +64,7 @@ class Node {
   std::uint32_t owners[kMaxBlocks] = {};  // the directory: owner + 1
   Word64 wanted[kMaxBlocks / 64] = {};
   std::uint32_t flushing = 0;  // threads that store at homes
+  std::uint32_t giving = 0;    // blocks being copied for who takes their homes by message
 
  private:
   static constexpr std::size_t kSetWords = 16;
@@ -66,11 +74,13 @@ class Node {
   protocol::NewsBox news_;
   std::byte aside_[protocol::Hlrc::kMaxRun * kMaxBlockBytes] = {};
   std::unique_ptr<protocol::BlockEntry[]> entries_;
-  protocol::BlockSet::Word sets_[4][kSetWords] = {};
+  protocol::BlockSet::Word sets_[protocol::HlrcMemory::kSets][kSetWords] = {};
   bool reached_[kMaxNodes] = {};
   std::optional<protocol::Core> core_;
   std::optional<protocol::Hlrc> hlrc_;
   std::uint64_t used_ = 0;
+  bool twinned_[kMaxBlocks] = {};
+  std::atomic<std::uint64_t> kept_{0};  // frames and twins
   std::uint32_t block_bytes_ = kMaxBlockBytes;
 };
 

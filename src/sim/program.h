@@ -23,7 +23,8 @@ struct Setup {
   std::uint32_t block_bytes = 64;
   std::uint32_t space_blocks = 256;
   std::uint32_t barrier_arity = 4;
-  std::uint32_t max_cached = ~0u;
+  std::uint64_t limit = ~0ull;  // blocks of memory, twins too, that a node wants to keep to
+  std::uint64_t most_notices = 4096;
   std::uint32_t max_log_ranges = 1 << 16;
   std::uint32_t populate_fails_percent = 0;
   std::uint32_t hot_after = 255;    // rounds of misses until a copy is renewed
@@ -52,7 +53,8 @@ enum class OpKind : std::uint8_t {
   kReady,        // at: count, a condition: its predicate holds from now on; under its lock
   kCondition,    // at: count; value: the lock, which the thread holds. Until its predicate holds
   kSignal,       // at: count; value: 1 wakes all that wait, 0 one
-  kEvict,        // blocks [at, at + size) of the region; value: 1 gives the memory back
+  kEvict,        // blocks [at, at + size) of the region; value: 1 gives the memory
+                 // back, 2 trims the node
   kAllocate,     // the region; value: the collective call's number, or 0
   kFree,         // the region
   kFreeAgain,    // the region that this thread freed just now: must be refused

@@ -79,6 +79,10 @@ void History::begin_sync(Actor& actor, const Op& op) {
                                contribution(op)));
       break;
     case OpKind::kEvict:
+      if (op.value == 2) {
+        actor.start(hlrc.trim(actor.strand));
+        break;
+      }
       actor.start(
           hlrc.evict(actor.strand, {region_first_[op.region] + op.at, op.size}, op.value != 0));
       break;
@@ -292,8 +296,7 @@ void History::finish_fault(Actor& actor) {
   if (nowhere) ++actor.next;
   if (result != FaultResult::kNoMemory) return;
   actor.doing = Actor::Doing::kEvictForMemory;
-  actor.start(
-      nodes_[actor.node].hlrc().evict(actor.strand, {0, program_->setup.space_blocks}, true));
+  actor.start(nodes_[actor.node].hlrc().free_memory(actor.strand));
 }
 
 void History::finish_sync(Actor& actor, const Op& op) {

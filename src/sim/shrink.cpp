@@ -171,7 +171,7 @@ std::string describe(const Program& program) {
       : setup.enters_protected ? "fault"
                                : "fault (blocks enter free)",
       setup.barrier_arity, setup.racy ? ", with races" : "",
-      setup.max_cached == ~0u ? "" : fmt::format(", at most {} copies a node", setup.max_cached),
+      setup.limit == ~0ull ? "" : fmt::format(", {} blocks of memory a node", setup.limit),
       setup.max_log_ranges == Setup{}.max_log_ranges
           ? ""
           : fmt::format(", at most {} notices kept", setup.max_log_ranges));
