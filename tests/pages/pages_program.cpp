@@ -541,12 +541,78 @@ void freed() {
   terrane_barrier();
 }
 
+// All could hold it together, but node 1 is the first to touch all of it.
 void exhausted() {
-  auto* bytes = allocate_all<std::uint8_t>(64u << 20, TERRANE_HOMES_EXPLICIT, 1);
+  auto* bytes = allocate_all<std::uint8_t>(15u << 20);
   terrane_barrier();
   if (terrane_node() == 1)
-    for (std::size_t i = 0; i < 64u << 20; i += kPage) at(bytes, i) = 1;
+    for (std::size_t i = 0; i < 15u << 20; i += kPage) at(bytes, i) = 1;
   terrane_barrier();
+}
+
+// Node 0 writes what is at home at node 1, which does nothing.
+void filled_by_others() {
+  terrane_alloc_options there{TERRANE_HOMES_EXPLICIT, 1, nullptr};
+  for (int i = 0; i < 3; ++i) {
+    auto* bytes = static_cast<std::uint8_t*>(terrane_alloc_all(6u << 20, &there));
+    terrane_barrier();
+    if (terrane_node() == 0)
+      for (std::size_t b = 0; b < 6u << 20; b += kPage) at(bytes, b) = 1;
+    terrane_barrier();
+  }
+}
+
+// Node 1 has, or had, copies of what node 0 keeps, and waits; then node 0 writes what is at home at
+// node 1. They make room.
+void passive() {
+  terrane_alloc_options at_0{TERRANE_HOMES_EXPLICIT, 0, nullptr};
+  terrane_alloc_options at_1{TERRANE_HOMES_EXPLICIT, 1, nullptr};
+  constexpr std::size_t kCopied = 3u << 20, kStored = 4u << 20;
+  auto* copied = static_cast<std::uint8_t*>(terrane_alloc_all(kCopied, &at_0));
+  auto* stored = static_cast<std::uint8_t*>(terrane_alloc_all(kStored, &at_1));
+  if (terrane_node() == 0)
+    for (std::size_t i = 0; i < kCopied; i += 512) at(copied, i) = static_cast<std::uint8_t>(i);
+  terrane_barrier();
+  if (terrane_node() == 1)
+    for (std::size_t i = 0; i < kCopied; i += 512) at(copied, i + 1) = 7;
+  terrane_barrier();
+  if (terrane_node() == 0)
+    for (std::size_t i = 0; i < kStored; i += 512) at(stored, i) = 9;
+  terrane_barrier();
+  for (std::size_t i = 0; i < kCopied; i += 512)
+    EXPECT(at(copied, i) == static_cast<std::uint8_t>(i) && at(copied, i + 1) == 7);
+  for (std::size_t i = 0; i < kStored; i += 512) EXPECT(at(stored, i) == 9);
+}
+
+void refused() {
+  terrane_alloc_options there{TERRANE_HOMES_EXPLICIT, 1, nullptr};
+  EXPECT(terrane_alloc(9u << 20, &there) == nullptr && error_says("node 1 (") &&
+         error_says("would be the home of 9 MiB of a region of 9 MiB and may keep 8 MiB"));
+  terrane_alloc_options spread{TERRANE_HOMES_CYCLIC, 0, nullptr};
+  EXPECT(terrane_alloc(18u << 20, &spread) == nullptr && error_says("would be the home of 9 MiB"));
+  EXPECT(terrane_alloc(17u << 20, nullptr) == nullptr &&
+         error_says("a region of 17 MiB is larger than the memory of all nodes together, 16 MiB"));
+  EXPECT(terrane_alloc(16u << 20, nullptr) != nullptr);
+}
+
+// What node 0 initialises and node 1 works on moves there; then node 0 does not keep it any more.
+// It could not hold the second half otherwise.
+void moved() {
+  constexpr std::size_t kBytes = 5u << 20;
+  for (int part = 0; part < 3; ++part) {
+    auto* bytes = allocate_all<std::uint8_t>(kBytes);
+    if (terrane_node() == 0)
+      for (std::size_t i = 0; i < kBytes; i += 64) at(bytes, i) = 1;
+    for (int round = 0; round < 4; ++round) {
+      terrane_barrier();
+      if (terrane_node() == 1 + part % 2)
+        for (std::size_t i = 0; i < kBytes; i += 64)
+          at(bytes, i) = static_cast<std::uint8_t>(at(bytes, i) + 1);
+    }
+    terrane_barrier();
+    for (std::size_t i = 0; i < kBytes; i += 4 * kPage) EXPECT(at(bytes, i) == 5);
+    terrane_barrier();
+  }
 }
 
 // Copies of more than the limit: they come and go, nothing is lost.
@@ -591,6 +657,10 @@ const std::map<std::string, void (*)()> kModes = {
     {"touch", touch},
     {"evict", evict},
     {"large", large},
+    {"refused", refused},
+    {"filled-by-others", filled_by_others},
+    {"moved", moved},
+    {"passive", passive},
     {"stopped", stopped},
     {"absent", absent},
     {"alone", alone},

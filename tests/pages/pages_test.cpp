@@ -64,6 +64,14 @@ TEST_P(PagesTest, EvictionLosesNothing) { expect_good(2, "evict", environment())
 TEST_P(PagesTest, CopiesBeyondTheLimitComeAndGo) {
   expect_good(2, "crowded", environment({"TERRANE_MEMORY=24M"}));
 }
+TEST_P(PagesTest, ANodeThatWaitsMakesRoomForWhatOthersStore) {
+  for (const char* one_sided : {"TERRANE_ONE_SIDED=1", "TERRANE_ONE_SIDED=0"})
+    expect_good(2, "passive", environment({"TERRANE_MEMORY=8M", one_sided}));
+}
+TEST_P(PagesTest, WhatHasMovedLeavesNothingBehind) {
+  for (const char* one_sided : {"TERRANE_ONE_SIDED=1", "TERRANE_ONE_SIDED=0"})
+    expect_good(3, "moved", environment({"TERRANE_MEMORY=8M", one_sided}));
+}
 TEST_P(PagesTest, LargerUnitsWork) {
   for (const char* unit : {"TERRANE_UNIT=16K", "TERRANE_UNIT=64K"})
     expect_good(3, "basics", environment({unit}));
@@ -144,7 +152,24 @@ TEST(PagesBadInputTest, MemoryExhaustedOnOneNodeEndsTheJobWithASentence) {
   Outcome outcome = run_pages(2, "exhausted", {"TERRANE_MEMORY=8M"});
   EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
   EXPECT_NE(outcome.err.find("out of memory for shared page"), std::string::npos) << outcome.err;
-  EXPECT_NE(outcome.err.find("node 1"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("MiB of pages whose home it is and may keep 8 MiB"), std::string::npos)
+      << outcome.err;
+  EXPECT_NE(outcome.err.find("node 1 ("), std::string::npos) << outcome.err;
+  EXPECT_EQ(count(outcome.err, "\n"), 1) << outcome.err;
+}
+
+TEST(PagesBadInputTest, MemoryExhaustedByOthersWritesIsToldToo) {
+  for (const char* one_sided : {"TERRANE_ONE_SIDED=1", "TERRANE_ONE_SIDED=0"}) {
+    Outcome outcome = run_pages(2, "filled-by-others", {"TERRANE_MEMORY=8M", one_sided});
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+    EXPECT_EQ(count(outcome.err, "out of memory for shared page"), 1) << outcome.err;
+    EXPECT_GE(count(outcome.err, ": node 1 ("), 1) << outcome.err;
+    EXPECT_EQ(count(outcome.err, "\n"), 1) << outcome.err;
+  }
+}
+
+TEST(PagesBadInputTest, WhatNoNodesCouldHoldIsRefused) {
+  expect_good(2, "refused", {"TERRANE_MEMORY=8M"});
 }
 
 TEST(PagesDeniedTest, WithoutUserfaultfdTheOtherSourceIsTaken) {
