@@ -8,6 +8,7 @@ Programs of the two sides run in turn; figures are medians. The machine's speed 
 """
 import argparse
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -124,6 +125,21 @@ def jacobi(rounds, over):
         print(f"an iteration, 8 nodes / 2 nodes: {eight / two:.1f}x (goal <= 20x)")
 
 
+def sort_rows(rounds, over, mib):
+    sort = os.path.join(BUILD, "examples/sort/sort_large")
+    samples = {"": [], f"{mib // 3}M": []}
+    evicted = 0
+    for _ in range(rounds):
+        for limit, times in samples.items():
+            out = run(over.terrane + ["-n", "4"] + (["--memory", limit] if limit else []) + [sort, str(mib)])
+            found = re.search(r"sorted in ([0-9.]+) s, ([0-9]+) copies evicted: right", out)
+            times.append(float(found[1]))
+            evicted = max(evicted, int(found[2]))
+    whole, short = (statistics.median(times) for times in samples.values())
+    print(f"\nsort of {mib} MiB on 4 nodes, {rounds} rounds in turn: {whole:.2f} s without a limit, "
+          f"{short:.2f} s with {mib // 3} MiB a node ({short / whole:.2f}x, {evicted} copies evicted)")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--transport", choices=("shm", "ucx"), default="shm", help="what pages travel by (default shm)")
@@ -136,6 +152,7 @@ def main():
     mpi_barrier(2 if options.quick else 5, over)
     lock_rows(200 if options.quick else 2000, over)
     jacobi(2 if options.quick else 9, over)
+    sort_rows(1 if options.quick else 5, over, 24 if options.quick else 192)
 
 
 if __name__ == "__main__":

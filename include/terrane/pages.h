@@ -50,7 +50,8 @@ TERRANE_API int terrane_nodes(void) TERRANE_NOEXCEPT;
 
 /* Allocates `bytes` of zeroed shared memory at an address that is the same on every node. Not
  * collective: the caller hands the pointer on through shared memory. `options` may be NULL (all
- * defaults). The memory is page-aligned. */
+ * defaults). The memory is page-aligned. NULL: refused, terrane_error() says why; as for what the
+ * nodes' memories together could not hold. */
 TERRANE_API void* terrane_alloc(size_t bytes,
                                 const terrane_alloc_options* options) TERRANE_NOEXCEPT;
 /* The same for all nodes at once: every node makes the same sequence of calls with the same
