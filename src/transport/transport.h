@@ -37,9 +37,11 @@ struct Placement {
   NodeId self;
   std::uint32_t nodes = 1;
   std::vector<std::uint32_t> host_of;  // one entry a node
+  // Places of nodes that are not there have empty cards; they may come later (Transport::admit).
+  bool joins = false;  // the others are there already, and will be told of us: Transport::meet()
 
   static Placement on_one_host(NodeId self, std::uint32_t nodes) {
-    return {self, nodes, std::vector<std::uint32_t>(nodes, 0)};
+    return {self, nodes, std::vector<std::uint32_t>(nodes, 0), false};
   }
   bool same_host(NodeId a, NodeId b) const { return host_of[a.value] == host_of[b.value]; }
   bool one_host() const;
@@ -66,6 +68,14 @@ class Transport : public OneSided {
   virtual std::string_view name() const = 0;
   // Which way it sends and why, for people; part of a line.
   virtual std::string describe() const { return std::string(name()); }
+
+  // A node has come whose place was empty; it can be sent to from now on. One thread at a time.
+  virtual base::Result<> admit(NodeId, Card) {
+    return base::error("{}: nobody can join later; use ucx or mixed", name());
+  }
+  // Of a node that joins: waits until these, whom it has been told to, have answered. Before its
+  // first message.
+  virtual base::Result<> meet(std::span<const NodeId>) { return {}; }
 
   // Queues a message made of two parts, which arrive joined. Copies them; never waits for the
   // receiver (what does not fit is kept here in order and moves on in later send and poll calls). A

@@ -23,6 +23,10 @@ class DelayedTransport final : public Transport, private Receiver {
 
   std::string_view name() const override { return inner_->name(); }
   std::string describe() const override;
+  base::Result<> admit(NodeId node, Card card) override {
+    return inner_->admit(node, std::move(card));
+  }
+  base::Result<> meet(std::span<const NodeId> peers) override { return inner_->meet(peers); }
   void send(NodeId to, Bytes head, Bytes tail) override;
   std::size_t poll(Receiver& receiver) override;
   bool pending() const override { return is_due() || inner_->pending(); }

@@ -71,6 +71,10 @@ base::Result<std::unique_ptr<Transport>> MixedFactory::connect(std::vector<Card>
   std::string wrong;
   for (Card& card : cards) {
     NodeId node{static_cast<std::uint32_t>(far.size())};
+    if (card.bytes.empty() && card.fds.empty()) {  // nobody is there
+      far.emplace_back();
+      continue;
+    }
     std::uint32_t near_bytes = 0;
     bool whole = card.bytes.size() >= sizeof near_bytes;
     if (whole) std::memcpy(&near_bytes, card.bytes.data(), sizeof near_bytes);

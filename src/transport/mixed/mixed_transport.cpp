@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <mutex>
 #include <utility>
 
@@ -63,6 +64,23 @@ base::Result<> MixedTransport::watch(PartTransport& part) {
 
 std::string MixedTransport::describe() const {
   return fmt::format("{} within the host, {}", near_->describe(), far_->describe());
+}
+
+base::Result<> MixedTransport::admit(NodeId node, Card card) {
+  std::uint32_t near_bytes = 0;
+  bool whole = card.bytes.size() >= sizeof near_bytes && !is_near(node);
+  if (whole) std::memcpy(&near_bytes, card.bytes.data(), sizeof near_bytes);
+  whole = whole && near_bytes <= card.bytes.size() - sizeof near_bytes;
+  if (!whole) return base::error("mixed: node {}'s card makes no sense", node.value);
+  auto from = card.bytes.begin() + static_cast<std::ptrdiff_t>(sizeof near_bytes + near_bytes);
+  return far_->admit(node, {{from, card.bytes.end()}, {}});
+}
+
+base::Result<> MixedTransport::meet(std::span<const NodeId> peers) {
+  std::vector<NodeId> far;
+  for (NodeId peer : peers)
+    if (!is_near(peer)) far.push_back(peer);
+  return far_->meet(far);
 }
 
 void MixedTransport::send(NodeId to, Bytes head, Bytes tail) {

@@ -22,6 +22,9 @@ class MixedTransport final : public Transport {
 
   std::string_view name() const override { return "mixed"; }
   std::string describe() const override;
+  // From another host alone.
+  base::Result<> admit(NodeId node, Card card) override;
+  base::Result<> meet(std::span<const NodeId> peers) override;
   void send(NodeId to, Bytes head, Bytes tail) override;
   std::size_t poll(Receiver& receiver) override;
   bool pending() const override;

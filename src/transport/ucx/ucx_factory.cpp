@@ -82,6 +82,7 @@ base::Result<Card> UcxFactory::open(const Placement& placement,
   open_before_.emplace();
   placement_ = placement;
   parts_.self = placement.self;
+  parts_.joins = placement.joins;
   auto choice = choose_interfaces_here(options_.net, placement.one_host());
   if (!choice) return choice.error();
   parts_.description =
@@ -116,6 +117,10 @@ base::Result<std::unique_ptr<PartTransport>> UcxFactory::connect_part(std::vecto
   std::string wrong;
   for (const Card& card : cards) {  // all of them: decode() closes descriptors
     NodeId node{static_cast<std::uint32_t>(decoded.size())};
+    if (card.bytes.empty() && card.fds.empty()) {  // nobody is there
+      decoded.emplace_back();
+      continue;
+    }
     auto one = UcxCard::decode(card);
     if (!one && wrong.empty()) {
       wrong = fmt::format("node {}'s card: {}", node.value, one.error().message);

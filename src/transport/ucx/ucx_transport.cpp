@@ -36,6 +36,7 @@ base::Result<std::unique_ptr<UcxTransport>> UcxTransport::connect(
   for (std::uint32_t node = 0; node < nodes; ++node) {
     regions[node] = std::move(cards[node].regions);
   }
+  bool joins = parts.joins;
   std::unique_ptr<UcxTransport> made(new UcxTransport(std::move(parts), std::move(regions)));
   if (auto created = SleepRoom::create(made->room_); !created) return created.error();
   if (auto watched = made->room_.watch(*made, made->worker_->event_fd()); !watched)
@@ -45,7 +46,7 @@ base::Result<std::unique_ptr<UcxTransport>> UcxTransport::connect(
   for (NodeId peer : peers) {
     made->outbox_.add(peer, std::move(cards[peer.value].address), cards[peer.value].token);
   }
-  if (met) met = made->meet(peers);
+  if (met && !joins) met = made->wait_for(peers);
   made->worker_->leave();
   if (!met) return met.error();
   return made;
@@ -54,7 +55,7 @@ base::Result<std::unique_ptr<UcxTransport>> UcxTransport::connect(
 // Of two nodes one connects, and the other uses the same connection; nobody goes on before UCX is
 // done with that. UCX 1.13 may abort when a process ends while connections to it are being made, or
 // when both sides make one.
-base::Result<> UcxTransport::meet(const std::vector<NodeId>& peers) {
+base::Result<> UcxTransport::wait_for(std::span<const NodeId> peers) {
   for (NodeId peer : peers) {
     if (peer.value > self_.value) greet(peer);
   }
@@ -72,6 +73,24 @@ base::Result<> UcxTransport::meet(const std::vector<NodeId>& peers) {
     if (waited_ns > kPatience_ns / 2) outbox_.connect(*missing);
     wait_for_events();
   }
+}
+
+base::Result<> UcxTransport::meet(std::span<const NodeId> peers) {
+  worker_->enter();
+  auto met = wait_for(peers);
+  outbox_.leave_worker();
+  return met;
+}
+
+base::Result<> UcxTransport::admit(NodeId node, Card card) {
+  auto decoded = UcxCard::decode(card);
+  if (!decoded) return base::error("ucx: node {}'s card: {}", node.value, decoded.error().message);
+  worker_->enter();
+  outbox_.add(node, std::move(decoded.value().address), decoded.value().token);
+  if (node.value > self_.value) greet(node);
+  outbox_.leave_worker();
+  sleepers_room_->ring();  // whoever sleeps helps it on
+  return {};
 }
 
 void UcxTransport::greet(NodeId peer) {

@@ -32,6 +32,8 @@ class UcxTransport final : public PartTransport {
     std::string description;
     // None of the ways is RDMA. Then the worker's descriptor tells of arrivals without being armed.
     bool sockets_alone = false;
+    // The peers do not know us yet: meet() waits for them.
+    bool joins = false;
   };
   // `cards` by node; `peers` are those that we shall send to.
   static base::Result<std::unique_ptr<UcxTransport>> connect(Parts parts,
@@ -41,6 +43,8 @@ class UcxTransport final : public PartTransport {
 
   std::string_view name() const override { return "ucx"; }
   std::string describe() const override { return description_; }
+  base::Result<> admit(NodeId node, Card card) override;
+  base::Result<> meet(std::span<const NodeId> peers) override;
   void send(NodeId to, Bytes head, Bytes tail) override;
   std::size_t poll(Receiver& receiver) override;
   bool pending() const override;
@@ -75,7 +79,7 @@ class UcxTransport final : public PartTransport {
 
  private:
   UcxTransport(Parts parts, std::vector<std::vector<UcxCard::Region>> regions);
-  base::Result<> meet(const std::vector<NodeId>& peers);
+  base::Result<> wait_for(std::span<const NodeId> peers);
   void greet(NodeId peer);
   bool progress();  // true when something moved
   void look_after_peers(Receiver& receiver);
