@@ -11,6 +11,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "bootstrap/history.h"
 
 namespace terrane::bootstrap {
 
@@ -23,12 +24,15 @@ struct Contribution {
 // What became of another node while the job goes on. All nodes hear it in the same order.
 struct News {
   enum class Kind {
-    kDied,  // `terrane run --on-death survive`
-    kLeft,  // alone (Departure)
+    kDied,    // `terrane run --on-death survive`
+    kLeft,    // alone (Departure)
+    kJoined,  // a guest: admitted() is to be called once it can be spoken to
+    kClosed,  // no node: nobody joins any more
   };
   Kind kind = Kind::kDied;
   NodeId node;
-  std::string why;  // kDied: one sentence
+  std::string why;              // kDied: one sentence
+  std::vector<std::byte> card;  // kJoined: what it contributes
 };
 
 // How a node leaves its job.
@@ -47,7 +51,14 @@ class Bootstrap {
   static base::Result<std::unique_ptr<Bootstrap>> connect();
 
   virtual NodeId self() const = 0;
+  // All places of the job, also those of guests.
   virtual std::uint32_t nodes() const = 0;
+  // The last so many nodes are places for those who join the running job; each is a host of its
+  // own. Until they come their contributions are empty, and so are those of nodes that had gone
+  // before this one joined.
+  virtual std::uint32_t guests() const { return 0; }
+  std::uint32_t started() const { return nodes() - guests(); }
+  bool is_guest() const { return self().value >= started(); }
   // The host of each node, as an index; hosts are numbered from 0 in the order of their first
   // nodes. Valid as long as this object.
   virtual std::span<const std::uint32_t> hosts() const = 0;
@@ -61,6 +72,14 @@ class Bootstrap {
   // descriptors. Blocks until all have come, or fails with who is missing.
   virtual base::Result<std::vector<Contribution>> exchange(std::span<const std::byte> bytes,
                                                            std::span<const int> fds) = 0;
+  // Of a guest, after its exchange and once it is ready to hear from all others: waits until they
+  // know it. Returns all that happened up to then, its own coming among it; what comes later
+  // comes as news.
+  virtual base::Result<History> enter() { return base::error("this job takes no guests"); }
+  // Tells the launcher that this node can speak to a guest of which it was told.
+  virtual void admitted(NodeId) {}
+  // Asks for an end of joining; it is told as news (kClosed).
+  virtual void closing() {}
   // Tells the launcher that this node has left the job in order (terrane_finalize): its exit with 0
   // is then no failure. A node that joined and exits without it has failed, whatever its exit code.
   // Whoever comes to another exchange has returned.

@@ -38,6 +38,10 @@ std::uint32_t JobMap::nodes_on(std::uint32_t host) const {
 
 bool is_sound(const JobMap& map) {
   auto hosts = map.names.size();
+  if (map.guests >= hosts || map.guests >= map.nodes()) return false;
+  for (std::uint32_t guest = 0; guest < map.guests; ++guest) {
+    if (map.host_of[map.started() + guest] != map.started_hosts() + guest) return false;
+  }
   return hosts > 0 && hosts <= kMaxJobHosts && map.nodes() > 0 && map.nodes() <= kMaxJobNodes &&
          std::all_of(map.names.begin(), map.names.end(),
                      [](const std::string& name) { return name.size() <= kMaxHostName; }) &&
@@ -45,14 +49,23 @@ bool is_sound(const JobMap& map) {
                      [hosts](std::uint32_t host) { return host < hosts; });
 }
 
+void add_guests(JobMap& map, std::uint32_t guests) {
+  for (std::uint32_t guest = 0; guest < guests; ++guest) {
+    map.host_of.push_back(static_cast<std::uint32_t>(map.names.size()));
+    map.names.push_back("guest");
+  }
+  map.guests += guests;
+}
+
 JobMap map_of_one_host(std::uint32_t nodes, std::string name) {
-  return {{std::move(name)}, std::vector<std::uint32_t>(nodes, 0)};
+  return {{std::move(name)}, std::vector<std::uint32_t>(nodes, 0), 0};
 }
 
 std::vector<std::byte> encode_map(const JobMap& map) {
   std::vector<std::byte> out;
   put_number(out, static_cast<std::uint32_t>(map.names.size()));
   put_number(out, map.nodes());
+  put_number(out, map.guests);
   for (const std::string& name : map.names) {
     put_number(out, static_cast<std::uint32_t>(name.size()));
     put(out, name.data(), name.size());
@@ -63,9 +76,12 @@ std::vector<std::byte> encode_map(const JobMap& map) {
 
 std::optional<JobMap> decode_map(std::span<const std::byte> bytes) {
   std::uint32_t hosts = 0, nodes = 0;
-  if (!take(bytes, &hosts, sizeof hosts) || !take(bytes, &nodes, sizeof nodes)) return std::nullopt;
-  if (hosts == 0 || hosts > kMaxJobHosts || nodes == 0 || nodes > kMaxJobNodes) return std::nullopt;
   JobMap map;
+  if (!take(bytes, &hosts, sizeof hosts) || !take(bytes, &nodes, sizeof nodes) ||
+      !take(bytes, &map.guests, sizeof map.guests)) {
+    return std::nullopt;
+  }
+  if (hosts == 0 || hosts > kMaxJobHosts || nodes == 0 || nodes > kMaxJobNodes) return std::nullopt;
   map.names.resize(hosts);
   for (std::string& name : map.names) {
     if (!take_name(bytes, name)) return std::nullopt;

@@ -10,14 +10,19 @@
 namespace terrane::bootstrap {
 
 // On which host each node of a job runs. Hosts are numbered from 0 in the order of their first
-// nodes.
+// nodes. The last `guests` nodes, each on a host of its own, are places for those who join the
+// running job.
 struct JobMap {
   std::vector<std::string> names;      // by host
   std::vector<std::uint32_t> host_of;  // by node
+  std::uint32_t guests = 0;
 
   std::uint32_t nodes() const { return static_cast<std::uint32_t>(host_of.size()); }
   std::uint32_t nodes_on(std::uint32_t host) const;
   const std::string& name_of(std::uint32_t node) const { return names[host_of[node]]; }
+  // With which the job starts: the first nodes, on the first hosts.
+  std::uint32_t started() const { return nodes() - guests; }
+  std::uint32_t started_hosts() const { return static_cast<std::uint32_t>(names.size()) - guests; }
 
   bool operator==(const JobMap&) const = default;
 };
@@ -28,6 +33,9 @@ inline constexpr std::size_t kMaxHostName = 255;
 
 // Within the limits, and every node on a host that there is.
 bool is_sound(const JobMap& map);
+
+// Adds places for so many guests.
+void add_guests(JobMap& map, std::uint32_t guests);
 
 // All `nodes` on the host of this name.
 JobMap map_of_one_host(std::uint32_t nodes, std::string name);

@@ -34,6 +34,20 @@ TEST(JobMapTest, ANodeOnAHostThatThereIsNotIsRefused) {
   EXPECT_FALSE(decode_map(encode_map(map_of_one_host(kMaxJobNodes + 1, "a"))));
 }
 
+TEST(JobMapTest, PlacesForGuestsAreHostsOfTheirOwn) {
+  JobMap map = sample();
+  add_guests(map, 2);
+  EXPECT_EQ(map.started(), 3u);
+  EXPECT_EQ(map.started_hosts(), 2u);
+  EXPECT_EQ(map.host_of, (std::vector<std::uint32_t>{0, 0, 1, 2, 3}));
+  EXPECT_EQ(decode_map(encode_map(map)), map);
+  map.host_of[4] = 2;
+  EXPECT_FALSE(decode_map(encode_map(map)));
+  map = sample();
+  map.guests = 2;
+  EXPECT_FALSE(decode_map(encode_map(map)));
+}
+
 TEST(JobMapTest, DamagedBytesNeverGiveAMapOverTheLimits) {
   base::Prng random(7);
   for (int round = 0; round < 20'000; ++round) {

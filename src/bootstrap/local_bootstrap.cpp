@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "bootstrap/card.h"
 #include "bootstrap/job_of_one.h"
 
@@ -97,6 +99,7 @@ base::Result<> LocalBootstrap::await_welcome() {
   }
   map_ = std::move(*map);
   nodes_on_host_ = map_.nodes_on(map_.host_of[self_.value]);
+  guest_names_ = std::make_unique<std::atomic<const std::string*>[]>(map_.nodes());
   news_ = std::move(welcome.fds.front());
   return {};
 }
@@ -163,6 +166,30 @@ base::Result<> LocalBootstrap::receive_cards(std::vector<Contribution>& all) {
   return {};
 }
 
+base::Result<History> LocalBootstrap::enter() {
+  PacketStatus sent =
+      send_packet(channel_.get(), {.kind = MessageKind::kEnter, .node = self_.value}, {}, {}, 0);
+  if (sent != PacketStatus::kDone) return launcher_gone();
+  PacketStatus status = reader_.receive(channel_.get(), 0);
+  if (status != PacketStatus::kDone) return receive_error(status);
+  const MessageHeader& header = reader_.header();
+  if (header.kind == MessageKind::kMissing) return base::Error{std::string(reader_.text())};
+  auto history = decode_history(reader_.bytes(), nodes());
+  bool fits = header.kind == MessageKind::kEntered && history &&
+              std::count(history->begin(), history->end(), Change{Change::Kind::kCame, self_}) == 1;
+  if (!fits) return receive_error(PacketStatus::kMalformed);
+  return std::move(*history);
+}
+
+void LocalBootstrap::admitted(NodeId guest) {
+  MessageHeader header{.kind = MessageKind::kAdmitted, .node = self_.value, .about = guest.value};
+  send_packet(channel_.get(), header, {}, {}, 0);
+}
+
+void LocalBootstrap::closing() {
+  send_packet(channel_.get(), {.kind = MessageKind::kClosing, .node = self_.value}, {}, {}, 0);
+}
+
 void LocalBootstrap::leaving(Departure departure) {
   MessageKind kind =
       departure == Departure::kAlone ? MessageKind::kLeavingAlone : MessageKind::kLeaving;
@@ -177,15 +204,31 @@ void LocalBootstrap::ending(int code) {
 std::optional<News> LocalBootstrap::take_news() {
   PacketStatus status = news_reader_.receive(news_.get(), MSG_DONTWAIT);
   const MessageHeader& header = news_reader_.header();
-  if (status != PacketStatus::kDone || header.node >= nodes()) return std::nullopt;
+  if (status != PacketStatus::kDone) return std::nullopt;
+  if (header.node >= nodes() && header.kind != MessageKind::kClosed) return std::nullopt;
   switch (header.kind) {
     case MessageKind::kDeath:
-      return News{News::Kind::kDied, NodeId{header.node}, std::string(news_reader_.text())};
+      return News{News::Kind::kDied, NodeId{header.node}, std::string(news_reader_.text()), {}};
     case MessageKind::kGone:
-      return News{News::Kind::kLeft, NodeId{header.node}, {}};
+      return News{News::Kind::kLeft, NodeId{header.node}, {}, {}};
+    case MessageKind::kNewcomer:
+      return newcomer();
+    case MessageKind::kClosed:
+      return News{News::Kind::kClosed, {}, {}, {}};
     default:
       return std::nullopt;
   }
+}
+
+std::optional<News> LocalBootstrap::newcomer() {
+  std::uint32_t node = news_reader_.header().node;
+  std::string_view text = news_reader_.text();
+  std::size_t end = text.find('\0');
+  if (end == std::string_view::npos || node < started()) return std::nullopt;
+  names_.emplace_back(text.substr(0, end));
+  guest_names_[node].store(&names_.back(), std::memory_order_release);
+  auto card = std::as_bytes(std::span(text.substr(end + 1)));
+  return News{News::Kind::kJoined, NodeId{node}, {}, {card.begin(), card.end()}};
 }
 
 // The launcher prints the sentence, once, with this node's number and host. Where it has gone, we

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <atomic>
+#include <deque>
+#include <memory>
 #include <string>
 
 #include "bootstrap/bootstrap.h"
@@ -20,11 +23,18 @@ class LocalBootstrap final : public Bootstrap {
 
   NodeId self() const override { return self_; }
   std::uint32_t nodes() const override { return map_.nodes(); }
+  std::uint32_t guests() const override { return map_.guests; }
   std::span<const std::uint32_t> hosts() const override { return map_.host_of; }
-  std::string_view host_name(NodeId node) const override { return map_.name_of(node.value); }
+  std::string_view host_name(NodeId node) const override {
+    const std::string* guest = guest_names_[node.value].load(std::memory_order_acquire);
+    return guest != nullptr ? *guest : map_.name_of(node.value);
+  }
   std::uint32_t nodes_on_host() const override { return nodes_on_host_; }
   base::Result<std::vector<Contribution>> exchange(std::span<const std::byte> bytes,
                                                    std::span<const int> fds) override;
+  base::Result<History> enter() override;
+  void admitted(NodeId guest) override;
+  void closing() override;
   void leaving(Departure departure) override;
   void ending(int code) override;
   [[noreturn]] void fail(std::string_view sentence, int code) override;
@@ -36,12 +46,15 @@ class LocalBootstrap final : public Bootstrap {
       : channel_(std::move(channel)), lifeline_(std::move(lifeline)) {}
 
   base::Result<> await_welcome();
+  std::optional<News> newcomer();
   base::Result<> arm_lifeline();
   base::Result<> send_card(std::span<const std::byte> bytes, std::span<const int> fds);
   base::Result<> receive_cards(std::vector<Contribution>& all);
 
   NodeId self_{};
   JobMap map_;
+  std::unique_ptr<std::atomic<const std::string*>[]> guest_names_;  // of hosts; by node
+  std::deque<std::string> names_;
   std::uint32_t nodes_on_host_ = 0;
   base::UniqueFd channel_;
   base::UniqueFd lifeline_;

@@ -28,6 +28,12 @@ enum class MessageKind : std::uint32_t {
   kEnding = 14,  // node: the job ends in order; the exit code
   kLeavingAlone = 15,  // node: as kLeaving, and the job goes on without me
   kGone = 16,          // launcher, as news: `node` has left, and the job goes on
+  kEnter = 17,         // node that joins a running job: I know all others; let me in
+  kEntered = 18,       // launcher: you are; the job's history (history.h)
+  kNewcomer = 19,      // launcher, as news: `node` joins; the name of its host, a zero, its card
+  kAdmitted = 20,      // node: I know that newcomer (`about`)
+  kClosing = 21,       // node: nobody is to join any more
+  kClosed = 22,        // launcher, as news: nobody will
 };
 
 inline constexpr std::uint32_t kMessageMagic = 0x31425254;  // "TRB1"
@@ -36,7 +42,7 @@ struct MessageHeader {
   std::uint32_t magic = kMessageMagic;
   MessageKind kind{};
   std::uint32_t node = 0;
-  std::uint32_t reserved = 0;
+  std::uint32_t about = 0;        // kAdmitted: the guest
   std::uint64_t total_bytes = 0;  // of the whole card
   std::uint32_t total_fds = 0;    // of the whole card
   std::int32_t code = 0;

@@ -18,6 +18,7 @@ constexpr int kFirstInheritedFd = 100;
 Relay::Relay(const JobMap& map, std::uint32_t host) : map_(encode_map(map)), seats_(map.nodes()) {
   for (std::uint32_t node = 0; node < map.nodes(); ++node) {
     if (map.host_of[node] == host) here_.push_back(node);
+    seats_[node].hears = node < map.started();
   }
 }
 
@@ -169,6 +170,16 @@ bool Relay::understand(std::uint32_t node) {
     case MessageKind::kLeaving:
       seat.place.presence = Place::Presence::kLeft;
       report(node, What::kLeft);
+      return true;
+    case MessageKind::kEnter:
+      report(node, What::kWantsIn);
+      return true;
+    case MessageKind::kAdmitted:
+      if (header.about >= seats_.size()) return false;
+      report(node, What::kAdmitted, NodeId{header.about});
+      return true;
+    case MessageKind::kClosing:
+      report(node, What::kClosing);
       return true;
     case MessageKind::kLeavingAlone:
       seat.place.presence = Place::Presence::kLeft;

@@ -40,10 +40,21 @@ struct Place {
 class Relay {
  public:
   // What serve() and set_gone() report: place() tells the rest.
-  enum class What { kJoined, kWaits, kLeft, kLeftAlone, kFailed, kEnding };
+  enum class What {
+    kJoined,
+    kWaits,
+    kWantsIn,
+    kAdmitted,
+    kClosing,
+    kLeft,
+    kLeftAlone,
+    kFailed,
+    kEnding
+  };
   struct Change {
     NodeId node;
     What what;
+    NodeId about{};  // kAdmitted: which guest
     bool operator==(const Change&) const = default;
   };
 
@@ -85,6 +96,11 @@ class Relay {
   // on. In the order of the calls; kept for who does not read, as long as it has not left.
   void tell_death(NodeId dead, std::string_view why);
   void tell_gone(NodeId gone);
+  // That a guest joins, with the name of its host and its card; that nobody will any more.
+  void tell_newcomer(NodeId guest, std::string_view host, std::span<const std::byte> card);
+  void tell_closed();
+  // To a guest of this host: all others know it.
+  void let_in(NodeId guest, std::span<const std::byte> history);
 
  private:
   // Of one place; those of nodes of other hosts stay empty.
@@ -98,6 +114,7 @@ class Relay {
     std::vector<CardSender> outgoing;
     std::size_t sent = 0;  // of `outgoing`
     bool wants_room = false;
+    bool hears = true;  // news: a guest from when it is let in; what was before is its history
     Place place;
   };
 
@@ -111,7 +128,9 @@ class Relay {
   bool understand(std::uint32_t node);
   void begin_exchange(std::uint32_t node);
   void close_channel(std::uint32_t node);
-  void report(std::uint32_t node, What what) { changes_->push_back({NodeId{node}, what}); }
+  void report(std::uint32_t node, What what, NodeId about = {}) {
+    changes_->push_back({NodeId{node}, what, about});
+  }
   // relay_cards.cpp
   void send_some(std::uint32_t node);
   // relay_news.cpp

@@ -14,9 +14,27 @@ void Relay::tell_gone(NodeId gone) {
   tell_news({.kind = MessageKind::kGone, .node = gone.value}, {});
 }
 
+void Relay::tell_newcomer(NodeId guest, std::string_view host, std::span<const std::byte> card) {
+  std::string text(host);
+  text.push_back('\0');
+  text.append(reinterpret_cast<const char*>(card.data()), card.size());
+  tell_news({.kind = MessageKind::kNewcomer, .node = guest.value}, text);
+}
+
+void Relay::tell_closed() { tell_news({.kind = MessageKind::kClosed, .node = kNoNode.value}, {}); }
+
+void Relay::let_in(NodeId guest, std::span<const std::byte> history) {
+  Seat& seat = seats_[guest.value];
+  if (!seat.channel) return;
+  seat.hears = true;
+  MessageHeader header{.kind = MessageKind::kEntered, .node = guest.value};
+  send_packet(seat.channel.get(), header, history, {}, MSG_DONTWAIT);
+}
+
 void Relay::tell_news(const MessageHeader& header, std::string_view text) {
   for (std::uint32_t node : here_) {
-    bool hears = seats_[node].news && seats_[node].place.presence == Place::Presence::kJoined;
+    const Seat& seat = seats_[node];
+    bool hears = seat.news && seat.hears && seat.place.presence == Place::Presence::kJoined;
     if (!hears || node == header.node) continue;
     seats_[node].unsent_news.emplace_back(header, text);
     send_news(node);

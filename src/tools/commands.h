@@ -27,6 +27,7 @@ void add_info_command(CLI::App& app, CommandContext& context);
 void add_doctor_command(CLI::App& app, CommandContext& context);
 void add_adopt_command(CLI::App& app, CommandContext& context);
 void add_sim_command(CLI::App& app, CommandContext& context);
+void add_join_commands(CLI::App& app, CommandContext& context);
 void add_report_command(CLI::App& app, CommandContext& context);
 
 }  // namespace terrane::tools

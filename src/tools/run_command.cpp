@@ -55,7 +55,7 @@ int run(const RunOptions& options, const CommandContext& context) {
   for (const std::string& notice : planned.value().notices) base::log_line(notice);
   notice_oversubscription(plan);
   if (plan.verbose) {
-    base::log("starting {} nodes of {}", plan.program.map.nodes(), program.path);
+    base::log("starting {} nodes of {}", plan.program.map.started(), program.path);
   }
   return run_job(plan);
 }
@@ -81,6 +81,12 @@ void add_job_options(CLI::App& run_app, RunOptions& options) {
                   "What a node's death means to the job: end (default), survive")
       ->check(CLI::IsMember({"end", "survive"}))
       ->type_name("WHAT");
+  run_app
+      .add_option("--guests", options.guests,
+                  "Places for nodes that join the running job: terrane join (chunks); default 0")
+      ->type_name("N");
+  run_app.add_option("--name", options.name, "What the job is called by those who join it")
+      ->type_name("NAME");
   run_app.add_flag("-v,--verbose", options.verbose, "Say what is being done");
 }
 

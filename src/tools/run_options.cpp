@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +14,7 @@
 
 #include "bootstrap/message.h"
 #include "runtime/trace/log_format.h"
+#include "tools/launch/invitation.h"
 #include "tools/launch/limits.h"
 #include "tools/run_debug.h"
 #include "tools/run_hosts.h"
@@ -119,6 +121,25 @@ base::Result<> add_times(const RunOptions& options, JobPlan& plan) {
   return {};
 }
 
+constexpr std::uint32_t kMostGuests = 512;
+
+base::Result<> add_places_for_guests(const RunOptions& options, JobPlan& plan) {
+  plan.program.job_name = options.name.empty() ? std::to_string(::getpid()) : options.name;
+  if (!is_job_name(plan.program.job_name))
+    return base::error("--name {}: at most 60 letters, digits, '-', '_' and '.'", options.name);
+  if (options.guests.empty()) return {};
+  std::uint32_t guests = 0;
+  const char* end = options.guests.data() + options.guests.size();
+  auto [at, wrong] = std::from_chars(options.guests.data(), end, guests);
+  if (wrong != std::errc() || at != end || guests > kMostGuests)
+    return base::error("--guests {}: must be a number from 0 to {}", options.guests, kMostGuests);
+  if (plan.program.map.names.size() + guests > bootstrap::kMaxJobHosts ||
+      plan.program.map.nodes() + guests > bootstrap::kMaxJobNodes)
+    return base::error("--guests {}: too many beside the job's own nodes", options.guests);
+  bootstrap::add_guests(plan.program.map, guests);
+  return {};
+}
+
 // The folder that the nodes run in: on other hosts it goes by its path.
 base::Result<> enter_folder(const RunOptions& options, HostPlan& plan) {
   if (!options.folder.empty() && ::chdir(options.folder.c_str()) != 0) {
@@ -154,6 +175,7 @@ base::Result<PlannedRun> plan_run(RunOptions options, const CommandContext& cont
                        plan.program.map.nodes());
   }
   if (auto entered = enter_folder(options, plan.program); !entered) return entered.error();
+  if (auto added = add_places_for_guests(options, plan); !added) return added.error();
   plan.program.argv = context.program;
   plan.program.tag_output = options.tag_output;
   plan.program.bind_to_core = options.bind_to == "core";

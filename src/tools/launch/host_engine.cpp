@@ -45,10 +45,11 @@ class HostEngine final : HostListener {
       : options_(options),
         secret_(secret),
         inheritance_(*side.inheritance),
+        input_(std::move(side.input)),
         loop_(loop),
         children_(loop),
         guard_(loop, std::move(side.guard), options.heartbeat_ms,
-               {.on_signal = [this](int signal) { report(event::Signalled{signal}); },
+               {.on_signal = [this](int signal) { on_signal(signal); },
                 .on_gone = [this] { be_alone(); },
                 .on_stopped = [this] { guard_stopped(); }}),
         beats_(loop, secret,
@@ -64,7 +65,8 @@ class HostEngine final : HostListener {
     if (auto opened = children_.open(); !opened) return opened;
     if (auto opened = guard_.open(); !opened) return opened;
     Introduction ours = introduce_ourselves();
-    if (options_.heartbeat_ms != 0) {
+    ours.joins = options_.guest != nullptr;
+    if (options_.heartbeat_ms != 0 && !options_.guest) {
       if (auto opened = beats_.open(); !opened) return opened;
       ours.port = beats_.port();
     }
@@ -77,7 +79,10 @@ class HostEngine final : HostListener {
   int run() {
     while (!finished()) loop_.turn();
     kill_all_descendants(kPatienceMs);
-    return let_go_ ? 0 : kExitFailure;
+    return options_.guest && !exit_code_ && !part_ ? kExitFailure
+           : options_.guest                        ? exit_code_.value_or(0)
+           : let_go_                               ? 0
+                                                   : kExitFailure;
   }
 
  private:
@@ -88,7 +93,11 @@ class HostEngine final : HostListener {
     link_ = std::make_unique<Link>(loop_, std::move(socket).value());
     link_->set_handlers(
         {.on_frame = [this](std::span<const std::byte> frame) { return on_frame(frame); },
-         .on_closed = [this](const std::string&) { be_alone(); }});
+         .on_closed =
+             [this](const std::string& why) {
+               if (options_.guest) say_lost(why);
+               be_alone();
+             }});
     std::vector<std::byte> introduction;
     Encoder(introduction).put(ours);
     link_->send(introduction);
@@ -110,6 +119,7 @@ class HostEngine final : HostListener {
       base::log_line(refusal->sentence);
       return false;
     }
+    if (options_.guest) return act_as_guest(*command);
     if (std::holds_alternative<command::Kill>(*command)) streams_.drop();
     streams_.act(*command);
     if (part_) part_->act(*command);
@@ -122,6 +132,7 @@ class HostEngine final : HostListener {
                  (door_ || !plan.argv.empty()) && plan.peers.size() == plan.map.names.size();
     if (!sense) return false;
     plan_ = plan;
+    if (options_.guest) take_own_program();
     const std::string& name = plan_.map.names[plan_.host];
     if (!plan_.folder.empty() && ::chdir(plan_.folder.c_str()) != 0) {
       give_up(kExitFailure,
@@ -135,7 +146,7 @@ class HostEngine final : HostListener {
       give_up(program.exit_code, fmt::format("on host {}: {}", name, program.error.message));
       return true;
     }
-    if (options_.heartbeat_ms != 0) {
+    if (options_.heartbeat_ms != 0 && !options_.guest) {
       beats_.start(plan_.peers, plan_.host, link_->peer_address(), options_.heartbeat_ms);
     }
     if (auto started = start_part(); !started) {
@@ -146,7 +157,43 @@ class HostEngine final : HostListener {
     return true;
   }
 
+  // The job says how the nodes are to be run, all but for what is the guest's own.
+  void take_own_program() {
+    plan_.path = options_.guest->path;
+    plan_.argv = options_.guest->argv;
+    plan_.folder.clear();
+    plan_.tag_output = plan_.bind_to_core = plan_.hold = false;
+  }
+
+  // Nothing that the job does concerns a guest that has left.
+  bool act_as_guest(const HostCommand& command) {
+    if (const auto* end = std::get_if<command::End>(&command); end && !left_) {
+      if (!end->sentence.empty()) base::log_line(end->sentence);
+      if (!exit_code_) exit_code_ = kExitFailure;
+    }
+    if (part_ && !left_) part_->act(command);
+    return true;
+  }
+
+  // What is sent to a guest's engine is meant for its program alone.
+  void on_signal(int signal) {
+    if (!options_.guest) return report(event::Signalled{signal});
+    if (part_) return part_->act(command::Signal{signal});
+    be_alone();
+  }
+
+  // The streams of a guest are its own.
+  base::Result<> start_guest() {
+    part_.emplace(plan_, HostSurroundings{.loop = &loop_,
+                                          .children = &children_,
+                                          .listener = this,
+                                          .inheritance = &inheritance_,
+                                          .guard = guard_.socket()});
+    return part_->start(std::move(input_));
+  }
+
   base::Result<> start_part() {
+    if (options_.guest) return start_guest();
     if (auto opened = streams_.open(); !opened) return opened;
     base::UniqueFd input;
     if (plan_.map.host_of[0] == plan_.host) {
@@ -175,9 +222,28 @@ class HostEngine final : HostListener {
   void on_event(std::uint32_t, HostEvent event) override {
     // When the guard dies, its nodes are killed: that is no death of their own.
     if (std::holds_alternative<event::NodeDied>(event) && guard_.guard_is_going()) be_alone();
+    if (options_.guest) return on_guests_event(event);
     if (!std::holds_alternative<event::Ended>(event)) return report(event);
     // What the nodes wrote last comes before the end.
     streams_.finish([this] { report(event::Ended{}); });
+  }
+
+  void say_lost(const std::string& why) {
+    if (!part_ || part_->ended() || left_ || exit_code_) return;
+    base::log_line(fmt::format(
+        "the job that this program had joined has gone ({}); the program is being ended", why));
+    exit_code_ = kExitFailure;
+  }
+
+  void on_guests_event(const HostEvent& event) {
+    if (const auto* died = std::get_if<event::NodeDied>(&event)) {
+      if (!exit_code_) base::log_line(describe(died->death, plan_.map.names[plan_.host], 0));
+      exit_code_ = exit_code_of(died->death);
+    }
+    if (const auto* notice = std::get_if<event::Notice>(&event)) base::log_line(notice->text);
+    report(event);
+    if (std::holds_alternative<event::NodeLeftAlone>(event)) left_ = true;
+    if (std::holds_alternative<event::Ended>(event)) be_alone();
   }
 
   void report(const HostEvent& event) {
@@ -192,7 +258,7 @@ class HostEngine final : HostListener {
     beats_.stop();
     streams_.drop();
     if (link_) link_->close();
-    if (part_) part_->act(command::Kill{});
+    if (part_ && !left_) part_->act(command::Kill{});
   }
 
   void guard_stopped() {
@@ -215,6 +281,7 @@ class HostEngine final : HostListener {
   const HostEngineOptions& options_;
   Secret secret_;
   const Inheritance& inheritance_;
+  base::UniqueFd input_;
   Loop& loop_;
   Children children_;
   GuardLink guard_;
@@ -226,7 +293,9 @@ class HostEngine final : HostListener {
   Vigil vigil_;
   Timer tick_;
   bool alone_ = false;
-  bool let_go_ = false;  // its part has ended, and the hub was told
+  bool let_go_ = false;           // its part has ended, and the hub was told
+  std::optional<int> exit_code_;  // of a guest
+  bool left_ = false;             // the guest has, and goes its own way
   DoorPlan* door_;
 };
 
@@ -256,6 +325,17 @@ GuardOptions guard_options(const HostEngineOptions& options) {
 
 int run_host_engine(const HostEngineOptions& options, const Secret& secret) {
   return run_guarded(guard_options(options), [&](EngineSide side) {
+    return run_engine(options, secret, std::move(side), nullptr,
+                      [](const base::Result<HubAddress>& opened) {
+                        if (!opened) base::log_line(opened.error().message);
+                      });
+  });
+}
+
+int run_guest_engine(const HostEngineOptions& options, const Secret& secret) {
+  GuardOptions guard = guard_options(options);
+  guard.passes_input = true;
+  return run_guarded(guard, [&](EngineSide side) {
     return run_engine(options, secret, std::move(side), nullptr,
                       [](const base::Result<HubAddress>& opened) {
                         if (!opened) base::log_line(opened.error().message);

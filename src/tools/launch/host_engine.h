@@ -11,6 +11,12 @@
 
 namespace terrane::tools {
 
+// The program of somebody who joins a running job.
+struct GuestProgram {
+  std::string path;
+  std::vector<std::string> argv;
+};
+
 // How the engine of another host is started (`terrane host-engine`, which agents run).
 struct HostEngineOptions {
   std::vector<std::string> hub_addresses;
@@ -19,13 +25,18 @@ struct HostEngineOptions {
   std::uint64_t heartbeat_ms = 0;
   std::uint64_t dial_timeout_ms = 30'000;
   int lifeline = -1;  // its end means that whoever started us has gone; until the hub is reached
-  std::span<char*> command_line;  // main's argv
+  std::span<char*> command_line;        // main's argv
+  const GuestProgram* guest = nullptr;  // it joins the running job with this
 };
 
 // Runs one host's part of a job whose hub is on another host, and returns this process's exit code:
 // 0 when the hub let it go, whatever became of the job. Whatever happens to the hub, to the
 // connection or to this process, no process of the job stays here.
 int run_host_engine(const HostEngineOptions& options, const Secret& secret);
+
+// The same for a guest: one node that joins a running job, with this process's input and output.
+// The exit code is that of its program. It may go on after it has left the job.
+int run_guest_engine(const HostEngineOptions& options, const Secret& secret);
 
 // The same for nodes that another launcher starts.
 int run_adopting_host_engine(const HostEngineOptions& options, const Secret& secret, DoorPlan door,

@@ -38,8 +38,8 @@ struct HostPlan {
   std::vector<PeerAddress> peers;  // by host; empty where there is one host only
 
   auto fields() {
-    return std::tie(map.names, map.host_of, host, path, argv, environment, folder, job_name,
-                    tag_output, bind_to_core, hold, heartbeat_ms, peers);
+    return std::tie(map.names, map.host_of, map.guests, host, path, argv, environment, folder,
+                    job_name, tag_output, bind_to_core, hold, heartbeat_ms, peers);
   }
   bool operator==(const HostPlan&) const = default;
 };
@@ -71,6 +71,20 @@ struct TellDeath {  // that the job survives
 struct TellGone {  // that a node has left, while the job goes on
   NodeId node;
   auto fields() { return std::tie(node); }
+};
+struct Newcomer {  // that a guest joins
+  NodeId node;
+  std::string host;  // its name
+  std::vector<std::byte> card;
+  auto fields() { return std::tie(node, host, card); }
+};
+struct LetIn {  // a guest of this host: all others know it
+  NodeId node;
+  std::vector<std::byte> history;  // bootstrap/history.h
+  auto fields() { return std::tie(node, history); }
+};
+struct Closed {  // nobody joins any more
+  auto fields() { return std::tie(); }
 };
 struct Signal {  // for every node
   std::int32_t number = 0;
@@ -112,9 +126,10 @@ struct Refuse {  // instead of Start; the connection ends
 
 using HostCommand =
     std::variant<command::Start, command::Card, command::SendCards, command::FailExchange,
-                 command::TellDeath, command::TellGone, command::Signal, command::End,
-                 command::Kill, command::Input, command::InputEnd, command::OutputTaken,
-                 command::OutputClosed, command::Beat, command::Refuse>;
+                 command::TellDeath, command::TellGone, command::Newcomer, command::LetIn,
+                 command::Closed, command::Signal, command::End, command::Kill, command::Input,
+                 command::InputEnd, command::OutputTaken, command::OutputClosed, command::Beat,
+                 command::Refuse>;
 
 // What the part of one host tells the job. Nodes are always of that host.
 namespace event {
@@ -133,6 +148,19 @@ struct NodeWaits {  // in an exchange
   auto fields() { return std::tie(node); }
 };
 struct NodeLeft {
+  NodeId node;
+  auto fields() { return std::tie(node); }
+};
+struct NodeWantsIn {  // a guest, which knows all others
+  NodeId node;
+  auto fields() { return std::tie(node); }
+};
+struct NodeAdmits {  // it can speak to the guest
+  NodeId node;
+  NodeId guest;
+  auto fields() { return std::tie(node, guest); }
+};
+struct NodeCloses {  // it asks for an end of joining
   NodeId node;
   auto fields() { return std::tie(node); }
 };
@@ -197,9 +225,10 @@ struct Beat {
 
 using HostEvent =
     std::variant<event::NodeStarted, event::NodeJoined, event::NodeWaits, event::NodeLeft,
-                 event::NodeLeftAlone, event::NodeEnded, event::NodeDied, event::Card,
-                 event::Exchanged, event::Signalled, event::Output, event::InputTaken,
-                 event::Notice, event::HostSilent, event::Failed, event::Ended, event::Beat>;
+                 event::NodeWantsIn, event::NodeAdmits, event::NodeCloses, event::NodeLeftAlone,
+                 event::NodeEnded, event::NodeDied, event::Card, event::Exchanged, event::Signalled,
+                 event::Output, event::InputTaken, event::Notice, event::HostSilent, event::Failed,
+                 event::Ended, event::Beat>;
 
 // Whoever takes the events of a host's part.
 class HostListener {

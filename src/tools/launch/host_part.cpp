@@ -97,7 +97,7 @@ base::Result<> HostPart::start_nodes(base::UniqueFd input) {
   if (plan_.bind_to_core) cores = usable_cores();
   std::size_t count = 0;
   for (std::uint32_t node : here_) {
-    int own_input = node == 0 && input ? input.get() : nothing.get();
+    int own_input = count == 0 && input ? input.get() : nothing.get();
     auto started =
         start_node(node, own_input, cores.empty() ? nullptr : &cores[count % cores.size()]);
     if (!started) return started;
@@ -152,6 +152,15 @@ void HostPart::act(const HostCommand& command) {
             relay_->tell_gone(news.node);
             retry_if_due();
           },
+          [this](const command::Newcomer& news) {
+            relay_->tell_newcomer(news.node, news.host, news.card);
+            retry_if_due();
+          },
+          [this](const command::LetIn& guest) { relay_->let_in(guest.node, guest.history); },
+          [this](const command::Closed&) {
+            relay_->tell_closed();
+            retry_if_due();
+          },
           [this](const command::Signal& signal) { pass_signal(signal.number); },
           [this](const command::End& end) {
             relay_->fail_exchange(end.sentence);
@@ -180,7 +189,7 @@ void HostPart::retry_if_due() {
 
 void HostPart::take_changes(const std::vector<bootstrap::Relay::Change>& changes) {
   using What = bootstrap::Relay::What;
-  for (const auto& [node, what] : changes) {
+  for (const auto& [node, what, about] : changes) {
     switch (what) {
       case What::kJoined:
         hand_over_lifeline(node);
@@ -189,6 +198,15 @@ void HostPart::take_changes(const std::vector<bootstrap::Relay::Change>& changes
         break;
       case What::kWaits:
         report(event::NodeWaits{node});
+        break;
+      case What::kWantsIn:
+        report(event::NodeWantsIn{node});
+        break;
+      case What::kAdmitted:
+        report(event::NodeAdmits{node, about});
+        break;
+      case What::kClosing:
+        report(event::NodeCloses{node});
         break;
       case What::kLeft:
         report(event::NodeLeft{node});

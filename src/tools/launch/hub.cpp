@@ -76,6 +76,10 @@ base::Result<> Hub::start() {
           .on_stranger = [this](const std::string& complaint) { stranger_ = complaint; }});
   if (auto opened = lobby_->open(); !opened) return opened;
   if (auto opened = open_beats(); !opened) return opened;
+  if (remote_.empty()) {
+    all_present();
+    return {};
+  }
   if (plan_.engine != StartEngine::kForeign) limit_start();
   return start_agents();
 }
@@ -111,34 +115,78 @@ base::Result<> Hub::start_agents() {
   return {};
 }
 
-void Hub::on_guest(std::unique_ptr<Link> link, const Introduction& guest) {
-  std::vector<bool> taken;
-  for (const Host& host : hosts_) taken.push_back(!host.expected || host.link);
-  std::int32_t index = match_host(guest, plan_.program.map.names, taken);
-  if (index < 0) {
-    link->send(encode_message<HostCommand>(
-        command::Refuse{"this job has no place for another host's engine"}));
-    return;
-  }
-  auto host = static_cast<std::uint32_t>(index);
-  auto fits = compare_introductions(introduce_ourselves(), guest, plan_.program.map.names[host]);
-  if (!fits) {
-    link->send(encode_message<HostCommand>(command::Refuse{fits.error().message}));
-    return start_failed(fits.error().message);
-  }
+bool Hub::is_remote(std::uint32_t host) const {
+  return std::find(remote_.begin(), remote_.end(), host) != remote_.end();
+}
+
+void Hub::refuse(std::unique_ptr<Link> link, const std::string& sentence) {
+  link->send(encode_message<HostCommand>(command::Refuse{sentence}));
+  refused_.push_back(std::move(link));
+}
+
+void Hub::take_host(std::uint32_t host, std::unique_ptr<Link> link, const Introduction& guest) {
   link->set_handlers(
       {.on_frame = [this, host](std::span<const std::byte> frame) { return on_frame(host, frame); },
        .on_closed = [this, host](const std::string& why) { on_closed(host, why); }});
-  peers_[host] = {link->peer_address(), guest.port};
   hosts_[host].link = std::move(link);
   hosts_[host].introduction = guest;
   vigil_.expect(host, now_ms());
   if (!tick_.is_set() && plan_.program.heartbeat_ms != 0) tick_.set_in(vigil_.period_ms());
-  if (++present_ < remote_.size()) return;
+}
+
+// It takes the next place that nobody has had.
+void Hub::on_joining(std::unique_ptr<Link> link, const Introduction& guest) {
+  if (starting_) {
+    link->set_handlers({.on_frame = [](std::span<const std::byte>) { return true; },
+                        .on_closed = [](const std::string&) {}});
+    early_.emplace_back(std::move(link), guest);
+    return;
+  }
+  const bootstrap::JobMap& map = plan_.program.map;
+  auto fits = compare_introductions(introduce_ourselves(), guest, guest.host_name);
+  if (!fits) return refuse(std::move(link), fits.error().message);
+  std::uint32_t host = map.started_hosts();
+  while (host < hosts_.size() && hosts_[host].link) ++host;
+  if (host == hosts_.size()) {
+    return refuse(std::move(link),
+                  fmt::format("this job has had the {} guests that it takes; start it with room "
+                              "for more: terrane run --guests N",
+                              map.guests));
+  }
+  std::string objection = handlers_.on_joining(host, guest.host_name);
+  if (!objection.empty()) return refuse(std::move(link), objection);
+  take_host(host, std::move(link), guest);
+  command::Start start{plan_.program};
+  start.plan.host = host;
+  start.plan.peers = peers_;
+  tell(host, start);
+}
+
+void Hub::on_guest(std::unique_ptr<Link> link, const Introduction& guest) {
+  if (guest.joins) return on_joining(std::move(link), guest);
+  std::vector<bool> taken;
+  for (const Host& host : hosts_) taken.push_back(!host.expected || host.link);
+  std::int32_t index = match_host(guest, plan_.program.map.names, taken);
+  if (index < 0) {
+    return refuse(std::move(link), "this job has no place for another host's engine");
+  }
+  auto host = static_cast<std::uint32_t>(index);
+  auto fits = compare_introductions(introduce_ourselves(), guest, plan_.program.map.names[host]);
+  if (!fits) {
+    refuse(std::move(link), fits.error().message);
+    return start_failed(fits.error().message);
+  }
+  peers_[host] = {link->peer_address(), guest.port};
+  take_host(host, std::move(link), guest);
+  if (++present_ == remote_.size()) all_present();
+}
+
+void Hub::all_present() {
   start_timeout_.clear();
   starting_ = false;
-  lobby_->close();
+  if (plan_.program.map.guests == 0) lobby_->close();
   handlers_.on_all_present();
+  for (auto& [link, guest] : std::exchange(early_, {})) on_joining(std::move(link), guest);
 }
 
 void Hub::send_plans() {
@@ -164,17 +212,18 @@ bool Hub::on_frame(std::uint32_t host, std::span<const std::byte> frame) {
   auto event = decode_message<HostEvent>(frame);
   if (!event || starting_) return event && std::holds_alternative<event::Beat>(*event);
   if (const auto* output = std::get_if<event::Output>(&*event)) {
-    streams_.take_output(host, *output);
+    if (is_remote(host)) streams_.take_output(host, *output);
   } else if (const auto* taken = std::get_if<event::InputTaken>(&*event)) {
     streams_.input_taken(taken->bytes);
   } else if (const auto* silent = std::get_if<event::HostSilent>(&*event)) {
     if (silent->host >= hosts_.size() || silent->host == host) return false;
     lose(silent->host, silent_by_heartbeat(silent->ms, plan_.program.map.names[host]));
   } else {
-    if (std::holds_alternative<event::Ended>(*event)) {
-      hosts_[host].ended = true;
-      streams_.finish_output(host);
-    }
+    bool gone = std::holds_alternative<event::Ended>(*event);
+    // A guest that has left goes its own way.
+    bool left = !is_remote(host) && std::holds_alternative<event::NodeLeftAlone>(*event);
+    if (gone || left) hosts_[host].ended = true;
+    if (gone && is_remote(host)) streams_.finish_output(host);
     return handlers_.on_event(host, *event);
   }
   return true;
@@ -199,7 +248,7 @@ void Hub::lose(std::uint32_t host, Death cause) {
   hosts_[host].lost = true;
   vigil_.dismiss(host);
   if (hosts_[host].link) hosts_[host].link->close();  // an engine that is alone ends its part
-  streams_.finish_output(host);
+  if (is_remote(host)) streams_.finish_output(host);
   if (!hosts_[host].ended) handlers_.on_lost(host, std::move(cause));
 }
 
@@ -222,7 +271,7 @@ void Hub::start_failed(const std::string& sentence) {
 void Hub::tick() {
   tick_.set_in(vigil_.period_ms());
   std::uint64_t now = now_ms();
-  for (std::uint32_t host : remote_) {
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
     Link* link = hosts_[host].link.get();
     if (!link || !link->is_open()) continue;
     if (now - link->sent_at_ms() >= vigil_.period_ms()) tell(host, command::Beat{});

@@ -33,6 +33,8 @@ class Hub {
     std::function<bool(std::uint32_t host, const HostEvent&)> on_event;
     std::function<void(std::uint32_t host, Death cause)> on_lost;
     std::function<void(const std::string&)> on_notice;
+    // Somebody joins the running job as this host, whose name he tells; or an objection.
+    std::function<std::string(std::uint32_t host, const std::string& name)> on_joining;
   };
 
   // `hosts`: the other hosts of the job. `own_host`: the one that this process runs a part on; -1:
@@ -46,6 +48,8 @@ class Hub {
   void limit_start();
   // Where it listens, from start() on.
   HubAddress address() const;
+  // From start() on.
+  const Secret& secret() const { return *secret_; }
   // Sends the plan to every host, with where the others hear heartbeats; these begin.
   void send_plans();
   // Node 0's input comes from here, where node 0 is on one of the hosts.
@@ -73,8 +77,13 @@ class Hub {
   base::Result<> open_beats();
   base::Result<> start_agents();
   void on_guest(std::unique_ptr<Link> link, const Introduction& guest);
+  void on_joining(std::unique_ptr<Link> link, const Introduction& guest);
+  void refuse(std::unique_ptr<Link> link, const std::string& sentence);
+  void take_host(std::uint32_t host, std::unique_ptr<Link> link, const Introduction& guest);
+  bool is_remote(std::uint32_t host) const;
   void on_closed(std::uint32_t host, const std::string& why);
   bool on_frame(std::uint32_t host, std::span<const std::byte> frame);
+  void all_present();
   void on_agent_end(std::size_t agent, int status);
   void start_failed(const std::string& sentence);
   void tick();
@@ -91,6 +100,10 @@ class Hub {
   std::optional<Secret> secret_;
   std::vector<Host> hosts_;  // by index in the map
   std::vector<PeerAddress> peers_;
+  // Who came to join before the job had started; and links to those who were refused, which must
+  // not end in their own handlers.
+  std::vector<std::pair<std::unique_ptr<Link>, Introduction>> early_;
+  std::vector<std::unique_ptr<Link>> refused_;
   std::optional<Lobby> lobby_;
   std::optional<Beats> beats_;  // where this process runs a part
   HubStreams streams_;

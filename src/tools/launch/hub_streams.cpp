@@ -7,6 +7,7 @@
 namespace terrane::tools {
 
 base::Result<> HubStreams::open(const std::vector<std::uint32_t>& hosts, bool tagged) {
+  if (hosts.empty()) return {};
   OutputProcess process;
   for (std::uint32_t host : hosts) {
     for (bool is_error : {false, true}) {

@@ -18,8 +18,9 @@ struct Introduction {
   std::int32_t host = -1;  // the index that it was started for; -1: it does not know
   std::int32_t rank = -1;  // among the engines that one launcher started; -1: it does not know
   std::uint16_t port = 0;  // UDP: where it hears heartbeats
+  bool joins = false;      // the running job: a guest
 
-  auto fields() { return std::tie(version, machine, host_name, path, host, rank, port); }
+  auto fields() { return std::tie(version, machine, host_name, path, host, rank, port, joins); }
   bool operator==(const Introduction&) const = default;
 };
 

@@ -20,7 +20,7 @@ constexpr std::uint64_t kHearHostsMs = 25;
 constexpr std::uint64_t kHearAfterAbortMs = 250;  // what made it abort may be on its way still
 
 std::string place_of(const bootstrap::JobMap& map) {
-  return map.names.size() == 1 ? map.names[0] : fmt::format("{} hosts", map.names.size());
+  return map.started_hosts() == 1 ? map.names[0] : fmt::format("{} hosts", map.started_hosts());
 }
 
 }  // namespace
@@ -31,8 +31,8 @@ Job::Job(const JobPlan& plan, Loop& loop, JobOutlet& outlet)
       place_(place_of(plan.program.map)),
       nodes_(plan.program.map.nodes()),
       host_running_(plan.program.map.names.size(), true),
-      hosts_running_(static_cast<std::uint32_t>(plan.program.map.names.size())),
-      exchange_(plan.program.map.nodes()),
+      hosts_running_(plan.program.map.started_hosts()),
+      exchange_(plan.program.map.started()),
       started_at_ms_(now_ms()),
       verdict_(loop, [this] { pronounce(); }),
       timeout_(loop, [this] {
@@ -40,7 +40,10 @@ Job::Job(const JobPlan& plan, Loop& loop, JobOutlet& outlet)
             fmt::format("the job on {} was still running after {} s (--timeout) and is being ended",
                         place_, static_cast<double>(plan_.timeout_ms) / 1000),
             0);
-      }) {}
+      }) {
+  for (std::uint32_t host = hosts_running_; host < host_running_.size(); ++host)
+    host_running_[host] = false;
+}
 
 void Job::started() {
   if (plan_.timeout_ms != 0 && !is_ending()) timeout_.set_in(plan_.timeout_ms);
@@ -70,24 +73,32 @@ bool Job::on_event(std::uint32_t host, const HostEvent& event) {
           },
           [this](const event::NodeJoined& one) {
             if (std::exchange(nodes_[one.node.value].joined, true)) return;
-            if (++joined_ == nodes_.size() && plan_.verbose) {
+            if (is_guest(one.node.value)) return;
+            if (++joined_ == plan_.program.map.started() && plan_.verbose) {
               outlet_.say(fmt::format("all {} nodes have joined, {} ms after the start", joined_,
                                       now_ms() - started_at_ms_));
             }
           },
           [this](const event::NodeWaits& one) {
+            if (is_guest(one.node.value)) return;
             exchange_.waits(one.node.value);
             judge_soon();
           },
           [this](const event::NodeLeft& one) {
-            exchange_.left(one.node.value);
+            if (!is_guest(one.node.value)) exchange_.left(one.node.value);
+            member_gone(one.node.value);
             judge_soon();
           },
-          [this](const event::NodeLeftAlone& one) {
-            exchange_.left(one.node.value);
-            tell_all(command::TellGone{one.node});
+          [this, host](const event::NodeLeftAlone& one) {
+            bool guest = is_guest(one.node.value);
+            if (!guest) exchange_.left(one.node.value);
+            tell_gone(one.node.value);
+            if (guest) guest_goes(host, one.node.value);
             judge_soon();
           },
+          [this](const event::NodeWantsIn& one) { guest_wants_in(one.node.value); },
+          [this](const event::NodeAdmits& one) { node_admits(one.node.value, one.guest.value); },
+          [this](const event::NodeCloses&) { close_to_guests(); },
           [this](const event::NodeEnded& one) { node_ended(one.node.value); },
           [this](const event::NodeDied& one) { consider(one.death); },
           [this](const event::Card& one) { take_card(one.node.value, one.bytes); },
@@ -130,30 +141,42 @@ void Job::host_ended(std::uint32_t host) {
 void Job::node_ended(std::uint32_t node) {
   if (std::exchange(nodes_[node].ended, true)) return;
   if (nodes_[node].started) --running_;
+  if (is_guest(node)) return guest_gives_up(node);
   exchange_.ended(node);
+  member_gone(node);
   judge_soon();
 }
 
 void Job::take_card(std::uint32_t node, const std::vector<std::byte>& bytes) {
   if (nodes_[node].card) return;
   nodes_[node].card = bytes;
-  if (++cards_ == nodes_.size()) merge_cards();
+  if (is_guest(node)) {
+    waiting_guests_.push_back(node);
+    return next_guest();
+  }
+  if (++cards_ == plan_.program.map.started()) merge_cards();
 }
 
 void Job::merge_cards() {
   const bootstrap::JobMap& map = plan_.program.map;
   for (std::uint32_t host = 0; host < host_running_.size(); ++host) {
     if (!host_running_[host]) continue;
-    for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+    for (std::uint32_t node = 0; node < map.started(); ++node) {
       if (map.host_of[node] != host) {
         outlet_.tell(host, command::Card{NodeId{node}, *nodes_[node].card});
       }
     }
     outlet_.tell(host, command::SendCards{});
   }
-  for (Node& node : nodes_) node.card.reset();
+  for (Node& node : nodes_) {
+    if (map.guests == 0) node.card.reset();
+  }
   cards_ = 0;
   exchange_.done();
+  if (map.guests == 0) return;
+  for (std::uint32_t node = 0; node < map.started(); ++node) nodes_[node].member = true;
+  together_ = true;
+  next_guest();
 }
 
 bool Job::all_nodes_ended() const {
@@ -192,6 +215,9 @@ void Job::kill(int exit_code) {
 
 void Job::consider(Death death) {
   if (stage_ != Stage::kRunning) return;
+  std::uint32_t node = death.node.value;
+  bool stranger = is_guest(node) && (!nodes_[node].member || entering_ == node);
+  if (stranger) return guest_gives_up(node);
   bool ends_all = death.cause == Death::Cause::kNotStarted || death.cause == Death::Cause::kAsked;
   if (plan_.survive && !ends_all) return survive(death);
   if (!first_death_ || explains_more(death, *first_death_)) {
@@ -207,6 +233,7 @@ void Job::survive(const Death& death) {
   std::string sentence = describe(death, host_name(death.node.value), 0);
   outlet_.say(sentence);
   tell_all(command::TellDeath{death.node, sentence});
+  note_gone(death.node.value);
 }
 
 void Job::judge_soon() {

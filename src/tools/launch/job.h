@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "bootstrap/history.h"
 #include "tools/launch/death.h"
 #include "tools/launch/exchange_state.h"
 #include "tools/launch/host_messages.h"
@@ -36,6 +38,10 @@ class Job {
   bool on_event(std::uint32_t host, const HostEvent& event);
   // The user, or somebody for him, sent the launcher a signal.
   void on_signal(int signal);
+  // Somebody has come who joins the running job, and takes part as this host from now on.
+  void guest_came(std::uint32_t host);
+  // Why nobody can join any more; empty: somebody can.
+  std::string objection() const;
   // Nothing can be heard of a host any more, or nothing that makes sense. For each of its nodes
   // that should run, `cause` is the death; where none does, the host has just ended.
   void host_lost(std::uint32_t host, Death cause);
@@ -48,6 +54,7 @@ class Job {
   bool ended() const { return hosts_running_ == 0; }
   bool all_nodes_ended() const;
   bool has_joined(NodeId node) const { return nodes_[node.value].joined; }
+  bool all_started_have_ended() const;
   bool is_ending() const { return stage_ != Stage::kRunning; }
   int exit_code() const { return exit_code_; }
 
@@ -55,6 +62,7 @@ class Job {
   enum class Stage { kRunning, kEnding };
   struct Node {
     bool started = false, joined = false, ended = false;
+    bool member = false;  // the others know it, and it has not gone
     std::optional<std::vector<std::byte>> card;
   };
 
@@ -64,6 +72,7 @@ class Job {
   void host_ended(std::uint32_t host);
   void node_ended(std::uint32_t node);
   void take_card(std::uint32_t node, const std::vector<std::byte>& bytes);
+  bool is_guest(std::uint32_t node) const { return node >= plan_.program.map.started(); }
   void merge_cards();
   void consider(Death death);
   void survive(const Death& death);
@@ -71,6 +80,18 @@ class Job {
   void pronounce();
   void end(int exit_code, const std::string& sentence, std::uint32_t delay_ms);
   std::string describe_death(const Death& death) const;
+  // job_guests.cpp
+  void next_guest();
+  void guest_wants_in(std::uint32_t node);
+  void node_admits(std::uint32_t node, std::uint32_t guest);
+  void let_guest_in();
+  void member_gone(std::uint32_t node);
+  void guest_gives_up(std::uint32_t node);
+  void tell_gone(std::uint32_t node);
+  void note_gone(std::uint32_t node);
+  void guest_goes(std::uint32_t host, std::uint32_t node);
+  void close_to_guests();
+  void tell_closed();
   const std::string& host_name(std::uint32_t node) const { return plan_.program.map.name_of(node); }
 
   const JobPlan& plan_;
@@ -87,6 +108,15 @@ class Job {
   int last_signal_ = 0;
   std::uint64_t started_at_ms_ = 0;
   Timer verdict_, timeout_;
+  // One guest joins at a time: it gets the cards of all members, knows them and wants in (told_
+  // from then on); then all members are told of it, and it is let in when all know it.
+  std::deque<std::uint32_t> waiting_guests_;
+  std::optional<std::uint32_t> entering_;
+  bool told_ = false;
+  std::vector<std::uint32_t> unknowing_;  // members that are still to say that they know it
+  bootstrap::History history_;
+  bool together_ = false;  // those with whom the job started have exchanged their cards
+  bool closing_ = false, closed_ = false;
 };
 
 }  // namespace terrane::tools

@@ -13,6 +13,7 @@
 #include "tools/launch/guard_link.h"
 #include "tools/launch/host_part.h"
 #include "tools/launch/hub.h"
+#include "tools/launch/invitation.h"
 #include "tools/launch/job.h"
 #include "tools/launch/process_tree.h"
 
@@ -36,9 +37,9 @@ class JobEngine final : HostListener, JobOutlet {
                {.on_signal = [this](int signal) { on_signal(signal); },
                 .on_gone = [this] { guard_gone(); },
                 .on_stopped = [this] { guard_stopped(); }}),
-        job_(plan, loop, *this),
+        job_(plan_, loop, *this),
         terminals_(
-            plan, children_, inheritance_, [this](NodeId node) { return job_.has_joined(node); },
+            plan_, children_, inheritance_, [this](NodeId node) { return job_.has_joined(node); },
             [this](const std::string& sentence) { job_.fail(kExitFailure, sentence); }),
         door_(door) {}
 
@@ -46,10 +47,12 @@ class JobEngine final : HostListener, JobOutlet {
     if (auto opened = children_.open(); !opened) return opened;
     if (auto opened = guard_.open(); !opened) return opened;
     std::vector<std::uint32_t> others;
-    for (std::uint32_t host = 0; host < plan_.program.map.names.size(); ++host) {
+    const bootstrap::JobMap& map = plan_.program.map;
+    for (std::uint32_t host = 0; host < map.started_hosts(); ++host) {
       if (static_cast<std::int32_t>(host) != plan_.own_host) others.push_back(host);
     }
-    return others.empty() ? start_nodes() : start_hub(std::move(others));
+    bool alone = others.empty() && map.guests == 0;
+    return alone ? start_nodes() : start_hub(std::move(others));
   }
 
   // After start(): where other hosts reach the hub; none where there are none.
@@ -57,6 +60,7 @@ class JobEngine final : HostListener, JobOutlet {
 
   int run() {
     while (!job_.ended()) loop_.turn();
+    if (invitations_) invitations_->close();
     if (hub_) {
       hub_->close();
       while (!hub_->finished()) loop_.turn();
@@ -75,9 +79,36 @@ class JobEngine final : HostListener, JobOutlet {
             .on_event = [this](std::uint32_t host,
                                const HostEvent& event) { return take_event(host, event); },
             .on_lost = [this](std::uint32_t host, Death cause) { on_lost(host, std::move(cause)); },
-            .on_notice = [this](const std::string& line) { say(line); }});
-    if (auto started = hub_->start(); !started || !door_) return started;
-    return wait_at_door();
+            .on_notice = [this](const std::string& line) { say(line); },
+            .on_joining = [this](std::uint32_t host,
+                                 const std::string& name) { return take_guest(host, name); }});
+    if (auto started = hub_->start(); !started) return started;
+    if (plan_.program.map.guests > 0) {
+      if (auto opened = open_to_guests(); !opened) return opened;
+    }
+    return door_ ? wait_at_door() : base::Result<>();
+  }
+
+  base::Result<> open_to_guests() {
+    invitations_.emplace(loop_, Invitation{.job = plan_.program.job_name,
+                                           .hub = hub_->address(),
+                                           .secret = hub_->secret(),
+                                           .heartbeat_ms = plan_.program.heartbeat_ms});
+    auto opened = invitations_->open();
+    if (!opened) abort_start(kExitUsage, opened.error().message);
+    if (opened && plan_.verbose)
+      say(fmt::format("this job takes {} guests: terrane join {} PROGRAM", plan_.program.map.guests,
+                      plan_.program.job_name));
+    return opened;
+  }
+
+  // "": it may join, and takes part as this host.
+  std::string take_guest(std::uint32_t host, const std::string& name) {
+    std::string objection = job_.objection();
+    if (!objection.empty()) return objection;
+    plan_.program.map.names[host] = name.substr(0, bootstrap::kMaxHostName);
+    job_.guest_came(host);
+    return "";
   }
 
   // Nobody knows when the nodes come to join. Once one of this host does, all have told each other
@@ -197,7 +228,7 @@ class JobEngine final : HostListener, JobOutlet {
   }
   void say(const std::string& line) override { base::log_line(line); }
 
-  const JobPlan& plan_;
+  JobPlan plan_;  // the names of guests' hosts come as they do
   const Inheritance& inheritance_;
   base::UniqueFd input_;
   Loop& loop_;
@@ -205,7 +236,8 @@ class JobEngine final : HostListener, JobOutlet {
   GuardLink guard_;
   Job job_;
   DebugTerminals terminals_;
-  std::optional<Hub> hub_;  // where there are other hosts
+  std::optional<Hub> hub_;                     // where there are other hosts, or may be
+  std::optional<InvitationDoor> invitations_;  // where guests may come
   HostPlan own_plan_;
   std::optional<HostPart> part_;
   bool starting_ = true;  // hosts are still expected

@@ -11,9 +11,10 @@ class JobTest : public testing::Test, public JobOutlet {
  protected:
   void SetUp() override { make(false); }
 
-  void make(bool survive) {
+  void make(bool survive, std::uint32_t guests = 0) {
     plan_ = {};
     plan_.program.map = {{"alpha", "beta"}, {0, 1, 1}};
+    bootstrap::add_guests(plan_.program.map, guests);
     plan_.survive = survive;
     job_.reset();
     loop_ = std::move(Loop::create()).value();
@@ -140,6 +141,103 @@ TEST_F(JobTest, ASignalThatWasPassedOnIsTheCause) {
   turn_until_ending();
   EXPECT_EQ(said_.at(0),
             "the job on 2 hosts was ended by SIGINT, which terrane run was sent and passed on");
+}
+
+// As JobTest, with places for two guests, nodes 3 and 4 on hosts 2 and 3.
+class GuestTest : public JobTest {
+ protected:
+  void SetUp() override { start(false); }
+  void start(bool survive) {
+    make(survive, 2);
+    for (std::uint32_t node : {0u, 1u, 2u}) send_card(node);
+    told_.clear();
+  }
+  void send_card(std::uint32_t node) {
+    job_->on_event(host_of(node), event::NodeWaits{NodeId{node}});
+    job_->on_event(host_of(node), event::Card{NodeId{node}, std::vector<std::byte>(node + 1)});
+  }
+  void come(std::uint32_t guest) {
+    job_->guest_came(host_of(guest));
+    job_->on_event(host_of(guest), event::NodeStarted{NodeId{guest}, 100});
+    send_card(guest);
+  }
+  void want_in(std::uint32_t guest) {
+    job_->on_event(host_of(guest), event::NodeWantsIn{NodeId{guest}});
+  }
+  void admit(std::uint32_t node, std::uint32_t guest) {
+    job_->on_event(host_of(node), event::NodeAdmits{NodeId{node}, NodeId{guest}});
+  }
+};
+
+TEST_F(GuestTest, AllKnowAGuestBeforeItIsLetIn) {
+  come(3);
+  EXPECT_EQ(told<command::Card>(), (Hosts{2, 2, 2}));
+  EXPECT_EQ(told<command::SendCards>(), Hosts{2});
+  EXPECT_TRUE(told<command::Newcomer>().empty());
+  want_in(3);
+  EXPECT_EQ(told<command::Newcomer>(), (Hosts{0, 1, 2}));
+  admit(0, 3);
+  admit(2, 3);
+  EXPECT_TRUE(told<command::LetIn>().empty());
+  admit(1, 3);
+  EXPECT_EQ(told<command::LetIn>(), Hosts{2});
+}
+
+TEST_F(GuestTest, OneComesInAfterTheOtherAndWhoLeavesIsWaitedForByNobody) {
+  come(3);
+  come(4);
+  want_in(3);
+  admit(0, 3);
+  job_->on_event(1, event::NodeLeftAlone{NodeId{2}});
+  EXPECT_TRUE(told<command::LetIn>().empty());
+  admit(1, 3);
+  EXPECT_EQ(told<command::LetIn>(), Hosts{2});
+  EXPECT_EQ(told<command::Card>(), (Hosts{2, 2, 2, 3, 3, 3})) << "of 0, 1 and the guest before";
+  want_in(4);
+  for (std::uint32_t node : {0u, 1u, 3u}) admit(node, 4);
+  EXPECT_EQ(told<command::LetIn>(), (Hosts{2, 3}));
+  const auto& let_in = std::get<command::LetIn>(told_.back().second);
+  auto history = bootstrap::decode_history(let_in.history, 5);
+  using Kind = bootstrap::Change::Kind;
+  bootstrap::History all{
+      {Kind::kCame, NodeId{3}}, {Kind::kWent, NodeId{2}}, {Kind::kCame, NodeId{4}}};
+  ASSERT_TRUE(history);
+  EXPECT_EQ(*history, all);
+  job_->on_event(2, event::NodeLeftAlone{NodeId{3}});
+  EXPECT_FALSE(job_->is_ending());
+}
+
+TEST_F(GuestTest, WhoDoesNotFitGoesAndNobodyHearsOfIt) {
+  come(3);
+  die(3, Death::Cause::kExitCode, 1);
+  job_->on_event(2, event::NodeEnded{NodeId{3}});
+  job_->on_event(2, event::Ended{});
+  EXPECT_FALSE(job_->is_ending());
+  EXPECT_TRUE(told<command::Newcomer>().empty());
+  EXPECT_TRUE(told<command::TellGone>().empty());
+  come(4);
+  EXPECT_EQ(told<command::SendCards>(), (Hosts{2, 3}));
+}
+
+TEST_F(GuestTest, NobodyComesInOnceAServerClosed) {
+  come(3);
+  want_in(3);
+  job_->on_event(0, event::NodeCloses{NodeId{0}});
+  EXPECT_TRUE(told<command::Closed>().empty()) << "one is on the way in";
+  EXPECT_NE(job_->objection().find("is ending"), std::string::npos);
+  come(4);
+  for (std::uint32_t node : {0u, 1u, 2u}) admit(node, 3);
+  EXPECT_EQ(told<command::Closed>(), (Hosts{0, 1, 2, 3}));
+  EXPECT_EQ(told<command::FailExchange>(), Hosts{3});
+}
+
+TEST_F(GuestTest, AGuestThatIsKnownDiesAsAnyNode) {
+  come(3);
+  want_in(3);
+  for (std::uint32_t node : {0u, 1u, 2u}) admit(node, 3);
+  die(3, Death::Cause::kSignal, SIGKILL);
+  turn_until_ending();
+  EXPECT_EQ(job_->exit_code(), 128 + SIGKILL);
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ std::vector<std::string> node_environment(const NodeStart& start, char** own) {
   std::vector<std::pair<std::string, std::string>> added = start.plan->environment;
   added.emplace_back(kSocketVariable, std::to_string(start.place));
   added.emplace_back(kNodeVariable, std::to_string(start.node.value));
-  added.emplace_back(kNodesVariable, std::to_string(start.plan->map.nodes()));
+  added.emplace_back(kNodesVariable, std::to_string(start.plan->map.started()));
   added.emplace_back(kJobVariable, start.plan->job_name);
   std::vector<std::string> all;
   for (char** entry = own; *entry; ++entry) {
