@@ -31,6 +31,7 @@ base::Result<> Node::start() {
   if (!bootstrap) return bootstrap.error();
   bootstrap_ = std::move(bootstrap).value();
   base::set_log_identity(fmt::format("node {} ({})", self().value, bootstrap_->host()));
+  if (auto alone = refuse_guests(*bootstrap_, "pages"); !alone) return alone;
   auto options = read_options(nodes());
   if (!options) return options.error();
   Patience::set_ms(options.value().patience_ms);

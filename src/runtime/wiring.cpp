@@ -35,6 +35,10 @@ class Cards {
 base::Result<> Cards::take(const bootstrap::Bootstrap& bootstrap, const Introduction& mine,
                            std::uint32_t node, bootstrap::Contribution from) {
   transport::Card& card = of_transport.emplace_back();
+  if (from.bytes.empty() && bootstrap.guests() > 0) {  // it is not there
+    said.emplace_back();
+    return {};
+  }
   card.fds = std::move(from.fds);
   auto same = compare_facts(mine.facts, name_of(bootstrap, bootstrap.self().value), from.bytes,
                             name_of(bootstrap, node));
@@ -56,12 +60,19 @@ base::Result<> Cards::take(const bootstrap::Bootstrap& bootstrap, const Introduc
 
 }  // namespace
 
+base::Result<> refuse_guests(const bootstrap::Bootstrap& bootstrap, std::string_view interface) {
+  if (bootstrap.guests() == 0) return {};
+  return base::error("a job of {} takes no guests, only one of chunks does: leave out --guests",
+                     interface);
+}
+
 base::Result<Wiring> wire_up(bootstrap::Bootstrap& bootstrap, const Options& options,
                              std::string_view interface,
                              std::span<const transport::ExportedRegion> regions,
                              std::span<const std::byte> saying) {
   auto hosts = bootstrap.hosts();
-  transport::Placement placement{bootstrap.self(), bootstrap.nodes(), {hosts.begin(), hosts.end()}};
+  transport::Placement placement{
+      bootstrap.self(), bootstrap.nodes(), {hosts.begin(), hosts.end()}, bootstrap.is_guest()};
   auto factory = transport::make_transport(
       options.transport, placement,
       {.net = options.net, .extra_latency_ns = options.extra_latency_us * 1000});
@@ -89,6 +100,16 @@ base::Result<Wiring> wire_up(bootstrap::Bootstrap& bootstrap, const Options& opt
   if (options.verbose && bootstrap.self().value == 0)
     base::log("messages by {}", transport.value()->describe());
   return Wiring{std::move(transport).value(), std::move(cards.said)};
+}
+
+base::Result<transport::Card> card_of_newcomer(std::span<const std::byte> contribution) {
+  Introduction theirs;
+  if (contribution.size() < sizeof theirs) return base::error("it did not introduce itself");
+  std::memcpy(&theirs, contribution.data(), sizeof theirs);
+  auto rest = contribution.subspan(sizeof theirs);
+  if (rest.size() < theirs.said_bytes) return base::error("it broke off in its introduction");
+  rest = rest.subspan(theirs.said_bytes);
+  return transport::Card{{rest.begin(), rest.end()}, {}};
 }
 
 }  // namespace terrane::runtime

@@ -16,8 +16,11 @@ namespace terrane::runtime {
 // A node's connections to the others, and what each of them said at their exchange.
 struct Wiring {
   std::unique_ptr<transport::Transport> transport;
-  std::vector<std::vector<std::byte>> said;  // by node; our own words included
+  std::vector<std::vector<std::byte>> said;  // by node; our own words included; empty: not there
 };
+
+// An error where the job takes guests, and this interface has no use for them.
+base::Result<> refuse_guests(const bootstrap::Bootstrap& bootstrap, std::string_view interface);
 
 // Collective: opens the transport that `options` ask for, exchanges cards with all nodes, finds out
 // whether they fit together (JobFacts), and connects. Tells platform/wait.h how crowded the
@@ -28,5 +31,8 @@ base::Result<Wiring> wire_up(bootstrap::Bootstrap& bootstrap, const Options& opt
                              std::string_view interface,
                              std::span<const transport::ExportedRegion> regions,
                              std::span<const std::byte> saying = {});
+
+// Of the card with which a newcomer introduces itself: what the transport is to have of it.
+base::Result<transport::Card> card_of_newcomer(std::span<const std::byte> contribution);
 
 }  // namespace terrane::runtime

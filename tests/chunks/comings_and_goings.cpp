@@ -1,4 +1,4 @@
-// Nodes that leave while the others go on.
+// Nodes that join and leave while the others go on.
 #include <signal.h>
 #include <unistd.h>
 
@@ -20,10 +20,19 @@ bool has_ended(std::uint64_t process) {
   return false;
 }
 
-void add_one(terrane_chunk chunk) {
+constexpr std::uint64_t kGuestAdds = 10;
+
+void add(terrane_chunk chunk, std::uint64_t more) {
   terrane_scope scope = open(chunk, TERRANE_CHUNK_READ_WRITE);
-  fill(scope, whole(scope) + 1);
+  fill(scope, whole(scope) + more);
   release(scope);
+}
+
+std::uint64_t value_of(terrane_chunk chunk) {
+  terrane_scope scope = open(chunk, TERRANE_CHUNK_READ);
+  std::uint64_t value = whole(scope);
+  release(scope);
+  return value;
 }
 
 }  // namespace
@@ -44,8 +53,8 @@ void goers() {
         EXPECT_OK(terrane_chunk_take(pushed, TERRANE_FOREVER, &scope));
         release(scope);
       }
-      for (int i = 0; i < 10; ++i) add_one(kept);
-      add_one(pushed);
+      for (int i = 0; i < 10; ++i) add(kept, 1);
+      add(pushed, 1);
       scope = open(goes, TERRANE_CHUNK_WRITE);
       fill(scope, static_cast<std::uint64_t>(::getpid()));
       release(scope);
@@ -66,6 +75,61 @@ void goers() {
   terrane_scope scope = open(kept, TERRANE_CHUNK_READ);
   EXPECT(whole(scope) == 10 * static_cast<std::uint64_t>(nodes() - 1));
   release(scope);
+}
+
+// The nodes with which a job starts that guests join: they write on and on, until a guest says
+// stop. In the end all that anybody wrote is there.
+void hosts() {
+  terrane_chunk kept = create("kept", 50'000), guests = create("guests", 8);
+  terrane_chunk feed = create("feed", 5'000, TERRANE_CHUNK_UPDATE), rounds = create("rounds", 8);
+  meet("begun");
+  if (self() == 0) {
+    std::puts("ready");
+    std::fflush(stdout);
+  }
+  terrane_chunk stop;
+  std::uint64_t mine = 0;
+  for (; terrane_chunk_find("stop", TERRANE_TRY, &stop) == TERRANE_EUNKNOWN; ++mine) {
+    add(kept, 1);
+    if (self() == 0) add(feed, 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  add(rounds, mine);
+  EXPECT_OK(terrane_chunk_barrier("all", static_cast<std::uint32_t>(nodes()), 20 * kSecond));
+  if (self() == 0) EXPECT(value_of(kept) == value_of(rounds) + kGuestAdds * value_of(guests));
+}
+
+// Finds what is there, without being told, and hears of what comes.
+void guest() {
+  EXPECT(self() >= nodes());
+  terrane_chunk kept, guests, feed;
+  EXPECT_OK(terrane_chunk_find("kept", TERRANE_TRY, &kept));
+  EXPECT_OK(terrane_chunk_find("guests", TERRANE_TRY, &guests));
+  EXPECT_OK(terrane_chunk_find("feed", TERRANE_TRY, &feed));
+  std::uint64_t before = value_of(kept);
+  EXPECT_OK(terrane_chunk_subscribe(feed, TERRANE_CHUNK_LATEST, 1, nullptr, nullptr));
+  std::uint64_t seen = 0;
+  for (int takes = 0; takes < 3; ++takes) {
+    terrane_scope scope;
+    EXPECT_OK(terrane_chunk_take(feed, 20 * kSecond, &scope));
+    EXPECT(whole(scope) > seen);
+    seen = whole(scope);
+    release(scope);
+  }
+  for (std::uint64_t i = 0; i < kGuestAdds; ++i) add(kept, 1);
+  EXPECT(value_of(kept) >= before + kGuestAdds);
+  add(guests, 1);
+}
+
+void stop() { create("stop", 8); }
+
+// Is killed with a scope open, and what it has written at its place alone.
+void dying_guest() {
+  terrane_chunk kept, lost = create("lost", 5'000);
+  EXPECT_OK(terrane_chunk_find("kept", TERRANE_TRY, &kept));
+  add(lost, 1);
+  open(kept, TERRANE_CHUNK_READ);
+  ::kill(::getpid(), SIGKILL);
 }
 
 }  // namespace terrane::chunks_test

@@ -9,5 +9,9 @@ void misused_chains();
 void hints();
 void once();
 void goers();
+void hosts();
+void guest();
+void stop();
+void dying_guest();
 
 }  // namespace terrane::chunks_test

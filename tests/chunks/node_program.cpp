@@ -486,6 +486,10 @@ int main(int count, char** arguments) {
   if (mode == "once") once();
   if (mode == "leaver") leaver();
   if (mode == "goers") goers();
+  if (mode == "hosts") hosts();
+  if (mode == "guest") guest();
+  if (mode == "stop") stop();
+  if (mode == "dying-guest") dying_guest();
   if (mode == "stalled") stalled();
   if (mode == "misuse") misuse();
   if (mode == "held") held();

@@ -40,5 +40,28 @@ TEST_F(ChunksHostsTest, WhatSurvivesADeathIsWhole) {
   }
 }
 
+TEST_F(ChunksHostsTest, WhoJoinsFromAnotherHostReadsWhatIsThere) {
+  if (!make_hosts({.hosts = 3})) return;
+  const std::string terrane = cluster_test::kTerrane, program = CHUNKS_PROGRAM;
+  for (const char* options : {"-n 2", "-H h0:2,h1:2"}) {
+    Launched job =
+        start(std::string("--heartbeat 20 --guests 3 --name lab ") + options, program + " hosts");
+    EXPECT_TRUE(job.wait_for("ready"));
+    Outcome invitation = run(0, {terrane, "invite", "lab"});
+    EXPECT_EQ(run(2, {terrane, "join", "lab", program}).exit_code, 1) << "it runs elsewhere";
+    std::string line = invitation.out.substr(0, invitation.out.find('\n'));
+    for (const char* mode : {"guest", "guest", "stop"}) {
+      Outcome guest = shell(
+          2, "echo '" + line + "' | " + terrane + " join --invitation - " + program + " " + mode);
+      EXPECT_EQ(guest.exit_code, 0) << guest.err;
+      EXPECT_EQ(guest.out, "good\n") << guest.err;
+    }
+    Outcome outcome = job.finish();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(count(outcome.out, "good"), options[1] == 'n' ? 2 : 4) << outcome.err;
+    expect_empty_hosts();
+  }
+}
+
 }  // namespace
 }  // namespace terrane::test_hosts

@@ -26,11 +26,13 @@ ChunkEngine::ChunkEngine(const EngineConfig& config, BufferPool& pool,
                 .budget_bytes = config.budget_bytes,
                 .home_bytes = config.home_bytes}),
       memory_(pool),
-      view_(config.topology.first_view()),
-      leaves_(view_.members.size()),
-      parted_(view_.members.size()) {
-  for (NodeId node : view_.members) {
-    bool near = bootstrap.hosts()[node.value] == bootstrap.hosts()[config.self.value];
+      view_(config.view),
+      leaves_(bootstrap.nodes()),
+      parted_(bootstrap.nodes()),
+      closed_(bootstrap.guests() == 0) {
+  for (std::uint32_t n = 0; n < bootstrap.nodes(); ++n) {
+    NodeId node{n};
+    bool near = bootstrap.hosts()[n] == bootstrap.hosts()[config.self.value];
     shares_.push_back(config.shares && near && node != config.self &&
                       transport.reach(node, 0) != nullptr);
   }

@@ -31,6 +31,7 @@ using ScopeId = Id<struct ScopeTag, std::uint64_t>;
 struct EngineConfig {
   NodeId self;
   Topology topology;
+  View view;  // the first
   std::uint64_t budget_bytes, home_bytes;
   bool shares = true;              // memory with the nodes of this host
   bool survives = false;           // the job goes on when a node dies
@@ -156,6 +157,7 @@ class ChunkEngine final : private transport::Receiver {
   void forget_memory();
   void take(const bootstrap::News& news);
   void hear_news();
+  void welcome(const bootstrap::News& news);
   bool is_home() const;
   bool leave_alone();
   void leave_with_all();
@@ -182,6 +184,8 @@ class ChunkEngine final : private transport::Receiver {
   std::uint64_t last_scope_ = 0;
   std::unordered_map<std::uint64_t, Notice> notices_;
   std::vector<bool> leaves_, parted_;  // by node
+  bool asked_to_close_ = false;        // nobody is to join any more
+  bool closed_ = false;                // nobody will
   Waiter* leaving_ = nullptr;
   Waiter* asking_ = nullptr;  // who asks for holders
   std::uint32_t questions_ = 0;

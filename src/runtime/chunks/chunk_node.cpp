@@ -65,7 +65,7 @@ base::Result<> ChunkNode::start() {
   BufferPool::Config config{.self = self(),
                             .region_bytes = settings_.region_bytes,
                             .keep_bytes = settings_.budget_bytes / 10};
-  for (std::uint32_t n = 0; n < nodes(); ++n)
+  for (std::uint32_t n = 0; n < hosts.size(); ++n)
     if (hosts[n] == hosts[self().value]) config.on_host.push_back(NodeId{n});
   auto pool = BufferPool::create(std::move(config));
   if (!pool) return pool.error();
@@ -74,7 +74,7 @@ base::Result<> ChunkNode::start() {
 }
 
 base::Result<> ChunkNode::wire_up(const Options& options) {
-  auto topology = Topology::parse(settings_.servers, bootstrap_->hosts());
+  auto topology = Topology::parse(settings_.servers, bootstrap_->hosts().first(nodes()));
   if (!topology) return base::error("TERRANE_SERVERS: {}", topology.error().message);
   std::string mine = topology.value().describe() + (settings_.survives ? " survive" : "");
   const transport::ExportedRegion region{pool_->fd(), pool_->bytes(), pool_->base()};
@@ -83,7 +83,7 @@ base::Result<> ChunkNode::wire_up(const Options& options) {
   const auto& said = wiring.value().said;
   for (std::uint32_t n = 0; n < said.size(); ++n) {
     std::string theirs(reinterpret_cast<const char*>(said[n].data()), said[n].size());
-    if (theirs == mine) continue;
+    if (theirs == mine || (theirs.empty() && bootstrap_->guests() > 0)) continue;
     return base::error(
         "node {} on {} has the servers {}, but here they are {}: give all nodes the same "
         "TERRANE_SERVERS",
@@ -94,8 +94,11 @@ base::Result<> ChunkNode::wire_up(const Options& options) {
     std::byte* base = transport_->reach(node, 0);
     return std::span(base, base != nullptr ? transport_->region_bytes(node, 0) : 0);
   });
+  auto view = first_view(topology.value());
+  if (!view) return view.error();
   engine_ = std::make_unique<ChunkEngine>(EngineConfig{.self = self(),
                                                        .topology = topology.value(),
+                                                       .view = std::move(view).value(),
                                                        .budget_bytes = settings_.budget_bytes,
                                                        .home_bytes = settings_.home_bytes,
                                                        .shares = options.one_sided,
@@ -104,6 +107,21 @@ base::Result<> ChunkNode::wire_up(const Options& options) {
                                           *pool_, *transport_, *bootstrap_);
   subscriptions_ = std::make_unique<Subscriptions>();
   return {};
+}
+
+// Of a guest: as it is after all that has happened.
+base::Result<View> ChunkNode::first_view(const Topology& topology) {
+  View view = topology.first_view();
+  if (!bootstrap_->is_guest()) return view;
+  auto history = bootstrap_->enter();
+  if (!history) return history.error();
+  for (const bootstrap::Change& change : history.value())
+    view = change.kind == bootstrap::Change::Kind::kCame ? topology.with(view, change.node)
+                                                         : topology.without(view, change.node);
+  std::vector<NodeId> others = view.members;
+  std::erase(others, self());
+  if (auto met = transport_->meet(others); !met) return met.error();
+  return view;
 }
 
 ChunkNode::~ChunkNode() = default;
@@ -200,7 +218,7 @@ Outcome ChunkNode::opened(const char* what, const ChunkEngine::Answer& answer, C
                              facts(chunk).bytes, settings_.budget_bytes >> 20));
     case machine::Status::kWritten: {
       std::string who = "it was written before it became so";
-      if (answer.version < nodes())
+      if (answer.version < bootstrap_->nodes())
         who =
             fmt::format("node {} on {} wrote it", answer.version,
                         bootstrap_->host_name(NodeId{static_cast<std::uint32_t>(answer.version)}));

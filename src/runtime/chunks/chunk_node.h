@@ -35,7 +35,8 @@ class ChunkNode {
   ChunkNode(const ChunkNode&) = delete;
 
   NodeId self() const { return bootstrap_->self(); }
-  std::uint32_t nodes() const { return bootstrap_->nodes(); }
+  // With which the job started.
+  std::uint32_t nodes() const { return bootstrap_->started(); }
 
   // `existed`: it was there already, with that size and coherence.
   Outcome create(std::string_view name, std::uint64_t bytes, machine::Coherence coherence,
@@ -69,6 +70,7 @@ class ChunkNode {
   ChunkNode() = default;
   base::Result<> start();
   base::Result<> wire_up(const Options& options);
+  base::Result<View> first_view(const Topology& topology);
   Outcome check_name(std::string_view name) const;
   Outcome opened(const char* what, const ChunkEngine::Answer& answer, ChunkId chunk,
                  std::int64_t timeout_ns, OpenScope& scope);

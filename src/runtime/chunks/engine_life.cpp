@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/log.h"
 #include "platform/wait.h"
 #include "runtime/chunks/chunk_engine.h"
+#include "runtime/wiring.h"
 
 namespace terrane::runtime::chunks {
 namespace {
@@ -144,8 +146,31 @@ void ChunkEngine::hear_news() {
   }
 }
 
+// What comes of it may come before others here know of it.
+void ChunkEngine::welcome(const bootstrap::News& news) {
+  auto card = card_of_newcomer(news.card);
+  auto admitted = card ? transport_.admit(news.node, std::move(card).value()) : card.error();
+  if (!admitted)
+    fail(fmt::format("node {} on {} cannot join: {}", news.node.value,
+                     bootstrap_.host_name(news.node), admitted.error().message));
+  {
+    std::lock_guard hold(mutex_);
+    view_ = config_.topology.with(view_, news.node);
+    step(machine::ViewChanged{&view_});
+    // Should it become a server it must know who wants to leave.
+    if (leaving_ != nullptr && !leaving_in_order_.load())
+      send(news.node, {.kind = wire::FrameKind::kLeaving}, {});
+  }
+  bootstrap_.admitted(news.node);
+}
+
 void ChunkEngine::take(const bootstrap::News& news) {
+  if (news.kind == bootstrap::News::Kind::kJoined) return welcome(news);
   std::lock_guard hold(mutex_);
+  if (news.kind == bootstrap::News::Kind::kClosed) {
+    closed_ = true;
+    return look_who_leaves();
+  }
   if (!view_.has(news.node)) return;
   view_ = config_.topology.without(view_, news.node);
   pool_.bury(news.node);
@@ -162,7 +187,9 @@ void ChunkEngine::look_who_leaves() {
   const std::vector<bool>& heard = leaving_in_order_.load() ? parted_ : leaves_;
   bool all = std::all_of(view_.members.begin(), view_.members.end(),
                          [&](NodeId node) { return node == config_.self || heard[node.value]; });
-  if (all) finish(*leaving_);
+  if (!all) return;
+  if (closed_ || leaving_in_order_.load()) return finish(*leaving_);
+  if (!std::exchange(asked_to_close_, true)) bootstrap_.closing();
 }
 
 bool ChunkEngine::is_home() const {

@@ -93,6 +93,14 @@ View Topology::without(const View& before, NodeId dead) const {
   return view;
 }
 
+View Topology::with(const View& before, NodeId newcomer) const {
+  View view = before;
+  ++view.epoch;
+  auto at = std::lower_bound(view.members.begin(), view.members.end(), newcomer);
+  view.members.insert(at, newcomer);
+  return view;
+}
+
 std::string Topology::describe() const {
   std::string text;
   for (NodeId server : servers_) text += fmt::format("{}{}", text.empty() ? "" : ",", server.value);

@@ -25,6 +25,9 @@ class Topology {
   // first node where no server is left.
   View without(const View& before, NodeId dead) const;
 
+  // With a node that has come; it is no server.
+  View with(const View& before, NodeId newcomer) const;
+
   const std::vector<NodeId>& servers() const { return servers_; }
   std::string describe() const;
 

@@ -32,6 +32,7 @@ struct PeCard {
 base::Result<std::unique_ptr<JobWorld>> JobWorld::connect() {
   auto bootstrap = bootstrap::Bootstrap::connect();
   if (!bootstrap) return bootstrap.error();
+  if (auto alone = refuse_guests(*bootstrap.value(), "OpenSHMEM"); !alone) return alone.error();
   return std::unique_ptr<JobWorld>(new JobWorld(std::move(bootstrap).value()));
 }
 
