@@ -114,6 +114,15 @@ TEST(ChunksBadInputTest, ChainsThatCannotBeAreTold) {
   expect_good(2, "misused-chains", "--memory 1G");
 }
 TEST(ChunksBadInputTest, WhoHoldsAScopeIsTold) { expect_good(3, "held"); }
+TEST(ChunksBadInputTest, AScopeThatIsHeldForLongIsToldOnceByWhoWaits) {
+  Outcome outcome = run_chunks("-n 3 --patience 0.3", "held-long");
+  EXPECT_EQ(count(outcome.out, "good"), 3) << outcome.err;
+  EXPECT_EQ(
+      count(outcome.err, "a read scope of chunk 'held' has been waited for 0.3 s: node 1 on "), 2)
+      << outcome.err;
+  EXPECT_EQ(count(outcome.err, " has held a write scope for "), 2) << outcome.err;
+  EXPECT_EQ(run_chunks("-n 3 --patience 0", "held-long").err, "");
+}
 TEST(ChunksBadInputTest, ServersThatCannotBeAreTold) {
   for (const char* servers : {"3", "0", "1,1", "one"}) {
     Outcome outcome = run_chunks(std::string("-n 2 --servers ") + servers, "late");

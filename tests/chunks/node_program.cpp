@@ -323,6 +323,21 @@ void held() {
   release(scope);
 }
 
+// A scope that is held longer than the others have patience.
+void held_long() {
+  terrane_chunk chunk = create("held", 64);
+  terrane_scope scope;
+  if (self() == 1) scope = open(chunk, TERRANE_CHUNK_WRITE);
+  meet("held");
+  if (self() == 1) {
+    terrane_chunk nothing;
+    EXPECT(terrane_chunk_find("nothing", kSecond, &nothing) == TERRANE_ETIMEDOUT);
+  } else {
+    scope = open(chunk, TERRANE_CHUNK_READ);
+  }
+  release(scope);
+}
+
 // Locks exclude, barriers hold everybody, signals are counted; several threads of each node.
 void meetings() {
   constexpr int kThreads = 3, kRounds = 40;
@@ -493,6 +508,7 @@ int main(int count, char** arguments) {
   if (mode == "stalled") stalled();
   if (mode == "misuse") misuse();
   if (mode == "held") held();
+  if (mode == "held-long") held_long();
   if (mode == "meetings") meetings();
   if (mode == "crowded") crowded();
   if (mode == "death") death();

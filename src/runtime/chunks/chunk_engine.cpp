@@ -213,9 +213,9 @@ void ChunkEngine::finish(Waiter& waiter) {
 // of is over then.
 void ChunkEngine::wait_for(Waiter& waiter, std::uint64_t deadline_ns) {
   platform::Backoff backoff;
-  std::uint64_t complain_ns = waiter.opens && waiter.chunk != machine::kNoChunk
-                                  ? platform::now_ns() + patience_ns_.load()
-                                  : machine::kNever;
+  bool tells = waiter.opens && waiter.chunk != machine::kNoChunk && config_.patience_ms != 0;
+  std::uint64_t complain_ns =
+      tells ? platform::now_ns() + config_.patience_ms * 1'000'000 : machine::kNever;
   transport_.attend();
   while (waiter.done.load() == 0) {
     if (transport_.pending() && transport_.poll(*this) > 0) continue;

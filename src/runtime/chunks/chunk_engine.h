@@ -35,6 +35,7 @@ struct EngineConfig {
   std::uint64_t budget_bytes, home_bytes;
   bool shares = true;              // memory with the nodes of this host
   bool survives = false;           // the job goes on when a node dies
+  std::uint64_t patience_ms = 0;   // a wait for a scope that takes so long is told, once; 0: never
   trace::EventLog* log = nullptr;  // where it notes what happens; outlives the engine
 };
 
@@ -88,8 +89,6 @@ class ChunkEngine final : private transport::Receiver {
   ChunkTrace* trace() const { return trace_.get(); }
   // The scope that is open longest; "" if none is.
   std::string oldest_scope() const;
-  // Where a wait takes long, that is said once.
-  void set_patience_ns(std::uint64_t patience_ns) { patience_ns_ = patience_ns; }
 
   // A client gives back what it has and goes; a server waits until all nodes that live want to
   // leave. Ends the handler thread. How the node is to be taken leave of.
@@ -194,7 +193,6 @@ class ChunkEngine final : private transport::Receiver {
   std::string loss_;
 
   std::mutex inquiry_;  // one at a time
-  std::atomic<std::uint64_t> patience_ns_{10'000'000'000};
   std::atomic<bool> leaving_in_order_{false};
   std::atomic<bool> stopping_{false};
   std::thread handler_;

@@ -103,6 +103,7 @@ base::Result<> ChunkNode::wire_up(const Options& options) {
                                                        .home_bytes = settings_.home_bytes,
                                                        .shares = options.one_sided,
                                                        .survives = settings_.survives,
+                                                       .patience_ms = settings_.patience_ms,
                                                        .log = log_.get()},
                                           *pool_, *transport_, *bootstrap_);
   subscriptions_ = std::make_unique<Subscriptions>();

@@ -107,8 +107,9 @@ std::string ChunkEngine::oldest_scope() const {
 }
 
 void ChunkEngine::complain(const Waiter& waiter) {
-  base::log("a {} scope of chunk '{}' has been waited for {} s: {}", name_of(waiter.mode),
-            facts(waiter.chunk).name, patience_ns_.load() / 1'000'000'000, holders(waiter.chunk));
+  base::log("a {} scope of chunk '{}' has been waited for {:g} s: {}", name_of(waiter.mode),
+            facts(waiter.chunk).name, static_cast<double>(config_.patience_ms) / 1000,
+            holders(waiter.chunk));
 }
 
 // ---- Deaths

@@ -28,6 +28,8 @@ Settings read_settings(const Options& options, std::uint32_t nodes_on_host) {
   if (const char* text = std::getenv("TERRANE_SERVERS")) settings.servers = text;
   if (const char* folder = std::getenv("TERRANE_REPORT")) settings.report = folder;
   const char* on_death = std::getenv("TERRANE_ON_DEATH");
+  const char* patience = std::getenv("TERRANE_PATIENCE");
+  if (patience != nullptr && *patience != '\0') settings.patience_ms = options.patience_ms;
   settings.survives = on_death != nullptr && std::string_view(on_death) == "survive";
   std::uint64_t memory =
       options.memory_bytes != ~0ull ? options.memory_bytes : machine_bytes() / 2 / nodes_on_host;

@@ -9,9 +9,10 @@ namespace terrane::runtime::chunks {
 
 // What the environment asks of a node of chunks; `terrane run` sets it from its options.
 struct Settings {
-  std::string servers;    // TERRANE_SERVERS: how many, or which nodes; see Topology
-  std::string report;     // TERRANE_REPORT: the folder for event logs; "": none
-  bool survives = false;  // TERRANE_ON_DEATH=survive: the job goes on when a node dies
+  std::string servers;                 // TERRANE_SERVERS: how many, or which nodes; see Topology
+  std::string report;                  // TERRANE_REPORT: the folder for event logs; "": none
+  bool survives = false;               // TERRANE_ON_DEATH=survive: the job goes on when a node dies
+  std::uint64_t patience_ms = 10'000;  // TERRANE_PATIENCE: a wait for a scope that is told; 0: none
   // Half of TERRANE_MEMORY each, or of this node's share of half the machine's memory.
   std::uint64_t budget_bytes = 0;  // of copies whose home is elsewhere
   std::uint64_t home_bytes = 0;    // of chunks that have their home here
