@@ -41,6 +41,12 @@ TEST_F(JobsTest, PagesWorkAcrossTwoHosts) {
   expect_good(2, kTwo, "crowded", {"TERRANE_MEMORY=24M"});
 }
 
+TEST_F(JobsTest, ASmallMemoryOnEachNodeIsEnoughAcrossHosts) {
+  if (!make_hosts({.hosts = 2})) return;
+  for (const char* mode : {"passive", "refused"}) expect_good(2, kTwo, mode, {"TERRANE_MEMORY=8M"});
+  expect_good(3, "--heartbeat 20 -H h0:2,h1", "moved", {"TERRANE_MEMORY=8M"});
+}
+
 TEST_F(JobsTest, PagesWorkAcrossFourHosts) {
   if (!make_hosts({.hosts = 4})) return;
   for (const char* mode : {"basics", "homes", "writers", "tracking", "touch", "evict"}) {
