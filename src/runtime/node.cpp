@@ -12,6 +12,11 @@ constexpr std::uint64_t kRunBytes = 64 << 10;  // what one miss brings at most
 
 using For = Waiting::For;
 
+std::string size_text(std::uint64_t bytes) {
+  return bytes < (1 << 20) ? fmt::format("{} KiB", bytes >> 10)
+                           : fmt::format("{} MiB", bytes >> 20);
+}
+
 Waiting waits_for(For what, LockId id, std::int64_t until = 0) {
   return {what, static_cast<std::uint32_t>(id.value), until};
 }
@@ -270,12 +275,12 @@ std::string Node::name_of(NodeId node) const {
 void Node::out_of_memory(NodeId node, std::uint64_t block) {
   std::uint64_t most = memory_[node.value].home_bytes;
   std::string limit =
-      most == ~0ull ? std::string() : fmt::format(" and may keep {} MiB", most >> 20);
+      most == ~0ull ? std::string() : fmt::format(" and may keep {}", size_text(most));
   bootstrap_->fail(
-      fmt::format("out of memory for shared page {}: {} keeps {} MiB of pages whose home it is{}, "
+      fmt::format("out of memory for shared page {}: {} keeps {} of pages whose home it is{}, "
                   "and has no more; use more nodes, spread the homes, or raise --memory",
                   fmt::ptr(space_->base() + block * space_->unit()), name_of(node),
-                  space_->kept_bytes(node) >> 20, limit),
+                  size_text(space_->kept_bytes(node)), limit),
       1);
   std::abort();
 }
@@ -293,20 +298,19 @@ Outcome Node::fits_memory(std::uint64_t bytes, const Allocation& options) const 
                          : options.homes == protocol::Homes::kFirstTouch ? 0
                                                                          : bytes / nodes();
     if (part > most)
-      return {
-          Status::kNoMemory,
-          fmt::format("{} would be the home of {} MiB of a region of {} MiB and may keep {} MiB; "
-                      "choose other homes, use more nodes, or raise --memory",
-                      name_of(NodeId{n}), part >> 20, bytes >> 20, most >> 20)};
+      return {Status::kNoMemory,
+              fmt::format("{} would be the home of {} of a region of {} and may keep {}; "
+                          "choose other homes, use more nodes, or raise --memory",
+                          name_of(NodeId{n}), size_text(part), size_text(bytes), size_text(most))};
     if (n < kNamed)
-      where += fmt::format("{}{} {} MiB", n == 0 ? "" : ", ", name_of(NodeId{n}), limit >> 20);
+      where += fmt::format("{}{} {}", n == 0 ? "" : ", ", name_of(NodeId{n}), size_text(limit));
   }
   if (bytes <= all) return {};
   if (nodes() > kNamed) where += fmt::format(" and {} more", nodes() - kNamed);
   return {Status::kNoMemory,
-          fmt::format("a region of {} MiB is larger than the memory of all nodes together, {} MiB: "
+          fmt::format("a region of {} is larger than the memory of all nodes together, {}: "
                       "{}; use more nodes, or raise --memory",
-                      bytes >> 20, all >> 20, where)};
+                      size_text(bytes), size_text(all), where)};
 }
 
 Outcome Node::check_range(const void* address, std::uint64_t bytes, const char* what,
