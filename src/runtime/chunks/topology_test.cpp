@@ -55,5 +55,16 @@ TEST(ChunkTopologyTest, TheLivingServersShareWhatADeadOneHad) {
   for (const View::Slot& slot : last.slots) EXPECT_EQ(slot.home, NodeId{1});
 }
 
+TEST(ChunkTopologyTest, ANewcomerIsAMemberAndNoServer) {
+  Topology topology = Topology::parse("2", kHosts).value();
+  View first = topology.first_view();
+  View second = topology.with(topology.without(first, NodeId{1}), NodeId{9});
+  EXPECT_EQ(second.epoch, 3u);
+  EXPECT_EQ(second.members, (std::vector<NodeId>{NodeId{0}, NodeId{2}, NodeId{3}, NodeId{4},
+                                                 NodeId{5}, NodeId{9}}));
+  for (std::size_t s = 0; s < first.slots.size(); ++s)
+    EXPECT_EQ(second.slots[s].home, first.slots[s].home);
+}
+
 }  // namespace
 }  // namespace terrane::runtime::chunks
