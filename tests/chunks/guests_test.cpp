@@ -1,5 +1,6 @@
 // Nodes that join a running job: real processes, each by `terrane join`.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <deque>
@@ -41,6 +42,7 @@ class Hosts {
     EXPECT_EQ(outcome.err, "");
   }
   const std::string& name() const { return name_; }
+  pid_t pid() const { return job_.pid(); }
 
  private:
   static inline int count_ = 0;
@@ -125,6 +127,19 @@ TEST(ChunkGuestsTest, PlacesAreCountedAndJobsWithoutThemTakeNobody) {
   EXPECT_NE(outcome.err.find("--guests 513: must be a number from 0 to 512"), std::string::npos);
   outcome = run("-n 1 --name -a", "");
   EXPECT_NE(outcome.exit_code, 0);
+}
+
+TEST(ChunkGuestsTest, AGuestEndsWithItsJobAndSaysWhy) {
+  Hosts hosts("-n 1 --guests 1");
+  Launched guest({kTerrane, "join", hosts.name(), "sh", "-c", "echo here; exec sleep 100"});
+  EXPECT_TRUE(guest.wait_for("here"));
+  ::kill(hosts.pid(), SIGKILL);
+  Outcome outcome = guest.finish();
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_NE(outcome.err.find("the job that this program had joined has gone"), std::string::npos)
+      << outcome.err;
+  EXPECT_EQ(count(outcome.err, "\n"), 1) << outcome.err;
+  EXPECT_GE(guest.ms_until_all_gone(), 0);
 }
 
 TEST(ChunkGuestsTest, AnInvitationLetsOthersInAndIsChecked) {

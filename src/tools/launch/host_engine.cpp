@@ -171,6 +171,7 @@ class HostEngine final : HostListener {
       if (!end->sentence.empty()) base::log_line(end->sentence);
       if (!exit_code_) exit_code_ = kExitFailure;
     }
+    if (std::holds_alternative<command::Kill>(command)) say_lost("`terrane run` was killed");
     if (part_ && !left_) part_->act(command);
     return true;
   }
@@ -236,8 +237,9 @@ class HostEngine final : HostListener {
   }
 
   void on_guests_event(const HostEvent& event) {
-    if (const auto* died = std::get_if<event::NodeDied>(&event)) {
-      if (!exit_code_) base::log_line(describe(died->death, plan_.map.names[plan_.host], 0));
+    const auto* died = std::get_if<event::NodeDied>(&event);
+    if (died && !exit_code_) {
+      base::log_line(describe(died->death, plan_.map.names[plan_.host], 0));
       exit_code_ = exit_code_of(died->death);
     }
     if (const auto* notice = std::get_if<event::Notice>(&event)) base::log_line(notice->text);
