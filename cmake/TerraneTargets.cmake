@@ -18,6 +18,8 @@ if(TERRANE_SANITIZE)
     add_compile_options(-Wno-tsan)
   endif()
   add_library(terrane_sanitizer_defaults OBJECT ${CMAKE_SOURCE_DIR}/tests/sanitize/defaults.cpp)
+  # Programs in C are linked with it, too, and without the C++ library.
+  target_compile_options(terrane_sanitizer_defaults PRIVATE -fno-exceptions)
   link_libraries($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:$<TARGET_OBJECTS:terrane_sanitizer_defaults>>)
 endif()
 

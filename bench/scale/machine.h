@@ -1,0 +1,183 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "protocol/core.h"
+#include "protocol/hlrc.h"
+#include "protocol/served.h"
+#include "scale/costs.h"
+#include "scale/program.h"
+
+namespace terrane::bench::scale {
+
+// What a node, or all of them, did and has.
+struct Tally {
+  std::uint64_t messages = 0;  // sent
+  std::uint64_t bytes = 0;
+  std::uint64_t received = 0;
+  std::uint64_t faults = 0;
+  std::uint64_t fetched = 0;  // pages
+};
+
+struct Result {
+  Ns per_iteration = 0;
+  double messages = 0;  // a node and iteration, of all nodes
+  double bytes = 0;
+  double faults = 0;
+  double fetched = 0;
+  double most_received = 0;        // messages a node and iteration, of the busiest
+  std::int64_t most_memory = 0;    // bytes of the protocol at once, of the node that had most
+  std::uint64_t most_entries = 0;  // pages of which a node knows anything, of the same kind
+};
+
+// A job of many nodes in virtual time, each on a host of its own: the protocol's own machines and
+// operations; every step takes effect at a moment, after what it costs. One thread of one process
+// plays all. Ends the program with a sentence where a load returns what it must not.
+class Machine {
+ public:
+  Machine(std::uint32_t nodes, const Pattern& pattern, const Costs& costs);
+  ~Machine();
+
+  // After `warm` iterations that do not count.
+  Result run(std::uint32_t warm, std::uint32_t counted);
+
+ private:
+  struct Page {
+    std::uint64_t words[kPageWords] = {};
+  };
+  struct View {
+    bool present = false;
+    bool guarded = false;
+  };
+  struct Posted {
+    std::uint64_t block;
+    NodeId via;
+    std::uint32_t changed;  // words, a bit each
+    Page page;
+  };
+  enum class What : std::uint8_t { kProtocol, kAsk, kAnswer, kFlush, kFlushed, kNews };
+  // A message under way.
+  struct Message {
+    What what = What::kProtocol;
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+    std::size_t size = 0;
+    std::vector<std::byte> bytes;  // kProtocol
+    protocol::Step step;           // kAsk
+    std::uint64_t result = 0;      // kAnswer; kFlushed: how many were passed on
+    std::uint32_t origin = 0;      // kFlush
+    std::vector<Page> pages;       // kAnswer
+    std::vector<Posted> posted;    // kFlush
+    protocol::NewsBox::News news;  // kNews
+  };
+  enum class Wait : std::uint8_t { kNothing, kWord, kResume, kAnswer, kFlushed, kNews };
+  using Operation =
+      std::variant<std::monostate, protocol::Task<bool>, protocol::Task<protocol::FaultResult>,
+                   protocol::Task<protocol::LockResult>>;
+
+  // A node and its only thread.
+  struct Node {
+    explicit Node(std::uint32_t self) : strand(protocol::WaiterId{self}) {}
+
+    std::unordered_map<std::uint64_t, Page> frames, twins;
+    std::vector<View> views;
+    std::vector<Page> aside;
+    std::vector<std::uint32_t> words, owners;
+    std::vector<std::uint64_t> wanted;
+    std::unique_ptr<protocol::BlockSet::Word[]> sets[protocol::HlrcMemory::kSets];
+    std::unique_ptr<protocol::BlockEntry[]> entries;
+    std::unique_ptr<bool[]> reached;
+    protocol::NewsBox news;
+    std::optional<protocol::Core> core;
+    std::optional<protocol::Hlrc> hlrc;
+
+    protocol::Strand strand;
+    Operation operation;
+    bool in_fault = false;
+    Wait wait = Wait::kNothing;
+    bool resumed = false;
+    std::uint32_t flights = 0;
+    std::unordered_map<std::uint32_t, std::vector<Posted>> posted;  // by home
+    std::vector<Op> ops;
+    std::size_t next = 0;
+    std::uint32_t iteration = 0;
+    bool allocated = false;
+
+    Ns out_free = 0, in_free = 0, handler_free = 0;
+    Tally tally;
+  };
+  struct Happening {
+    Ns at;
+    std::uint64_t order;
+    std::uint32_t node;
+    std::uint32_t message;  // kNoMessage: the node's thread goes on
+    bool arrived;           // the message has come; else it is handled now
+    bool operator<(const Happening& other) const {
+      return at != other.at ? at > other.at : order > other.order;
+    }
+  };
+  static constexpr std::uint32_t kNoMessage = ~0u;
+
+  // machine.cpp: time, messages, threads
+  void happen(Ns at, std::uint32_t node, std::uint32_t message = kNoMessage, bool arrived = false);
+  void post(std::uint32_t from, std::uint32_t to, std::size_t size, Message message);
+  void arrive(std::uint32_t number);
+  double cost_of(const Message& message) const;
+  void handle(std::uint32_t number);
+  void act(std::uint32_t self);
+  void wake(std::uint32_t self);
+  void step_core(std::uint32_t self, const protocol::Event& event);
+  void begin_op(std::uint32_t self);
+  double access(std::uint32_t self, const Op& op, bool& done);
+  void finish_operation(Node& node);
+  template <typename T>
+  void start(Node& node, protocol::Task<T>&& task);
+  bool is_done(const Node& node) const;
+  Tally total() const;
+  void mark_start();
+
+  // steps.cpp: what a step does, and costs; nothing: it waits
+  std::optional<double> perform(std::uint32_t self);
+  std::optional<double> call(std::uint32_t self, const protocol::Step& step);
+  std::optional<double> ask(std::uint32_t self, const protocol::Step& step);
+  double view_step(Node& node, const protocol::Step& step);
+  double word_step(Node& node, const protocol::Step& step);
+  void merge(Node& node, const protocol::Step& step);
+  void post_difference(std::uint32_t self, const protocol::Step& step);
+  std::optional<double> await_flush(std::uint32_t self);
+  double send_news(std::uint32_t self, const protocol::Step& step);
+  std::optional<double> take_news(Node& node, const protocol::Step& step);
+  std::uint64_t claim(Node& home, const protocol::Step& step);
+  void serve(Message& ask);
+  std::uint64_t serve_fetch(std::uint32_t home, std::uint32_t reader, const protocol::Step& step,
+                            std::vector<Page>& pages);
+  void answered(const Message& answer);
+  void apply(Message& flush);
+  void flushed(std::uint32_t self, std::uint64_t passed);
+
+  Costs costs_;
+  const Pattern& pattern_;
+  std::uint64_t blocks_ = 0;
+  std::uint64_t first_ = 0;  // of the region
+  std::vector<std::unique_ptr<Node>> nodes_;
+  std::vector<std::uint64_t> sums_;  // what kAdd has made of each page
+  std::priority_queue<Happening> happenings_;
+  std::uint64_t order_ = 0;
+  std::vector<Message> messages_;
+  std::vector<std::uint32_t> free_messages_;
+  protocol::Effects effects_;
+  Ns now_ = 0;
+  std::uint32_t warm_ = 0, last_ = 0;
+  Ns started_ = 0, ended_ = 0;
+  Tally before_;
+  std::vector<std::uint64_t> received_before_;
+};
+
+}  // namespace terrane::bench::scale

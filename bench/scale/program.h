@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "scale/costs.h"
+
+namespace terrane::bench::scale {
+
+// One thing that a node's thread does. Pages are counted from the region's first.
+struct Op {
+  enum class Kind : std::uint8_t { kLoad, kStore, kAdd, kLock, kUnlock, kBarrier, kWork };
+  Kind kind = Kind::kWork;
+  std::uint64_t page = 0;   // kLock, kUnlock: the lock
+  std::uint32_t words = 0;  // kStore: so many of the page's words become `value`
+  std::uint64_t value = 0;  // kLoad: what the page's first word must be; kAdd: to that word
+  Ns ns = 0;                // kWork
+};
+
+// What all nodes do in each iteration, the same for every run.
+class Pattern {
+ public:
+  virtual ~Pattern() = default;
+  virtual std::uint64_t pages(std::uint32_t nodes) const = 0;
+  // Appends what the node does. Iteration 0 is for first touches.
+  virtual void iteration(std::uint32_t node, std::uint32_t nodes, std::uint32_t number,
+                         std::vector<Op>& ops) const = 0;
+};
+
+inline constexpr std::uint32_t kPageWords = 8;  // simulated; each stands for 512 bytes
+
+// "barrier", "stencil", "transpose", "tree", "migratory", "producer"; nullptr: unknown.
+std::unique_ptr<Pattern> make_pattern(std::string_view name);
+
+}  // namespace terrane::bench::scale

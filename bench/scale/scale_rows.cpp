@@ -1,0 +1,32 @@
+// What a job of many nodes would take, in virtual time (machine.h): rows "pattern=NAME nodes=N
+// us=T messages=M bytes=B faults=F pages=P busiest=R memory=S known=K". By bench_scale.py.
+//
+//   terrane_bench_scale_rows PATTERN NODES [COUNTED ITERATIONS]
+#include <cstdio>
+#include <cstdlib>
+
+#include "scale/machine.h"
+#include "scale/memory_count.h"
+
+int main(int argc, char** argv) {
+  using namespace terrane::bench::scale;
+  auto pattern = argc >= 3 ? make_pattern(argv[1]) : nullptr;
+  auto nodes = argc >= 3 ? static_cast<std::uint32_t>(std::atoi(argv[2])) : 0;
+  auto counted = argc >= 4 ? static_cast<std::uint32_t>(std::atoi(argv[3])) : 8;
+  if (!pattern || nodes < 2 || nodes > MemoryCount::kMost || counted == 0) {
+    std::fprintf(stderr,
+                 "terrane_bench_scale_rows barrier|stencil|transpose|tree|migratory|producer "
+                 "NODES (2 to %u) [ITERATIONS]\n",
+                 MemoryCount::kMost);
+    return 2;
+  }
+  constexpr std::uint32_t kWarm = 8;
+  Machine machine(nodes, *pattern, Costs{});
+  Result r = machine.run(kWarm, counted);
+  std::printf(
+      "pattern=%s nodes=%u us=%.1f messages=%.1f bytes=%.0f faults=%.2f pages=%.2f busiest=%.1f "
+      "memory=%lld known=%llu\n",
+      argv[1], nodes, static_cast<double>(r.per_iteration) / 1000, r.messages, r.bytes, r.faults,
+      r.fetched, r.most_received, static_cast<long long>(r.most_memory),
+      static_cast<unsigned long long>(r.most_entries));
+}
