@@ -87,7 +87,8 @@ int count(const std::string& text, const std::string& part) {
 Outcome run_until_said(const std::vector<std::string>& arguments,
                        const std::vector<std::string>& sentences) {
   std::string heard = testing::TempDir() + "heard_" + std::to_string(::getpid());
-  std::string line = std::string("exec ") + kTerrane + " run";
+  std::string line = "exec ";
+  line.append(kTerrane).append(" run");
   for (const std::string& argument : arguments) line += " " + argument;
   Launched::Options options;
   options.environment = {"HEARD=" + heard};
