@@ -6,10 +6,12 @@ packages_for() { # PURPOSE
   sed 's/#.*//' scripts/packages.txt | awk -v purpose="$1" '$2 == purpose { print $1 }'
 }
 
+# Of this machine's architecture: those of another one may be there, too.
 missing_packages() { # PURPOSE
-  local package
+  local package here
+  here=$(dpkg --print-architecture)
   for package in $(packages_for "$1"); do
-    dpkg -s "$package" 2>/dev/null | grep -q '^Status: .* installed$' || echo "$package"
+    dpkg -s "$package:$here" 2>/dev/null | grep -q '^Status: .* installed$' || echo "$package"
   done
 }
 
