@@ -11,7 +11,8 @@ missing_packages() { # PURPOSE
   local package here
   here=$(dpkg --print-architecture)
   for package in $(packages_for "$1"); do
-    dpkg -s "$package:$here" 2>/dev/null | grep -q '^Status: .* installed$' || echo "$package"
+    dpkg-query -W -f '${Architecture} ${db:Status-Status}\n' "$package" 2>/dev/null |
+      grep -Eqx "($here|all) installed" || echo "$package"
   done
 }
 
