@@ -23,19 +23,39 @@
 extern "C" {
 #endif
 
+/* Which protocol keeps the pages of an allocation coherent. */
+typedef enum terrane_protocol {
+  TERRANE_PROTOCOL_HLRC = 0, /* home-based lazy release consistency (default) */
+  TERRANE_PROTOCOL_ERC = 1,  /* eager release consistency: when a release ends no copy of what it
+                                changed is left to be read */
+  TERRANE_PROTOCOL_SC = 2    /* sequential consistency: one writer or many readers of a page */
+} terrane_protocol;
+
 /* Where the pages of an allocation have their home, the node that keeps the current copy. */
 typedef enum terrane_homes {
   TERRANE_HOMES_FIRST_TOUCH = 0, /* the first node that writes the page (default); it moves to a
                                     node that alone goes on writing it (within a host) */
   TERRANE_HOMES_BLOCK = 1,       /* equal contiguous parts, in the order of the nodes */
   TERRANE_HOMES_CYCLIC = 2,      /* page after page around the nodes */
-  TERRANE_HOMES_EXPLICIT = 3     /* all on the node named in `home` */
+  TERRANE_HOMES_EXPLICIT = 3,    /* all on the node named in `home` */
+  TERRANE_HOMES_BLOCK_CYCLIC = 4 /* `block_pages` pages after so many around the nodes */
 } terrane_homes;
+
+/* What becomes of a node's copy of a page that others have changed. */
+typedef enum terrane_propagation {
+  TERRANE_ADAPTIVE = 0,   /* by what the node did before: pages that it comes back to again and
+                             again are brought up to date, others dropped (default) */
+  TERRANE_INVALIDATE = 1, /* it is dropped, and comes again when it is touched */
+  TERRANE_UPDATE = 2      /* it is brought up to date where it stands */
+} terrane_propagation;
 
 typedef struct terrane_alloc_options {
   terrane_homes homes;
   uint32_t home;    /* TERRANE_HOMES_EXPLICIT: the node */
   const char* name; /* for messages and reports; copied, at most 31 bytes; may be NULL */
+  terrane_protocol protocol;
+  terrane_propagation propagation;
+  uint32_t block_pages; /* TERRANE_HOMES_BLOCK_CYCLIC: from 1 */
 } terrane_alloc_options;
 
 /* Joins the job that `terrane run` started, or makes a job of one. Collective; once per process. */

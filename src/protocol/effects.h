@@ -15,12 +15,14 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
 using wire::BlockRange;
+using wire::Homes;
+using wire::Propagation;
+using wire::Protocol;
+using wire::RegionPolicy;
 
 enum class Access : std::uint8_t { kRead = 1, kWrite = 2 };
 using WaiterId =
     Id<struct WaiterTag, std::uint32_t>;  // an operation of this node, for as long as it runs
-
-enum class Homes : std::uint8_t { kFirstTouch = 0, kBlock = 1, kCyclic = 2, kExplicit = 3 };
 
 // ---- What the node's machine (core.h) is told, and what it answers
 // --------------------------------------------------
@@ -95,8 +97,7 @@ struct Learn {
 struct RegionAllocate {
   std::uint64_t blocks;
   std::uint64_t bytes;
-  Homes homes;
-  NodeId home;
+  RegionPolicy policy;
   std::uint32_t sequence;
   char name[32];
   WaiterId waiter;

@@ -9,20 +9,18 @@ namespace {
 constexpr NodeId kServer{0};
 
 Region region_of(const wire::RegionReply& reply) {
-  Region region{RegionId{reply.region},          {reply.first, reply.blocks}, reply.bytes,
-                static_cast<Homes>(reply.homes), NodeId{reply.home},          {}};
+  Region region{RegionId{reply.region}, {reply.first, reply.blocks}, reply.bytes, reply.policy, {}};
   std::memcpy(region.name, reply.name, sizeof region.name - 1);
   return region;
 }
 
 wire::RegionReply reply_of(const Region& region, std::uint32_t waiter) {
   wire::RegionReply reply;
-  reply.homes = static_cast<std::uint8_t>(region.homes);
+  reply.policy = region.policy;
   reply.waiter = waiter;
   reply.first = region.blocks.first;
   reply.blocks = region.blocks.count;
   reply.bytes = region.bytes;
-  reply.home = region.home.value;
   reply.region = region.id.value;
   std::memcpy(reply.name, region.name, sizeof reply.name);
   return reply;
@@ -39,15 +37,17 @@ const Region* containing(const std::map<std::uint64_t, Region>& regions, std::ui
 
 std::uint64_t home_of(const Region& region, std::uint64_t block, std::uint32_t nodes) {
   std::uint64_t index = block - region.blocks.first;
-  switch (region.homes) {
+  switch (region.policy.homes) {
     case Homes::kBlock: {
       std::uint64_t part = (region.blocks.count + nodes - 1) / nodes;
       return index / part;
     }
     case Homes::kCyclic:
       return index % nodes;
+    case Homes::kBlockCyclic:
+      return index / region.policy.argument % nodes;
     case Homes::kExplicit:
-      return region.home.value;
+      return region.policy.argument;
     case Homes::kFirstTouch:
       break;
   }
@@ -64,11 +64,10 @@ RegionTable::RegionTable(NodeId self, std::uint32_t nodes, std::uint64_t blocks,
 
 void RegionTable::allocate(const RegionAllocate& request) {
   wire::RegionAllocate message;
-  message.homes = static_cast<std::uint8_t>(request.homes);
   message.waiter = request.waiter.value;
   message.blocks = request.blocks;
   message.bytes = request.bytes;
-  message.home = request.home.value;
+  message.policy = request.policy;
   message.sequence = request.sequence;
   std::memcpy(message.name, request.name, sizeof message.name);
   asking_[message.waiter] = {wire::Kind::kRegionAllocate};
@@ -127,7 +126,7 @@ bool RegionTable::fits(const wire::RegionReply& reply, const Question& question)
   if (question.kind == wire::Kind::kRegionFree) return false;
   if (reply.status != wire::RegionStatus::kOk) return reply.status <= wire::RegionStatus::kUnknown;
   if (reply.blocks == 0 || reply.first >= blocks_ || reply.blocks > blocks_ - reply.first ||
-      reply.homes > static_cast<std::uint8_t>(Homes::kExplicit) || reply.home >= nodes_) {
+      !wire::is_valid(reply.policy, nodes_)) {
     return false;
   }
   BlockRange blocks{reply.first, reply.blocks};
@@ -229,9 +228,7 @@ bool RegionTable::NodeCount::add(NodeId node, std::uint32_t all) {
 }
 
 wire::RegionReply RegionTable::make_region(const wire::RegionAllocate& request) {
-  Region region{RegionId{next_region_}, {0, request.blocks},
-                request.bytes,          static_cast<Homes>(request.homes),
-                NodeId{request.home},   {}};
+  Region region{RegionId{next_region_}, {0, request.blocks}, request.bytes, request.policy, {}};
   std::memcpy(region.name, request.name, sizeof region.name - 1);
   bool taken = take_space(request.blocks, region.blocks.first);
   wire::RegionReply reply = reply_of(region, request.waiter);
@@ -259,8 +256,7 @@ bool RegionTable::serve_allocate(NodeId from, const wire::RegionAllocate& reques
   }
   reply = call->second.reply;
   reply.waiter = request.waiter;
-  bool same =
-      reply.bytes == request.bytes && reply.homes == request.homes && reply.home == request.home;
+  bool same = reply.bytes == request.bytes && reply.policy == request.policy;
   if (!same) reply.status = wire::RegionStatus::kMismatch;
   if (call->second.asked.count == nodes_) collective_.erase(call);
   return true;
@@ -330,8 +326,8 @@ bool RegionTable::received_by_server(NodeId from, wire::Kind kind, Bytes& messag
   wire::RegionFreed freed;
   wire::RegionDrop drop;
   if (kind == wire::Kind::kRegionAllocate && wire::take(message, allocate)) {
-    if (allocate.blocks == 0 || allocate.homes > static_cast<std::uint8_t>(Homes::kExplicit) ||
-        allocate.home >= nodes_ || !serve_allocate(from, allocate, answer)) {
+    if (allocate.blocks == 0 || !wire::is_valid(allocate.policy, nodes_) ||
+        !serve_allocate(from, allocate, answer)) {
       return false;
     }
     reply(from, answer);

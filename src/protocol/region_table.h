@@ -14,8 +14,7 @@ struct Region {
   RegionId id;
   BlockRange blocks;
   std::uint64_t bytes = 0;
-  Homes homes = Homes::kFirstTouch;
-  NodeId home;  // kExplicit
+  RegionPolicy policy;
   char name[32] = {};
 };
 

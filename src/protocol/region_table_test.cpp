@@ -12,7 +12,7 @@ RegionAllocate request(std::uint64_t blocks, std::uint32_t waiter, std::uint32_t
   RegionAllocate allocate{};
   allocate.blocks = blocks;
   allocate.bytes = blocks * 4096;
-  allocate.homes = homes;
+  allocate.policy.homes = homes;
   allocate.sequence = sequence;
   allocate.waiter = WaiterId{waiter};
   return allocate;
@@ -133,14 +133,18 @@ TEST(RegionTableTest, ABlockOfARegionThatIsNotKnownHereIsAskedForOnce) {
 }
 
 TEST(RegionTableTest, PoliciesGiveEveryBlockAHome) {
-  Region region{RegionId{1}, {100, 10}, 0, Homes::kBlock, NodeId{3}, {}};
+  Region region{RegionId{1}, {100, 10}, 0, {.homes = Homes::kBlock}, {}};
   EXPECT_EQ(home_of(region, 100, 4), 0u);
   EXPECT_EQ(home_of(region, 109, 4), 3u);
-  region.homes = Homes::kCyclic;
+  region.policy.homes = Homes::kCyclic;
   EXPECT_EQ(home_of(region, 105, 4), 1u);
-  region.homes = Homes::kExplicit;
+  region.policy = {.homes = Homes::kBlockCyclic, .argument = 4};
+  EXPECT_EQ(home_of(region, 103, 2), 0u);
+  EXPECT_EQ(home_of(region, 104, 2), 1u);
+  EXPECT_EQ(home_of(region, 109, 2), 0u);
+  region.policy = {.homes = Homes::kExplicit, .argument = 3};
   EXPECT_EQ(home_of(region, 105, 4), 3u);
-  region.homes = Homes::kFirstTouch;
+  region.policy = {};
   EXPECT_EQ(home_of(region, 105, 4), kHomeFirstTouch);
 }
 
@@ -188,8 +192,13 @@ TEST_F(HostileServerTest, AnswersThatNoServerGivesAreRefused) {
         +[](wire::RegionReply& r) { r.blocks = 0; },   // no division by it
         +[](wire::RegionReply& r) { r.blocks = 65; },  // beyond the space
         +[](wire::RegionReply& r) { r.first = 4; },    // not the block asked for
-        +[](wire::RegionReply& r) { r.home = 2; },     // no such node
-        +[](wire::RegionReply& r) { r.homes = 4; },    // no such policy
+        +[](wire::RegionReply& r) {
+          r.policy = {.homes = Homes::kExplicit, .argument = 2};  // no such node
+        },
+        +[](wire::RegionReply& r) { r.policy = {.homes = Homes::kBlockCyclic}; },
+        +[](wire::RegionReply& r) { r.policy.homes = static_cast<Homes>(5); },
+        +[](wire::RegionReply& r) { r.policy.protocol = static_cast<Protocol>(3); },
+        +[](wire::RegionReply& r) { r.policy.propagation = static_cast<Propagation>(3); },
         +[](wire::RegionReply& r) { r.status = static_cast<wire::RegionStatus>(9); }}) {
     wire::RegionReply reply = good();
     spoil(reply);

@@ -293,10 +293,10 @@ Outcome Node::fits_memory(std::uint64_t bytes, const Allocation& options) const 
   for (std::uint32_t n = 0; n < nodes(); ++n) {
     auto [limit, most] = memory_[n];
     all = limit > ~0ull - all ? ~0ull : all + limit;
-    std::uint64_t part = options.homes == protocol::Homes::kExplicit
-                             ? (n == options.home ? bytes : 0)
-                         : options.homes == protocol::Homes::kFirstTouch ? 0
-                                                                         : bytes / nodes();
+    std::uint64_t part = bytes / nodes();
+    if (options.policy.homes == protocol::Homes::kExplicit)
+      part = n == options.policy.argument ? bytes : 0;
+    if (options.policy.homes == protocol::Homes::kFirstTouch) part = 0;
     if (part > most)
       return {Status::kNoMemory,
               fmt::format("{} would be the home of {} of a region of {} and may keep {}; "
@@ -357,9 +357,11 @@ Outcome Node::evict(const void* address, std::uint64_t bytes) {
 
 Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& address) {
   if (bytes == 0) return {Status::kInvalid, "an allocation of 0 bytes"};
-  if (options.homes == protocol::Homes::kExplicit && options.home >= nodes()) {
+  if (options.policy.protocol != protocol::Protocol::kHlrc)
+    return {Status::kInvalid, "this version keeps regions by TERRANE_PROTOCOL_HLRC alone"};
+  if (options.policy.homes == protocol::Homes::kExplicit && options.policy.argument >= nodes()) {
     return {Status::kInvalid, fmt::format("home node {} does not exist: the job has {} nodes",
-                                          options.home, nodes())};
+                                          options.policy.argument, nodes())};
   }
   auto too_much = [&] {
     return Outcome{
@@ -373,8 +375,7 @@ Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& ad
   ThreadContext& context = threads_.current();
   protocol::RegionAllocate request{(bytes + space_->unit() - 1) / space_->unit(),
                                    bytes,
-                                   options.homes,
-                                   NodeId{options.home},
+                                   options.policy,
                                    0,
                                    {},
                                    context.strand.waiter()};
@@ -387,7 +388,7 @@ Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& ad
     return {
         Status::kInvalid,
         fmt::format("collective allocation number {}: {} bytes here, but another node asked for "
-                    "another size or other homes; all nodes must make the same calls",
+                    "another size or other options; all nodes must make the same calls",
                     request.sequence, bytes)};
   }
   wire::RegionReply reply;

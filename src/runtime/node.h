@@ -10,8 +10,7 @@
 namespace terrane::runtime {
 
 struct Allocation {
-  protocol::Homes homes = protocol::Homes::kFirstTouch;
-  std::uint32_t home = 0;
+  protocol::RegionPolicy policy;
   std::string_view name;
   bool collective = false;
 };

@@ -223,8 +223,9 @@ void History::host_call(Actor& actor, const Op& op) {
     protocol::RegionAllocate request{};
     request.blocks = plan.blocks;
     request.bytes = std::uint64_t{plan.blocks} * program_->setup.block_bytes;
-    request.homes = static_cast<protocol::Homes>(plan.homes);
-    request.home = NodeId{plan.home};
+    request.policy.homes = static_cast<protocol::Homes>(plan.homes);
+    bool explicitly = request.policy.homes == protocol::Homes::kExplicit;
+    request.policy.argument = explicitly ? plan.home : 0;
     request.sequence = static_cast<std::uint32_t>(op.value);
     request.waiter = waiter;
     step_core(actor.node, request);

@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "wire/region_policy.h"
+
 namespace terrane::wire {
 
 using Bytes = std::span<const std::byte>;
@@ -85,13 +87,13 @@ struct BarrierMessage {
 // Asks node 0 for an allocation. `sequence` is 0, or counts the collective calls from 1.
 struct RegionAllocate {
   Kind kind = Kind::kRegionAllocate;
-  std::uint8_t homes = 0;
-  std::uint8_t pad[2] = {};
+  std::uint8_t pad[3] = {};
   std::uint32_t waiter = 0;
   std::uint64_t blocks = 0;
   std::uint64_t bytes = 0;
-  std::uint32_t home = 0;
+  RegionPolicy policy;
   std::uint32_t sequence = 0;
+  std::uint32_t pad_2 = 0;
   char name[32] = {};
 };
 
@@ -108,15 +110,15 @@ enum class RegionStatus : std::uint8_t { kOk = 0, kNoSpace, kMismatch, kUnknown 
 // Node 0's answer to kRegionAllocate and kRegionFind.
 struct RegionReply {
   Kind kind = Kind::kRegionReply;
-  std::uint8_t homes = 0;
   RegionStatus status = RegionStatus::kOk;
-  std::uint8_t pad = 0;
+  std::uint8_t pad[2] = {};
   std::uint32_t waiter = 0;
   std::uint64_t first = 0;
   std::uint64_t blocks = 0;
   std::uint64_t bytes = 0;
-  std::uint32_t home = 0;
+  RegionPolicy policy;
   std::uint32_t region = 0;
+  std::uint32_t pad_2 = 0;
   char name[32] = {};
 };
 
@@ -238,9 +240,9 @@ static_assert(sizeof(LockGrant) == 32);
 static_assert(sizeof(Sleeper) == 16);
 static_assert(sizeof(CountWake) == 8);
 static_assert(sizeof(BarrierMessage) == 16);
-static_assert(sizeof(RegionAllocate) == 64);
+static_assert(sizeof(RegionAllocate) == 72);
 static_assert(sizeof(RegionFind) == 16);
-static_assert(sizeof(RegionReply) == 72);
+static_assert(sizeof(RegionReply) == 80);
 static_assert(sizeof(RegionFree) == 16);
 static_assert(sizeof(RegionFreed) == 8);
 static_assert(sizeof(RegionDrop) == 24);

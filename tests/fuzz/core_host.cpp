@@ -150,8 +150,10 @@ void CoreHost::allocate(Thread& thread, WaiterId waiter, InputReader& input) {
   protocol::RegionAllocate request{};
   request.blocks = 1 + input.below(100);
   request.bytes = request.blocks * 4096;
-  request.homes = static_cast<protocol::Homes>(input.below(4));
-  request.home = NodeId{input.below(nodes_)};
+  request.policy.homes = static_cast<protocol::Homes>(input.below(5));
+  std::uint32_t argument = input.below(nodes_);
+  if (request.policy.homes == protocol::Homes::kExplicit) request.policy.argument = argument;
+  if (request.policy.homes == protocol::Homes::kBlockCyclic) request.policy.argument = argument + 1;
   request.sequence = input.below(2) == 0 ? 0 : ++collective_;
   request.waiter = waiter;
   thread.wait = Wait::kAllocate;

@@ -78,6 +78,30 @@ std::uint32_t number_of(const Enum& given) {
   return number;
 }
 
+// What the caller chose for the region -> out, checked as far as no job is needed.
+Outcome read_policy(const char* call, const terrane_alloc_options& options,
+                    terrane::protocol::RegionPolicy& out) {
+  namespace protocol = terrane::protocol;
+  std::uint32_t homes = number_of(options.homes);
+  std::uint32_t kind = number_of(options.protocol);
+  std::uint32_t propagation = number_of(options.propagation);
+  auto refused = [&](const char* what, std::uint32_t number, const char* kind_of) -> Outcome {
+    return {Status::kInvalid, fmt::format("{}: {} {} is no {}", call, what, number, kind_of)};
+  };
+  if (homes > TERRANE_HOMES_BLOCK_CYCLIC) return refused("homes", homes, "home policy");
+  if (kind > TERRANE_PROTOCOL_SC) return refused("protocol", kind, "protocol of regions");
+  if (propagation > TERRANE_UPDATE) return refused("propagation", propagation, "propagation");
+  out.homes = static_cast<protocol::Homes>(homes);
+  out.protocol = static_cast<protocol::Protocol>(kind);
+  out.propagation = static_cast<protocol::Propagation>(propagation);
+  if (out.homes == protocol::Homes::kExplicit) out.argument = options.home;
+  if (out.homes == protocol::Homes::kBlockCyclic) {
+    if (options.block_pages == 0) return refused("block_pages", 0, "length of a row of pages");
+    out.argument = options.block_pages;
+  }
+  return {};
+}
+
 void* allocate(const char* call, size_t bytes, const terrane_alloc_options* options,
                bool collective) noexcept {
   void* address = nullptr;
@@ -85,11 +109,8 @@ void* allocate(const char* call, size_t bytes, const terrane_alloc_options* opti
     terrane::runtime::Allocation allocation;
     allocation.collective = collective;
     if (options != nullptr) {
-      std::uint32_t homes = number_of(options->homes);
-      if (homes > TERRANE_HOMES_EXPLICIT)
-        return {Status::kInvalid, fmt::format("{}: homes {} is no home policy", call, homes)};
-      allocation.homes = static_cast<terrane::protocol::Homes>(homes);
-      allocation.home = allocation.homes == terrane::protocol::Homes::kExplicit ? options->home : 0;
+      Outcome good = read_policy(call, *options, allocation.policy);
+      if (!good.ok()) return good;
       if (options->name != nullptr) allocation.name = options->name;
     }
     return node.allocate(bytes, allocation, address);

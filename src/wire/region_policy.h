@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+
+namespace terrane::wire {
+
+// Where the blocks of a region have their home.
+enum class Homes : std::uint8_t {
+  kFirstTouch = 0,  // the directory tells
+  kBlock = 1,
+  kCyclic = 2,
+  kExplicit = 3,     // argument: the node
+  kBlockCyclic = 4,  // argument: how many blocks in a row, from 1
+};
+
+// Which protocol keeps a region coherent.
+enum class Protocol : std::uint8_t {
+  kHlrc = 0,  // lazy release consistency: an acquire drops what others changed
+  kErc = 1,   // eager: a release ends when all copies of what it changed are dropped
+  kSc = 2,    // sequential consistency: one writer or many readers of a block
+};
+
+// What becomes of a copy that others changed.
+enum class Propagation : std::uint8_t {
+  kAdaptive = 0,    // by what its node did when it was dropped
+  kInvalidate = 1,  // it is dropped
+  kUpdate = 2,      // it is brought up to date
+};
+
+// How a region is kept. As it travels: from the network its fields may hold anything.
+struct RegionPolicy {
+  Homes homes = Homes::kFirstTouch;
+  Protocol protocol = Protocol::kHlrc;
+  Propagation propagation = Propagation::kAdaptive;
+  std::uint8_t pad = 0;
+  std::uint32_t argument = 0;
+
+  bool operator==(const RegionPolicy&) const = default;
+};
+static_assert(sizeof(RegionPolicy) == 8);
+
+// Whether a job of so many nodes can have it.
+constexpr bool is_valid(const RegionPolicy& policy, std::uint32_t nodes) {
+  if (policy.homes > Homes::kBlockCyclic || policy.protocol > Protocol::kSc ||
+      policy.propagation > Propagation::kUpdate || policy.pad != 0) {
+    return false;
+  }
+  switch (policy.homes) {
+    case Homes::kExplicit:
+      return policy.argument < nodes;
+    case Homes::kBlockCyclic:
+      return policy.argument > 0;
+    default:
+      return policy.argument == 0;
+  }
+}
+
+}  // namespace terrane::wire
