@@ -1,16 +1,33 @@
 #include "protocol/core.h"
 
+#include <algorithm>
+
 #include "base/overloaded.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace {
+
+BlockRange sc_blocks(const CoreConfig& config) {
+  std::uint64_t first = std::min(config.sc_first, config.blocks);
+  return {first, config.blocks - first};
+}
+
+}  // namespace
+
 Core::Core(const CoreConfig& config)
     : config_(config),
       log_(config.nodes, config.max_log_ranges),
       locks_(config.self, config.nodes, log_, outbox_),
       counts_(config.self, locks_, outbox_),
       barriers_(config.self, config.nodes, config.barrier_arity, log_, outbox_),
-      regions_(config.self, config.nodes, config.blocks, outbox_) {}
+      regions_(config.self, config.nodes, config.blocks, config.sc_first, outbox_),
+      sc_({.self = config.self,
+           .nodes = config.nodes,
+           .blocks = sc_blocks(config),
+           .named_readers = config.sc_named_readers,
+           .reached = config.reached},
+          outbox_) {}
 
 void Core::step(const Event& event, Effects& out) {
   outbox_.open(out);
@@ -40,7 +57,14 @@ void Core::step(const Event& event, Effects& out) {
                  [&](const RegionFind& e) { regions_.find(e); },
                  [&](const RegionExtent& e) { regions_.extent(e); },
                  [&](const RegionFree& e) { regions_.free(e); },
-                 [&](const RegionDropped& e) { regions_.dropped(e.region, e.blocks); },
+                 [&](const RegionDropped& e) {
+                   sc_.drop(e.blocks);
+                   regions_.dropped(e.region, e.blocks);
+                 },
+                 [&](const ScAsk& e) { sc_.ask(e); },
+                 [&](const ScAwait& e) { sc_.await(e); },
+                 [&](const ScInstalled& e) { sc_.installed(e); },
+                 [&](const ScYielded& e) { sc_.yielded(e); },
                  [&](const Received& e) { received(e); },
              },
              event);
@@ -77,6 +101,12 @@ void Core::received(const Received& event) {
     case wire::Kind::kRegionDropped:
       good = regions_.received(event.from, message);
       break;
+    case wire::Kind::kScRequest:
+    case wire::Kind::kScRecall:
+    case wire::Kind::kScYielded:
+    case wire::Kind::kScGrant:
+      good = sc_.received(event.from, message, sc_home(message));
+      break;
     default:  // what the host's pages are asked and told, it keeps to itself
       break;
   }
@@ -88,6 +118,18 @@ void Core::check_invariants() const {
   locks_.check_invariants();
   barriers_.check_invariants();
   regions_.check_invariants();
+  sc_.check_invariants();
+}
+
+// Of the block that the message names; kNoNode where its region is not known here.
+NodeId Core::sc_home(Bytes message) const {
+  wire::ScMessage head;
+  if (!wire::take(message, head)) return kNoNode;
+  const Region* region = regions_.known(head.block);
+  if (region == nullptr) return kNoNode;
+  std::uint64_t home = home_of(*region, head.block, config_.nodes);
+  if (home == kHomeFirstTouch) return directory_of(head.block, config_.nodes);
+  return NodeId{static_cast<std::uint32_t>(home)};
 }
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

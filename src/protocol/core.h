@@ -7,6 +7,7 @@
 #include "protocol/lock_manager.h"
 #include "protocol/outbox.h"
 #include "protocol/region_table.h"
+#include "protocol/sc/machine.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
@@ -15,6 +16,10 @@ struct CoreConfig {
   NodeId self;
   std::uint32_t nodes = 1;
   std::uint64_t blocks = 0;  // of the shared space
+  // From this block on regions with sequential consistency lie, all others before it.
+  std::uint64_t sc_first = ~0ull;
+  std::uint32_t sc_named_readers = 8;  // of a page, until all nodes are asked (sc/machine.h)
+  const bool* reached = nullptr;  // by node: its memory can be reached; nullptr: everyone's can
   std::uint32_t barrier_arity = 4;
   std::uint32_t max_log_ranges = 1 << 16;  // write notices kept for passing on
 };
@@ -35,10 +40,12 @@ class Core {
   const IntervalLog& log() const { return log_; }
   const LockManager& locks() const { return locks_; }
   const BarrierTree& barriers() const { return barriers_; }
+  const sc::Machine& sc() const { return sc_; }
   void check_invariants() const;
 
  private:
   void received(const Received& event);
+  NodeId sc_home(Bytes message) const;
 
   CoreConfig config_;
   Outbox outbox_;
@@ -47,6 +54,7 @@ class Core {
   Counts counts_;
   BarrierTree barriers_;
   RegionTable regions_;
+  sc::Machine sc_;
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -118,6 +118,26 @@ struct RegionDropped {
   RegionId region;
   BlockRange blocks;
 };  // the Drop effect was carried out
+// Pages with sequential consistency (sc/machine.h). The first is for the holder of the block's lock.
+struct ScAsk {
+  BlockId block;
+  Access access;
+  NodeId home;
+  WaiterId waiter;
+};  // resumed at once: what was granted (an Access), which the waiter installs now; or 0
+struct ScAwait {
+  BlockId block;
+  WaiterId waiter;
+};  // resumed when what this node asked for was granted
+struct ScInstalled {
+  BlockId block;
+};
+struct ScYielded {
+  BlockId block;
+  NodeId home;
+  bool wrote;
+  bool keeps_copy;
+};  // a Recall was carried out
 struct Received {
   NodeId from;
   Bytes message;
@@ -126,7 +146,8 @@ struct Received {
 using Event = std::variant<LockAcquire, LockHandOff, LockRelease, LockHeld, CountChange, CountAwait,
                            CountSleep, BarrierEnter, BarrierArrive, BarrierResult, BarrierLeave,
                            CloseInterval, Learn, RegionAllocate, RegionFind, RegionExtent,
-                           RegionFree, RegionDropped, Received>;
+                           RegionFree, RegionDropped, ScAsk, ScAwait, ScInstalled, ScYielded,
+                           Received>;
 
 // kRemote: the payload is the grant's notice set. kHeldAlready: by this very waiter; nothing was
 // done.
@@ -141,7 +162,8 @@ struct Send {
   NodeId to;
   std::uint32_t offset;
   std::uint32_t size;
-};  // bytes of Effects::bytes
+  BlockRange with{};
+};  // bytes of Effects::bytes; behind them those of our blocks `with`, if any
 struct Resume {
   WaiterId waiter;
   std::uint64_t value;
@@ -152,13 +174,22 @@ struct Drop {
   RegionId region;
   BlockRange blocks;
 };  // run Hlrc::drop, then step RegionDropped
+struct Recall {
+  BlockId block;
+  NodeId home;
+  bool keeps_copy;
+};  // run sc::Pages::yield
+struct Place {
+  BlockId block;
+  Bytes bytes;
+};  // to our memory of the block, before what follows in the list; bytes of the event's message
 struct Malformed {
   NodeId from;
 };  // close that peer
 
 // What a step answers. Owned by the host and reused: nothing is allocated when warm.
 struct Effects {
-  std::vector<std::variant<Send, Resume, Drop, Malformed>> list;
+  std::vector<std::variant<Send, Resume, Drop, Recall, Place, Malformed>> list;
   std::vector<std::byte> bytes;
 
   void clear() {
@@ -206,6 +237,7 @@ enum class StepKind : std::uint8_t {
   kCopyTwin,   // our block -> its twin
   kStoreDiff,  // bytes of our block that differ from its twin -> node's copy, and the twin if flag.
                // Result: how many
+  kStoreHome,  // our block -> node's copy
   kMerge,  // block number `value` aside -> ours; flag: the bytes that differ from our twin alone,
            // to our block and the twin
   kFetch,  // where node's memory cannot be reached, in one exchange, for each of the blocks: its

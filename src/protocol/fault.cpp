@@ -7,9 +7,9 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
 Hlrc::Hlrc(const HlrcConfig& config, const HlrcMemory& memory, Core& core)
-    : config_(config),
+    : BlockLocks(memory.entries),
+      config_(config),
       core_(core),
-      entries_(memory.entries),
       reached_(memory.reached),
       cached_(memory.sets[0], config.blocks),
       leases_(memory.sets[1], config.blocks),
@@ -27,21 +27,6 @@ Hlrc::Hlrc(const HlrcConfig& config, const HlrcMemory& memory, Core& core)
   if (config.limit != ~0ull)
     low_ =
         std::min<std::uint64_t>(2 * config.max_run, std::max<std::uint64_t>(2, config.limit / 8));
-}
-
-Task<bool> Hlrc::lock_block(Strand& s, std::uint64_t block) {
-  std::uint32_t seen = 0;
-  co_await s.pause();
-  while (!entries_[block].try_lock(seen)) {
-    mark(Mark::kFaultWaitsForBusyBlock);
-    co_await s.wait(entries_[block].word(), seen);
-  }
-  co_return true;
-}
-
-Task<bool> Hlrc::unlock_block(Strand& s, std::uint64_t block, BlockState state) {
-  if (entries_[block].unlock(state)) co_await s.wake(entries_[block].word());
-  co_return true;
 }
 
 void Hlrc::add_cached(std::uint64_t block) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "protocol/block_table.h"
+#include "protocol/block_locks.h"
 #include "protocol/core.h"
 #include "protocol/promises.h"
 #include "protocol/strand.h"
@@ -60,7 +60,7 @@ enum class LockResult : std::uint8_t { kOk, kNotHeld };
 // step (effects.h). Several may be under way at once. What they share is guarded by the blocks'
 // locks (BlockEntry) and by the consistency lock, under which releases, invalidations and evictions
 // of a node take turns; faults do without it.
-class Hlrc {
+class Hlrc : BlockLocks {
  public:
   static constexpr std::uint32_t kMaxRun = 16;
 
@@ -112,7 +112,7 @@ class Hlrc {
 
   // The node that keeps the block's owner where homes are by first touch.
   NodeId directory(std::uint64_t block) const {
-    return NodeId{static_cast<std::uint32_t>(block / 64 % config_.nodes)};
+    return directory_of(block, config_.nodes);
   }
 
  private:
@@ -152,8 +152,6 @@ class Hlrc {
   Task<bool> enter_homes(Strand& s, BlockRange run, Access wanted);
   Task<NodeId> still_unclaimed(Strand& s, std::uint64_t block);
   Task<bool> first_write(Strand& s, std::uint64_t block);
-  Task<bool> lock_block(Strand& s, std::uint64_t block);
-  Task<bool> unlock_block(Strand& s, std::uint64_t block, BlockState state);
 
   // release.cpp
   Task<std::uint64_t> release(Strand& s);
@@ -249,7 +247,6 @@ class Hlrc {
 
   HlrcConfig config_;
   Core& core_;
-  BlockEntry* entries_;
   const bool* reached_;
   BlockSet cached_;   // copies of others' blocks, also those being made
   BlockSet leases_;   // of these, the ones that die at the next acquire

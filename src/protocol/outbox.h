@@ -17,6 +17,9 @@ class Outbox {
     return effects_->bytes;
   }
   void send(NodeId to) { effects_->list.push_back(Send{to, offset(), size()}); }
+  void send_with(NodeId to, BlockRange blocks) {
+    effects_->list.push_back(Send{to, offset(), size(), blocks});
+  }
   void resume(WaiterId waiter, std::uint64_t value) {
     effects_->list.push_back(Resume{waiter, value, offset(), size()});
   }
@@ -26,6 +29,10 @@ class Outbox {
     resume(waiter, value);
   }
   void drop(RegionId region, BlockRange blocks) { effects_->list.push_back(Drop{region, blocks}); }
+  void recall(BlockId block, NodeId home, bool keeps_copy) {
+    effects_->list.push_back(Recall{block, home, keeps_copy});
+  }
+  void place(BlockId block, Bytes bytes) { effects_->list.push_back(Place{block, bytes}); }
   void malformed(NodeId from) { effects_->list.push_back(Malformed{from}); }
 
  private:

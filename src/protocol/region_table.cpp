@@ -1,5 +1,7 @@
 #include "protocol/region_table.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace terrane::protocol {
@@ -54,9 +56,22 @@ std::uint64_t home_of(const Region& region, std::uint64_t block, std::uint32_t n
   return kHomeFirstTouch;
 }
 
-RegionTable::RegionTable(NodeId self, std::uint32_t nodes, std::uint64_t blocks, Outbox& outbox)
-    : self_(self), nodes_(nodes), blocks_(blocks), outbox_(outbox) {
-  if (self_ == kServer) space_.emplace(0, blocks);
+RegionTable::RegionTable(NodeId self, std::uint32_t nodes, std::uint64_t blocks,
+                         std::uint64_t sc_first, Outbox& outbox)
+    : self_(self),
+      nodes_(nodes),
+      blocks_(blocks),
+      sc_first_(std::min(sc_first, blocks)),
+      outbox_(outbox) {
+  for (Protocol protocol : {Protocol::kHlrc, Protocol::kSc}) {
+    BlockRange part = part_for(protocol);
+    if (self_ == kServer && part.count > 0) space_.emplace(part.first, part.count);
+  }
+}
+
+BlockRange RegionTable::part_for(Protocol protocol) const {
+  if (protocol == Protocol::kSc) return {sc_first_, blocks_ - sc_first_};
+  return {0, sc_first_};
 }
 
 // ---- asking
@@ -130,6 +145,8 @@ bool RegionTable::fits(const wire::RegionReply& reply, const Question& question)
     return false;
   }
   BlockRange blocks{reply.first, reply.blocks};
+  BlockRange part = part_for(reply.policy.protocol);
+  if (blocks.first < part.first || blocks.end() > part.end()) return false;
   if (question.kind == wire::Kind::kRegionFind &&
       (question.block < blocks.first || question.block >= blocks.end())) {
     return false;
@@ -191,8 +208,10 @@ void RegionTable::dropped(RegionId region, BlockRange blocks) {
 // ---- node 0
 // ---------------------------------------------------------------------------------------------------------
 
-bool RegionTable::take_space(std::uint64_t blocks, std::uint64_t& first) {
-  for (auto at = space_.begin(); at != space_.end(); ++at) {  // first fit
+bool RegionTable::take_space(std::uint64_t blocks, Protocol protocol, std::uint64_t& first) {
+  BlockRange part = part_for(protocol);
+  auto end = space_.lower_bound(part.end());
+  for (auto at = space_.lower_bound(part.first); at != end; ++at) {  // first fit
     if (at->second < blocks) continue;
     first = at->first;
     std::uint64_t rest = at->second - blocks;
@@ -205,11 +224,11 @@ bool RegionTable::take_space(std::uint64_t blocks, std::uint64_t& first) {
 
 void RegionTable::give_space(BlockRange blocks) {
   auto after = space_.lower_bound(blocks.first);
-  if (after != space_.end() && after->first == blocks.end()) {
+  if (after != space_.end() && after->first == blocks.end() && after->first != sc_first_) {
     blocks.count += after->second;
     after = space_.erase(after);
   }
-  if (after != space_.begin()) {
+  if (after != space_.begin() && blocks.first != sc_first_) {
     auto before = std::prev(after);
     if (before->first + before->second == blocks.first) {
       before->second += blocks.count;
@@ -230,7 +249,7 @@ bool RegionTable::NodeCount::add(NodeId node, std::uint32_t all) {
 wire::RegionReply RegionTable::make_region(const wire::RegionAllocate& request) {
   Region region{RegionId{next_region_}, {0, request.blocks}, request.bytes, request.policy, {}};
   std::memcpy(region.name, request.name, sizeof region.name - 1);
-  bool taken = take_space(request.blocks, region.blocks.first);
+  bool taken = take_space(request.blocks, region.policy.protocol, region.blocks.first);
   wire::RegionReply reply = reply_of(region, request.waiter);
   if (taken) {
     ++next_region_;
@@ -368,7 +387,7 @@ void RegionTable::check_invariants() const {
   bool first = true;
   for (const auto& [at, count] : space_) {
     TERRANE_CHECK(count > 0 && at + count <= blocks_, "free space lies within the space");
-    TERRANE_CHECK(first || at > end, "free space is joined");
+    TERRANE_CHECK(first || at > end || at == sc_first_, "free space is joined");
     end = at + count;
     first = false;
   }

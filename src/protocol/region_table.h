@@ -21,12 +21,19 @@ struct Region {
 // The home that the region's policy gives a block; kHomeFirstTouch when the directory decides.
 std::uint64_t home_of(const Region& region, std::uint64_t block, std::uint32_t nodes);
 
+// The node that keeps a block's owner where homes are by first touch.
+constexpr NodeId directory_of(std::uint64_t block, std::uint32_t nodes) {
+  return NodeId{static_cast<std::uint32_t>(block / 64 % nodes)};
+}
+
 // The allocations of the job. Node 0 cuts the shared space and answers for it; others keep what
 // they have asked for until it is freed. A freed range is used again only after every node has
-// dropped it (a free is a write notice for all).
+// dropped it (a free is a write notice for all). Those with sequential consistency lie from
+// `sc_first` on.
 class RegionTable {
  public:
-  RegionTable(NodeId self, std::uint32_t nodes, std::uint64_t blocks, Outbox& outbox);
+  RegionTable(NodeId self, std::uint32_t nodes, std::uint64_t blocks, std::uint64_t sc_first,
+              Outbox& outbox);
 
   void allocate(const RegionAllocate& request);
   void find(const RegionFind& request);
@@ -60,7 +67,7 @@ class RegionTable {
   wire::RegionReply make_region(const wire::RegionAllocate& request);
   wire::RegionReply serve_find(const wire::RegionFind& request) const;
   wire::RegionStatus serve_free(std::uint64_t first);
-  bool take_space(std::uint64_t blocks, std::uint64_t& first);
+  bool take_space(std::uint64_t blocks, Protocol protocol, std::uint64_t& first);
   void give_space(BlockRange blocks);
   bool count_dropped(NodeId from, RegionId region);
 
@@ -71,10 +78,12 @@ class RegionTable {
   bool received_by_server(NodeId from, wire::Kind kind, Bytes& message);
   bool received_from_server(wire::Kind kind, Bytes& message);
   void forget(BlockRange blocks);
+  BlockRange part_for(Protocol protocol) const;
 
   NodeId self_;
   std::uint32_t nodes_;
   std::uint64_t blocks_;
+  std::uint64_t sc_first_;
   Outbox& outbox_;
   std::map<std::uint64_t, Region> known_;     // by first block
   std::map<std::uint32_t, Question> asking_;  // by waiter

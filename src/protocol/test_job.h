@@ -39,13 +39,16 @@ class TestJob {
       if (const auto* send = std::get_if<Send>(&effect)) {
         Bytes bytes = all.subspan(send->offset, send->size);
         messages.push_back({NodeId{node}, send->to, {bytes.begin(), bytes.end()}});
+        messages.back().bytes.resize(bytes.size() + send->with.count);  // a byte for each block
       } else if (const auto* resume = std::get_if<Resume>(&effect)) {
         Bytes bytes = all.subspan(resume->offset, resume->size);
         order.push_back(resume->waiter.value);
         resumed[resume->waiter.value] = {resume->value, {bytes.begin(), bytes.end()}};
       } else if (const auto* drop = std::get_if<Drop>(&effect)) {
         drops.emplace_back(node, *drop);
-      } else {
+      } else if (const auto* recall = std::get_if<Recall>(&effect)) {
+        recalls.emplace_back(node, *recall);
+      } else if (std::holds_alternative<Malformed>(effect)) {
         ++malformed;
       }
     }
@@ -65,6 +68,7 @@ class TestJob {
   std::map<std::uint32_t, Resumed> resumed;  // by waiter
   std::vector<std::uint32_t> order;          // of the waiters
   std::vector<std::pair<std::uint32_t, Drop>> drops;
+  std::vector<std::pair<std::uint32_t, Recall>> recalls;
   int malformed = 0;
 
  private:

@@ -26,7 +26,7 @@ struct Progress {
 // its strand.
 struct Actor {
   enum class Wait : std::uint8_t { kNothing, kWord, kResume, kFlushed, kNews };
-  enum class Doing : std::uint8_t { kProgram, kFault, kEvictForMemory, kHostCall, kDrop };
+  enum class Doing : std::uint8_t { kProgram, kFault, kEvictForMemory, kHostCall, kDrop, kYield };
 
   explicit Actor(ActorId me) : id(me), strand(protocol::WaiterId{me}) {}
 
@@ -72,6 +72,8 @@ struct Actor {
   std::vector<std::byte> flush;  // the one being made
   std::uint32_t next = 0;        // the thread's place in its program
   protocol::Drop drop{};         // a handler's
+  protocol::Recall recall{};     // a handler's
+  bool waits = true;             // a handler that yields: for who holds the page
   protocol::Strand strand;
   std::variant<std::monostate, protocol::Task<bool>, protocol::Task<protocol::FaultResult>,
                protocol::Task<protocol::LockResult>, protocol::Task<std::uint64_t>>

@@ -16,19 +16,19 @@ namespace {
 constexpr std::uint64_t kNoSeed = ~0ull;
 constexpr std::uint64_t kChunk = 64;  // histories that a worker takes at once
 
-// Plays HLRC's histories.
+// Plays the histories of pages.
 class HlrcWorker : public CampaignWorker {
  public:
   explicit HlrcWorker(const CampaignOptions& options) : options_(options) {
-    auto& marks = protocol::instrumentation.marks;
-    std::fill(std::begin(marks), std::end(marks), 0);
+    protocol::instrumentation = {};
+    protocol::sc::instrumentation = {};
     choose_mutant(options.mutant);
   }
   ~HlrcWorker() override { choose_mutant("None"); }
 
   std::optional<std::string> play(std::uint64_t seed, CampaignReport& mine) override {
     bool careful = seed % options_.careful_every == 0;
-    Outcome outcome = player_.play(options_.shape, seed, careful, nullptr);
+    Outcome outcome = player_.play(shape_of(options_), seed, careful, nullptr);
     ++mine.histories;
     mine.counted += counts(player_.program());
     mine.steps += outcome.steps;
@@ -41,14 +41,19 @@ class HlrcWorker : public CampaignWorker {
   }
 
   std::vector<BranchCount> branches() const override {
-    std::vector<BranchCount> counts;
-    for (std::size_t m = 0; m < static_cast<std::size_t>(protocol::Mark::kCount); ++m)
-      counts.push_back(
-          {name_of(static_cast<protocol::Mark>(m)), protocol::instrumentation.marks[m]});
-    return counts;
+    if (options_.protocol == Protocol::kSc) return counts_of<protocol::sc::Mark>(protocol::sc::instrumentation);
+    return counts_of<protocol::Mark>(protocol::instrumentation);
   }
 
  private:
+  template <typename Mark, typename Instrumentation>
+  static std::vector<BranchCount> counts_of(const Instrumentation& taken) {
+    std::vector<BranchCount> counts;
+    for (std::size_t m = 0; m < static_cast<std::size_t>(Mark::kCount); ++m)
+      counts.push_back({name_of(static_cast<Mark>(m)), taken.marks[m]});
+    return counts;
+  }
+
   const CampaignOptions& options_;
   Player player_;
 };
@@ -129,7 +134,7 @@ Replay replay(const CampaignOptions& options, std::uint64_t seed) {
   choose_mutant(options.mutant);
   Player player;
   Trace trace;
-  Outcome outcome = player.play(options.shape, seed, seed % options.careful_every == 0, &trace);
+  Outcome outcome = player.play(shape_of(options), seed, seed % options.careful_every == 0, &trace);
   choose_mutant("None");
   std::string reason;
   if (outcome.failed())
@@ -137,13 +142,25 @@ Replay replay(const CampaignOptions& options, std::uint64_t seed) {
   return {outcome.failed(), std::move(reason), outcome.hash, trace.lines()};
 }
 
+Shape shape_of(const CampaignOptions& options) {
+  Shape shape = options.shape;
+  shape.sc = options.protocol == Protocol::kSc;
+  return shape;
+}
+
 void choose_mutant(std::string_view name) {
   protocol::instrumentation.mutant = mutant_named(name).value_or(protocol::Mutant::kNone);
+  protocol::sc::instrumentation.mutant =
+      sc_mutant_named(name).value_or(protocol::sc::Mutant::kNone);
 }
 
 std::vector<std::string_view> mutant_names(Protocol protocol) {
   if (protocol == Protocol::kMesiChunk) return chunk_mutant_names();
   std::vector<std::string_view> names;
+  for (int m = 1; protocol == Protocol::kSc && m < static_cast<int>(protocol::sc::Mutant::kCount);
+       ++m)
+    names.push_back(name_of(static_cast<protocol::sc::Mutant>(m)));
+  if (protocol == Protocol::kSc) return names;
   for (int m = 1; m < static_cast<int>(protocol::Mutant::kCount); ++m)
     names.push_back(name_of(static_cast<protocol::Mutant>(m)));
   return names;

@@ -10,7 +10,8 @@
 
 namespace terrane::sim {
 
-enum class Protocol : std::uint8_t { kHlrc, kMesiChunk };
+// kSc: programs some of whose regions are sequentially consistent, the others HLRC's.
+enum class Protocol : std::uint8_t { kHlrc, kSc, kMesiChunk };
 
 // Histories seed, seed + 1, ... of one shape, on several threads.
 struct CampaignOptions {

@@ -5,6 +5,7 @@
 namespace terrane::sim {
 
 void Checker::begin(const Program& program) {
+  program_ = &program;
   racy_ = program.setup.racy;
   renews_ = program.setup.hot_after != 255;
   offsets_.clear();
@@ -46,7 +47,7 @@ std::uint64_t Checker::expected(const Op& op) const {
 
 bool Checker::may_load(std::uint32_t thread, const Op& op, std::uint64_t value) const {
   if (value == expected(op)) return true;  // the latest store of all is never overwritten
-  if (!racy_) return false;
+  if (!racy_ || program_->regions[op.region].sc) return false;
   for (std::uint32_t i = 0; i < op.size; ++i)
     if (!may_load_byte(thread, place(op) + i, static_cast<std::uint8_t>(value >> (8 * i))))
       return false;

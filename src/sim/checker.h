@@ -16,8 +16,8 @@ class Checker {
   void begin(const Program& program);
 
   void store(std::uint32_t thread, const Op& op);
-  // Whether the load may return `value`. Without races: exactly what the flat memory holds. With
-  // races, byte by byte: a store that no other has overwritten that happened after it and before
+  // Whether the load may return `value`. Without races, and where the region is sequentially
+  // consistent: exactly what the flat memory holds. With races, byte by byte: a store that no other has overwritten that happened after it and before
   // the load.
   bool may_load(std::uint32_t thread, const Op& op, std::uint64_t value) const;
   // At the end every node loads the same.
@@ -46,6 +46,7 @@ class Checker {
   bool before(const Store& one, const Store& other) const;
 
   bool racy_ = false;
+  const Program* program_ = nullptr;
   bool renews_ = false;
   std::vector<std::size_t> offsets_;  // of each region in memory_
   std::vector<std::uint8_t> memory_;

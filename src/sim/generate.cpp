@@ -30,6 +30,7 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   draw_setup(shape);
   draw_threads();
   draw_regions();
+  if (shape.sc) choose_sequential();
   draw_slots();
   prologue();
   for (std::uint32_t phase = 1; phase <= phases_; ++phase) {
@@ -123,6 +124,23 @@ void Generator::draw_regions() {
     }
   }
   collective_ = rng_->chance(50);
+}
+
+// Most regions. One that takes the place of another is of its kind.
+void Generator::choose_sequential() {
+  auto& regions = out_->regions;
+  Setup& setup = out_->setup;
+  std::uint32_t blocks = 0;
+  for (std::uint32_t r = first_used_; r < regions.size(); ++r) {
+    regions[r].sc = rng_->chance(75);
+    if (changes_ && r == reused_) regions[r].sc = regions[freed_].sc;
+    if (regions[r].sc && !(changes_ && r == reused_)) blocks += regions[r].blocks;
+  }
+  setup.sc_named_readers = 1 + rng_->below(4);
+  setup.sc_blocks = 64;
+  if (setup.space_blocks == Setup{}.space_blocks) return;
+  setup.sc_blocks = blocks;  // no other room, here too
+  setup.space_blocks -= blocks;
 }
 
 void Generator::draw_slots() {

@@ -12,6 +12,7 @@ enum class Detection : std::uint8_t { kScan, kFault, kMix };
 struct Shape {
   std::uint32_t nodes = 0;  // 0: 4 to 6
   std::uint32_t hosts = 0;  // 0: one in half of the programs, else 2 or more
+  bool sc = false;  // some regions are sequentially consistent
   Mix racy = Mix::kMix;
   Detection detection = Detection::kMix;
 };
@@ -51,6 +52,7 @@ class Generator {
   void draw_setup(const Shape& shape);
   void draw_threads();
   void draw_regions();
+  void choose_sequential();
   void draw_slots();
   void split_word(std::uint32_t region, std::uint32_t at, Pattern pattern);
   std::uint32_t draw_owner();

@@ -40,6 +40,7 @@ void History::begin(const Program& program, std::uint64_t seed) {
     threads_at_[n] = 0;
   }
   network_.begin(setup.nodes);
+  recalls_.clear();
   mover_.begin(rng_, setup);
   checker_.begin(program);
   region_first_.assign(program.regions.size(), kNoRegion);

@@ -63,6 +63,9 @@ class History {
   void step_core(std::uint32_t node, const protocol::Event& event);
   void send(std::uint32_t node, const protocol::Send& send);
   void resume(std::uint32_t node, const protocol::Resume& resume);
+  Actor* idle_handler(std::uint32_t node, Actor::Doing doing);
+  void spawn_yields();
+  void place(std::uint32_t node, const protocol::Place& place);
   void spawn_drop(std::uint32_t node, const protocol::Drop& drop);
   bool post(Actor& actor);
   bool await_flush(Actor& actor);
@@ -74,6 +77,7 @@ class History {
 
   // program_ops.cpp: what a thread of the program does
   void begin_op(Actor& actor);
+  std::uint64_t nowhere();
   void begin_sync(Actor& actor, const Op& op);
   void begin_count(Actor& actor, const Op& op);
   void access(Actor& actor, const Op& op);
@@ -81,6 +85,7 @@ class History {
   void host_call(Actor& actor, const Op& op);
   void finish_host_call(Actor& actor);
   void finish_operation(Actor& actor);
+  void finish_yield(Actor& actor);
   void finish_fault(Actor& actor);
   void finish_sync(Actor& actor, const Op& op);
   void check_reduced(const Actor& actor, const Op& op) const;
@@ -95,6 +100,8 @@ class History {
   void check_locks() const;
   void check_block(std::uint64_t block) const;
   void check_node_block(std::uint32_t node, std::uint64_t block) const;
+  void check_sc_block(std::uint64_t block) const;
+  void check_alone(std::uint32_t node, std::uint64_t block, bool writes) const;
 
   const Program* program_ = nullptr;
   base::Prng rng_{0};
@@ -108,6 +115,11 @@ class History {
   Checker checker_;
   std::vector<std::unique_ptr<Actor>> actors_;  // threads, then handlers from kMaxThreads on
   protocol::Effects effects_;
+  struct Recalled {
+    std::uint32_t node;
+    protocol::Recall recall;
+  };
+  std::vector<Recalled> recalls_;  // until a handler is free
   Progress flushed_[kMaxNodes * kMaxNodes] = {};  // with each channel's oldest message
   std::uint32_t threads_at_[kMaxNodes] = {};
   std::vector<std::uint64_t> region_first_;  // kNoRegion: not allocated yet

@@ -1,3 +1,5 @@
+#include <cstring>
+
 #include "base/check.h"
 #include "sim/history.h"
 #include "sim/names.h"
@@ -90,18 +92,38 @@ void History::step_core(std::uint32_t node, const protocol::Event& event) {
       resume(node, *resumed);
     } else if (const auto* drop = std::get_if<protocol::Drop>(&effect)) {
       spawn_drop(node, *drop);
+    } else if (const auto* recall = std::get_if<protocol::Recall>(&effect)) {
+      recalls_.push_back({node, *recall});
+    } else if (const auto* place = std::get_if<protocol::Place>(&effect)) {
+      this->place(node, *place);
     } else {
       violated(Fault::kMalformed, "node {} refuses a message from node {}", node,
                std::get<protocol::Malformed>(effect).from.value);
     }
   }
+  spawn_yields();
   if (careful_) nodes_[node].core().check_invariants();
 }
 
 void History::send(std::uint32_t node, const protocol::Send& send) {
   if (send.to.value >= program_->setup.nodes || send.to.value == node)
     violated(Fault::kBadStep, "node {} sends to node {}", node, send.to.value);
-  push(node, send.to.value, protocol::Bytes(effects_.bytes).subspan(send.offset, send.size));
+  protocol::Bytes head = protocol::Bytes(effects_.bytes).subspan(send.offset, send.size);
+  if (send.with.count == 0) {
+    push(node, send.to.value, head);
+    return;
+  }
+  std::vector<std::byte> message(head.begin(), head.end());
+  const std::byte* page = nodes_[node].frame(send.with.first);
+  message.insert(message.end(), page, page + program_->setup.block_bytes);
+  push(node, send.to.value, message);
+}
+
+void History::place(std::uint32_t node, const protocol::Place& place) {
+  if (place.bytes.size() != program_->setup.block_bytes)
+    violated(Fault::kMalformed, "node {} is sent {} bytes of a page", node, place.bytes.size());
+  nodes_[node].back(place.block.value);
+  std::memcpy(nodes_[node].frame(place.block.value), place.bytes.data(), place.bytes.size());
 }
 
 void History::push(std::uint32_t from, std::uint32_t to, protocol::Bytes message) {
@@ -124,20 +146,38 @@ void History::resume(std::uint32_t node, const protocol::Resume& resume) {
   schedule_.ready(actor.id);
 }
 
-// A handler of the node forgets the blocks; afterwards the core is told.
-void History::spawn_drop(std::uint32_t node, const protocol::Drop& drop) {
+Actor* History::idle_handler(std::uint32_t node, Actor::Doing doing) {
   for (std::uint32_t i = kMaxThreads; i < actors_.size(); ++i) {
     Actor& actor = *actors_[i];
     if (actor.busy()) continue;
     actor.reset();
     actor.node = node;
-    actor.doing = Actor::Doing::kDrop;
-    actor.drop = drop;
-    actor.start(nodes_[node].hlrc().drop(actor.strand, drop.region, drop.blocks));
+    actor.doing = doing;
     schedule_.ready(actor.id);
-    return;
+    return &actor;
   }
-  TERRANE_CHECK(false, "a simulated job drops few regions at once");
+  return nullptr;
+}
+
+// A handler of the node forgets the blocks; afterwards the core is told.
+void History::spawn_drop(std::uint32_t node, const protocol::Drop& drop) {
+  Actor* actor = idle_handler(node, Actor::Doing::kDrop);
+  TERRANE_CHECK(actor != nullptr, "a simulated job drops few regions at once");
+  actor->drop = drop;
+  actor->start(nodes_[node].hlrc().drop(actor->strand, drop.region, drop.blocks));
+}
+
+// Sometimes by who must not wait; then the handler does it that may.
+void History::spawn_yields() {
+  while (!recalls_.empty()) {
+    auto [node, recall] = recalls_.front();
+    Actor* actor = idle_handler(node, Actor::Doing::kYield);
+    if (actor == nullptr) return;
+    recalls_.erase(recalls_.begin());
+    actor->recall = recall;
+    actor->waits = rng_.chance(50);
+    actor->start(nodes_[node].sc().yield(actor->strand, recall, actor->waits));
+  }
 }
 
 // Like a futex: looks at the word once, then sleeps until somebody wakes it.

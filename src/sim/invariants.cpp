@@ -11,7 +11,13 @@ void History::check_across() const {
     if (!region_stands_[r]) continue;
     std::uint32_t blocks = program_->regions[r].blocks;
     if (blocks > 16) continue;  // the region that nobody touches
-    for (std::uint32_t b = 0; b < blocks; ++b) check_block(region_first_[r] + b);
+    for (std::uint32_t b = 0; b < blocks; ++b) {
+      if (program_->regions[r].sc) {
+        check_sc_block(region_first_[r] + b);
+      } else {
+        check_block(region_first_[r] + b);
+      }
+    }
   }
 }
 
@@ -83,6 +89,35 @@ void History::check_node_block(std::uint32_t n, std::uint64_t block) const {
     violated(Fault::kInvariant, "node {} writes tracked block {} unnoticed", n, block);
   if (state == BlockState::kWritten && !hlrc.is_written(block))
     violated(Fault::kInvariant, "node {} has written block {} and would not flush it", n, block);
+}
+
+// Nobody else may store to a page that a thread loads, nor see one that it stores to.
+void History::check_alone(std::uint32_t self, std::uint64_t block, bool writes) const {
+  for (std::uint32_t n = 0; n < program_->setup.nodes; ++n) {
+    const Node::View& view = nodes_[n].views[block];
+    if (n != self && view.present && (writes || !view.guarded))
+      violated(Fault::kInvariant, "node {} {} block {}, which node {} may {}", self,
+               writes ? "writes" : "reads", block, n, view.guarded ? "read" : "write");
+  }
+}
+
+void History::check_sc_block(std::uint64_t block) const {
+  for (std::uint32_t n = 0; n < program_->setup.nodes; ++n) {
+    const Node& node = nodes_[n];
+    const protocol::BlockEntry& entry = node.hlrc().entry(block);
+    const Node::View& view = node.views[block];
+    if (view.present) check_alone(n, block, !view.guarded);
+    if (entry.busy()) continue;
+    if (view.present && entry.state() == BlockState::kInvalid)
+      violated(Fault::kInvariant, "node {} sees block {}, which is invalid", n, block);
+    if (view.present && !view.guarded && entry.state() != BlockState::kWritten)
+      violated(Fault::kInvariant, "node {} writes block {}, which is to be read", n, block);
+    if (entry.state() == BlockState::kInvalid) continue;
+    auto access = entry.state() == BlockState::kWritten ? protocol::Access::kWrite
+                                                        : protocol::Access::kRead;
+    if (!nodes_[entry.home().value].core().sc().may_hold(NodeId{n}, block, access))
+      violated(Fault::kInvariant, "node {} has block {}, and its home does not know", n, block);
+  }
 }
 
 }  // namespace terrane::sim

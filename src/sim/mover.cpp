@@ -32,6 +32,8 @@ bool Mover::perform(Actor& a) {
   switch (step.kind) {
     case StepKind::kCopyHome:
       return copy_home(a, step);
+    case StepKind::kStoreHome:
+      return store_home(a, step);
     case StepKind::kMerge:
       return merge(a, step);
     case StepKind::kCopyTwin:
@@ -179,6 +181,13 @@ bool Mover::copy_home(Actor& a, const Step& step) {
   self.back(block);
   return copy_block(a.progress, nodes_[step.node.value].frame(block),
                     step.flag ? self.aside(step.value) : self.frame(block));
+}
+
+bool Mover::store_home(Actor& a, const Step& step) {
+  std::uint64_t block = step.blocks.first;
+  Node& home = nodes_[step.node.value];
+  home.back(block);
+  return copy_block(a.progress, nodes_[a.node].frame(block), home.frame(block));
 }
 
 bool Mover::copy_block(Progress& p, const std::byte* from, std::byte* to) {
@@ -369,7 +378,9 @@ void Mover::one_block(Actor& a, const Step& step, std::uint64_t block) {
       if (view.present) break;  // the kernel says that it exists, and leaves it as it is
       if (!node.backed[block])
         violated(Fault::kBadStep, "node {} maps block {} without memory", a.node, block);
-      view = {.present = true, .guarded = step.access == Access::kRead && node.enters_protected};
+      view = {.present = true,
+              .guarded = step.access == Access::kRead &&
+                         (node.enters_protected || node.core().sc().serves(block))};
       break;
     case StepKind::kProtect:
       if (scan_ && node.hlrc().is_tracked(block) && view.present && !view.guarded)

@@ -49,6 +49,7 @@ class Mover {
   bool send_news(Actor& a, const Step& step);
   bool take_news(Actor& a, const Step& step);
   bool copy_home(Actor& a, const Step& step);
+  bool store_home(Actor& a, const Step& step);
   bool copy_block(Progress& p, const std::byte* from, std::byte* to);
   bool merge(Actor& a, const Step& step);
   bool copy_twin(Actor& a, const Step& step);

@@ -212,7 +212,7 @@ constexpr std::string_view kSteps[] = {
     "StoreWord",  "SwapWord",   "CountFlush", "LoadFlushing", "LoadGiving", "SetWanted",
     "TakeWanted", "LoadOwner",  "ClaimOwner", "ClearOwner",   "Populate",   "Map",
     "Protect",    "Unprotect",  "Zap",        "Scan",         "CopyHome",   "CopyTwin",
-    "StoreDiff",  "Merge",      "Fetch",      "SendNews",     "TakeNews",   "ForgetNews",
+    "StoreDiff",  "StoreHome",  "Merge",      "Fetch",      "SendNews",     "TakeNews",   "ForgetNews",
     "PostDiff",   "AwaitFlush", "Punch",      "DropTwin"};
 constexpr std::string_view kFaults[] = {"None",        "WrongValue", "NodesDisagree", "TwoHolders",
                                         "BarrierLeak", "Deadlock",   "Endless",       "Invariant",
@@ -221,7 +221,8 @@ constexpr std::string_view kEvents[] = {
     "lock acquire",  "lock hand-off",  "lock release",   "lock held",       "count change",
     "count await",   "count sleep",    "barrier enter",  "barrier arrive",  "barrier result",
     "barrier leave", "close interval", "learn",          "region allocate", "region find",
-    "region extent", "region free",    "region dropped", "received"};
+    "region extent", "region free",    "region dropped", "sc ask",
+    "sc await", "sc installed", "sc yielded", "received"};
 constexpr std::string_view kOps[] = {
     "load",  "store",    "lock", "unlock",     "barrier", "side barrier", "add",
     "set",   "await",    "post", "take",       "ready",   "condition",    "signal",
@@ -231,14 +232,14 @@ constexpr std::string_view kMessages[] = {
     "barrier depart", "region allocate", "region find",    "region reply", "region free",
     "region freed",   "region drop",     "region dropped", "page fetch",   "page data",
     "flush",          "flushed",         "owner request",  "owner reply",  "page news",
-    "count wake"};
+    "count wake", "sc request", "sc recall", "sc yielded", "sc grant"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
 static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kDropTwin) + 1);
 static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kBadStep) + 1);
 static_assert(std::size(kEvents) == std::variant_size_v<protocol::Event>);
 static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kFinalLoad) + 1);
-static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kCountWake) + 1);
+static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kScGrant) + 1);
 
 }  // namespace
 
@@ -290,6 +291,7 @@ std::string describe(const protocol::Step& step) {
     case StepKind::kLoadOwner:
     case StepKind::kClaimOwner:
     case StepKind::kCopyHome:
+    case StepKind::kStoreHome:
     case StepKind::kStoreDiff:
     case StepKind::kFetch:
     case StepKind::kPostDiff:

@@ -6,6 +6,7 @@
 
 #include "protocol/effects.h"
 #include "protocol/instrument.h"
+#include "protocol/sc/sc_instrument.h"
 #include "sim/program.h"
 #include "sim/violation.h"
 
@@ -17,6 +18,10 @@ std::string_view name_of(protocol::Mutant mutant);
 std::string_view name_of(protocol::StepKind kind);
 std::string_view name_of(Fault fault);
 std::optional<protocol::Mutant> mutant_named(std::string_view name);
+// The same of the protocol sc.
+std::string_view name_of(protocol::sc::Mark mark);
+std::string_view name_of(protocol::sc::Mutant mutant);
+std::optional<protocol::sc::Mutant> sc_mutant_named(std::string_view name);
 
 // For traces.
 std::string describe(const Op& op);

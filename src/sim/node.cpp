@@ -14,7 +14,8 @@ Node::Node()
 }
 
 void Node::begin(std::uint32_t self, const Setup& setup) {
-  TERRANE_CHECK(setup.space_blocks <= kMaxBlocks && setup.block_bytes <= kMaxBlockBytes,
+  std::uint32_t blocks = setup.space_blocks + setup.sc_blocks;
+  TERRANE_CHECK(blocks <= kMaxBlocks && setup.block_bytes <= kMaxBlockBytes,
                 "a simulated space is small");
   end();
   for (std::uint64_t block = 0; block < used_; ++block)
@@ -34,7 +35,10 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
   news_.clear();
   core_.emplace(protocol::CoreConfig{.self = NodeId{self},
                                      .nodes = setup.nodes,
-                                     .blocks = setup.space_blocks,
+                                     .blocks = blocks,
+                                     .sc_first = setup.space_blocks,
+                                     .sc_named_readers = setup.sc_named_readers,
+                                     .reached = reached_,
                                      .barrier_arity = setup.barrier_arity,
                                      .max_log_ranges = setup.max_log_ranges});
   protocol::HlrcMemory memory{.entries = entries_.get(), .used = &kept_, .reached = reached_};
@@ -43,7 +47,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
     reached_[n] = n % setup.hosts == self % setup.hosts;
   hlrc_.emplace(protocol::HlrcConfig{.self = NodeId{self},
                                      .nodes = setup.nodes,
-                                     .blocks = setup.space_blocks,
+                                     .blocks = blocks,
                                      .detection = setup.scan ? protocol::WriteDetection::kScan
                                                              : protocol::WriteDetection::kFault,
                                      .enters_protected = setup.enters_protected,
@@ -55,9 +59,11 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .promised = setup.promised,
                                      .migrate = setup.migrate},
                 memory, *core_);
+  sc_.emplace(protocol::sc::PagesConfig{.self = NodeId{self}, .nodes = setup.nodes}, memory);
 }
 
 void Node::end() {
+  sc_.reset();
   hlrc_.reset();
   core_.reset();
 }

@@ -7,6 +7,7 @@
 
 #include "protocol/core.h"
 #include "protocol/hlrc.h"
+#include "protocol/sc/pages.h"
 #include "sim/program.h"
 
 namespace terrane::sim {
@@ -14,11 +15,10 @@ namespace terrane::sim {
 using Word64 = std::uint64_t;
 
 // One node as the simulator has it: the memory of its blocks, their twins, the entries of its
-// application view, the words that peers reach, and its protocol. Blocks beyond `space_blocks` of
-// the setup are never touched.
+// application view, the words that peers reach, and its protocols.
 class Node {
  public:
-  static constexpr std::uint32_t kMaxBlocks = 256;
+  static constexpr std::uint32_t kMaxBlocks = 320;
   static constexpr std::uint32_t kMaxBlockBytes = 128;
 
   // An entry of the application view. Protected and present: the next write is noticed; present and
@@ -43,6 +43,7 @@ class Node {
   const protocol::Core& core() const { return *core_; }
   protocol::Hlrc& hlrc() { return *hlrc_; }
   const protocol::Hlrc& hlrc() const { return *hlrc_; }
+  protocol::sc::Pages& sc() { return *sc_; }
 
   // Marks a block's memory as used, so that the next history finds zeros.
   void back(std::uint64_t block) {
@@ -78,6 +79,7 @@ class Node {
   bool reached_[kMaxNodes] = {};
   std::optional<protocol::Core> core_;
   std::optional<protocol::Hlrc> hlrc_;
+  std::optional<protocol::sc::Pages> sc_;
   std::uint64_t used_ = 0;
   bool twinned_[kMaxBlocks] = {};
   std::atomic<std::uint64_t> kept_{0};  // frames and twins

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string_view>
 
+#include "sim/campaign.h"
 #include "sim/generate.h"
 #include "sim/history.h"
 
@@ -33,6 +34,8 @@ class Player {
   std::unique_ptr<History> history_ = std::make_unique<History>();
 };
 
+// Of the options' protocol.
+Shape shape_of(const CampaignOptions& options);
 // Of the calling thread. The name is one of mutant_names() or "None".
 void choose_mutant(std::string_view name);
 

@@ -22,6 +22,8 @@ struct Setup {
   std::uint32_t nodes = 4;
   std::uint32_t block_bytes = 64;
   std::uint32_t space_blocks = 256;
+  std::uint32_t sc_blocks = 0;  // behind them, for regions with sequential consistency
+  std::uint32_t sc_named_readers = 8;
   std::uint32_t barrier_arity = 4;
   std::uint64_t limit = ~0ull;  // blocks of memory, twins too, that a node wants to keep to
   std::uint64_t most_notices = 4096;
@@ -77,6 +79,7 @@ struct RegionPlan {
   std::uint32_t blocks = 0;
   std::uint32_t homes = 0;  // protocol::Homes
   std::uint32_t home = 0;   // where homes are explicit
+  bool sc = false;          // sequential consistency
 };
 
 // A random parallel program: what every thread does, one after the other. Data-race-free unless

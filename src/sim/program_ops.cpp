@@ -48,7 +48,7 @@ void History::begin_op(Actor& actor) {
       access(actor, op);
       return;
     case OpKind::kNowhere:
-      start_fault(actor, program_->setup.space_blocks - 1, Access::kRead);
+      start_fault(actor, nowhere(), Access::kRead);
       return;
     case OpKind::kAllocate:
     case OpKind::kFree:
@@ -59,6 +59,13 @@ void History::begin_op(Actor& actor) {
       begin_sync(actor, op);
       return;
   }
+}
+
+// A block in no region: the last one of the space, or of those with sequential consistency.
+std::uint64_t History::nowhere() {
+  const Setup& setup = program_->setup;
+  bool sc = setup.sc_blocks > 0 && rng_.chance(50);
+  return setup.space_blocks - 1 + (sc ? setup.sc_blocks : 0);
 }
 
 void History::begin_sync(Actor& actor, const Op& op) {
@@ -172,10 +179,13 @@ void History::access(Actor& actor, const Op& op) {
   Node::View& view = node.views[block];
   bool store = op.kind == OpKind::kStore;
   if (program_->setup.entries_vanish && rng_.chance(5)) view = {};
-  if (!view.present || (store && view.guarded && !program_->setup.scan)) {
+  bool sc = program_->regions[op.region].sc;
+  bool scan = program_->setup.scan && !sc;
+  if (!view.present || (store && view.guarded && !scan)) {
     start_fault(actor, block, store ? Access::kWrite : Access::kRead);
     return;
   }
+  if (sc) check_alone(actor.node, block, store);
   std::byte* at = node.frame(block) + op.at % unit;
   std::uint64_t value = 0;
   if (store) {
@@ -208,7 +218,12 @@ void History::start_fault(Actor& actor, std::uint64_t block, Access wanted) {
     trace_->add(schedule_.picks(), "node {} thread {}: {} fault on b{}, to {}", actor.node,
                 actor.id, wanted == Access::kWrite ? "write" : "read", block,
                 describe(op_of(actor)));
-  actor.start(nodes_[actor.node].hlrc().fault(actor.strand, BlockId{block}, wanted));
+  Node& node = nodes_[actor.node];
+  if (node.core().sc().serves(block)) {
+    actor.start(node.sc().fault(actor.strand, BlockId{block}, wanted));
+  } else {
+    actor.start(node.hlrc().fault(actor.strand, BlockId{block}, wanted));
+  }
 }
 
 // Allocations and frees go straight to the core.
@@ -226,6 +241,7 @@ void History::host_call(Actor& actor, const Op& op) {
     request.policy.homes = static_cast<protocol::Homes>(plan.homes);
     bool explicitly = request.policy.homes == protocol::Homes::kExplicit;
     request.policy.argument = explicitly ? plan.home : 0;
+    if (plan.sc) request.policy.protocol = protocol::Protocol::kSc;
     request.sequence = static_cast<std::uint32_t>(op.value);
     request.waiter = waiter;
     step_core(actor.node, request);
@@ -272,6 +288,9 @@ void History::finish_operation(Actor& actor) {
       step_core(actor.node, protocol::RegionDropped{actor.drop.region, actor.drop.blocks});
       return;
     }
+    case Actor::Doing::kYield:
+      finish_yield(actor);
+      return;
     case Actor::Doing::kFault:
       finish_fault(actor);
       return;
@@ -284,6 +303,18 @@ void History::finish_operation(Actor& actor) {
   }
   actor.clear_operation();
   actor.doing = Actor::Doing::kProgram;
+}
+
+void History::finish_yield(Actor& actor) {
+  bool done = std::get<protocol::Task<bool>>(actor.operation).value();
+  actor.clear_operation();
+  if (done) {
+    schedule_.park(actor.id);
+    spawn_yields();
+    return;
+  }
+  actor.waits = true;
+  actor.start(nodes_[actor.node].sc().yield(actor.strand, actor.recall, true));
 }
 
 void History::finish_fault(Actor& actor) {

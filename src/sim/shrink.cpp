@@ -192,7 +192,7 @@ Shrunk shrink(const CampaignOptions& options, std::uint64_t seed) {
   if (options.protocol == Protocol::kMesiChunk) return shrink_chunks(options, seed);
   choose_mutant(options.mutant);
   Player player;
-  Outcome first = player.play(options.shape, seed, seed % options.careful_every == 0, nullptr);
+  Outcome first = player.play(shape_of(options), seed, seed % options.careful_every == 0, nullptr);
   Program program = player.program();
   program.ops.resize(program.threads());
   Shrinker shrinker(player.history(), program, player.schedule_seed(), first.violation.fault);

@@ -32,6 +32,7 @@ bool of_chunks(const SimOptions& options) { return options.protocol == "mesi_chu
 sim::CampaignOptions campaign_of(const SimOptions& options) {
   sim::CampaignOptions campaign;
   if (of_chunks(options)) campaign.protocol = sim::Protocol::kMesiChunk;
+  if (options.protocol == "sc") campaign.protocol = sim::Protocol::kSc;
   campaign.shape.nodes = options.nodes;
   if (options.racy == "only") campaign.shape.racy = sim::Mix::kOnly;
   if (options.racy == "never") campaign.shape.racy = sim::Mix::kNever;
@@ -94,7 +95,7 @@ void print_failure(const SimOptions& options, const sim::CampaignReport& report)
   }
   fmt::print(
       "\nonce more: terrane sim --seed {} --histories 1{}{}{}{}{} --check-every {} --trace\n", seed,
-      of_chunks(options) ? " --protocol mesi_chunk" : "",
+      options.protocol == "hlrc" ? "" : " --protocol " + options.protocol,
       options.nodes ? fmt::format(" --nodes {}", options.nodes) : "",
       options.mutant.empty() ? "" : " --mutant " + options.mutant,
       options.racy == "mix" ? "" : " --racy " + options.racy,
@@ -147,7 +148,7 @@ int run_sim(const SimOptions& options) {
 
 std::string known_mutant(const std::string& name) {
   if (name == "all" || name == "list") return {};
-  for (sim::Protocol protocol : {sim::Protocol::kHlrc, sim::Protocol::kMesiChunk}) {
+  for (sim::Protocol protocol : {sim::Protocol::kHlrc, sim::Protocol::kSc, sim::Protocol::kMesiChunk}) {
     auto names = sim::mutant_names(protocol);
     if (std::find(names.begin(), names.end(), name) != names.end()) return {};
   }
@@ -161,7 +162,7 @@ void add_sim_command(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand(
       "sim", "Check a protocol against the memory model in random simulated histories");
   command->add_option("--protocol", options->protocol, "The protocol")
-      ->check(CLI::IsMember({"hlrc", "mesi_chunk"}))
+      ->check(CLI::IsMember({"hlrc", "sc", "mesi_chunk"}))
       ->capture_default_str();
   command->add_option("--nodes", options->nodes, "Nodes of each history (default: 4 to 6)")
       ->check(CLI::Range(2, 16));

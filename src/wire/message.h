@@ -36,6 +36,10 @@ enum class Kind : std::uint8_t {
   kOwnerReply,
   kPageNews,
   kCountWake,
+  kScRequest,
+  kScRecall,
+  kScYielded,
+  kScGrant,
 };
 
 // To the lock's manager, then (as kLockForward) from the manager to the last node of the queue.
@@ -228,6 +232,21 @@ struct OwnerReply {
   std::uint32_t alike = 0;
 };
 
+// A page with sequential consistency (protocol/sc). To its home: the sender wants it (kScRequest),
+// or has given up what was recalled (kScYielded). From its home: the receiver is to give it up
+// (kScRecall), or has it (kScGrant). `access`: 1 to read, 2 to write; of recalls and yields what
+// stays, 0 or 1 to read. `wrote`: it could be written until now, and its bytes are at the home.
+// `carries`: the tail is the page's bytes, for a home or from a home whose memory cannot be reached.
+struct ScMessage {
+  Kind kind = Kind::kScRequest;
+  std::uint8_t access = 0;
+  std::uint8_t wrote = 0;
+  std::uint8_t carries = 0;
+  std::uint32_t pad = 0;
+  std::uint64_t block = 0;
+};
+
+static_assert(sizeof(ScMessage) == 16);
 static_assert(sizeof(PageFetch) == 16);
 static_assert(sizeof(PageData) == 24);
 static_assert(sizeof(PageNews) == 24);

@@ -1,0 +1,141 @@
+#include <algorithm>
+
+#include "protocol/sc/machine.h"
+#include "protocol/sc/sc_instrument.h"
+
+// What a home does for the nodes that want its pages (machine.h).
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace sc {
+
+bool Machine::Page::is_reader(NodeId node) const {
+  return std::find(readers.begin(), readers.end(), node) != readers.end();
+}
+
+// A node asks for a page once at a time. Whatever it was believed to have, it says that it has not.
+bool Machine::requested(NodeId from, std::uint64_t block, Access access) {
+  Page& page = pages_[block];
+  Request request{from, access, page.is_reader(from)};
+  if (!page.recalled) {
+    serve(block, page, request);
+    return true;
+  }
+  auto same = [&](const Request& r) { return r.node == from; };
+  if (page.serving.node == from || std::any_of(page.queue.begin(), page.queue.end(), same))
+    return false;
+  mark(Mark::kRequestQueued);
+  page.queue.push_back(request);
+  return true;
+}
+
+// Recalls the page from those who are in the way; grants it where nobody is.
+void Machine::serve(std::uint64_t block, Page& page, const Request& request) {
+  page.serving = request;
+  if (page.writer == request.node) page.writer = kNoNode;
+  bool reads = request.access == Access::kRead;
+  if (page.writer != kNoNode) {
+    if (!reads || !mutant(Mutant::kReadKeepsWriter)) page.awaited.push_back(page.writer);
+  } else if (!reads && page.many) {
+    for (std::uint32_t n = 0; n < config_.nodes; ++n)
+      if (n != request.node.value) page.awaited.push_back(NodeId{n});
+  } else if (!reads) {
+    page.awaited = page.readers;
+    std::erase(page.awaited, request.node);
+  }
+  page.recalled = !page.awaited.empty();
+  if (page.recalled) {
+    for (NodeId node : page.awaited) recall(block, node, reads);
+  } else {
+    grant(block, page);
+  }
+}
+
+// Bytes come with it where the writer cannot reach our memory. A node that has nothing, or had
+// not, says so.
+bool Machine::gave_back(NodeId from, const wire::ScMessage& message, Bytes bytes) {
+  auto at = pages_.find(message.block);
+  if (at == pages_.end()) return true;  // freed meanwhile
+  Page& page = at->second;
+  if (std::erase(page.awaited, from) == 0) return true;
+  bool late = mutant(Mutant::kBytesAfterGrant);
+  if (!bytes.empty() && !late) outbox_.place(BlockId{message.block}, bytes);
+  if (page.writer == from) {
+    page.writer = kNoNode;
+    if (message.access != 0) add_reader(page, from);
+  }
+  if (mutant(Mutant::kGrantEarly)) page.awaited.clear();
+  if (page.awaited.empty()) {
+    page.recalled = false;
+    grant(message.block, page);
+  }
+  while (!page.recalled && !page.queue.empty()) {
+    mark(Mark::kGrantFromQueue);
+    Request next = page.queue.front();
+    page.queue.erase(page.queue.begin());
+    serve(message.block, page, next);
+  }
+  if (!bytes.empty() && late) outbox_.place(BlockId{message.block}, bytes);
+  return true;
+}
+
+// To the request that is served: nobody is in its way. A reader that is to write has the bytes.
+void Machine::grant(std::uint64_t block, Page& page) {
+  const Request& to = page.serving;
+  bool has = mutant(Mutant::kUpgradeAsAsked) ? to.had : page.is_reader(to.node);
+  if (to.access == Access::kRead) {
+    has = false;
+    mark(Mark::kGrantToRead);
+    add_reader(page, to.node);
+  } else {
+    mark(has ? Mark::kGrantUpgrade : page.many ? Mark::kGrantAfterBroadcast : Mark::kGrantToWrite);
+    page.readers.clear();
+    page.many = false;
+    page.writer = to.node;
+  }
+  if (to.node == config_.self) {
+    granted(to.node, block, to.access, {});
+    return;
+  }
+  send(to.node, {.kind = wire::Kind::kScGrant,
+                 .access = static_cast<std::uint8_t>(to.access),
+                 .carries = !has && !reaches(to.node),
+                 .block = block});
+}
+
+void Machine::add_reader(Page& page, NodeId node) const {
+  if (page.is_reader(node)) return;
+  if (page.readers.size() < config_.named_readers) {
+    page.readers.push_back(node);
+    return;
+  }
+  mark(Mark::kReadersBeyondCount);
+  page.many = !mutant(Mutant::kForgetReader);
+}
+
+void Machine::recall(std::uint64_t block, NodeId node, bool keeps_copy) {
+  if (node == config_.self) {
+    recalled(node, block, keeps_copy);
+  } else {
+    send(node, {.kind = wire::Kind::kScRecall, .access = keeps_copy, .block = block});
+  }
+}
+
+void Machine::drop(BlockRange blocks) {
+  if (pages_.empty() || !serves(blocks.first)) return;
+  auto freed = [&](const auto& page) {
+    return page.first >= blocks.first && page.first < blocks.end();
+  };
+  if (std::erase_if(pages_, freed) > 0) mark(Mark::kDropForgetsHolders);
+}
+
+bool Machine::may_hold(NodeId node, std::uint64_t block, Access access) const {
+  auto at = pages_.find(block);
+  if (at == pages_.end()) return false;
+  const Page& page = at->second;
+  if (page.writer == node) return true;
+  return access == Access::kRead && (page.many || page.is_reader(node));
+}
+
+}  // namespace sc
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

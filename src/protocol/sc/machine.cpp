@@ -1,0 +1,136 @@
+#include "protocol/sc/machine.h"
+
+#include "base/check.h"
+#include "protocol/sc/sc_instrument.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace sc {
+
+// By the holder of the block's lock, so what is asked for is never here already.
+void Machine::ask(const ScAsk& event) {
+  auto [at, fresh] = asked_.try_emplace(event.block.value);
+  if (fresh) {
+    mark(Mark::kFaultAsks);
+    at->second.home = event.home;
+    at->second.access = event.access;
+    if (event.home == config_.self) {
+      requested(config_.self, event.block.value, event.access);
+    } else {
+      send(event.home, {.kind = wire::Kind::kScRequest,
+                        .access = static_cast<std::uint8_t>(event.access),
+                        .block = event.block.value});
+    }
+  } else if (!at->second.granted) {
+    mark(Mark::kFaultJoinsRequest);
+  }
+  Asked& asked = at->second;
+  bool here = asked.granted && !asked.installing;
+  if (here) asked.installing = true;
+  outbox_.resume_plain(event.waiter, here ? static_cast<std::uint64_t>(asked.access) : 0);
+}
+
+void Machine::await(const ScAwait& event) {
+  auto at = asked_.find(event.block.value);
+  if (at == asked_.end() || at->second.granted) {
+    outbox_.resume_plain(event.waiter, 0);
+  } else {
+    at->second.waiters.push_back(event.waiter);
+  }
+}
+
+bool Machine::granted(NodeId home, std::uint64_t block, Access access, Bytes bytes) {
+  auto at = asked_.find(block);
+  if (at == asked_.end() || at->second.home != home || at->second.granted ||
+      at->second.access != access) {
+    return false;
+  }
+  if (!bytes.empty()) {
+    mark(Mark::kInstallCarried);
+    outbox_.place(BlockId{block}, bytes);
+  }
+  at->second.granted = true;
+  for (WaiterId waiter : at->second.waiters) outbox_.resume_plain(waiter, 0);
+  at->second.waiters.clear();
+  return true;
+}
+
+// A page that was granted is recalled only once it is installed: the thread that installs it waits
+// for nobody, and copies what nobody changes meanwhile.
+bool Machine::recalled(NodeId home, std::uint64_t block, bool keeps_copy) {
+  auto at = asked_.find(block);
+  if (at == asked_.end() || !at->second.granted || mutant(Mutant::kInstallAnyTime)) {
+    outbox_.recall(BlockId{block}, home, keeps_copy);
+    return true;
+  }
+  if (at->second.recalled || at->second.home != home) return false;
+  mark(Mark::kRecallWaitsForInstall);
+  at->second.recalled = !mutant(Mutant::kForgetRecall);
+  at->second.keeps_copy = keeps_copy;
+  return true;
+}
+
+void Machine::installed(const ScInstalled& event) {
+  auto at = asked_.find(event.block.value);
+  TERRANE_CHECK(at != asked_.end() && at->second.installing, "what is installed was granted");
+  if (at->second.recalled) outbox_.recall(event.block, at->second.home, at->second.keeps_copy);
+  asked_.erase(at);
+}
+
+void Machine::yielded(const ScYielded& event) {
+  wire::ScMessage message{.kind = wire::Kind::kScYielded,
+                          .access = event.keeps_copy,
+                          .wrote = event.wrote,
+                          .block = event.block.value};
+  if (event.home == config_.self) {
+    gave_back(config_.self, message, {});
+    return;
+  }
+  message.carries = event.wrote && !reaches(event.home) && !mutant(Mutant::kYieldWithoutBytes);
+  if (message.carries) mark(Mark::kYieldWrittenByMessage);
+  send(event.home, message);
+}
+
+// Where the message carries the page, the host puts its bytes behind it.
+void Machine::send(NodeId to, wire::ScMessage message) {
+  wire::put(outbox_.begin(), message);
+  outbox_.send_with(to, {message.block, message.carries});
+}
+
+bool Machine::received(NodeId from, Bytes message, NodeId home) {
+  wire::ScMessage head;
+  if (!wire::take(message, head) || !serves(head.block) || head.carries > 1 || head.wrote > 1 ||
+      head.access > 2 || message.empty() != (head.carries == 0)) {
+    return false;
+  }
+  bool from_home = home == kNoNode || home == from;
+  switch (head.kind) {
+    case wire::Kind::kScRequest:
+      return (home == kNoNode || home == config_.self) && head.access != 0 && !head.carries &&
+             requested(from, head.block, static_cast<Access>(head.access));
+    case wire::Kind::kScYielded:
+      return head.access <= 1 && gave_back(from, head, message);
+    case wire::Kind::kScGrant:
+      return head.access != 0 && granted(from, head.block, static_cast<Access>(head.access), message);
+    default:
+      return from_home && head.access <= 1 && !head.carries &&
+             recalled(from, head.block, head.access != 0);
+  }
+}
+
+void Machine::check_invariants() const {
+  for (const auto& [block, page] : pages_) {
+    TERRANE_CHECK(page.writer == kNoNode || (page.readers.empty() && !page.many) ||
+                      !page.awaited.empty(),
+                  "one writer, or many readers");
+    TERRANE_CHECK(page.recalled == !page.awaited.empty(), "a recall waits for somebody");
+    TERRANE_CHECK(page.recalled || page.queue.empty(), "nobody waits for nothing");
+    TERRANE_CHECK(page.readers.size() <= config_.named_readers, "few readers are named");
+  }
+  for (const auto& [block, asked] : asked_)
+    TERRANE_CHECK(!asked.granted || asked.waiters.empty(), "who waits for a grant is told");
+}
+
+}  // namespace sc
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "protocol/effects.h"
+#include "protocol/outbox.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace sc {
+
+struct MachineConfig {
+  NodeId self;
+  std::uint32_t nodes = 1;
+  BlockRange blocks{};               // of the space, those of regions with sequential consistency
+  std::uint32_t named_readers = 8;   // of a page; where there are more, all nodes are asked
+  const bool* reached = nullptr;     // by node: its memory can be reached; nullptr: everyone's can
+};
+
+// A node's machine for what travels in messages about pages with one writer or many readers (Li,
+// Hudak: Memory coherence in shared virtual memory systems, 1989; the fixed distributed manager).
+// As the home of a page it knows who may have it, and serves requests one at a time, first come
+// first: it recalls the page from whoever is in the way, and grants it when all have yielded. For
+// its own threads it asks homes, and holds a recall back until what was granted is installed. Both
+// halves of one node talk without messages. What touches pages is Pages (pages.h).
+class Machine {
+ public:
+  Machine(const MachineConfig& config, Outbox& outbox) : config_(config), outbox_(outbox) {}
+
+  void ask(const ScAsk& event);
+  void await(const ScAwait& event);
+  void installed(const ScInstalled& event);
+  void yielded(const ScYielded& event);
+  // Freed blocks have no holders any more.
+  void drop(BlockRange blocks);
+  // From the network. `home`: the block's, or kNoNode where its region is not known here. False:
+  // malformed.
+  bool received(NodeId from, Bytes message, NodeId home);
+
+  bool serves(std::uint64_t block) const {
+    return block >= config_.blocks.first && block < config_.blocks.end();
+  }
+  // For checks across nodes: whether the home believes that the node may have the page.
+  bool may_hold(NodeId node, std::uint64_t block, Access access) const;
+  void check_invariants() const;
+
+ private:
+  struct Request {
+    NodeId node;
+    Access access = Access::kRead;
+    bool had = false;  // for the mutant kUpgradeAsAsked
+  };
+  // A page at its home: who may have it, whom the request at hand waits for, and who comes next.
+  struct Page {
+    NodeId writer = kNoNode;
+    bool many = false;  // more readers than are named
+    bool recalled = false;
+    Request serving;
+    std::vector<NodeId> readers;
+    std::vector<NodeId> awaited;
+    std::vector<Request> queue;
+
+    bool is_reader(NodeId node) const;
+  };
+  // A page that this node has asked for.
+  struct Asked {
+    NodeId home;
+    Access access = Access::kRead;
+    bool granted = false;
+    bool installing = false;
+    bool recalled = false;  // meanwhile
+    bool keeps_copy = false;
+    std::vector<WaiterId> waiters;
+  };
+
+  // As the home (home.cpp).
+  bool requested(NodeId from, std::uint64_t block, Access access);
+  bool gave_back(NodeId from, const wire::ScMessage& message, Bytes bytes);
+  void serve(std::uint64_t block, Page& page, const Request& request);
+  void grant(std::uint64_t block, Page& page);
+  void add_reader(Page& page, NodeId node) const;
+  void recall(std::uint64_t block, NodeId node, bool keeps_copy);
+
+  // For our own threads (machine.cpp).
+  bool granted(NodeId home, std::uint64_t block, Access access, Bytes bytes);
+  bool recalled(NodeId home, std::uint64_t block, bool keeps_copy);
+
+  void send(NodeId to, wire::ScMessage message);
+  bool reaches(NodeId node) const { return config_.reached == nullptr || config_.reached[node.value]; }
+
+  MachineConfig config_;
+  Outbox& outbox_;
+  std::unordered_map<std::uint64_t, Page> pages_;   // whose home is here, and that somebody has
+  std::unordered_map<std::uint64_t, Asked> asked_;
+};
+
+}  // namespace sc
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,144 @@
+#include "protocol/sc/pages.h"
+
+#include "protocol/sc/sc_instrument.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace sc {
+
+// The page's lock is not held while the home's answer is awaited: a recall of the same page may have
+// to come first. So each look begins anew.
+Task<FaultResult> Pages::fault(Strand& s, BlockId id, Access wanted) {
+  std::uint64_t block = id.value;
+  for (;;) {
+    co_await lock_block(s, block);
+    BlockState state = entries_[block].state();
+    bool may_write = state == BlockState::kWritten;
+    if (may_write || (state == BlockState::kClean && wanted == Access::kRead)) {
+      mark(Mark::kFaultFindsPagePresent);
+      co_await show(s, block, may_write ? Access::kWrite : Access::kRead, false);
+      co_await unlock_block(s, block, state);
+      co_return FaultResult::kDone;
+    }
+    std::uint64_t home = co_await find_home(s, block);
+    FaultResult result = FaultResult::kForeign;
+    if (home == kHomeNowhere) {
+      mark(Mark::kFaultOutsideRegions);
+    } else {
+      std::uint64_t backed = co_await s.view(StepKind::kPopulate, {block, 1});
+      result = backed != 0 ? FaultResult::kDone : FaultResult::kNoMemory;
+      if (backed == 0) mark(Mark::kFaultGivesUp);
+    }
+    if (result != FaultResult::kDone) {
+      co_await unlock_block(s, block, state);
+      co_return result;
+    }
+    Event ask = ScAsk{id, wanted, NodeId{static_cast<std::uint32_t>(home)}, s.waiter()};
+    auto granted = static_cast<Access>(co_await s.call(ask));
+    if (granted == Access{}) {
+      co_await unlock_block(s, block, state);
+      Event await = ScAwait{id, s.waiter()};
+      co_await s.call(await);
+      continue;
+    }
+    co_await install(s, block, NodeId{static_cast<std::uint32_t>(home)}, granted);
+    if (granted >= wanted) co_return FaultResult::kDone;
+    mark(Mark::kFaultGrantedTooLittle);
+  }
+}
+
+// By the region's policy; where it says first touch, the home is the block's directory node.
+Task<std::uint64_t> Pages::find_home(Strand& s, std::uint64_t block) {
+  NodeId known = entries_[block].home();
+  if (known != kNoNode) co_return known.value;
+  Event find = RegionFind{BlockId{block}, s.waiter()};
+  std::uint64_t home = co_await s.call(find);
+  if (home == kHomeNowhere) co_return home;
+  if (home == kHomeFirstTouch) home = directory_of(block, config_.nodes).value;
+  entries_[block].set_home(NodeId{static_cast<std::uint32_t>(home)});
+  co_return home;
+}
+
+// Under the lock, which it gives back. What was carried by the grant is here already.
+Task<bool> Pages::install(Strand& s, std::uint64_t block, NodeId home, Access granted) {
+  bool upgrade = entries_[block].state() == BlockState::kClean;
+  bool early = mutant(Mutant::kMapBeforeCopy);
+  if (early) co_await show(s, block, granted, upgrade);
+  if (home == config_.self) mark(Mark::kInstallAtHome);
+  if (upgrade) mark(Mark::kInstallUpgrade);
+  if (!upgrade && home != config_.self && reaches(home)) {
+    mark(Mark::kInstallCopies);
+    co_await s.at(StepKind::kCopyHome, home, BlockId{block});
+  }
+  if (!early) co_await show(s, block, granted, upgrade);
+  Event installed = ScInstalled{BlockId{block}};
+  co_await s.tell(installed);
+  co_await unlock_block(s, block,
+                        granted == Access::kWrite ? BlockState::kWritten : BlockState::kClean);
+  co_return true;
+}
+
+Task<bool> Pages::show(Strand& s, std::uint64_t block, Access access, bool upgrade) {
+  co_await s.view(StepKind::kMap, {block, 1}, access);
+  if (upgrade && access == Access::kWrite) co_await s.view(StepKind::kUnprotect, {block, 1});
+  co_return true;
+}
+
+// Told under the lock: whoever comes next finds what he asks for not granted here.
+Task<bool> Pages::yield(Strand& s, Recall recall, bool waits) {
+  std::uint64_t block = recall.block.value;
+  bool locks = !mutant(Mutant::kYieldUnlocked);
+  if (locks && waits) {
+    co_await lock_block(s, block);
+  } else if (locks && !entries_[block].try_lock_now()) {
+    mark(Mark::kYieldFindsPageBusy);
+    co_return false;
+  }
+  BlockState was = entries_[block].state();
+  bool early = mutant(Mutant::kYieldBeforeZap);
+  BlockState now = was == BlockState::kInvalid || !recall.keeps_copy ? BlockState::kInvalid
+                                                                     : BlockState::kClean;
+  Event yielded = ScYielded{recall.block, recall.home, was == BlockState::kWritten,
+                            now == BlockState::kClean};
+  if (early) co_await s.tell(yielded);
+  co_await withdraw(s, block, recall);
+  if (!early) co_await s.tell(yielded);
+  if (mutant(Mutant::kYieldKeepsState)) now = was;
+  if (locks) co_await unlock_block(s, block, now);
+  co_return true;
+}
+
+// Out of the view, or protected, before the bytes go home: what a thread stores in between would be
+// lost.
+Task<bool> Pages::withdraw(Strand& s, std::uint64_t block, const Recall& recall) {
+  BlockState was = entries_[block].state();
+  bool written = was == BlockState::kWritten;
+  bool copies_first =
+      mutant(recall.keeps_copy ? Mutant::kCopyBeforeProtect : Mutant::kCopyBeforeZap);
+  if (was == BlockState::kInvalid) {
+    mark(Mark::kYieldNothing);
+    co_return true;
+  }
+  if (written && copies_first) co_await write_back(s, block, recall.home);
+  if (!recall.keeps_copy) {
+    mark(written ? Mark::kYieldWritten : Mark::kYieldCopy);
+    co_await s.view(StepKind::kZap, {block, 1});
+  } else if (written && !mutant(Mutant::kKeepUnprotected)) {
+    mark(Mark::kYieldKeepsCopy);
+    co_await s.view(StepKind::kProtect, {block, 1});
+  }
+  if (written && !copies_first) co_await write_back(s, block, recall.home);
+  co_return true;
+}
+
+// Where the home's memory cannot be reached the bytes travel with the message.
+Task<bool> Pages::write_back(Strand& s, std::uint64_t block, NodeId home) {
+  bool forgets = mutant(Mutant::kYieldWithoutBytes);
+  if (home != config_.self && reaches(home) && !forgets)
+    co_await s.at(StepKind::kStoreHome, home, BlockId{block});
+  co_return true;
+}
+
+}  // namespace sc
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol
