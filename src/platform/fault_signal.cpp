@@ -17,10 +17,11 @@
 namespace terrane::platform {
 namespace {
 
-// One watched mapping. `app` is published last and withdrawn first; 0 means free.
+// One watched part of a mapping. `app` is published last and withdrawn first; 0 means free.
 struct Route {
-  std::atomic<std::uintptr_t> app{0};
+  std::atomic<std::uintptr_t> app{0};  // where the part begins, in either view
   std::uintptr_t runtime = 0;
+  std::uint64_t offset = 0;  // ... and in the mapping
   std::uint64_t bytes = 0;
   FaultSignal signal = FaultSignal::kBus;
   FaultHandler handler = nullptr;
@@ -51,10 +52,10 @@ Found find(std::uintptr_t address) {
   for (const Route& route : routes) {
     std::uintptr_t app = route.app.load(std::memory_order_acquire);
     if (app == 0) continue;
-    if (address - app < route.bytes) return {Place::kApplication, &route, address - app};
-    if (address - route.runtime < route.bytes) {
-      return {Place::kRuntime, &route, address - route.runtime};
-    }
+    if (address - app < route.bytes)
+      return {Place::kApplication, &route, address - app + route.offset};
+    if (address - route.runtime < route.bytes)
+      return {Place::kRuntime, &route, address - route.runtime + route.offset};
   }
   return {};
 }
@@ -150,8 +151,9 @@ void on_sigsegv(int, siginfo_t* info, void* raw_context) {
 
 }  // namespace
 
-base::Result<FaultRoute> FaultRoute::open(const DualMapping& mapping, FaultSignal signal,
-                                          FaultHandler handler, void* context) {
+base::Result<FaultRoute> FaultRoute::open(const DualMapping& mapping, Span part,
+                                          FaultSignal signal, FaultHandler handler,
+                                          void* context) {
   std::lock_guard lock(routes_mutex);
   if (auto done = sigbus.install(on_sigbus); !done) return done.error();
   if (auto done = sigsegv.install(on_sigsegv); !done) return done.error();
@@ -159,12 +161,14 @@ base::Result<FaultRoute> FaultRoute::open(const DualMapping& mapping, FaultSigna
   for (int slot = 0; slot < kMaxRoutes; ++slot) {
     Route& route = routes[slot];
     if (route.app.load(std::memory_order_relaxed) != 0) continue;
-    route.runtime = reinterpret_cast<std::uintptr_t>(mapping.runtime());
-    route.bytes = mapping.bytes();
+    route.runtime = reinterpret_cast<std::uintptr_t>(mapping.runtime()) + part.offset;
+    route.offset = part.offset;
+    route.bytes = part.bytes;
     route.signal = signal;
     route.handler = handler;
     route.context = context;
-    route.app.store(reinterpret_cast<std::uintptr_t>(mapping.app()), std::memory_order_release);
+    route.app.store(reinterpret_cast<std::uintptr_t>(mapping.app()) + part.offset,
+                    std::memory_order_release);
     FaultRoute opened;
     opened.slot_ = slot;
     return opened;

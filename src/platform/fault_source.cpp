@@ -21,16 +21,22 @@ bool FaultSourceSupport::has(FaultSourceKind kind) const {
   return userfaultfd || kind != FaultSourceKind::kUserfaultfdLate;
 }
 
+FaultSourceKind synchronous_kind(FaultSourceKind kind) {
+  const FaultSourceSupport support = probe_fault_sources();
+  bool mprotects = choose(kind, support) == FaultSourceKind::kSigsegv || !support.enter_protected;
+  return mprotects ? FaultSourceKind::kSigsegv : FaultSourceKind::kUserfaultfdSync;
+}
+
 base::Result<std::unique_ptr<FaultSource>> make_fault_source(FaultSourceKind kind,
-                                                             DualMapping& mapping,
+                                                             DualMapping& mapping, Span part,
                                                              FaultHandler handler, void* context) {
   const FaultSourceSupport support = probe_fault_sources();
   kind = choose(kind, support);
   if (!support.has(kind)) {
     return base::error("this fault source is not to be had here: {}", support.reason);
   }
-  return kind == FaultSourceKind::kSigsegv ? make_sigsegv_source(mapping, handler, context)
-                                           : make_uffd_source(kind, mapping, handler, context);
+  return kind == FaultSourceKind::kSigsegv ? make_sigsegv_source(mapping, part, handler, context)
+                                           : make_uffd_source(kind, mapping, part, handler, context);
 }
 
 }  // namespace terrane::platform

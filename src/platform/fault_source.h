@@ -94,11 +94,23 @@ FaultSourceSupport probe_fault_sources();
 // Parses TERRANE_FAULT_SOURCE's values: auto, uffd-async, uffd-sync, uffd-late, sigsegv.
 base::Result<FaultSourceKind> parse_fault_source(std::string_view text);
 
-// Registers the application view of `mapping` (which must outlive the source) and installs the
-// handler. One mapping, one source; up to 64 sources may live at once in a process.
+// The kind, if its sources enter pages protected and let each write to a protected page fault; else
+// the best one here that does so.
+FaultSourceKind synchronous_kind(FaultSourceKind kind);
+
+// Registers `part` of the application view of `mapping` (which must outlive the source) and installs
+// the handler. Each part has one source; up to 64 sources may live at once in a process. Spans and
+// offsets are the mapping's.
 base::Result<std::unique_ptr<FaultSource>> make_fault_source(FaultSourceKind kind,
-                                                             DualMapping& mapping,
+                                                             DualMapping& mapping, Span part,
                                                              FaultHandler handler, void* context);
+// The whole of it.
+inline base::Result<std::unique_ptr<FaultSource>> make_fault_source(FaultSourceKind kind,
+                                                                    DualMapping& mapping,
+                                                                    FaultHandler handler,
+                                                                    void* context) {
+  return make_fault_source(kind, mapping, {0, mapping.bytes()}, handler, context);
+}
 
 // Gives the calling thread an alternate signal stack (sized from AT_MINSIGSTKSZ, with room for the
 // protocol), if it has none; freed at thread exit. Cheap when done already.

@@ -176,14 +176,14 @@ class SigsegvSource final : public FaultSource {
 
 }  // namespace
 
-base::Result<std::unique_ptr<FaultSource>> make_sigsegv_source(DualMapping& mapping,
+base::Result<std::unique_ptr<FaultSource>> make_sigsegv_source(DualMapping& mapping, Span part,
                                                                FaultHandler handler,
                                                                void* context) {
   auto states = PageStates::create(mapping.bytes() / page_bytes());
   if (!states) return states.error();
-  auto route = FaultRoute::open(mapping, FaultSignal::kSegv, handler, context);
+  auto route = FaultRoute::open(mapping, part, FaultSignal::kSegv, handler, context);
   if (!route) return route.error();
-  if (mprotect(mapping.app(), mapping.bytes(), PROT_NONE) != 0) {
+  if (mprotect(mapping.app() + part.offset, part.bytes, PROT_NONE) != 0) {
     return base::errno_error("the shared space cannot be protected (mprotect)");
   }
   return std::unique_ptr<FaultSource>(std::make_unique<SigsegvSource>(

@@ -115,14 +115,14 @@ class UffdSyncSource final : public UffdSource {
 }  // namespace
 
 base::Result<std::unique_ptr<FaultSource>> make_uffd_source(FaultSourceKind kind,
-                                                            DualMapping& mapping,
+                                                            DualMapping& mapping, Span part,
                                                             FaultHandler handler, void* context) {
   bool async_protect = kind == FaultSourceKind::kUserfaultfdAsync;
   auto userfault = Userfault::open(async_protect);
   if (!userfault) return userfault.error();
-  auto route = FaultRoute::open(mapping, FaultSignal::kBus, handler, context);
+  auto route = FaultRoute::open(mapping, part, FaultSignal::kBus, handler, context);
   if (!route) return route.error();
-  if (auto done = userfault.value().watch(mapping.app(), mapping.bytes()); !done) {
+  if (auto done = userfault.value().watch(mapping.app() + part.offset, part.bytes); !done) {
     return done.error();
   }
   if (!async_protect) {

@@ -22,10 +22,15 @@ class TestJob {
     std::vector<std::byte> payload;
   };
 
-  explicit TestJob(std::uint32_t nodes, std::uint64_t blocks = 1024, std::uint32_t arity = 2) {
+  explicit TestJob(std::uint32_t nodes, std::uint64_t blocks = 1024, std::uint32_t arity = 2,
+                   std::uint64_t sc_first = ~0ull) {
     for (std::uint32_t n = 0; n < nodes; ++n) {
       cores_.push_back(std::make_unique<Core>(
-          CoreConfig{.self = NodeId{n}, .nodes = nodes, .blocks = blocks, .barrier_arity = arity}));
+          CoreConfig{.self = NodeId{n},
+                     .nodes = nodes,
+                     .blocks = blocks,
+                     .sc_first = sc_first,
+                     .barrier_arity = arity}));
     }
   }
 

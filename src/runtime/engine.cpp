@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/prctl.h>
 
 #include <cstdlib>
 
@@ -19,7 +20,7 @@ constexpr std::uint64_t kSleepNs = 100'000'000;        // a bound on every sleep
 
 Engine::Engine(PageSpace& space, transport::Transport& transport, bootstrap::Bootstrap& bootstrap,
                ThreadRegistry& threads, protocol::Core& core, protocol::Hlrc& hlrc,
-               DeathHandler on_death)
+               protocol::sc::Pages& sc, DeathHandler on_death)
     : space_(space),
       transport_(transport),
       bootstrap_(bootstrap),
@@ -27,6 +28,8 @@ Engine::Engine(PageSpace& space, transport::Transport& transport, bootstrap::Boo
       remote_(space, transport, threads, hlrc.promises()),
       core_(core),
       hlrc_(hlrc),
+      sc_(sc),
+      page_(space.unit() / sizeof(Line)),
       on_death_(std::move(on_death)) {
   effects_.bytes.reserve(1 << 16);
   handler_ = start_without_signals([this] { handle(); });
@@ -104,8 +107,13 @@ std::uint64_t Engine::post(ThreadContext& context, const protocol::Step& step) {
 }
 
 void Engine::tell(ThreadContext& context, const protocol::Event& event) {
-  std::lock_guard hold(mutex_);
-  step(event, context.counters);
+  if (const auto* installed = std::get_if<protocol::ScInstalled>(&event))
+    context.latest_pages.add(installed->block.value, platform::now_ns());
+  {
+    std::lock_guard hold(mutex_);
+    step(event, context.counters);
+  }
+  serve_recalls(context, false);
 }
 
 std::uint64_t Engine::call(ThreadContext& context, const protocol::Event& event) {
@@ -114,6 +122,7 @@ std::uint64_t Engine::call(ThreadContext& context, const protocol::Event& event)
     std::lock_guard hold(mutex_);
     step(event, context.counters);
   }
+  serve_recalls(context, false);
   if (context.resumed.load(std::memory_order_acquire) == 0)
     wait_until(context, [&] { return context.resumed.load() != 0; });
   return context.strand.result;
@@ -132,6 +141,12 @@ void Engine::step(const protocol::Event& event, Counters& counters) {
     } else if (const auto* drop = std::get_if<protocol::Drop>(&effect)) {
       drops_.push_back(*drop);
       transport_.interrupt();  // the handler thread does it
+    } else if (const auto* recall = std::get_if<protocol::Recall>(&effect)) {
+      recalls_.push_back({*recall});
+      recalls_due_ns_.store(0);
+      recall_count_.fetch_add(1);
+    } else if (const auto* bytes = std::get_if<protocol::Place>(&effect)) {
+      place(*bytes, event, counters);
     } else {
       malformed(std::get<protocol::Malformed>(effect).from);
     }
@@ -149,7 +164,20 @@ void Engine::malformed(NodeId from) {
 void Engine::carry_out(const protocol::Send& send, Counters& counters) {
   counters.messages_sent.add(1);
   counters.message_bytes_sent.add(send.size);
-  transport_.send(send.to, {effects_.bytes.data() + send.offset, send.size});
+  transport::Bytes head(effects_.bytes.data() + send.offset, send.size);
+  if (send.with.count == 0) {
+    transport_.send(send.to, head);
+    return;
+  }
+  counters.message_bytes_sent.add(space_.unit());
+  space_.read_page(send.with.first, page_[0].bytes);
+  transport_.send(send.to, head, {page_[0].bytes, space_.unit()});
+}
+
+void Engine::place(const protocol::Place& place, const protocol::Event& event, Counters& counters) {
+  if (!space_.place(place.block.value, place.bytes))
+    malformed(std::get<protocol::Received>(event).from);
+  counters.pages_fetched.add(1);
 }
 
 void Engine::carry_out(const protocol::Resume& resume) {
@@ -169,7 +197,9 @@ void Engine::wait_until(ThreadContext& context, Done done) {
   Patience patience;
   transport_.attend();
   while (!done()) {
-    if (transport_.pending() && transport_.poll(*this) > 0) continue;
+    bool came = transport_.pending() && transport_.poll(*this) > 0;
+    serve_recalls(context, false);
+    if (came) continue;
     if (backoff.pause()) continue;
     transport_.unattend();
     context.sleeping.store(1, std::memory_order_seq_cst);
@@ -182,6 +212,7 @@ void Engine::wait_until(ThreadContext& context, Done done) {
     transport_.attend();
   }
   if (transport_.unattend()) poll_all();
+  serve_recalls(context, false);
   context.waited_ns += platform::now_ns() - from;
 }
 
@@ -192,17 +223,72 @@ void Engine::poll_all() {
 
 void Engine::handle() {
   pthread_setname_np(pthread_self(), "terrane-handler");
+  ::prctl(PR_SET_TIMERSLACK, 1);  // ns: some of its sleeps are short
   ThreadContext& context = threads_.current();
+  std::uint64_t sleep_ns = kSleepNs;
   while (!stopping_.load()) {
-    transport_.sleep(kSleepNs);
+    if (sleep_ns > 0) transport_.sleep(sleep_ns);
     std::uint64_t from = platform::now_ns();
     poll_all();
+    sleep_ns = std::min(serve_recalls(context, true), kSleepNs);
     run_drops(context);
     if (hlrc_.is_over_limit()) run(context, hlrc_.trim(context.strand));
     look_after_deaths();
     look_after_locks();
     context.counters.handler_ns.add(platform::now_ns() - from);
   }
+}
+
+// Carries out the recalls that are due. Whoever has caused or received one comes here: the handler
+// thread, which may wait until a page is free, and every other, which may hold that very page and
+// leaves it to the handler. How long until the next one is due.
+std::uint64_t Engine::serve_recalls(ThreadContext& context, bool waits) {
+  if (recall_count_.load() == 0) return ~0ull;
+  if (context.serves_recalls) return 0;
+  context.serves_recalls = true;
+  protocol::Recall recall;
+  while (next_recall(waits, recall)) {
+    if (run(context, context.serving, sc_.yield(context.serving, recall, waits))) continue;
+    std::lock_guard hold(mutex_);
+    recalls_.push_back({recall, true});
+    recall_count_.fetch_add(1);
+  }
+  context.serves_recalls = false;
+  std::uint64_t due = recalls_due_ns_.load();
+  std::uint64_t now = platform::now_ns();
+  return due > now ? due - now : 0;
+}
+
+// Takes one that is due out of the list. If there is none: tells the handler thread of those that it
+// does not know.
+bool Engine::next_recall(bool waits, protocol::Recall& out) {
+  std::uint64_t now = platform::now_ns();
+  if (recall_count_.load() == 0 || (!waits && now < recalls_due_ns_.load())) return false;
+  std::lock_guard hold(mutex_);
+  std::uint64_t due = ~0ull;
+  bool tells = false;
+  for (std::size_t i = 0; i < recalls_.size(); ++i) {
+    std::uint64_t kept = kept_until_ns(recalls_[i].recall.block.value);
+    if (kept <= now && (waits || !recalls_[i].busy)) {
+      out = recalls_[i].recall;
+      recalls_.erase(recalls_.begin() + static_cast<std::ptrdiff_t>(i));
+      recall_count_.fetch_sub(1);
+      return true;
+    }
+    if (kept > now) due = std::min(due, kept);
+    if (!recalls_[i].told) tells = recalls_[i].told = true;
+  }
+  recalls_due_ns_.store(due);
+  if (tells && !waits) transport_.interrupt();
+  return false;
+}
+
+std::uint64_t Engine::kept_until_ns(std::uint64_t block) const {
+  std::uint64_t until = 0;
+  threads_.for_each([&](const ThreadContext& context) {
+    until = std::max(until, context.latest_pages.kept_until_ns(block));
+  });
+  return until;
 }
 
 // Freed regions. On a host an operation waits only for threads of its own node that make progress

@@ -13,6 +13,7 @@
 #include "platform/wait.h"
 #include "protocol/core.h"
 #include "protocol/hlrc.h"
+#include "protocol/sc/pages.h"
 #include "runtime/page_space.h"
 #include "runtime/remote_pages.h"
 #include "runtime/thread_context.h"
@@ -32,19 +33,13 @@ class Engine final : private transport::Receiver {
 
   Engine(PageSpace& space, transport::Transport& transport, bootstrap::Bootstrap& bootstrap,
          ThreadRegistry& threads, protocol::Core& core, protocol::Hlrc& hlrc,
-         DeathHandler on_death);
+         protocol::sc::Pages& sc, DeathHandler on_death);
   ~Engine();
 
   // Runs an operation of the calling thread to its end; its value.
   template <typename T>
   T run(ThreadContext& context, protocol::Task<T> task) {
-    protocol::Strand& strand = context.strand;
-    strand.start(task);
-    while (!task.done()) {
-      strand.result = perform(context, strand.step());
-      strand.move_on();
-    }
-    return task.value();
+    return run(context, context.strand, std::move(task));
   }
 
   // Gives the core an event and waits until the calling thread is resumed; the value, and
@@ -56,6 +51,16 @@ class Engine final : private transport::Receiver {
   void stop();
 
  private:
+  template <typename T>
+  T run(ThreadContext& context, protocol::Strand& strand, protocol::Task<T> task) {
+    strand.start(task);
+    while (!task.done()) {
+      strand.result = perform(context, strand.step());
+      strand.move_on();
+    }
+    return task.value();
+  }
+
   std::uint64_t perform(ThreadContext& context, const protocol::Step& step);
   std::uint64_t exchange(ThreadContext& context, const protocol::Step& step);
   std::uint64_t take_news(ThreadContext& context, const protocol::Step& step);
@@ -64,11 +69,15 @@ class Engine final : private transport::Receiver {
   void step(const protocol::Event& event, Counters& counters);
   void carry_out(const protocol::Send& send, Counters& counters);
   void carry_out(const protocol::Resume& resume);
+  void place(const protocol::Place& place, const protocol::Event& event, Counters& counters);
   template <typename Done>
   void wait_until(ThreadContext& context, Done done);
   void poll_all();
   void handle();
   void run_drops(ThreadContext& context);
+  std::uint64_t serve_recalls(ThreadContext& context, bool waits);
+  bool next_recall(bool waits, protocol::Recall& out);
+  std::uint64_t kept_until_ns(std::uint64_t block) const;
   void look_after_deaths();
   void look_after_locks();
   [[noreturn]] void malformed(NodeId from);
@@ -83,9 +92,21 @@ class Engine final : private transport::Receiver {
   RemotePages remote_;
   protocol::Core& core_;
   protocol::Hlrc& hlrc_;
+  protocol::sc::Pages& sc_;
   std::mutex mutex_;  // of core_, effects_ and drops_
   protocol::Effects effects_;
   std::vector<protocol::Drop> drops_;
+  // Pages that homes have recalled, until somebody carries that out. Under the mutex; but how many,
+  // and when the first of them is due.
+  struct Recalled {
+    protocol::Recall recall;
+    bool busy = false;  // somebody holds it: for the handler, who may wait
+    bool told = false;  // the handler knows
+  };
+  std::vector<Recalled> recalls_;
+  std::atomic<std::uint32_t> recall_count_{0};
+  std::atomic<std::uint64_t> recalls_due_ns_{0};
+  std::vector<Line> page_;  // on its way behind a message
   WaitReports reports_;             // under the mutex
   std::uint64_t locks_due_ns_ = 0;  // when they are looked after again; the handler thread's
   DeathHandler on_death_;

@@ -51,6 +51,9 @@ base::Result<> Node::start() {
   core.self = self();
   core.nodes = nodes();
   core.blocks = space_->blocks();
+  core.sc_first = space_->sc_first();
+  protocol::HlrcMemory memory = space_->protocol_memory();
+  core.reached = memory.reached;
   core.max_log_ranges = static_cast<std::uint32_t>(options.value().log_ranges);
   core_ = std::make_unique<protocol::Core>(core);
   auto watching = space_->watch(&Node::on_fault, this);
@@ -69,8 +72,10 @@ base::Result<> Node::start() {
     hlrc.floor = std::min<std::uint64_t>(32, hlrc.limit / 16);
     hlrc.reserve = hlrc.limit / 8;
   }
-  hlrc_ = std::make_unique<protocol::Hlrc>(hlrc, space_->protocol_memory(), *core_);
-  engine_ = std::make_unique<Engine>(*space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_,
+  hlrc_ = std::make_unique<protocol::Hlrc>(hlrc, memory, *core_);
+  sc_ = std::make_unique<protocol::sc::Pages>(
+      protocol::sc::PagesConfig{.self = self(), .nodes = nodes()}, memory);
+  engine_ = std::make_unique<Engine>(*space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_, *sc_,
                                      [this](const auto& news) { end_without(news); });
   return {};
 }
@@ -261,7 +266,9 @@ protocol::FaultResult Node::make_present(ThreadContext& context, BlockId block,
                                          protocol::Access wanted) {
   constexpr int kTries = 16;
   for (int i = 0; i < kTries; ++i) {
-    auto result = engine_->run(context, hlrc_->fault(context.strand, block, wanted));
+    auto result = engine_->run(context, block.value < space_->sc_first()
+                                            ? hlrc_->fault(context.strand, block, wanted)
+                                            : sc_->fault(context.strand, block, wanted));
     if (result != protocol::FaultResult::kNoMemory) return result;
     engine_->run(context, hlrc_->free_memory(context.strand));
   }
@@ -357,8 +364,8 @@ Outcome Node::evict(const void* address, std::uint64_t bytes) {
 
 Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& address) {
   if (bytes == 0) return {Status::kInvalid, "an allocation of 0 bytes"};
-  if (options.policy.protocol != protocol::Protocol::kHlrc)
-    return {Status::kInvalid, "this version keeps regions by TERRANE_PROTOCOL_HLRC alone"};
+  if (options.policy.protocol == protocol::Protocol::kErc)
+    return {Status::kInvalid, "this version knows no TERRANE_PROTOCOL_ERC"};
   if (options.policy.homes == protocol::Homes::kExplicit && options.policy.argument >= nodes()) {
     return {Status::kInvalid, fmt::format("home node {} does not exist: the job has {} nodes",
                                           options.policy.argument, nodes())};

@@ -88,6 +88,7 @@ class Node {
   std::unique_ptr<transport::Transport> transport_;
   std::unique_ptr<protocol::Core> core_;
   std::unique_ptr<protocol::Hlrc> hlrc_;
+  std::unique_ptr<protocol::sc::Pages> sc_;
   std::unique_ptr<Engine> engine_;
   std::atomic<std::uint32_t> collective_{0};
   std::uint64_t joined_ns_ = 0;

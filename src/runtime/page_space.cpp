@@ -16,6 +16,12 @@ namespace {
 constexpr std::uint32_t kPagesRegion = 0;
 constexpr std::uint32_t kControlRegion = 1;
 
+// Behind the space that was asked for: address space costs nothing.
+std::uint64_t sc_bytes(const Options& options) {
+  constexpr std::uint64_t kLeast = 1 << 20;
+  return std::max(options.space_bytes / 8 / kLeast, std::uint64_t{1}) * kLeast;
+}
+
 }  // namespace
 
 SparseMemory::~SparseMemory() {
@@ -41,7 +47,8 @@ PageSpace::PageSpace(const Options& options, NodeId self, std::uint32_t nodes)
     : self_(self),
       nodes_(nodes),
       unit_(options.unit_bytes),
-      blocks_(options.space_bytes / options.unit_bytes),
+      sc_first_(options.space_bytes / options.unit_bytes),
+      blocks_(sc_first_ + sc_bytes(options) / options.unit_bytes),
       kind_(options.fault_source),
       diff_(platform::diff_kernels()),
       peers_(nodes),
@@ -94,7 +101,7 @@ base::Result<std::unique_ptr<PageSpace>> PageSpace::create(const Options& option
   std::unique_ptr<PageSpace> space(new PageSpace(options, self, nodes));
   auto layout = platform::default_space_layout();
   auto mapping = platform::DualMapping::create(
-      options.space_bytes, reinterpret_cast<void*>(layout.base), "terrane-pages");
+      space->blocks_ * space->unit_, reinterpret_cast<void*>(layout.base), "terrane-pages");
   if (!mapping) return mapping.error();
   space->mapping_ = std::move(mapping).value();
   auto fd = platform::create_memfd(space->control_bytes(), "terrane-control");
@@ -131,9 +138,15 @@ void PageSpace::connect(transport::Transport& transport, bool one_sided) {
 
 base::Result<> PageSpace::watch(platform::FaultHandler handler, void* context) {
   control_fd_.reset();  // mapped by now, and peers have theirs
-  auto source = platform::make_fault_source(kind_, mapping_, handler, context);
+  platform::Span sc = span({sc_first_, blocks_ - sc_first_});
+  auto source =
+      platform::make_fault_source(kind_, mapping_, span({0, sc_first_}), handler, context);
   if (!source) return source.error();
   source_ = std::move(source).value();
+  auto sc_source = platform::make_fault_source(platform::synchronous_kind(kind_), mapping_, sc,
+                                               handler, context);
+  if (!sc_source) return sc_source.error();
+  sc_source_ = std::move(sc_source).value();
   return {};
 }
 
@@ -205,6 +218,7 @@ std::uint64_t PageSpace::perform(const protocol::Step& step, protocol::Strand& s
     case kTakeWanted:
       return take_wanted(strand);
     case kCopyHome:
+    case kStoreHome:
     case kCopyTwin:
     case kStoreDiff:
     case kMerge:
@@ -288,6 +302,13 @@ bool PageSpace::apply(std::uint64_t block, std::span<const std::byte> diff) {
   return diff_.apply(mapping_.runtime() + block * unit_, unit_, diff);
 }
 
+bool PageSpace::place(std::uint64_t block, std::span<const std::byte> page) {
+  if (page.size() != unit_) return false;
+  back_home(self_, block);
+  std::memcpy(mapping_.runtime() + block * unit_, page.data(), unit_);
+  return true;
+}
+
 std::uint64_t PageSpace::take_wanted(protocol::Strand& strand) {
   protocol::BlockSet& wanted = peers_[self_.value].control.wanted;
   protocol::BlockRange run = wanted.next_run(0, blocks_);
@@ -311,6 +332,13 @@ std::uint64_t PageSpace::perform_copy(const protocol::Step& step, Counters& coun
       std::memset(to, 0, unit_);
     }
     counters.pages_fetched.add(1);
+    return 0;
+  }
+  if (step.kind == protocol::StepKind::kStoreHome) {
+    back_home(step.node, step.blocks.first);
+    std::memcpy(pages_of(step.node) + offset, page, unit_);
+    counters.pages_flushed.add(1);
+    counters.bytes_flushed.add(unit_);
     return 0;
   }
   if (step.kind == protocol::StepKind::kCopyTwin) {
@@ -342,16 +370,16 @@ std::uint64_t PageSpace::perform_view(const protocol::Step& step, protocol::Stra
     case kPopulate:
       return populate(step.blocks);
     case kMap:
-      source_->map(span(step.blocks), access);
+      source_of(step.blocks).map(span(step.blocks), access);
       return 0;
     case kProtect:
-      source_->protect(span(step.blocks));
+      source_of(step.blocks).protect(span(step.blocks));
       return 0;
     case kUnprotect:
-      source_->unprotect(span(step.blocks));
+      source_of(step.blocks).unprotect(span(step.blocks));
       return 0;
     case kZap:
-      source_->zap(span(step.blocks));
+      source_of(step.blocks).zap(span(step.blocks));
       counters.pages_invalidated.add(step.blocks.count);
       return 0;
     case kScan:

@@ -57,6 +57,7 @@ class PageSpace {
   base::Result<> watch(platform::FaultHandler handler, void* context);
 
   protocol::HlrcMemory protocol_memory();
+  // How writes to the blocks before sc_first() are detected; to those behind always by faults.
   protocol::WriteDetection detection() const;
   bool enters_protected() const { return source_->enters_protected(); }
 
@@ -79,10 +80,14 @@ class PageSpace {
   std::size_t encode(std::uint64_t block, bool update_twin, std::byte* out);
   // Stores a difference into our copy; false when it is malformed.
   bool apply(std::uint64_t block, std::span<const std::byte> diff);
+  // Stores a whole page, which nobody here sees meanwhile; false where it is none.
+  bool place(std::uint64_t block, std::span<const std::byte> page);
 
   NodeId self() const { return self_; }
   std::uint32_t nodes() const { return nodes_; }
   std::uint64_t blocks() const { return blocks_; }
+  // From this block on lie regions with sequential consistency.
+  std::uint64_t sc_first() const { return sc_first_; }
   std::uint64_t unit() const { return unit_; }
   std::byte* base() const { return mapping_.app(); }
   std::uint64_t bytes() const { return mapping_.bytes(); }
@@ -125,6 +130,10 @@ class PageSpace {
   bool machine_has_more(std::uint64_t kept);
   void scan(protocol::BlockRange blocks, protocol::Strand& strand);
 
+  // Of blocks that lie on one side of sc_first().
+  platform::FaultSource& source_of(protocol::BlockRange blocks) const {
+    return blocks.first < sc_first_ ? *source_ : *sc_source_;
+  }
   platform::Span span(protocol::BlockRange blocks) const {
     return {blocks.first * unit_, blocks.count * unit_};
   }
@@ -132,6 +141,7 @@ class PageSpace {
   NodeId self_;
   std::uint32_t nodes_;
   std::uint64_t unit_;
+  std::uint64_t sc_first_;
   std::uint64_t blocks_;
   platform::FaultSourceKind kind_;
   platform::DualMapping mapping_;
@@ -147,6 +157,7 @@ class PageSpace {
   Exhausted exhausted_;
   std::atomic<std::uint32_t> giving_{0};
   std::unique_ptr<platform::FaultSource> source_;
+  std::unique_ptr<platform::FaultSource> sc_source_;
   const platform::DiffKernels& diff_;
   transport::Transport* transport_ = nullptr;
   struct Peer {

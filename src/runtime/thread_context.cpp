@@ -10,6 +10,36 @@
 #include "platform/fault_source.h"
 
 namespace terrane::runtime {
+
+// Who comes back for a page as soon as it is gone did not have it for long enough: each time it has
+// it for twice as long.
+void LatestPages::add(std::uint64_t block, std::uint64_t now_ns) {
+  constexpr std::uint64_t kLeastNs = 10'000;
+  constexpr std::uint64_t kMostNs = 1'000'000;
+  std::uint64_t stays_ns = kLeastNs;
+  Slot* slot = nullptr;
+  for (Slot& s : slots_) {
+    if (s.block.load(std::memory_order_relaxed) != block) continue;
+    slot = &s;
+    std::uint64_t stayed_ns = s.until_ns.load(std::memory_order_relaxed) - s.since_ns;
+    bool soon = now_ns - s.since_ns < 4 * stayed_ns;
+    if (soon) stays_ns = std::min(2 * stayed_ns, kMostNs);
+  }
+  if (slot == nullptr) slot = &slots_[oldest_];
+  oldest_ = slot == &slots_[0] ? 1 : 0;
+  slot->until_ns.store(0, std::memory_order_release);  // of a page that is nobody's meanwhile
+  slot->block.store(block, std::memory_order_release);
+  slot->since_ns.store(now_ns, std::memory_order_relaxed);
+  slot->until_ns.store(now_ns + stays_ns, std::memory_order_release);
+}
+
+std::uint64_t LatestPages::kept_until_ns(std::uint64_t block) const {
+  for (const Slot& slot : slots_) {
+    if (slot.block.load(std::memory_order_acquire) == block)
+      return slot.until_ns.load(std::memory_order_acquire);
+  }
+  return 0;
+}
 namespace {
 
 // The registry that threads which end give their contexts back to; null once it is gone.

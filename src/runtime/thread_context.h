@@ -24,6 +24,27 @@ struct Exchange {
   std::atomic<std::uint32_t> done{1};
 };
 
+// The pages with sequential consistency that a thread got last: none is given away before the thread
+// has had time to use it. Two, since an instruction may need two at once.
+class LatestPages {
+ public:
+  // The page was installed just now.
+  void add(std::uint64_t block, std::uint64_t now_ns);
+  // Until when the page is to stay; 0: it need not.
+  std::uint64_t kept_until_ns(std::uint64_t block) const;
+
+ private:
+  static constexpr std::uint64_t kNone = ~0ull;
+
+  struct Slot {
+    std::atomic<std::uint64_t> block{kNone};
+    std::atomic<std::uint64_t> since_ns{0};
+    std::atomic<std::uint64_t> until_ns{0};
+  };
+  Slot slots_[2];
+  std::size_t oldest_ = 0;
+};
+
 // What a thread waits for, for who waits long.
 struct Waiting {
   enum class For : std::uint8_t {
@@ -44,9 +65,12 @@ struct Waiting {
 // What one thread of a node needs: the strand of its operations, where it waits, its counters, its
 // last error.
 struct ThreadContext {
-  explicit ThreadContext(protocol::WaiterId id) : strand(id) {}
+  explicit ThreadContext(protocol::WaiterId id) : strand(id), serving(id) {}
 
   protocol::Strand strand;
+  protocol::Strand serving;    // of the recalls that the thread carries out, also while it waits
+  bool serves_recalls = false;
+  LatestPages latest_pages;
   std::atomic<std::uint32_t> resumed{
       0};  // the call was answered; result and inbox are in the strand
   std::atomic<std::uint32_t> sleeping{0};  // whoever answers has to interrupt the transport's sleep

@@ -48,6 +48,22 @@ TEST_P(MutantTest, IsCaught) {
 INSTANTIATE_TEST_SUITE_P(All, MutantTest, testing::ValuesIn(mutant_names()),
                          [](const auto& info) { return std::string(info.param); });
 
+class ScMutantTest : public testing::TestWithParam<std::string_view> {};
+
+TEST_P(ScMutantTest, IsCaught) {
+  CampaignOptions options;
+  options.protocol = Protocol::kSc;
+  options.mutant = GetParam();
+  options.histories = 2000;
+  CampaignReport report = run_campaign(options);
+  ASSERT_TRUE(report.failed_seed) << GetParam() << " is not caught";
+  std::printf("caught by seed %llu: %s\n", static_cast<unsigned long long>(*report.failed_seed),
+              report.reason.c_str());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ScMutantTest, testing::ValuesIn(mutant_names(Protocol::kSc)),
+                         [](const auto& info) { return std::string(info.param); });
+
 TEST(MutantsTest, AreAtLeastTwelve) { EXPECT_GE(mutant_names().size(), 12u); }
 
 }  // namespace

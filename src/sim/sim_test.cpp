@@ -37,6 +37,25 @@ TEST(SimTest, HlrcKeepsTheMemoryModelAndEveryBranchIsTaken) {
     EXPECT_GT(count.times, 0u) << "no history takes the branch " << count.branch;
 }
 
+TEST(SimTest, ScKeepsOneWriterOrManyReadersAndEveryBranchIsTaken) {
+  CampaignOptions options = options_of(Mix::kMix, Detection::kMix, kHistories);
+  options.protocol = Protocol::kSc;
+  CampaignReport report = run_campaign(options);
+  EXPECT_FALSE(report.failed_seed) << failure_text(report);
+  for (const BranchCount& count : report.branches)
+    EXPECT_GT(count.times, 0u) << "no history takes the branch " << count.branch;
+}
+
+TEST(SimTest, ScServesFewAndManyNodes) {
+  for (std::uint32_t nodes : {2, 16}) {
+    CampaignOptions options = options_of(Mix::kMix, Detection::kMix, kHistories / 40);
+    options.protocol = Protocol::kSc;
+    options.shape.nodes = nodes;
+    CampaignReport report = run_campaign(options);
+    EXPECT_FALSE(report.failed_seed) << nodes << " nodes, " << failure_text(report);
+  }
+}
+
 TEST(SimTest, ProgramsWithoutRacesSeeOneMemory) {
   for (Detection detection : {Detection::kScan, Detection::kFault}) {
     CampaignReport report = run_campaign(options_of(Mix::kNever, detection, kHistories / 4));

@@ -1,0 +1,155 @@
+#include "protocol/sc/machine.h"
+
+#include <gtest/gtest.h>
+
+#include "protocol/test_job.h"
+
+namespace terrane::protocol {
+namespace {
+
+constexpr std::uint64_t kFirst = 512;  // of the blocks with sequential consistency
+constexpr NodeId kHome{0};
+
+class ScMachineTest : public testing::Test {
+ protected:
+  // A fault up to its grant: 0, or the access that the thread has to install now.
+  std::uint64_t ask(std::uint32_t node, Access access, std::uint32_t waiter) {
+    job.resumed.erase(waiter);
+    job.step(node, ScAsk{kBlock, access, kHome, WaiterId{waiter}});
+    return job.resumed[waiter].value;
+  }
+  void install(std::uint32_t node) { job.step(node, ScInstalled{kBlock}); }
+  void await(std::uint32_t node, std::uint32_t waiter) {
+    job.resumed.erase(waiter);
+    job.step(node, ScAwait{kBlock, WaiterId{waiter}});
+  }
+  // The page comes to a node that nobody is in the way of.
+  void take(std::uint32_t node, Access access) {
+    if (ask(node, access, 90) == 0) {
+      await(node, 90);
+      job.deliver_all();
+      ASSERT_TRUE(job.was_resumed(90));
+      ASSERT_EQ(ask(node, access, 90), static_cast<std::uint64_t>(access));
+    }
+    install(node);
+  }
+  // The oldest recall is carried out by who has the page.
+  void yield(std::uint32_t node, bool wrote) {
+    ASSERT_FALSE(job.recalls.empty());
+    auto [at, recall] = job.recalls.front();
+    job.recalls.erase(job.recalls.begin());
+    ASSERT_EQ(at, node);
+    job.step(node, ScYielded{recall.block, recall.home, wrote, recall.keeps_copy});
+  }
+  void send(std::uint32_t from, const wire::ScMessage& message) {
+    std::vector<std::byte> bytes;
+    wire::put(bytes, message);
+    job.step(0, Received{NodeId{from}, bytes});
+  }
+
+  static constexpr BlockId kBlock{kFirst + 1};
+  TestJob job{12, 1024, 2, kFirst};
+};
+
+TEST_F(ScMachineTest, AHomeGrantsItselfWithoutAMessage) {
+  EXPECT_EQ(ask(0, Access::kWrite, 1), static_cast<std::uint64_t>(Access::kWrite));
+  EXPECT_TRUE(job.messages.empty());
+}
+
+TEST_F(ScMachineTest, AWriterIsRecalledForAReaderAndKeepsACopy) {
+  take(1, Access::kWrite);
+  EXPECT_EQ(ask(2, Access::kRead, 1), 0u);
+  await(2, 1);
+  job.deliver_all();
+  ASSERT_EQ(job.recalls.size(), 1u);
+  EXPECT_TRUE(job.recalls[0].second.keeps_copy);
+  EXPECT_FALSE(job.was_resumed(1));
+  yield(1, true);
+  job.deliver_all();
+  EXPECT_TRUE(job.was_resumed(1));
+  EXPECT_TRUE(job.core(0).sc().may_hold(NodeId{1}, kBlock.value, Access::kRead));
+  EXPECT_FALSE(job.core(0).sc().may_hold(NodeId{1}, kBlock.value, Access::kWrite));
+}
+
+TEST_F(ScMachineTest, AllReadersYieldBeforeOneWrites) {
+  for (std::uint32_t node : {1, 2, 3}) take(node, Access::kRead);
+  EXPECT_EQ(ask(2, Access::kWrite, 1), 0u);
+  await(2, 1);
+  job.deliver_all();
+  yield(1, false);
+  job.deliver_all();
+  EXPECT_FALSE(job.was_resumed(1));
+  yield(3, false);
+  job.deliver_all();
+  EXPECT_TRUE(job.was_resumed(1));
+  EXPECT_TRUE(job.recalls.empty()) << "who is to write keeps what it reads";
+}
+
+TEST_F(ScMachineTest, WhereReadersAreTooManyToBeNamedAllNodesAreAsked) {
+  for (std::uint32_t node = 1; node < 11; ++node) take(node, Access::kRead);
+  EXPECT_EQ(ask(11, Access::kWrite, 1), 0u);
+  await(11, 1);
+  job.deliver_all();
+  EXPECT_EQ(job.recalls.size(), 11u);
+  while (!job.recalls.empty()) yield(job.recalls.front().first, false);
+  job.deliver_all();
+  EXPECT_TRUE(job.was_resumed(1));
+}
+
+TEST_F(ScMachineTest, ARecallWaitsUntilWhatWasGrantedIsInstalled) {
+  EXPECT_EQ(ask(1, Access::kWrite, 1), 0u);
+  await(1, 1);
+  EXPECT_EQ(ask(2, Access::kWrite, 2), 0u);
+  job.deliver_all();
+  EXPECT_TRUE(job.recalls.empty());
+  EXPECT_EQ(ask(1, Access::kWrite, 1), static_cast<std::uint64_t>(Access::kWrite));
+  EXPECT_TRUE(job.recalls.empty());
+  install(1);
+  EXPECT_EQ(job.recalls.size(), 1u);
+}
+
+TEST_F(ScMachineTest, RequestsAreServedInTheOrderInWhichTheyCame) {
+  take(1, Access::kWrite);
+  for (std::uint32_t node : {2, 3}) {
+    EXPECT_EQ(ask(node, Access::kWrite, node), 0u);
+    await(node, node);
+    job.deliver_all();
+  }
+  yield(1, true);
+  job.deliver_all();
+  EXPECT_TRUE(job.was_resumed(2));
+  EXPECT_FALSE(job.was_resumed(3));
+}
+
+TEST_F(ScMachineTest, ThreadsOfANodeAskOnce) {
+  EXPECT_EQ(ask(1, Access::kRead, 1), 0u);
+  EXPECT_EQ(ask(1, Access::kWrite, 2), 0u);
+  EXPECT_EQ(job.messages.size(), 1u);
+}
+
+TEST_F(ScMachineTest, MalformedMessagesAreRefused) {
+  using wire::Kind;
+  for (const wire::ScMessage& message : {
+           wire::ScMessage{.kind = Kind::kScRequest, .access = 1, .block = kFirst - 1},  // not ours
+           wire::ScMessage{.kind = Kind::kScRequest, .access = 0, .block = kBlock.value},
+           wire::ScMessage{.kind = Kind::kScRequest, .access = 3, .block = kBlock.value},
+           wire::ScMessage{.kind = Kind::kScRequest, .access = 1, .carries = 1, .block = kBlock.value},
+           wire::ScMessage{.kind = Kind::kScGrant, .access = 1, .block = kBlock.value},  // unasked
+           wire::ScMessage{.kind = Kind::kScRecall, .access = 2, .block = kBlock.value},
+           wire::ScMessage{.kind = Kind::kScYielded, .wrote = 2, .block = kBlock.value},
+       }) {
+    int before = job.malformed;
+    send(1, message);
+    EXPECT_EQ(job.malformed, before + 1) << static_cast<int>(message.kind);
+  }
+  wire::ScMessage twice{.kind = Kind::kScRequest, .access = 2, .block = kBlock.value};
+  take(2, Access::kWrite);
+  int before = job.malformed;
+  send(1, twice);
+  EXPECT_EQ(job.malformed, before);
+  send(1, twice);
+  EXPECT_EQ(job.malformed, before + 1);
+}
+
+}  // namespace
+}  // namespace terrane::protocol
