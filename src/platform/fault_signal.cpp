@@ -151,9 +151,8 @@ void on_sigsegv(int, siginfo_t* info, void* raw_context) {
 
 }  // namespace
 
-base::Result<FaultRoute> FaultRoute::open(const DualMapping& mapping, Span part,
-                                          FaultSignal signal, FaultHandler handler,
-                                          void* context) {
+base::Result<FaultRoute> FaultRoute::open(const DualMapping& mapping, Span part, FaultSignal signal,
+                                          FaultHandler handler, void* context) {
   std::lock_guard lock(routes_mutex);
   if (auto done = sigbus.install(on_sigbus); !done) return done.error();
   if (auto done = sigsegv.install(on_sigsegv); !done) return done.error();

@@ -13,9 +13,9 @@ namespace terrane::platform {
 enum class FaultSignal : std::uint8_t { kBus, kSegv };
 
 // Owns one entry of the process's table of faulting views: while it lives, the named signal inside
-// `part` of the application view of `mapping` calls `handler` in the faulting thread, and every other SIGBUS
-// and SIGSEGV goes where it went before (the program's earlier handler, or death by that very
-// signal). No thread may touch the view while the route ends.
+// `part` of the application view of `mapping` calls `handler` in the faulting thread, and every
+// other SIGBUS and SIGSEGV goes where it went before (the program's earlier handler, or death by
+// that very signal). No thread may touch the view while the route ends.
 class FaultRoute {
  public:
   static base::Result<FaultRoute> open(const DualMapping& mapping, Span part, FaultSignal signal,

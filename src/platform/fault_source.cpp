@@ -35,8 +35,9 @@ base::Result<std::unique_ptr<FaultSource>> make_fault_source(FaultSourceKind kin
   if (!support.has(kind)) {
     return base::error("this fault source is not to be had here: {}", support.reason);
   }
-  return kind == FaultSourceKind::kSigsegv ? make_sigsegv_source(mapping, part, handler, context)
-                                           : make_uffd_source(kind, mapping, part, handler, context);
+  return kind == FaultSourceKind::kSigsegv
+             ? make_sigsegv_source(mapping, part, handler, context)
+             : make_uffd_source(kind, mapping, part, handler, context);
 }
 
 }  // namespace terrane::platform

@@ -118,7 +118,8 @@ struct RegionDropped {
   RegionId region;
   BlockRange blocks;
 };  // the Drop effect was carried out
-// Pages with sequential consistency (sc/machine.h). The first is for the holder of the block's lock.
+// Pages with sequential consistency (sc/machine.h). The first is for the holder of the block's
+// lock.
 struct ScAsk {
   BlockId block;
   Access access;
@@ -143,11 +144,11 @@ struct Received {
   Bytes message;
 };
 
-using Event = std::variant<LockAcquire, LockHandOff, LockRelease, LockHeld, CountChange, CountAwait,
-                           CountSleep, BarrierEnter, BarrierArrive, BarrierResult, BarrierLeave,
-                           CloseInterval, Learn, RegionAllocate, RegionFind, RegionExtent,
-                           RegionFree, RegionDropped, ScAsk, ScAwait, ScInstalled, ScYielded,
-                           Received>;
+using Event =
+    std::variant<LockAcquire, LockHandOff, LockRelease, LockHeld, CountChange, CountAwait,
+                 CountSleep, BarrierEnter, BarrierArrive, BarrierResult, BarrierLeave,
+                 CloseInterval, Learn, RegionAllocate, RegionFind, RegionExtent, RegionFree,
+                 RegionDropped, ScAsk, ScAwait, ScInstalled, ScYielded, Received>;
 
 // kRemote: the payload is the grant's notice set. kHeldAlready: by this very waiter; nothing was
 // done.

@@ -111,9 +111,7 @@ class Hlrc : BlockLocks {
   bool is_written(std::uint64_t block) const { return written_.contains(block); }
 
   // The node that keeps the block's owner where homes are by first touch.
-  NodeId directory(std::uint64_t block) const {
-    return directory_of(block, config_.nodes);
-  }
+  NodeId directory(std::uint64_t block) const { return directory_of(block, config_.nodes); }
 
  private:
   // A departure that is being applied; usable: what homes sent at it may be taken.

@@ -259,8 +259,8 @@ std::uint64_t Engine::serve_recalls(ThreadContext& context, bool waits) {
   return due > now ? due - now : 0;
 }
 
-// Takes one that is due out of the list. If there is none: tells the handler thread of those that it
-// does not know.
+// Takes one that is due out of the list. If there is none: tells the handler thread of those that
+// it does not know.
 bool Engine::next_recall(bool waits, protocol::Recall& out) {
   std::uint64_t now = platform::now_ns();
   if (recall_count_.load() == 0 || (!waits && now < recalls_due_ns_.load())) return false;

@@ -106,7 +106,7 @@ class Engine final : private transport::Receiver {
   std::vector<Recalled> recalls_;
   std::atomic<std::uint32_t> recall_count_{0};
   std::atomic<std::uint64_t> recalls_due_ns_{0};
-  std::vector<Line> page_;  // on its way behind a message
+  std::vector<Line> page_;          // on its way behind a message
   WaitReports reports_;             // under the mutex
   std::uint64_t locks_due_ns_ = 0;  // when they are looked after again; the handler thread's
   DeathHandler on_death_;

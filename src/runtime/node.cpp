@@ -75,8 +75,8 @@ base::Result<> Node::start() {
   hlrc_ = std::make_unique<protocol::Hlrc>(hlrc, memory, *core_);
   sc_ = std::make_unique<protocol::sc::Pages>(
       protocol::sc::PagesConfig{.self = self(), .nodes = nodes()}, memory);
-  engine_ = std::make_unique<Engine>(*space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_, *sc_,
-                                     [this](const auto& news) { end_without(news); });
+  engine_ = std::make_unique<Engine>(*space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_,
+                                     *sc_, [this](const auto& news) { end_without(news); });
   return {};
 }
 

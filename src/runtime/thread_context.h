@@ -24,8 +24,8 @@ struct Exchange {
   std::atomic<std::uint32_t> done{1};
 };
 
-// The pages with sequential consistency that a thread got last: none is given away before the thread
-// has had time to use it. Two, since an instruction may need two at once.
+// The pages with sequential consistency that a thread got last: none is given away before the
+// thread has had time to use it. Two, since an instruction may need two at once.
 class LatestPages {
  public:
   // The page was installed just now.
@@ -68,7 +68,7 @@ struct ThreadContext {
   explicit ThreadContext(protocol::WaiterId id) : strand(id), serving(id) {}
 
   protocol::Strand strand;
-  protocol::Strand serving;    // of the recalls that the thread carries out, also while it waits
+  protocol::Strand serving;  // of the recalls that the thread carries out, also while it waits
   bool serves_recalls = false;
   LatestPages latest_pages;
   std::atomic<std::uint32_t> resumed{

@@ -41,7 +41,8 @@ class HlrcWorker : public CampaignWorker {
   }
 
   std::vector<BranchCount> branches() const override {
-    if (options_.protocol == Protocol::kSc) return counts_of<protocol::sc::Mark>(protocol::sc::instrumentation);
+    if (options_.protocol == Protocol::kSc)
+      return counts_of<protocol::sc::Mark>(protocol::sc::instrumentation);
     return counts_of<protocol::Mark>(protocol::instrumentation);
   }
 

@@ -17,8 +17,8 @@ class Checker {
 
   void store(std::uint32_t thread, const Op& op);
   // Whether the load may return `value`. Without races, and where the region is sequentially
-  // consistent: exactly what the flat memory holds. With races, byte by byte: a store that no other has overwritten that happened after it and before
-  // the load.
+  // consistent: exactly what the flat memory holds. With races, byte by byte: a store that no other
+  // has overwritten that happened after it and before the load.
   bool may_load(std::uint32_t thread, const Op& op, std::uint64_t value) const;
   // At the end every node loads the same.
   bool agrees(const Op& op, std::uint64_t value);

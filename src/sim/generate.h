@@ -12,7 +12,7 @@ enum class Detection : std::uint8_t { kScan, kFault, kMix };
 struct Shape {
   std::uint32_t nodes = 0;  // 0: 4 to 6
   std::uint32_t hosts = 0;  // 0: one in half of the programs, else 2 or more
-  bool sc = false;  // some regions are sequentially consistent
+  bool sc = false;          // some regions are sequentially consistent
   Mix racy = Mix::kMix;
   Detection detection = Detection::kMix;
 };

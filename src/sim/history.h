@@ -119,7 +119,7 @@ class History {
     std::uint32_t node;
     protocol::Recall recall;
   };
-  std::vector<Recalled> recalls_;  // until a handler is free
+  std::vector<Recalled> recalls_;                 // until a handler is free
   Progress flushed_[kMaxNodes * kMaxNodes] = {};  // with each channel's oldest message
   std::uint32_t threads_at_[kMaxNodes] = {};
   std::vector<std::uint64_t> region_first_;  // kNoRegion: not allocated yet

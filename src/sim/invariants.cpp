@@ -113,8 +113,8 @@ void History::check_sc_block(std::uint64_t block) const {
     if (view.present && !view.guarded && entry.state() != BlockState::kWritten)
       violated(Fault::kInvariant, "node {} writes block {}, which is to be read", n, block);
     if (entry.state() == BlockState::kInvalid) continue;
-    auto access = entry.state() == BlockState::kWritten ? protocol::Access::kWrite
-                                                        : protocol::Access::kRead;
+    auto access =
+        entry.state() == BlockState::kWritten ? protocol::Access::kWrite : protocol::Access::kRead;
     if (!nodes_[entry.home().value].core().sc().may_hold(NodeId{n}, block, access))
       violated(Fault::kInvariant, "node {} has block {}, and its home does not know", n, block);
   }

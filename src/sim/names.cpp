@@ -208,12 +208,12 @@ constexpr std::string_view kMutants[] = {"None",
                                          "GiveBackEarly",
                                          "GiveBackOffered"};
 constexpr std::string_view kSteps[] = {
-    "Pause",      "Wait",       "Wake",       "Call",         "Tell",       "LoadWord",
-    "StoreWord",  "SwapWord",   "CountFlush", "LoadFlushing", "LoadGiving", "SetWanted",
-    "TakeWanted", "LoadOwner",  "ClaimOwner", "ClearOwner",   "Populate",   "Map",
-    "Protect",    "Unprotect",  "Zap",        "Scan",         "CopyHome",   "CopyTwin",
-    "StoreDiff",  "StoreHome",  "Merge",      "Fetch",      "SendNews",     "TakeNews",   "ForgetNews",
-    "PostDiff",   "AwaitFlush", "Punch",      "DropTwin"};
+    "Pause",      "Wait",      "Wake",       "Call",         "Tell",       "LoadWord",
+    "StoreWord",  "SwapWord",  "CountFlush", "LoadFlushing", "LoadGiving", "SetWanted",
+    "TakeWanted", "LoadOwner", "ClaimOwner", "ClearOwner",   "Populate",   "Map",
+    "Protect",    "Unprotect", "Zap",        "Scan",         "CopyHome",   "CopyTwin",
+    "StoreDiff",  "StoreHome", "Merge",      "Fetch",        "SendNews",   "TakeNews",
+    "ForgetNews", "PostDiff",  "AwaitFlush", "Punch",        "DropTwin"};
 constexpr std::string_view kFaults[] = {"None",        "WrongValue", "NodesDisagree", "TwoHolders",
                                         "BarrierLeak", "Deadlock",   "Endless",       "Invariant",
                                         "Malformed",   "BadAnswer",  "BadStep"};
@@ -221,8 +221,8 @@ constexpr std::string_view kEvents[] = {
     "lock acquire",  "lock hand-off",  "lock release",   "lock held",       "count change",
     "count await",   "count sleep",    "barrier enter",  "barrier arrive",  "barrier result",
     "barrier leave", "close interval", "learn",          "region allocate", "region find",
-    "region extent", "region free",    "region dropped", "sc ask",
-    "sc await", "sc installed", "sc yielded", "received"};
+    "region extent", "region free",    "region dropped", "sc ask",          "sc await",
+    "sc installed",  "sc yielded",     "received"};
 constexpr std::string_view kOps[] = {
     "load",  "store",    "lock", "unlock",     "barrier", "side barrier", "add",
     "set",   "await",    "post", "take",       "ready",   "condition",    "signal",
@@ -232,7 +232,7 @@ constexpr std::string_view kMessages[] = {
     "barrier depart", "region allocate", "region find",    "region reply", "region free",
     "region freed",   "region drop",     "region dropped", "page fetch",   "page data",
     "flush",          "flushed",         "owner request",  "owner reply",  "page news",
-    "count wake", "sc request", "sc recall", "sc yielded", "sc grant"};
+    "count wake",     "sc request",      "sc recall",      "sc yielded",   "sc grant"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
 static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kDropTwin) + 1);

@@ -9,8 +9,47 @@ namespace {
 namespace sc = protocol::sc;
 
 // In the order of the enumerations.
-constexpr std::string_view kMarks[] = {"FaultFindsPagePresent", "FaultOutsideRegions", "FaultGivesUp", "FaultAsks", "FaultJoinsRequest", "FaultGrantedTooLittle", "InstallAtHome", "InstallCopies", "InstallCarried", "InstallUpgrade", "YieldWritten", "YieldWrittenByMessage", "YieldCopy", "YieldNothing", "YieldKeepsCopy", "YieldFindsPageBusy", "RecallWaitsForInstall", "RequestQueued", "GrantFromQueue", "GrantToRead", "GrantToWrite", "GrantUpgrade", "GrantAfterBroadcast", "ReadersBeyondCount", "DropForgetsHolders"};
-constexpr std::string_view kMutants[] = {"None", "GrantEarly", "ReadKeepsWriter", "ForgetReader", "UpgradeAsAsked", "InstallAnyTime", "ForgetRecall", "MapBeforeCopy", "YieldBeforeZap", "YieldUnlocked", "YieldKeepsState", "CopyBeforeZap", "CopyBeforeProtect", "KeepUnprotected", "YieldWithoutBytes", "BytesAfterGrant"};
+constexpr std::string_view kMarks[] = {"FaultFindsPagePresent",
+                                       "FaultOutsideRegions",
+                                       "FaultGivesUp",
+                                       "FaultAsks",
+                                       "FaultJoinsRequest",
+                                       "FaultGrantedTooLittle",
+                                       "InstallAtHome",
+                                       "InstallCopies",
+                                       "InstallCarried",
+                                       "InstallUpgrade",
+                                       "YieldWritten",
+                                       "YieldWrittenByMessage",
+                                       "YieldCopy",
+                                       "YieldNothing",
+                                       "YieldKeepsCopy",
+                                       "YieldFindsPageBusy",
+                                       "RecallWaitsForInstall",
+                                       "RequestQueued",
+                                       "GrantFromQueue",
+                                       "GrantToRead",
+                                       "GrantToWrite",
+                                       "GrantUpgrade",
+                                       "GrantAfterBroadcast",
+                                       "ReadersBeyondCount",
+                                       "DropForgetsHolders"};
+constexpr std::string_view kMutants[] = {"None",
+                                         "GrantEarly",
+                                         "ReadKeepsWriter",
+                                         "ForgetReader",
+                                         "UpgradeAsAsked",
+                                         "InstallAnyTime",
+                                         "ForgetRecall",
+                                         "MapBeforeCopy",
+                                         "YieldBeforeZap",
+                                         "YieldUnlocked",
+                                         "YieldKeepsState",
+                                         "CopyBeforeZap",
+                                         "CopyBeforeProtect",
+                                         "KeepUnprotected",
+                                         "YieldWithoutBytes",
+                                         "BytesAfterGrant"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(sc::Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(sc::Mutant::kCount));
 

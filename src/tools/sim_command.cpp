@@ -148,7 +148,8 @@ int run_sim(const SimOptions& options) {
 
 std::string known_mutant(const std::string& name) {
   if (name == "all" || name == "list") return {};
-  for (sim::Protocol protocol : {sim::Protocol::kHlrc, sim::Protocol::kSc, sim::Protocol::kMesiChunk}) {
+  for (sim::Protocol protocol :
+       {sim::Protocol::kHlrc, sim::Protocol::kSc, sim::Protocol::kMesiChunk}) {
     auto names = sim::mutant_names(protocol);
     if (std::find(names.begin(), names.end(), name) != names.end()) return {};
   }

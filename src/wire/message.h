@@ -236,7 +236,8 @@ struct OwnerReply {
 // or has given up what was recalled (kScYielded). From its home: the receiver is to give it up
 // (kScRecall), or has it (kScGrant). `access`: 1 to read, 2 to write; of recalls and yields what
 // stays, 0 or 1 to read. `wrote`: it could be written until now, and its bytes are at the home.
-// `carries`: the tail is the page's bytes, for a home or from a home whose memory cannot be reached.
+// `carries`: the tail is the page's bytes, for a home or from a home whose memory cannot be
+// reached.
 struct ScMessage {
   Kind kind = Kind::kScRequest;
   std::uint8_t access = 0;

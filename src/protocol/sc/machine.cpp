@@ -111,7 +111,8 @@ bool Machine::received(NodeId from, Bytes message, NodeId home) {
     case wire::Kind::kScYielded:
       return head.access <= 1 && gave_back(from, head, message);
     case wire::Kind::kScGrant:
-      return head.access != 0 && granted(from, head.block, static_cast<Access>(head.access), message);
+      return head.access != 0 &&
+             granted(from, head.block, static_cast<Access>(head.access), message);
     default:
       return from_home && head.access <= 1 && !head.carries &&
              recalled(from, head.block, head.access != 0);
@@ -120,9 +121,9 @@ bool Machine::received(NodeId from, Bytes message, NodeId home) {
 
 void Machine::check_invariants() const {
   for (const auto& [block, page] : pages_) {
-    TERRANE_CHECK(page.writer == kNoNode || (page.readers.empty() && !page.many) ||
-                      !page.awaited.empty(),
-                  "one writer, or many readers");
+    TERRANE_CHECK(
+        page.writer == kNoNode || (page.readers.empty() && !page.many) || !page.awaited.empty(),
+        "one writer, or many readers");
     TERRANE_CHECK(page.recalled == !page.awaited.empty(), "a recall waits for somebody");
     TERRANE_CHECK(page.recalled || page.queue.empty(), "nobody waits for nothing");
     TERRANE_CHECK(page.readers.size() <= config_.named_readers, "few readers are named");

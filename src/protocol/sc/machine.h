@@ -13,9 +13,9 @@ namespace sc {
 struct MachineConfig {
   NodeId self;
   std::uint32_t nodes = 1;
-  BlockRange blocks{};               // of the space, those of regions with sequential consistency
-  std::uint32_t named_readers = 8;   // of a page; where there are more, all nodes are asked
-  const bool* reached = nullptr;     // by node: its memory can be reached; nullptr: everyone's can
+  BlockRange blocks{};              // of the space, those of regions with sequential consistency
+  std::uint32_t named_readers = 8;  // of a page; where there are more, all nodes are asked
+  const bool* reached = nullptr;    // by node: its memory can be reached; nullptr: everyone's can
 };
 
 // A node's machine for what travels in messages about pages with one writer or many readers (Li,
@@ -87,11 +87,13 @@ class Machine {
   bool recalled(NodeId home, std::uint64_t block, bool keeps_copy);
 
   void send(NodeId to, wire::ScMessage message);
-  bool reaches(NodeId node) const { return config_.reached == nullptr || config_.reached[node.value]; }
+  bool reaches(NodeId node) const {
+    return config_.reached == nullptr || config_.reached[node.value];
+  }
 
   MachineConfig config_;
   Outbox& outbox_;
-  std::unordered_map<std::uint64_t, Page> pages_;   // whose home is here, and that somebody has
+  std::unordered_map<std::uint64_t, Page> pages_;  // whose home is here, and that somebody has
   std::unordered_map<std::uint64_t, Asked> asked_;
 };
 

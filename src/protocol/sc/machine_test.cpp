@@ -133,7 +133,8 @@ TEST_F(ScMachineTest, MalformedMessagesAreRefused) {
            wire::ScMessage{.kind = Kind::kScRequest, .access = 1, .block = kFirst - 1},  // not ours
            wire::ScMessage{.kind = Kind::kScRequest, .access = 0, .block = kBlock.value},
            wire::ScMessage{.kind = Kind::kScRequest, .access = 3, .block = kBlock.value},
-           wire::ScMessage{.kind = Kind::kScRequest, .access = 1, .carries = 1, .block = kBlock.value},
+           wire::ScMessage{
+               .kind = Kind::kScRequest, .access = 1, .carries = 1, .block = kBlock.value},
            wire::ScMessage{.kind = Kind::kScGrant, .access = 1, .block = kBlock.value},  // unasked
            wire::ScMessage{.kind = Kind::kScRecall, .access = 2, .block = kBlock.value},
            wire::ScMessage{.kind = Kind::kScYielded, .wrote = 2, .block = kBlock.value},

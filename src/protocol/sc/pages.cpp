@@ -6,8 +6,8 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace sc {
 
-// The page's lock is not held while the home's answer is awaited: a recall of the same page may have
-// to come first. So each look begins anew.
+// The page's lock is not held while the home's answer is awaited: a recall of the same page may
+// have to come first. So each look begins anew.
 Task<FaultResult> Pages::fault(Strand& s, BlockId id, Access wanted) {
   std::uint64_t block = id.value;
   for (;;) {
@@ -96,10 +96,10 @@ Task<bool> Pages::yield(Strand& s, Recall recall, bool waits) {
   }
   BlockState was = entries_[block].state();
   bool early = mutant(Mutant::kYieldBeforeZap);
-  BlockState now = was == BlockState::kInvalid || !recall.keeps_copy ? BlockState::kInvalid
-                                                                     : BlockState::kClean;
-  Event yielded = ScYielded{recall.block, recall.home, was == BlockState::kWritten,
-                            now == BlockState::kClean};
+  BlockState now =
+      was == BlockState::kInvalid || !recall.keeps_copy ? BlockState::kInvalid : BlockState::kClean;
+  Event yielded =
+      ScYielded{recall.block, recall.home, was == BlockState::kWritten, now == BlockState::kClean};
   if (early) co_await s.tell(yielded);
   co_await withdraw(s, block, recall);
   if (!early) co_await s.tell(yielded);

@@ -16,8 +16,8 @@ struct PagesConfig {
 // one that writes it; the home's memory holds its bytes unless a node may write them.
 //
 // Every public function is an operation of one thread, as Hlrc's are. They share with it the
-// entries of the blocks, whose states mean here: kInvalid, in no view; kClean, to be read; kWritten,
-// to be written.
+// entries of the blocks, whose states mean here: kInvalid, in no view; kClean, to be read;
+// kWritten, to be written.
 class Pages : BlockLocks {
  public:
   Pages(const PagesConfig& config, const HlrcMemory& memory)

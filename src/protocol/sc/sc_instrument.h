@@ -39,21 +39,21 @@ enum class Mark : std::uint8_t {
 // Planted faults: each breaks one rule of docs/design/sc.md, and the simulator must catch it.
 enum class Mutant : std::uint8_t {
   kNone,
-  kGrantEarly,           // the first of several yields is taken for the last
-  kReadKeepsWriter,      // a reader is served while the writer goes on writing
-  kForgetReader,         // readers beyond what the home can name are forgotten
-  kUpgradeAsAsked,       // "has the bytes" is judged when asked, not when granted
-  kInstallAnyTime,       // a page is recalled between its grant and its installation
-  kForgetRecall,         // ... and the recall that came meanwhile is forgotten
-  kMapBeforeCopy,        // the application sees the page before its bytes are here
-  kYieldBeforeZap,       // the home hears of a yield before the page has left the view
-  kYieldUnlocked,        // a page is taken away while it is installed
-  kYieldKeepsState,      // what was taken away is shown again
-  kCopyBeforeZap,        // the bytes go home before the page leaves the view
-  kCopyBeforeProtect,    // ... before it is protected, where a copy stays
-  kKeepUnprotected,      // a copy that stays may still be written
-  kYieldWithoutBytes,    // what was written does not go home
-  kBytesAfterGrant,      // bytes that come with a yield are stored after the next is granted
+  kGrantEarly,         // the first of several yields is taken for the last
+  kReadKeepsWriter,    // a reader is served while the writer goes on writing
+  kForgetReader,       // readers beyond what the home can name are forgotten
+  kUpgradeAsAsked,     // "has the bytes" is judged when asked, not when granted
+  kInstallAnyTime,     // a page is recalled between its grant and its installation
+  kForgetRecall,       // ... and the recall that came meanwhile is forgotten
+  kMapBeforeCopy,      // the application sees the page before its bytes are here
+  kYieldBeforeZap,     // the home hears of a yield before the page has left the view
+  kYieldUnlocked,      // a page is taken away while it is installed
+  kYieldKeepsState,    // what was taken away is shown again
+  kCopyBeforeZap,      // the bytes go home before the page leaves the view
+  kCopyBeforeProtect,  // ... before it is protected, where a copy stays
+  kKeepUnprotected,    // a copy that stays may still be written
+  kYieldWithoutBytes,  // what was written does not go home
+  kBytesAfterGrant,    // bytes that come with a yield are stored after the next is granted
   kCount,
 };
 
