@@ -15,6 +15,7 @@ constexpr int kMostThreads = 4;
 
 // As a test is written: one string a thread, of words:
 //   Wx1  stores 1 to x          Rxa  loads x into register a
+//   Ixa  adds one to x by an instruction of the processor; a: what it was
 //   L1   locks 1                U1   unlocks 1
 //   B    a barrier of all       S1   sets flag 1          A1   waits for flag 1
 //   C1   adds one to counter 1  K12  waits until counter 1 is at least 2
@@ -28,6 +29,7 @@ struct Test {
   std::vector<std::string_view> threads;
   std::string_view outcome;
   enum Verdict : std::uint8_t { kForbidden, kSeen } verdict = kForbidden;
+  bool sequential = false;  // the variables lie in regions with sequential consistency
 };
 
 struct Op {

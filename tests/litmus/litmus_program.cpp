@@ -29,12 +29,18 @@ struct Results {
   std::uint64_t last[512];                     // the variables in the end
 };
 
-volatile std::uint64_t* variables[kPlacements][kVariables];
+volatile std::uint64_t* variables[2][kPlacements]
+                                 [kVariables];  // second: with sequential consistency
 volatile Results* results;
 volatile std::uint64_t* verdict;  // node 0's: whether to go on with the test
 
-void* shared(std::uint64_t bytes, terrane_homes homes, std::uint32_t home) {
-  terrane_alloc_options options{homes, home, "litmus"};
+void* shared(std::uint64_t bytes, terrane_homes homes, std::uint32_t home,
+             bool sequential = false) {
+  terrane_alloc_options options{};
+  options.homes = homes;
+  options.home = home;
+  options.name = "litmus";
+  if (sequential) options.protocol = TERRANE_PROTOCOL_SC;
   void* address = terrane_alloc_all(bytes, &options);
   if (address != nullptr) return address;
   std::fprintf(stderr, "litmus: %s\n", terrane_error());
@@ -42,15 +48,17 @@ void* shared(std::uint64_t bytes, terrane_homes homes, std::uint32_t home) {
 }
 
 // Each variable on a page of its own with a home of its own, all on one page, or homes that move.
-void place_variables() {
+void place_variables(bool sequential) {
   for (int p = 0; p < kPlacements; ++p) {
     auto* together =
-        p == 0 ? static_cast<std::uint64_t*>(shared(kPage, TERRANE_HOMES_EXPLICIT, 1)) : nullptr;
+        p == 0 ? static_cast<std::uint64_t*>(shared(kPage, TERRANE_HOMES_EXPLICIT, 1, sequential))
+               : nullptr;
     for (int v = 0; v < kVariables; ++v) {
       auto home = static_cast<std::uint32_t>((v + p) % terrane_nodes());
       auto homes = p == 1 ? TERRANE_HOMES_FIRST_TOUCH : TERRANE_HOMES_EXPLICIT;
-      variables[p][v] =
-          together ? together + v : static_cast<std::uint64_t*>(shared(kPage, homes, home));
+      variables[sequential][p][v] =
+          together ? together + v
+                   : static_cast<std::uint64_t*>(shared(kPage, homes, home, sequential));
     }
   }
 }
@@ -70,10 +78,15 @@ void perform(const Op& op, const Round& round, volatile std::uint64_t* registers
   volatile std::uint64_t& ready = results->last[kVariables + 1];
   switch (op.kind) {
     case 'W':
-      *round.variables[op.object] = static_cast<std::uint64_t>(op.value);
+      __atomic_store_n(round.variables[op.object], static_cast<std::uint64_t>(op.value),
+                       __ATOMIC_SEQ_CST);
       break;
     case 'R':
-      registers[op.value] = *round.variables[op.object];
+      registers[op.value] = __atomic_load_n(round.variables[op.object], __ATOMIC_SEQ_CST);
+      break;
+    case 'I':
+      registers[op.value] =
+          __atomic_fetch_add(round.variables[op.object], std::uint64_t{1}, __ATOMIC_SEQ_CST);
       break;
     case 'L':
       terrane_lock(object);
@@ -145,6 +158,7 @@ class Runner {
   bool run(const Test& test) {
     auto outcome = parse_outcome(test);
     weak_ = test.verdict == Test::kSeen;
+    sequential_ = test.sequential;
     auto threads = static_cast<int>(test.threads.size());
     std::vector<Op> ops;
     if (self_ < threads) ops = parse_thread(test, test.threads[static_cast<std::size_t>(self_)]);
@@ -176,7 +190,7 @@ class Runner {
 
   // Whether the outcome came; node 0 alone knows.
   bool round(const std::vector<Op>& ops, const std::vector<Term>& outcome, int threads) {
-    Round round{++number_, variables[shared_.below(kPlacements)]};
+    Round round{++number_, variables[sequential_][shared_.below(kPlacements)]};
     if (self_ == static_cast<int>(shared_.below(static_cast<std::uint32_t>(terrane_nodes()))))
       for (int v = 0; v < kVariables; ++v) *round.variables[v] = 0;
     volatile std::uint64_t* registers = results->registers[self_];
@@ -205,6 +219,7 @@ class Runner {
   std::uint32_t rounds_;
   int self_;
   bool weak_ = false;  // the test is one of a weak outcome
+  bool sequential_ = false;
   std::uint32_t number_ = 0;
   terrane::base::Prng shared_{1};
   terrane::base::Prng own_;
@@ -218,7 +233,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "litmus: a job of %d nodes is needed\n", kMostThreads);
     return 2;
   }
-  place_variables();
+  place_variables(false);
+  place_variables(true);
   results = static_cast<Results*>(shared(sizeof(Results), TERRANE_HOMES_CYCLIC, 0));
   verdict = static_cast<std::uint64_t*>(shared(kPage, TERRANE_HOMES_EXPLICIT, 0));
   Runner runner(rounds);
