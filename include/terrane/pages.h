@@ -4,7 +4,8 @@
  * stores. What one thread wrote before it released a lock or entered a barrier is seen by whoever
  * acquires that lock or leaves that barrier afterwards (release consistency; programs without data
  * races see sequential consistency). Bytes are the unit: two nodes may write adjacent bytes at
- * once. Hardware atomics on shared memory mean nothing between nodes.
+ * once. Hardware atomics on shared memory mean nothing between nodes, but in allocations that ask
+ * for sequential consistency (TERRANE_PROTOCOL_SC).
  *
  * Threads: every function but terrane_init and terrane_finalize may be called by any thread at any
  * time, at once.
@@ -28,7 +29,9 @@ typedef enum terrane_protocol {
   TERRANE_PROTOCOL_HLRC = 0, /* home-based lazy release consistency (default) */
   TERRANE_PROTOCOL_ERC = 1,  /* eager release consistency: when a release ends no copy of what it
                                 changed is left to be read */
-  TERRANE_PROTOCOL_SC = 2    /* sequential consistency: one writer or many readers of a page */
+  TERRANE_PROTOCOL_SC = 2    /* sequential consistency: one writer or many readers of a page. Flags,
+                                atomics and races work as between threads of one machine; locks and
+                                barriers order nothing here; terrane_evict does nothing */
 } terrane_protocol;
 
 /* Where the pages of an allocation have their home, the node that keeps the current copy. */

@@ -15,6 +15,8 @@ CoreHost::CoreHost(NodeId self, std::uint32_t nodes, Sender send)
       core_({.self = self,
              .nodes = nodes,
              .blocks = kBlocks,
+             .sc_first = kScFirst,
+             .sc_named_readers = 2,
              .barrier_arity = 2,
              .max_log_ranges = 32}),
       closed_(nodes) {}
@@ -41,6 +43,11 @@ void CoreHost::step(const protocol::Event& event) {
       drops_.push_back(*drop);
     } else if (const auto* malformed = std::get_if<protocol::Malformed>(&effect)) {
       closed_[malformed->from.value] = true;
+    } else if (const auto* recall = std::get_if<protocol::Recall>(&effect)) {
+      yield(*recall);
+    } else if (const auto* place = std::get_if<protocol::Place>(&effect)) {
+      TERRANE_CHECK(place->block.value >= kScFirst && place->block.value < kBlocks,
+                    "a page lies in the space");
     } else {
       const auto& resume = std::get<protocol::Resume>(effect);
       TERRANE_CHECK(std::uint64_t{resume.offset} + resume.size <= effects.bytes.size(),
@@ -73,6 +80,10 @@ void CoreHost::carry_out(const protocol::Resume& resume, std::vector<std::byte> 
       TERRANE_CHECK(resume.value < nodes_ || resume.value == protocol::kHomeFirstTouch ||
                         resume.value == protocol::kHomeNowhere,
                     "a home is a node of the job");
+      return;
+    case Wait::kScAsk:
+      return asked(thread, resume.waiter, resume.value);
+    case Wait::kScAwait:
       return;
     case Wait::kFree:
       TERRANE_CHECK(resume.value <= static_cast<std::uint64_t>(wire::RegionStatus::kUnknown),
@@ -149,6 +160,7 @@ void CoreHost::take_lock(Thread& thread, WaiterId waiter, std::uint32_t lock) {
 void CoreHost::allocate(Thread& thread, WaiterId waiter, InputReader& input) {
   protocol::RegionAllocate request{};
   request.blocks = 1 + input.below(100);
+  if (input.below(4) == 0) request.policy.protocol = protocol::Protocol::kSc;
   request.bytes = request.blocks * 4096;
   request.policy.homes = static_cast<protocol::Homes>(input.below(5));
   std::uint32_t argument = input.below(nodes_);
@@ -158,6 +170,37 @@ void CoreHost::allocate(Thread& thread, WaiterId waiter, InputReader& input) {
   request.waiter = waiter;
   thread.wait = Wait::kAllocate;
   step(request);
+}
+
+// As who holds the page's lock: what is here already is not asked for.
+void CoreHost::ask_page(Thread& thread, WaiterId waiter, protocol::Access access) {
+  if (pages_[thread.page] >= static_cast<std::uint64_t>(access)) return;
+  thread.wait = Wait::kScAsk;
+  NodeId home{static_cast<std::uint32_t>(thread.page % nodes_)};
+  step(protocol::ScAsk{BlockId{kScFirst + thread.page}, access, home, waiter});
+}
+
+void CoreHost::asked(Thread& thread, WaiterId waiter, std::uint64_t granted) {
+  BlockId block{kScFirst + thread.page};
+  TERRANE_CHECK(granted <= static_cast<std::uint64_t>(protocol::Access::kWrite), "an access");
+  if (granted == 0) {
+    thread.wait = Wait::kScAwait;
+    step(protocol::ScAwait{block, waiter});
+    return;
+  }
+  pages_[thread.page] = granted;
+  step(protocol::ScInstalled{block});
+}
+
+void CoreHost::yield(const protocol::Recall& recall) {
+  std::uint64_t block = recall.block.value;
+  TERRANE_CHECK(block >= kScFirst && block < kBlocks && recall.home.value < nodes_,
+                "a recall of a page");
+  std::uint64_t none = 0;
+  std::uint64_t& page = block - kScFirst < pages_.size() ? pages_[block - kScFirst] : none;
+  bool wrote = page == static_cast<std::uint64_t>(protocol::Access::kWrite);
+  page = page != 0 && recall.keeps_copy ? static_cast<std::uint64_t>(protocol::Access::kRead) : 0;
+  step(protocol::ScYielded{recall.block, recall.home, wrote, page != 0});
 }
 
 void CoreHost::release_blocks(InputReader& input) {
@@ -171,7 +214,7 @@ void CoreHost::release_blocks(InputReader& input) {
 void CoreHost::act(InputReader& input) {
   WaiterId waiter{input.below(kThreads)};
   Thread& thread = threads_[waiter.value];
-  std::uint32_t action = input.below(8);
+  std::uint32_t action = input.below(9);
   if (action == 0 && !drops_.empty()) {
     protocol::Drop drop = drops_.front();
     drops_.pop_front();
@@ -186,6 +229,11 @@ void CoreHost::act(InputReader& input) {
   if (action == 6) {
     thread.wait = Wait::kFind;
     step(protocol::RegionFind{BlockId{input.below(256)}, waiter});
+  }
+  if (action == 8) {
+    thread.page = input.below(static_cast<std::uint32_t>(pages_.size()));
+    ask_page(thread, waiter,
+             input.below(2) == 0 ? protocol::Access::kRead : protocol::Access::kWrite);
   }
   if (action == 7) {
     thread.wait = Wait::kFree;

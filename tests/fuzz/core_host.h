@@ -11,13 +11,14 @@
 namespace terrane::fuzz {
 
 // An honest node whose peers are not: owns a Core and plays the host that drives it, with threads
-// that lock, wait in barriers, allocate and release as an input says. Ends the process when the
-// core breaks a promise: resumes a thread that does not wait for that, sends to nobody, names what
-// lies outside the job.
+// that lock, wait in barriers, allocate, release and touch pages as an input says. Ends the process
+// when the core breaks a promise: resumes a thread that does not wait for that, sends to nobody,
+// names what lies outside the job.
 class CoreHost {
  public:
   static constexpr std::uint32_t kThreads = 6;
   static constexpr std::uint64_t kBlocks = 256;
+  static constexpr std::uint64_t kScFirst = 192;
 
   using Sender = std::function<void(NodeId to, std::span<const std::byte> message)>;
 
@@ -39,7 +40,9 @@ class CoreHost {
     kDeparture,
     kAllocate,
     kFind,
-    kFree
+    kFree,
+    kScAsk,
+    kScAwait
   };
   struct Thread {
     Wait wait = Wait::kNothing;
@@ -47,6 +50,7 @@ class CoreHost {
     LockId lock;
     BarrierId barrier;
     std::uint64_t first = 0;  // of an allocation
+    std::uint64_t page = 0;   // asked for, counted from kScFirst
   };
 
   void step(const protocol::Event& event);
@@ -60,6 +64,9 @@ class CoreHost {
   void enter_barrier(Thread& thread, protocol::WaiterId waiter, std::uint32_t barrier);
   void allocate(Thread& thread, protocol::WaiterId waiter, InputReader& input);
   void release_blocks(InputReader& input);
+  void ask_page(Thread& thread, protocol::WaiterId waiter, protocol::Access access);
+  void asked(Thread& thread, protocol::WaiterId waiter, std::uint64_t granted);
+  void yield(const protocol::Recall& recall);
 
   NodeId self_;
   std::uint32_t nodes_;
@@ -68,6 +75,7 @@ class CoreHost {
   std::array<Thread, kThreads> threads_;
   std::array<std::uint32_t, 4> in_barrier_{};  // threads that wait in each
   std::deque<protocol::Drop> drops_;
+  std::array<std::uint64_t, 4> pages_{};  // the Access that this node has to each
   std::vector<bool> closed_;
   std::uint32_t collective_ = 0;
 };
