@@ -10,6 +10,7 @@
 //
 // Over a network the floor of what needs a message is UCX's own request and reply, taken in the
 // same condition: the server polls, or sleeps while its process computes.
+#include <sched.h>
 #include <terrane/pages.h>
 
 #include <algorithm>
@@ -36,6 +37,7 @@ constexpr std::size_t kPage = 4096;
 constexpr std::size_t kPages = 256;              // a sample is a mean over these
 constexpr std::size_t kReplyBytes = kPage + 24;  // a page and what stands before it
 constexpr std::size_t kTracked = 4096;           // pages of the barrier row
+constexpr std::size_t kScPages = 64;             // with sequential consistency
 
 struct Options {
   unsigned threads = 1;
@@ -59,6 +61,8 @@ class Rows {
     remote_ = static_cast<std::uint8_t*>(terrane_alloc_all(kPages * kPage, &on_one));
     terrane_alloc_options on_zero{TERRANE_HOMES_EXPLICIT, 0, "bench tracked"};
     tracked_ = static_cast<std::uint8_t*>(terrane_alloc_all(kTracked * kPage, &on_zero));
+    terrane_alloc_options sequential{TERRANE_HOMES_EXPLICIT, 1, "bench sc", TERRANE_PROTOCOL_SC};
+    sc_ = static_cast<std::uint8_t*>(terrane_alloc_all((kScPages + 1) * kPage, &sequential));
     if (options_.network) {
       auto partner = terrane::bench::Partner::meet(tracked_, options_.home_computes);
       if (!partner) fail(partner.error().message);
@@ -78,6 +82,8 @@ class Rows {
     write_faults();
     releases();
     barriers();
+    sc_faults();
+    sc_turns();
   }
 
  private:
@@ -224,10 +230,62 @@ class Rows {
     print("barrier-per-tracked-page", per_page, none, "goal");
   }
 
+  // Of pages that node 1 has written, with sequential consistency: node 0 reads them, which takes
+  // them from the writer, then writes them, which takes them from the other reader.
+  void sc_faults() {
+    std::vector<double> reads, writes, floor;
+    auto time_all = [&](std::vector<double>& into, auto access) {
+      std::uint64_t from = now_ns();
+      for (std::size_t p = 0; p < kScPages; ++p) access(byte(sc_, p * kPage));
+      into.push_back(static_cast<double>(now_ns() - from) / kScPages);
+    };
+    for (unsigned round = 0; round < options_.rounds; ++round) {
+      if (node_ == 1)
+        for (std::size_t p = 0; p < kScPages; ++p) byte(sc_, p * kPage) = 1;
+      terrane_barrier();
+      if (node_ == 0) {
+        time_all(reads, [&](volatile std::uint8_t& at) { sum_ += at; });
+        time_all(writes, [&](volatile std::uint8_t& at) { at = 2; });
+        if (!partner_) floor.push_back(floors_->read_fault_warm());
+      }
+      home_passes_time();
+      if (partner_) take_network_floor(floor, kReplyBytes);
+      terrane_barrier();
+    }
+    const char* name = partner_ ? "UCX-request-and-reply-of-a-page" : "signal+copy+continue";
+    print("sc-read-fault", reads, floor, name);
+    print("sc-write-fault", writes, floor, name);
+  }
+
+  // Both nodes wait for their turn by loads, and give it on by a store: two faults a turn.
+  void sc_turns() {
+    constexpr std::uint64_t kTurns = 200;
+    auto& turn = *reinterpret_cast<std::atomic<std::uint64_t>*>(sc_ + kScPages * kPage);
+    std::vector<double> ours, floor;
+    for (unsigned round = 0; round < options_.rounds / 5 + 1; ++round) {
+      terrane_barrier();
+      std::uint64_t from = now_ns();
+      std::uint64_t first = round * kTurns + static_cast<std::uint64_t>(node_);
+      for (std::uint64_t mine = first; mine < (round + 1) * kTurns; mine += 2) {
+        while (turn.load() < mine) sched_yield();
+        turn.store(mine + 1);
+      }
+      ours.push_back(static_cast<double>(now_ns() - from) / kTurns);
+      if (partner_) {
+        take_network_floor(floor, kReplyBytes);
+      } else if (node_ == 0) {
+        floor.push_back(floors_->read_fault_warm());
+      }
+    }
+    print("sc-turn", ours, floor,
+          partner_ ? "UCX-request-and-reply-of-a-page" : "signal+copy+continue");
+  }
+
   Options options_;
   int node_;
   std::uint8_t* remote_ = nullptr;
   std::uint8_t* tracked_ = nullptr;
+  std::uint8_t* sc_ = nullptr;
   std::unique_ptr<terrane::bench::Partner> partner_;  // over a network
   std::optional<terrane::bench::Floors> floors_;
   std::optional<terrane::bench::BusySibling> sibling_;

@@ -29,7 +29,6 @@ struct Test {
   std::vector<std::string_view> threads;
   std::string_view outcome;
   enum Verdict : std::uint8_t { kForbidden, kSeen } verdict = kForbidden;
-  bool sequential = false;  // the variables lie in regions with sequential consistency
 };
 
 struct Op {
@@ -49,5 +48,7 @@ std::vector<Op> parse_thread(const Test& test, std::string_view text);
 std::vector<Term> parse_outcome(const Test& test);
 
 const std::vector<Test>& tests();
+// Of these the variables lie in regions with sequential consistency.
+const std::vector<Test>& sequential_tests();
 
 }  // namespace terrane::litmus

@@ -155,10 +155,10 @@ class Runner {
       : rounds_(rounds), self_(terrane_node()), own_(static_cast<std::uint64_t>(self_) + 99) {}
 
   // Whether the test came out as it must.
-  bool run(const Test& test) {
+  bool run(const Test& test, bool sequential) {
     auto outcome = parse_outcome(test);
     weak_ = test.verdict == Test::kSeen;
-    sequential_ = test.sequential;
+    sequential_ = sequential;
     auto threads = static_cast<int>(test.threads.size());
     std::vector<Op> ops;
     if (self_ < threads) ops = parse_thread(test, test.threads[static_cast<std::size_t>(self_)]);
@@ -239,8 +239,9 @@ int main(int argc, char** argv) {
   verdict = static_cast<std::uint64_t*>(shared(kPage, TERRANE_HOMES_EXPLICIT, 0));
   Runner runner(rounds);
   bool good = true;
-  for (const Test& test : tests())
-    if (argc < 3 || test.name == argv[2]) good &= runner.run(test);
+  for (bool sequential : {false, true})
+    for (const Test& test : sequential ? sequential_tests() : tests())
+      if (argc < 3 || test.name == argv[2]) good &= runner.run(test, sequential);
   terrane_finalize();
   if (good) std::puts("good");
   return good ? 0 : 1;
