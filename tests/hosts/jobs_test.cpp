@@ -84,6 +84,16 @@ TEST_F(JobsTest, RandomProgramsAreRightAcrossHosts) {
   }
 }
 
+TEST_F(JobsTest, RacesAreRightAcrossHostsWithSequentialConsistency) {
+  if (!make_hosts({.hosts = 2})) return;
+  for (const char* hosts : {kTwo, kTwoByTwo}) {
+    Outcome outcome = job(hosts, std::string(SC_STRESS_PROGRAM) + " --seconds 1 --threads 2");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+    outcome = job(hosts, SEQUENTIAL_PROGRAM);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  }
+}
+
 TEST_F(JobsTest, TheMemoryModelHoldsAcrossHosts) {
   if (!make_hosts({.hosts = 2})) return;
   Outcome outcome = job(kTwoByTwo, LITMUS_PROGRAM " 8");

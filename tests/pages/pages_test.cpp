@@ -10,23 +10,33 @@
 namespace terrane::cluster_test {
 namespace {
 
-Outcome run_pages(int nodes, const std::string& mode, std::vector<std::string> environment = {},
-                  std::function<void()> before_exec = {}) {
+Outcome run_program(int nodes, const std::string& program, const std::string& mode,
+                    std::vector<std::string> environment = {},
+                    std::function<void()> before_exec = {}) {
   Launched::Options options;
   options.environment = std::move(environment);
   options.before_exec = std::move(before_exec);
-  Launched job({kTerrane, "run", "-n", std::to_string(nodes), PAGES_PROGRAM, mode},
-               std::move(options));
+  Launched job({kTerrane, "run", "-n", std::to_string(nodes), program, mode}, std::move(options));
   Outcome outcome = job.finish();
-  EXPECT_FALSE(outcome.timed_out) << mode << " hangs";
+  EXPECT_FALSE(outcome.timed_out) << program << " " << mode << " hangs";
   EXPECT_GE(job.ms_until_all_gone(), 0) << mode << " leaves processes behind";
   return outcome;
 }
 
-void expect_good(int nodes, const std::string& mode, std::vector<std::string> environment = {}) {
-  Outcome outcome = run_pages(nodes, mode, std::move(environment));
+Outcome run_pages(int nodes, const std::string& mode, std::vector<std::string> environment = {},
+                  std::function<void()> before_exec = {}) {
+  return run_program(nodes, PAGES_PROGRAM, mode, std::move(environment), std::move(before_exec));
+}
+
+void expect_good(int nodes, const std::string& program, const std::string& mode,
+                 std::vector<std::string> environment) {
+  Outcome outcome = run_program(nodes, program, mode, std::move(environment));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(count(outcome.out, "good"), nodes) << outcome.out << outcome.err;
+}
+
+void expect_good(int nodes, const std::string& mode, std::vector<std::string> environment = {}) {
+  expect_good(nodes, PAGES_PROGRAM, mode, std::move(environment));
 }
 
 class PagesTest : public testing::TestWithParam<const char*> {
@@ -59,6 +69,10 @@ TEST(PagesByMessagesTest, NothingNeedsAPeersMemory) {
   for (const char* mode : {"basics", "homes", "writers", "tracking", "threads", "semaphores",
                            "conditions", "flags", "reductions", "touch", "evict"})
     expect_good(3, mode, {"TERRANE_ONE_SIDED=0"});
+}
+TEST_P(PagesTest, RegionsWithSequentialConsistencyAreOneMemory) {
+  for (int nodes : {1, 2, 3}) expect_good(nodes, SEQUENTIAL_PROGRAM, "", environment());
+  expect_good(2, SEQUENTIAL_PROGRAM, "", environment({"TERRANE_ONE_SIDED=0"}));
 }
 TEST_P(PagesTest, EvictionLosesNothing) { expect_good(2, "evict", environment()); }
 TEST_P(PagesTest, CopiesBeyondTheLimitComeAndGo) {
