@@ -178,6 +178,9 @@ base::Result<History> LocalBootstrap::enter() {
   bool fits = header.kind == MessageKind::kEntered && history &&
               std::count(history->begin(), history->end(), Change{Change::Kind::kCame, self_}) == 1;
   if (!fits) return receive_error(PacketStatus::kMalformed);
+  sent =
+      send_packet(channel_.get(), {.kind = MessageKind::kInside, .node = self_.value}, {}, {}, 0);
+  if (sent != PacketStatus::kDone) return launcher_gone();
   return std::move(*history);
 }
 

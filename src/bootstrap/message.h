@@ -34,6 +34,7 @@ enum class MessageKind : std::uint32_t {
   kAdmitted = 20,      // node: I know that newcomer (`about`)
   kClosing = 21,       // node: nobody is to join any more
   kClosed = 22,        // launcher, as news: nobody will
+  kInside = 23,        // node that was let in: I have heard it, and am a node like any other now
 };
 
 inline constexpr std::uint32_t kMessageMagic = 0x31425254;  // "TRB1"

@@ -174,6 +174,9 @@ bool Relay::understand(std::uint32_t node) {
     case MessageKind::kEnter:
       report(node, What::kWantsIn);
       return true;
+    case MessageKind::kInside:
+      report(node, What::kInside);
+      return true;
     case MessageKind::kAdmitted:
       if (header.about >= seats_.size()) return false;
       report(node, What::kAdmitted, NodeId{header.about});

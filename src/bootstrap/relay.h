@@ -44,6 +44,7 @@ class Relay {
     kJoined,
     kWaits,
     kWantsIn,
+    kInside,
     kAdmitted,
     kClosing,
     kLeft,

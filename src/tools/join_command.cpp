@@ -76,9 +76,8 @@ int join(const JoinOptions& options, const CommandContext& context) {
                            .port = invitation->hub.port,
                            .heartbeat_ms = invitation->heartbeat_ms,
                            .dial_timeout_ms = kDialMs,
-                           .command_line = context.command_line,
-                           .guest = &guest};
-  return run_guest_engine(engine, invitation->secret);
+                           .command_line = context.command_line};
+  return run_guest_engine(engine, invitation->secret, guest);
 }
 
 int invite(const std::string& job) {

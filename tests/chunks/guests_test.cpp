@@ -41,6 +41,14 @@ class Hosts {
     EXPECT_EQ(count(outcome.out, "good"), nodes) << outcome.err;
     EXPECT_EQ(outcome.err, "");
   }
+  // Of a job with -v.
+  pid_t process_of(int node) const {
+    std::string words = "node " + std::to_string(node) + " is process ";
+    std::size_t at = job_.err().find(words);
+    if (at == std::string::npos) return -1;
+    return std::stoi(job_.err().substr(at + words.size()));
+  }
+  bool wait_for(const std::string& text) { return job_.wait_for(text); }
   const std::string& name() const { return name_; }
   pid_t pid() const { return job_.pid(); }
 
@@ -95,6 +103,32 @@ TEST(ChunkGuestsTest, AGuestsDeathIsSurvivedWhereDeathsAre) {
   EXPECT_EQ(count(outcome.out, "good"), 2) << outcome.err;
   EXPECT_EQ(count(outcome.err, "was killed by SIGKILL"), 1) << outcome.err;
   EXPECT_EQ(count(outcome.err, "chunk 'lost': what a node wrote"), 1) << outcome.err;
+}
+
+// Nobody is let in before node 1 knows it, which is stopped meanwhile.
+TEST(ChunkGuestsTest, WhoDiesOnTheWayInHasNeverBeenThere) {
+  for (bool let_in : {false, true}) {
+    SCOPED_TRACE(let_in);
+    Hosts hosts("-n 2 --guests 3 -v --heartbeat 0");
+    ASSERT_GT(hosts.process_of(1), 0);
+    ::kill(hosts.process_of(1), SIGSTOP);
+    Launched guest(hosts.join(std::string(CHUNKS_PROGRAM) + " guest"));
+    EXPECT_TRUE(hosts.wait_for("joins the job"));
+    ASSERT_GT(hosts.process_of(2), 0);
+    ::kill(hosts.process_of(2), SIGSTOP);
+    if (let_in) {
+      ::kill(hosts.process_of(1), SIGCONT);
+      ::usleep(300'000);  // all know it; it cannot hear so
+    }
+    ::kill(hosts.process_of(2), SIGKILL);
+    EXPECT_EQ(guest.finish().exit_code, 128 + SIGKILL);
+    ::kill(hosts.process_of(1), SIGCONT);
+    expect_good(hosts.guest("guest"));
+    Outcome outcome = hosts.stop();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(count(outcome.out, "good"), 2) << outcome.err;
+    EXPECT_EQ(count(outcome.err, "killed"), 0) << outcome.err;
+  }
 }
 
 TEST(ChunkGuestsTest, WhoCannotJoinIsToldWhyAndTheJobGoesOn) {

@@ -176,10 +176,8 @@ Outcome Launched::finish() {
 bool Launched::wait_for(const std::string& text, int times) {
   auto deadline = Clock::now() + kTextLimit;
   for (;;) {
-    int seen = 0;
-    for (std::size_t at = 0; (at = outcome_.out.find(text, at)) != std::string::npos; ++at) ++seen;
-    if (seen >= times) return true;
-    if (out_ < 0 || Clock::now() >= deadline) return false;
+    if (count(outcome_.out, text) + count(outcome_.err, text) >= times) return true;
+    if ((out_ < 0 && err_ < 0) || Clock::now() >= deadline) return false;
     read_some(100);
   }
 }

@@ -33,12 +33,13 @@ class Launched {
 
   // Reads until the command has ended and its output is at an end; not longer than 60 s.
   Outcome finish();
-  // Reads until its standard output holds the text `times` times. False: it did not come within 10
-  // s.
+  // Reads until its output, of both kinds, holds the text `times` times. False: it did not come
+  // within 10 s.
   bool wait_for(const std::string& text, int times = 1);
 
   pid_t pid() const { return pid_; }
   const std::string& out() const { return outcome_.out; }
+  const std::string& err() const { return outcome_.err; }
   // Every process but the command's own that carries the mark of this test.
   std::vector<pid_t> marked_processes() const;
   // Waits until no process carries the mark; the milliseconds that it took, or -1 after 5 s.

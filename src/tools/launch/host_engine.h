@@ -25,8 +25,7 @@ struct HostEngineOptions {
   std::uint64_t heartbeat_ms = 0;
   std::uint64_t dial_timeout_ms = 30'000;
   int lifeline = -1;  // its end means that whoever started us has gone; until the hub is reached
-  std::span<char*> command_line;        // main's argv
-  const GuestProgram* guest = nullptr;  // it joins the running job with this
+  std::span<char*> command_line;  // main's argv
 };
 
 // Runs one host's part of a job whose hub is on another host, and returns this process's exit code:
@@ -36,7 +35,8 @@ int run_host_engine(const HostEngineOptions& options, const Secret& secret);
 
 // The same for a guest: one node that joins a running job, with this process's input and output.
 // The exit code is that of its program. It may go on after it has left the job.
-int run_guest_engine(const HostEngineOptions& options, const Secret& secret);
+int run_guest_engine(const HostEngineOptions& options, const Secret& secret,
+                     const GuestProgram& program);
 
 // The same for nodes that another launcher starts.
 int run_adopting_host_engine(const HostEngineOptions& options, const Secret& secret, DoorPlan door,

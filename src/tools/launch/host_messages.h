@@ -155,6 +155,10 @@ struct NodeWantsIn {  // a guest, which knows all others
   NodeId node;
   auto fields() { return std::tie(node); }
 };
+struct NodeIsInside {  // a guest that was let in, and knows it
+  NodeId node;
+  auto fields() { return std::tie(node); }
+};
 struct NodeAdmits {  // it can speak to the guest
   NodeId node;
   NodeId guest;
@@ -225,10 +229,10 @@ struct Beat {
 
 using HostEvent =
     std::variant<event::NodeStarted, event::NodeJoined, event::NodeWaits, event::NodeLeft,
-                 event::NodeWantsIn, event::NodeAdmits, event::NodeCloses, event::NodeLeftAlone,
-                 event::NodeEnded, event::NodeDied, event::Card, event::Exchanged, event::Signalled,
-                 event::Output, event::InputTaken, event::Notice, event::HostSilent, event::Failed,
-                 event::Ended, event::Beat>;
+                 event::NodeWantsIn, event::NodeIsInside, event::NodeAdmits, event::NodeCloses,
+                 event::NodeLeftAlone, event::NodeEnded, event::NodeDied, event::Card,
+                 event::Exchanged, event::Signalled, event::Output, event::InputTaken,
+                 event::Notice, event::HostSilent, event::Failed, event::Ended, event::Beat>;
 
 // Whoever takes the events of a host's part.
 class HostListener {

@@ -202,6 +202,9 @@ void HostPart::take_changes(const std::vector<bootstrap::Relay::Change>& changes
       case What::kWantsIn:
         report(event::NodeWantsIn{node});
         break;
+      case What::kInside:
+        report(event::NodeIsInside{node});
+        break;
       case What::kAdmitted:
         report(event::NodeAdmits{node, about});
         break;

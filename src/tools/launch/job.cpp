@@ -97,6 +97,7 @@ bool Job::on_event(std::uint32_t host, const HostEvent& event) {
             judge_soon();
           },
           [this](const event::NodeWantsIn& one) { guest_wants_in(one.node.value); },
+          [this](const event::NodeIsInside& one) { guest_is_inside(one.node.value); },
           [this](const event::NodeAdmits& one) { node_admits(one.node.value, one.guest.value); },
           [this](const event::NodeCloses&) { close_to_guests(); },
           [this](const event::NodeEnded& one) { node_ended(one.node.value); },

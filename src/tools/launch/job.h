@@ -85,6 +85,8 @@ class Job {
   void guest_wants_in(std::uint32_t node);
   void node_admits(std::uint32_t node, std::uint32_t guest);
   void let_guest_in();
+  void guest_is_inside(std::uint32_t node);
+  void after_guest();
   void member_gone(std::uint32_t node);
   void guest_gives_up(std::uint32_t node);
   void tell_gone(std::uint32_t node);
@@ -108,11 +110,13 @@ class Job {
   int last_signal_ = 0;
   std::uint64_t started_at_ms_ = 0;
   Timer verdict_, timeout_;
-  // One guest joins at a time: it gets the cards of all members, knows them and wants in (told_
-  // from then on); then all members are told of it, and it is let in when all know it.
+  // One guest joins at a time: it gets the cards of all members, and compares. It wants in: all
+  // members are told of it. When all know it it is let in, and is a member when it says that it has
+  // heard so: until then it has done nothing that its death could undo.
   std::deque<std::uint32_t> waiting_guests_;
   std::optional<std::uint32_t> entering_;
-  bool told_ = false;
+  enum class Entry { kCompares, kIntroduced, kLetIn };
+  Entry entry_ = Entry::kCompares;
   std::vector<std::uint32_t> unknowing_;  // members that are still to say that they know it
   bootstrap::History history_;
   bool together_ = false;  // those with whom the job started have exchanged their cards

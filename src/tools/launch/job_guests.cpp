@@ -34,7 +34,7 @@ void Job::next_guest() {
     return next_guest();
   }
   entering_ = guest;
-  told_ = false;
+  entry_ = Entry::kCompares;
   for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
     if (nodes_[node].member) outlet_.tell(host, command::Card{NodeId{node}, *nodes_[node].card});
   }
@@ -42,7 +42,8 @@ void Job::next_guest() {
 }
 
 void Job::guest_wants_in(std::uint32_t guest) {
-  if (entering_ != guest || std::exchange(told_, true)) return;
+  if (entering_ != guest || entry_ != Entry::kCompares) return;
+  entry_ = Entry::kIntroduced;
   const bootstrap::JobMap& map = plan_.program.map;
   unknowing_.clear();
   for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
@@ -57,16 +58,24 @@ void Job::guest_wants_in(std::uint32_t guest) {
 }
 
 void Job::node_admits(std::uint32_t node, std::uint32_t guest) {
-  if (entering_ != guest || !told_) return;
+  if (entering_ != guest) return;
   std::erase(unknowing_, node);
   let_guest_in();
 }
 
 void Job::let_guest_in() {
-  if (!entering_ || !told_ || !unknowing_.empty()) return;
-  std::uint32_t guest = *std::exchange(entering_, std::nullopt);
-  outlet_.tell(plan_.program.map.host_of[guest],
-               command::LetIn{NodeId{guest}, bootstrap::encode_history(history_)});
+  if (!entering_ || entry_ != Entry::kIntroduced || !unknowing_.empty()) return;
+  entry_ = Entry::kLetIn;
+  outlet_.tell(plan_.program.map.host_of[*entering_],
+               command::LetIn{NodeId{*entering_}, bootstrap::encode_history(history_)});
+}
+
+void Job::guest_is_inside(std::uint32_t guest) {
+  if (entering_ == guest && entry_ == Entry::kLetIn) after_guest();
+}
+
+void Job::after_guest() {
+  entering_.reset();
   if (closing_) tell_closed();
   next_guest();
 }
@@ -93,9 +102,8 @@ void Job::guest_gives_up(std::uint32_t guest) {
   std::erase(waiting_guests_, guest);
   if (entering_ != guest) return;
   entering_.reset();
-  if (told_) tell_gone(guest);
-  if (closing_) tell_closed();
-  next_guest();
+  if (nodes_[guest].member) tell_gone(guest);
+  after_guest();
 }
 
 // What its process does from now on is no business of the job's.

@@ -164,6 +164,9 @@ class GuestTest : public JobTest {
   void want_in(std::uint32_t guest) {
     job_->on_event(host_of(guest), event::NodeWantsIn{NodeId{guest}});
   }
+  void be_inside(std::uint32_t guest) {
+    job_->on_event(host_of(guest), event::NodeIsInside{NodeId{guest}});
+  }
   void admit(std::uint32_t node, std::uint32_t guest) {
     job_->on_event(host_of(node), event::NodeAdmits{NodeId{node}, NodeId{guest}});
   }
@@ -192,6 +195,8 @@ TEST_F(GuestTest, OneComesInAfterTheOtherAndWhoLeavesIsWaitedForByNobody) {
   EXPECT_TRUE(told<command::LetIn>().empty());
   admit(1, 3);
   EXPECT_EQ(told<command::LetIn>(), Hosts{2});
+  EXPECT_EQ(told<command::Card>(), (Hosts{2, 2, 2})) << "it may not have heard it yet";
+  be_inside(3);
   EXPECT_EQ(told<command::Card>(), (Hosts{2, 2, 2, 3, 3, 3})) << "of 0, 1 and the guest before";
   want_in(4);
   for (std::uint32_t node : {0u, 1u, 3u}) admit(node, 4);
@@ -227,14 +232,43 @@ TEST_F(GuestTest, NobodyComesInOnceAServerClosed) {
   EXPECT_NE(job_->objection().find("is ending"), std::string::npos);
   come(4);
   for (std::uint32_t node : {0u, 1u, 2u}) admit(node, 3);
+  be_inside(3);
   EXPECT_EQ(told<command::Closed>(), (Hosts{0, 1, 2, 3}));
   EXPECT_EQ(told<command::FailExchange>(), Hosts{3});
 }
 
-TEST_F(GuestTest, AGuestThatIsKnownDiesAsAnyNode) {
+TEST_F(GuestTest, WhoDiesOnTheWayInHasNeverBeenThere) {
+  for (bool survive : {false, true})
+    for (int steps : {0, 1, 2, 3}) {
+      SCOPED_TRACE(steps);
+      start(survive);
+      come(3);
+      if (steps > 0) want_in(3);
+      if (steps > 1) admit(0, 3);
+      if (steps > 2)
+        for (std::uint32_t node : {1u, 2u}) admit(node, 3);
+      EXPECT_EQ(told<command::LetIn>().size(), steps > 2 ? 1u : 0u);
+      die(3, Death::Cause::kSignal, SIGKILL);
+      EXPECT_EQ(told<command::TellGone>().size(), steps > 0 ? 3u : 0u);
+      job_->on_event(2, event::NodeEnded{NodeId{3}});
+      job_->on_event(2, event::Ended{});
+      come(4);
+      want_in(4);
+      for (std::uint32_t node : {0u, 1u, 2u}) admit(node, 4);
+      be_inside(4);
+      EXPECT_EQ(told<command::LetIn>().back(), 3u);
+      job_->on_event(3, event::NodeLeftAlone{NodeId{4}});
+      EXPECT_FALSE(job_->is_ending());
+      EXPECT_TRUE(said_.empty());
+      EXPECT_EQ(job_->exit_code(), 0);
+    }
+}
+
+TEST_F(GuestTest, AGuestThatIsInsideDiesAsAnyNode) {
   come(3);
   want_in(3);
   for (std::uint32_t node : {0u, 1u, 2u}) admit(node, 3);
+  be_inside(3);
   die(3, Death::Cause::kSignal, SIGKILL);
   turn_until_ending();
   EXPECT_EQ(job_->exit_code(), 128 + SIGKILL);
