@@ -8,6 +8,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "base/architecture.h"
+
 namespace terrane::runtime {
 namespace {
 
@@ -25,6 +27,13 @@ std::string text_of(const char (&bytes)[Size]) {
 
 std::string name_of(const NodePlace& place) {
   return fmt::format("node {} on host {}", place.node, place.host);
+}
+
+// Nodes of chunks share nothing but bytes and structures; those of other interfaces also code's
+// addresses, or what only one architecture's kernels compute.
+bool may_differ(const JobFacts& mine, const JobFacts& other) {
+  return text_of(mine.interface) == "chunks" &&
+         base::go_together(text_of(mine.architecture), text_of(other.architecture));
 }
 
 }  // namespace
@@ -56,11 +65,14 @@ base::Result<> compare_facts(const JobFacts& mine, const NodePlace& here,
         "{} has another byte order than {}; the hosts of a job must be of one architecture",
         name_of(there), name_of(here));
   }
+  std::string architecture = text_of(mine.architecture);
   for (auto [what, a, b, cure] :
        {std::tuple{"Terrane", text_of(mine.version), text_of(other.version),
                    "install one version on all hosts"},
-        std::tuple{"the architecture", text_of(mine.architecture), text_of(other.architecture),
-                   "the hosts of a job must be of one architecture"},
+        std::tuple{"the architecture", architecture,
+                   may_differ(mine, other) ? architecture : text_of(other.architecture),
+                   "the nodes of a job must be of one architecture, or of x86_64 and aarch64 where "
+                   "they share chunks"},
         std::tuple{"the interface", text_of(mine.interface), text_of(other.interface),
                    "all nodes of a job use the same one"}}) {
     if (a == b) continue;

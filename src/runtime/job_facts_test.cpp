@@ -49,6 +49,26 @@ TEST(JobFactsTest, EachDifferenceIsNamedWithBothNodesAndHosts) {
   EXPECT_TRUE(names_both(complaint_about(other), "the page size is"));
 }
 
+TEST(JobFactsTest, NodesOfChunksMayBeOfTwoArchitecturesThatGoTogether) {
+  auto differ = [](const char* interface, const char* one, const char* two, std::uint64_t page) {
+    JobFacts mine = job_facts({}, interface), other = mine;
+    std::memset(mine.architecture, 0, sizeof mine.architecture);
+    std::memset(other.architecture, 0, sizeof other.architecture);
+    std::strcpy(mine.architecture, one);
+    std::strcpy(other.architecture, two);
+    other.page_bytes = page;
+    mine.page_bytes = 4096;
+    return !compare_facts(mine, kHere, std::as_bytes(std::span(&other, 1)), kThere).ok();
+  };
+  EXPECT_FALSE(differ("chunks", "x86_64", "aarch64", 4096));
+  EXPECT_FALSE(differ("chunks", "aarch64", "x86_64", 4096));
+  EXPECT_TRUE(differ("pages", "x86_64", "aarch64", 4096));
+  EXPECT_TRUE(differ("shmem", "x86_64", "aarch64", 4096));
+  EXPECT_TRUE(differ("chunks", "x86_64", "aarch64", 65536));
+  EXPECT_TRUE(differ("chunks", "x86_64", "i686", 4096));
+  EXPECT_TRUE(differ("chunks", "armv7l", "aarch64", 4096));
+}
+
 TEST(JobFactsTest, WhatCannotBePrintedIsNotPrinted) {
   JobFacts other = our_facts();
   std::memset(other.version, 0x1b, sizeof other.version);

@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <random>
+#include <tuple>
 
 #include "../cluster/launched.h"
 
@@ -132,12 +133,22 @@ TEST(ChunkGuestsTest, WhoDiesOnTheWayInHasNeverBeenThere) {
 }
 
 TEST(ChunkGuestsTest, WhoCannotJoinIsToldWhyAndTheJobGoesOn) {
-  Hosts hosts("-n 2 --guests 6");
+  Hosts hosts("-n 2 --guests 8");
   auto refused = [](const Outcome& guest, const std::string& says) {
     EXPECT_NE(guest.exit_code, 0);
     EXPECT_NE(guest.err.find(says), std::string::npos) << guest.err;
   };
   refused(hosts.guest("guest", {.environment = {"TERRANE_UNIT=8192"}}), "TERRANE_UNIT is 8192");
+  for (auto [program, engine_says, node_says] :
+       {std::tuple{OTHER_VERSION, "runs Terrane 9.9.9", "Terrane is 9.9.9 at node"},
+        std::tuple{OTHER_ARCHITECTURE, "processors of another architecture (riscv64)",
+                   "the architecture is riscv64 at node"}}) {
+    refused(Launched({program, "join", hosts.name(), CHUNKS_PROGRAM, "guest"}).finish(),
+            engine_says);
+    Outcome node = Launched(hosts.join(program)).finish();
+    EXPECT_NE(node.exit_code, 0);
+    EXPECT_EQ(node.out.find("not joined: " + std::string(node_says)), 0u) << node.out;
+  }
   refused(Launched(words(std::string(kTerrane) + " join nowhere " + CHUNKS_PROGRAM)).finish(),
           "no job nowhere that takes guests runs on this host (there are: ");
   refused(Launched(words(std::string(kTerrane) + " join nowhere")).finish(), "give a job and");

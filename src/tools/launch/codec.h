@@ -18,8 +18,8 @@
 namespace terrane::tools {
 
 // A struct says what it is made of by fields(), a std::tie of its members; it travels as these, one
-// after the other: numbers as they lie in memory (both ends are of one architecture:
-// introduction.h), texts and lists with their length in front.
+// after the other: numbers as they lie in memory (the same at both ends:
+// base/architecture.h), texts and lists with their length in front.
 template <typename T>
 concept HasFields = requires(T& value) {
   value.fields();

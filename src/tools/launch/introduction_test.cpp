@@ -29,6 +29,18 @@ TEST(IntroductionTest, WhatDiffersIsNamedWithTheHostAndWhatMendsIt) {
             std::string::npos);
 }
 
+TEST(IntroductionTest, AGuestMayBeOfAnotherArchitectureThatGoesTogether) {
+  Introduction mine = introduce_ourselves();
+  mine.machine = "x86_64";
+  for (bool joins : {false, true})
+    for (auto [machine, goes] : {std::pair{"aarch64", joins}, {"riscv64", false}}) {
+      Introduction other = mine;
+      other.machine = machine;
+      other.joins = joins;
+      EXPECT_EQ(compare_introductions(mine, other, "beta").ok(), goes) << machine << joins;
+    }
+}
+
 TEST(IntroductionTest, AnEngineThatKnowsItsIndexIsThatHostOnce) {
   std::vector<std::string> names{"a", "b"};
   Introduction guest{.host_name = "a", .host = 1};
