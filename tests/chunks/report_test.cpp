@@ -68,10 +68,11 @@ TEST_F(ReportTest, CountsWhatTheProgramDid) {
         EXPECT_TRUE(has(found, fmt::format("\n{} {} = {}\n", node, what, times)))
             << node << " " << what << " " << times << found;
       };
-      expect("X open read " + kState, 20);
       expect("b read " + kState, 20);
-      expect("X open write " + kState, node == 0 ? 7 : 6);
-      expect("X open read-write " + kState, 4);
+      expect("b write " + kState, node == 0 ? 7 : 6);
+      expect("b read-write " + kState, 4);
+      // Scopes that opened at once have no event of their opening.
+      EXPECT_TRUE(node == 0 || has(found, fmt::format("\n{} X open ", node))) << found;
       if (node > 0) expect("X no read " + kState, 1);
       if (node == 0) expect("i publish frames", 7);
       if (node == 1) expect("X take frames", 7);

@@ -104,6 +104,7 @@ bool ChunkCache::learn(ChunkId id, const ChunkMessage& message, const std::strin
   Copy& copy = at->second;
   if (!fresh) return !owner && copy.bytes == message.bytes;
   copy.name = name;
+  copy.ordinal = static_cast<std::uint32_t>(copies_.size() - 1);
   copy.bytes = message.bytes;
   copy.coherence = static_cast<Coherence>(message.coherence);
   copy.made = static_cast<Coherence>(message.mode);

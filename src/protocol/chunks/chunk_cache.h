@@ -45,7 +45,8 @@ class ChunkCache {
 
   struct Copy {
     std::string name;
-    bool gone = false;  // a pushed chunk whose home has died
+    std::uint32_t ordinal = 0;  // how many copies were known before it
+    bool gone = false;          // a pushed chunk whose home has died
     std::uint64_t bytes = 0;
     Coherence coherence = Coherence::kInvalidate;
     Coherence made = Coherence::kInvalidate;  // as its creator said

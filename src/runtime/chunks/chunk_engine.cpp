@@ -68,7 +68,9 @@ ChunkEngine::Answer ChunkEngine::call(Waiter& waiter, std::uint64_t deadline_ns,
     number = free_waiters_.back();
     free_waiters_.pop_back();
     waiters_[number] = &waiter;
+    waiter.steps = true;
     step(make(protocol::WaiterId{number}));
+    waiter.steps = false;
   }
   if (waiter.done.load(std::memory_order_acquire) == 0) {
     if (trace_) waiter.since_ns = platform::now_ns();
@@ -85,7 +87,8 @@ ChunkEngine::Answer ChunkEngine::call_for_scope(Waiter& waiter, ChunkId chunk,
                                                 trace::ScopeOrigin origin,
                                                 std::uint64_t deadline_ns, MakeEvent make) {
   Answer answer = call(waiter, deadline_ns, make);
-  if (trace_) {
+  bool noted_when_over = answer.at_once && origin == trace::ScopeOrigin::kOpen;
+  if (trace_ && !noted_when_over) {
     bool at_once = waiter.since_ns == 0 && answer.status == machine::Status::kOk;
     std::uint64_t now = at_once ? answer.opened_ns : platform::now_ns();
     std::uint64_t waited_ns = waiter.since_ns == 0 ? 0 : now - waiter.since_ns;
@@ -187,12 +190,10 @@ bool ChunkEngine::close(ScopeId id) {
   Scope scope = std::move(at->second);
   scopes_.erase(at);
   scope.buffer.reset();
-  if (trace_) trace_->closed(scope.chunk, scope.mode, scope.since_ns);
+  if (trace_) trace_->closed({scope.chunk, scope.mode, scope.version, scope.since_ns, scope.noted});
   step(machine::Close{scope.chunk, scope.mode, scope.place, scope.range});
-  if (trace_ && scope.mode != Mode::kRead) {
-    const machine::ChunkCache::Copy* copy = machine_.cache().copy(scope.chunk);
-    if (copy->pushed() && !copy->gone) trace_->published(scope.chunk, copy->version, copy->bytes);
-  }
+  bool wrote = scope.mode != Mode::kRead && scope.copy->pushed() && !scope.copy->gone;
+  if (trace_ && wrote) trace_->published(scope.chunk, scope.copy->version, scope.copy->bytes);
   return true;
 }
 

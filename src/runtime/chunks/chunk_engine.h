@@ -55,6 +55,7 @@ class ChunkEngine final : private transport::Receiver {
     machine::Range range;
     machine::Range changed;       // of a version that was taken: where, since the one taken before
     std::uint64_t opened_ns = 0;  // when the scope did
+    bool at_once = false;         // within the call's own step
   };
   struct Facts {
     std::string name;
@@ -105,6 +106,7 @@ class ChunkEngine final : private transport::Receiver {
     std::vector<std::string> words;  // of other nodes
     std::uint32_t asked = 0;         // the number of the question, and how many have not answered
     std::uint32_t missing = 0;
+    bool steps = false;          // its thread does, for its sake
     std::uint64_t since_ns = 0;  // when its thread began to wait; where that is noted
     std::atomic<std::uint32_t> done{0};
     std::atomic<std::uint32_t> sleeping{0};
@@ -117,6 +119,9 @@ class ChunkEngine final : private transport::Receiver {
     BufferRef buffer;  // keeps the bytes
     int thread;
     std::uint64_t since_ns;
+    std::uint64_t version;
+    bool noted;                             // in the event log, that it opened
+    const machine::ChunkCache::Copy* copy;  // a cache forgets none
   };
 
   template <typename MakeEvent>
@@ -138,7 +143,8 @@ class ChunkEngine final : private transport::Receiver {
   void perform(const machine::Discard& discard);
   void perform(const machine::Lost& lost);
   void perform(const machine::Malformed& malformed);
-  void open_scope(Waiter& waiter, const machine::Resume& resume);
+  void open_scope(Waiter& waiter, const machine::Resume& resume,
+                  const machine::ChunkCache::Copy& copy);
   void send(NodeId to, const wire::ChunkFrame& frame, transport::Bytes body,
             transport::Bytes data = {});
 

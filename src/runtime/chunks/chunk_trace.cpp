@@ -18,6 +18,8 @@ machine::State state_of(const machine::ChunkCache::Copy& copy) {
   return copy.held.empty() ? machine::State::kInvalid : machine::State::kShared;
 }
 
+constexpr std::uint8_t kUnknown = 0xff;  // of a chunk of which nothing has been noted
+
 std::uint32_t low_half(std::uint64_t number) { return static_cast<std::uint32_t>(number); }
 
 template <typename Enum>
@@ -28,34 +30,36 @@ std::uint8_t byte_of(Enum value) {
 }  // namespace
 
 // The chunk's name comes in front of its first state.
-void ChunkTrace::look(ChunkId chunk, const machine::ChunkCache& cache) {
-  auto at = known_.find(chunk.value);
-  if (at == known_.end()) {
-    const machine::ChunkCache::Copy* copy = cache.copy(chunk);
-    if (copy == nullptr) return;
-    at = known_.try_emplace(chunk.value, Known{copy, machine::State::kInvalid}).first;
-    log_.note_text(Event::kObjectName,
-                   {.object = chunk.value, .value = copy->bytes, .kind = byte_of(copy->coherence)},
-                   copy->name);
+void ChunkTrace::learn(ChunkId chunk, const Copy& copy) {
+  if (copy.ordinal >= known_.size()) {
+    known_.resize(copy.ordinal + 1);
+    noted_.resize(copy.ordinal + 1, kUnknown);
   }
-  compare(chunk.value, at->second);
+  known_[copy.ordinal] = {chunk, &copy};
+  noted_[copy.ordinal] = byte_of(machine::State::kInvalid);
+  log_.note_text(Event::kObjectName,
+                 {.object = chunk.value, .value = copy.bytes, .kind = byte_of(copy.coherence)},
+                 copy.name);
 }
 
-void ChunkTrace::compare(std::uint64_t chunk, Known& known) {
-  machine::State now = state_of(*known.copy);
-  if (known.state == now) return;
-  known.state = now;
-  log_.note(Event::kState, {.object = chunk, .kind = byte_of(now)});
+void ChunkTrace::look(ChunkId chunk, const Copy& copy) {
+  if (copy.ordinal >= noted_.size() || noted_[copy.ordinal] == kUnknown) learn(chunk, copy);
+  std::uint8_t now = byte_of(state_of(copy));
+  if (noted_[copy.ordinal] == now) return;
+  noted_[copy.ordinal] = now;
+  log_.note(Event::kState, {.object = chunk.value, .kind = now});
 }
 
 // No state changes without an effect on the chunk, but by what a message or the view says.
 void ChunkTrace::stepped(const machine::Event& event, const machine::Effects& effects,
                          const machine::ChunkCache& cache) {
   if (std::holds_alternative<machine::ViewChanged>(event))
-    for (auto& [chunk, known] : known_) compare(chunk, known);
+    for (const auto& [chunk, copy] : known_)
+      if (copy != nullptr) look(chunk, *copy);
   ChunkId last = machine::kNoChunk;
   auto look_at = [&](ChunkId chunk) {
-    if (chunk != last) look(chunk, cache);
+    const Copy* copy = chunk != last ? cache.copy(chunk) : nullptr;
+    if (copy != nullptr) look(chunk, *copy);
     last = chunk;
   };
   if (const auto* received = std::get_if<machine::Received>(&event)) {
@@ -63,11 +67,13 @@ void ChunkTrace::stepped(const machine::Event& event, const machine::Effects& ef
     protocol::Bytes bytes = received->message;
     if (wire::take(bytes, message)) look_at(ChunkId{message.chunk});
   }
-  for (const auto& effect : effects.list)
+  for (const auto& effect : effects.list) {
+    if (std::holds_alternative<machine::Resume>(effect)) continue;
     std::visit(base::Overloaded{[&](const machine::Lost& one) { lost(one); },
                                 [](const machine::Malformed&) {},
                                 [&](const auto& one) { look_at(one.chunk); }},
                effect);
+  }
 }
 
 void ChunkTrace::sent(ChunkId chunk, NodeId to, std::uint64_t bytes, trace::BytesWay way) {
@@ -93,10 +99,13 @@ void ChunkTrace::answered(const Answered& call) {
     log_.note_at(call.time_ns, Event::kMissed, {.object = call.chunk.value, .value = call.missed});
 }
 
-void ChunkTrace::closed(ChunkId chunk, Mode mode, std::uint64_t since_ns) {
+void ChunkTrace::closed(const Closed& scope) {
   std::uint64_t now = platform::now_ns();
-  log_.note_at(now, Event::kScopeClosed,
-               {.object = chunk.value, .value = now - since_ns, .kind = byte_of(mode)});
+  log_.note_at(now, scope.noted ? Event::kScopeClosed : Event::kScope,
+               {.object = scope.chunk.value,
+                .value = now - scope.since_ns,
+                .kind = byte_of(scope.mode),
+                .number = low_half(scope.version)});
 }
 
 void ChunkTrace::published(ChunkId chunk, std::uint64_t version, std::uint64_t bytes) {

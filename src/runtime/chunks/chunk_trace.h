@@ -1,6 +1,7 @@
 #pragma once
 
-#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "platform/wait.h"
 #include "protocol/chunks/mesi_chunk.h"
@@ -9,18 +10,21 @@
 namespace terrane::runtime::chunks {
 
 // What happens to chunks on a node, put down in its event log. Who has a pointer to it that is null
-// traces nothing. `stepped`, `sent` and `came` are called under the engine's mutex; the others by
-// any thread.
+// traces nothing. `stepped`, `look`, `sent` and `came` are called under the engine's mutex; the
+// others by any thread.
 class ChunkTrace {
  public:
   using ChunkId = protocol::chunks::ChunkId;
   using Mode = protocol::chunks::Mode;
+  using Copy = protocol::chunks::ChunkCache::Copy;
 
   explicit ChunkTrace(trace::EventLog& log) : log_(log) {}
 
-  // The machine has made a step, whose effects have not been carried out: states that have changed.
+  // The machine has made a step, whose effects have not been carried out: states that have changed,
+  // but for chunks whose waiters are answered. These are looked at when they are.
   void stepped(const protocol::chunks::Event& event, const protocol::chunks::Effects& effects,
                const protocol::chunks::ChunkCache& cache);
+  void look(ChunkId chunk, const Copy& copy);
   void sent(ChunkId chunk, NodeId to, std::uint64_t bytes, trace::BytesWay way);
   void came(ChunkId chunk, std::uint64_t bytes, trace::BytesWay way);
 
@@ -34,8 +38,15 @@ class ChunkTrace {
     std::uint64_t time_ns, waited_ns;
   };
   void answered(const Answered& call);
-  // `published`: the scope wrote a version of a pushed chunk.
-  void closed(ChunkId chunk, Mode mode, std::uint64_t since_ns);
+  // A scope has been closed. `noted`: that it was opened is in the log; else one event tells all.
+  struct Closed {
+    ChunkId chunk;
+    Mode mode;
+    std::uint64_t version, since_ns;
+    bool noted;
+  };
+  void closed(const Closed& scope);
+  // The scope wrote a version of a pushed chunk.
   void published(ChunkId chunk, std::uint64_t version, std::uint64_t bytes);
   void handler_ran(ChunkId chunk, std::uint64_t version, std::uint64_t begin_ns);
   // A thread has waited at a barrier, or for signals.
@@ -43,17 +54,14 @@ class ChunkTrace {
   void died(NodeId node);
 
  private:
-  struct Known {
-    const protocol::chunks::ChunkCache::Copy* copy;  // a cache forgets none
-    protocol::chunks::State state;
-  };
-
-  void look(ChunkId chunk, const protocol::chunks::ChunkCache& cache);
-  void compare(std::uint64_t chunk, Known& known);
+  void learn(ChunkId chunk, const Copy& copy);
   void lost(const protocol::chunks::Lost& lost);
 
   trace::EventLog& log_;
-  std::unordered_map<std::uint64_t, Known> known_;
+  // By the copy's ordinal: the state that was noted last, and which chunk it is. A cache forgets
+  // none.
+  std::vector<std::uint8_t> noted_;
+  std::vector<std::pair<ChunkId, const Copy*>> known_;
 };
 
 }  // namespace terrane::runtime::chunks

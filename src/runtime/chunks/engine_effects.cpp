@@ -10,6 +10,15 @@
 #include "runtime/chunks/chunk_engine.h"
 
 namespace terrane::runtime::chunks {
+namespace {
+
+// As the system numbers it, which it is asked once.
+int this_thread() {
+  thread_local const int number = ::gettid();
+  return number;
+}
+
+}  // namespace
 
 // Under the mutex. Messages are sent under it too: their order for each pair is the order of the
 // steps.
@@ -61,33 +70,40 @@ void ChunkEngine::perform(const machine::Resume& resume) {
                    .version = resume.version,
                    .missed = resume.missed,
                    .changed = resume.changed};
-  if (waiter.opens && resume.status == machine::Status::kOk) open_scope(waiter, resume);
+  bool opens = waiter.opens && resume.status == machine::Status::kOk;
+  const machine::ChunkCache::Copy* copy =
+      opens || trace_ ? machine_.cache().copy(resume.chunk) : nullptr;
+  if (trace_ && copy != nullptr) trace_->look(resume.chunk, *copy);
+  if (opens) open_scope(waiter, resume, *copy);
   finish(waiter);
 }
 
 // Where one node has a chunk to itself its bytes are changed where they are, unless somebody may
 // have to fall back to them: versions of pushed chunks, and any that a writer's death may undo.
-void ChunkEngine::open_scope(Waiter& waiter, const machine::Resume& resume) {
-  const machine::ChunkCache::Copy* copy = machine_.cache().copy(resume.chunk);
-  bool alone = copy->pushed() || config_.survives;
+void ChunkEngine::open_scope(Waiter& waiter, const machine::Resume& resume,
+                             const machine::ChunkCache::Copy& copy) {
+  bool alone = copy.pushed() || config_.survives;
   auto buffer = waiter.mode == Mode::kRead
                     ? memory_.look(resume.chunk, resume.place)
                     : memory_.open(resume.chunk, resume.place,
                                    waiter.mode == Mode::kWrite ? ChunkMemory::Old::kReplace
                                                                : ChunkMemory::Old::kKeep,
                                    alone);
-  if (!buffer) fail(fmt::format("chunk '{}': {}", copy->name, buffer.error().message));
+  if (!buffer) fail(fmt::format("chunk '{}': {}", copy.name, buffer.error().message));
   ScopeId id{++last_scope_};
   // What was taken is looked at as far as the subscription goes.
   machine::Range range =
-      (waiter.chunk == machine::kNoChunk ? copy->range : waiter.range).within(copy->bytes);
+      (waiter.chunk == machine::kNoChunk ? copy.range : waiter.range).within(copy.bytes);
   waiter.answer.scope = id;
   waiter.answer.range = range;
-  waiter.answer.changed = resume.changed.within(copy->bytes);
+  waiter.answer.changed = resume.changed.within(copy.bytes);
   waiter.answer.data = buffer.value() ? buffer.value()->data() + range.offset : nullptr;
   waiter.answer.opened_ns = platform::now_ns();
-  scopes_.emplace(id.value, Scope{resume.chunk, waiter.mode, range, resume.place, buffer.value(),
-                                  ::gettid(), waiter.answer.opened_ns});
+  waiter.answer.at_once = waiter.steps;
+  bool noted = !waiter.steps || waiter.chunk == machine::kNoChunk;
+  scopes_.emplace(
+      id.value, Scope{resume.chunk, waiter.mode, range, resume.place, buffer.value(), this_thread(),
+                      waiter.answer.opened_ns, resume.version, noted, &copy});
 }
 
 void ChunkEngine::perform(const machine::Notify& notify) {

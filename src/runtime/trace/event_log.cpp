@@ -24,9 +24,9 @@ constexpr auto kStreamEvery = std::chrono::milliseconds(100);
 
 std::atomic<std::uint64_t> last_serial{0};
 
-// The calling thread's ring in the log that it noted something in last.
+// The calling thread's ring in the log that it noted something in last; and the same for who only
+// looks, without the cost of an object that is destroyed.
 struct Mine {
-  std::uint64_t serial = 0;
   std::shared_ptr<EventRing> ring;
   ~Mine() { leave(); }
   void leave() {
@@ -34,6 +34,11 @@ struct Mine {
   }
 };
 thread_local Mine mine;
+struct Noting {
+  std::uint64_t serial;
+  EventRing* ring;
+};
+constinit thread_local Noting noting{0, nullptr};
 
 std::uint64_t realtime_ns() {
   timespec now{};
@@ -90,7 +95,10 @@ EventLog::~EventLog() {
 
 // ---- Noting
 
-EventRing& EventLog::ring() { return mine.serial == serial_ ? *mine.ring : ring_of_new_thread(); }
+EventRing& EventLog::ring() {
+  const Noting& now = noting;
+  return now.serial == serial_ ? *now.ring : ring_of_new_thread();
+}
 
 EventRing& EventLog::ring_of_new_thread() {
   std::shared_ptr<EventRing> ring;
@@ -107,8 +115,8 @@ EventRing& EventLog::ring_of_new_thread() {
     rings_.push_back(ring);
   }
   mine.leave();
-  mine.serial = serial_;
   mine.ring = std::move(ring);
+  noting = {serial_, mine.ring.get()};
   char name[32] = "";
   ::pthread_getname_np(::pthread_self(), name, sizeof name);
   note_text(Event::kThreadName, {.object = mine.ring->thread}, name);
@@ -125,8 +133,10 @@ void EventLog::note(Event event, const Fields& fields) {
 }
 
 void EventLog::note_at(std::uint64_t time_ns, Event event, const Fields& fields) {
-  add(ring(),
-      {time_ns, fields.object, fields.value, event, fields.kind, fields.detail, fields.number});
+  const Record record{time_ns,     fields.object, fields.value, event,
+                      fields.kind, fields.detail, fields.number};
+  EventRing& mine_now = ring();
+  if (!mine_now.add(record)) add(mine_now, record);
 }
 
 void EventLog::note_text(Event event, Fields fields, std::string_view text) {

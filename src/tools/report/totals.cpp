@@ -1,6 +1,7 @@
 #include "tools/report/totals.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 namespace terrane::tools::report {
@@ -22,17 +23,24 @@ std::size_t step_of(const JobLog& job, std::uint64_t time_ns, std::size_t points
   return std::min(points - 1, static_cast<std::size_t>(part * static_cast<double>(points)));
 }
 
-bool waits(Event event) { return event == Event::kScopeOpened || event == Event::kScopeRefused; }
+// How long a thread waited for its scope, where the event tells it.
+std::optional<std::uint64_t> wait_of(const Record& record) {
+  if (record.event == Event::kScope) return 0;
+  bool waits = record.event == Event::kScopeOpened || record.event == Event::kScopeRefused;
+  return waits ? std::optional(record.value) : std::nullopt;
+}
 
 // What a thread waits for: a lock is the wait for its scope; the scopes of barriers and signals are
 // within their own events.
-bool meets(Making making, Event event) {
-  if (making == Making::kLock) return waits(event);
-  return event == Event::kBarrier || event == Event::kSignal || event == Event::kAwaited;
+std::optional<std::uint64_t> meeting_of(Making making, const Record& record) {
+  if (making == Making::kLock) return wait_of(record);
+  bool meets = record.event == Event::kBarrier || record.event == Event::kSignal ||
+               record.event == Event::kAwaited;
+  return meets ? std::optional(record.value) : std::nullopt;
 }
 
 bool known(Event event) {
-  return event == Event::kNodeDied || (event >= Event::kScopeOpened && event <= Event::kLost);
+  return event == Event::kNodeDied || (event >= Event::kScopeOpened && event <= Event::kScope);
 }
 
 template <typename Of, typename Key>
@@ -73,15 +81,15 @@ class Counter {
       node.tally.add(record);
       ChunkTotals& chunk = entry_of(out_.chunks, chunk_at_, record.object);
       chunk.tally.add(record);
-      if (waits(record.event)) chunk.waits.push_back(record.value);
-    } else if (meets(making, record.event)) {
+      if (auto wait_ns = wait_of(record)) chunk.waits.push_back(*wait_ns);
+    } else if (auto wait_ns = meeting_of(making, record)) {
       MeetingTotals& meeting = entry_of(out_.meetings, meeting_at_, record.object);
       meeting.making = making;
       ++meeting.times;
       ++node.meetings;
-      meeting.wait_ns += record.value;
-      node.meeting_ns += record.value;
-      meeting.longest_ns = std::max(meeting.longest_ns, record.value);
+      meeting.wait_ns += *wait_ns;
+      node.meeting_ns += *wait_ns;
+      meeting.longest_ns = std::max(meeting.longest_ns, *wait_ns);
     } else if (record.event == Event::kBytesSent || record.event == Event::kBytesCame) {
       node.tally.add(record);
     }
@@ -111,6 +119,9 @@ void Tally::add(const Record& record) {
       wait_ns += record.value;
       longest_wait_ns = std::max(longest_wait_ns, record.value);
       return;
+    case Event::kScope:
+      ++opened[record.kind < 3 ? record.kind : 0];
+      [[fallthrough]];
     case Event::kScopeClosed:
       held_ns += record.value;
       return;

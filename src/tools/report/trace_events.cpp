@@ -116,6 +116,7 @@ class Writer {
         return lasted(entry, of(taken ? "take" : fmt::format("open {}", mode)), "wait");
       case Event::kScopeRefused:
         return lasted(entry, of(fmt::format("no {}", mode)), "wait");
+      case Event::kScope:
       case Event::kScopeClosed:
         return scope(entry, of(mode));
       case Event::kHandlerRan:
