@@ -20,18 +20,19 @@ readonly terrane=$build/bin/terrane native=$build/tests/chunks/chunks_node_progr
 for needed in aarch64-linux-gnu-g++ qemu-aarch64 /usr/lib/aarch64-linux-gnu/libucp.so.0; do
   command -v "$needed" >/dev/null || [ -e "$needed" ] || {
     echo "$needed is missing. Install it: dpkg --add-architecture arm64 && apt-get update && apt-get install" \
-      "g++-aarch64-linux-gnu qemu-user libfmt-dev:arm64 libssl-dev:arm64 libucx-dev:arm64"
+      "g++-aarch64-linux-gnu qemu-user libfmt-dev:arm64 libssl-dev:arm64 libtomlplusplus-dev:arm64 libucx-dev:arm64"
     exit 77
   }
 done
 
 build_foreign() {
   cmake -G Ninja -S . -B "$arm" -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/aarch64.cmake" -DCMAKE_BUILD_TYPE=Release \
-    -DTERRANE_TESTS=OFF -DCMAKE_SKIP_BUILD_RPATH=ON -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache
-  cmake --build "$arm" --parallel "$(nproc)" --target libterrane_chunks terrane
+    -DTERRANE_TESTS=OFF -DCMAKE_SKIP_BUILD_RPATH=ON -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
+    -DCMAKE_C_COMPILER_LAUNCHER=ccache || return
+  cmake --build "$arm" --parallel "$(nproc)" --target libterrane_chunks terrane || return
   local library=$arm/src/frontend/chunks
   aarch64-linux-gnu-g++ -std=c++20 -O1 -D_GNU_SOURCE -Iinclude -o "$foreign" \
-    tests/chunks/{node_program,parts_and_chains,coherences,comings_and_goings}.cpp -L"$library" -lterrane_chunks \
+    tests/chunks/{node_program,subscriptions,parts_and_chains,coherences,comings_and_goings,misuse}.cpp -L"$library" -lterrane_chunks \
     -Wl,-rpath,"$library" -lpthread
 }
 
@@ -50,9 +51,8 @@ check() { # GOOD FOREIGN_NODE MODE OPTIONS...
 
 # Guests of a job of two native nodes, the last of which ends it.
 check_guests() {
-  local job=arm64-$$ output
-  output=$(mktemp)
-  trap 'rm -f "$output"' EXIT
+  local job=arm64-$$
+  : >"$output"
   "$terrane" run -n 2 --guests 3 --name "$job" --timeout 300 "$native" hosts >"$output" 2>&1 &
   until grep -q ready "$output"; do
     kill -0 $! || exit 1
@@ -66,12 +66,13 @@ check_guests() {
   wait $! && [ "$(grep -c '^good$' "$output")" -eq 2 ]
 }
 
-log=$(mktemp)
-build_foreign >"$log" 2>&1 || {
-  cat "$log"
+output=$(mktemp)
+readonly output
+trap 'rm -f "$output"' EXIT
+build_foreign >"$output" 2>&1 || {
+  cat "$output"
   exit 1
 }
-rm -f "$log"
 for node in 0 2; do # a server and a client
   for mode in scopes whole subscriptions late handlers parts chains hints once meetings stalled misuse; do
     check 3 "$node" "$mode" --servers 0,1

@@ -1,10 +1,12 @@
-// Nodes that join and leave while the others go on.
+// Nodes that join, leave and die while the others go on.
 #include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "modes.h"
 #include "program.h"
@@ -36,6 +38,34 @@ std::uint64_t value_of(terrane_chunk chunk) {
 }
 
 }  // namespace
+
+// The last node wants to leave at once, with what it wrote and a subscription that it does not
+// serve; the others go on with all of it.
+void leaver() {
+  terrane_chunk left = create("left behind", 5000);
+  terrane_chunk pushed = create("pushed on", 5000, TERRANE_CHUNK_STREAM);
+  if (self() == nodes() - 1) {
+    EXPECT_OK(terrane_chunk_subscribe(pushed, TERRANE_CHUNK_BLOCK, 1, nullptr, nullptr));
+    terrane_scope scope = open(left, TERRANE_CHUNK_WRITE);
+    fill(scope, 5);
+    release(scope);
+    create("the leaver", 8);
+    return;
+  }
+  terrane_chunk found;
+  EXPECT_OK(terrane_chunk_find("the leaver", TERRANE_FOREVER, &found));
+  auto rest = static_cast<std::uint32_t>(nodes() - 1);
+  for (int round = 0; round < 50; ++round)
+    for (terrane_chunk chunk : {left, pushed}) {
+      terrane_scope scope = open(chunk, TERRANE_CHUNK_READ_WRITE);
+      fill(scope, whole(scope) + 1);
+      release(scope);
+    }
+  EXPECT_OK(terrane_chunk_barrier("the rest", rest, 20 * kSecond));
+  terrane_scope scope = open(left, TERRANE_CHUNK_READ);
+  EXPECT(whole(scope) == 5 + 50 * rest);
+  release(scope);
+}
 
 // One after the other, from the last to the second, each process ends; what it alone had written,
 // and its version of a pushed chunk, are there for the rest, who write on.
@@ -130,6 +160,89 @@ void dying_guest() {
   add(lost, 1);
   open(kept, TERRANE_CHUNK_READ);
   ::kill(::getpid(), SIGKILL);
+}
+
+// The last node dies while it writes; the others find the version before, and go on.
+void death() {
+  terrane_chunk chunk = create("left", 50'000);
+  terrane_chunk pushed = create("pushed", 50'000, TERRANE_CHUNK_STREAM);
+  bool dies = self() == nodes() - 1;
+  if (!dies) EXPECT_OK(terrane_chunk_subscribe(pushed, TERRANE_CHUNK_BLOCK, 4, nullptr, nullptr));
+  for (int round = 0; round < 20; ++round) {
+    terrane_scope scope = open(chunk, TERRANE_CHUNK_READ_WRITE);
+    fill(scope, whole(scope) + 1);
+    release(scope);
+  }
+  terrane_scope scope;
+  if (dies) {
+    scope = open(pushed, TERRANE_CHUNK_WRITE);
+    fill(scope, 1);
+    release(scope);
+  } else {
+    EXPECT_OK(terrane_chunk_take(pushed, TERRANE_FOREVER, &scope));
+    EXPECT(whole(scope) == 1);
+    release(scope);
+  }
+  meet("written");
+  if (dies) {
+    for (terrane_chunk both : {chunk, pushed}) {
+      scope = open(both, TERRANE_CHUNK_READ_WRITE);
+      fill(scope, 99);
+      static_cast<std::uint64_t*>(scope.data)[7] = 98;
+    }
+    create("dying", 8);
+    std::_Exit(3);
+  }
+  terrane_chunk dying;
+  EXPECT_OK(terrane_chunk_find("dying", TERRANE_FOREVER, &dying));
+  scope = open(chunk, TERRANE_CHUNK_READ);
+  std::uint64_t left = whole(scope);  // what it alone had died with it
+  auto all = static_cast<std::uint64_t>(20 * nodes());
+  EXPECT(left + 20 >= all && left < all + static_cast<std::uint64_t>(nodes()));
+  release(scope);
+  scope = open(chunk, TERRANE_CHUNK_READ_WRITE);
+  EXPECT(whole(scope) >= left);
+  fill(scope, whole(scope) + 1);
+  release(scope);
+  scope = open(pushed, TERRANE_CHUNK_READ_WRITE);
+  EXPECT(whole(scope) >= 1 && whole(scope) <= static_cast<std::uint64_t>(nodes()));
+  fill(scope, whole(scope) + 1);
+  release(scope);
+}
+
+// A server dies; the successor has what it held, and names that it served are asked of it.
+void server_death() {
+  std::vector<terrane_chunk> chunks;
+  for (int c = 0; c < 30; ++c) {
+    chunks.push_back(create("chunk " + std::to_string(c), 3000));
+    terrane_scope scope = open(chunks.back(), TERRANE_CHUNK_READ_WRITE);
+    fill(scope, whole(scope) + 1);
+    release(scope);
+  }
+  meet("written");
+  for (terrane_chunk chunk : chunks) {
+    terrane_scope scope = open(chunk, TERRANE_CHUNK_READ);
+    EXPECT(whole(scope) == static_cast<std::uint64_t>(nodes()));
+    release(scope);
+  }
+  meet("read");
+  // It goes when nobody waits for it any more; the others go on at once, whether they know or not.
+  terrane_chunk seen;
+  if (self() == 0) {
+    for (int n = 1; n < nodes(); ++n)
+      EXPECT_OK(terrane_chunk_find(("seen " + std::to_string(n)).c_str(), TERRANE_FOREVER, &seen));
+    std::_Exit(3);
+  }
+  create("seen " + std::to_string(self()), 8);
+  for (terrane_chunk chunk : chunks) {
+    terrane_scope scope = open(chunk, TERRANE_CHUNK_READ_WRITE);
+    EXPECT(whole(scope) >= static_cast<std::uint64_t>(nodes()));
+    fill(scope, whole(scope) + 1);
+    release(scope);
+  }
+  terrane_chunk found;
+  EXPECT_OK(terrane_chunk_find("chunk 7", TERRANE_TRY, &found));
+  EXPECT(found.id == chunks[7].id);
 }
 
 }  // namespace terrane::chunks_test

@@ -3,6 +3,16 @@
 // What nodes of node_program.cpp do, by the name of the mode.
 namespace terrane::chunks_test {
 
+void subscriptions();
+void late();
+void handlers();
+void stalled();
+void misuse();
+void held();
+void held_long();
+void leaver();
+void death();
+void server_death();
 void parts();
 void chains();
 void misused_chains();

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "protocol/chunks/mesi_chunk.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace chunks {
+
+// The machines of a job with a network in order; of the bytes only that they travel.
+class ChunkJob {
+ public:
+  static constexpr std::uint64_t kBytes = 8;
+
+  explicit ChunkJob(std::uint32_t nodes, std::uint32_t servers = 1,
+                    std::uint64_t budget_bytes = 1 << 20) {
+    view_.epoch = 1;
+    for (std::uint32_t n = 0; n < nodes; ++n) view_.members.push_back(NodeId{n});
+    for (std::uint32_t s = 0; s < servers; ++s) view_.slots.push_back({.home = NodeId{s}});
+    for (std::uint32_t n = 0; n < nodes; ++n) {
+      machines_.push_back(
+          std::make_unique<MesiChunk>(MesiConfig{.self = NodeId{n}, .budget_bytes = budget_bytes}));
+      step(n, ViewChanged{&view_});
+    }
+  }
+
+  void step(std::uint32_t node, const Event& event) {
+    Effects effects;
+    machines_[node]->step(event, effects);
+    machines_[node]->check_invariants();
+    for (const auto& effect : effects.list) {
+      if (const auto* send = std::get_if<Send>(&effect)) {
+        Bytes head = Bytes(effects.bytes).subspan(send->offset, send->size);
+        std::vector<std::byte> bytes(head.begin(), head.end());
+        if (send->with_data) bytes.resize(bytes.size() + kBytes);
+        messages.push_back({NodeId{node}, send->to, std::move(bytes)});
+      } else if (const auto* resume = std::get_if<Resume>(&effect)) {
+        resumed[resume->waiter.value] = *resume;
+      } else if (const auto* lost = std::get_if<Lost>(&effect)) {
+        losses.push_back(*lost);
+      } else if (std::get_if<Malformed>(&effect)) {
+        ++malformed;
+      }
+    }
+  }
+  // How many messages there were.
+  int deliver_all() {
+    int count = 0;
+    for (; !messages.empty(); ++count) {
+      Message message = std::move(messages.front());
+      messages.pop_front();
+      if (view_.has(message.to)) step(message.to.value, Received{message.from, message.bytes});
+    }
+    return count;
+  }
+
+  // What is under way to one node.
+  void deliver_to(NodeId node) {
+    std::deque<Message> all;
+    all.swap(messages);
+    for (Message& message : all) {
+      if (message.to == node) {
+        step(node.value, Received{message.from, message.bytes});
+      } else {
+        messages.push_back(std::move(message));
+      }
+    }
+  }
+
+  ChunkId create(std::uint32_t node, std::string_view name, Coherence coherence) {
+    step(node, Create{name, kBytes, coherence, WaiterId{99}});
+    deliver_all();
+    return resumed.at(99).chunk;
+  }
+  // Also lets the node know the chunk.
+  void open(std::uint32_t node, ChunkId chunk, Mode mode, std::uint32_t waiter,
+            Wait wait = Wait::kBlock, std::uint64_t deadline_ns = kNever) {
+    resumed.erase(waiter);
+    step(node, Open{chunk, mode, wait, deadline_ns, WaiterId{waiter}});
+  }
+  bool opened(std::uint32_t waiter) const {
+    return resumed.contains(waiter) && resumed.at(waiter).status == Status::kOk;
+  }
+  void close(std::uint32_t node, ChunkId chunk, Mode mode, std::uint32_t waiter) {
+    step(node, Close{chunk, mode, resumed.at(waiter).place});
+  }
+  void write(std::uint32_t node, ChunkId chunk) {
+    open(node, chunk, Mode::kWrite, 98);
+    deliver_all();
+    ASSERT_TRUE(opened(98));
+    close(node, chunk, Mode::kWrite, 98);
+  }
+  void subscribe(std::uint32_t node, ChunkId chunk, Policy policy, std::uint32_t window) {
+    step(node, Subscribe{chunk, policy, window, WaiterId{97}});
+    deliver_all();
+  }
+  // Everybody learns at once.
+  void die(NodeId dead) {
+    ++view_.epoch;
+    std::erase(view_.members, dead);
+    for (View::Slot& slot : view_.slots)
+      if (slot.home == dead) slot = {.home = NodeId{dead.value + 1}, .since = view_.epoch};
+    std::erase_if(messages, [&](const Message& message) { return message.from == dead; });
+    for (NodeId node : view_.members) step(node.value, ViewChanged{&view_});
+  }
+
+  struct Message {
+    NodeId from;
+    NodeId to;
+    std::vector<std::byte> bytes;
+  };
+  std::deque<Message> messages;
+  std::map<std::uint32_t, Resume> resumed;  // by waiter
+  std::vector<Lost> losses;
+  int malformed = 0;
+
+ private:
+  View view_;
+  std::vector<std::unique_ptr<MesiChunk>> machines_;
+};
+
+}  // namespace chunks
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

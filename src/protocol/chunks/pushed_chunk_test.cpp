@@ -1,0 +1,232 @@
+// Versions that go to subscribers.
+#include <gtest/gtest.h>
+
+#include "protocol/chunks/chunk_job.h"
+
+namespace terrane::protocol::chunks {
+namespace {
+
+TEST(PushedChunkTest, AReaderOfAPushedChunkDoesNotWaitForWriters) {
+  ChunkJob job(4);
+  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
+  for (std::uint32_t node : {2, 3}) job.create(node, "a", Coherence::kUpdate);
+  job.write(1, chunk);
+  job.open(1, chunk, Mode::kWrite, 1);
+  job.deliver_all();
+  job.open(2, chunk, Mode::kWrite, 2);  // waits for the first
+  job.deliver_all();
+  EXPECT_FALSE(job.resumed.contains(2));
+  job.open(3, chunk, Mode::kRead, 3);
+  job.deliver_all();
+  EXPECT_TRUE(job.opened(3));
+  EXPECT_EQ(job.resumed.at(3).version, 1u);
+}
+
+TEST(PushedChunkTest, AStreamedVersionTakesTwoMessagesAndItsCredits) {
+  ChunkJob job(3);
+  ChunkId chunk = job.create(1, "a", Coherence::kStream);
+  job.create(2, "a", Coherence::kStream);
+  job.subscribe(2, chunk, Policy::kBlock, 4);
+  job.write(1, chunk);
+  job.deliver_all();
+  job.write(1, chunk);
+  int count = 0;
+  for (const ChunkJob::Message& message : job.messages) count += message.bytes.size() > 48;
+  EXPECT_EQ(count, 1);              // the version goes to its home
+  EXPECT_LE(job.deliver_all(), 3);  // and on to the subscriber, beside the writer's credit
+}
+
+TEST(PushedChunkTest, ASubscriberThatTakesNothingStopsTheWriter) {
+  ChunkJob job(3);
+  ChunkId chunk = job.create(1, "a", Coherence::kStream);
+  job.create(2, "a", Coherence::kStream);
+  job.subscribe(2, chunk, Policy::kBlock, 2);
+  int written = 0;
+  for (; written < 20; ++written) {
+    job.open(1, chunk, Mode::kWrite, 1);
+    job.deliver_all();
+    if (!job.opened(1)) break;
+    job.close(1, chunk, Mode::kWrite, 1);
+    job.deliver_all();
+  }
+  EXPECT_LT(written, 10);
+  for (std::uint64_t version = 1; version <= 2; ++version) {
+    job.step(2, Take{chunk, Wait::kTry, kNever, WaiterId{2}});
+    ASSERT_TRUE(job.opened(2));
+    EXPECT_EQ(job.resumed.at(2).version, version);
+    job.close(2, chunk, Mode::kRead, 2);
+    job.deliver_all();
+  }
+  EXPECT_TRUE(job.opened(1));
+}
+
+TEST(PushedChunkTest, ASlowSubscriberToTheLatestIsToldWhatItMissed) {
+  ChunkJob job(3);
+  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
+  job.create(2, "a", Coherence::kUpdate);
+  job.subscribe(2, chunk, Policy::kLatest, 1);
+  for (int i = 0; i < 10; ++i) {
+    job.write(1, chunk);
+    job.deliver_all();
+  }
+  std::uint64_t seen = 0;
+  for (int i = 0; i < 3 && seen < 10; ++i) {
+    job.step(2, Take{chunk, Wait::kTry, kNever, WaiterId{2}});
+    ASSERT_TRUE(job.opened(2));
+    EXPECT_EQ(job.resumed.at(2).missed, seen == 0 ? 0 : job.resumed.at(2).version - seen - 1);
+    seen = job.resumed.at(2).version;
+    job.close(2, chunk, Mode::kRead, 2);
+    job.deliver_all();
+  }
+  EXPECT_EQ(seen, 10u);
+}
+
+TEST(PushedChunkTest, WhoSubscribesToAPartHearsOfItsChangesAlone) {
+  ChunkJob job(3);
+  ChunkId chunk = job.create(1, "a", Coherence::kStream);
+  job.create(2, "a", Coherence::kStream);
+  job.step(2, Subscribe{chunk, Policy::kBlock, 4, WaiterId{97}, {.offset = 4, .bytes = 2}});
+  job.deliver_all();
+  for (Range wrote : {Range{0, 4}, Range{3, 2}, Range{6, 2}, Range{0, 8}}) {
+    job.open(1, chunk, Mode::kReadWrite, 1);
+    job.deliver_all();
+    job.step(1, Close{chunk, Mode::kReadWrite, job.resumed.at(1).place, wrote});
+    job.deliver_all();
+  }
+  for (auto [version, changed] : {std::pair{2u, Range{3, 2}}, {4u, Range{0, 8}}}) {
+    job.step(2, Take{chunk, Wait::kTry, kNever, WaiterId{2}});
+    ASSERT_TRUE(job.opened(2));
+    EXPECT_EQ(job.resumed.at(2).version, version);
+    EXPECT_EQ(job.resumed.at(2).changed, changed);
+    EXPECT_EQ(job.resumed.at(2).missed, 0u);
+    job.close(2, chunk, Mode::kRead, 2);
+  }
+  job.step(2, Take{chunk, Wait::kTry, kNever, WaiterId{2}});
+  EXPECT_EQ(job.resumed.at(2).status, Status::kBusy);
+  EXPECT_EQ(job.malformed, 0);
+}
+
+TEST(PushedChunkTest, WhatWasLeftOutOfAPartIsCountedAndItsChangesAreTold) {
+  ChunkJob job(3);
+  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
+  job.create(2, "a", Coherence::kUpdate);
+  job.step(2, Subscribe{chunk, Policy::kLatest, 1, WaiterId{97}, {.offset = 0, .bytes = 4}});
+  job.deliver_all();
+  auto write = [&](Range wrote) {
+    job.open(1, chunk, Mode::kReadWrite, 1);
+    job.deliver_all();
+    job.step(1, Close{chunk, Mode::kReadWrite, job.resumed.at(1).place, wrote});
+    job.deliver_all();
+  };
+  auto take = [&] {
+    job.step(2, Take{chunk, Wait::kTry, kNever, WaiterId{2}});
+    job.deliver_all();
+    return job.resumed.at(2);
+  };
+  write({0, 1});  // sent
+  write({1, 1});  // sent: the window and one
+  for (Range wrote : {Range{2, 1}, Range{5, 1}, Range{3, 2}, Range{7, 1}}) write(wrote);
+  EXPECT_EQ(take().version, 1u);
+  job.close(2, chunk, Mode::kRead, 2);
+  job.deliver_all();
+  std::uint64_t last = 1;
+  for (std::uint64_t missed = 0; last < 5;) {
+    Resume next = take();
+    ASSERT_EQ(next.status, Status::kOk);
+    last = next.version;
+    missed += next.missed;
+    job.close(2, chunk, Mode::kRead, 2);
+    job.deliver_all();
+    if (last < 5) continue;
+    EXPECT_EQ(missed, 1u) << "versions 3 and 5 were one, 4 and 6 are not of its part";
+    EXPECT_EQ(next.changed, (Range{2, 3}));
+  }
+  EXPECT_EQ(take().status, Status::kBusy);
+}
+
+TEST(PushedChunkTest, WhoHearsOfAPartReadsTheNewestOfAll) {
+  ChunkJob job(3);
+  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
+  job.create(2, "a", Coherence::kUpdate);
+  job.step(2, Subscribe{chunk, Policy::kBlock, 2, WaiterId{97}, {.offset = 0, .bytes = 1}});
+  job.deliver_all();
+  for (std::uint64_t version = 1; version <= 3; ++version) {
+    job.open(1, chunk, Mode::kReadWrite, 1);
+    job.deliver_all();
+    Range wrote{version == 1 ? 0u : 4u, 1};
+    job.step(1, Close{chunk, Mode::kReadWrite, job.resumed.at(1).place, wrote});
+    job.deliver_all();
+    job.open(2, chunk, Mode::kRead, 2);
+    job.deliver_all();
+    ASSERT_TRUE(job.opened(2));
+    EXPECT_EQ(job.resumed.at(2).version, version);
+    job.close(2, chunk, Mode::kRead, 2);
+  }
+}
+
+TEST(PushedChunkTest, ATryToWriteWhatIsPushedAsksForTheRight) {
+  ChunkJob job(3);
+  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
+  job.create(2, "a", Coherence::kUpdate);
+  job.subscribe(2, chunk, Policy::kBlock, 1);
+  job.write(1, chunk);
+  job.deliver_all();
+  job.open(2, chunk, Mode::kWrite, 1, Wait::kTry);
+  job.deliver_all();
+  ASSERT_TRUE(job.opened(1));
+  job.close(2, chunk, Mode::kWrite, 1);
+  job.deliver_all();
+  for (int tries = 0; tries < 4; ++tries) {  // until there is room for no more
+    job.open(1, chunk, Mode::kWrite, 1, Wait::kTry);
+    job.deliver_all();
+    ASSERT_TRUE(job.resumed.contains(1)) << "a try waits";
+    if (!job.opened(1)) break;
+    job.close(1, chunk, Mode::kWrite, 1);
+    job.deliver_all();
+  }
+  EXPECT_EQ(job.resumed.at(1).status, Status::kBusy);
+}
+
+TEST(PushedChunkTest, ATryIsAskedForBeforeWhoWaitsForMemoryToo) {
+  ChunkJob job(3, 1, 3 * ChunkJob::kBytes);  // as much as one pushed chunk takes
+  ChunkId dirty = job.create(2, "dirty", Coherence::kInvalidate);
+  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
+  job.create(2, "a", Coherence::kUpdate);
+  job.write(1, chunk);
+  job.deliver_all();
+  job.write(2, dirty);
+  job.open(1, chunk, Mode::kWrite, 1);
+  job.deliver_all();
+  ASSERT_TRUE(job.opened(1));
+  job.open(2, chunk, Mode::kWrite, 2);  // waits until what is dirty has left
+  job.open(2, chunk, Mode::kRead, 3, Wait::kTry);
+  job.deliver_all();
+  EXPECT_TRUE(job.opened(3)) << "an older version";
+  EXPECT_FALSE(job.resumed.contains(2)) << "node 1 writes";
+  if (job.opened(3)) job.close(2, chunk, Mode::kRead, 3);
+  job.close(1, chunk, Mode::kWrite, 1);
+  job.deliver_all();
+  EXPECT_TRUE(job.opened(2));
+}
+
+TEST(PushedChunkTest, OneOfTwoWritersAtTheSameInstantWritesWhatIsWrittenOnce) {
+  ChunkJob job(4);
+  ChunkId chunk = job.create(1, "a", Coherence::kOnce);
+  for (std::uint32_t node : {2, 3}) job.create(node, "a", Coherence::kOnce);
+  job.open(2, chunk, Mode::kWrite, 2);
+  job.open(3, chunk, Mode::kWrite, 3);
+  job.deliver_all();
+  ASSERT_NE(job.opened(2), job.opened(3));
+  std::uint32_t writer = job.opened(2) ? 2 : 3, other = 5 - writer;
+  job.close(writer, chunk, Mode::kWrite, writer);
+  job.deliver_all();
+  ASSERT_TRUE(job.resumed.contains(other));
+  EXPECT_EQ(job.resumed.at(other).status, Status::kWritten);
+  EXPECT_EQ(job.resumed.at(other).version, writer);
+  job.open(writer, chunk, Mode::kReadWrite, 1);
+  job.deliver_all();
+  EXPECT_EQ(job.resumed.at(1).status, Status::kWritten);
+}
+
+}  // namespace
+}  // namespace terrane::protocol::chunks

@@ -1,0 +1,112 @@
+// Calls that make no sense, and scopes that are held for long.
+#include <string>
+#include <utility>
+
+#include "modes.h"
+#include "program.h"
+
+namespace terrane::chunks_test {
+
+void misuse() {
+  terrane_chunk chunk, other;
+  terrane_scope scope;
+  EXPECT(terrane_chunks_init() == TERRANE_ESTATE && error_says("twice"));
+  EXPECT(terrane_chunk_create("none", 0, TERRANE_CHUNK_UPDATE, &chunk, nullptr) == TERRANE_EINVAL);
+  EXPECT(error_says("0 bytes"));
+  EXPECT(terrane_chunk_create("", 8, TERRANE_CHUNK_UPDATE, &chunk, nullptr) == TERRANE_EINVAL);
+  EXPECT(terrane_chunk_create(nullptr, 8, TERRANE_CHUNK_UPDATE, &chunk, nullptr) == TERRANE_EINVAL);
+  std::string longest(255, 'n'), too_long(256, 'n');
+  EXPECT_OK(terrane_chunk_create(longest.c_str(), 8, TERRANE_CHUNK_UPDATE, &chunk, nullptr));
+  EXPECT(terrane_chunk_find(too_long.c_str(), TERRANE_TRY, &chunk) == TERRANE_EINVAL);
+  EXPECT(terrane_chunk_create("huge", ~std::size_t{0}, TERRANE_CHUNK_INVALIDATE, &chunk, nullptr) ==
+         TERRANE_EINVAL);
+  EXPECT(terrane_chunk_create("large", std::size_t{1} << 39, TERRANE_CHUNK_INVALIDATE, &chunk,
+                              nullptr) == TERRANE_ENOMEM);
+  EXPECT(error_says("--memory"));
+  EXPECT(terrane_chunk_create("odd", 8, static_cast<terrane_chunk_coherence>(4), &chunk, nullptr) ==
+         TERRANE_EINVAL);
+  EXPECT(terrane_chunk_find("nobody's", TERRANE_TRY, &chunk) == TERRANE_EUNKNOWN);
+  EXPECT(error_says("nobody's"));
+  EXPECT(terrane_chunk_find("nobody's", kSecond / 100, &chunk) == TERRANE_ETIMEDOUT);
+  EXPECT(terrane_chunk_find("nobody's", -7, &chunk) == TERRANE_EINVAL);
+
+  chunk = create("good", 64);
+  EXPECT(terrane_chunk_create("good", 65, TERRANE_CHUNK_INVALIDATE, &other, nullptr) ==
+         TERRANE_EMISMATCH);
+  EXPECT(error_says("64 bytes") && error_says("65"));
+  EXPECT(terrane_chunk_create("good", 64, TERRANE_CHUNK_STREAM, &other, nullptr) ==
+         TERRANE_EMISMATCH);
+  EXPECT(error_says("invalidate") && error_says("stream"));
+  EXPECT(terrane_chunk_open({77}, TERRANE_CHUNK_READ, TERRANE_FOREVER, &scope) == TERRANE_EINVAL);
+  EXPECT(terrane_chunk_open(chunk, static_cast<terrane_chunk_mode>(0), TERRANE_TRY, &scope) ==
+         TERRANE_EINVAL);
+  EXPECT(terrane_chunk_open(chunk, TERRANE_CHUNK_READ, TERRANE_TRY, nullptr) == TERRANE_EINVAL);
+  for (auto [offset, bytes] : {std::pair<std::size_t, std::size_t>{0, 0},
+                               {0, 65},
+                               {64, 1},
+                               {60, 5},
+                               {~std::size_t{0}, 2}}) {
+    EXPECT(terrane_chunk_open_range(chunk, TERRANE_CHUNK_READ, offset, bytes, TERRANE_TRY,
+                                    &scope) == TERRANE_EINVAL);
+    EXPECT(error_says("of chunk 'good', which has 64 bytes"));
+    EXPECT(terrane_chunk_publish(chunk, offset, bytes, &scope, TERRANE_TRY) == TERRANE_EINVAL);
+  }
+  EXPECT(terrane_chunk_publish(chunk, 0, 8, nullptr, TERRANE_TRY) == TERRANE_EINVAL);
+  EXPECT(terrane_chunk_publish({77}, 0, 8, &scope, TERRANE_TRY) == TERRANE_EINVAL);
+  scope = {};
+  EXPECT(terrane_chunk_release(&scope) == TERRANE_ENOTHELD && error_says("never opened"));
+  scope = open(chunk, TERRANE_CHUNK_READ);
+  terrane_scope copy = scope;
+  release(scope);
+  EXPECT(terrane_chunk_release(&copy) == TERRANE_ENOTHELD && error_says("already"));
+  EXPECT(terrane_chunk_subscribe(chunk, TERRANE_CHUNK_BLOCK, 1, nullptr, nullptr) ==
+         TERRANE_EINVAL);
+  EXPECT(error_says("invalidate"));
+  other = create("pushed", 64, TERRANE_CHUNK_UPDATE);
+  EXPECT(terrane_chunk_subscribe(other, TERRANE_CHUNK_BLOCK, 0, nullptr, nullptr) ==
+         TERRANE_EINVAL);
+  EXPECT(terrane_chunk_take(other, TERRANE_TRY, &scope) == TERRANE_EENDED);
+  other = create("wide", 4 << 20, TERRANE_CHUNK_STREAM);
+  EXPECT(terrane_chunk_subscribe(other, TERRANE_CHUNK_BLOCK, 1024, nullptr, nullptr) ==
+         TERRANE_ENOMEM);
+  EXPECT(error_says("1028 buffers of 4194304 bytes"));
+  EXPECT(terrane_chunk_bytes({99}) == 0);
+  scope = open(create("mine " + std::to_string(self()), 8), TERRANE_CHUNK_WRITE);
+  EXPECT(terrane_chunks_finalize() == TERRANE_ESTATE && error_says("mine"));
+  release(scope);
+}
+
+// A scope that is held for long: who, and since when.
+void held() {
+  terrane_chunk chunk = create("held", 64);
+  terrane_scope scope;
+  if (self() == 1) scope = open(chunk, TERRANE_CHUNK_WRITE);
+  meet("held");
+  // Also while another node waits.
+  for (int tries = 0; self() != 1 && tries < 3; ++tries) {
+    EXPECT(terrane_chunk_open(chunk, TERRANE_CHUNK_READ, TERRANE_TRY, &scope) == TERRANE_EBUSY);
+    EXPECT(terrane_chunk_open(chunk, TERRANE_CHUNK_READ, kSecond / 5, &scope) == TERRANE_ETIMEDOUT);
+    EXPECT(error_says("node 1 on") && error_says("write scope for 0."));
+  }
+  meet("told");
+  if (self() == 1) release(scope);
+  scope = open(chunk, TERRANE_CHUNK_READ);
+  release(scope);
+}
+
+// A scope that is held longer than the others have patience.
+void held_long() {
+  terrane_chunk chunk = create("held", 64);
+  terrane_scope scope;
+  if (self() == 1) scope = open(chunk, TERRANE_CHUNK_WRITE);
+  meet("held");
+  if (self() == 1) {
+    terrane_chunk nothing;
+    EXPECT(terrane_chunk_find("nothing", kSecond, &nothing) == TERRANE_ETIMEDOUT);
+  } else {
+    scope = open(chunk, TERRANE_CHUNK_READ);
+  }
+  release(scope);
+}
+
+}  // namespace terrane::chunks_test
