@@ -5,7 +5,7 @@
  * acquires that lock or leaves that barrier afterwards (release consistency; programs without data
  * races see sequential consistency). Bytes are the unit: two nodes may write adjacent bytes at
  * once. Hardware atomics on shared memory mean nothing between nodes, but in allocations that ask
- * for sequential consistency (TERRANE_PROTOCOL_SC).
+ * for sequential consistency (TERRANE_PROTOCOL_SC); terrane_atomic_fetch and its kin serve the others.
  *
  * Threads: every function but terrane_init and terrane_finalize may be called by any thread at any
  * time, at once.
@@ -153,6 +153,31 @@ TERRANE_API int terrane_condition_wait(uint32_t condition, uint32_t lock) TERRAN
 /* Lets one waiter go on, the one that came first, or all of them; none: nothing happens. */
 TERRANE_API int terrane_condition_signal(uint32_t condition) TERRANE_NOEXCEPT;
 TERRANE_API int terrane_condition_broadcast(uint32_t condition) TERRANE_NOEXCEPT;
+
+/* Atomic operations on words of shared memory, aligned, of 4 or 8 bytes, in regions of any
+ * protocol. All of them on one word, by any threads of any nodes, happen one after the other; each
+ * is done in the memory of the page's home, so it costs a message where that is on another host. A
+ * thread's own plain stores to the word come before, and its plain loads do not go back behind it.
+ * For other threads' plain loads, and for other data, they order nothing: use locks, barriers,
+ * flags and counters for that (or a region of TERRANE_PROTOCOL_SC, in which the machine's own
+ * atomics work).
+ */
+typedef enum terrane_atomic_op {
+  TERRANE_ATOMIC_EXCHANGE = 0,
+  TERRANE_ATOMIC_ADD = 1, /* wraps around */
+  TERRANE_ATOMIC_AND = 2,
+  TERRANE_ATOMIC_OR = 3,
+  TERRANE_ATOMIC_XOR = 4
+} terrane_atomic_op;
+TERRANE_API int terrane_atomic_load(const void* address, size_t bytes,
+                                    uint64_t* value) TERRANE_NOEXCEPT;
+TERRANE_API int terrane_atomic_store(void* address, size_t bytes, uint64_t value) TERRANE_NOEXCEPT;
+/* What the word was goes to `before`, unless that is NULL. */
+TERRANE_API int terrane_atomic_fetch(void* address, size_t bytes, terrane_atomic_op op,
+                                     uint64_t operand, uint64_t* before) TERRANE_NOEXCEPT;
+/* Stores `desired` if the word is *expected; else TERRANE_EBUSY. What it was goes to *expected. */
+TERRANE_API int terrane_atomic_compare_exchange(void* address, size_t bytes, uint64_t* expected,
+                                                uint64_t desired) TERRANE_NOEXCEPT;
 
 #define TERRANE_READ 1
 #define TERRANE_WRITE 2

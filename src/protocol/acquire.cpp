@@ -91,14 +91,11 @@ Task<bool> Hlrc::apply(Strand& s, std::uint32_t departure, std::uint64_t activit
   co_await enter(s);
   Departure at{departure, activity_ == activity || mutant(Mutant::kNewsAfterOthers)};
   ++activity_;
+  if (departure == 0) lock_acquires_.fetch_add(1, std::memory_order_relaxed);
   select_invalid(s);
   for (std::size_t i = 0; i < s.runs.size(); ++i) {
     BlockRange run = s.runs[i];
-    if (departure != 0) {
-      co_await renew_or_invalidate(s, run, at);
-    } else {
-      co_await invalidate(s, run, false);
-    }
+    co_await renew_or_invalidate(s, run, at);
   }
   if (departure != 0 && !expectations_.empty()) {
     expectations_.forget(departure);
@@ -196,7 +193,7 @@ Task<bool> Hlrc::invalidate_block(Strand& s, std::uint64_t block, bool evicted) 
   bool forgets =
       mutant(Mutant::kInvalidateWithoutDiff) || (evicted && mutant(Mutant::kEvictWithoutDiff));
   if (dirty && !forgets) {
-    bool mine = co_await push_changes(s, block, mutant(Mutant::kDiffBeforeZap));
+    bool mine = co_await push_changes(s, block, mutant(Mutant::kDiffBeforeZap), !scans());
     if (mine) mark(Mark::kInvalidateClaimsHome);
     if (mine) spare_.insert(block);
     if (notices_.size() > before) mark(Mark::kInvalidateFlushesDirty);
@@ -271,10 +268,13 @@ Task<bool> Hlrc::drop_run(Strand& s, BlockRange run) {
     leaving_.erase(b);
     spare_.erase(b);
     entries_[b].set_home(kNoNode);
+    entries_[b].set_policy({}, {});
     entries_[b].failures = 0;
     entries_[b].brought = 0;
     entries_[b].skip = 0;
     entries_[b].missed = 0;
+    entries_[b].dropped = 0;
+    entries_[b].missed_after_locks = 0;
   }
   if (!mutant(Mutant::kDropKeepsMemory)) co_await s.view(StepKind::kPunch, run);
   for (std::uint64_t b = run.first; b < run.end(); ++b)

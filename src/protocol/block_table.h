@@ -5,6 +5,7 @@
 
 #include "base/ids.h"
 #include "protocol/block_set.h"
+#include "wire/region_policy.h"
 
 namespace terrane::protocol {
 
@@ -57,12 +58,25 @@ class BlockEntry {
     return word_.exchange(static_cast<std::uint32_t>(state), std::memory_order_release) & kWaited;
   }
 
-  NodeId home() const { return NodeId{(home_plus_one_ & ~kMovable) - 1}; }  // kNoNode: not known
+  NodeId home() const { return NodeId{(home_ & kHome) - 1}; }  // kNoNode: not known
   // movable: at the home, whether it may be given to another node.
   void set_home(NodeId home, bool movable = false) {
-    home_plus_one_ = (home.value + 1) | (movable ? kMovable : 0);
+    home_ = (home_ & kPolicy) | ((home.value + 1) & kHome) | (movable ? kMovable : 0);
   }
-  bool movable() const { return home_plus_one_ & kMovable; }
+  bool movable() const { return home_ & kMovable; }
+
+  // What the block's region wants, once it is known; the default before.
+  void set_policy(wire::Protocol protocol, wire::Propagation propagation) {
+    home_ = (home_ & ~kPolicy) | static_cast<std::uint32_t>(propagation) << kPropagationAt |
+            (protocol == wire::Protocol::kErc ? kEager : 0);
+  }
+  void copy_policy(const BlockEntry& other) {
+    home_ = (home_ & ~kPolicy) | (other.home_ & kPolicy);
+  }
+  wire::Propagation propagation() const {
+    return static_cast<wire::Propagation>(home_ >> kPropagationAt & 3);
+  }
+  bool eager() const { return home_ & kEager; }
 
   // At the home: how often tracking was in vain, and for how many more requests it is not tried
   // again. At a node that has a copy: how often it was told that it is written and stays the same,
@@ -78,12 +92,20 @@ class BlockEntry {
   std::uint16_t round = 0;
   std::uint8_t missed = 0;
   std::uint8_t renewed = 0;
+  // At a node that had a copy, counted in acquires of locks (renew.cpp): the one at which it was
+  // dropped, 0 after a miss; and how often on end it was missed soon afterwards.
+  std::uint16_t dropped = 0;
+  std::uint8_t missed_after_locks = 0;
 
  private:
   static constexpr std::uint32_t kMovable = 1u << 31;
+  static constexpr std::uint32_t kEager = 1u << 30;
+  static constexpr std::uint32_t kPropagationAt = 28;
+  static constexpr std::uint32_t kPolicy = kEager | 3u << kPropagationAt;
+  static constexpr std::uint32_t kHome = (1u << kPropagationAt) - 1;  // a node + 1
 
   std::atomic<std::uint32_t> word_{0};
-  std::uint32_t home_plus_one_ = 0;
+  std::uint32_t home_ = 0;
 };
 
 }  // namespace terrane::protocol

@@ -27,7 +27,8 @@ Core::Core(const CoreConfig& config)
            .blocks = sc_blocks(config),
            .named_readers = config.sc_named_readers,
            .reached = config.reached},
-          outbox_) {}
+          outbox_),
+      expiry_(config.self, config.nodes, config.barrier_arity, outbox_) {}
 
 void Core::step(const Event& event, Effects& out) {
   outbox_.open(out);
@@ -65,6 +66,8 @@ void Core::step(const Event& event, Effects& out) {
                  [&](const ScAwait& e) { sc_.await(e); },
                  [&](const ScInstalled& e) { sc_.installed(e); },
                  [&](const ScYielded& e) { sc_.yielded(e); },
+                 [&](const ExpireCopies& e) { expiry_.begin(e); },
+                 [&](const Expired& e) { expiry_.expired(e.origin, e.waiter); },
                  [&](const Received& e) { received(e); },
              },
              event);
@@ -107,6 +110,10 @@ void Core::received(const Received& event) {
     case wire::Kind::kScGrant:
       good = sc_.received(event.from, message, sc_home(message));
       break;
+    case wire::Kind::kExpire:
+    case wire::Kind::kExpired:
+      good = expiry_.received(event.from, message, config_.blocks);
+      break;
     default:  // what the host's pages are asked and told, it keeps to itself
       break;
   }
@@ -119,6 +126,7 @@ void Core::check_invariants() const {
   barriers_.check_invariants();
   regions_.check_invariants();
   sc_.check_invariants();
+  expiry_.check_invariants();
 }
 
 // Of the block that the message names; kNoNode where its region is not known here.

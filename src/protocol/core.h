@@ -3,6 +3,7 @@
 #include "protocol/barrier_tree.h"
 #include "protocol/counts.h"
 #include "protocol/effects.h"
+#include "protocol/expiry.h"
 #include "protocol/interval_log.h"
 #include "protocol/lock_manager.h"
 #include "protocol/outbox.h"
@@ -55,6 +56,7 @@ class Core {
   BarrierTree barriers_;
   RegionTable regions_;
   sc::Machine sc_;
+  Expiry expiry_;
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

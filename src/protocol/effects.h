@@ -105,7 +105,7 @@ struct RegionAllocate {
 struct RegionFind {
   BlockId block;
   WaiterId waiter;
-};  // resumed with the block's home, or one of kHome...
+};  // resumed with the block's home, or one of kHome..., and the policy (region_table.h: found)
 struct RegionExtent {
   BlockId block;
   WaiterId waiter;
@@ -139,16 +139,24 @@ struct ScYielded {
   bool wrote;
   bool keeps_copy;
 };  // a Recall was carried out
+struct ExpireCopies {
+  const std::vector<BlockRange>* ranges;
+  WaiterId waiter;
+};  // of an eager release, flushed; resumed when all nodes have dropped their copies of these
+struct Expired {
+  NodeId origin;
+  WaiterId waiter;
+};  // the Expire effect was carried out
 struct Received {
   NodeId from;
   Bytes message;
 };
 
-using Event =
-    std::variant<LockAcquire, LockHandOff, LockRelease, LockHeld, CountChange, CountAwait,
-                 CountSleep, BarrierEnter, BarrierArrive, BarrierResult, BarrierLeave,
-                 CloseInterval, Learn, RegionAllocate, RegionFind, RegionExtent, RegionFree,
-                 RegionDropped, ScAsk, ScAwait, ScInstalled, ScYielded, Received>;
+using Event = std::variant<LockAcquire, LockHandOff, LockRelease, LockHeld, CountChange, CountAwait,
+                           CountSleep, BarrierEnter, BarrierArrive, BarrierResult, BarrierLeave,
+                           CloseInterval, Learn, RegionAllocate, RegionFind, RegionExtent,
+                           RegionFree, RegionDropped, ScAsk, ScAwait, ScInstalled, ScYielded,
+                           ExpireCopies, Expired, Received>;
 
 // kRemote: the payload is the grant's notice set. kHeldAlready: by this very waiter; nothing was
 // done.
@@ -184,13 +192,19 @@ struct Place {
   BlockId block;
   Bytes bytes;
 };  // to our memory of the block, before what follows in the list; bytes of the event's message
+struct Expire {
+  NodeId origin;
+  WaiterId waiter;
+  std::uint32_t offset;
+  std::uint32_t size;
+};  // BlockRanges of Effects::bytes: run Hlrc::expire, then step Expired
 struct Malformed {
   NodeId from;
 };  // close that peer
 
 // What a step answers. Owned by the host and reused: nothing is allocated when warm.
 struct Effects {
-  std::vector<std::variant<Send, Resume, Drop, Recall, Place, Malformed>> list;
+  std::vector<std::variant<Send, Resume, Drop, Recall, Place, Expire, Malformed>> list;
   std::vector<std::byte> bytes;
 
   void clear() {
@@ -252,9 +266,13 @@ enum class StepKind : std::uint8_t {
   kPostDiff,    // the same as kStoreDiff, but the bytes are only on their way to node afterwards;
                 // value: 0, or by whose word they go there, + 1
   kAwaitFlush,  // until everything that this strand posted is at its homes
-  kPunch,     // the memory of blocks and their twins goes back to the machine; they read as zeros.
-              // flag: they were no copies any more
-  kDropTwin,  // the memory of the blocks' twins alone
+  kPunch,      // the memory of blocks and their twins goes back to the machine; they read as zeros.
+               // flag: they were no copies any more
+  kDropTwin,   // the memory of the blocks' twins alone
+  kAtomic,     // Strand::atomic in node's copy of block; result: what the word was
+  kAskAtomic,  // the same where node's memory cannot be reached, in one exchange; value: 0, or by
+               // whose word it comes, + 1. Strand::before: what the word was. Result: served.h
+  kPatch,      // what Strand::atomic left of Strand::before -> our block, and its twin if flag
 };
 
 struct Step {

@@ -129,8 +129,10 @@ Task<bool> Hlrc::leave_out(Strand& s, BlockRange blocks) {
 // nobody has, and a read claims nothing.
 Task<std::uint64_t> Hlrc::find_home(Strand& s, std::uint64_t block, Access wanted) {
   Event find = RegionFind{BlockId{block}, s.waiter()};
-  std::uint64_t home = co_await s.call(find);
+  std::uint64_t told = co_await s.call(find);
+  std::uint64_t home = home_found(told);
   if (home == kHomeNowhere) co_return home;
+  entries_[block].set_policy(protocol_found(told), propagation_found(told));
   if (home == kHomeFirstTouch) {
     std::uint64_t owner = co_await ask_owner(s, StepKind::kLoadOwner, block);
     if (owner == 0 && wanted == Access::kRead) {
@@ -162,14 +164,16 @@ Task<std::uint64_t> Hlrc::ask_owner(Strand& s, StepKind how, std::uint64_t block
 // The home's bytes, into our blocks or aside; by the home's words the copies stay leases or not,
 // and may be offered to this node, which takes them by that. Only the first blocks, as far as they
 // are alike in this, and where the home has moved the first alone, from where it went.
-Task<Hlrc::Fetched> Hlrc::fetch(Strand& s, BlockRange run, NodeId home, bool aside) {
+Task<Hlrc::Fetched> Hlrc::fetch(Strand& s, BlockRange run, NodeId home, bool aside, bool again) {
   Fetched got{.home = home};
   bool follows = false;
   while (got.count < run.count) {
     std::uint64_t block = run.first + got.count;
     NodeId next = got.home;
     if (!reaches(got.home)) {
-      Fetched there = co_await fetch_by_message(s, run, got.home, aside, follows);
+      std::uint64_t how =
+          (follows ? kFollows : 0) | (may_take() ? kMayTake : 0) | (again ? kAgain : 0);
+      Fetched there = co_await fetch_by_message(s, run, got.home, aside, how);
       if (there.count > 0) co_return there;
       next = there.home;
       run.count = there.alike;
@@ -241,13 +245,9 @@ Task<bool> Hlrc::fetch_block(Strand& s, std::uint64_t block, NodeId home, std::u
 // The home does for us, in the same order, what we would do in its memory. Where nothing came
 // `home` is the node to ask, perhaps the same again.
 Task<Hlrc::Fetched> Hlrc::fetch_by_message(Strand& s, BlockRange run, NodeId home, bool aside,
-                                           bool follows) {
-  std::uint64_t answer =
-      co_await s.perform({.kind = StepKind::kFetch,
-                          .flag = aside,
-                          .node = home,
-                          .blocks = run,
-                          .value = (follows ? kFollows : 0) | (may_take() ? kMayTake : 0)});
+                                           std::uint64_t how) {
+  std::uint64_t answer = co_await s.perform(
+      {.kind = StepKind::kFetch, .flag = aside, .node = home, .blocks = run, .value = how});
   Fetched got{.home = home, .count = fetched_count(answer)};
   if (got.count == 0) {
     got.home = NodeId{static_cast<std::uint32_t>(answer >> 32)};
@@ -330,7 +330,7 @@ Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, Nod
     bool streams = streams_.goes_on(block);
     bool alone = !config_.enters_protected || late;
     if (!alone) co_await extend_run(s, run, home, streams);
-    Fetched got = co_await fetch(s, run, home, false);
+    Fetched got = co_await fetch(s, run, home, false, false);
     co_await leave_out(s, {run.first + got.count, run.count - got.count});
     run.count = got.count;
     streams_.note(block, run.end());
@@ -447,6 +447,7 @@ Task<bool> Hlrc::is_known_home(Strand& s, std::uint64_t block, NodeId home, bool
     if (owner != home.value + 1) co_return false;
     mark(Mark::kFaultBringsNext);
     entry.set_home(home);
+    entry.copy_policy(entries_[block - 1]);  // of the same allocation
   }
   if (entry.home() != home) co_return false;
   if (home != config_.self) co_return true;

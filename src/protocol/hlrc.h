@@ -69,6 +69,9 @@ class Hlrc : BlockLocks {
 
   // Makes the block accessible to a thread that faulted on it.
   Task<FaultResult> fault(Strand& s, BlockId block, Access wanted);
+  // s.atomic on a word of the block; s.before: what the word was. Ordered with other operations on
+  // that word alone.
+  Task<FaultResult> atomic(Strand& s, BlockId block);
   // False: this very thread holds the lock already.
   Task<bool> lock(Strand& s, LockId lock);
   Task<LockResult> unlock(Strand& s, LockId lock);
@@ -98,6 +101,9 @@ class Hlrc : BlockLocks {
   // evicts some, unless the node is about to release, to invalidate or to evict.
   Task<bool> trim(Strand& s);
   bool is_over_limit() const { return room() == 0; }
+  // Drops, or renews, the copies that an eager release of another node told of (an Expire effect).
+  // `ranges`: BlockRanges, the caller's until the end.
+  Task<bool> expire(Strand& s, Bytes ranges);
   // Forgets the blocks of a freed region, homes included (a Drop effect).
   Task<bool> drop(Strand& s, RegionId region, BlockRange range);
 
@@ -114,7 +120,8 @@ class Hlrc : BlockLocks {
   NodeId directory(std::uint64_t block) const { return directory_of(block, config_.nodes); }
 
  private:
-  // A departure that is being applied; usable: what homes sent at it may be taken.
+  // A departure that is being applied, or the acquire of a lock (0); usable: what homes sent at it
+  // may be taken.
   struct Departure {
     std::uint32_t number;
     bool usable;
@@ -141,10 +148,11 @@ class Hlrc : BlockLocks {
   Task<bool> extend_run(Strand& s, BlockRange& run, NodeId home, bool streams);
   Task<bool> may_bring(Strand& s, std::uint64_t block, NodeId home, bool streams);
   Task<bool> is_known_home(Strand& s, std::uint64_t block, NodeId home, bool streams);
-  Task<Fetched> fetch(Strand& s, BlockRange run, NodeId home, bool aside);
+  Task<Fetched> fetch(Strand& s, BlockRange run, NodeId home, bool aside, bool again);
   Task<bool> fetch_block(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word,
                          std::uint64_t aside_at, bool aside);
-  Task<Fetched> fetch_by_message(Strand& s, BlockRange run, NodeId home, bool aside, bool follows);
+  Task<Fetched> fetch_by_message(Strand& s, BlockRange run, NodeId home, bool aside,
+                                 std::uint64_t how);
   void settle_leases(BlockRange run, std::uint64_t tracked);
   Task<bool> enter_copies(Strand& s, BlockRange run, Access wanted);
   Task<bool> enter_homes(Strand& s, BlockRange run, Access wanted);
@@ -156,13 +164,14 @@ class Hlrc : BlockLocks {
   Task<bool> find_written(Strand& s);
   Task<bool> flush_run(Strand& s, BlockRange run);
   Task<BlockState> flush_block(Strand& s, std::uint64_t block);
+  Task<BlockState> flush_copy(Strand& s, std::uint64_t block, bool written);
   Task<bool> untrack(Strand& s, std::uint64_t block);
   Task<bool> track_wanted(Strand& s);
   Task<bool> publish(Strand& s);
   Task<bool> track_run(Strand& s, BlockRange run);
   Task<bool> track_part(Strand& s, BlockRange run);
   Task<bool> trackable(Strand& s, std::uint64_t block);
-  Task<bool> push_changes(Strand& s, std::uint64_t block, bool update_twin);
+  Task<bool> push_changes(Strand& s, std::uint64_t block, bool update_twin, bool written);
   Task<bool> await_flush(Strand& s);
 
   // memory.cpp
@@ -196,14 +205,25 @@ class Hlrc : BlockLocks {
   Task<bool> sleep(Strand& s);
   Task<bool> sleep_and_acquire(Strand& s, LockId count);
 
+  // atomic.cpp
+  Task<FaultResult> atomic_held(Strand& s, std::uint64_t block);
+  Task<BlockState> flush_before_atomic(Strand& s, std::uint64_t block, BlockState state);
+  Task<bool> atomic_at_home(Strand& s, std::uint64_t block);
+  Task<bool> atomic_elsewhere(Strand& s, std::uint64_t block);
+
+  // expire.cpp
+  std::uint32_t begin_expiry(Strand& s);
+  Task<bool> finish_expiry(Strand& s, std::uint32_t number);
+
   // renew.cpp
   void note_miss(std::uint64_t block);
-  bool worth_renewing(std::uint64_t block) const;
+  bool worth_renewing(std::uint64_t block, Departure at) const;
   Task<bool> renew_or_invalidate(Strand& s, BlockRange run, Departure at);
-  Task<BlockRange> hold_hot(Strand& s, BlockRange within);
+  Task<BlockRange> hold_hot(Strand& s, BlockRange within, Departure at);
   Task<BlockRange> renew(Strand& s, BlockRange run, Departure at);
   Task<bool> take_news(Strand& s, BlockRange run, NodeId home, Departure at);
-  Task<Fetched> fetch_renewal(Strand& s, BlockRange run, NodeId home);
+  Task<Fetched> fetch_renewal(Strand& s, BlockRange run, NodeId home, Departure at);
+  void note_drop(BlockRange run);
   Task<bool> send_news(Strand& s, std::uint32_t departure);
   Task<bool> merge(Strand& s, BlockRange run);
   std::uint16_t round() const;
@@ -242,6 +262,7 @@ class Hlrc : BlockLocks {
   void add_idle(std::uint64_t block);
   void remove_idle(std::uint64_t block);
   void notice(std::uint64_t block);
+  static void add_block(std::vector<BlockRange>& to, std::uint64_t block);
 
   HlrcConfig config_;
   Core& core_;
@@ -258,10 +279,14 @@ class Hlrc : BlockLocks {
   std::uint64_t low_ = 0;                   // a fault wants to find so much room
   std::atomic<std::uint64_t> cached_count_{0};
   std::atomic<std::uint64_t> idle_count_{0};
-  std::atomic<std::uint32_t> consistency_{0};  // 0 free, 1 held, 2 held and waited for
+  std::atomic<std::uint32_t> consistency_{0};    // 0 free, 1 held, 2 held and waited for
+  std::atomic<std::uint32_t> lock_acquires_{0};  // that dropped or renewed copies
   std::atomic<std::uint32_t> departures_{0};  // of barriers, applied here, times 2; odd: waited for
-  std::vector<BlockRange> notices_;  // of the interval under way; under the consistency lock
-  std::uint64_t most_notices_;       // ... until they are joined
+  std::vector<BlockRange> notices_;        // of the interval under way; under the consistency lock
+  std::vector<BlockRange> eager_;          // the same of blocks whose copies are to expire
+  std::uint32_t expiries_ = 0;             // begun; under the consistency lock
+  std::atomic<std::uint32_t> expired_{0};  // of these, over, in their order
+  std::uint64_t most_notices_;             // ... until they are joined
   // Our blocks that a departure tells of, by writer; then those that one node alone wrote. Under
   // the consistency lock.
   struct Written {

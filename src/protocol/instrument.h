@@ -141,6 +141,18 @@ enum class Mark : std::uint8_t {
   kServesSendBack,
   kServesEndOffer,
   kServesNoNews,
+  kReleaseExpires,
+  kReleaseWaitsForExpiry,
+  kExpiryFindsCopies,
+  kExpiryPassedOn,
+  kAcquireUpdates,
+  kLockRenews,
+  kAtomicAtHome,
+  kAtomicElsewhere,
+  kAtomicByMessage,
+  kAtomicFollowsHome,
+  kAtomicAsksAgain,
+  kAtomicPatchesCopy,
   kCount,
 };
 
@@ -179,51 +191,60 @@ enum class Mutant : std::uint8_t {
   kDropKeepsMemory,   // rule 12: a freed block keeps its bytes
   kLoseWake,          // who waits for the consistency lock is not woken
   kFetchCopiesFirst,  // rule 5: the home copies first, and looks whether it tracks afterwards
-  kCloseBeforeFlushed,     // completed flush: what was posted is still on its way
-  kInvalidBeforeFlushed,   // rule 4: the block is invalid while what was posted is on its way
-  kRenewOverwrites,        // rule 7: a renewed copy loses what its own threads wrote meanwhile
-  kRenewKeepsTwin,         // rule 7: the twin of a renewed copy stays as it was
-  kRenewTrusts,            // rule 5: a renewed copy of an untracked block is no lease
-  kNewsAfterOthers,        // news are taken though this node acquired or flushed since it arrived
-  kNewsOfAnyDeparture,     // the news of an earlier departure are taken for those of this one
-  kRenewUnlocked,          // a copy is renewed while others may make it writable or drop it
-  kOfferMapped,            // rule 10: a home offers what its own threads still see
-  kOfferForgetsWrites,     // what they wrote to a tracked block before the offer gets no notice
-  kOfferDespiteFlush,      // armed while somebody may be storing there who did not see the offer
-  kFlushKeepsOffer,        // a flush leaves the offer to another node standing
-  kFlushFormerHome,        // rule 10: a flush to a home that has moved is not sent on
-  kReadFormerHome,         // rule 10: a reader takes what a home had before it moved
-  kReadTooEarly,           // a reader takes what the new home had before it had the bytes
-  kReadOnce,               // a reader does not look whether the home moved while it copied
-  kMoveWithoutSwap,        // the word is stored, whatever it has become meanwhile
-  kTakeForgetsTracked,     // who takes a tracked home gives readers no notices
-  kTrackOffered,           // a home tracks what is on offer, or gone
-  kTrackSaysHere,          // who tracks a block in vain says that it is here
-  kServeFormerHome,        // by message: who asks is given what a home had before it moved
-  kServeTooEarly,          // ... what the new home had before it had the bytes
-  kApplyAtFormerHome,      // ... a difference is applied where the home was
-  kApplyTooEarly,          // ... where it will be, before it has the bytes
-  kApplyKeepsOffer,        // ... and the offer to another node stands
-  kApplyUncounted,         // an offer is armed while a difference that came by message is applied
-  kPassOnUnawaited,        // a release does not wait for what was passed on
-  kNewsOfFormerHome,       // a promise is kept with what a home had before it moved
-  kChangeBeforeFlush,      // a count tells of writes that are not flushed
-  kGrantForgetsCount,      // a token loses the count that it carries
-  kGrantForgetsSleepers,   // ... and who sleeps until it is large enough
-  kEarlyWakeLost,          // a wake that comes before its sleeper sleeps is forgotten
-  kWakeIsEnough,           // a woken thread does not acquire
-  kTicketTwice,            // two waiters have the same ticket
-  kConditionUnlocksFirst,  // who waits for a condition gives the lock back before he has a ticket
-  kReduceForgetsThread,    // a barrier reduces without the threads that wait on their node
-  kReduceForgetsChild,     // ... without a subtree
-  kReduceKeepsOld,         // ... with what the round before had
-  kEvictWithoutDiff,       // rule 17: a copy is evicted though it was written
-  kEvictWithoutNotice,     // what an eviction flushed gets no notice
-  kPunchBeforeDiff,        // the memory of a copy goes before its difference is taken
-  kTwinBeforeDiff,         // ... that of its twin
-  kGiveBackUnlocked,       // memory that is idle goes while a fetch fills it
-  kGiveBackEarly,          // a former home's memory goes before the new one has the bytes
-  kGiveBackOffered,        // ... before it has moved
+  kCloseBeforeFlushed,       // completed flush: what was posted is still on its way
+  kInvalidBeforeFlushed,     // rule 4: the block is invalid while what was posted is on its way
+  kRenewOverwrites,          // rule 7: a renewed copy loses what its own threads wrote meanwhile
+  kRenewKeepsTwin,           // rule 7: the twin of a renewed copy stays as it was
+  kRenewTrusts,              // rule 5: a renewed copy of an untracked block is no lease
+  kNewsAfterOthers,          // news are taken though this node acquired or flushed since it arrived
+  kNewsOfAnyDeparture,       // the news of an earlier departure are taken for those of this one
+  kRenewUnlocked,            // a copy is renewed while others may make it writable or drop it
+  kOfferMapped,              // rule 10: a home offers what its own threads still see
+  kOfferForgetsWrites,       // what they wrote to a tracked block before the offer gets no notice
+  kOfferDespiteFlush,        // armed while somebody may be storing there who did not see the offer
+  kFlushKeepsOffer,          // a flush leaves the offer to another node standing
+  kFlushFormerHome,          // rule 10: a flush to a home that has moved is not sent on
+  kReadFormerHome,           // rule 10: a reader takes what a home had before it moved
+  kReadTooEarly,             // a reader takes what the new home had before it had the bytes
+  kReadOnce,                 // a reader does not look whether the home moved while it copied
+  kMoveWithoutSwap,          // the word is stored, whatever it has become meanwhile
+  kTakeForgetsTracked,       // who takes a tracked home gives readers no notices
+  kTrackOffered,             // a home tracks what is on offer, or gone
+  kTrackSaysHere,            // who tracks a block in vain says that it is here
+  kServeFormerHome,          // by message: who asks is given what a home had before it moved
+  kServeTooEarly,            // ... what the new home had before it had the bytes
+  kApplyAtFormerHome,        // ... a difference is applied where the home was
+  kApplyTooEarly,            // ... where it will be, before it has the bytes
+  kApplyKeepsOffer,          // ... and the offer to another node stands
+  kApplyUncounted,           // an offer is armed while a difference that came by message is applied
+  kPassOnUnawaited,          // a release does not wait for what was passed on
+  kNewsOfFormerHome,         // a promise is kept with what a home had before it moved
+  kChangeBeforeFlush,        // a count tells of writes that are not flushed
+  kGrantForgetsCount,        // a token loses the count that it carries
+  kGrantForgetsSleepers,     // ... and who sleeps until it is large enough
+  kEarlyWakeLost,            // a wake that comes before its sleeper sleeps is forgotten
+  kWakeIsEnough,             // a woken thread does not acquire
+  kTicketTwice,              // two waiters have the same ticket
+  kConditionUnlocksFirst,    // who waits for a condition gives the lock back before he has a ticket
+  kReduceForgetsThread,      // a barrier reduces without the threads that wait on their node
+  kReduceForgetsChild,       // ... without a subtree
+  kReduceKeepsOld,           // ... with what the round before had
+  kEvictWithoutDiff,         // rule 17: a copy is evicted though it was written
+  kEvictWithoutNotice,       // what an eviction flushed gets no notice
+  kPunchBeforeDiff,          // the memory of a copy goes before its difference is taken
+  kTwinBeforeDiff,           // ... that of its twin
+  kGiveBackUnlocked,         // memory that is idle goes while a fetch fills it
+  kGiveBackEarly,            // a former home's memory goes before the new one has the bytes
+  kGiveBackOffered,          // ... before it has moved
+  kExpiryForgotten,          // an eager release tells nobody
+  kSiblingsExpiryUnawaited,  // ... ends before that of a sibling that tells of its writes
+  kExpirySparesBusy,         // copies that are being made do not expire
+  kExpiryForgetsChild,       // an expiry does not reach all nodes
+  kAtomicForgetsCopy,        // an atomic operation leaves this node's copy as it was
+  kAtomicWithoutNotice,      // ... gives no notice
+  kAtomicBeforeFlush,        // ... passes what its own thread stored
+  kAtomicKeepsTracked,       // ... at a home that readers rely on, gives no notice
+  kExpiryAnsweredEarly,      // a node answers before its copies are gone
   kCount,
 };
 

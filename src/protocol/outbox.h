@@ -33,6 +33,10 @@ class Outbox {
     effects_->list.push_back(Recall{block, home, keeps_copy});
   }
   void place(BlockId block, Bytes bytes) { effects_->list.push_back(Place{block, bytes}); }
+  // What was put since begin() are the ranges.
+  void expire(NodeId origin, WaiterId waiter) {
+    effects_->list.push_back(Expire{origin, waiter, offset(), size()});
+  }
   void malformed(NodeId from) { effects_->list.push_back(Malformed{from}); }
 
  private:

@@ -56,6 +56,11 @@ std::uint64_t home_of(const Region& region, std::uint64_t block, std::uint32_t n
   return kHomeFirstTouch;
 }
 
+std::uint64_t found(const Region& region, std::uint64_t block, std::uint32_t nodes) {
+  return home_of(region, block, nodes) | static_cast<std::uint64_t>(region.policy.protocol) << 40 |
+         static_cast<std::uint64_t>(region.policy.propagation) << 44;
+}
+
 RegionTable::RegionTable(NodeId self, std::uint32_t nodes, std::uint64_t blocks,
                          std::uint64_t sc_first, Outbox& outbox)
     : self_(self),
@@ -99,7 +104,7 @@ void RegionTable::allocate(const RegionAllocate& request) {
 void RegionTable::find(const RegionFind& request) {
   if (const Region* region = known(request.block.value)) {
     mark(Mark::kRegionFoundHere);
-    outbox_.resume_plain(request.waiter, home_of(*region, request.block.value, nodes_));
+    outbox_.resume_plain(request.waiter, found(*region, request.block.value, nodes_));
     return;
   }
   mark(Mark::kRegionAsked);
@@ -172,7 +177,7 @@ bool RegionTable::accept(const wire::RegionReply& reply) {
   }
   if (!ok) mark(Mark::kRegionUnknown);
   outbox_.resume_plain(WaiterId{reply.waiter},
-                       ok ? home_of(known_[reply.first], question.block, nodes_) : kHomeNowhere);
+                       ok ? found(known_[reply.first], question.block, nodes_) : kHomeNowhere);
   return true;
 }
 

@@ -20,6 +20,15 @@ struct Region {
 
 // The home that the region's policy gives a block; kHomeFirstTouch when the directory decides.
 std::uint64_t home_of(const Region& region, std::uint64_t block, std::uint32_t nodes);
+// A RegionFind's answer: the home and, from bit 40 on, what else the region wants.
+std::uint64_t found(const Region& region, std::uint64_t block, std::uint32_t nodes);
+inline std::uint64_t home_found(std::uint64_t answer) { return answer & ((1ull << 40) - 1); }
+inline Protocol protocol_found(std::uint64_t answer) {
+  return static_cast<Protocol>(answer >> 40 & 0xf);
+}
+inline Propagation propagation_found(std::uint64_t answer) {
+  return static_cast<Propagation>(answer >> 44 & 0xf);
+}
 
 // The node that keeps a block's owner where homes are by first touch.
 constexpr NodeId directory_of(std::uint64_t block, std::uint32_t nodes) {

@@ -4,21 +4,30 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-void Hlrc::notice(std::uint64_t block) {
-  if (!notices_.empty()) {
-    BlockRange& last = notices_.back();
+// The next block of the last range, the one that is its last, or a range of its own.
+void Hlrc::add_block(std::vector<BlockRange>& to, std::uint64_t block) {
+  if (!to.empty()) {
+    BlockRange& last = to.back();
     if (block + 1 == last.end() && last.count > 0) return;
     if (block == last.end()) {
       ++last.count;
       return;
     }
   }
+  to.push_back({block, 1});
+}
+
+void Hlrc::notice(std::uint64_t block) {
+  if (entries_[block].eager()) {
+    add_block(eager_, block);
+    return;
+  }
   if (notices_.size() >= most_notices_) {
     mark(Mark::kNoticesJoined);
     join(notices_);
     most_notices_ = std::max(config_.most_notices, 2 * notices_.size());
   }
-  notices_.push_back({block, 1});
+  add_block(notices_, block);
 }
 
 // Everything that this node's threads wrote goes home, and becomes an interval; afterwards the
@@ -45,7 +54,9 @@ Task<std::uint64_t> Hlrc::release(Strand& s) {
   }
   if (mutant(Mutant::kCloseBeforeFlushed)) s.posted = false;
   std::uint64_t activity = activity_;
+  std::uint32_t expiry = begin_expiry(s);
   co_await leave(s);
+  co_await finish_expiry(s, expiry);
   co_return activity;
 }
 
@@ -101,11 +112,18 @@ Task<BlockState> Hlrc::flush_block(Strand& s, std::uint64_t block) {
   }
   TERRANE_CHECK(state == (scans() ? BlockState::kClean : BlockState::kWritten),
                 "what is found written is a copy or a home");
+  state = co_await flush_copy(s, block, true);
+  co_return state;
+}
+
+// What a copy has more than its home goes there; it stays a copy, protected, or becomes the home.
+// written: it is known that somebody wrote to it.
+Task<BlockState> Hlrc::flush_copy(Strand& s, std::uint64_t block, bool written) {
   if (config_.migrate) {
     bool taken = co_await take_at_flush(s, block);
     if (taken) co_return BlockState::kHome;
   }
-  bool mine = co_await push_changes(s, block, scans());
+  bool mine = co_await push_changes(s, block, scans(), written);
   if (!mine) {
     recent_.insert(block);
     co_return BlockState::kClean;
@@ -120,9 +138,9 @@ Task<BlockState> Hlrc::flush_block(Strand& s, std::uint64_t block) {
   co_return BlockState::kHome;
 }
 
-// Brings a copy's changed bytes home and gives notice. True when the block had no home, and now has
-// it here.
-Task<bool> Hlrc::push_changes(Strand& s, std::uint64_t block, bool update_twin) {
+// Brings a copy's changed bytes home and gives notice. written: it is known that somebody wrote to
+// it. True when the block had no home, and now has it here.
+Task<bool> Hlrc::push_changes(Strand& s, std::uint64_t block, bool update_twin, bool written) {
   NodeId home = entries_[block].home();
   if (home == kNoNode) {
     std::uint64_t mine = config_.self.value + 1;
@@ -149,7 +167,7 @@ Task<bool> Hlrc::push_changes(Strand& s, std::uint64_t block, bool update_twin) 
     notice(block);
   } else {
     mark(Mark::kReleaseFindsNothingChanged);
-    if (config_.migrate) announce_unchanged(block);
+    if (config_.migrate && written) announce_unchanged(block);
   }
   co_return false;
 }

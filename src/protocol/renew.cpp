@@ -27,29 +27,46 @@ void Hlrc::note_miss(std::uint64_t block) {
   }
   entry.round = round();
   entry.renewed = 0;
+  if (entry.dropped == 0) return;
+  auto locks = static_cast<std::uint16_t>(lock_acquires_.load(std::memory_order_relaxed));
+  if (static_cast<std::uint16_t>(locks - entry.dropped) > kApart) entry.missed_after_locks = 0;
+  if (entry.missed_after_locks < 255) ++entry.missed_after_locks;
+  entry.dropped = 0;
 }
 
-// A copy that was missed on end, or renewed instead, up to this round. Under the
-// consistency lock, without which a copy stays one.
-bool Hlrc::worth_renewing(std::uint64_t block) const {
+// For copies that an acquire of a lock drops: a miss soon afterwards shows that they were needed.
+void Hlrc::note_drop(BlockRange run) {
+  auto locks = static_cast<std::uint16_t>(lock_acquires_.load(std::memory_order_relaxed));
+  for (std::uint64_t b = run.first; b < run.end(); ++b)
+    entries_[b].dropped = locks == 0 ? 1 : locks;
+}
+
+// A copy whose region wants it, or that was missed on end, or renewed instead: up to this round, or
+// after acquires of locks. Under the consistency lock, without which a copy stays one.
+bool Hlrc::worth_renewing(std::uint64_t block, Departure at) const {
   const BlockEntry& entry = entries_[block];
   BlockState state = entry.settled_state();
-  if (state != BlockState::kClean && state != BlockState::kWritten) return false;
-  return entry.missed >= config_.hot_after && entry.renewed < config_.most_renewed &&
-         entry.round == round() && entry.home() != kNoNode;
+  bool copy = state == BlockState::kClean || state == BlockState::kWritten;
+  if (!copy || entry.home() == kNoNode) return false;
+  if (entry.propagation() != Propagation::kAdaptive)
+    return entry.propagation() == Propagation::kUpdate;
+  if (entry.renewed >= config_.most_renewed) return false;
+  if (at.number == 0) return entry.missed_after_locks >= config_.hot_after;
+  return entry.missed >= config_.hot_after && entry.round == round();
 }
 
-// What dies at a departure. Copies that are missed round after round are brought up to date where
-// they stand, which spares the zap, the fault and the home's attention in the middle of its work:
-// it waits in the same barrier. The others are dropped.
+// What dies at an acquire. Copies that are missed time after time are brought up to date where they
+// stand, which spares the zap, the fault and, at a departure, the home's attention in the middle of
+// its work: it waits in the same barrier. The others are dropped.
 Task<bool> Hlrc::renew_or_invalidate(Strand& s, BlockRange run, Departure at) {
   while (run.count > 0) {
     BlockRange part{run.first, 0};
-    while (part.count < run.count && !worth_renewing(part.end())) ++part.count;
+    while (part.count < run.count && !worth_renewing(part.end(), at)) ++part.count;
     if (part.count > 0) {
       co_await invalidate(s, part, false);
+      if (at.number == 0) note_drop(part);
     } else {
-      part = co_await hold_hot(s, run);
+      part = co_await hold_hot(s, run, at);
       part = co_await renew(s, part, at);
     }
     run = {part.end(), run.count - part.count};
@@ -58,12 +75,12 @@ Task<bool> Hlrc::renew_or_invalidate(Strand& s, BlockRange run, Departure at) {
 }
 
 // Locks the first blocks of the range that are worth renewing together; the first one is.
-Task<BlockRange> Hlrc::hold_hot(Strand& s, BlockRange within) {
+Task<BlockRange> Hlrc::hold_hot(Strand& s, BlockRange within, Departure at) {
   BlockRange run{within.first, 0};
   NodeId home = entries_[run.first].home();
   while (run.count < within.count && run.count < config_.max_run) {
     std::uint64_t block = run.end();
-    if (!worth_renewing(block) || entries_[block].home() != home) break;
+    if (!worth_renewing(block, at) || entries_[block].home() != home) break;
     if (!mutant(Mutant::kRenewUnlocked)) co_await lock_block(s, block);
     ++run.count;
   }
@@ -79,7 +96,7 @@ Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
   bool came = co_await take_news(s, run, home, at);
   bool own = false;
   if (!came) {
-    Fetched got = co_await fetch_renewal(s, run, home);
+    Fetched got = co_await fetch_renewal(s, run, home, at);
     for (std::uint64_t b = run.first + got.count; b < run.end(); ++b)
       if (!mutant(Mutant::kRenewUnlocked)) co_await unlock_block(s, b, entries_[b].state());
     run.count = got.count;
@@ -97,10 +114,12 @@ Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
   }
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     if (!leases_.contains(b)) mark(Mark::kAcquireRenewsTracked);
+    if (entries_[b].propagation() == Propagation::kUpdate) mark(Mark::kAcquireUpdates);
+    if (at.number == 0) mark(Mark::kLockRenews);
     if (mutant(Mutant::kRenewTrusts)) leases_.erase(b);
     BlockEntry& entry = entries_[b];
-    entry.round = static_cast<std::uint16_t>(round() + 1);
-    ++entry.renewed;
+    if (at.number != 0) entry.round = static_cast<std::uint16_t>(round() + 1);
+    if (entry.renewed < 255) ++entry.renewed;
     recent_.insert(b);
     if (!mutant(Mutant::kRenewUnlocked)) co_await unlock_block(s, b, entry.state());
   }
@@ -111,7 +130,8 @@ Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
 // at that moment. If this node flushed or acquired after it arrived, the bytes of that moment may
 // be older than what its threads know, and it asks again. It asks, too, where the home says so.
 Task<bool> Hlrc::take_news(Strand& s, BlockRange run, NodeId home, Departure at) {
-  if (reaches(home) || !expectations_.covers(home, run, at.number)) co_return false;
+  if (at.number == 0 || reaches(home) || !expectations_.covers(home, run, at.number))
+    co_return false;
   if (!at.usable) {
     mark(Mark::kAcquireLeavesNews);
     co_return false;
@@ -127,9 +147,9 @@ Task<bool> Hlrc::take_news(Strand& s, BlockRange run, NodeId home, Departure at)
   co_return true;
 }
 
-Task<Hlrc::Fetched> Hlrc::fetch_renewal(Strand& s, BlockRange run, NodeId home) {
+Task<Hlrc::Fetched> Hlrc::fetch_renewal(Strand& s, BlockRange run, NodeId home, Departure at) {
   mark(reaches(home) ? Mark::kAcquireRenews : Mark::kAcquireRenewsByMessage);
-  Fetched got = co_await fetch(s, run, home, true);
+  Fetched got = co_await fetch(s, run, home, true, at.number != 0);
   if (got.promised != 0)
     expectations_.note(got.home, {run.first, got.count},
                        static_cast<std::uint32_t>(got.promised - 1), promises_.departures());

@@ -8,10 +8,11 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// kFetch's `value`: the reader comes because another home sent it here, and may take what is
-// offered to it.
+// kFetch's `value`: the reader comes because another home sent it here, may take what is offered to
+// it, and will want the same again.
 inline constexpr std::uint64_t kFollows = 1;
 inline constexpr std::uint64_t kMayTake = 2;
+inline constexpr std::uint64_t kAgain = 4;  // the same at coming departures: the home may promise
 
 // kFetch's result: a bit for each of the first kCame blocks that is tracked; how many came; whether
 // they are the reader's own from now on. The high half is what the home promises (promises.h), or
@@ -81,6 +82,11 @@ inline FetchAnswer answer_news(std::uint32_t word, NodeId reader) {
   mark(Mark::kServesNoNews);
   return {FetchAnswer::What::kElsewhere};
 }
+
+// kAskAtomic's result: done; the block is just moving, ask from the beginning; else the node to
+// ask.
+inline constexpr std::uint64_t kAtomicDone = ~0ull;
+inline constexpr std::uint64_t kAtomicNotYet = ~0ull - 1;
 
 struct FlushAnswer {
   enum class What : std::uint8_t {

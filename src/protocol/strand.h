@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "protocol/atomic.h"
 #include "protocol/effects.h"
 
 namespace terrane::protocol {
@@ -40,8 +41,10 @@ class Strand {
   std::uint64_t result = 0;
   std::vector<BlockRange> runs;  // filled by kScan and kTakeWanted
   std::vector<std::byte> inbox;  // the payload of the last kCall
-  bool posted = false;           // a difference is on its way: kAwaitFlush must come
-  BlockRange alike{};            // of a miss: blocks of the owner that a directory named
+  AtomicOp atomic;               // of Hlrc::atomic, and what the word was before it
+  std::uint64_t before = 0;
+  bool posted = false;  // a difference is on its way: kAwaitFlush must come
+  BlockRange alike{};   // of a miss: blocks of the owner that a directory named
 
   struct Awaiter {
     Strand& strand;

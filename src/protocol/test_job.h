@@ -52,6 +52,8 @@ class TestJob {
         drops.emplace_back(node, *drop);
       } else if (const auto* recall = std::get_if<Recall>(&effect)) {
         recalls.emplace_back(node, *recall);
+      } else if (const auto* expire = std::get_if<Expire>(&effect)) {
+        expires.emplace_back(node, *expire);
       } else if (std::holds_alternative<Malformed>(effect)) {
         ++malformed;
       }
@@ -73,6 +75,7 @@ class TestJob {
   std::vector<std::uint32_t> order;          // of the waiters
   std::vector<std::pair<std::uint32_t, Drop>> drops;
   std::vector<std::pair<std::uint32_t, Recall>> recalls;
+  std::vector<std::pair<std::uint32_t, Expire>> expires;
   int malformed = 0;
 
  private:

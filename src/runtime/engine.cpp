@@ -66,6 +66,7 @@ std::uint64_t Engine::perform(ThreadContext& context, const protocol::Step& step
       if (!space_.reaches(step.node)) return exchange(context, step);
       break;
     case kFetch:
+    case kAskAtomic:
       return exchange(context, step);
     case kPostDiff:
       return post(context, step);
@@ -139,7 +140,7 @@ void Engine::step(const protocol::Event& event, Counters& counters) {
     } else if (const auto* resume = std::get_if<protocol::Resume>(&effect)) {
       carry_out(*resume);
     } else if (const auto* drop = std::get_if<protocol::Drop>(&effect)) {
-      drops_.push_back(*drop);
+      chores_.push_back({*drop, {}});
       transport_.interrupt();  // the handler thread does it
     } else if (const auto* recall = std::get_if<protocol::Recall>(&effect)) {
       recalls_.push_back({*recall});
@@ -147,6 +148,10 @@ void Engine::step(const protocol::Event& event, Counters& counters) {
       recall_count_.fetch_add(1);
     } else if (const auto* bytes = std::get_if<protocol::Place>(&effect)) {
       place(*bytes, event, counters);
+    } else if (const auto* expire = std::get_if<protocol::Expire>(&effect)) {
+      const std::byte* ranges = effects_.bytes.data() + expire->offset;
+      chores_.push_back({*expire, {ranges, ranges + expire->size}});
+      transport_.interrupt();
     } else {
       malformed(std::get<protocol::Malformed>(effect).from);
     }
@@ -231,7 +236,7 @@ void Engine::handle() {
     std::uint64_t from = platform::now_ns();
     poll_all();
     sleep_ns = std::min(serve_recalls(context, true), kSleepNs);
-    run_drops(context);
+    run_chores(context);
     if (hlrc_.is_over_limit()) run(context, hlrc_.trim(context.strand));
     look_after_deaths();
     look_after_locks();
@@ -291,19 +296,25 @@ std::uint64_t Engine::kept_until_ns(std::uint64_t block) const {
   return until;
 }
 
-// Freed regions. On a host an operation waits only for threads of its own node that make progress
-// by themselves.
-void Engine::run_drops(ThreadContext& context) {
+// Freed regions, and copies that others' eager releases make old. Such an operation waits only for
+// threads of its own node, which poll while they wait themselves.
+void Engine::run_chores(ThreadContext& context) {
   for (;;) {
-    protocol::Drop drop;
+    Chore chore;
     {
       std::lock_guard hold(mutex_);
-      if (drops_.empty()) return;
-      drop = drops_.back();
-      drops_.pop_back();
+      if (chores_.empty()) return;
+      chore = std::move(chores_.front());
+      chores_.pop_front();
     }
-    run(context, hlrc_.drop(context.strand, drop.region, drop.blocks));
-    tell(context, protocol::RegionDropped{drop.region, drop.blocks});
+    if (const auto* drop = std::get_if<protocol::Drop>(&chore.what)) {
+      run(context, hlrc_.drop(context.strand, drop->region, drop->blocks));
+      tell(context, protocol::RegionDropped{drop->region, drop->blocks});
+    } else {
+      const auto& expire = std::get<protocol::Expire>(chore.what);
+      run(context, hlrc_.expire(context.strand, chore.ranges));
+      tell(context, protocol::Expired{expire.origin, expire.waiter});
+    }
   }
 }
 

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "bootstrap/bootstrap.h"
@@ -60,6 +62,11 @@ class Engine final : private transport::Receiver {
     }
     return task.value();
   }
+  // What the core wants of the handler thread.
+  struct Chore {
+    std::variant<protocol::Drop, protocol::Expire> what;
+    std::vector<std::byte> ranges;  // of an Expire
+  };
 
   std::uint64_t perform(ThreadContext& context, const protocol::Step& step);
   std::uint64_t exchange(ThreadContext& context, const protocol::Step& step);
@@ -74,7 +81,7 @@ class Engine final : private transport::Receiver {
   void wait_until(ThreadContext& context, Done done);
   void poll_all();
   void handle();
-  void run_drops(ThreadContext& context);
+  void run_chores(ThreadContext& context);
   std::uint64_t serve_recalls(ThreadContext& context, bool waits);
   bool next_recall(bool waits, protocol::Recall& out);
   std::uint64_t kept_until_ns(std::uint64_t block) const;
@@ -93,9 +100,9 @@ class Engine final : private transport::Receiver {
   protocol::Core& core_;
   protocol::Hlrc& hlrc_;
   protocol::sc::Pages& sc_;
-  std::mutex mutex_;  // of core_, effects_ and drops_
+  std::mutex mutex_;  // of core_, effects_ and chores_
   protocol::Effects effects_;
-  std::vector<protocol::Drop> drops_;
+  std::deque<Chore> chores_;
   // Pages that homes have recalled, until somebody carries that out. Under the mutex; but how many,
   // and when the first of them is due.
   struct Recalled {

@@ -353,6 +353,38 @@ Outcome Node::touch(const void* address, std::uint64_t bytes, bool write) {
   return {};
 }
 
+Outcome Node::atomic(const void* address, protocol::AtomicOp op, std::uint64_t& before) {
+  protocol::BlockRange blocks;
+  Outcome range = check_range(address, op.size, "atomic operation", blocks);
+  if (!range.ok()) return range;
+  auto at = static_cast<const std::byte*>(address) - space_->base();
+  op.offset = static_cast<std::uint32_t>(static_cast<std::uint64_t>(at) % space_->unit());
+  if (!protocol::is_valid(op, space_->unit()))
+    return {Status::kInvalid,
+            fmt::format("an atomic operation on {} bytes at {}: a word has 4 or 8 "
+                        "bytes and is aligned to its size",
+                        op.size, fmt::ptr(address))};
+  if (blocks.first >= space_->sc_first()) {  // one node has the page while it writes
+    std::byte* block = space_->base() + blocks.first * space_->unit();
+    Outcome present = touch(address, op.size, op.kind != protocol::AtomicKind::kLoad);
+    if (present.ok()) before = protocol::perform(op, block);
+    return present;
+  }
+  constexpr int kTries = 16;
+  ThreadContext& context = threads_.current();
+  for (int i = 0; i < kTries; ++i) {
+    context.strand.atomic = op;
+    auto result = engine_->run(context, hlrc_->atomic(context.strand, BlockId{blocks.first}));
+    before = context.strand.before;
+    if (result == protocol::FaultResult::kDone) return {};
+    if (result == protocol::FaultResult::kForeign)
+      return {Status::kAddress,
+              fmt::format("atomic operation: {} lies in no allocation", fmt::ptr(address))};
+    engine_->run(context, hlrc_->free_memory(context.strand));
+  }
+  out_of_memory(self(), blocks.first);
+}
+
 Outcome Node::evict(const void* address, std::uint64_t bytes) {
   protocol::BlockRange blocks;
   Outcome range = check_range(address, bytes, "evict", blocks);
@@ -364,8 +396,6 @@ Outcome Node::evict(const void* address, std::uint64_t bytes) {
 
 Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& address) {
   if (bytes == 0) return {Status::kInvalid, "an allocation of 0 bytes"};
-  if (options.policy.protocol == protocol::Protocol::kErc)
-    return {Status::kInvalid, "this version knows no TERRANE_PROTOCOL_ERC"};
   if (options.policy.homes == protocol::Homes::kExplicit && options.policy.argument >= nodes()) {
     return {Status::kInvalid, fmt::format("home node {} does not exist: the job has {} nodes",
                                           options.policy.argument, nodes())};

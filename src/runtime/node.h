@@ -32,6 +32,8 @@ class Node {
   Node(const Node&) = delete;
 
   NodeId self() const { return bootstrap_->self(); }
+  // An atomic operation on an aligned word; `before`: what it was.
+  Outcome atomic(const void* address, protocol::AtomicOp op, std::uint64_t& before);
   std::uint32_t nodes() const { return bootstrap_->nodes(); }
   // Where the program sees shared memory.
   const void* shared_base() const { return space_->base(); }

@@ -217,6 +217,10 @@ std::uint64_t PageSpace::perform(const protocol::Step& step, protocol::Strand& s
       return giving_.load(std::memory_order_seq_cst);
     case kTakeWanted:
       return take_wanted(strand);
+    case kAtomic:
+      return atomic(step.node, step.blocks.first, strand.atomic);
+    case kPatch:
+      return patch(step, strand);
     case kCopyHome:
     case kStoreHome:
     case kCopyTwin:
@@ -307,6 +311,24 @@ bool PageSpace::place(std::uint64_t block, std::span<const std::byte> page) {
   back_home(self_, block);
   std::memcpy(mapping_.runtime() + block * unit_, page.data(), unit_);
   return true;
+}
+
+std::uint64_t PageSpace::atomic(NodeId home, std::uint64_t block, const protocol::AtomicOp& op) {
+  bool loads = op.kind == protocol::AtomicKind::kLoad;
+  if (loads && !control_of(home).populated.contains(block)) return 0;
+  back_home(home, block);
+  return protocol::perform(op, pages_of(home) + block * unit_);
+}
+
+// What this thread's atomic operation made of a word, into our copy.
+std::uint64_t PageSpace::patch(const protocol::Step& step, const protocol::Strand& strand) {
+  std::uint64_t offset = step.blocks.first * unit_;
+  protocol::AtomicOp store = strand.atomic;
+  store.operand = protocol::after(store, strand.before);
+  store.kind = protocol::AtomicKind::kStore;
+  protocol::perform(store, mapping_.runtime() + offset);
+  if (step.flag) protocol::perform(store, twins_.data() + offset);
+  return 0;
 }
 
 std::uint64_t PageSpace::take_wanted(protocol::Strand& strand) {

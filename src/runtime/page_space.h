@@ -78,6 +78,8 @@ class PageSpace {
   // The difference of our copy to its twin, to `out` (platform::diff_bound(unit()) bytes); its
   // size. update_twin: the twin follows.
   std::size_t encode(std::uint64_t block, bool update_twin, std::byte* out);
+  // Does an atomic operation in the page of a node that can be reached; what the word was.
+  std::uint64_t atomic(NodeId home, std::uint64_t block, const protocol::AtomicOp& op);
   // Stores a difference into our copy; false when it is malformed.
   bool apply(std::uint64_t block, std::span<const std::byte> diff);
   // Stores a whole page, which nobody here sees meanwhile; false where it is none.
@@ -120,6 +122,7 @@ class PageSpace {
   std::uint64_t perform_copy(const protocol::Step& step, Counters& counters);
   std::uint64_t perform_view(const protocol::Step& step, protocol::Strand& strand,
                              Counters& counters);
+  std::uint64_t patch(const protocol::Step& step, const protocol::Strand& strand);
   std::uint64_t take_wanted(protocol::Strand& strand);
   std::uint64_t populate(protocol::BlockRange blocks);
   void punch(protocol::BlockRange blocks, bool evicted, Counters& counters);

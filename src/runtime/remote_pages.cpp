@@ -55,11 +55,23 @@ void RemotePages::ask(const protocol::Step& step, ThreadContext& context) {
   if (step.kind == StepKind::kFetch) {
     auto blocks = static_cast<std::uint8_t>(step.blocks.count);
     begin(wire::PageFetch{.blocks = blocks,
-                          .renew = static_cast<std::uint8_t>(step.flag),
                           .how = static_cast<std::uint8_t>(step.value),
                           .waiter = waiter,
                           .block = block},
           wire::Kind::kPageData, step, context);
+    return;
+  }
+  if (step.kind == StepKind::kAskAtomic) {
+    const protocol::AtomicOp& op = context.strand.atomic;
+    begin(wire::AtomicRequest{.operation = static_cast<std::uint8_t>(op.kind),
+                              .size = op.size,
+                              .waiter = waiter,
+                              .block = block,
+                              .offset = op.offset,
+                              .via = static_cast<std::uint32_t>(step.value) - 1,
+                              .operand = op.operand,
+                              .expected = op.expected},
+          wire::Kind::kAtomicReply, step, context);
     return;
   }
   auto claim = step.kind == StepKind::kClaimOwner ? static_cast<std::uint32_t>(step.value) : 0;
@@ -118,7 +130,8 @@ void RemotePages::send(NodeId to, Bytes head, Bytes tail, Counters& counters) {
 bool RemotePages::is_ours(Bytes message) {
   if (message.empty()) return false;
   auto kind = static_cast<wire::Kind>(message[0]);
-  return kind >= wire::Kind::kPageFetch && kind <= wire::Kind::kPageNews;
+  return (kind >= wire::Kind::kPageFetch && kind <= wire::Kind::kPageNews) ||
+         kind == wire::Kind::kAtomicRequest || kind == wire::Kind::kAtomicReply;
 }
 
 bool RemotePages::received(NodeId from, Bytes message, Counters& counters) {
@@ -137,6 +150,10 @@ bool RemotePages::received(NodeId from, Bytes message, Counters& counters) {
       return accept_owner(from, message);
     case wire::Kind::kPageNews:
       return accept_news(from, message);
+    case wire::Kind::kAtomicRequest:
+      return serve_atomic(from, message, counters);
+    case wire::Kind::kAtomicReply:
+      return accept_atomic(from, message);
     default:
       return false;
   }
@@ -161,7 +178,7 @@ bool RemotePages::serve_fetch(NodeId from, Bytes message, Counters& counters) {
   if (got.count == 0) {
     answer.promised = got.ask.value;
     answer.alike = moved_together(request.block, request.blocks, got.ask);
-  } else if (request.renew != 0 && !got.own) {
+  } else if ((request.how & protocol::kAgain) != 0 && !got.own) {
     answer.promised = static_cast<std::uint32_t>(promises_.make(from, run));
   }
   send(from, bytes_of(answer), {pages_[0].bytes, run.count * space_.unit()}, counters);
@@ -357,6 +374,51 @@ bool RemotePages::accept_flushed(NodeId from, Bytes message) {
     context.flushes.fetch_sub(1);
   }
   if (context.sleeping.load() != 0) transport_.interrupt();
+  return true;
+}
+
+// As a difference (apply), but who asks goes himself where the block has moved.
+bool RemotePages::serve_atomic(NodeId from, Bytes message, Counters& counters) {
+  using enum protocol::FlushAnswer::What;
+  wire::AtomicRequest request;
+  if (!wire::take(message, request) || !message.empty() || request.block >= space_.blocks() ||
+      (request.via >= space_.nodes() && request.via != kNoNode.value))
+    return false;
+  protocol::AtomicOp op{static_cast<protocol::AtomicKind>(request.operation), request.size,
+                        request.offset, request.operand, request.expected};
+  if (!protocol::is_valid(op, space_.unit())) return false;
+  wire::AtomicReply reply{.waiter = request.waiter, .block = request.block, .ask = kNoNode.value};
+  space_.count_flush(true);
+  for (bool over = false; !over;) {
+    auto word = static_cast<std::uint32_t>(space_.at_home(StepKind::kLoadWord, request.block));
+    auto answer = protocol::answer_flush(word, from, NodeId{request.via});
+    over = answer.what != kEndOffer;
+    if (answer.what == kApply) {
+      reply.before = space_.atomic(space_.self(), request.block, op);
+      reply.done = 1;
+    } else if (answer.what == kPassOn) {
+      reply.ask = answer.home.value;
+    } else if (answer.what == kEndOffer) {
+      space_.at_home(StepKind::kSwapWord, request.block, word | std::uint64_t{answer.word} << 32);
+    }
+  }
+  space_.count_flush(false);
+  if (space_.is_over_limit()) transport_.interrupt();
+  send(from, bytes_of(reply), {}, counters);
+  return true;
+}
+
+bool RemotePages::accept_atomic(NodeId from, Bytes message) {
+  wire::AtomicReply answer;
+  if (!wire::take(message, answer) || !message.empty() || answer.done > 1 ||
+      (answer.done == 0 && answer.ask >= space_.nodes() && answer.ask != kNoNode.value))
+    return false;
+  ThreadContext* context = waiting(answer.waiter, from, {answer.block, 1}, answer.kind);
+  if (context == nullptr) return false;
+  context->strand.before = answer.before;
+  std::uint64_t elsewhere =
+      answer.ask == kNoNode.value ? protocol::kAtomicNotYet : std::uint64_t{answer.ask};
+  finish(*context, answer.done != 0 ? protocol::kAtomicDone : elsewhere);
   return true;
 }
 

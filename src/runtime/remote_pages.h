@@ -29,8 +29,8 @@ class RemotePages {
   RemotePages(PageSpace& space, transport::Transport& transport, ThreadRegistry& threads,
               protocol::Promises& promises);
 
-  // Sends what kFetch, kLoadOwner or kClaimOwner needs; the context's exchange ends with the
-  // step's result.
+  // Sends what kFetch, kAskAtomic, kLoadOwner or kClaimOwner needs; the context's exchange ends
+  // with the step's result.
   void ask(const protocol::Step& step, ThreadContext& context);
   // kPostDiff: the block's difference joins what is collected for its home. Returns the
   // difference's size in bytes; 0 when there is none.
@@ -76,6 +76,8 @@ class RemotePages {
 
   bool serve_fetch(NodeId from, transport::Bytes message, Counters& counters);
   bool serve_flush(NodeId from, transport::Bytes message, Counters& counters);
+  bool serve_atomic(NodeId from, transport::Bytes message, Counters& counters);
+  bool accept_atomic(NodeId from, transport::Bytes message);
   bool serve_owner(NodeId from, transport::Bytes message, Counters& counters);
   bool accept_page(NodeId from, transport::Bytes message);
   bool accept_owner(NodeId from, transport::Bytes message);

@@ -22,11 +22,26 @@ struct Progress {
   protocol::FetchAnswer answer{};  // what the home does for this block
 };
 
-// A thread of the program, or a handler that carries out a Drop effect: one operation at a time on
-// its strand.
+// What a node's machine wants of a handler.
+struct Chore {
+  std::uint32_t node = 0;
+  std::variant<protocol::Drop, protocol::Expire> what;
+  std::vector<std::byte> ranges;  // of an Expire
+};
+
+// A thread of the program, or a handler that carries out a chore: one operation at a time on its
+// strand.
 struct Actor {
   enum class Wait : std::uint8_t { kNothing, kWord, kResume, kFlushed, kNews };
-  enum class Doing : std::uint8_t { kProgram, kFault, kEvictForMemory, kHostCall, kDrop, kYield };
+  enum class Doing : std::uint8_t {
+    kProgram,
+    kFault,
+    kEvictForMemory,
+    kHostCall,
+    kChore,
+    kAtomic,
+    kYield
+  };
 
   explicit Actor(ActorId me) : id(me), strand(protocol::WaiterId{me}) {}
 
@@ -60,6 +75,7 @@ struct Actor {
     progress = {};
     next = 0;
     flights = 0;
+    strand.result = 0;
   }
 
   ActorId id;
@@ -71,7 +87,7 @@ struct Actor {
   std::uint32_t flights = 0;     // flush messages that have not been answered
   std::vector<std::byte> flush;  // the one being made
   std::uint32_t next = 0;        // the thread's place in its program
-  protocol::Drop drop{};         // a handler's
+  Chore chore;                   // a handler's
   protocol::Recall recall{};     // a handler's
   bool waits = true;             // a handler that yields: for who holds the page
   protocol::Strand strand;

@@ -11,6 +11,7 @@ void Checker::begin(const Program& program) {
   offsets_.clear();
   std::size_t bytes = 0;
   for (const RegionPlan& region : program.regions) {
+    renews_ = renews_ || region.propagation == 2;
     offsets_.push_back(bytes);
     bytes += std::size_t{region.blocks} * program.setup.block_bytes;
   }
@@ -47,7 +48,7 @@ std::uint64_t Checker::expected(const Op& op) const {
 
 bool Checker::may_load(std::uint32_t thread, const Op& op, std::uint64_t value) const {
   if (value == expected(op)) return true;  // the latest store of all is never overwritten
-  if (!racy_ || program_->regions[op.region].sc) return false;
+  if (!racy_ || program_->regions[op.region].sc()) return false;
   for (std::uint32_t i = 0; i < op.size; ++i)
     if (!may_load_byte(thread, place(op) + i, static_cast<std::uint8_t>(value >> (8 * i))))
       return false;

@@ -15,7 +15,8 @@ bool counts(const Program& program) {
   bool barrier = false;
   for (std::uint32_t t = 0; t < program.threads(); ++t) {
     for (const Op& op : program.ops[t]) {
-      accesses += op.kind == OpKind::kLoad || op.kind == OpKind::kStore;
+      accesses +=
+          op.kind == OpKind::kLoad || op.kind == OpKind::kStore || op.kind == OpKind::kAtomic;
       lock |= op.kind == OpKind::kLock;
       barrier |= op.kind == OpKind::kBarrier;
     }
@@ -55,6 +56,11 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   reduce(aside);
   if (aside.chance(30)) out.setup.most_notices = 1 + aside.below(3);
   if (aside.chance(20)) out.setup.limit = 3 + aside.below(12);
+  for (RegionPlan& region : out.regions) {
+    region.propagation = aside.chance(60) ? 0 : 1 + aside.below(2);
+    bool eager = aside.chance(25);
+    if (!region.sc()) region.protocol = eager ? 1 : 0;
+  }
   epilogue(last + 1);
 }
 
@@ -132,9 +138,9 @@ void Generator::choose_sequential() {
   Setup& setup = out_->setup;
   std::uint32_t blocks = 0;
   for (std::uint32_t r = first_used_; r < regions.size(); ++r) {
-    regions[r].sc = rng_->chance(75);
-    if (changes_ && r == reused_) regions[r].sc = regions[freed_].sc;
-    if (regions[r].sc && !(changes_ && r == reused_)) blocks += regions[r].blocks;
+    regions[r].protocol = rng_->chance(75) ? 2 : 0;
+    if (changes_ && r == reused_) regions[r].protocol = regions[freed_].protocol;
+    if (regions[r].sc() && !(changes_ && r == reused_)) blocks += regions[r].blocks;
   }
   setup.sc_named_readers = 1 + rng_->below(4);
   setup.sc_blocks = 64;
@@ -191,6 +197,7 @@ void Generator::assign(std::uint32_t phase) {
   for (Slots& slots : locked_) slots.clear();
   for (Slots& slots : relayed_) slots.clear();
   shared_.clear();
+  contended_.clear();
   all_relayed_.clear();
   std::uint32_t threads = out_->threads();
   for (std::uint32_t i = 0; i < slots_.size(); ++i) {
@@ -207,7 +214,11 @@ void Generator::assign(std::uint32_t phase) {
       if (draw == 1) to = &locked_[rng_->below(locks_)];
       if (draw == 2) to = &shared_;
     }
-    relay_or_push(to, static_cast<std::uint16_t>(i));
+    if (slot.size >= 4 && rng_->chance(8)) {
+      contended_.push_back(static_cast<std::uint16_t>(i));
+    } else {
+      relay_or_push(to, static_cast<std::uint16_t>(i));
+    }
   }
 }
 

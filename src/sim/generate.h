@@ -73,6 +73,7 @@ class Generator {
   void read_some(std::uint32_t thread, std::uint32_t phase, const Slots& slots);
   void section(std::uint32_t thread, std::uint32_t phase, std::uint32_t lock);
   void access(std::uint32_t thread, std::uint32_t phase, const Slot& slot, bool store);
+  void atomic(std::uint32_t thread, std::uint32_t phase, const Slot& slot);
   void racy_access(std::uint32_t thread, std::uint32_t phase);
   void sprinkle(std::uint32_t thread, std::uint32_t phase);
   void barrier(std::uint32_t phase);
@@ -103,6 +104,7 @@ class Generator {
   Slots owned_[kMaxThreads];
   Slots locked_[kMaxLocks];
   Slots shared_;
+  Slots contended_;             // by atomic operations of all
   Slots relayed_[kMaxThreads];  // by thread that owns them until it meets the other first threads
   Slots all_relayed_;
 };

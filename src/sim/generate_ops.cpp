@@ -54,9 +54,12 @@ void Generator::phase_of_thread(std::uint32_t thread, std::uint32_t phase) {
   for (int tries = 0; ops.size() < stop && tries < 200; ++tries) {
     if (rng_->chance(4)) sprinkle(thread, phase);
     std::uint32_t draw = rng_->below(100);
-    if (draw < 22) {
+    bool racy = out_->setup.racy;
+    if (const Slot* word = racy ? nullptr : pick(contended_); word && rng_->chance(25)) {
+      atomic(thread, phase, *word);
+    } else if (draw < 22) {
       section(thread, phase, rng_->below(locks_));
-    } else if (out_->setup.racy) {
+    } else if (racy) {
       racy_access(thread, phase);
     } else if (const Slot* slot = pick(first ? relayed_[thread] : all_relayed_);
                slot && (first || reads_relayed) && draw % 2 == 0) {
@@ -132,7 +135,24 @@ std::uint64_t Generator::draw_value() {
   return rng_->chance(12) ? rng_->below(2) * 0x0101010101010101u : rng_->next();
 }
 
+void Generator::atomic(std::uint32_t thread, std::uint32_t phase, const Slot& slot) {
+  constexpr std::uint32_t kKinds = 7;  // protocol::AtomicKind
+  std::uint32_t kind = rng_->below(kKinds);
+  ++accesses_;
+  push(thread, phase,
+       {.kind = OpKind::kAtomic,
+        .size = static_cast<std::uint8_t>(slot.size | kind << 4),
+        .region = slot.region,
+        .at = slot.at,
+        .value = draw_value()});
+}
+
+// What may be loaded and stored may be done by atomic operations, too.
 void Generator::access(std::uint32_t thread, std::uint32_t phase, const Slot& slot, bool store) {
+  if (store && slot.size >= 4 && !out_->setup.racy && rng_->chance(10)) {
+    atomic(thread, phase, slot);
+    return;
+  }
   Op op{.kind = store ? OpKind::kStore : OpKind::kLoad,
         .size = slot.size,
         .region = slot.region,

@@ -34,6 +34,7 @@ void History::begin(const Program& program, std::uint64_t seed) {
   program_ = &program;
   rng_ = base::Prng(seed);
   for (auto& actor : actors_) actor->reset();
+  chores_.clear();
   const Setup& setup = program.setup;
   for (std::uint32_t n = 0; n < setup.nodes; ++n) {
     nodes_[n].begin(n, setup);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -66,9 +67,12 @@ class History {
   Actor* idle_handler(std::uint32_t node, Actor::Doing doing);
   void spawn_yields();
   void place(std::uint32_t node, const protocol::Place& place);
-  void spawn_drop(std::uint32_t node, const protocol::Drop& drop);
+  void spawn(Chore chore);
+  bool start(Chore& chore);
+  void finish_chore(Actor& actor);
   bool post(Actor& actor);
   bool await_flush(Actor& actor);
+  bool atomic(Actor& actor);
   bool send_news(Actor& actor);
   bool take_news(Actor& actor);
   void push(std::uint32_t from, std::uint32_t to, protocol::Bytes message);
@@ -81,12 +85,16 @@ class History {
   void begin_sync(Actor& actor, const Op& op);
   void begin_count(Actor& actor, const Op& op);
   void access(Actor& actor, const Op& op);
+  void begin_atomic(Actor& actor, const Op& op);
+  void atomic_in_place(Actor& actor, const Op& op);
+  void check_atomic(Actor& actor, std::uint64_t before);
   void start_fault(Actor& actor, std::uint64_t block, protocol::Access wanted);
   void host_call(Actor& actor, const Op& op);
   void finish_host_call(Actor& actor);
   void finish_operation(Actor& actor);
   void finish_yield(Actor& actor);
   void finish_fault(Actor& actor);
+  void free_memory(Actor& actor);
   void finish_sync(Actor& actor, const Op& op);
   void check_reduced(const Actor& actor, const Op& op) const;
   void take_lock(Actor& actor, std::uint32_t lock);
@@ -114,6 +122,7 @@ class History {
   Mover mover_{nodes_};
   Checker checker_;
   std::vector<std::unique_ptr<Actor>> actors_;  // threads, then handlers from kMaxThreads on
+  std::deque<Chore> chores_;                    // for which no handler is free
   protocol::Effects effects_;
   struct Recalled {
     std::uint32_t node;

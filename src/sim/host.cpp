@@ -31,6 +31,9 @@ bool History::perform(Actor& actor) {
       return send_news(actor);
     case StepKind::kTakeNews:
       return take_news(actor);
+    case StepKind::kAtomic:
+    case StepKind::kAskAtomic:
+      return atomic(actor);
     default:
       return mover_.perform(actor);
   }
@@ -50,6 +53,15 @@ bool History::await_flush(Actor& actor) {
   actor.wait = Actor::Wait::kFlushed;
   schedule_.park(actor.id);
   return false;
+}
+
+// It happens at this moment, whoever else wants to.
+bool History::atomic(Actor& actor) {
+  if (!mover_.perform(actor)) return false;
+  bool asked = actor.strand.step().kind == StepKind::kAskAtomic;
+  if (asked && actor.strand.result != protocol::kAtomicDone) return true;
+  check_atomic(actor, asked ? actor.strand.before : actor.strand.result);
+  return true;
 }
 
 bool History::send_news(Actor& actor) {
@@ -91,7 +103,10 @@ void History::step_core(std::uint32_t node, const protocol::Event& event) {
     } else if (const auto* resumed = std::get_if<protocol::Resume>(&effect)) {
       resume(node, *resumed);
     } else if (const auto* drop = std::get_if<protocol::Drop>(&effect)) {
-      spawn_drop(node, *drop);
+      spawn({node, *drop, {}});
+    } else if (const auto* expire = std::get_if<protocol::Expire>(&effect)) {
+      const std::byte* ranges = effects_.bytes.data() + expire->offset;
+      spawn({node, *expire, {ranges, ranges + expire->size}});
     } else if (const auto* recall = std::get_if<protocol::Recall>(&effect)) {
       recalls_.push_back({node, *recall});
     } else if (const auto* place = std::get_if<protocol::Place>(&effect)) {
@@ -159,12 +174,36 @@ Actor* History::idle_handler(std::uint32_t node, Actor::Doing doing) {
   return nullptr;
 }
 
-// A handler of the node forgets the blocks; afterwards the core is told.
-void History::spawn_drop(std::uint32_t node, const protocol::Drop& drop) {
-  Actor* actor = idle_handler(node, Actor::Doing::kDrop);
-  TERRANE_CHECK(actor != nullptr, "a simulated job drops few regions at once");
-  actor->drop = drop;
-  actor->start(nodes_[node].hlrc().drop(actor->strand, drop.region, drop.blocks));
+// A handler of the node does it, when one is free; afterwards the core is told.
+void History::spawn(Chore chore) {
+  if (!start(chore)) chores_.push_back(std::move(chore));
+}
+
+bool History::start(Chore& chore) {
+  Actor* actor = idle_handler(chore.node, Actor::Doing::kChore);
+  if (actor == nullptr) return false;
+  actor->chore = std::move(chore);
+  protocol::Hlrc& hlrc = nodes_[actor->node].hlrc();
+  if (const auto* drop = std::get_if<protocol::Drop>(&actor->chore.what)) {
+    actor->start(hlrc.drop(actor->strand, drop->region, drop->blocks));
+  } else {
+    actor->start(hlrc.expire(actor->strand, actor->chore.ranges));
+  }
+  return true;
+}
+
+void History::finish_chore(Actor& actor) {
+  actor.clear_operation();
+  schedule_.park(actor.id);
+  std::uint32_t node = actor.node;
+  auto what = actor.chore.what;
+  if (!chores_.empty() && start(chores_.front())) chores_.pop_front();
+  if (const auto* drop = std::get_if<protocol::Drop>(&what)) {
+    step_core(node, protocol::RegionDropped{drop->region, drop->blocks});
+  } else {
+    const auto& expire = std::get<protocol::Expire>(what);
+    step_core(node, protocol::Expired{expire.origin, expire.waiter});
+  }
 }
 
 // Sometimes by who must not wait; then the handler does it that may.

@@ -12,7 +12,7 @@ void History::check_across() const {
     std::uint32_t blocks = program_->regions[r].blocks;
     if (blocks > 16) continue;  // the region that nobody touches
     for (std::uint32_t b = 0; b < blocks; ++b) {
-      if (program_->regions[r].sc) {
+      if (program_->regions[r].sc()) {
         check_sc_block(region_first_[r] + b);
       } else {
         check_block(region_first_[r] + b);

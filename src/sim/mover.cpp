@@ -52,6 +52,21 @@ bool Mover::perform(Actor& a) {
       return true;
     case StepKind::kClaimOwner:
       return claim_owner(a, step);
+    case StepKind::kAtomic:
+      nodes_[step.node.value].back(step.blocks.first);
+      a.strand.result =
+          protocol::perform(a.strand.atomic, nodes_[step.node.value].frame(step.blocks.first));
+      return true;
+    case StepKind::kAskAtomic:
+      return ask_atomic(a, step);
+    case StepKind::kPatch: {
+      std::uint64_t value = protocol::after(a.strand.atomic, a.strand.before);
+      std::uint32_t at = a.strand.atomic.offset;
+      Node& self = nodes_[a.node];
+      std::memcpy(self.frame(step.blocks.first) + at, &value, a.strand.atomic.size);
+      if (step.flag) std::memcpy(self.twin(step.blocks.first) + at, &value, a.strand.atomic.size);
+      return true;
+    }
     case StepKind::kPopulate:
     case StepKind::kMap:
     case StepKind::kProtect:
@@ -136,7 +151,8 @@ bool Mover::fetch(Actor& a, const Step& step) {
   }
   protocol::BlockRange came{step.blocks.first, p.block};
   std::uint64_t promised = 0;
-  if (step.flag && !p.own) promised = home.hlrc().promises().make(reader.node, came);
+  if (step.value & protocol::kAgain && !p.own)
+    promised = home.hlrc().promises().make(reader.node, came);
   a.strand.result =
       protocol::fetched(p.changed, p.block, p.own, static_cast<std::uint32_t>(promised));
   return true;
@@ -332,6 +348,40 @@ Mover::Applied Mover::apply_flush(Node& home, protocol::Bytes message, Progress&
     return {true};
   }
   return {};
+}
+
+// What a home does for an atomic operation of a node that cannot reach it: as for a difference, but
+// it is not passed on.
+bool Mover::ask_atomic(Actor& a, const Step& step) {
+  using enum protocol::FlushAnswer::What;
+  Progress& p = a.progress;
+  Node& home = nodes_[step.node.value];
+  std::uint32_t& word = home.words[step.blocks.first];
+  if (p.part == 0) {
+    ++home.flushing;
+    p.part = 1;
+  } else if (p.part == 1) {
+    NodeId via{static_cast<std::uint32_t>(step.value) - 1};
+    p.loaded = word;
+    auto answer = protocol::answer_flush(word, NodeId{a.node}, via);
+    if (answer.what == kPassOn || answer.what == kSendBack) {
+      --home.flushing;
+      a.strand.result = answer.what == kPassOn ? answer.home.value : protocol::kAtomicNotYet;
+      return true;
+    }
+    p.pending = answer.word;
+    p.part = answer.what == kEndOffer ? 2 : 3;
+  } else if (p.part == 2) {
+    if (word == static_cast<std::uint32_t>(p.loaded)) word = static_cast<std::uint32_t>(p.pending);
+    p.part = 1;
+  } else {
+    home.back(step.blocks.first);
+    a.strand.before = protocol::perform(a.strand.atomic, home.frame(step.blocks.first));
+    --home.flushing;
+    a.strand.result = protocol::kAtomicDone;
+    return true;
+  }
+  return false;
 }
 
 void Mover::load_and_compare(Progress& p, const std::byte* block, const std::byte* twin) {

@@ -57,6 +57,7 @@ class Mover {
   void load_and_compare(Progress& p, const std::byte* block, const std::byte* twin);
   void post(Actor& a, std::uint32_t at, std::uint64_t value, std::uint64_t bytes);
   void store_some(Progress& p, std::byte* home);
+  bool ask_atomic(Actor& a, const Step& step);
   bool claim_owner(Actor& a, const Step& step);
   std::uint64_t told(const Step& step, std::uint32_t owner) const;
   bool whole_range(Actor& a, const Step& step);

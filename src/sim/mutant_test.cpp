@@ -14,11 +14,20 @@ struct Hint {
   std::uint64_t seed;
   std::uint32_t nodes = 0;
 };
-constexpr Hint kHints[] = {{"DeparturesUnordered", 1305}, {"BarrierOwnNotices", 671},
-                           {"TrackCopies", 3537},         {"OfferDespiteFlush", 4019},
-                           {"ReadOnce", 18495},           {"ApplyUncounted", 80809, 4},
-                           {"TrackSaysHere", 288916, 4},  {"ApplyKeepsOffer", 2185, 4},
-                           {"FlushKeepsOffer", 19990},    {"GiveBackUnlocked", 3674}};
+constexpr Hint kHints[] = {{"DeparturesUnordered", 12370},
+                           {"FetchCopiesFirst", 7714},
+                           {"OfferForgetsWrites", 5544},
+                           {"OfferDespiteFlush", 11070, 4},
+                           {"ApplyUncounted", 240694, 3},
+                           {"TrackSaysHere", 35962},
+                           {"ApplyKeepsOffer", 11479},
+                           {"ApplyTooEarly", 9454},
+                           {"PassOnUnawaited", 3850},
+                           {"ReuseEarly", 5738},
+                           {"ReadOnce", 2873},
+                           {"ReadTooEarly", 2275},
+                           {"SiblingsExpiryUnawaited", 2592},
+                           {"TrackAgain", 1584}};
 
 class MutantTest : public testing::TestWithParam<std::string_view> {};
 

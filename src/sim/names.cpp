@@ -129,7 +129,19 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "ServesPassOn",
                                        "ServesSendBack",
                                        "ServesEndOffer",
-                                       "ServesNoNews"};
+                                       "ServesNoNews",
+                                       "ReleaseExpires",
+                                       "ReleaseWaitsForExpiry",
+                                       "ExpiryFindsCopies",
+                                       "ExpiryPassedOn",
+                                       "AcquireUpdates",
+                                       "LockRenews",
+                                       "AtomicAtHome",
+                                       "AtomicElsewhere",
+                                       "AtomicByMessage",
+                                       "AtomicFollowsHome",
+                                       "AtomicAsksAgain",
+                                       "AtomicPatchesCopy"};
 constexpr std::string_view kMutants[] = {"None",
                                          "DiffWords",
                                          "FlushWholeBlock",
@@ -206,14 +218,24 @@ constexpr std::string_view kMutants[] = {"None",
                                          "TwinBeforeDiff",
                                          "GiveBackUnlocked",
                                          "GiveBackEarly",
-                                         "GiveBackOffered"};
+                                         "GiveBackOffered",
+                                         "ExpiryForgotten",
+                                         "SiblingsExpiryUnawaited",
+                                         "ExpirySparesBusy",
+                                         "ExpiryForgetsChild",
+                                         "AtomicForgetsCopy",
+                                         "AtomicWithoutNotice",
+                                         "AtomicBeforeFlush",
+                                         "AtomicKeepsTracked",
+                                         "ExpiryAnsweredEarly"};
 constexpr std::string_view kSteps[] = {
     "Pause",      "Wait",      "Wake",       "Call",         "Tell",       "LoadWord",
     "StoreWord",  "SwapWord",  "CountFlush", "LoadFlushing", "LoadGiving", "SetWanted",
     "TakeWanted", "LoadOwner", "ClaimOwner", "ClearOwner",   "Populate",   "Map",
     "Protect",    "Unprotect", "Zap",        "Scan",         "CopyHome",   "CopyTwin",
     "StoreDiff",  "StoreHome", "Merge",      "Fetch",        "SendNews",   "TakeNews",
-    "ForgetNews", "PostDiff",  "AwaitFlush", "Punch",        "DropTwin"};
+    "ForgetNews", "PostDiff",  "AwaitFlush", "Punch",        "DropTwin",   "Atomic",
+    "AskAtomic",  "Patch"};
 constexpr std::string_view kFaults[] = {"None",        "WrongValue", "NodesDisagree", "TwoHolders",
                                         "BarrierLeak", "Deadlock",   "Endless",       "Invariant",
                                         "Malformed",   "BadAnswer",  "BadStep"};
@@ -222,24 +244,25 @@ constexpr std::string_view kEvents[] = {
     "count await",   "count sleep",    "barrier enter",  "barrier arrive",  "barrier result",
     "barrier leave", "close interval", "learn",          "region allocate", "region find",
     "region extent", "region free",    "region dropped", "sc ask",          "sc await",
-    "sc installed",  "sc yielded",     "received"};
+    "sc installed",  "sc yielded",     "expire copies",  "expired",         "received"};
 constexpr std::string_view kOps[] = {
     "load",  "store",    "lock", "unlock",     "barrier", "side barrier", "add",
     "set",   "await",    "post", "take",       "ready",   "condition",    "signal",
-    "evict", "allocate", "free", "free again", "nowhere", "final load"};
+    "evict", "allocate", "free", "free again", "nowhere", "final load",   "atomic"};
 constexpr std::string_view kMessages[] = {
     "none",           "lock request",    "lock forward",   "lock grant",   "barrier arrive",
     "barrier depart", "region allocate", "region find",    "region reply", "region free",
     "region freed",   "region drop",     "region dropped", "page fetch",   "page data",
     "flush",          "flushed",         "owner request",  "owner reply",  "page news",
-    "count wake",     "sc request",      "sc recall",      "sc yielded",   "sc grant"};
+    "count wake",     "sc request",      "sc recall",      "sc yielded",   "sc grant",
+    "expire",         "expired",         "atomic request", "atomic reply"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
-static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kDropTwin) + 1);
+static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kPatch) + 1);
 static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kBadStep) + 1);
 static_assert(std::size(kEvents) == std::variant_size_v<protocol::Event>);
-static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kFinalLoad) + 1);
-static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kScGrant) + 1);
+static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kAtomic) + 1);
+static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kAtomicReply) + 1);
 
 }  // namespace
 
@@ -264,6 +287,9 @@ std::string describe(const Op& op) {
       std::uint64_t value = op.size == 8 ? op.value : op.value & ((1ull << (8 * op.size)) - 1);
       return fmt::format("{} r{}+{} ({} bytes) = {:#x}", name, op.region, op.at, op.size, value);
     }
+    case OpKind::kAtomic:
+      return fmt::format("atomic {} of r{}+{} ({} bytes) with {:#x}", op.size >> 4, op.region,
+                         op.at, op.size & 15, op.value);
     case OpKind::kEvict:
       return fmt::format("{} r{} blocks {}..{}{}", name, op.region, op.at, op.at + op.size - 1,
                          op.value ? ", memory given back" : "");

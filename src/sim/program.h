@@ -62,6 +62,7 @@ enum class OpKind : std::uint8_t {
   kFreeAgain,    // the region that this thread freed just now: must be refused
   kNowhere,      // an access outside every region: must be told so
   kFinalLoad,    // a word at the end, on which all nodes must agree
+  kAtomic,       // size: that of the word, and the kind of operation times 16; value: the operand
 };
 
 // One thing that a thread of the program does. An address is a byte of a region, since where a
@@ -77,9 +78,12 @@ struct Op {
 
 struct RegionPlan {
   std::uint32_t blocks = 0;
-  std::uint32_t homes = 0;  // protocol::Homes
-  std::uint32_t home = 0;   // where homes are explicit
-  bool sc = false;          // sequential consistency
+  std::uint32_t homes = 0;        // protocol::Homes
+  std::uint32_t home = 0;         // where homes are explicit
+  std::uint32_t protocol = 0;     // protocol::Protocol
+  std::uint32_t propagation = 0;  // protocol::Propagation
+
+  bool sc() const { return protocol == 2; }
 };
 
 // A random parallel program: what every thread does, one after the other. Data-race-free unless

@@ -19,6 +19,14 @@ protocol::Contribution contribution(const Op& op) {
           std::as_bytes(std::span(&op.value, 1))};
 }
 
+// The word that an atomic operation is on, and its operand, as a plain access would have them.
+Op word_of(const Op& op) {
+  Op word = op;
+  word.size = op.size & 15;
+  if (word.size < 8) word.value &= (1ull << 8 * word.size) - 1;
+  return word;
+}
+
 // A condition's predicate is looked at again, and so is a semaphore that is tried.
 bool asks_again(const Op& op, const Actor& actor) {
   if (op.kind == OpKind::kCondition) return true;
@@ -46,6 +54,9 @@ void History::begin_op(Actor& actor) {
     case OpKind::kStore:
     case OpKind::kFinalLoad:
       access(actor, op);
+      return;
+    case OpKind::kAtomic:
+      begin_atomic(actor, op);
       return;
     case OpKind::kNowhere:
       start_fault(actor, nowhere(), Access::kRead);
@@ -179,7 +190,7 @@ void History::access(Actor& actor, const Op& op) {
   Node::View& view = node.views[block];
   bool store = op.kind == OpKind::kStore;
   if (program_->setup.entries_vanish && rng_.chance(5)) view = {};
-  bool sc = program_->regions[op.region].sc;
+  bool sc = program_->regions[op.region].sc();
   bool scan = program_->setup.scan && !sc;
   if (!view.present || (store && view.guarded && !scan)) {
     start_fault(actor, block, store ? Access::kWrite : Access::kRead);
@@ -209,6 +220,56 @@ void History::access(Actor& actor, const Op& op) {
              "node {}: {} (block {}) returned {:#x}, elsewhere another value", actor.node,
              describe(op), block, value);
   ++actor.next;
+}
+
+void History::begin_atomic(Actor& actor, const Op& op) {
+  if (!region_stands_[op.region]) violated(Fault::kBadAnswer, "region {} is not there", op.region);
+  std::uint32_t unit = program_->setup.block_bytes;
+  Op word = word_of(op);
+  protocol::AtomicOp& atomic = actor.strand.atomic;
+  atomic = {.kind = static_cast<protocol::AtomicKind>(op.size >> 4),
+            .size = word.size,
+            .offset = op.at % unit,
+            .operand = word.value};
+  if (atomic.kind == protocol::AtomicKind::kCompareSwap)
+    atomic.expected = op.value & 1 ? checker_.expected(word) : word.value;
+  if (program_->regions[op.region].sc()) {
+    atomic_in_place(actor, op);
+    return;
+  }
+  actor.doing = Actor::Doing::kAtomic;
+  actor.start(nodes_[actor.node].hlrc().atomic(actor.strand,
+                                               BlockId{region_first_[op.region] + op.at / unit}));
+}
+
+// The machine's own, where one node alone may write.
+void History::atomic_in_place(Actor& actor, const Op& op) {
+  std::uint32_t unit = program_->setup.block_bytes;
+  std::uint64_t block = region_first_[op.region] + op.at / unit;
+  Node& node = nodes_[actor.node];
+  if (!node.views[block].present || node.views[block].guarded) {
+    start_fault(actor, block, Access::kWrite);
+    return;
+  }
+  check_alone(actor.node, block, true);
+  check_atomic(actor, protocol::perform(actor.strand.atomic, node.frame(block)));
+  ++actor.next;
+}
+
+// In its home's memory, where it is the latest access of all to its word.
+void History::check_atomic(Actor& actor, std::uint64_t before) {
+  Op word = word_of(op_of(actor));
+  std::uint64_t expected = checker_.expected(word);
+  if (before != expected)
+    violated(Fault::kWrongValue, "thread {} of node {}: {} found {:#x}, not {:#x}", actor.id,
+             actor.node, describe(op_of(actor)), before, expected);
+  word.value = protocol::after(actor.strand.atomic, before);
+  checker_.store(actor.id, word);
+  ++outcome_.accesses;
+  outcome_.hash = (outcome_.hash ^ before ^ actor.id) * 0x100000001b3u;
+  if (trace_)
+    trace_->add(schedule_.picks(), "node {} thread {}: {} -> {:#x}", actor.node, actor.id,
+                describe(op_of(actor)), before);
 }
 
 void History::start_fault(Actor& actor, std::uint64_t block, Access wanted) {
@@ -241,7 +302,8 @@ void History::host_call(Actor& actor, const Op& op) {
     request.policy.homes = static_cast<protocol::Homes>(plan.homes);
     bool explicitly = request.policy.homes == protocol::Homes::kExplicit;
     request.policy.argument = explicitly ? plan.home : 0;
-    if (plan.sc) request.policy.protocol = protocol::Protocol::kSc;
+    request.policy.protocol = static_cast<protocol::Protocol>(plan.protocol);
+    request.policy.propagation = static_cast<protocol::Propagation>(plan.propagation);
     request.sequence = static_cast<std::uint32_t>(op.value);
     request.waiter = waiter;
     step_core(actor.node, request);
@@ -282,18 +344,25 @@ void History::finish_host_call(Actor& actor) {
 
 void History::finish_operation(Actor& actor) {
   switch (actor.doing) {
-    case Actor::Doing::kDrop: {
-      actor.clear_operation();
-      schedule_.park(actor.id);
-      step_core(actor.node, protocol::RegionDropped{actor.drop.region, actor.drop.blocks});
+    case Actor::Doing::kChore:
+      finish_chore(actor);
       return;
-    }
     case Actor::Doing::kYield:
       finish_yield(actor);
       return;
     case Actor::Doing::kFault:
       finish_fault(actor);
       return;
+    case Actor::Doing::kAtomic: {
+      auto result = std::get<protocol::Task<FaultResult>>(actor.operation).value();
+      actor.clear_operation();
+      actor.doing = Actor::Doing::kProgram;
+      if (result == FaultResult::kForeign)
+        violated(Fault::kBadAnswer, "{} finds no region", describe(op_of(actor)));
+      if (result == FaultResult::kDone) ++actor.next;
+      if (result == FaultResult::kNoMemory) free_memory(actor);
+      return;
+    }
     case Actor::Doing::kEvictForMemory:
       break;  // the fault is tried again
     default:
@@ -327,6 +396,10 @@ void History::finish_fault(Actor& actor) {
              describe(op_of(actor)), static_cast<int>(result));
   if (nowhere) ++actor.next;
   if (result != FaultResult::kNoMemory) return;
+  free_memory(actor);
+}
+
+void History::free_memory(Actor& actor) {
   actor.doing = Actor::Doing::kEvictForMemory;
   actor.start(nodes_[actor.node].hlrc().free_memory(actor.strand));
 }

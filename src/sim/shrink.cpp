@@ -176,10 +176,12 @@ std::string describe(const Program& program) {
           ? ""
           : fmt::format(", at most {} notices kept", setup.max_log_ranges));
   static constexpr std::string_view kHomes[] = {"first touch", "block", "cyclic", "explicit"};
+  static constexpr std::string_view kPropagation[] = {"", ", invalidate", ", update"};
   for (std::size_t r = 0; r < program.regions.size(); ++r) {
     const RegionPlan& region = program.regions[r];
-    text += fmt::format("r{}: {} blocks, homes {}{}\n", r, region.blocks, kHomes[region.homes],
-                        region.homes == 3 ? fmt::format(" (node {})", region.home) : "");
+    text += fmt::format("r{}: {} blocks, homes {}{}{}{}\n", r, region.blocks, kHomes[region.homes],
+                        region.homes == 3 ? fmt::format(" (node {})", region.home) : "",
+                        region.protocol == 1 ? ", eager" : "", kPropagation[region.propagation]);
   }
   for (std::uint32_t t = 0; t < program.threads(); ++t) {
     text += fmt::format("thread {} of node {}:\n", t, program.thread_node[t]);

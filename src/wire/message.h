@@ -40,6 +40,10 @@ enum class Kind : std::uint8_t {
   kScRecall,
   kScYielded,
   kScGrant,
+  kExpire,
+  kExpired,
+  kAtomicRequest,
+  kAtomicReply,
 };
 
 // To the lock's manager, then (as kLockForward) from the manager to the last node of the queue.
@@ -151,14 +155,30 @@ struct RegionDrop {
   std::uint64_t blocks = 0;
 };
 
-// Asks a home whose memory cannot be reached for `blocks` blocks (1 to 16) from `block` on; renew:
-// to renew copies of them, and the home may promise to send them again; how: bits of
-// protocol/served.h.
+// An eager release of `origin`, of its thread `waiter`: copies are old. Tail: BlockRanges. From a
+// node of the tree whose root is `origin` to its children.
+struct Expire {
+  Kind kind = Kind::kExpire;
+  std::uint8_t pad[3] = {};
+  std::uint32_t origin = 0;
+  std::uint32_t waiter = 0;
+};
+
+// Its answer, to the parent: the copies of the sender and of its subtree are gone.
+struct Expired {
+  Kind kind = Kind::kExpired;
+  std::uint8_t pad[3] = {};
+  std::uint32_t origin = 0;
+  std::uint32_t waiter = 0;
+};
+
+// Asks a home whose memory cannot be reached for `blocks` blocks (1 to 16) from `block` on; how:
+// bits of protocol/served.h.
 struct PageFetch {
   Kind kind = Kind::kPageFetch;
   std::uint8_t blocks = 1;
-  std::uint8_t renew = 0;
   std::uint8_t how = 0;
+  std::uint8_t pad = 0;
   std::uint32_t waiter = 0;
   std::uint64_t block = 0;
 };
@@ -210,6 +230,34 @@ struct FlushedBlock {
   std::uint32_t via = 0xffffffff;
 };
 
+// An atomic operation for a home whose memory cannot be reached (protocol/atomic.h); via: by whose
+// word it comes, or 0xffffffff.
+struct AtomicRequest {
+  Kind kind = Kind::kAtomicRequest;
+  std::uint8_t operation = 0;
+  std::uint8_t size = 8;
+  std::uint8_t pad = 0;
+  std::uint32_t waiter = 0;
+  std::uint64_t block = 0;
+  std::uint32_t offset = 0;
+  std::uint32_t via = 0xffffffff;
+  std::uint64_t operand = 0;
+  std::uint64_t expected = 0;
+};
+
+// Its answer. Done: what the word was. Else `ask` is the node to ask, or 0xffffffff: all over
+// again.
+struct AtomicReply {
+  Kind kind = Kind::kAtomicReply;
+  std::uint8_t done = 0;
+  std::uint8_t pad[2] = {};
+  std::uint32_t waiter = 0;
+  std::uint64_t block = 0;
+  std::uint64_t before = 0;
+  std::uint32_t ask = 0;
+  std::uint32_t pad2 = 0;
+};
+
 // Asks the directory node of a block for its owner; where nobody is, `claim` becomes it (owner + 1;
 // 0 only looks).
 struct OwnerRequest {
@@ -248,6 +296,10 @@ struct ScMessage {
 };
 
 static_assert(sizeof(ScMessage) == 16);
+static_assert(sizeof(AtomicRequest) == 40);
+static_assert(sizeof(AtomicReply) == 32);
+static_assert(sizeof(Expire) == 12);
+static_assert(sizeof(Expired) == 12);
 static_assert(sizeof(PageFetch) == 16);
 static_assert(sizeof(PageData) == 24);
 static_assert(sizeof(PageNews) == 24);

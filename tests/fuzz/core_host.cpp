@@ -41,6 +41,11 @@ void CoreHost::step(const protocol::Event& event) {
       TERRANE_CHECK(drop->blocks.count > 0 && drop->blocks.end() <= kBlocks,
                     "what is dropped lies in the space");
       drops_.push_back(*drop);
+    } else if (const auto* expire = std::get_if<protocol::Expire>(&effect)) {
+      TERRANE_CHECK(
+          expire->size > 0 && std::uint64_t{expire->offset} + expire->size <= effects.bytes.size(),
+          "ranges lie in the bytes");
+      expires_.push_back(*expire);
     } else if (const auto* malformed = std::get_if<protocol::Malformed>(&effect)) {
       closed_[malformed->from.value] = true;
     } else if (const auto* recall = std::get_if<protocol::Recall>(&effect)) {
@@ -219,6 +224,12 @@ void CoreHost::act(InputReader& input) {
     protocol::Drop drop = drops_.front();
     drops_.pop_front();
     step(protocol::RegionDropped{drop.region, drop.blocks});
+    return;
+  }
+  if (action == 0 && !expires_.empty()) {
+    protocol::Expire expire = expires_.front();
+    expires_.pop_front();
+    step(protocol::Expired{expire.origin, expire.waiter});
     return;
   }
   if (action == 1) release_blocks(input);

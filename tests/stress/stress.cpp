@@ -74,8 +74,13 @@ class Stress {
     const terrane_homes policies[] = {TERRANE_HOMES_FIRST_TOUCH, TERRANE_HOMES_BLOCK,
                                       TERRANE_HOMES_CYCLIC, TERRANE_HOMES_EXPLICIT};
     terrane_alloc_options how{policies[options.seed % 4], nodes_ - 1, "stress table"};
+    how.protocol = options.seed / 4 % 2 ? TERRANE_PROTOCOL_ERC : TERRANE_PROTOCOL_HLRC;
+    how.propagation = static_cast<terrane_propagation>(options.seed / 8 % 3);
     table_ = static_cast<std::uint8_t*>(terrane_alloc_all(bytes_, &how));
-    records_ = static_cast<std::uint8_t*>(terrane_alloc_all(4096 * 4, nullptr));
+    terrane_alloc_options plain{};
+    plain.protocol = how.protocol;
+    plain.propagation = how.propagation;
+    records_ = static_cast<std::uint8_t*>(terrane_alloc_all(4096 * 4, &plain));
     control_ = static_cast<Control*>(terrane_alloc_all(sizeof(Control), nullptr));
     if (table_ == nullptr || records_ == nullptr || control_ == nullptr) die("allocation");
   }

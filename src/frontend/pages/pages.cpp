@@ -118,6 +118,25 @@ void* allocate(const char* call, size_t bytes, const terrane_alloc_options* opti
   return address;
 }
 
+int atomic(const char* call, const void* address, size_t bytes, terrane::protocol::AtomicKind kind,
+           uint64_t operand, uint64_t expected, uint64_t* before) noexcept {
+  return with_node(call, [&](Node& node) -> Outcome {
+    if (bytes != 4 && bytes != 8)
+      return {Status::kInvalid,
+              fmt::format("{}: a word of {} bytes; it may have 4 or 8", call, bytes)};
+    uint64_t mask = bytes == 4 ? 0xffffffffu : ~uint64_t{0};
+    uint64_t was = 0;
+    Outcome outcome = node.atomic(address,
+                                  {.kind = kind,
+                                   .size = static_cast<uint8_t>(bytes),
+                                   .operand = operand & mask,
+                                   .expected = expected & mask},
+                                  was);
+    if (outcome.ok() && before != nullptr) *before = was;
+    return outcome;
+  });
+}
+
 int set_flag(const char* call, uint32_t flag, int64_t value) noexcept {
   return with_node(call, [&](Node& node) {
     return node.change_count(count_id(CountKind::kFlag, flag), terrane::protocol::CountOp::kSet,
@@ -301,6 +320,37 @@ int terrane_barrier_reduce(uint32_t barrier, uint32_t threads_here, terrane_redu
     return node.barrier_reduce(terrane::BarrierId{barrier}, threads_here, contribution,
                                static_cast<std::byte*>(out));
   });
+}
+
+int terrane_atomic_load(const void* address, size_t bytes, uint64_t* value) noexcept {
+  return atomic("terrane_atomic_load", address, bytes, terrane::protocol::AtomicKind::kLoad, 0, 0,
+                value);
+}
+
+int terrane_atomic_store(void* address, size_t bytes, uint64_t value) noexcept {
+  return atomic("terrane_atomic_store", address, bytes, terrane::protocol::AtomicKind::kStore,
+                value, 0, nullptr);
+}
+
+int terrane_atomic_fetch(void* address, size_t bytes, terrane_atomic_op op, uint64_t operand,
+                         uint64_t* before) noexcept {
+  using enum terrane::protocol::AtomicKind;
+  constexpr terrane::protocol::AtomicKind kKinds[] = {kStore, kAdd, kAnd, kOr, kXor};
+  std::uint32_t number = number_of(op);
+  if (number >= std::size(kKinds))
+    return fail(Status::kInvalid, fmt::format("terrane_atomic_fetch: {} is no operation", number));
+  return atomic("terrane_atomic_fetch", address, bytes, kKinds[number], operand, 0, before);
+}
+
+int terrane_atomic_compare_exchange(void* address, size_t bytes, uint64_t* expected,
+                                    uint64_t desired) noexcept {
+  uint64_t before = 0;
+  int status = atomic("terrane_atomic_compare_exchange", address, bytes,
+                      terrane::protocol::AtomicKind::kCompareSwap, desired, *expected, &before);
+  if (status != TERRANE_OK) return status;
+  bool exchanged = before == (bytes == 4 ? static_cast<uint32_t>(*expected) : *expected);
+  *expected = before;
+  return exchanged ? TERRANE_OK : TERRANE_EBUSY;
 }
 
 int terrane_touch(const void* address, size_t bytes, int access) noexcept {

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace terrane::protocol {
+
+// An atomic operation on an aligned word of 4 or 8 bytes, which is done in its home's memory.
+enum class AtomicKind : std::uint8_t { kLoad, kStore, kAdd, kAnd, kOr, kXor, kCompareSwap };
+
+struct AtomicOp {
+  AtomicKind kind = AtomicKind::kLoad;
+  std::uint8_t size = 8;
+  std::uint32_t offset = 0;    // in its block
+  std::uint64_t operand = 0;   // what is stored, added, ...
+  std::uint64_t expected = 0;  // kCompareSwap
+};
+
+// What the word is after the operation, if it was `before`.
+constexpr std::uint64_t after(const AtomicOp& op, std::uint64_t before) {
+  switch (op.kind) {
+    case AtomicKind::kLoad:
+      return before;
+    case AtomicKind::kStore:
+      return op.operand;
+    case AtomicKind::kAdd:
+      return op.size == 4 ? static_cast<std::uint32_t>(before + op.operand) : before + op.operand;
+    case AtomicKind::kAnd:
+      return before & op.operand;
+    case AtomicKind::kOr:
+      return before | op.operand;
+    case AtomicKind::kXor:
+      return before ^ op.operand;
+    case AtomicKind::kCompareSwap:
+      return before == op.expected ? op.operand : before;
+  }
+  return before;
+}
+
+// Does it on a word of that type, by the machine's own atomics; what the word was.
+template <typename Word>
+std::uint64_t perform(const AtomicOp& op, std::byte* block) {
+  std::atomic_ref<Word> word(*reinterpret_cast<Word*>(block + op.offset));
+  auto operand = static_cast<Word>(op.operand);
+  switch (op.kind) {
+    case AtomicKind::kLoad:
+      return word.load();
+    case AtomicKind::kStore:
+      return word.exchange(operand);
+    case AtomicKind::kAdd:
+      return word.fetch_add(operand);
+    case AtomicKind::kAnd:
+      return word.fetch_and(operand);
+    case AtomicKind::kOr:
+      return word.fetch_or(operand);
+    case AtomicKind::kXor:
+      return word.fetch_xor(operand);
+    case AtomicKind::kCompareSwap: {
+      auto expected = static_cast<Word>(op.expected);
+      word.compare_exchange_strong(expected, operand);
+      return expected;
+    }
+  }
+  return 0;
+}
+inline std::uint64_t perform(const AtomicOp& op, std::byte* block) {
+  return op.size == 4 ? perform<std::uint32_t>(op, block) : perform<std::uint64_t>(op, block);
+}
+
+// Whether it lies in a block of that size, aligned; for what comes from the network.
+constexpr bool is_valid(const AtomicOp& op, std::uint64_t block_bytes) {
+  return op.kind <= AtomicKind::kCompareSwap && (op.size == 4 || op.size == 8) &&
+         op.offset % op.size == 0 && op.offset < block_bytes && op.size <= block_bytes - op.offset;
+}
+
+}  // namespace terrane::protocol

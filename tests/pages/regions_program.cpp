@@ -1,0 +1,196 @@
+// Regions of every protocol and propagation, and atomic operations on their words, from real nodes.
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "program.h"
+
+namespace {
+
+using terrane::pages_test::at;
+using terrane::pages_test::error_says;
+using terrane::pages_test::kPage;
+
+constexpr unsigned kThreads = 2;
+
+int self() { return terrane_node(); }
+unsigned nodes() { return static_cast<unsigned>(terrane_nodes()); }
+unsigned workers() { return nodes() * kThreads; }
+
+template <typename T>
+T* allocate(const terrane_alloc_options& options, std::size_t count) {
+  void* address = terrane_alloc_all(count * sizeof(T), &options);
+  EXPECT(address != nullptr);
+  return static_cast<T*>(address);
+}
+
+// Every kind of region that the tests go through.
+std::vector<terrane_alloc_options> every_kind() {
+  std::vector<terrane_alloc_options> kinds;
+  for (auto protocol : {TERRANE_PROTOCOL_HLRC, TERRANE_PROTOCOL_ERC}) {
+    for (auto propagation : {TERRANE_ADAPTIVE, TERRANE_INVALIDATE, TERRANE_UPDATE}) {
+      for (auto homes : {TERRANE_HOMES_FIRST_TOUCH, TERRANE_HOMES_BLOCK_CYCLIC}) {
+        terrane_alloc_options options{};
+        options.homes = homes;
+        options.protocol = protocol;
+        options.propagation = propagation;
+        options.block_pages = homes == TERRANE_HOMES_BLOCK_CYCLIC ? 2 : 0;
+        kinds.push_back(options);
+      }
+    }
+  }
+  return kinds;
+}
+
+// work(worker) on kThreads threads of each node.
+template <typename Work>
+void on_all(Work work) {
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] { work(static_cast<unsigned>(self()) * kThreads + t); });
+  for (std::thread& thread : threads) thread.join();
+}
+
+void meet() { EXPECT(terrane_barrier_threads(7, kThreads) == TERRANE_OK); }
+
+// Each worker writes a page of its own and reads everybody's; then a record goes round under a
+// lock.
+void share(const terrane_alloc_options& options, std::uint32_t lock) {
+  constexpr unsigned kRounds = 12;
+  constexpr unsigned kWords = 2 * kPage / sizeof(std::uint64_t);
+  auto* table = allocate<std::uint64_t>(options, workers() * kWords);
+  auto* record = allocate<std::uint64_t>(options, 4);
+  on_all([&](unsigned worker) {
+    for (unsigned round = 1; round <= kRounds; ++round) {
+      for (unsigned i = 0; i < kWords; i += 7)
+        at(table, worker * kWords + i) = round * 1000 + worker + i;
+      meet();
+      for (unsigned w = 0; w < workers(); ++w)
+        for (unsigned i = 0; i < kWords; i += 7)
+          EXPECT(at(table, w * kWords + i) == round * 1000 + w + i);
+      EXPECT(terrane_lock(lock) == TERRANE_OK);
+      for (unsigned i = 0; i < 4; ++i) at(record, i) = at(record, i) + i + 1;
+      EXPECT(terrane_unlock(lock) == TERRANE_OK);
+      meet();
+    }
+  });
+  for (unsigned i = 0; i < 4; ++i)
+    EXPECT(at(record, i) == std::uint64_t{kRounds} * workers() * (i + 1));
+}
+
+void kinds() {
+  std::uint32_t lock = 1;
+  for (const terrane_alloc_options& options : every_kind()) share(options, lock++);
+}
+
+// ---- atomic operations
+
+std::uint64_t fetch(void* word, std::size_t bytes, terrane_atomic_op op, std::uint64_t operand) {
+  std::uint64_t before = 0;
+  EXPECT(terrane_atomic_fetch(word, bytes, op, operand, &before) == TERRANE_OK);
+  return before;
+}
+
+std::uint64_t load(const void* word, std::size_t bytes) {
+  std::uint64_t value = 0;
+  EXPECT(terrane_atomic_load(word, bytes, &value) == TERRANE_OK);
+  return value;
+}
+
+// Counters that all add to, in pages that all write otherwise, too.
+void count(const terrane_alloc_options& options) {
+  constexpr unsigned kAdds = 100;
+  struct Words {
+    std::uint64_t wide;
+    std::uint32_t narrow, mask;
+    std::uint64_t swapped;
+    std::uint64_t own[32];
+  };
+  auto* words = allocate<Words>(options, 1);
+  on_all([&](unsigned worker) {
+    std::uint64_t last = 0;
+    for (unsigned i = 0; i < kAdds; ++i) {
+      at(words->own, worker) = i;
+      std::uint64_t before = fetch(&words->wide, 8, TERRANE_ATOMIC_ADD, 3);
+      EXPECT(before >= last && before % 3 == 0);
+      last = before + 3;
+      fetch(&words->narrow, 4, TERRANE_ATOMIC_ADD, 0xffffffff);
+      std::uint64_t seen = load(&words->swapped, 8);
+      while (terrane_atomic_compare_exchange(&words->swapped, 8, &seen, seen + 1) != TERRANE_OK) {
+      }
+    }
+    fetch(&words->mask, 4, TERRANE_ATOMIC_OR, 1u << worker);
+    fetch(&words->mask, 4, TERRANE_ATOMIC_XOR, 1u << 31);
+    meet();
+    EXPECT(at(&words->wide, 0) == 3ull * kAdds * workers());  // by plain loads
+    EXPECT(at(&words->narrow, 0) ==
+           static_cast<std::uint32_t>(-1 * static_cast<int>(kAdds * workers())));
+    EXPECT(at(&words->swapped, 0) == std::uint64_t{kAdds} * workers());
+    EXPECT((at(&words->mask, 0) & 0x7fffffff) == (1u << workers()) - 1);
+    EXPECT(load(&words->wide, 8) == 3ull * kAdds * workers());
+    for (unsigned w = 0; w < workers(); ++w) EXPECT(at(words->own, w) == kAdds - 1);
+    meet();
+    // A thread's plain accesses and atomic operations stay in order.
+    at(words->own, worker) = 100 + worker;
+    EXPECT(fetch(&words->own[worker], 8, TERRANE_ATOMIC_ADD, 5) == 100 + worker);
+    EXPECT(at(words->own, worker) == 105 + worker);
+    EXPECT(terrane_atomic_store(&words->own[worker], 8, 9) == TERRANE_OK);
+    EXPECT(at(words->own, worker) == 9);
+    EXPECT(fetch(&words->own[worker], 8, TERRANE_ATOMIC_EXCHANGE, 4) == 9);
+    EXPECT(fetch(&words->own[worker], 8, TERRANE_ATOMIC_AND, 6) == 4);
+    meet();
+    for (unsigned w = 0; w < workers(); ++w) EXPECT(at(words->own, w) == 4);
+  });
+}
+
+void atomics() {
+  for (const terrane_alloc_options& options : every_kind()) count(options);
+}
+
+void misuse() {
+  auto* words = static_cast<std::uint64_t*>(terrane_alloc_all(kPage, nullptr));
+  EXPECT(words != nullptr);
+  auto* bytes = reinterpret_cast<char*>(words);
+  std::uint64_t value = 0;
+  EXPECT(terrane_atomic_load(bytes + 4, 8, &value) == TERRANE_EINVAL && error_says("aligned"));
+  EXPECT(terrane_atomic_load(bytes, 2, &value) == TERRANE_EINVAL && error_says("4 or 8"));
+  EXPECT(terrane_atomic_load(&value, 8, &value) == TERRANE_EADDR && error_says("not in shared"));
+  EXPECT(terrane_atomic_store(bytes + (1 << 30), 8, 1) == TERRANE_EADDR &&
+         error_says("no allocation"));
+  EXPECT(terrane_atomic_fetch(words, 8, static_cast<terrane_atomic_op>(9), 1, nullptr) ==
+             TERRANE_EINVAL &&
+         error_says("no operation"));
+  terrane_alloc_options options{};
+  options.protocol = static_cast<terrane_protocol>(8);
+  EXPECT(terrane_alloc(8, &options) == nullptr && error_says("protocol 8"));
+  options = {};
+  options.propagation = static_cast<terrane_propagation>(8);
+  EXPECT(terrane_alloc(8, &options) == nullptr && error_says("propagation 8"));
+  options = {};
+  options.homes = TERRANE_HOMES_BLOCK_CYCLIC;
+  EXPECT(terrane_alloc(8, &options) == nullptr && error_says("block_pages"));
+  options = {};
+  options.propagation = self() == 0 ? TERRANE_UPDATE : TERRANE_INVALIDATE;
+  void* differs = terrane_alloc_all(8, &options);
+  EXPECT(terrane_barrier() == TERRANE_OK);
+  EXPECT(nodes() == 1 || differs == nullptr || self() == 0 || error_says("other options"));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string_view mode = argc > 1 ? argv[1] : "";
+  EXPECT(terrane_init() == TERRANE_OK);
+  if (mode == "kinds") {
+    kinds();
+  } else if (mode == "atomics") {
+    atomics();
+  } else if (mode == "misuse") {
+    misuse();
+  } else {
+    return 2;
+  }
+  EXPECT(terrane_finalize() == TERRANE_OK);
+  std::puts("good");
+  return 0;
+}
