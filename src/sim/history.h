@@ -65,7 +65,7 @@ class History {
   void send(std::uint32_t node, const protocol::Send& send);
   void resume(std::uint32_t node, const protocol::Resume& resume);
   Actor* idle_handler(std::uint32_t node, Actor::Doing doing);
-  void spawn_yields();
+  void spawn_waiting();
   void place(std::uint32_t node, const protocol::Place& place);
   void spawn(Chore chore);
   bool start(Chore& chore);

@@ -116,7 +116,7 @@ void History::step_core(std::uint32_t node, const protocol::Event& event) {
                std::get<protocol::Malformed>(effect).from.value);
     }
   }
-  spawn_yields();
+  spawn_waiting();
   if (careful_) nodes_[node].core().check_invariants();
 }
 
@@ -197,7 +197,7 @@ void History::finish_chore(Actor& actor) {
   schedule_.park(actor.id);
   std::uint32_t node = actor.node;
   auto what = actor.chore.what;
-  if (!chores_.empty() && start(chores_.front())) chores_.pop_front();
+  spawn_waiting();
   if (const auto* drop = std::get_if<protocol::Drop>(&what)) {
     step_core(node, protocol::RegionDropped{drop->region, drop->blocks});
   } else {
@@ -206,8 +206,10 @@ void History::finish_chore(Actor& actor) {
   }
 }
 
-// Sometimes by who must not wait; then the handler does it that may.
-void History::spawn_yields() {
+// What waits for a handler, as far as some are free. A recall is carried out sometimes by who must
+// not wait; then the handler does it that may.
+void History::spawn_waiting() {
+  while (!chores_.empty() && start(chores_.front())) chores_.pop_front();
   while (!recalls_.empty()) {
     auto [node, recall] = recalls_.front();
     Actor* actor = idle_handler(node, Actor::Doing::kYield);

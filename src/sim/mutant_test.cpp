@@ -17,7 +17,7 @@ struct Hint {
 constexpr Hint kHints[] = {{"DeparturesUnordered", 12370},
                            {"FetchCopiesFirst", 7714},
                            {"OfferForgetsWrites", 5544},
-                           {"OfferDespiteFlush", 11070, 4},
+                           {"OfferDespiteFlush", 93133},
                            {"ApplyUncounted", 240694, 3},
                            {"TrackSaysHere", 35962},
                            {"ApplyKeepsOffer", 11479},

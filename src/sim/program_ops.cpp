@@ -379,7 +379,7 @@ void History::finish_yield(Actor& actor) {
   actor.clear_operation();
   if (done) {
     schedule_.park(actor.id);
-    spawn_yields();
+    spawn_waiting();
     return;
   }
   actor.waits = true;
