@@ -83,6 +83,24 @@ def lock_rows(times, over):
                   f"{row['most_overtaken']:>10}  p99 <= 20x, overtaken <= {nodes - 1}")
 
 
+def pattern_rows(repeat, over):
+    out = run(over.terrane + ["-n", "2", "--bind-to", "core", os.path.join(BUILD, "bench/pages/terrane_bench_pattern_rows"),
+                              "--repeat", str(repeat)], 600)
+    figures = {(row["pattern"], row["protocol"], row["propagation"]): float(row["us"]) for row in rows(out, "pattern")}
+    kinds = ("invalidate", "update", "adaptive")
+    print(f"\n{'sharing, us a round':24} {'protocol':>8} " + " ".join(f"{kind:>10}" for kind in kinds) +
+          "  adaptive / the better (goal <= 1.1 for hlrc)")
+    for pattern, protocol in dict.fromkeys(key[:2] for key in figures):
+        times = [figures[pattern, protocol, kind] for kind in kinds]
+        print(f"{pattern:24} {protocol:>8} " + " ".join(f"{time:10.1f}" for time in times) +
+              f"  {times[2] / min(times[:2]):.2f}x")
+    print(f"\n{'atomic operations, ns':34} {'2 nodes':>10}")
+    for line in out.splitlines():
+        found = re.match(r"atomic=(.*) ns=([0-9.]+) right=([01])", line)
+        if found:
+            print(f"{found[1]:34} {float(found[2]):10.1f}{'' if found[3] == '1' else '  WRONG SUM'}")
+
+
 def jacobi_programs(over):
     reference = os.path.join(BUILD, "bench/reference")
     programs = {
@@ -151,6 +169,7 @@ def main():
     page_rows(rounds, over)
     mpi_barrier(2 if options.quick else 5, over)
     lock_rows(200 if options.quick else 2000, over)
+    pattern_rows(1 if options.quick else 9, over)
     jacobi(2 if options.quick else 9, over)
     sort_rows(1 if options.quick else 5, over, 24 if options.quick else 192)
 
