@@ -5,7 +5,8 @@
  * acquires that lock or leaves that barrier afterwards (release consistency; programs without data
  * races see sequential consistency). Bytes are the unit: two nodes may write adjacent bytes at
  * once. Hardware atomics on shared memory mean nothing between nodes, but in allocations that ask
- * for sequential consistency (TERRANE_PROTOCOL_SC); terrane_atomic_fetch and its kin serve the others.
+ * for sequential consistency (TERRANE_PROTOCOL_SC); terrane_atomic_fetch and its kin serve the
+ * others.
  *
  * Threads: every function but terrane_init and terrane_finalize may be called by any thread at any
  * time, at once.

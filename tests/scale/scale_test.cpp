@@ -23,7 +23,8 @@ TEST(ScaleTest, EveryPatternReadsWhatWasWritten) {
 }
 
 TEST(ScaleTest, MemoryOfANodeGrowsNoFasterThanTheJob) {
-  EXPECT_LT(run("stencil", 64).most_memory, 2 * run("stencil", 16).most_memory);
+  for (const char* pattern : {"stencil", "transpose"})
+    EXPECT_LT(run(pattern, 64).most_memory, 2 * run(pattern, 16).most_memory) << pattern;
 }
 
 TEST(ScaleTest, TimeIsTheSameInEveryRun) {
