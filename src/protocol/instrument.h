@@ -240,6 +240,7 @@ enum class Mutant : std::uint8_t {
   kSiblingsExpiryUnawaited,  // ... ends before that of a sibling that tells of its writes
   kExpirySparesBusy,         // copies that are being made do not expire
   kExpiryForgetsChild,       // an expiry does not reach all nodes
+  kSettleUnconfirmed,        // a home that was only heard of is asked as if it were known
   kAtomicForgetsCopy,        // an atomic operation leaves this node's copy as it was
   kAtomicWithoutNotice,      // ... gives no notice
   kAtomicBeforeFlush,        // ... passes what its own thread stored

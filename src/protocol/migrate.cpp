@@ -235,7 +235,10 @@ Task<NodeId> Hlrc::settle(Strand& s, std::uint64_t block, NodeId home, NodeId& v
       break;
     }
   }
-  if (entries_[block].home() != home) entries_[block].set_home(home);
+  // One that is not reached may not have its bytes yet, and could not tell: who comes to it again
+  // has to come by the word of the former one, and say so.
+  bool known = reaches(home) || mutant(Mutant::kSettleUnconfirmed);
+  if (known && entries_[block].home() != home) entries_[block].set_home(home);
   co_return home;
 }
 

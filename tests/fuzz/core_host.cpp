@@ -81,11 +81,13 @@ void CoreHost::carry_out(const protocol::Resume& resume, std::vector<std::byte> 
       return departed(thread, resume.value, payload);
     case Wait::kAllocate:
       return allocated(thread, resume.value, payload);
-    case Wait::kFind:
-      TERRANE_CHECK(resume.value < nodes_ || resume.value == protocol::kHomeFirstTouch ||
-                        resume.value == protocol::kHomeNowhere,
-                    "a home is a node of the job");
+    case Wait::kFind: {
+      std::uint64_t home = protocol::home_found(resume.value);
+      TERRANE_CHECK(
+          home < nodes_ || home == protocol::kHomeFirstTouch || home == protocol::kHomeNowhere,
+          "a home is a node of the job");
       return;
+    }
     case Wait::kScAsk:
       return asked(thread, resume.waiter, resume.value);
     case Wait::kScAwait:
