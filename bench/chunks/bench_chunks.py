@@ -5,6 +5,8 @@ Usage: ./run bench chunks [--parts NAME,...] [--turns N] [--subscribers N,N] [--
 frames  One at a time from a producer to its subscribers: the time from when a frame is whole until the slowest subscriber may read it,
         and until it has read every byte; and the processor time of all processes: as ratios to a memcpy of that size.
 scopes  Of many chunks by 16 clients; of sizes from 1 KiB to 1 MiB, too. A run that hangs is ended and told.
+log     What the event log costs a scope that needs no other node: with and without it in turns;
+        the median of what each turn says.
 stall   One of two subscribers is stopped for --stall seconds: the memory of each node, against its budget.
 wake    How long a receiver that waits takes to have a message, and what its waiting costs (--idle us before each).
 The sides take turns; figures are medians over the turns. A side that is missing is named and left out. Trust the ratios: the machine's
@@ -17,6 +19,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 BUILD = os.path.abspath(os.environ.get("TERRANE_BUILD", "build/release"))
@@ -105,6 +108,23 @@ def scopes(options):
             print(line + f"{CLIENTS * 1e9 / statistics.median(samples['rate']):>12.0f}", flush=True)
 
 
+def log(options):
+    times = {(row, on): [] for row in ("scope", "scope-cpu") for on in (False, True)}
+    for _ in range(options.turns):
+        for on in (False, True):
+            with tempfile.TemporaryDirectory() as folder:
+                command = ["terrane", "run", "-n", "1", *(["--report", os.path.join(folder, "log")] if on else [])]
+                for row, values in rows(command + [OURS, "alone", "1024", "1000", str(options.samples)]).items():
+                    times[row, on] += values
+    print("\nThe event log, and a scope that needs no other node: ns")
+    print(f"{'':>20} {'without':>10} {'with':>10} {'more':>8}")
+    for row, name in (("scope", "time"), ("scope-cpu", "processor time")):
+        pairs = list(zip(times[row, False], times[row, True]))
+        without, noted = (statistics.median(values) for values in zip(*pairs))
+        more = statistics.median(on / off for off, on in pairs) - 1
+        print(f"{name:>20} {without:>10.1f} {noted:>10.1f} {more * 100:>6.1f} %", flush=True)
+
+
 def memory_of(pid):
     """Resident bytes of a process, shared memory with all of it; and its share of everything (PSS)."""
     values = {}
@@ -173,7 +193,8 @@ def wake(options):
                 print(f"{idle:>10} {how:>13} {statistics.median(latency):>11.1f} {statistics.median(part):>10.2f}", flush=True)
 
 
-PARTS = {"frames": frames, "whole": lambda options: frames(options, ("whole",)), "scopes": scopes, "stall": stall, "wake": wake}
+PARTS = {"frames": frames, "whole": lambda options: frames(options, ("whole",)), "scopes": scopes, "log": log,
+         "stall": stall, "wake": wake}
 
 
 def main():
@@ -189,6 +210,7 @@ def main():
     parser.add_argument("--chunks", type=int, default=10_000, help="of the scopes (default 10000)")
     parser.add_argument("--chunk-sizes", type=numbers, default=[1024, 16384, 0], help="0: 1 KiB to 1 MiB, log-uniform")
     parser.add_argument("--operations", type=int, default=2000, help="of every client (default 2000)")
+    parser.add_argument("--samples", type=int, default=300, help="of a thousand scopes each, of log (default 300)")
     parser.add_argument("--stall", type=float, default=5, help="seconds for which a subscriber is stopped (default 5)")
     parser.add_argument("--stall-memory", type=int, default=128, help="MiB of each node then (default 128)")
     parser.add_argument("--idle", type=numbers, default=[100, 1000, 20000], help="us before each message of wake")
@@ -199,6 +221,7 @@ def main():
         parser.error(f"there is no part {unknown[0]}")
     if options.quick:
         options.turns, options.frames, options.chunks, options.operations = 1, 5, 500, 200
+        options.samples = 20
         options.stall, options.wakes, options.idle = 1, 20, [1000]
     for name in options.parts:
         PARTS[name](options)

@@ -2,8 +2,9 @@
 //   terrane run -n 3 terrane_bench_chunk_rows frames BYTES FRAMES [whole]    node 0 to all others
 //   terrane run -n 16 terrane_bench_chunk_rows scopes BYTES CHUNKS OPERATIONS
 //     BYTES 0: sizes from 1 KiB to 1 MiB, each power of two as often as the next
-//   terrane run -n 3 --heartbeat 0 terrane_bench_chunk_rows stall BYTES SECONDS block|latest|drop
-//   terrane run -n 2 terrane_bench_chunk_rows wake IDLE_US TIMES
+//   terrane run -n 1 terrane_bench_chunk_rows alone BYTES CHUNKS SAMPLES     scopes that need no
+//   other node terrane run -n 3 --heartbeat 0 terrane_bench_chunk_rows stall BYTES SECONDS
+//   block|latest|drop terrane run -n 2 terrane_bench_chunk_rows wake IDLE_US TIMES
 //   terrane_bench_chunk_rows memcpy BYTES FRAMES
 #include <unistd.h>
 
@@ -100,6 +101,31 @@ void open_scopes(std::size_t bytes, std::size_t chunks, int operations) {
               static_cast<double>(took) / static_cast<double>(operations));
 }
 
+// What a scope costs where no other node is needed, every second one read-write: the median of
+// samples of a thousand; and the processor time of all threads.
+void open_alone(std::size_t bytes, std::size_t chunks, int samples) {
+  constexpr std::size_t kScopes = 1000;
+  Job job;
+  std::vector<Chunk<char>> all;
+  for (std::size_t c = 0; c < chunks; ++c)
+    all.push_back(job.create<char>("chunk " + std::to_string(c), bytes));
+  for (Chunk<char>& chunk : all) fill(chunk.write().data(), bytes, 1);
+  std::vector<std::uint64_t> times;
+  std::uint64_t cpu_from = cpu_ns();
+  for (int sample = 0; sample < samples; ++sample) {
+    std::uint64_t begin = now_ns();
+    for (std::size_t i = 0; i < kScopes; i += 2) {
+      if (all[i % chunks].read()[bytes - 1] == 0) std::abort();
+      all[i % chunks].read_write()[0] += 1;
+    }
+    times.push_back(now_ns() - begin);
+  }
+  double cpu = static_cast<double>(cpu_ns() - cpu_from) / samples / kScopes;
+  std::printf("row=scope bytes=%zu ns=%.1f\n", bytes,
+              static_cast<double>(percentile(times, 0.5)) / kScopes);
+  std::printf("row=scope-cpu bytes=%zu ns=%.1f\n", bytes, cpu);
+}
+
 // Frames for so many seconds, as fast as they are taken; meanwhile somebody stops node 1. The last
 // one has all bits set in front.
 void stall(std::size_t bytes, double seconds, std::string_view policy) {
@@ -191,6 +217,8 @@ int main(int argc, char** argv) {
   std::size_t bytes = argc > 3 ? std::strtoull(argv[2], nullptr, 10) : 0;
   if (part == "frames") send_frames(bytes, std::atoi(argv[3]), last == "whole");
   if (part == "memcpy") copy_frames(bytes, std::atoi(argv[3]));
+  if (part == "alone" && argc > 4)
+    open_alone(bytes, std::strtoull(argv[3], nullptr, 10), std::atoi(argv[4]));
   if (part == "stall") stall(bytes, std::atof(argv[3]), last);
   if (part == "wake") wake(std::atoi(argv[2]), std::atoi(argv[3]));
   if (part == "scopes" && argc > 4)

@@ -73,7 +73,7 @@ ChunkEngine::Answer ChunkEngine::call(Waiter& waiter, std::uint64_t deadline_ns,
     waiter.steps = false;
   }
   if (waiter.done.load(std::memory_order_acquire) == 0) {
-    if (trace_) waiter.since_ns = platform::now_ns();
+    if (trace_) waiter.since = platform::ticks();
     wait_for(waiter, deadline_ns);
   }
   std::lock_guard hold(mutex_);
@@ -89,17 +89,17 @@ ChunkEngine::Answer ChunkEngine::call_for_scope(Waiter& waiter, ChunkId chunk,
   Answer answer = call(waiter, deadline_ns, make);
   bool noted_when_over = answer.at_once && origin == trace::ScopeOrigin::kOpen;
   if (trace_ && !noted_when_over) {
-    bool at_once = waiter.since_ns == 0 && answer.status == machine::Status::kOk;
-    std::uint64_t now = at_once ? answer.opened_ns : platform::now_ns();
-    std::uint64_t waited_ns = waiter.since_ns == 0 ? 0 : now - waiter.since_ns;
+    bool at_once = waiter.since == 0 && answer.status == machine::Status::kOk;
+    std::uint64_t now = at_once ? answer.opened : platform::ticks();
+    std::uint64_t waited = waiter.since == 0 ? 0 : now - waiter.since;
     trace_->answered({.chunk = chunk,
                       .mode = waiter.mode,
                       .origin = origin,
                       .status = answer.status,
                       .version = answer.version,
                       .missed = answer.missed,
-                      .time_ns = now,
-                      .waited_ns = waited_ns});
+                      .time = now,
+                      .waited = waited});
   }
   return answer;
 }
@@ -190,7 +190,7 @@ bool ChunkEngine::close(ScopeId id) {
   Scope scope = std::move(at->second);
   scopes_.erase(at);
   scope.buffer.reset();
-  if (trace_) trace_->closed({scope.chunk, scope.mode, scope.version, scope.since_ns, scope.noted});
+  if (trace_) trace_->closed({scope.chunk, scope.mode, scope.version, scope.since, scope.noted});
   step(machine::Close{scope.chunk, scope.mode, scope.place, scope.range});
   bool wrote = scope.mode != Mode::kRead && scope.copy->pushed() && !scope.copy->gone;
   if (trace_ && wrote) trace_->published(scope.chunk, scope.copy->version, scope.copy->bytes);

@@ -53,9 +53,9 @@ class ChunkEngine final : private transport::Receiver {
     ScopeId scope;
     std::byte* data = nullptr;  // of the range that is looked at
     machine::Range range;
-    machine::Range changed;       // of a version that was taken: where, since the one taken before
-    std::uint64_t opened_ns = 0;  // when the scope did
-    bool at_once = false;         // within the call's own step
+    machine::Range changed;    // of a version that was taken: where, since the one taken before
+    std::uint64_t opened = 0;  // when the scope did, by platform::ticks()
+    bool at_once = false;      // within the call's own step
   };
   struct Facts {
     std::string name;
@@ -106,8 +106,8 @@ class ChunkEngine final : private transport::Receiver {
     std::vector<std::string> words;  // of other nodes
     std::uint32_t asked = 0;         // the number of the question, and how many have not answered
     std::uint32_t missing = 0;
-    bool steps = false;          // its thread does, for its sake
-    std::uint64_t since_ns = 0;  // when its thread began to wait; where that is noted
+    bool steps = false;       // its thread does, for its sake
+    std::uint64_t since = 0;  // when its thread began to wait, in ticks; where that is noted
     std::atomic<std::uint32_t> done{0};
     std::atomic<std::uint32_t> sleeping{0};
   };
@@ -118,7 +118,7 @@ class ChunkEngine final : private transport::Receiver {
     Place place;
     BufferRef buffer;  // keeps the bytes
     int thread;
-    std::uint64_t since_ns;
+    std::uint64_t since;  // in ticks
     std::uint64_t version;
     bool noted;                             // in the event log, that it opened
     const machine::ChunkCache::Copy* copy;  // a cache forgets none
@@ -177,6 +177,7 @@ class ChunkEngine final : private transport::Receiver {
   std::vector<bool> shares_;  // memory with that node
 
   mutable std::mutex mutex_;  // of everything down to the handler
+  mutable platform::TickScale scale_;
   machine::MesiChunk machine_;
   machine::Effects effects_;
   ChunkMemory memory_;

@@ -332,10 +332,10 @@ Outcome ChunkNode::subscribe(ChunkId chunk, machine::Range range, machine::Polic
     work = [this, chunk, handler = std::move(handler)] {
       auto taken = engine_->take(chunk, Wait::kTry, machine::kNever);
       if (taken.status != machine::Status::kOk) return false;
-      std::uint64_t begin_ns = trace() != nullptr ? platform::now_ns() : 0;
+      std::uint64_t begin = trace() != nullptr ? platform::ticks() : 0;
       handler({chunk, taken.scope, taken.data, taken.range, taken.version, taken.missed,
                taken.changed});
-      if (trace() != nullptr) trace()->handler_ran(chunk, taken.version, begin_ns);
+      if (trace() != nullptr) trace()->handler_ran(chunk, taken.version, begin);
       engine_->close(taken.scope);
       return true;
     };

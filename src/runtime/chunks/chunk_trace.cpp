@@ -12,12 +12,6 @@ using trace::EventLog;
 
 namespace {
 
-// Of a pushed chunk: exclusive is the right to write; shared, that a version is here.
-machine::State state_of(const machine::ChunkCache::Copy& copy) {
-  if (!copy.pushed() || copy.state != machine::State::kInvalid) return copy.state;
-  return copy.held.empty() ? machine::State::kInvalid : machine::State::kShared;
-}
-
 constexpr std::uint8_t kUnknown = 0xff;  // of a chunk of which nothing has been noted
 
 std::uint32_t low_half(std::uint64_t number) { return static_cast<std::uint32_t>(number); }
@@ -42,17 +36,16 @@ void ChunkTrace::learn(ChunkId chunk, const Copy& copy) {
                  copy.name);
 }
 
-void ChunkTrace::look(ChunkId chunk, const Copy& copy) {
+void ChunkTrace::note_state(ChunkId chunk, const Copy& copy, std::uint8_t now) {
   if (copy.ordinal >= noted_.size() || noted_[copy.ordinal] == kUnknown) learn(chunk, copy);
-  std::uint8_t now = byte_of(state_of(copy));
   if (noted_[copy.ordinal] == now) return;
   noted_[copy.ordinal] = now;
   log_.note(Event::kState, {.object = chunk.value, .kind = now});
 }
 
 // No state changes without an effect on the chunk, but by what a message or the view says.
-void ChunkTrace::stepped(const machine::Event& event, const machine::Effects& effects,
-                         const machine::ChunkCache& cache) {
+void ChunkTrace::look_around(const machine::Event& event, const machine::Effects& effects,
+                             const machine::ChunkCache& cache) {
   if (std::holds_alternative<machine::ViewChanged>(event))
     for (const auto& [chunk, copy] : known_)
       if (copy != nullptr) look(chunk, *copy);
@@ -87,25 +80,16 @@ void ChunkTrace::came(ChunkId chunk, std::uint64_t bytes, trace::BytesWay way) {
 
 void ChunkTrace::answered(const Answered& call) {
   EventLog::Fields fields{
-      .object = call.chunk.value, .value = call.waited_ns, .kind = byte_of(call.mode)};
+      .object = call.chunk.value, .value = call.waited, .kind = byte_of(call.mode)};
   if (call.status != machine::Status::kOk) {
     fields.detail = byte_of(call.status);
-    return log_.note_at(call.time_ns, Event::kScopeRefused, fields);
+    return log_.note_at(call.time, Event::kScopeRefused, fields);
   }
   fields.detail = byte_of(call.origin);
   fields.number = low_half(call.version);
-  log_.note_at(call.time_ns, Event::kScopeOpened, fields);
+  log_.note_at(call.time, Event::kScopeOpened, fields);
   if (call.missed > 0)
-    log_.note_at(call.time_ns, Event::kMissed, {.object = call.chunk.value, .value = call.missed});
-}
-
-void ChunkTrace::closed(const Closed& scope) {
-  std::uint64_t now = platform::now_ns();
-  log_.note_at(now, scope.noted ? Event::kScopeClosed : Event::kScope,
-               {.object = scope.chunk.value,
-                .value = now - scope.since_ns,
-                .kind = byte_of(scope.mode),
-                .number = low_half(scope.version)});
+    log_.note_at(call.time, Event::kMissed, {.object = call.chunk.value, .value = call.missed});
 }
 
 void ChunkTrace::published(ChunkId chunk, std::uint64_t version, std::uint64_t bytes) {
@@ -113,16 +97,16 @@ void ChunkTrace::published(ChunkId chunk, std::uint64_t version, std::uint64_t b
             {.object = chunk.value, .value = bytes, .number = low_half(version)});
 }
 
-void ChunkTrace::handler_ran(ChunkId chunk, std::uint64_t version, std::uint64_t begin_ns) {
-  std::uint64_t now = platform::now_ns();
+void ChunkTrace::handler_ran(ChunkId chunk, std::uint64_t version, std::uint64_t begin) {
+  std::uint64_t now = platform::ticks();
   log_.note_at(now, Event::kHandlerRan,
-               {.object = chunk.value, .value = now - begin_ns, .number = low_half(version)});
+               {.object = chunk.value, .value = now - begin, .number = low_half(version)});
 }
 
-void ChunkTrace::met(Event event, ChunkId chunk, std::uint64_t begin_ns, std::uint64_t number) {
-  std::uint64_t now = platform::now_ns();
+void ChunkTrace::met(Event event, ChunkId chunk, std::uint64_t begin, std::uint64_t number) {
+  std::uint64_t now = platform::ticks();
   log_.note_at(now, event,
-               {.object = chunk.value, .value = now - begin_ns, .number = low_half(number)});
+               {.object = chunk.value, .value = now - begin, .number = low_half(number)});
 }
 
 void ChunkTrace::lost(const machine::Lost& lost) {

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "platform/wait.h"
+#include "platform/ticks.h"
 #include "protocol/chunks/mesi_chunk.h"
 #include "runtime/trace/event_log.h"
 
@@ -11,7 +11,7 @@ namespace terrane::runtime::chunks {
 
 // What happens to chunks on a node, put down in its event log. Who has a pointer to it that is null
 // traces nothing. `stepped`, `look`, `sent` and `came` are called under the engine's mutex; the
-// others by any thread.
+// others by any thread. Times are platform::ticks().
 class ChunkTrace {
  public:
   using ChunkId = protocol::chunks::ChunkId;
@@ -23,8 +23,20 @@ class ChunkTrace {
   // The machine has made a step, whose effects have not been carried out: states that have changed,
   // but for chunks whose waiters are answered. These are looked at when they are.
   void stepped(const protocol::chunks::Event& event, const protocol::chunks::Effects& effects,
-               const protocol::chunks::ChunkCache& cache);
-  void look(ChunkId chunk, const Copy& copy);
+               const protocol::chunks::ChunkCache& cache) {
+    bool quiet = std::holds_alternative<protocol::chunks::Open>(event) ||
+                 std::holds_alternative<protocol::chunks::Close>(event);
+    const auto& list = effects.list;
+    if (quiet && list.empty()) return;
+    if (quiet && list.size() == 1 && std::holds_alternative<protocol::chunks::Resume>(list[0]))
+      return;
+    look_around(event, effects, cache);
+  }
+  void look(ChunkId chunk, const Copy& copy) {
+    auto now = static_cast<std::uint8_t>(state_of(copy));
+    if (copy.ordinal < noted_.size() && noted_[copy.ordinal] == now) return;
+    note_state(chunk, copy, now);
+  }
   void sent(ChunkId chunk, NodeId to, std::uint64_t bytes, trace::BytesWay way);
   void came(ChunkId chunk, std::uint64_t bytes, trace::BytesWay way);
 
@@ -35,25 +47,41 @@ class ChunkTrace {
     trace::ScopeOrigin origin;
     protocol::chunks::Status status;
     std::uint64_t version, missed;
-    std::uint64_t time_ns, waited_ns;
+    std::uint64_t time, waited;
   };
   void answered(const Answered& call);
   // A scope has been closed. `noted`: that it was opened is in the log; else one event tells all.
   struct Closed {
     ChunkId chunk;
     Mode mode;
-    std::uint64_t version, since_ns;
+    std::uint64_t version, since;
     bool noted;
   };
-  void closed(const Closed& scope);
+  void closed(const Closed& scope) {
+    std::uint64_t now = platform::ticks();
+    log_.note_at(now, scope.noted ? trace::Event::kScopeClosed : trace::Event::kScope,
+                 {.object = scope.chunk.value,
+                  .value = now - scope.since,
+                  .kind = static_cast<std::uint8_t>(scope.mode),
+                  .number = static_cast<std::uint32_t>(scope.version)});
+  }
   // The scope wrote a version of a pushed chunk.
   void published(ChunkId chunk, std::uint64_t version, std::uint64_t bytes);
-  void handler_ran(ChunkId chunk, std::uint64_t version, std::uint64_t begin_ns);
+  void handler_ran(ChunkId chunk, std::uint64_t version, std::uint64_t begin);
   // A thread has waited at a barrier, or for signals.
-  void met(trace::Event event, ChunkId chunk, std::uint64_t begin_ns, std::uint64_t number);
+  void met(trace::Event event, ChunkId chunk, std::uint64_t begin, std::uint64_t number);
   void died(NodeId node);
 
  private:
+  // Of a pushed chunk: exclusive is the right to write; shared, that a version is here.
+  static protocol::chunks::State state_of(const Copy& copy) {
+    using enum protocol::chunks::State;
+    if (!copy.pushed() || copy.state != kInvalid) return copy.state;
+    return copy.held.empty() ? kInvalid : kShared;
+  }
+  void look_around(const protocol::chunks::Event& event, const protocol::chunks::Effects& effects,
+                   const protocol::chunks::ChunkCache& cache);
+  void note_state(ChunkId chunk, const Copy& copy, std::uint8_t now);
   void learn(ChunkId chunk, const Copy& copy);
   void lost(const protocol::chunks::Lost& lost);
 

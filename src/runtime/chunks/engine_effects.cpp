@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/overloaded.h"
-#include "platform/wait.h"
+#include "platform/ticks.h"
 #include "runtime/chunks/chunk_engine.h"
 
 namespace terrane::runtime::chunks {
@@ -98,12 +98,12 @@ void ChunkEngine::open_scope(Waiter& waiter, const machine::Resume& resume,
   waiter.answer.range = range;
   waiter.answer.changed = resume.changed.within(copy.bytes);
   waiter.answer.data = buffer.value() ? buffer.value()->data() + range.offset : nullptr;
-  waiter.answer.opened_ns = platform::now_ns();
+  waiter.answer.opened = platform::ticks();
   waiter.answer.at_once = waiter.steps;
   bool noted = !waiter.steps || waiter.chunk == machine::kNoChunk;
   scopes_.emplace(
       id.value, Scope{resume.chunk, waiter.mode, range, resume.place, buffer.value(), this_thread(),
-                      waiter.answer.opened_ns, resume.version, noted, &copy});
+                      waiter.answer.opened, resume.version, noted, &copy});
 }
 
 void ChunkEngine::perform(const machine::Notify& notify) {

@@ -52,13 +52,14 @@ const ChunkEngine::Scope* ChunkEngine::oldest(ChunkId chunk) const {
   const Scope* found = nullptr;
   for (const auto& [id, scope] : scopes_)
     if ((scope.chunk == chunk || chunk == machine::kNoChunk) &&
-        (found == nullptr || scope.since_ns < found->since_ns))
+        (found == nullptr || scope.since < found->since))
       found = &scope;
   return found;
 }
 
 std::string ChunkEngine::describe(const Scope& scope) const {
-  double seconds = static_cast<double>(platform::now_ns() - scope.since_ns) * 1e-9;
+  scale_.mark();
+  double seconds = static_cast<double>(scale_.duration_ns(platform::ticks() - scope.since)) * 1e-9;
   return fmt::format("node {} on {} has held a {} scope for {:.1f} s (thread {})",
                      config_.self.value, bootstrap_.host(), name_of(scope.mode), seconds,
                      scope.thread);

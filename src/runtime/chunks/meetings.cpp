@@ -29,11 +29,10 @@ class Meetings::Note {
  public:
   Note(ChunkNode& node, trace::Event event, Count*& count)
       : trace_(node.trace()), event_(event), count_(count) {
-    if (trace_ != nullptr) begin_ns_ = platform::now_ns();
+    if (trace_ != nullptr) begin_ = platform::ticks();
   }
   ~Note() {
-    if (trace_ != nullptr && count_ != nullptr)
-      trace_->met(event_, count_->chunk, begin_ns_, number);
+    if (trace_ != nullptr && count_ != nullptr) trace_->met(event_, count_->chunk, begin_, number);
   }
   Note(const Note&) = delete;
 
@@ -43,7 +42,7 @@ class Meetings::Note {
   ChunkTrace* trace_;
   trace::Event event_;
   Count*& count_;
-  std::uint64_t begin_ns_ = 0;
+  std::uint64_t begin_ = 0;
 };
 
 Outcome Meetings::lock(std::string_view name, std::int64_t timeout_ns, OpenScope& scope) {

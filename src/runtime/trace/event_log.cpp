@@ -24,8 +24,7 @@ constexpr auto kStreamEvery = std::chrono::milliseconds(100);
 
 std::atomic<std::uint64_t> last_serial{0};
 
-// The calling thread's ring in the log that it noted something in last; and the same for who only
-// looks, without the cost of an object that is destroyed.
+// The ring of EventLog::noting_, which is another's when its thread ends.
 struct Mine {
   std::shared_ptr<EventRing> ring;
   ~Mine() { leave(); }
@@ -34,11 +33,6 @@ struct Mine {
   }
 };
 thread_local Mine mine;
-struct Noting {
-  std::uint64_t serial;
-  EventRing* ring;
-};
-constinit thread_local Noting noting{0, nullptr};
 
 std::uint64_t realtime_ns() {
   timespec now{};
@@ -58,7 +52,20 @@ FileHeader header_of(const EventLog::Place& place) {
   return header;
 }
 
+// Its value is a duration.
+constexpr bool lasts(Event event) {
+  using enum Event;
+  return event == kScope || event == kScopeOpened || event == kScopeClosed ||
+         event == kScopeRefused || event == kHandlerRan || event == kBarrier || event == kAwaited;
+}
+
+constexpr bool has_text(Event event) {
+  return event == Event::kObjectName || event == Event::kThreadName;
+}
+
 }  // namespace
+
+constinit thread_local EventLog::Noting EventLog::noting_{0, nullptr};
 
 base::Result<std::unique_ptr<EventLog>> EventLog::create(const Place& place) {
   std::error_code why;
@@ -96,7 +103,7 @@ EventLog::~EventLog() {
 // ---- Noting
 
 EventRing& EventLog::ring() {
-  const Noting& now = noting;
+  const Noting now = noting_;
   return now.serial == serial_ ? *now.ring : ring_of_new_thread();
 }
 
@@ -116,7 +123,7 @@ EventRing& EventLog::ring_of_new_thread() {
   }
   mine.leave();
   mine.ring = std::move(ring);
-  noting = {serial_, mine.ring.get()};
+  noting_ = {serial_, mine.ring.get()};
   char name[32] = "";
   ::pthread_getname_np(::pthread_self(), name, sizeof name);
   note_text(Event::kThreadName, {.object = mine.ring->thread}, name);
@@ -124,19 +131,9 @@ EventRing& EventLog::ring_of_new_thread() {
 }
 
 // A thread whose ring is full writes it out itself: nothing is left out.
-void EventLog::add(EventRing& ring, const Record& record) {
-  while (!ring.add(record)) drain(ring);
-}
-
-void EventLog::note(Event event, const Fields& fields) {
-  note_at(platform::now_ns(), event, fields);
-}
-
-void EventLog::note_at(std::uint64_t time_ns, Event event, const Fields& fields) {
-  const Record record{time_ns,     fields.object, fields.value, event,
-                      fields.kind, fields.detail, fields.number};
+void EventLog::add(const Record& record) {
   EventRing& mine_now = ring();
-  if (!mine_now.add(record)) add(mine_now, record);
+  while (!mine_now.add(record)) drain(mine_now);
 }
 
 void EventLog::note_text(Event event, Fields fields, std::string_view text) {
@@ -146,16 +143,40 @@ void EventLog::note_text(Event event, Fields fields, std::string_view text) {
     Record piece;
     std::string_view part = text.substr(at, sizeof piece);
     std::memcpy(static_cast<void*>(&piece), part.data(), part.size());
-    add(*mine.ring, piece);
+    add(piece);
   }
 }
 
 // ---- To the file
 
 void EventLog::drain(EventRing& ring) {
-  ring.drain([&](std::span<const Record> records) {
+  ring.drain([&](std::span<Record> records) {
+    in_ns(ring, records);
     write(BlockKind::kRecords, ring.thread, std::as_bytes(records));
   });
+}
+
+platform::TickScale EventLog::marked_scale() {
+  std::lock_guard hold(file_mutex_);
+  scale_.mark();
+  return scale_;
+}
+
+// What stands behind a record as its text stays as it is.
+void EventLog::in_ns(EventRing& ring, std::span<Record> records) {
+  const platform::TickScale scale = marked_scale();
+  constexpr std::uint32_t kBytes = sizeof(Record);
+  std::uint32_t text_left = ring.text_left;
+  for (Record& record : records) {
+    if (text_left > 0) {
+      text_left -= std::min(text_left, kBytes);
+      continue;
+    }
+    record.time_ns = scale.moment_ns(record.time_ns);
+    if (lasts(record.event)) record.value = scale.duration_ns(record.value);
+    if (has_text(record.event)) text_left = record.number;
+  }
+  ring.text_left = text_left;
 }
 
 // Rings of threads that have ended are used again by others.

@@ -11,6 +11,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "platform/ticks.h"
 #include "runtime/trace/event_ring.h"
 
 namespace terrane::runtime::trace {
@@ -33,14 +34,19 @@ class EventLog {
   ~EventLog();
   EventLog(const EventLog&) = delete;
 
-  // The fields mean what the event says (log_format.h).
+  // The fields mean what the event says (log_format.h), but that durations are in ticks.
   struct Fields {
     std::uint64_t object = 0, value = 0;
     std::uint8_t kind = 0, detail = 0;
     std::uint32_t number = 0;
   };
-  void note(Event event, const Fields& fields);
-  void note_at(std::uint64_t time_ns, Event event, const Fields& fields);
+  void note(Event event, const Fields& fields) { note_at(platform::ticks(), event, fields); }
+  void note_at(std::uint64_t ticks, Event event, const Fields& fields) {
+    const Record record{ticks,       fields.object, fields.value, event,
+                        fields.kind, fields.detail, fields.number};
+    const Noting now = noting_;
+    if (now.serial != serial_ || !now.ring->add(record)) add(record);
+  }
   // With text; fields.number is its length.
   void note_text(Event event, Fields fields, std::string_view text);
 
@@ -48,16 +54,27 @@ class EventLog {
   explicit EventLog(base::UniqueFd file, std::string path);
   EventRing& ring();
   EventRing& ring_of_new_thread();
-  void add(EventRing& ring, const Record& record);
+  void add(const Record& record);
   void drain(EventRing& ring);
+  platform::TickScale marked_scale();
+  void in_ns(EventRing& ring, std::span<Record> records);
   void drain_all();
   void write(BlockKind kind, std::uint32_t thread, std::span<const std::byte> bytes);
   void stream();
+
+  // The calling thread's ring in the log that it noted something in last. To be had in one
+  // instruction, also in a library that is loaded later.
+  struct Noting {
+    std::uint64_t serial;
+    EventRing* ring;
+  };
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local Noting noting_;
 
   const std::uint64_t serial_;  // no other log of the process has it
   const std::string path_;
   std::mutex file_mutex_;
   base::UniqueFd file_;
+  platform::TickScale scale_;
   bool ended_ = false;  // nothing more can be written
 
   std::mutex mutex_;  // of what follows

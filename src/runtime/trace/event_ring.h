@@ -19,13 +19,13 @@ class EventRing {
   // False: it is full.
   bool add(const Record& record) {
     std::uint64_t head = head_.load(std::memory_order_relaxed);
-    if (head - tail_.load(std::memory_order_acquire) == kRecords) return false;
+    if (head == full_at_ && !look_for_room(head)) return false;
     records_[head % kRecords] = record;
     head_.store(head + 1, std::memory_order_release);
     return true;
   }
 
-  // Gives all that is there to `write`, in one or two pieces, and forgets it.
+  // Gives all that is there to `write`, which may change it, in one or two pieces, and forgets it.
   template <typename Write>
   void drain(Write write) {
     std::lock_guard hold(draining_);
@@ -34,17 +34,24 @@ class EventRing {
     while (from < to) {
       std::uint64_t at = from % kRecords;
       std::uint64_t count = to - from < kRecords - at ? to - from : kRecords - at;
-      write(std::span<const Record>(&records_[at], count));
+      write(std::span<Record>(&records_[at], count));
       from += count;
     }
     tail_.store(to, std::memory_order_release);
   }
 
   std::uint32_t thread = 0;             // whose it is
+  std::uint32_t text_left = 0;          // bytes of a text that was taken out in part
   std::atomic<bool> abandoned = false;  // that thread has ended
 
  private:
+  bool look_for_room(std::uint64_t head) {
+    full_at_ = tail_.load(std::memory_order_acquire) + kRecords;
+    return head != full_at_;
+  }
+
   alignas(64) std::atomic<std::uint64_t> head_{0};
+  std::uint64_t full_at_ = kRecords;  // the head, as far as the thread knows
   alignas(64) std::atomic<std::uint64_t> tail_{0};
   std::mutex draining_;
   std::array<Record, kRecords> records_;

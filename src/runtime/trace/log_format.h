@@ -74,7 +74,7 @@ enum class ScopeOrigin : std::uint8_t { kOpen = 0, kTake = 1 };
 enum class BytesWay : std::uint8_t { kShared = 0, kCopied = 1 };  // memory of the host; a message
 
 struct Record {
-  std::uint64_t time_ns = 0;  // when it was over (CLOCK_MONOTONIC)
+  std::uint64_t time_ns = 0;  // when it was over (CLOCK_MONOTONIC; in a ring: ticks)
   std::uint64_t object = 0;
   std::uint64_t value = 0;
   Event event = Event::kNone;

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "platform/wait.h"
 #include "runtime/trace/event_log.h"
 #include "tools/report/job_log.h"
 
@@ -79,7 +80,7 @@ TEST_F(NodeLogTest, EverythingThatThreadsNoteIsRead) {
     for (std::uint64_t t = 0; t < kThreads; ++t)
       threads.emplace_back([&, t] {
         for (std::uint64_t i = 0; i < kEach; ++i)
-          log->note(Event::kScopeOpened, {.object = t, .value = i});
+          log->note(Event::kPublished, {.object = t, .value = i});
       });
     for (std::thread& thread : threads) thread.join();
   }
@@ -119,6 +120,25 @@ TEST_F(NodeLogTest, NamesOfAnyLengthAreRead) {
   EXPECT_EQ(read.value().entries.size(), 1u);
   EXPECT_EQ(read.value().events.at(103), "state");
   EXPECT_FALSE(read.value().threads.empty());
+}
+
+TEST_F(NodeLogTest, TimesAreOfTheClock) {
+  std::uint64_t begin = platform::ticks(), begin_ns = platform::now_ns();
+  auto log = create();
+  while (platform::now_ns() - begin_ns < 200'000'000) {  // the log has been drained once
+  }
+  log->note(Event::kScope, {.value = platform::ticks() - begin});
+  std::uint64_t end_ns = platform::now_ns();
+  log.reset();
+  auto read = read_log(path());
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_EQ(read.value().entries.size(), 1u);
+  const Record& record = read.value().entries[0].record;
+  constexpr std::uint64_t kRoundingNs = 100'000;
+  EXPECT_LE(record.time_ns, end_ns + kRoundingNs);
+  EXPECT_GE(record.time_ns, begin_ns + 200'000'000 - kRoundingNs);
+  EXPECT_GE(record.value, 200'000'000 - kRoundingNs);
+  EXPECT_LE(record.value, end_ns - begin_ns + kRoundingNs);
 }
 
 TEST_F(NodeLogTest, AFolderWithALogOfThisNodeIsRefused) {
