@@ -43,6 +43,28 @@ void invalid_context() { shmem_ctx_long_p(SHMEM_CTX_INVALID, word, 1, 0); }
 void backward_stride() { shmem_long_iput(&word[4], word, -1, 1, 2, 0); }
 void bad_signal() { shmem_long_put_signal(word, &word[4], 1, &flag, 1, 99, 0); }
 
+shmem_team_t invented(std::uintptr_t handle) { return reinterpret_cast<shmem_team_t>(handle); }
+void invented_team() { word[0] = shmem_team_my_pe(invented(0x5eed0)); }
+void low_team() { shmem_team_sync(invented(3)); }
+void translated_team() {
+  word[0] = shmem_team_translate_pe(SHMEM_TEAM_WORLD, 0, invented(~std::uintptr_t{0}));
+}
+void team_context() {
+  shmem_ctx_t ctx;
+  shmem_team_create_ctx(invented(reinterpret_cast<std::uintptr_t>(word)), 0, &ctx);
+}
+// Another team has the destroyed one's place.
+void destroyed_team() {
+  shmem_init();
+  shmem_team_t first, second;
+  int pes = shmem_n_pes();
+  shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, pes, nullptr, 0, &first);
+  shmem_team_destroy(first);
+  shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, pes, nullptr, 0, &second);
+  if (shmem_my_pe() == 1) shmem_broadcastmem(first, word, &word[4], 8, 0);
+  shmem_finalize();
+}
+
 void overlap() { shmem_long_put(word, &word[1], 2, 1); }
 void null_source() { shmem_long_get(nullptr, word, 1, 0); }
 void unaligned() {
@@ -127,6 +149,11 @@ constexpr Mode kModes[] = {
     wrong<invalid_context>("context"),
     wrong<backward_stride>("stride"),
     wrong<bad_signal>("signal"),
+    wrong<invented_team>("team"),
+    wrong<low_team>("low-team"),
+    wrong<translated_team>("team-pe"),
+    wrong<team_context>("team-context"),
+    {"destroyed-team", destroyed_team},
     wrong<overlap>("overlap"),
     wrong<null_source>("null"),
     wrong<unaligned>("unaligned"),

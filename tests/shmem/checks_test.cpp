@@ -20,6 +20,11 @@ const Fault kAlways[] = {
     {"context", "shmem_ctx_long_p: ctx is SHMEM_CTX_INVALID"},
     {"stride", "shmem_long_iput: dst and sst must not be less"},
     {"signal", "shmem_long_put_signal: sig_op 99"},
+    {"team", "shmem_team_my_pe: team is no team of this PE"},
+    {"low-team", "shmem_team_sync: team is no team of this PE"},
+    {"team-pe", "shmem_team_translate_pe: team is no team of this PE"},
+    {"destroyed-team", "shmem_broadcastmem: team is no team of this PE, or was destroyed"},
+    {"team-context", "shmem_team_create_ctx: team is no team of this PE"},
 };
 const Fault kChecked[] = {
     {"overlap", "shmem_long_put: source at 0x"},
@@ -34,6 +39,12 @@ const Fault kChecked[] = {
 
 TEST(ShmemFaultTest, EndsTheJobWithASentenceInEveryMode) {
   for (const Fault& fault : kAlways) expect_sentence(3, fault.mode, fault.sentence);
+}
+
+TEST(ShmemFaultTest, EndsTheJobWhereCallsAreCheckedToo) {
+  for (const Fault& fault : kAlways) {
+    expect_sentence(3, fault.mode, fault.sentence, 1, {"SHMEM_DEBUG=1"});
+  }
 }
 
 TEST(ShmemFaultTest, ThoseThatDoNoHarmHereAreFoundWhereCallsAreChecked) {

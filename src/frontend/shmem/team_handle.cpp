@@ -22,7 +22,8 @@ Team* team_of(shmem_team_t handle, const char* call) noexcept {
   if (handle == SHMEM_TEAM_INVALID) return nullptr;
   if (handle == SHMEM_TEAM_WORLD) return &teams.world_team();
   if (handle == SHMEM_TEAM_SHARED) return &teams.shared_team();
-  return reinterpret_cast<Team*>(handle);
+  if (Team* team = teams.named(reinterpret_cast<std::uintptr_t>(handle))) return team;
+  fail(call, "team is no team of this PE, or was destroyed; make it by shmem_team_split_strided");
 }
 
 Team& team_for(shmem_team_t handle, const char* call) noexcept {
@@ -30,7 +31,9 @@ Team& team_for(shmem_team_t handle, const char* call) noexcept {
   fail(call, "team is SHMEM_TEAM_INVALID; only members of a team may call this");
 }
 
-shmem_team_t handle_of(Team* team) noexcept { return reinterpret_cast<shmem_team_t>(team); }
+shmem_team_t handle_of(const Team* team) noexcept {
+  return reinterpret_cast<shmem_team_t>(team == nullptr ? 0 : std::uintptr_t{team->name});
+}
 
 void compare_call(Team& team, const char* call, const char* kind, std::uint64_t bytes,
                   std::uint64_t root, const void* dest, const void* source) noexcept {

@@ -10,12 +10,13 @@ namespace terrane::frontend::shmem {
 // shmem_finalize.
 runtime::shmem::Teams& teams_for(const char* call) noexcept;
 
-// The team behind a handle; nullptr for SHMEM_TEAM_INVALID.
+// The team behind a handle; nullptr for SHMEM_TEAM_INVALID. For a handle that names no team, or one
+// that was destroyed, the job ends.
 runtime::shmem::Team* team_of(shmem_team_t handle, const char* call) noexcept;
 // The same, for a function that must have one: for SHMEM_TEAM_INVALID the job ends.
 runtime::shmem::Team& team_for(shmem_team_t handle, const char* call) noexcept;
 // SHMEM_TEAM_INVALID for nullptr.
-shmem_team_t handle_of(runtime::shmem::Team* team) noexcept;
+shmem_team_t handle_of(const runtime::shmem::Team* team) noexcept;
 
 // Where calls are checked, compares a collective call with those of the other members; dest and
 // source may be nullptr.

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <complex>
 #include <random>
 #include <type_traits>
 
+#include "runtime/shmem/segments.h"
 #include "runtime/shmem/test_world.h"
 
 namespace terrane::runtime::shmem {
@@ -22,6 +24,7 @@ std::vector<TestSetting> settings() {
     worlds.push_back(TestSetting::hosts(2, 1));
     worlds.push_back(TestSetting::hosts(5, 2));
     worlds.push_back({{0, 1, 0, 1, 1}, false, {}});
+    worlds.push_back({{0, 0, 0, 1, 1}, true, {}});
     for (TestSetting& world : worlds) {
       world.algorithms = algorithms;
       all.push_back(world);
@@ -247,9 +250,9 @@ TEST(ReduceTest, RealAndComplexNumbers) {
 }
 
 TEST(ReduceTest, AllMembersGetTheSameBits) {
-  for (std::uint64_t count : {3u, 30u, 3000u}) {
+  for (std::uint64_t count : {3u, 30u, 3000u, 100'003u}) {
     std::vector<std::vector<double>> results(8);
-    run_pes(TestSetting::one_host(8), [&](TestPe& pe) {
+    run_pes(TestSetting::one_host(8, count > 3000), [&](TestPe& pe) {
       std::mt19937 random(pe.self());
       std::uniform_real_distribution<double> number(-1e9, 1e-3);
       auto* source = pe.world.heap<double>(kSource);
@@ -260,6 +263,52 @@ TEST(ReduceTest, AllMembersGetTheSameBits) {
     });
     for (const auto& result : results) EXPECT_EQ(result, results[0]);
   }
+}
+
+// How often each element of an array came to this PE when it worked on its pieces.
+std::vector<int> work_on_pieces(TestPe& pe, std::uint64_t count, std::uint64_t piece_elements) {
+  Arrays arrays{{}, {}, count, &combine_for(ReduceOp::kSum, ElementType::kInt64)};
+  std::vector<int> times(count);
+  for_each_piece(pe.all(), arrays, piece_elements, [&](std::uint32_t owner, Segment piece) {
+    Segment segment = segment_of(pe.all(), arrays, owner);
+    EXPECT_LE(segment.first, piece.first);
+    EXPECT_LE(piece.end, segment.end);
+    for (std::uint64_t i = piece.first; i < piece.end; ++i) ++times[i];
+  });
+  return times;
+}
+
+TEST(PiecesTest, WhoHasAProcessorDoesTheWorkOfThoseWhoWait) {
+  constexpr std::uint64_t kCount = 10'007;
+  run_pes(TestSetting::one_host(4, true), [&](TestPe& pe) {
+    for (std::uint32_t first = 0; first < 4; ++first) {
+      pe.all().offer_work();
+      pe.all().sync();
+      std::vector<int> times(kCount, 7);
+      if (pe.self() == first) times = work_on_pieces(pe, kCount, 300);
+      pe.everybody();
+      if (pe.self() != first) times = work_on_pieces(pe, kCount, 300);
+      EXPECT_EQ(times, std::vector(kCount, pe.self() == first ? 1 : 0));
+      pe.all().sync();
+    }
+  });
+}
+
+TEST(PiecesTest, WithProcessorsForAllEachDoesItsOwn) {
+  constexpr std::uint64_t kCount = 10'007;
+  std::vector<std::vector<int>> times(4);
+  run_pes(TestSetting::one_host(4), [&](TestPe& pe) {
+    pe.all().offer_work();
+    pe.all().sync();
+    if (pe.self() != 2) times[pe.self()] = work_on_pieces(pe, kCount, 300);
+    pe.everybody();
+    if (pe.self() == 2) times[pe.self()] = work_on_pieces(pe, kCount, 300);
+    pe.all().sync();
+  });
+  for (std::uint64_t i = 0; i < kCount; ++i) {
+    ASSERT_EQ(times[0][i] + times[1][i] + times[2][i] + times[3][i], 1) << i;
+  }
+  EXPECT_EQ(std::count(times[2].begin(), times[2].end(), 1), 2512);  // whole pairs of cache lines
 }
 
 template <typename T>

@@ -19,16 +19,57 @@ struct Wrapping<T, true> {
   using Type = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
 };
 
+// left becomes left op right: numbers, or vectors of them.
 template <ReduceOp op, typename T>
-inline __attribute__((always_inline)) T apply(T left, T right) {
+inline __attribute__((always_inline)) void apply(T& left, const T& right) {
   using Wide = typename Wrapping<T>::Type;
-  if constexpr (op == ReduceOp::kAnd) return static_cast<T>(left & right);
-  if constexpr (op == ReduceOp::kOr) return static_cast<T>(left | right);
-  if constexpr (op == ReduceOp::kXor) return static_cast<T>(left ^ right);
-  if constexpr (op == ReduceOp::kMax) return left < right ? right : left;
-  if constexpr (op == ReduceOp::kMin) return right < left ? right : left;
-  if constexpr (op == ReduceOp::kSum) return static_cast<T>(Wide(left) + Wide(right));
-  if constexpr (op == ReduceOp::kProd) return static_cast<T>(Wide(left) * Wide(right));
+  if constexpr (op == ReduceOp::kAnd) left = static_cast<T>(left & right);
+  if constexpr (op == ReduceOp::kOr) left = static_cast<T>(left | right);
+  if constexpr (op == ReduceOp::kXor) left = static_cast<T>(left ^ right);
+  if constexpr (op == ReduceOp::kMax) left = left < right ? right : left;
+  if constexpr (op == ReduceOp::kMin) left = right < left ? right : left;
+  if constexpr (op == ReduceOp::kSum) left = static_cast<T>(Wide(left) + Wide(right));
+  if constexpr (op == ReduceOp::kProd) left = static_cast<T>(Wide(left) * Wide(right));
+}
+
+// The members' arrays come from far caches, and each is as far into its page as the others, which
+// confuses what the processor fetches by itself.
+constexpr std::uint64_t kAheadBytes = 2048;
+
+// Half a cache line of elements, as the processor's vectors take them, and the same anywhere in
+// memory. Integers wrap around.
+template <ReduceOp op, typename T>
+struct Vectors {
+  static constexpr bool kWraps =
+      std::is_integral_v<T> && (op == ReduceOp::kSum || op == ReduceOp::kProd);
+  using Element =
+      typename std::conditional_t<kWraps, std::make_unsigned<T>, std::type_identity<T>>::type;
+  typedef Element Half __attribute__((vector_size(32)));
+  struct __attribute__((packed, may_alias)) Stored {
+    Half half;
+  };
+};
+
+// Whole cache lines; returns how many elements these were.
+template <ReduceOp op, typename T>
+inline __attribute__((always_inline)) std::uint64_t combine_lines(T* into, const T* a, const T* b,
+                                                                  std::uint64_t count) {
+  using Half = typename Vectors<op, T>::Half;
+  using Stored = typename Vectors<op, T>::Stored;
+  constexpr std::uint64_t kElements = 2 * sizeof(Half) / sizeof(T);
+  std::uint64_t i = 0;
+  for (; i + kElements <= count; i += kElements) {
+    __builtin_prefetch(reinterpret_cast<const char*>(b + i) + kAheadBytes);
+    auto* out = reinterpret_cast<Stored*>(into + i);
+    auto* left = reinterpret_cast<const Stored*>(a + i);
+    auto* right = reinterpret_cast<const Stored*>(b + i);
+    Half first = left[0].half, second = left[1].half;
+    apply<op, Half>(first, Half(right[0].half));
+    apply<op, Half>(second, Half(right[1].half));
+    out[0].half = first;
+    out[1].half = second;
+  }
+  return i;
 }
 
 template <ReduceOp op, typename T>
@@ -37,14 +78,20 @@ inline __attribute__((always_inline)) void loop(void* out, const void* left, con
   T* into = static_cast<T*>(out);
   const T* a = static_cast<const T*>(left);
   const T* b = static_cast<const T*>(right);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    if constexpr (alignof(T) <= alignof(std::uint64_t)) {
-      into[i] = apply<op, T>(a[i], b[i]);
-    } else {  // what came in a cell of another member is aligned to 8 bytes alone
+  if constexpr (alignof(T) <= alignof(std::uint64_t)) {
+    std::uint64_t i = 0;
+    if constexpr (std::is_arithmetic_v<T>) i = combine_lines<op>(into, a, b, count);
+    for (; i < count; ++i) {
+      T left = a[i];
+      apply<op>(left, b[i]);
+      into[i] = left;
+    }
+  } else {  // what came in a cell of another member is aligned to 8 bytes alone
+    for (std::uint64_t i = 0; i < count; ++i) {
       T pair[2];
       std::memcpy(&pair[0], a + i, sizeof(T));
       std::memcpy(&pair[1], b + i, sizeof(T));
-      pair[0] = apply<op, T>(pair[0], pair[1]);
+      apply<op>(pair[0], pair[1]);
       std::memcpy(static_cast<void*>(into + i), &pair[0], sizeof(T));
     }
   }

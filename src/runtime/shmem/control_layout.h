@@ -38,6 +38,7 @@ struct alignas(4096) Slot {
   // Where this team's predecessor in the slot ended. Only who has claimed the slot looks at it.
   Flag last_sequence;
   Flag calls;                // how many this member has made, where calls are checked
+  Flag taken;                // pieces of this member's segment of arrays that somebody works on
   Flag rounds[kRounds];      // by the member that is 2^round before us
   Flag far_rounds[kRounds];  // at the first member on a host: by the host that is 2^round before
                              // ours

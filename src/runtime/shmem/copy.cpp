@@ -10,8 +10,11 @@ namespace terrane::runtime::shmem {
 
 namespace {
 
-#if defined(__SSE2__)
 constexpr std::uint64_t kLine = 64;
+// Half a page: the next page's address is found, too, before it is needed.
+constexpr std::uint64_t kAheadBytes = 2048;
+
+#if defined(__SSE2__)
 
 void stream_line(std::byte* to, const std::byte* from) {
   auto* in = reinterpret_cast<const __m128i*>(from);
@@ -51,6 +54,35 @@ void stream(std::byte* to, const std::byte* from, std::uint64_t bytes) {
 }
 #endif
 
+// Half a line, in a register and anywhere in memory.
+typedef long Half __attribute__((vector_size(32)));
+struct __attribute__((packed, may_alias)) Stored {
+  Half half;
+};
+
+// A cache line at a time.
+inline __attribute__((always_inline)) void copy_lines(std::byte* to, const std::byte* from,
+                                                      std::uint64_t bytes) {
+  std::uint64_t at = 0;
+  for (; at + kLine <= bytes; at += kLine) {
+    __builtin_prefetch(to + at + kAheadBytes, 1);
+    auto* in = reinterpret_cast<const Stored*>(from + at);
+    auto* out = reinterpret_cast<Stored*>(to + at);
+    Half first = in[0].half, second = in[1].half;
+    out[0].half = first;
+    out[1].half = second;
+  }
+  std::memcpy(to + at, from + at, bytes - at);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) void copy_lines_avx2(std::byte* to, const std::byte* from,
+                                                     std::uint64_t bytes) {
+  copy_lines(to, from, bytes);
+}
+const bool has_avx2 = __builtin_cpu_supports("avx2");
+#endif
+
 // The compiler makes one load and one store of a block whose size it knows.
 template <std::uint64_t kBlock>
 void copy_blocks(std::byte* to, const std::byte* from, const Strides& strides) {
@@ -68,6 +100,15 @@ void copy(void* to, const void* from, std::uint64_t bytes) {
     return stream(static_cast<std::byte*>(to), static_cast<const std::byte*>(from), bytes);
   }
   std::memcpy(to, from, bytes);
+}
+
+void copy_ahead(void* to, const void* from, std::uint64_t bytes) {
+  auto* out = static_cast<std::byte*>(to);
+  auto* in = static_cast<const std::byte*>(from);
+#if defined(__x86_64__)
+  if (has_avx2) return copy_lines_avx2(out, in, bytes);
+#endif
+  copy_lines(out, in, bytes);
 }
 
 void copy_strided(std::byte* to, const std::byte* from, const Strides& strides) {

@@ -13,6 +13,10 @@ constexpr std::uint64_t kStreamBytes = std::uint64_t{8} << 20;
 // As memcpy. All of it is visible to other processes before any later store of this thread.
 void copy(void* to, const void* from, std::uint64_t bytes);
 
+// As memcpy, from what is in the nearest cache to memory that is in none near: where the same place
+// of many arrays is written in turn, the processor does not see by itself what comes next.
+void copy_ahead(void* to, const void* from, std::uint64_t bytes);
+
 // a * b, or more than any memory where that cannot be counted.
 constexpr std::uint64_t times(std::uint64_t a, std::uint64_t b) {
   std::uint64_t product = 0;

@@ -33,5 +33,18 @@ TEST(ShmemCopyTest, LongCopiesAreExactWhereverTheyBeginAndEnd) {
   }
 }
 
+TEST(ShmemCopyTest, CopiesThatFetchAheadAreExactToo) {
+  const std::vector<std::byte> from = numbered(9000);
+  for (std::uint64_t bytes : {0, 1, 63, 64, 65, 4096, 8195}) {
+    for (auto [to_at, from_at] : {std::pair{0, 0}, {1, 0}, {0, 3}, {63, 17}}) {
+      std::vector<std::byte> to(9000, std::byte{0x5a});
+      std::vector<std::byte> expected = to;
+      copy_ahead(to.data() + to_at, from.data() + from_at, bytes);
+      std::memcpy(expected.data() + to_at, from.data() + from_at, bytes);
+      ASSERT_EQ(to, expected) << bytes << " bytes to " << to_at << " from " << from_at;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace terrane::runtime::shmem

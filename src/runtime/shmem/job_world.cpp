@@ -253,7 +253,7 @@ void World::tell_of_wait(double seconds) const {
 }
 
 bool JobWorld::nap(std::uint64_t& nap_ns) {
-  nap_ns = std::clamp(nap_ns * 2, kFirstNapNs, kLongestNapNs);
+  nap_ns = std::clamp(nap_ns + nap_ns / 4, kFirstNapNs, kLongestNapNs);
   look_for_deaths();
   if (far_) {
     std::uint64_t moves = transport_->moves();

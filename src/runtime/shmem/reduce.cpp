@@ -17,43 +17,48 @@ void reduce_inline(Team& team, void* dest, const void* source, std::uint64_t cou
   std::memcpy(dest, sum, bytes);
 }
 
-// Combines our segment of all sources, and gives use(first, piece, count) each piece of the result.
+// Combines all sources, and gives use(owner, first, piece, count) each piece of the result that we
+// have taken.
 template <typename Use>
-void reduce_segment(Team& team, const Arrays& arrays, Use use) {
+void reduce_pieces(Team& team, const Arrays& arrays, Use use) {
   Pieces pieces(team, arrays);
-  Segment ours = segment_of(team, arrays, team.self());
-  for (std::uint64_t first = ours.first; first < ours.end; first += pieces.elements()) {
-    std::uint64_t count = std::min(pieces.elements(), ours.end - first);
-    pieces.fetch(first, count);
+  for_each_piece(team, arrays, pieces.elements(), [&](std::uint32_t owner, Segment piece) {
+    std::uint64_t count = piece.end - piece.first;
+    pieces.fetch(piece.first, count);
     std::byte* sum = pieces.room();
     arrays.operation->combine(sum, pieces.of(0), pieces.of(1), count);
     for (std::uint32_t member = 2; member < team.size(); ++member) {
       arrays.operation->combine(sum, sum, pieces.of(member), count);
     }
-    use(first, sum, count);
-  }
+    use(owner, piece.first * arrays.element_bytes(), sum, count * arrays.element_bytes());
+  });
 }
 
-// Each PE stores its segment to all targets. Where the targets are the sources this is safe: nobody
-// else reads the segment.
+// Each piece is stored to all targets. Where the targets are the sources this is safe: nobody else
+// reads the piece.
 void reduce_put(Team& team, const Arrays& arrays) {
+  team.offer_work();
   team.sync();
-  reduce_segment(team, arrays, [&](std::uint64_t first, std::byte* sum, std::uint64_t count) {
-    SymmetricAddress to = arrays.dest + first * arrays.element_bytes();
-    for_each_member(team, [&](std::uint32_t member) {
-      team.reach().put(team.pe(member), to, sum, count * arrays.element_bytes());
-    });
-  });
+  reduce_pieces(
+      team, arrays,
+      [&](std::uint32_t, std::uint64_t offset, const std::byte* sum, std::uint64_t bytes) {
+        for_each_member(team, [&](std::uint32_t member) {
+          put_piece(team, member, arrays.dest + offset, sum, bytes);
+        });
+      });
   team.reach().quiet();
   team.sync();
 }
 
-// Each PE stores its segment to its own target, and loads the others' from theirs.
+// Each piece is stored to its owner's target, and the others load it from there.
 void reduce_get(Team& team, const Arrays& arrays, std::byte* dest) {
+  team.offer_work();
   team.sync();
-  reduce_segment(team, arrays, [&](std::uint64_t first, std::byte* sum, std::uint64_t count) {
-    std::memcpy(dest + first * arrays.element_bytes(), sum, count * arrays.element_bytes());
-  });
+  reduce_pieces(
+      team, arrays,
+      [&](std::uint32_t owner, std::uint64_t offset, const std::byte* sum, std::uint64_t bytes) {
+        put_piece(team, owner, arrays.dest + offset, sum, bytes);
+      });
   team.sync();
   for_each_member(team, [&](std::uint32_t member) {
     if (member == team.self()) return;

@@ -33,21 +33,20 @@ void scan_piece(Team& team, const Arrays& arrays, Pieces& pieces, Segment piece,
     } else {
       arrays.operation->combine(after, before, pieces.of(member), count);
     }
-    team.reach().put(team.pe(member), to, inclusive ? after : before, bytes);
+    put_piece(team, member, to, inclusive ? after : before, bytes);
     std::swap(before, after);
   }
 }
 
-// Each PE does its segment for all.
+// Each piece is done by one PE for all.
 void scan_put(Team& team, const Arrays& arrays, bool inclusive) {
+  team.offer_work();
   team.sync();
   Pieces pieces(team, arrays);
-  Segment ours = segment_of(team, arrays, team.self());
-  for (std::uint64_t first = ours.first; first < ours.end; first += pieces.elements()) {
-    Segment piece{first, std::min(first + pieces.elements(), ours.end)};
+  for_each_piece(team, arrays, pieces.elements(), [&](std::uint32_t, Segment piece) {
     pieces.fetch(piece.first, piece.end - piece.first);
     scan_piece(team, arrays, pieces, piece, inclusive);
-  }
+  });
   team.reach().quiet();
   team.sync();
 }

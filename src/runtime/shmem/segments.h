@@ -34,6 +34,36 @@ inline Segment segment_of(const Team& team, const Arrays& arrays, std::uint32_t 
   return {std::min(arrays.count, share * member), std::min(arrays.count, share * (member + 1))};
 }
 
+// Where in `count` segments the processor that we are on begins: each somewhere else, and always at
+// the same place, which its caches then have.
+std::uint64_t first_for_processor(std::uint64_t count);
+
+// Gives visit(owner, piece) the pieces of the segments of the members on our host, each to one of
+// them: those of our own segment; or, where members wait for processors, any that nobody works on,
+// so that whoever has a processor goes on, and the others need it for a moment only. For all
+// members, between two synchronisations, the first of which follows offer_work().
+template <typename Visit>
+void for_each_piece(Team& team, const Arrays& arrays, std::uint64_t elements, Visit visit) {
+  auto work_on = [&](std::uint32_t owner) {
+    Segment segment = segment_of(team, arrays, owner);
+    for (;;) {
+      std::uint64_t first = segment.first + team.take_work(owner) * elements;
+      if (first >= segment.end) return;
+      visit(owner, Segment{first, std::min(first + elements, segment.end)});
+    }
+  };
+  if (!team.crowded()) return work_on(team.self());
+  std::span<const std::uint32_t> near = team.neighbours();
+  std::uint64_t start = first_for_processor(near.size());
+  for (std::uint64_t step = 0; step < near.size(); ++step) {
+    work_on(near[(start + step) % near.size()]);
+  }
+}
+
+// Stores a piece of the result to a member.
+void put_piece(Team& team, std::uint32_t member, SymmetricAddress to, const std::byte* piece,
+               std::uint64_t bytes);
+
 // The members' sources piece by piece: mapped, or fetched, all far ones at a time.
 class Pieces {
  public:
@@ -44,15 +74,22 @@ class Pieces {
   void fetch(std::uint64_t first, std::uint64_t count);
   const std::byte* of(std::uint32_t member) const;
   // Room for one piece.
-  std::byte* room() { return room_.get(); }
-  std::byte* second_room() { return room_.get() + elements_ * arrays_->element_bytes(); }
+  std::byte* room() { return room_[0].bytes; }
+  std::byte* second_room() { return room_[piece_lines()].bytes; }
 
  private:
+  std::uint64_t piece_lines() const {
+    return (elements_ * arrays_->element_bytes() + kCacheLine - 1) / kCacheLine;
+  }
+
   Team* team_;
   const Arrays* arrays_;
   std::uint64_t elements_;
   std::uint64_t first_ = 0;
-  std::unique_ptr<std::byte[]> room_;
+  struct alignas(kCacheLine) Line {
+    std::byte bytes[kCacheLine];
+  };
+  std::unique_ptr<Line[]> room_;          // two pieces
   std::unique_ptr<std::byte[]> fetched_;  // a piece for each member, where some are far
 };
 

@@ -53,12 +53,23 @@ class Team {
   };
   void begin_call(const Call& call);
 
+  // What the program knows the team by, where it has split it off (Teams::named).
+  std::uint64_t name = 0;
   // How many contexts the program asked for when it made the team.
   int num_contexts = 0;
 
   // Returns when every member has called it. What members stored to memory of their host before is
   // seen by all after; what they put to other hosts is if they called reach().quiet() before.
   void sync();
+
+  // Work that members on a host share, by numbers 0, 1, ... of each member: offered by its owner
+  // before a synchronisation, taken by any until the next one, each number once.
+  void offer_work() { slots_[self_]->taken.value.store(0, std::memory_order_relaxed); }
+  std::uint64_t take_work(std::uint32_t member) {
+    return slots_[member]->taken.value.fetch_add(1, std::memory_order_relaxed);
+  }
+  // On some host not every member has a processor.
+  bool crowded() const { return algorithms_->crowded(); }
 
   // What algorithm serves an operation on `bytes`; the same at all members if the bytes are.
   Algorithm choose(Collective collective, std::uint64_t bytes) const;

@@ -143,6 +143,8 @@ Team* Teams::enter(const TeamShape& shape, TeamSeat seat) {
   if (shape.member(world_->self()) < 0) return nullptr;
   auto team = std::make_unique<Team>(*world_, algorithms_, shape, seat);
   std::lock_guard held(lock_);
+  team->name = ++splits_ * kSlots + seat.slot;
+  by_slot_[seat.slot].store(team.get(), std::memory_order_release);
   split_.push_back(std::move(team));
   return split_.back().get();
 }
@@ -202,6 +204,7 @@ void Teams::destroy(Team& team) {
   team.sync();
   TeamSeat seat = team.seat();
   control().slots[seat.slot].last_sequence.value.store(seat.sequence, std::memory_order_release);
+  by_slot_[seat.slot].store(nullptr, std::memory_order_relaxed);
   release_slot(world_->self(), seat.slot);
   std::lock_guard held(lock_);
   std::erase_if(split_, [&](const auto& owned) { return owned.get() == &team; });

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -26,6 +28,12 @@ class Teams {
   Team& world_team() { return *world_team_; }
   // The PEs of our host.
   Team& shared_team() { return *shared_team_; }
+  // The team that was split off with this Team::name; nullptr where there is none, or none any
+  // more. Names are larger than kSlots, and no two teams have the same.
+  Team* named(std::uint64_t name) const {
+    Team* team = by_slot_[name % kSlots].load(std::memory_order_acquire);
+    return team != nullptr && team->name == name ? team : nullptr;
+  }
 
   // A split's outcome, the same at all PEs of the parent; `team` is nullptr where we are no member.
   struct Split {
@@ -77,7 +85,9 @@ class Teams {
   AlgorithmTable algorithms_;
   std::unique_ptr<Team> world_team_;
   std::unique_ptr<Team> shared_team_;
+  std::array<std::atomic<Team*>, kSlots> by_slot_{};
   std::mutex lock_;  // guards what follows; never held while waiting
+  std::uint64_t splits_ = 0;
   std::vector<std::unique_ptr<Team>> split_;
   std::vector<std::unique_ptr<std::vector<NodeId>>> lists_;
   std::map<SetKey, std::unique_ptr<Team>> active_sets_;
