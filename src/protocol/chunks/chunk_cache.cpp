@@ -152,7 +152,7 @@ void ChunkCache::open(const Open& event) {
     enter(event.chunk, *copy, waiter);
     return;
   }
-  if (event.wait == Wait::kTry && (!here || copy->pending)) {
+  if (event.wait == Wait::kTry && (!here || !may_ask(*copy, event.mode))) {
     mark(Mark::kOpenBusyHere);
     outbox_.resume(event.waiter, Status::kBusy, event.chunk);
     return;
@@ -216,19 +216,32 @@ void ChunkCache::pump(ChunkId id, Copy& copy) {
     mark(Mark::kBlankGivenBack);
     evict(id, copy);
   }
-  while (!copy.pending) {
+  for (;;) {
     std::size_t at = next_to_ask(copy);
-    if (at == copy.waiters.size() || ask(id, copy, at)) return;
+    if (at == copy.waiters.size() || ask(id, copy, at) == Asked::kLater) return;
   }
 }
 
-// The first waiter for whom something is missing, or how many there are. Of a pushed chunk not only
-// the front counts, and a try comes first: it must not wait for what others wait for.
+// The owner of a pushed chunk who has no bytes to begin from asks for them alone.
+bool ChunkCache::asks_exclusive(const Copy& copy, Mode mode) {
+  return mode != Mode::kRead && !(copy.pushed() && copy.state == State::kExclusive);
+}
+
+// A reader of a pushed chunk does not wait along with a writer of its node, nor a writer with it.
+bool ChunkCache::may_ask(const Copy& copy, Mode mode) {
+  bool one = !copy.pushed() || mutant(Mutant::kReaderWaitsAlong);
+  return one ? !copy.asks() : !copy.pending[asks_exclusive(copy, mode)];
+}
+
+// The first waiter for whom something is missing that has not been asked for, or how many there
+// are. Of a pushed chunk not only the front counts, and a try comes first: it must not wait for
+// what others wait for.
 std::size_t ChunkCache::next_to_ask(const Copy& copy) {
   std::size_t all = copy.waiters.size();
   std::size_t first = all;
   for (std::size_t at = 0; at < (copy.pushed() ? all : std::min<std::size_t>(all, 1)); ++at) {
-    if (allows(copy, copy.waiters[at].mode)) continue;
+    Mode mode = copy.waiters[at].mode;
+    if (allows(copy, mode) || !may_ask(copy, mode)) continue;
     if (copy.waiters[at].wait == Wait::kTry) return at;
     first = std::min(first, at);
   }
@@ -252,63 +265,84 @@ bool ChunkCache::admit(ChunkId id, Copy& copy) {
   return false;
 }
 
-// For the sake of this waiter. False: there is no memory, and it was told so.
-bool ChunkCache::ask(ChunkId id, Copy& copy, std::size_t at) {
-  const Copy::Waiter& front = copy.waiters[at];
-  for (const Copy::Held& held : copy.held) {
-    if (!held.snapshot || held.version >= copy.seen) continue;
-    if (front.wait != Wait::kTry) return true;  // asks once it is gone
-    outbox_.resume(front.waiter, Status::kBusy, id);
+// For the sake of this waiter. kLater: asks once there is room; kTold: it was told that there is
+// none.
+ChunkCache::Asked ChunkCache::ask(ChunkId id, Copy& copy, std::size_t at) {
+  const Copy::Waiter front = copy.waiters[at];
+  auto tell = [&](Status status) {
+    outbox_.resume(front.waiter, status, id);
     copy.waiters.erase(copy.waiters.begin() + static_cast<std::ptrdiff_t>(at));
-    return false;
+    return Asked::kTold;
+  };
+  bool full = copy.pushed() && copy.own_places() >= kOwnPlaces && !mutant(Mutant::kPlacesUncounted);
+  for (const Copy::Held& held : copy.held) full |= held.snapshot && held.version < copy.seen;
+  if (full) {
+    mark(Mark::kRequestWaitsForReaders);
+    return front.wait == Wait::kTry ? tell(Status::kBusy) : Asked::kLater;
   }
   Room room = make_room(id, copy);
   if (room == Room::kSoon) {
     if (std::find(starved_.begin(), starved_.end(), id.value) == starved_.end())
       starved_.push_back(id.value);
-    return true;
+    return Asked::kLater;
   }
   if (room == Room::kNone) {
     mark(Mark::kOpenOutOfMemory);
-    outbox_.resume(front.waiter, Status::kNoMemory, id);
-    copy.waiters.erase(copy.waiters.begin() + static_cast<std::ptrdiff_t>(at));
-    return false;
+    return tell(Status::kNoMemory);
   }
+  send_request(id, copy, front);
+  return Asked::kYes;
+}
+
+void ChunkCache::send_request(ChunkId id, Copy& copy, const Copy::Waiter& waiter) {
   ChunkMessage message{.kind = ChunkKind::kRequest, .chunk = id.value, .version = copy.version};
-  bool exclusive = front.mode != Mode::kRead;
-  bool tries = front.wait == Wait::kTry;
+  bool exclusive = asks_exclusive(copy, waiter.mode);
+  bool whole = waiter.mode == Mode::kWrite;
+  bool tries = waiter.wait == Wait::kTry;
   if (exclusive) message.flags |= wire::kExclusiveFlag;
-  // The owner of a pushed chunk who has no bytes to begin from asks for them.
-  if (copy.pushed() && copy.state == State::kExclusive) message.flags &= ~wire::kExclusiveFlag;
   if (tries) message.flags |= wire::kTryFlag;
-  if (front.mode == Mode::kWrite) message.flags |= wire::kWholeFlag;
+  if (whole) message.flags |= wire::kWholeFlag;
   if (copy.has_bytes && !copy.pushed()) message.flags |= wire::kHaveFlag;
-  mark(!exclusive                           ? Mark::kRequestShared
-       : copy.state == State::kShared       ? Mark::kRequestUpgrade
-       : (message.flags & wire::kWholeFlag) ? Mark::kRequestWhole
-                                            : Mark::kRequestExclusive);
+  mark(!exclusive                     ? Mark::kRequestShared
+       : copy.state == State::kShared ? Mark::kRequestUpgrade
+       : whole                        ? Mark::kRequestWhole
+                                      : Mark::kRequestExclusive);
+  if (copy.asks()) mark(Mark::kRequestBoth);
   message.request = next_number_++;
-  exclusive = (message.flags & wire::kExclusiveFlag) != 0;
-  copy.pending = Copy::Pending{message.request, exclusive, tries, false};
+  copy.pending[exclusive] = Copy::Pending{message.request, tries, !whole, false, waiter.waiter};
   outbox_.send(home_of(id, view_), message);
-  return true;
+}
+
+ChunkCache::Copy::Pending* ChunkCache::Copy::find_request(std::uint32_t number) {
+  for (auto& one : pending)
+    if (one && one->number == number) return &*one;
+  return nullptr;
 }
 
 bool ChunkCache::granted(NodeId from, const ChunkMessage& message, Bytes tail) {
   Copy* copy = find_copy(message.chunk);
   ChunkId id{message.chunk};
-  if (!copy || !copy->pending || copy->pending->number != message.request) return false;
+  const Copy::Pending* request = copy ? copy->find_request(message.request) : nullptr;
+  if (!request) return false;
+  bool asked_exclusive = copy->pending[1] && request == &*copy->pending[1];
   gone_over(id, *copy);
-  if (make_room(id, *copy) != Room::kThere) return give_back(id, *copy, message);
-  if (copy->pushed()) return granted_pushed(from, id, *copy, message, tail);
+  if (make_room(id, *copy) != Room::kThere) {
+    copy->pending[asked_exclusive].reset();
+    return give_back(id, *copy, message);
+  }
+  if (copy->pushed()) {
+    if (asked_exclusive != flag(message, wire::kExclusiveFlag)) return false;
+    copy->pending[asked_exclusive].reset();
+    return granted_pushed(from, id, *copy, message, tail);
+  }
   bool data = flag(message, wire::kDataFlag);
   bool own = from == outbox_.self();
   bool blank = flag(message, wire::kBlankFlag) && !own;
   bool exclusive = flag(message, wire::kExclusiveFlag);
   if (tail.size() != (data && !own ? copy->bytes : 0)) return false;
   if (!data && !own && !blank && !copy->has_bytes) return false;
-  if ((blank || copy->pending->exclusive) && !exclusive) return false;
-  copy->pending.reset();
+  if ((blank || asked_exclusive) && !exclusive) return false;
+  copy->pending[asked_exclusive].reset();
   copy->state = exclusive ? State::kExclusive : State::kShared;
   copy->version = message.version;
   copy->blank = blank;
@@ -324,7 +358,6 @@ bool ChunkCache::granted(NodeId from, const ChunkMessage& message, Bytes tail) {
 // asked for. It is asked for anew once there is room.
 bool ChunkCache::give_back(ChunkId id, Copy& copy, const ChunkMessage& message) {
   mark(Mark::kGrantGivenBack);
-  copy.pending.reset();
   if (!copy.pushed() || flag(message, wire::kExclusiveFlag))
     outbox_.send(home_of(id, view_),
                  {.kind = ChunkKind::kEvict, .chunk = id.value, .version = message.version});
@@ -335,10 +368,12 @@ bool ChunkCache::give_back(ChunkId id, Copy& copy, const ChunkMessage& message) 
 bool ChunkCache::refused(const ChunkMessage& message) {
   Copy* copy = find_copy(message.chunk);
   if (copy && copy->gone) return true;
-  if (!copy || !copy->pending || copy->pending->number != message.request) return false;
+  const Copy::Pending* asked = copy ? copy->find_request(message.request) : nullptr;
+  if (!asked) return false;
   ChunkId id{message.chunk};
-  bool tries = copy->pending->tries;
-  copy->pending.reset();
+  const Copy::Pending request = *asked;
+  for (auto& one : copy->pending)
+    if (one && one->number == request.number) one.reset();
   if (flag(message, wire::kUnknownFlag)) {
     for (const Copy::Waiter& waiter : copy->waiters)
       outbox_.resume(waiter.waiter, Status::kUnknown, id);
@@ -351,8 +386,11 @@ bool ChunkCache::refused(const ChunkMessage& message) {
       return true;
     });
   } else if (auto it = std::find_if(copy->waiters.begin(), copy->waiters.end(),
-                                    [](const auto& waiter) { return waiter.wait == Wait::kTry; });
-             tries && it != copy->waiters.end()) {
+                                    [&](const auto& waiter) {
+                                      return waiter.waiter == request.waiter &&
+                                             waiter.wait == Wait::kTry;
+                                    });
+             request.tries && it != copy->waiters.end()) {
     mark(Mark::kOpenRefused);
     outbox_.resume(it->waiter, Status::kBusy, id);
     copy->waiters.erase(it);
@@ -368,7 +406,7 @@ bool ChunkCache::refused(const ChunkMessage& message) {
 std::uint64_t ChunkCache::next_deadline_ns() const {
   std::uint64_t next = kNever;
   for (const Ask& ask : asks_) next = std::min(next, ask.deadline_ns);
-  for (const Asked& asked : hints_) next = std::min(next, asked.deadline_ns);
+  for (const Hinting& asked : hints_) next = std::min(next, asked.deadline_ns);
   for (const auto& [id, copy] : copies_) {
     for (const Copy::Waiter& waiter : copy.waiters) next = std::min(next, waiter.deadline_ns);
     for (const Copy::Taker& taker : copy.takers) next = std::min(next, taker.deadline_ns);
@@ -382,7 +420,7 @@ void ChunkCache::elapsed(std::uint64_t now_ns) {
     outbox_.resume(ask.waiter, Status::kTimedOut);
     return true;
   });
-  std::erase_if(hints_, [&](const Asked& asked) {
+  std::erase_if(hints_, [&](const Hinting& asked) {
     if (asked.deadline_ns > now_ns) return false;
     outbox_.resume(asked.waiter, Status::kTimedOut, asked.chunk);
     return true;
@@ -407,12 +445,15 @@ void ChunkCache::elapsed(std::uint64_t now_ns) {
 }
 
 void ChunkCache::cancel_if_unwanted(ChunkId id, Copy& copy) {
-  if (!copy.waiters.empty() || !copy.pending || copy.pending->cancelled) return;
-  mark(Mark::kRequestCancelled);
-  copy.pending->cancelled = true;
-  ChunkMessage message{.kind = ChunkKind::kCancel, .chunk = id.value};
-  message.request = copy.pending->number;
-  outbox_.send(home_of(id, view_), message);
+  if (!copy.waiters.empty()) return;
+  for (auto& request : copy.pending) {
+    if (!request || request->cancelled) continue;
+    mark(Mark::kRequestCancelled);
+    request->cancelled = true;
+    ChunkMessage message{.kind = ChunkKind::kCancel, .chunk = id.value};
+    message.request = request->number;
+    outbox_.send(home_of(id, view_), message);
+  }
 }
 
 void ChunkCache::check_invariants() const {

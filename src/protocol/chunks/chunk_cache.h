@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <optional>
@@ -75,11 +76,15 @@ class ChunkCache {
     std::deque<Waiter> waiters;
     struct Pending {
       std::uint32_t number;
-      bool exclusive;
       bool tries;
+      bool data;  // its grant brings bytes
       bool cancelled;
+      WaiterId waiter;  // for whose sake
     };
-    std::optional<Pending> pending;  // one request at a time
+    // Requests under way, shared and exclusive: of a pushed chunk both, else one at a time.
+    std::array<std::optional<Pending>, 2> pending;
+    bool asks() const { return pending[0] || pending[1]; }
+    Pending* find_request(std::uint32_t number);
     struct Due {
       wire::RecallMode mode;
       std::uint32_t turn;
@@ -119,6 +124,8 @@ class ChunkCache {
     bool pushed() const { return coherence != Coherence::kInvalidate; }
     bool ending() const { return due && due->mode == wire::RecallMode::kEnd; }
     bool hears_all() const { return range == Range{0, bytes}; }
+    // Of kOwnPlaces: buffers that are no subscription's, and those that grants will bring.
+    std::size_t own_places() const;
   };
   const Copy* copy(ChunkId chunk) const;
   // The home that the slot has come to may still ask for the copies that were reported to it.
@@ -142,7 +149,7 @@ class ChunkCache {
   };
 
   // A change of coherence that a thread waits for.
-  struct Asked {
+  struct Hinting {
     std::uint32_t number;
     ChunkId chunk;
     Coherence coherence;
@@ -150,7 +157,7 @@ class ChunkCache {
     WaiterId waiter;
   };
 
-  void send_hint(const Asked& asked);
+  void send_hint(const Hinting& asked);
   bool hinted(const ChunkMessage& message);
   bool give_all_back();
   bool left(NodeId from);
@@ -195,8 +202,12 @@ class ChunkCache {
   void pump(ChunkId id, Copy& copy);
   bool admit(ChunkId id, Copy& copy);
   void enter(ChunkId id, Copy& copy, const Copy::Waiter& waiter);
-  bool ask(ChunkId id, Copy& copy, std::size_t at);
+  enum class Asked : std::uint8_t { kYes, kLater, kTold };
+  Asked ask(ChunkId id, Copy& copy, std::size_t at);
   static std::size_t next_to_ask(const Copy& copy);
+  static bool asks_exclusive(const Copy& copy, Mode mode);
+  static bool may_ask(const Copy& copy, Mode mode);
+  void send_request(ChunkId id, Copy& copy, const Copy::Waiter& waiter);
   void cancel_if_unwanted(ChunkId id, Copy& copy);
   bool can_yield(const Copy& copy, const Copy::Due& due) const;
   void yield(ChunkId id, Copy& copy, const Copy::Due& due);
@@ -212,6 +223,7 @@ class ChunkCache {
   void wake_starved();
 
   static constexpr int kWrittenPlaces = 2;  // one being written, one to look at
+  static constexpr std::size_t kOwnPlaces = kWrittenPlaces + 1;
 
   std::uint64_t budget_bytes_;
   std::uint64_t used_bytes_ = 0;
@@ -220,7 +232,7 @@ class ChunkCache {
   ChunkOutbox& outbox_;
   std::map<std::uint64_t, Copy> copies_;
   std::vector<Ask> asks_;
-  std::vector<Asked> hints_;
+  std::vector<Hinting> hints_;
   std::vector<std::uint64_t> starved_;     // chunks whose front waiter waits for memory
   std::vector<std::uint32_t> rebuilding_;  // slots whose new homes may still need our copies
   std::uint32_t next_number_ = 1;

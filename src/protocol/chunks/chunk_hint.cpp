@@ -20,7 +20,7 @@ void ChunkCache::hint(const Hint& event) {
   send_hint(hints_.back());
 }
 
-void ChunkCache::send_hint(const Asked& asked) {
+void ChunkCache::send_hint(const Hinting& asked) {
   ChunkMessage message{.kind = ChunkKind::kHint, .chunk = asked.chunk.value};
   message.coherence = static_cast<std::uint8_t>(asked.coherence);
   message.request = asked.number;
@@ -29,7 +29,7 @@ void ChunkCache::send_hint(const Asked& asked) {
 
 bool ChunkCache::hinted(const ChunkMessage& message) {
   auto at = std::find_if(hints_.begin(), hints_.end(),
-                         [&](const Asked& asked) { return asked.number == message.request; });
+                         [&](const Hinting& asked) { return asked.number == message.request; });
   if (at == hints_.end()) return true;  // nobody waits for it any more
   Status status = flag(message, wire::kUnknownFlag) ? Status::kUnknown
                   : flag(message, wire::kFullFlag)  ? Status::kNoMemory
@@ -43,9 +43,9 @@ bool ChunkCache::hinted(const ChunkMessage& message) {
 
 // What a dead home was asked is asked of its successor; a pushed chunk died with it.
 void ChunkCache::repeat_hints(const std::vector<std::uint32_t>& moved) {
-  std::vector<Asked> all;
+  std::vector<Hinting> all;
   all.swap(hints_);
-  for (Asked& asked : all) {
+  for (Hinting& asked : all) {
     bool has_moved = std::find(moved.begin(), moved.end(), asked.chunk.value >> 52) != moved.end();
     const Copy* copy = find_copy(asked.chunk.value);
     if (has_moved && (!copy || copy->gone)) {

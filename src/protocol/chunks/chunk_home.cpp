@@ -183,8 +183,13 @@ bool ChunkHome::request(NodeId from, const ChunkMessage& message) {
     return true;
   }
   Entry& entry = at->second;
-  bool again = entry.active && !entry.fetching && entry.serving.node == from && !entry.serving.hint;
-  for (const Entry::Request& other : entry.queue) again |= other.node == from && !other.hint;
+  // A node has at most one request of each kind under way.
+  auto alike = [&](const Entry::Request& other) {
+    return other.node == from && !other.hint &&
+           ((other.flags ^ message.flags) & wire::kExclusiveFlag) == 0;
+  };
+  bool again = (entry.active && !entry.fetching && alike(entry.serving)) ||
+               std::any_of(entry.queue.begin(), entry.queue.end(), alike);
   bool changing = coherence_to_be(entry) != entry.coherence;
   bool snapshot = !entry.kept.empty() && (message.flags & wire::kExclusiveFlag) == 0;
   if (again || (entry.owner == from && !snapshot)) return false;

@@ -41,6 +41,9 @@ enum class Mark : std::uint8_t {
   kCancelLate,
   kTryFindsRequest,
   kSnapshotTooOld,
+  kSnapshotTwice,
+  kRequestBoth,
+  kRequestWaitsForReaders,
   kCreated,
   kCreateFindsIt,
   kFindWaits,
@@ -142,6 +145,8 @@ enum class Mutant : std::uint8_t {
   kFreeWhileRead,         // a version makes room while somebody looks at it
   kTryWaitsBehind,        // a try waits until the home has served who came before
   kReaderWaitsBehind,     // a reader of a pushed chunk waits for who is to write
+  kReaderWaitsAlong,      // the same, where the writer is of its own node
+  kPlacesUncounted,       // a node holds more versions than it has counted
   kBarrierLeavesEarly,    // a thread leaves a barrier once it has come itself
   kSignalFromNothing,     // a signal does not add to those before
   kTakerForEver,          // a thread that took a version lets no other take the next

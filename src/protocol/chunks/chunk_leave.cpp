@@ -53,7 +53,7 @@ bool ChunkCache::give_all_back() {
       mark(Mark::kLeaveGivesBack);
       evict(ChunkId{id}, copy);
     }
-    all &= copy.state == State::kInvalid && !copy.pending && !copy.evicting && !copy.due &&
+    all &= copy.state == State::kInvalid && !copy.asks() && !copy.evicting && !copy.due &&
            copy.waiters.empty();
   }
   return all;

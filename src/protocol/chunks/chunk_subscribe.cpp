@@ -28,8 +28,16 @@ bool ChunkCache::fits_pushed(const Copy& copy, Mode mode) {
   auto written = std::count_if(copy.held.begin(), copy.held.end(),
                                [](const Copy::Held& held) { return held.written; });
   bool room = copy.credit > 0 || copy.state != State::kExclusive;
-  return !copy.writer && written < kWrittenPlaces &&
+  bool place = copy.own_places() < kOwnPlaces || mutant(Mutant::kPlacesUncounted);
+  return !copy.writer && written < kWrittenPlaces && place &&
          (room || mutant(Mutant::kPublishWithoutCredit));
+}
+
+std::size_t ChunkCache::Copy::own_places() const {
+  auto own =
+      std::count_if(held.begin(), held.end(), [](const Held& one) { return !one.received(); });
+  for (const auto& request : pending) own += request && request->data;
+  return static_cast<std::size_t>(own) + writer;
 }
 
 void ChunkCache::enter_pushed(ChunkId id, Copy& copy, const Copy::Waiter& waiter) {
@@ -86,8 +94,7 @@ bool ChunkCache::granted_pushed(NodeId from, ChunkId id, Copy& copy, const Chunk
   bool data = flag(message, wire::kDataFlag);
   bool exclusive = flag(message, wire::kExclusiveFlag);
   if (tail.size() != (data && !own ? copy.bytes : 0)) return false;
-  if (copy.pending->exclusive != exclusive || message.turn > kMaxWindow) return false;
-  copy.pending.reset();
+  if (message.turn > kMaxWindow) return false;
   if (exclusive) {
     copy.state = State::kExclusive;
     copy.credit = message.turn;
@@ -95,6 +102,9 @@ bool ChunkCache::granted_pushed(NodeId from, ChunkId id, Copy& copy, const Chunk
   }
   if (data && message.version < copy.seen) {
     mark(Mark::kSnapshotTooOld);  // it was asked for before this node wrote; it asks again
+  } else if (data && !copy.held.empty() && !copy.held.back().received() &&
+             copy.held.back().version == message.version) {
+    mark(Mark::kSnapshotTwice);  // the other request brought it
   } else if (data) {
     Place place = free_place(id, copy);
     outbox_.provide(id, copy.bytes, place);
@@ -102,13 +112,12 @@ bool ChunkCache::granted_pushed(NodeId from, ChunkId id, Copy& copy, const Chunk
     keep(copy, {.version = message.version, .place = place, .snapshot = true});
   }
   pump(id, copy);
-  if (exclusive && message.turn == 0) {
-    std::erase_if(copy.waiters, [&](const Copy::Waiter& waiter) {
-      if (waiter.mode == Mode::kRead || waiter.wait != Wait::kTry) return false;
-      outbox_.resume(waiter.waiter, Status::kBusy, id);
-      return true;
-    });
-  }
+  std::erase_if(copy.waiters, [&](const Copy::Waiter& waiter) {
+    bool writes = waiter.mode != Mode::kRead && allows_pushed(copy, waiter.mode);
+    if (waiter.wait != Wait::kTry || !writes || fits_pushed(copy, waiter.mode)) return false;
+    outbox_.resume(waiter.waiter, Status::kBusy, id);
+    return true;
+  });
   tidy(id, copy);
   return true;
 }

@@ -41,8 +41,7 @@ void ChunkCache::lose_home(ChunkId id, Copy& copy) {
   bool told = copy.gone;
   if (copy.half && copy.pushed()) step_back(id, copy);
   if (copy.pushed()) lose_pushed(id, copy);
-  bool kept = mutant(Mutant::kRequestNotRepeated) && copy.pending;
-  if (!kept) copy.pending.reset();
+  if (!mutant(Mutant::kRequestNotRepeated)) copy.pending = {};
   copy.due.reset();
   if (copy.evicting) leaving_bytes_ -= copy.counted;
   copy.evicting = false;
@@ -96,7 +95,7 @@ bool ChunkCache::is_gone(const ChunkMessage& message) {
   ChunkId id{message.chunk};
   copy->gone = true;
   copy->half.reset();
-  copy->pending.reset();
+  copy->pending = {};
   copy->due.reset();
   copy->state = State::kInvalid;
   copy->blank = false;

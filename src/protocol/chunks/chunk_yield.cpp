@@ -101,12 +101,12 @@ bool ChunkCache::evictable(ChunkId id, const Copy& copy) const {
       std::find(rebuilding_.begin(), rebuilding_.end(), id.value >> 52) != rebuilding_.end();
   if (needed && !mutant(Mutant::kDropBeforeServing)) return false;
   if (copy.pushed()) {
-    bool used = copy.subscribed || copy.writer || copy.pending || copy.due || !copy.waiters.empty();
+    bool used = copy.subscribed || copy.writer || copy.asks() || copy.due || !copy.waiters.empty();
     for (const Copy::Held& held : copy.held) used |= held.readers > 0;
     return copy.counted > 0 && !used;
   }
-  if (mutant(Mutant::kEvictOpenCopy)) return copy.has_bytes && !copy.pending && !copy.writer;
-  return (copy.has_bytes || copy.blank) && !copy.pending && !copy.due && !copy.writer &&
+  if (mutant(Mutant::kEvictOpenCopy)) return copy.has_bytes && !copy.asks() && !copy.writer;
+  return (copy.has_bytes || copy.blank) && !copy.asks() && !copy.due && !copy.writer &&
          copy.readers == 0 && copy.waiters.empty() && !copy.evicting;
 }
 
@@ -137,7 +137,7 @@ bool ChunkCache::evicted(const ChunkMessage& message) {
   if (!copy || !copy->evicting) return false;
   copy->evicting = false;
   leaving_bytes_ -= copy->counted;
-  if (copy->state == State::kInvalid && !copy->pending && copy->waiters.empty())
+  if (copy->state == State::kInvalid && !copy->asks() && copy->waiters.empty())
     uncount(ChunkId{message.chunk}, *copy);
   if (copy->ending()) pump(ChunkId{message.chunk}, *copy);
   wake_starved();

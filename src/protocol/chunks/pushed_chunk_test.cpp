@@ -22,6 +22,57 @@ TEST(PushedChunkTest, AReaderOfAPushedChunkDoesNotWaitForWriters) {
   EXPECT_EQ(job.resumed.at(3).version, 1u);
 }
 
+TEST(PushedChunkTest, NorForAWriterOfItsOwnNodeThatWaits) {
+  ChunkJob job(3);
+  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
+  job.create(2, "a", Coherence::kUpdate);
+  job.write(1, chunk);
+  job.open(1, chunk, Mode::kWrite, 1);
+  job.deliver_all();
+  job.open(2, chunk, Mode::kReadWrite, 2);  // waits for node 1
+  job.open(2, chunk, Mode::kRead, 3);
+  job.deliver_all();
+  EXPECT_FALSE(job.resumed.contains(2));
+  ASSERT_TRUE(job.opened(3));
+  EXPECT_EQ(job.resumed.at(3).version, 1u);
+  job.close(1, chunk, Mode::kWrite, 1);
+  job.deliver_all();
+  ASSERT_TRUE(job.opened(2));
+  EXPECT_EQ(job.resumed.at(2).version, 2u);
+  job.close(2, chunk, Mode::kReadWrite, 2);
+  job.close(2, chunk, Mode::kRead, 3);
+  EXPECT_EQ(job.malformed, 0);
+}
+
+TEST(PushedChunkTest, ATryToWriteDoesNotWaitForReadersThatHoldAllBuffers) {
+  ChunkJob job(3);
+  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
+  job.create(2, "a", Coherence::kUpdate);
+  for (std::uint32_t reader = 10; reader < 12; ++reader) {  // of two versions
+    job.write(1, chunk);
+    job.deliver_all();
+    if (reader == 11) {
+      job.open(2, chunk, Mode::kReadWrite, 1);
+      job.deliver_all();
+      job.close(2, chunk, Mode::kReadWrite, 1);
+      job.deliver_all();
+    }
+    job.open(2, chunk, Mode::kRead, reader);
+    job.deliver_all();
+    ASSERT_TRUE(job.opened(reader));
+  }
+  job.write(1, chunk);
+  job.deliver_all();
+  job.open(2, chunk, Mode::kReadWrite, 1, Wait::kTry);  // the version to begin from is the third
+  job.deliver_all();
+  ASSERT_TRUE(job.resumed.contains(1));
+  EXPECT_EQ(job.resumed.at(1).status, Status::kBusy);
+  job.close(2, chunk, Mode::kRead, 10);
+  job.open(2, chunk, Mode::kReadWrite, 1, Wait::kTry);
+  job.deliver_all();
+  EXPECT_TRUE(job.opened(1));
+}
+
 TEST(PushedChunkTest, AStreamedVersionTakesTwoMessagesAndItsCredits) {
   ChunkJob job(3);
   ChunkId chunk = job.create(1, "a", Coherence::kStream);
@@ -207,6 +258,30 @@ TEST(PushedChunkTest, ATryIsAskedForBeforeWhoWaitsForMemoryToo) {
   job.close(1, chunk, Mode::kWrite, 1);
   job.deliver_all();
   EXPECT_TRUE(job.opened(2));
+}
+
+TEST(PushedChunkTest, ReadersOfTwoVersionsAndTwoWrittenOnesFitWhatIsCounted) {
+  ChunkJob job(3);
+  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
+  job.create(2, "a", Coherence::kUpdate);
+  std::uint32_t reader = 10;
+  for (int round = 0; round < 4; ++round) {
+    if (round < 2) {
+      job.write(1, chunk);
+      job.deliver_all();
+    }
+    job.open(2, chunk, Mode::kRead, reader++);  // and looks on
+    job.deliver_all();
+    if (round == 0) continue;
+    job.open(2, chunk, Mode::kReadWrite, 1);
+    job.deliver_all();
+    if (!job.opened(1)) break;
+    job.open(2, chunk, Mode::kRead, reader++);
+    job.deliver_all();
+    job.close(2, chunk, Mode::kReadWrite, 1);
+    job.deliver_all();
+  }
+  EXPECT_EQ(job.malformed, 0);
 }
 
 TEST(PushedChunkTest, OneOfTwoWritersAtTheSameInstantWritesWhatIsWrittenOnce) {

@@ -73,9 +73,13 @@ class ChunkGenerator {
   void draw_threads() {
     out_.thread_node.clear();
     out_.ops.clear();
+    base::Prng aside = rng_;
+    crowd_ = !dying_ && out_.nodes <= 5 && aside.chance(20);
+    if (crowd_) out_.all[0].coherence = chunks::Coherence::kUpdate;
     for (std::uint32_t n = 0; n < out_.nodes; ++n) {
       // A server need not have threads of its own.
       std::uint32_t threads = n < out_.servers && rng_.chance(40) ? 0 : 1 + rng_.below(2);
+      if (crowd_ && threads > 0) threads += 2;
       if (n + 1 == out_.nodes) threads = std::max(threads, 1u);
       for (std::uint32_t t = 0; t < threads; ++t) out_.thread_node.push_back(n);
     }
@@ -133,7 +137,7 @@ class ChunkGenerator {
     for (std::uint32_t a = 0; a < actions; ++a) {
       for (; phase < phases && phase * actions <= a * phases; ++phase) meeting(t, phase);
       if (rng_.chance(12)) push(ChunkOpKind::kDrop, rng_.below(data_));
-      scope(rng_.below(data_), data_);
+      scope(crowd_ && rng_.chance(60) ? 0 : rng_.below(data_), data_);
       if (rng_.chance(20)) hint(rng_.below(data_));
     }
     for (; phase < phases; ++phase) meeting(t, phase);
@@ -206,7 +210,9 @@ class ChunkGenerator {
 
   void work(ChunkOp op) {
     op.kind = ChunkOpKind::kWork;
-    for (std::uint32_t times = rng_.below(3); times > 0; --times) ops_->push_back(op);
+    bool long_look = crowd_ && op.chunk == 0 && op.mode == chunks::Mode::kRead;
+    for (std::uint32_t times = rng_.below(long_look ? 16 : 3); times > 0; --times)
+      ops_->push_back(op);
   }
 
   void read(std::uint32_t chunk) {
@@ -224,6 +230,7 @@ class ChunkGenerator {
   bool dying_ = false;
   bool servers_die_ = false;
   bool meets_ = false;
+  bool crowd_ = false;         // many threads of a node look at versions of the first chunk
   std::uint32_t data_ = 0;     // chunks that are no meeting
   std::uint32_t workers_ = 0;  // threads that are no subscribers
   std::uint32_t every_ = 1;    // so many threads one comes to the barrier

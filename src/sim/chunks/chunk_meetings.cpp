@@ -142,14 +142,6 @@ void ChunkHistory::hush_others(std::uint32_t t, const ChunkOp& op) {
   // A version that is too old by now leaves when its readers do.
   for (const Thread& other : threads_)
     if (reads && other.node == thread.node && other.open[op.chunk]) return;
-  // A node has one request of a chunk under way: a reader waits along with its node's writer.
-  const chunks::ChunkCache::Copy* copy =
-      nodes_[thread.node].machine->cache().copy(thread.id[op.chunk]);
-  if (reads && copy != nullptr) {
-    auto writes = [](const auto& waiter) { return waiter.mode != Mode::kRead; };
-    if (copy->pending && copy->pending->exclusive) return;
-    if (std::any_of(copy->waiters.begin(), copy->waiters.end(), writes)) return;
-  }
   if (!rng_.chance(20)) return;
   hushed_ = t;
   for (std::uint32_t u = 0; u < threads_.size(); ++u) {

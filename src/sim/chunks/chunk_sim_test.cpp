@@ -79,6 +79,7 @@ constexpr ChunkRegression kRegressions[] = {
     {160773,
      "a chunk that was gone for one node was restored from another's, which was never told"},
     {270575, "not the protocol but the history: as with 761842, where a scope opens"},
+    {237834, "a try to write a pushed chunk waited for readers that held its node's buffers"},
     {20625464, "not the protocol but a check: an owner died while its chunk went over"},
     {649072, "the same: a copy given up because its new home, which had the bytes, asked for it"},
 };
