@@ -119,7 +119,7 @@ TEST(ChunkGuestsTest, WhoDiesOnTheWayInHasNeverBeenThere) {
     ::kill(hosts.process_of(2), SIGSTOP);
     if (let_in) {
       ::kill(hosts.process_of(1), SIGCONT);
-      ::usleep(300'000);  // all know it; it cannot hear so
+      EXPECT_TRUE(hosts.wait_for("all nodes know node 2"));  // it cannot hear so
     }
     ::kill(hosts.process_of(2), SIGKILL);
     EXPECT_EQ(guest.finish().exit_code, 128 + SIGKILL);

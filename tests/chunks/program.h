@@ -1,6 +1,7 @@
 #pragma once
 
 #include <terrane/chunks.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -53,6 +54,13 @@ inline std::uint64_t whole(const terrane_scope& scope) {
 inline void fill(const terrane_scope& scope, std::uint64_t value) {
   auto* words = static_cast<std::uint64_t*>(scope.data);
   for (std::size_t i = 0; i < scope.bytes / 8; ++i) words[i] = value;
+}
+
+// Looks again and again, for 20 s at most.
+template <typename Condition>
+void wait_until(Condition condition) {
+  for (int looks = 0; !condition() && looks < 20'000; ++looks) ::usleep(1000);
+  EXPECT(condition());
 }
 
 // All nodes have come here; each place by its own name.

@@ -1,7 +1,6 @@
 // A node whose event log is looked at: how often it does what is known. With the argument "dies"
 // node 1 kills itself once its log is under way.
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
@@ -55,7 +54,7 @@ void frames() {
     if (self() == 0) fill(scope, v);
     if (self() < 2) release(scope);
   }
-  while (self() > 1 && heard.load() < kVersions) ::usleep(100);
+  if (self() > 1) wait_until([&] { return heard.load() == kVersions; });
 }
 
 void dies() {

@@ -66,6 +66,7 @@ void Job::node_admits(std::uint32_t node, std::uint32_t guest) {
 void Job::let_guest_in() {
   if (!entering_ || entry_ != Entry::kIntroduced || !unknowing_.empty()) return;
   entry_ = Entry::kLetIn;
+  if (plan_.verbose) outlet_.say(fmt::format("all nodes know node {}", *entering_));
   outlet_.tell(plan_.program.map.host_of[*entering_],
                command::LetIn{NodeId{*entering_}, bootstrap::encode_history(history_)});
 }
