@@ -9,8 +9,7 @@ namespace {
 // A change of coherence is under way when the home dies; node 3 has not gone over.
 TEST(ChunkHintTest, WhoHasGoneOverStepsBackWhereTheHomeDiesBeforeAllHave) {
   ChunkJob job(4, 1);
-  ChunkId chunk = job.create(2, "a", Coherence::kInvalidate);
-  job.create(3, "a", Coherence::kInvalidate);
+  ChunkId chunk = job.create({2, 3}, "a", Coherence::kInvalidate);
   job.write(2, chunk);
   job.open(3, chunk, Mode::kRead, 1);
   job.deliver_all();
@@ -39,8 +38,7 @@ TEST(ChunkHintTest, WhoHasGoneOverStepsBackWhereTheHomeDiesBeforeAllHave) {
 // Whether all had, nobody knows.
 TEST(ChunkHintTest, WhatWasWrittenIsLeftWhereTheHomeDiesThatAllHaveGoneOverFor) {
   ChunkJob job(4, 1);
-  ChunkId chunk = job.create(2, "a", Coherence::kInvalidate);
-  job.create(3, "a", Coherence::kInvalidate);
+  ChunkId chunk = job.create({2, 3}, "a", Coherence::kInvalidate);
   job.write(2, chunk);
   job.step(3, Hint{chunk, Coherence::kOnce, kNever, WaiterId{2}});
   for (std::uint32_t node : {0, 1, 2, 3}) job.deliver_to(NodeId{node});
@@ -62,8 +60,7 @@ TEST(ChunkHintTest, WhatWasWrittenIsLeftWhereTheHomeDiesThatAllHaveGoneOverFor) 
 // A node that has seen a pushed version tells the others that the chunk died with its home.
 TEST(ChunkHintTest, WhereSomebodyHasSeenThatAllHaveGoneOverAPushedChunkDiesWithItsHome) {
   ChunkJob job(4, 1);
-  ChunkId chunk = job.create(2, "a", Coherence::kInvalidate);
-  job.create(3, "a", Coherence::kInvalidate);
+  ChunkId chunk = job.create({2, 3}, "a", Coherence::kInvalidate);
   job.write(2, chunk);
   job.step(3, Hint{chunk, Coherence::kUpdate, kNever, WaiterId{2}});
   job.deliver_all();
@@ -80,8 +77,7 @@ TEST(ChunkHintTest, WhereSomebodyHasSeenThatAllHaveGoneOverAPushedChunkDiesWithI
 // The successor has no bytes of its own while it asks all to go over.
 TEST(ChunkHintTest, WhereTheOwnerDiesAfterTheHomeOlderBytesGoOver) {
   ChunkJob job(4, 1);
-  ChunkId chunk = job.create(2, "a", Coherence::kInvalidate);
-  job.create(3, "a", Coherence::kInvalidate);
+  ChunkId chunk = job.create({2, 3}, "a", Coherence::kInvalidate);
   job.write(2, chunk);
   job.write(3, chunk);
   job.die(NodeId{0});
@@ -103,8 +99,7 @@ TEST(ChunkHintTest, WhereTheOwnerDiesAfterTheHomeOlderBytesGoOver) {
 // Its first successor died when it had told only some.
 TEST(ChunkHintTest, WhatIsGoneForOneNodeIsGoneForAll) {
   ChunkJob job(4, 1);
-  ChunkId chunk = job.create(2, "a", Coherence::kInvalidate);
-  job.create(3, "a", Coherence::kInvalidate);
+  ChunkId chunk = job.create({2, 3}, "a", Coherence::kInvalidate);
   job.step(2, Hint{chunk, Coherence::kUpdate, kNever, WaiterId{2}});
   job.deliver_all();
   job.write(2, chunk);
@@ -129,8 +124,7 @@ TEST(ChunkHintTest, WhatIsGoneForOneNodeIsGoneForAll) {
 
 TEST(ChunkHintTest, AnotherCoherenceWaitsForScopesAndEndsSubscriptions) {
   ChunkJob job(4);
-  ChunkId chunk = job.create(1, "a", Coherence::kStream);
-  for (std::uint32_t node : {2, 3}) job.create(node, "a", Coherence::kStream);
+  ChunkId chunk = job.create({1, 2, 3}, "a", Coherence::kStream);
   job.subscribe(2, chunk, Policy::kBlock, 2);
   job.write(1, chunk);
   job.deliver_all();
@@ -154,8 +148,7 @@ TEST(ChunkHintTest, AnotherCoherenceWaitsForScopesAndEndsSubscriptions) {
 
 TEST(ChunkHintTest, WhatSomeHaveGoneOverToAllMustThoughWhoHintedDies) {
   ChunkJob job(4);
-  ChunkId chunk = job.create(1, "a", Coherence::kInvalidate);
-  for (std::uint32_t node : {2, 3}) job.create(node, "a", Coherence::kInvalidate);
+  ChunkId chunk = job.create({1, 2, 3}, "a", Coherence::kInvalidate);
   job.open(1, chunk, Mode::kWrite, 1);
   job.step(3, Hint{chunk, Coherence::kUpdate, kNever, WaiterId{3}});
   job.deliver_all();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <vector>
@@ -78,7 +79,13 @@ class ChunkJob {
     deliver_all();
     return resumed.at(99).chunk;
   }
-  // Also lets the node know the chunk.
+  // The first makes it, the others come to know it.
+  ChunkId create(std::initializer_list<std::uint32_t> nodes, std::string_view name,
+                 Coherence coherence) {
+    ChunkId chunk = kNoChunk;
+    for (std::uint32_t node : nodes) chunk = create(node, name, coherence);
+    return chunk;
+  }
   void open(std::uint32_t node, ChunkId chunk, Mode mode, std::uint32_t waiter,
             Wait wait = Wait::kBlock, std::uint64_t deadline_ns = kNever) {
     resumed.erase(waiter);

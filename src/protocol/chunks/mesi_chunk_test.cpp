@@ -35,8 +35,7 @@ TEST(MesiChunkTest, WhoLeavesGivesBackWhatItWroteAndNothingIsLost) {
 
 TEST(MesiChunkTest, ATryIsAnsweredThoughAnotherNodeWaitsForTheScope) {
   ChunkJob job(4);
-  ChunkId chunk = job.create(1, "a", Coherence::kInvalidate);
-  for (std::uint32_t node : {2, 3}) job.create(node, "a", Coherence::kInvalidate);
+  ChunkId chunk = job.create({1, 2, 3}, "a", Coherence::kInvalidate);
   job.open(1, chunk, Mode::kWrite, 1);
   job.open(2, chunk, Mode::kRead, 2);
   job.deliver_all();
@@ -65,9 +64,7 @@ TEST(MesiChunkTest, ACreatorWritesAndReadsWithoutAMessage) {
 
 TEST(MesiChunkTest, AWriterWaitsForAllReaders) {
   ChunkJob job(4);
-  ChunkId chunk = job.create(1, "a", Coherence::kInvalidate);
-  job.create(2, "a", Coherence::kInvalidate);
-  job.create(3, "a", Coherence::kInvalidate);
+  ChunkId chunk = job.create({1, 2, 3}, "a", Coherence::kInvalidate);
   job.open(1, chunk, Mode::kRead, 1);
   job.open(2, chunk, Mode::kRead, 2);
   job.deliver_all();
@@ -84,8 +81,7 @@ TEST(MesiChunkTest, AWriterWaitsForAllReaders) {
 
 TEST(MesiChunkTest, ATryIsAnsweredWhileSomebodyWrites) {
   ChunkJob job(3);
-  ChunkId chunk = job.create(1, "a", Coherence::kInvalidate);
-  job.create(2, "a", Coherence::kInvalidate);
+  ChunkId chunk = job.create({1, 2}, "a", Coherence::kInvalidate);
   job.open(1, chunk, Mode::kWrite, 1);
   job.open(2, chunk, Mode::kRead, 2, Wait::kTry);
   job.deliver_all();
@@ -94,8 +90,7 @@ TEST(MesiChunkTest, ATryIsAnsweredWhileSomebodyWrites) {
 
 TEST(MesiChunkTest, ADeadlineEndsTheWaitAndTheRequest) {
   ChunkJob job(3);
-  ChunkId chunk = job.create(1, "a", Coherence::kInvalidate);
-  job.create(2, "a", Coherence::kInvalidate);
+  ChunkId chunk = job.create({1, 2}, "a", Coherence::kInvalidate);
   job.open(1, chunk, Mode::kWrite, 1);
   job.open(2, chunk, Mode::kRead, 2, Wait::kBlock, 10);
   job.deliver_all();
@@ -112,8 +107,7 @@ TEST(MesiChunkTest, ADeadlineEndsTheWaitAndTheRequest) {
 
 TEST(MesiChunkTest, AnOwnersDeathIsToldByNameAndTheHomesVersionHolds) {
   ChunkJob job(4);
-  ChunkId chunk = job.create(1, "frame", Coherence::kInvalidate);
-  job.create(3, "frame", Coherence::kInvalidate);
+  ChunkId chunk = job.create({1, 3}, "frame", Coherence::kInvalidate);
   job.write(1, chunk);
   job.open(3, chunk, Mode::kRead, 3);
   job.deliver_all();
@@ -130,8 +124,7 @@ TEST(MesiChunkTest, AnOwnersDeathIsToldByNameAndTheHomesVersionHolds) {
 
 TEST(MesiChunkTest, ASuccessorLearnsWhoMayWriteAndServesWhoWaited) {
   ChunkJob job(4);  // node 1 succeeds node 0
-  ChunkId chunk = job.create(2, "a", Coherence::kInvalidate);
-  job.create(3, "a", Coherence::kInvalidate);
+  ChunkId chunk = job.create({2, 3}, "a", Coherence::kInvalidate);
   job.open(2, chunk, Mode::kWrite, 2);
   job.open(3, chunk, Mode::kRead, 3);
   job.deliver_all();
@@ -148,8 +141,7 @@ TEST(MesiChunkTest, ASuccessorLearnsWhoMayWriteAndServesWhoWaited) {
 
 TEST(MesiChunkTest, WhatNobodyHasAnyMoreIsZerosAndTold) {
   ChunkJob job(4);
-  ChunkId chunk = job.create(2, "a", Coherence::kInvalidate);
-  job.create(3, "a", Coherence::kInvalidate);
+  ChunkId chunk = job.create({2, 3}, "a", Coherence::kInvalidate);
   job.write(2, chunk);
   job.die(NodeId{2});
   job.die(NodeId{0});

@@ -8,8 +8,7 @@ namespace {
 
 TEST(PushedChunkTest, AReaderOfAPushedChunkDoesNotWaitForWriters) {
   ChunkJob job(4);
-  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
-  for (std::uint32_t node : {2, 3}) job.create(node, "a", Coherence::kUpdate);
+  ChunkId chunk = job.create({1, 2, 3}, "a", Coherence::kUpdate);
   job.write(1, chunk);
   job.open(1, chunk, Mode::kWrite, 1);
   job.deliver_all();
@@ -24,8 +23,7 @@ TEST(PushedChunkTest, AReaderOfAPushedChunkDoesNotWaitForWriters) {
 
 TEST(PushedChunkTest, NorForAWriterOfItsOwnNodeThatWaits) {
   ChunkJob job(3);
-  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
-  job.create(2, "a", Coherence::kUpdate);
+  ChunkId chunk = job.create({1, 2}, "a", Coherence::kUpdate);
   job.write(1, chunk);
   job.open(1, chunk, Mode::kWrite, 1);
   job.deliver_all();
@@ -46,8 +44,7 @@ TEST(PushedChunkTest, NorForAWriterOfItsOwnNodeThatWaits) {
 
 TEST(PushedChunkTest, ATryToWriteDoesNotWaitForReadersThatHoldAllBuffers) {
   ChunkJob job(3);
-  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
-  job.create(2, "a", Coherence::kUpdate);
+  ChunkId chunk = job.create({1, 2}, "a", Coherence::kUpdate);
   for (std::uint32_t reader = 10; reader < 12; ++reader) {  // of two versions
     job.write(1, chunk);
     job.deliver_all();
@@ -75,8 +72,7 @@ TEST(PushedChunkTest, ATryToWriteDoesNotWaitForReadersThatHoldAllBuffers) {
 
 TEST(PushedChunkTest, AStreamedVersionTakesTwoMessagesAndItsCredits) {
   ChunkJob job(3);
-  ChunkId chunk = job.create(1, "a", Coherence::kStream);
-  job.create(2, "a", Coherence::kStream);
+  ChunkId chunk = job.create({1, 2}, "a", Coherence::kStream);
   job.subscribe(2, chunk, Policy::kBlock, 4);
   job.write(1, chunk);
   job.deliver_all();
@@ -89,8 +85,7 @@ TEST(PushedChunkTest, AStreamedVersionTakesTwoMessagesAndItsCredits) {
 
 TEST(PushedChunkTest, ASubscriberThatTakesNothingStopsTheWriter) {
   ChunkJob job(3);
-  ChunkId chunk = job.create(1, "a", Coherence::kStream);
-  job.create(2, "a", Coherence::kStream);
+  ChunkId chunk = job.create({1, 2}, "a", Coherence::kStream);
   job.subscribe(2, chunk, Policy::kBlock, 2);
   int written = 0;
   for (; written < 20; ++written) {
@@ -113,8 +108,7 @@ TEST(PushedChunkTest, ASubscriberThatTakesNothingStopsTheWriter) {
 
 TEST(PushedChunkTest, ASlowSubscriberToTheLatestIsToldWhatItMissed) {
   ChunkJob job(3);
-  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
-  job.create(2, "a", Coherence::kUpdate);
+  ChunkId chunk = job.create({1, 2}, "a", Coherence::kUpdate);
   job.subscribe(2, chunk, Policy::kLatest, 1);
   for (int i = 0; i < 10; ++i) {
     job.write(1, chunk);
@@ -134,8 +128,7 @@ TEST(PushedChunkTest, ASlowSubscriberToTheLatestIsToldWhatItMissed) {
 
 TEST(PushedChunkTest, WhoSubscribesToAPartHearsOfItsChangesAlone) {
   ChunkJob job(3);
-  ChunkId chunk = job.create(1, "a", Coherence::kStream);
-  job.create(2, "a", Coherence::kStream);
+  ChunkId chunk = job.create({1, 2}, "a", Coherence::kStream);
   job.step(2, Subscribe{chunk, Policy::kBlock, 4, WaiterId{97}, {.offset = 4, .bytes = 2}});
   job.deliver_all();
   for (Range wrote : {Range{0, 4}, Range{3, 2}, Range{6, 2}, Range{0, 8}}) {
@@ -159,8 +152,7 @@ TEST(PushedChunkTest, WhoSubscribesToAPartHearsOfItsChangesAlone) {
 
 TEST(PushedChunkTest, WhatWasLeftOutOfAPartIsCountedAndItsChangesAreTold) {
   ChunkJob job(3);
-  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
-  job.create(2, "a", Coherence::kUpdate);
+  ChunkId chunk = job.create({1, 2}, "a", Coherence::kUpdate);
   job.step(2, Subscribe{chunk, Policy::kLatest, 1, WaiterId{97}, {.offset = 0, .bytes = 4}});
   job.deliver_all();
   auto write = [&](Range wrote) {
@@ -197,8 +189,7 @@ TEST(PushedChunkTest, WhatWasLeftOutOfAPartIsCountedAndItsChangesAreTold) {
 
 TEST(PushedChunkTest, WhoHearsOfAPartReadsTheNewestOfAll) {
   ChunkJob job(3);
-  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
-  job.create(2, "a", Coherence::kUpdate);
+  ChunkId chunk = job.create({1, 2}, "a", Coherence::kUpdate);
   job.step(2, Subscribe{chunk, Policy::kBlock, 2, WaiterId{97}, {.offset = 0, .bytes = 1}});
   job.deliver_all();
   for (std::uint64_t version = 1; version <= 3; ++version) {
@@ -217,8 +208,7 @@ TEST(PushedChunkTest, WhoHearsOfAPartReadsTheNewestOfAll) {
 
 TEST(PushedChunkTest, ATryToWriteWhatIsPushedAsksForTheRight) {
   ChunkJob job(3);
-  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
-  job.create(2, "a", Coherence::kUpdate);
+  ChunkId chunk = job.create({1, 2}, "a", Coherence::kUpdate);
   job.subscribe(2, chunk, Policy::kBlock, 1);
   job.write(1, chunk);
   job.deliver_all();
@@ -241,8 +231,7 @@ TEST(PushedChunkTest, ATryToWriteWhatIsPushedAsksForTheRight) {
 TEST(PushedChunkTest, ATryIsAskedForBeforeWhoWaitsForMemoryToo) {
   ChunkJob job(3, 1, 3 * ChunkJob::kBytes);  // as much as one pushed chunk takes
   ChunkId dirty = job.create(2, "dirty", Coherence::kInvalidate);
-  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
-  job.create(2, "a", Coherence::kUpdate);
+  ChunkId chunk = job.create({1, 2}, "a", Coherence::kUpdate);
   job.write(1, chunk);
   job.deliver_all();
   job.write(2, dirty);
@@ -262,8 +251,7 @@ TEST(PushedChunkTest, ATryIsAskedForBeforeWhoWaitsForMemoryToo) {
 
 TEST(PushedChunkTest, ReadersOfTwoVersionsAndTwoWrittenOnesFitWhatIsCounted) {
   ChunkJob job(3);
-  ChunkId chunk = job.create(1, "a", Coherence::kUpdate);
-  job.create(2, "a", Coherence::kUpdate);
+  ChunkId chunk = job.create({1, 2}, "a", Coherence::kUpdate);
   std::uint32_t reader = 10;
   for (int round = 0; round < 4; ++round) {
     if (round < 2) {
@@ -286,8 +274,7 @@ TEST(PushedChunkTest, ReadersOfTwoVersionsAndTwoWrittenOnesFitWhatIsCounted) {
 
 TEST(PushedChunkTest, OneOfTwoWritersAtTheSameInstantWritesWhatIsWrittenOnce) {
   ChunkJob job(4);
-  ChunkId chunk = job.create(1, "a", Coherence::kOnce);
-  for (std::uint32_t node : {2, 3}) job.create(node, "a", Coherence::kOnce);
+  ChunkId chunk = job.create({1, 2, 3}, "a", Coherence::kOnce);
   job.open(2, chunk, Mode::kWrite, 2);
   job.open(3, chunk, Mode::kWrite, 3);
   job.deliver_all();
