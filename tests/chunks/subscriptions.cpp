@@ -148,7 +148,10 @@ void stalled() {
   terrane_scope scope;
   while (self() == 0 && written < 100) {
     int status = terrane_chunk_open(chunk, TERRANE_CHUNK_WRITE, kSecond / 4, &scope);
-    if (status == TERRANE_ETIMEDOUT) break;
+    if (status == TERRANE_ETIMEDOUT) {
+      EXPECT(error_says("has subscribed, and not taken the last"));
+      break;
+    }
     EXPECT_OK(status);
     fill(scope, scope.version + 1);
     release(scope);

@@ -104,8 +104,8 @@ class ChunkEngine final : private transport::Receiver {
     machine::Range range;
     Answer answer;
     std::vector<std::string> words;  // of other nodes
-    std::uint32_t asked = 0;         // the number of the question, and how many have not answered
-    std::uint32_t missing = 0;
+    std::uint32_t asked = 0;         // the number of the question, and who has not answered
+    std::vector<NodeId> missing;
     bool steps = false;       // its thread does, for its sake
     std::uint64_t since = 0;  // when its thread began to wait, in ticks; where that is noted
     std::atomic<std::uint32_t> done{0};
@@ -153,6 +153,7 @@ class ChunkEngine final : private transport::Receiver {
   void handle_frame(NodeId from, const wire::ChunkFrame& frame, transport::Bytes body);
   void tell_holder(NodeId asker, const wire::ChunkFrame& frame);
   std::string describe(const Scope& scope) const;
+  std::string hold_up(ChunkId chunk) const;
   const Scope* oldest(ChunkId chunk) const;
 
   void poll_all();

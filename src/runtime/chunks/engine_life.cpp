@@ -36,10 +36,11 @@ void ChunkEngine::handle_frame(NodeId from, const wire::ChunkFrame& frame, trans
     case wire::FrameKind::kWhoHolds:
       return tell_holder(from, frame);
     case wire::FrameKind::kHolder:
-      if (asking_ == nullptr || asking_->asked != frame.buffer || asking_->missing == 0) return;
+      if (asking_ == nullptr || asking_->asked != frame.buffer) return;
+      if (std::erase(asking_->missing, from) == 0) return;
       if (!body.empty())
         asking_->words.emplace_back(reinterpret_cast<const char*>(body.data()), body.size());
-      if (--asking_->missing == 0) finish(*asking_);
+      if (asking_->missing.empty()) finish(*asking_);
       return;
     default:
       return perform(machine::Malformed{from});
@@ -65,9 +66,20 @@ std::string ChunkEngine::describe(const Scope& scope) const {
                      scope.thread);
 }
 
+// A scope that is open here, or versions that nobody has taken; "" if there is neither.
+std::string ChunkEngine::hold_up(ChunkId chunk) const {
+  if (const Scope* scope = oldest(chunk)) return describe(*scope);
+  const machine::ChunkCache::Copy* copy = machine_.cache().copy(chunk);
+  if (copy == nullptr || !copy->subscribed) return "";
+  auto waiting = std::count_if(copy->held.begin(), copy->held.end(),
+                               [](const auto& held) { return held.fresh; });
+  if (waiting == 0) return "";
+  return fmt::format("node {} on {} has subscribed, and not taken the last {} versions",
+                     config_.self.value, bootstrap_.host(), waiting);
+}
+
 void ChunkEngine::tell_holder(NodeId asker, const wire::ChunkFrame& frame) {
-  const Scope* scope = oldest(ChunkId{frame.offset});
-  std::string words = scope != nullptr ? describe(*scope) : "";
+  std::string words = hold_up(ChunkId{frame.offset});
   wire::ChunkFrame answer{.kind = wire::FrameKind::kHolder};
   answer.buffer = frame.buffer;
   send(asker, answer, std::as_bytes(std::span(words)));
@@ -78,23 +90,26 @@ std::string ChunkEngine::holders(ChunkId chunk) {
   Waiter waiter;
   {
     std::lock_guard hold(mutex_);
-    if (const Scope* scope = oldest(chunk)) waiter.words.push_back(describe(*scope));
+    if (std::string own = hold_up(chunk); !own.empty()) waiter.words.push_back(std::move(own));
     waiter.asked = ++questions_;
     wire::ChunkFrame question{.kind = wire::FrameKind::kWhoHolds};
     question.buffer = waiter.asked;
     question.offset = chunk.value;
     for (NodeId node : view_.members) {
       if (node == config_.self) continue;
-      ++waiter.missing;
+      waiter.missing.push_back(node);
       send(node, question, {});
     }
     asking_ = &waiter;
-    if (waiter.missing == 0) waiter.done.store(1);
+    if (waiter.missing.empty()) waiter.done.store(1);
   }
   wait_for(waiter, platform::now_ns() + kAnswerNs);
   std::lock_guard hold(mutex_);
   asking_ = nullptr;
   std::string all;
+  for (NodeId silent : waiter.missing)
+    waiter.words.push_back(
+        fmt::format("node {} on {} does not answer", silent.value, bootstrap_.host_name(silent)));
   for (const std::string& words : waiter.words) all += (all.empty() ? "" : "; ") + words;
   return all.empty() ? "no node holds a scope of it now" : all;
 }
