@@ -1,7 +1,5 @@
 #include "floors.h"
 
-#include <sched.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +8,7 @@
 #include <thread>
 
 #include "base/check.h"
+#include "pairwise_barrier.h"
 #include "platform/wait.h"
 
 namespace terrane::bench {
@@ -34,18 +33,6 @@ void write_pages(RawSpace& space, std::size_t count) {
 std::size_t calls_of(std::size_t pages) {
   std::size_t fitting = kSpacePages / pages;
   return fitting < kBatchPages ? fitting : kBatchPages;
-}
-
-struct alignas(128) Line {
-  std::atomic<std::uint32_t> round{0};
-};
-
-// Gives up the processor only when the peer has clearly lost its own.
-void meet(Line& mine, const Line& other, std::uint32_t round) {
-  mine.round.store(round, std::memory_order_release);
-  for (std::uint32_t looks = 1; other.round.load(std::memory_order_acquire) < round; ++looks) {
-    if (looks % 4096 == 0) sched_yield();
-  }
 }
 
 }  // namespace
@@ -152,22 +139,19 @@ double Floors::copy_page() {
 
 double Floors::pairwise_barrier() {
   constexpr std::uint32_t kRounds = 5000;
-  void* memory =
-      mmap(nullptr, sizeof(Line) * 2, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  TERRANE_CHECK(memory != MAP_FAILED, "no memory to measure with");
-  auto* lines = new (memory) Line[2];
+  auto own = PairwiseBarrier::create();
+  TERRANE_CHECK(own, "no memory to measure with");
   pid_t child = fork();
   TERRANE_CHECK(child >= 0, "no second process to measure with");
   if (child == 0) {
-    for (std::uint32_t round = 1; round <= kRounds + 1; ++round) meet(lines[1], lines[0], round);
-    _exit(0);
+    auto peer = PairwiseBarrier::join(getppid(), own.value().fd());
+    if (peer) peer.value().meet(kRounds + 1);
+    _exit(peer ? 0 : 1);
   }
-  meet(lines[0], lines[1], 1);  // both are there
-  double each = time_per(kRounds, [&] {
-    for (std::uint32_t round = 2; round <= kRounds + 1; ++round) meet(lines[0], lines[1], round);
-  });
+  own.value().meet(1);  // both are there
+  double each = own.value().meet(kRounds);
   waitpid(child, nullptr, 0);
-  munmap(memory, sizeof(Line) * 2);
+  close(own.value().fd());
   return each;
 }
 

@@ -12,6 +12,7 @@
 // same condition: the server polls, or sleeps while its process computes.
 #include <sched.h>
 #include <terrane/pages.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -26,6 +27,7 @@
 #include <vector>
 
 #include "floors.h"
+#include "pairwise_barrier.h"
 #include "partner.h"
 #include "platform/wait.h"
 
@@ -67,6 +69,8 @@ class Rows {
       auto partner = terrane::bench::Partner::meet(tracked_, options_.home_computes);
       if (!partner) fail(partner.error().message);
       partner_ = std::move(partner).value();
+    } else {
+      arrange_meeting();
     }
     if (node_ != 0) return;
     auto floors = terrane::bench::Floors::create();
@@ -76,12 +80,12 @@ class Rows {
   }
 
   void run() {
+    barriers();  // the first: nothing is tracked yet
     read_faults("read-fault-warm", Order::kBackwards);
     read_faults("read-fault-cold", Order::kBackwardsCold);
     read_faults("read-run", Order::kForwards);
     write_faults();
     releases();
-    barriers();
     sc_faults();
     sc_turns();
   }
@@ -94,6 +98,23 @@ class Rows {
   [[noreturn]] static void fail(const std::string& why) {
     std::fprintf(stderr, "bench: %s\n", why.c_str());
     std::exit(1);
+  }
+
+  void arrange_meeting() {
+    auto* told = reinterpret_cast<int*>(tracked_);
+    using terrane::bench::PairwiseBarrier;
+    auto made = [](terrane::base::Result<PairwiseBarrier> one) {
+      if (!one) fail(one.error().message);
+      return std::move(one).value();
+    };
+    if (node_ == 0) {
+      meeting_ = made(PairwiseBarrier::create());
+      told[0] = getpid();
+      told[1] = meeting_->fd();
+    }
+    terrane_barrier();
+    if (node_ == 1) meeting_ = made(PairwiseBarrier::join(told[0], told[1]));
+    terrane_barrier();
   }
 
   // Node 1 between two meetings: it waits in the barrier and polls, or computes until node 0 must
@@ -199,19 +220,24 @@ class Rows {
 
   void barriers() {
     std::vector<double> plain, with_tracked, floor, per_page;
-    constexpr int kTimes = 200;
+    // Short samples: one interruption would be all that the mean of a long one tells of.
+    constexpr int kTimes = 10;
     auto time_barriers = [&](std::vector<double>& into) {
       terrane_barrier();
-      std::uint64_t from = now_ns();
-      for (int i = 0; i < kTimes; ++i) terrane_barrier();
-      into.push_back(static_cast<double>(now_ns() - from) / kTimes);
+      for (int sample = 0; sample < 20; ++sample) {
+        std::uint64_t from = now_ns();
+        for (int i = 0; i < kTimes; ++i) terrane_barrier();
+        into.push_back(static_cast<double>(now_ns() - from) / kTimes);
+      }
     };
     for (unsigned round = 0; round < options_.rounds; ++round) {
       time_barriers(plain);
       if (partner_) {
         take_network_floor(floor, 0);
-      } else if (node_ == 0 && round % 4 == 0) {
-        floor.push_back(terrane::bench::Floors::pairwise_barrier());
+      } else {
+        terrane_barrier();
+        meeting_->meet(kTimes);
+        for (int sample = 0; sample < 20; ++sample) floor.push_back(meeting_->meet(kTimes));
       }
     }
     print("barrier-nothing-tracked", plain, floor,
@@ -286,7 +312,8 @@ class Rows {
   std::uint8_t* remote_ = nullptr;
   std::uint8_t* tracked_ = nullptr;
   std::uint8_t* sc_ = nullptr;
-  std::unique_ptr<terrane::bench::Partner> partner_;  // over a network
+  std::unique_ptr<terrane::bench::Partner> partner_;
+  std::optional<terrane::bench::PairwiseBarrier> meeting_;  // over a network
   std::optional<terrane::bench::Floors> floors_;
   std::optional<terrane::bench::BusySibling> sibling_;
   std::uint64_t sum_ = 0;

@@ -77,6 +77,11 @@ std::optional<Waiting> waiting_named(std::string_view name) {
   return std::nullopt;
 }
 
+bool Backoff::is_short() const {
+  return rounds_ < kSpins && threads_fit.load(std::memory_order_relaxed) &&
+         chosen_waiting.load(std::memory_order_relaxed) != Waiting::kSleep;
+}
+
 bool Backoff::pause() {
   Waiting waiting = chosen_waiting.load(std::memory_order_relaxed);
   if (waiting == Waiting::kSleep) return false;

@@ -24,6 +24,8 @@ bool threads_fit_processors();
 class Backoff {
  public:
   bool pause();
+  // What is waited for has not been late so far.
+  bool is_short() const;
 
  private:
   std::uint64_t sleep_at_ns_ = 0;

@@ -271,6 +271,7 @@ Task<bool> Hlrc::drop_run(Strand& s, BlockRange run) {
     entries_[b].set_policy({}, {});
     entries_[b].failures = 0;
     entries_[b].brought = 0;
+    entries_[b].on_trial = false;
     entries_[b].skip = 0;
     entries_[b].missed = 0;
     entries_[b].dropped = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <variant>
@@ -210,6 +211,12 @@ struct Effects {
   void clear() {
     list.clear();
     bytes.clear();
+  }
+  bool resumes(WaiterId waiter) const {
+    return std::any_of(list.begin(), list.end(), [waiter](const auto& effect) {
+      const auto* resume = std::get_if<Resume>(&effect);
+      return resume != nullptr && resume->waiter == waiter;
+    });
   }
 };
 

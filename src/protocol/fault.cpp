@@ -327,6 +327,7 @@ Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, Nod
   if (backed == 0) co_return BlockState::kInvalid;
   if (home != kNoNode) {
     entries_[block].brought = 1;
+    entries_[block].on_trial = false;
     bool streams = streams_.goes_on(block);
     bool alone = !config_.enters_protected || late;
     if (!alone) co_await extend_run(s, run, home, streams);
@@ -427,6 +428,7 @@ Task<bool> Hlrc::may_bring(Strand& s, std::uint64_t block, NodeId home, bool str
   }
   leases_.insert(block);
   add_cached(block);
+  entry.on_trial = entry.on_trial || !before;
   entry.brought = before ? static_cast<std::uint8_t>(entry.brought + 1) : 1;
   co_return true;
 }

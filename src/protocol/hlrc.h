@@ -217,6 +217,7 @@ class Hlrc : BlockLocks {
 
   // renew.cpp
   void note_miss(std::uint64_t block);
+  std::uint32_t most_renewed(const BlockEntry& entry) const;
   bool worth_renewing(std::uint64_t block, Departure at) const;
   Task<bool> renew_or_invalidate(Strand& s, BlockRange run, Departure at);
   Task<BlockRange> hold_hot(Strand& s, BlockRange within, Departure at);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "protocol/hlrc.h"
 #include "protocol/served.h"
 
@@ -8,6 +10,8 @@ namespace {
 // Misses so many rounds apart are on end: programs with two grids read each of them in every other
 // round.
 constexpr std::uint16_t kApart = 2;
+// Renewals on end of a block on trial, which double with each time that it comes along again.
+constexpr std::uint32_t kTrial = 3;
 
 }  // namespace
 
@@ -22,7 +26,7 @@ void Hlrc::note_miss(std::uint64_t block) {
   if (since > kApart || entry.missed == 0) {
     entry.missed = 1;
   } else if (since != 0 && entry.missed < 255) {
-    if (entry.renewed >= config_.most_renewed) mark(Mark::kAcquireProvesRenewal);
+    if (entry.renewed >= most_renewed(entry)) mark(Mark::kAcquireProvesRenewal);
     ++entry.missed;
   }
   entry.round = round();
@@ -32,6 +36,15 @@ void Hlrc::note_miss(std::uint64_t block) {
   if (static_cast<std::uint16_t>(locks - entry.dropped) > kApart) entry.missed_after_locks = 0;
   if (entry.missed_after_locks < 255) ++entry.missed_after_locks;
   entry.dropped = 0;
+}
+
+// How often on end a copy is renewed. Then a miss has to show that it is used: soon where it never
+// had one of its own.
+std::uint32_t Hlrc::most_renewed(const BlockEntry& entry) const {
+  std::uint32_t most = config_.most_renewed;
+  if (!entry.on_trial) return most;
+  std::uint32_t again = entry.missed > config_.hot_after ? entry.missed - config_.hot_after : 0;
+  return std::min(most, kTrial << std::min(again, 8u));
 }
 
 // For copies that an acquire of a lock drops: a miss soon afterwards shows that they were needed.
@@ -50,7 +63,7 @@ bool Hlrc::worth_renewing(std::uint64_t block, Departure at) const {
   if (!copy || entry.home() == kNoNode) return false;
   if (entry.propagation() != Propagation::kAdaptive)
     return entry.propagation() == Propagation::kUpdate;
-  if (entry.renewed >= config_.most_renewed) return false;
+  if (entry.renewed >= most_renewed(entry)) return false;
   if (at.number == 0) return entry.missed_after_locks >= config_.hot_after;
   return entry.missed >= config_.hot_after && entry.round == round();
 }
@@ -74,13 +87,16 @@ Task<bool> Hlrc::renew_or_invalidate(Strand& s, BlockRange run, Departure at) {
   co_return true;
 }
 
-// Locks the first blocks of the range that are worth renewing together; the first one is.
+// Locks the first blocks of the range that are worth renewing together, all on trial or none; the
+// first one is.
 Task<BlockRange> Hlrc::hold_hot(Strand& s, BlockRange within, Departure at) {
   BlockRange run{within.first, 0};
   NodeId home = entries_[run.first].home();
+  bool on_trial = entries_[run.first].on_trial;
   while (run.count < within.count && run.count < config_.max_run) {
     std::uint64_t block = run.end();
     if (!worth_renewing(block, at) || entries_[block].home() != home) break;
+    if (entries_[block].on_trial != on_trial) break;
     if (!mutant(Mutant::kRenewUnlocked)) co_await lock_block(s, block);
     ++run.count;
   }
@@ -149,7 +165,8 @@ Task<bool> Hlrc::take_news(Strand& s, BlockRange run, NodeId home, Departure at)
 
 Task<Hlrc::Fetched> Hlrc::fetch_renewal(Strand& s, BlockRange run, NodeId home, Departure at) {
   mark(reaches(home) ? Mark::kAcquireRenews : Mark::kAcquireRenewsByMessage);
-  Fetched got = co_await fetch(s, run, home, true, at.number != 0);
+  bool again = at.number != 0 && !entries_[run.first].on_trial;
+  Fetched got = co_await fetch(s, run, home, true, again);
   if (got.promised != 0)
     expectations_.note(got.home, {run.first, got.count},
                        static_cast<std::uint32_t>(got.promised - 1), promises_.departures());

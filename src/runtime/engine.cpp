@@ -117,26 +117,41 @@ void Engine::tell(ThreadContext& context, const protocol::Event& event) {
   serve_recalls(context, false);
 }
 
+// Where the answer has to come from others, the thread attends before it asks, since one that came
+// at once would wake the handler thread, which then takes the processor; and it does not wake the
+// others' before it has waited for a moment.
 std::uint64_t Engine::call(ThreadContext& context, const protocol::Event& event) {
   context.resumed.store(0, std::memory_order_relaxed);
+  bool attends = false;
   {
     std::lock_guard hold(mutex_);
-    step(event, context.counters);
+    decide(event);
+    attends = !effects_.resumes(context.strand.waiter());
+    if (attends) transport_.attend();
+    carry_out(event, context.counters, attends ? &context.unrung : nullptr);
   }
   serve_recalls(context, false);
-  if (context.resumed.load(std::memory_order_acquire) == 0)
-    wait_until(context, [&] { return context.resumed.load() != 0; });
+  if (attends) attend_until(context, [&] { return context.resumed.load() != 0; });
   return context.strand.result;
 }
 
 // Under the mutex. Messages are sent under it too: their order for each pair is the order of the
 // steps.
 void Engine::step(const protocol::Event& event, Counters& counters) {
+  decide(event);
+  carry_out(event, counters);
+}
+
+void Engine::decide(const protocol::Event& event) {
   effects_.clear();
   core_.step(event, effects_);
+}
+
+void Engine::carry_out(const protocol::Event& event, Counters& counters,
+                       std::vector<NodeId>* unrung) {
   for (const auto& effect : effects_.list) {
     if (const auto* send = std::get_if<protocol::Send>(&effect)) {
-      carry_out(*send, counters);
+      carry_out(*send, counters, unrung);
     } else if (const auto* resume = std::get_if<protocol::Resume>(&effect)) {
       carry_out(*resume);
     } else if (const auto* drop = std::get_if<protocol::Drop>(&effect)) {
@@ -166,13 +181,15 @@ void Engine::malformed(NodeId from) {
   std::abort();
 }
 
-void Engine::carry_out(const protocol::Send& send, Counters& counters) {
+void Engine::carry_out(const protocol::Send& send, Counters& counters,
+                       std::vector<NodeId>* unrung) {
   counters.messages_sent.add(1);
   counters.message_bytes_sent.add(send.size);
   transport::Bytes head(effects_.bytes.data() + send.offset, send.size);
   if (send.with.count == 0) {
-    transport_.send(send.to, head);
-    return;
+    if (unrung == nullptr) return transport_.send(send.to, head);
+    unrung->push_back(send.to);
+    return transport_.send_unrung(send.to, head);
   }
   counters.message_bytes_sent.add(space_.unit());
   space_.read_page(send.with.first, page_[0].bytes);
@@ -194,17 +211,24 @@ void Engine::carry_out(const protocol::Resume& resume) {
   if (context.sleeping.load(std::memory_order_seq_cst) != 0) transport_.interrupt();
 }
 
-// done() is asked again and again; whoever makes it true looks at context.sleeping afterwards.
 template <typename Done>
 void Engine::wait_until(ThreadContext& context, Done done) {
+  transport_.attend();
+  attend_until(context, done);
+}
+
+// By who attends, and does so no longer afterwards. done() is asked again and again; whoever makes
+// it true looks at context.sleeping then.
+template <typename Done>
+void Engine::attend_until(ThreadContext& context, Done done) {
   std::uint64_t from = platform::now_ns();
   platform::Backoff backoff;
   Patience patience;
-  transport_.attend();
   while (!done()) {
     bool came = transport_.pending() && transport_.poll(*this) > 0;
     serve_recalls(context, false);
     if (came) continue;
+    if (!backoff.is_short()) ring(context);
     if (backoff.pause()) continue;
     transport_.unattend();
     context.sleeping.store(1, std::memory_order_seq_cst);
@@ -216,9 +240,15 @@ void Engine::wait_until(ThreadContext& context, Done done) {
     }
     transport_.attend();
   }
+  ring(context);
   if (transport_.unattend()) poll_all();
   serve_recalls(context, false);
   context.waited_ns += platform::now_ns() - from;
+}
+
+void Engine::ring(ThreadContext& context) {
+  for (NodeId to : context.unrung) transport_.ring(to);
+  context.unrung.clear();
 }
 
 void Engine::poll_all() {

@@ -74,11 +74,17 @@ class Engine final : private transport::Receiver {
   std::uint64_t post(ThreadContext& context, const protocol::Step& step);
   void tell(ThreadContext& context, const protocol::Event& event);
   void step(const protocol::Event& event, Counters& counters);
-  void carry_out(const protocol::Send& send, Counters& counters);
+  void decide(const protocol::Event& event);
+  void carry_out(const protocol::Event& event, Counters& counters,
+                 std::vector<NodeId>* unrung = nullptr);
+  void carry_out(const protocol::Send& send, Counters& counters, std::vector<NodeId>* unrung);
   void carry_out(const protocol::Resume& resume);
   void place(const protocol::Place& place, const protocol::Event& event, Counters& counters);
   template <typename Done>
   void wait_until(ThreadContext& context, Done done);
+  template <typename Done>
+  void attend_until(ThreadContext& context, Done done);
+  void ring(ThreadContext& context);
   void poll_all();
   void handle();
   void run_chores(ThreadContext& context);

@@ -74,6 +74,7 @@ struct ThreadContext {
   std::atomic<std::uint32_t> resumed{
       0};  // the call was answered; result and inbox are in the strand
   std::atomic<std::uint32_t> sleeping{0};  // whoever answers has to interrupt the transport's sleep
+  std::vector<NodeId> unrung;  // sent to, and not woken yet if they sleep
   Exchange exchange;
   std::atomic<std::uint32_t> flushes{0};  // messages with differences that are not answered yet
   std::atomic<std::int32_t> passed{0};    // differences that homes have passed on; not answered yet

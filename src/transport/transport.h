@@ -82,6 +82,12 @@ class Transport : public OneSided {
   // message to a lost peer is dropped.
   virtual void send(NodeId to, Bytes head, Bytes tail) = 0;
   void send(NodeId to, Bytes message) { send(to, message, {}); }
+  // The same, but a receiver that neither polls nor looks by itself may be woken only by ring(to).
+  // For who polls for the answer, and rings when none has come soon: most receivers take the message
+  // in the meantime, and to be woken costs them the processor.
+  virtual void send_unrung(NodeId to, Bytes message) { send(to, message, {}); }
+  // Wakes who has not yet taken what we sent.
+  virtual void ring(NodeId) {}
 
   // Delivers what has arrived and moves on what is queued. One thread delivers at a time; others
   // return 0 at once. Returns the number of messages delivered.

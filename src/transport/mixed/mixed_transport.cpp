@@ -92,6 +92,19 @@ void MixedTransport::send(NodeId to, Bytes head, Bytes tail) {
   }
 }
 
+void MixedTransport::send_unrung(NodeId to, Bytes message) {
+  TERRANE_CHECK(to.value < near_name_.size(), "a message goes to a node of the job");
+  if (is_near(to)) {
+    near_->send_unrung(near_name_[to.value], message);
+  } else {
+    far_->send(to, message, {});
+  }
+}
+
+void MixedTransport::ring(NodeId to) {
+  if (is_near(to)) near_->ring(near_name_[to.value]);
+}
+
 std::size_t MixedTransport::poll(Receiver& receiver) {
   if (!delivering_.try_lock()) return 0;
   std::size_t messages = 0;

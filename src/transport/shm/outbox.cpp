@@ -10,7 +10,7 @@ void Outbox::add(RingView ring, Doorbell receiver, NodeId self) {
   destinations_.emplace_back(ring, receiver, self);
 }
 
-void Outbox::send(NodeId to, Bytes head, Bytes tail) {
+void Outbox::send(NodeId to, Bytes head, Bytes tail, Ring ring) {
   TERRANE_CHECK(to.value < nodes_, "a message goes to a node of the job");
   Destination& destination = destinations_[to.value];
   Gather message(head, tail);
@@ -18,12 +18,18 @@ void Outbox::send(NodeId to, Bytes head, Bytes tail) {
   std::lock_guard lock(destination.lock);
   if (destination.lost) return;
   if (!destination.backlog.empty()) advance_locked(destination);
-  if (!destination.backlog.empty() || !destination.writer.write(message, total_bytes)) {
+  if (!destination.backlog.empty() || !destination.writer.write(message, total_bytes, ring)) {
     destination.backlog.push(total_bytes, message);
     backlogged_.set(to);
   }
   // A backlog that send() emptied keeps its bit until the next advance(), which finds nothing to
   // do.
+}
+
+void Outbox::ring(NodeId to) {
+  Destination& destination = destinations_[to.value];
+  std::lock_guard lock(destination.lock);
+  destination.writer.ring();
 }
 
 void Outbox::advance_locked(Destination& destination) {

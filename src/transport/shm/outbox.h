@@ -19,7 +19,8 @@ class Outbox {
   // The next destination's: our ring in its area.
   void add(RingView ring, Doorbell receiver, NodeId self);
 
-  void send(NodeId to, Bytes head, Bytes tail);
+  void send(NodeId to, Bytes head, Bytes tail, Ring ring = Ring::kNow);
+  void ring(NodeId to);
   // Moves the backlogs on as far as there is space.
   void advance();
   // Whether advance() would find space.

@@ -20,8 +20,8 @@ Frame& RingWriter::frame_at(std::uint64_t position) const {
   return *reinterpret_cast<Frame*>(ring_.data + (position & (ring_.bytes - 1)));
 }
 
-bool RingWriter::write(Gather& rest, std::uint64_t total_bytes) {
-  if (total_bytes <= longest_whole(ring_.bytes)) return write_whole(rest);
+bool RingWriter::write(Gather& rest, std::uint64_t total_bytes, Ring ring) {
+  if (total_bytes <= longest_whole(ring_.bytes)) return write_whole(rest, ring);
   while (rest.left() != 0) {
     if (!write_piece(rest, total_bytes)) return false;
   }
@@ -46,7 +46,11 @@ bool RingWriter::wants_rewind(std::uint64_t span) {
   return head_ == tail_ && (tail_ & (ring_.bytes - 1)) >= span + kLine;
 }
 
-bool RingWriter::write_whole(Gather& rest) {
+void RingWriter::ring() {
+  if (ring_.control->head.load() != tail_) wake_owner(receiver_);
+}
+
+bool RingWriter::write_whole(Gather& rest, Ring ring) {
   std::uint64_t payload_bytes = rest.left();
   std::uint64_t span = frame_span(payload_bytes);
   std::uint64_t to_end = ring_.bytes - (tail_ & (ring_.bytes - 1));
@@ -55,7 +59,7 @@ bool RingWriter::write_whole(Gather& rest) {
   if (skipped != 0) publish(wire::FrameKind::kSkip, 0, skipped);
   rest.copy_to(frame_at(tail_).payload(), payload_bytes);
   publish(wire::FrameKind::kWhole, payload_bytes, span);
-  notify();
+  notify(ring);
   return true;
 }
 
@@ -86,9 +90,9 @@ void RingWriter::publish(wire::FrameKind kind, std::uint64_t payload_bytes, std:
   if ((tail_ & (ring_.bytes - 1)) == 0) rewind_look_ = tail_ + kRewindEvery;
 }
 
-void RingWriter::notify() {
+void RingWriter::notify(Ring ring) {
   if (ring_.control->watched.load() == 0) receiver_.control->arrivals.set(self_);
-  wake_owner(receiver_);
+  if (ring == Ring::kNow) wake_owner(receiver_);
 }
 
 }  // namespace terrane::transport::shm

@@ -23,6 +23,9 @@ constexpr std::uint64_t frame_span(std::uint64_t payload_bytes) {
   return (sizeof(Frame) + payload_bytes + kLine - 1) & ~std::uint64_t{kLine - 1};
 }
 
+// When a receiver that sleeps is woken: at once, or by ring().
+enum class Ring { kNow, kLater };
+
 // The sending end of one ring: puts messages into frames and tells the receiver. The control word
 // behind the last frame is always 0, so the receiver needs no tail: a frame and the news of it are
 // one cache line. Owns the write position; one thread at a time.
@@ -32,8 +35,11 @@ class RingWriter {
   RingWriter(RingView ring, Doorbell receiver, NodeId self);
 
   // Puts as much of what is left of a message of `total_bytes` into the ring as fits: small ones
-  // whole or not at all, larger ones in pieces. True when all of it went. Never waits.
-  bool write(Gather& rest, std::uint64_t total_bytes);
+  // whole or not at all, larger ones in pieces (for which it rings at once). True when all of it
+  // went. Never waits.
+  bool write(Gather& rest, std::uint64_t total_bytes, Ring ring = Ring::kNow);
+  // Wakes a receiver that has not taken everything out.
+  void ring();
 
   // After write() found no space, by any thread: whether some was freed since; and the wish to be
   // woken when it is.
@@ -50,12 +56,12 @@ class RingWriter {
   // however long the ring.
   static constexpr std::uint64_t kRewindEvery = 256 << 10;
 
-  bool write_whole(Gather& rest);
+  bool write_whole(Gather& rest, Ring ring);
   bool write_piece(Gather& rest, std::uint64_t total_bytes);
   bool has_room(std::uint64_t bytes);
   bool wants_rewind(std::uint64_t span);
   void publish(wire::FrameKind kind, std::uint64_t payload_bytes, std::uint64_t span);
-  void notify();
+  void notify(Ring ring = Ring::kNow);
   Frame& frame_at(std::uint64_t position) const;
 
   RingView ring_;

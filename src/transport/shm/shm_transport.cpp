@@ -143,7 +143,7 @@ bool ShmTransport::sleep_once(std::uint64_t timeout_ns) {
   std::uint32_t seen = control_.bell.load();
   control_.sleeping.store(static_cast<std::uint32_t>(Sleeping::kOnBell));
   outbox_.want_space();
-  if (interrupts_.take() || pending()) return true;
+  if (interrupts_.take() || (control_.attending.load() == 0 && pending())) return true;
   std::uint64_t nap_ns = std::min(timeout_ns, kLongestNap_ns);
   if (nap_ns != 0) platform::futex_wait(control_.bell, seen, nap_ns);
   bool interrupted = interrupts_.take();

@@ -26,6 +26,10 @@ class ShmTransport final : public PartTransport {
 
   std::string_view name() const override { return "shm"; }
   void send(NodeId to, Bytes head, Bytes tail) override { outbox_.send(to, head, tail); }
+  void send_unrung(NodeId to, Bytes message) override {
+    outbox_.send(to, message, {}, Ring::kLater);
+  }
+  void ring(NodeId to) override { outbox_.ring(to); }
   std::size_t poll(Receiver& receiver) override;
   bool pending() const override;
   void sleep(std::uint64_t timeout_ns) override;
