@@ -15,6 +15,8 @@ namespace {
 constexpr std::uint32_t kMostFlushes = 64;             // messages that a release has under way
 constexpr std::uint64_t kLossGraceNs = 5'000'000'000;  // in which the launcher may end the job
 constexpr std::uint64_t kSleepNs = 100'000'000;        // a bound on every sleep
+// How long those who ask this node for something wait at most while a thread attends and works.
+constexpr std::uint64_t kPollEveryNs = 10'000;
 
 }  // namespace
 
@@ -45,19 +47,27 @@ void Engine::stop() {
 }
 
 std::uint64_t Engine::perform(ThreadContext& context, const protocol::Step& step) {
+  if (!context.news_out.empty() && step.kind != protocol::StepKind::kSendNews)
+    remote_.send_collected_news(context);
+  if (context.attends && platform::now_ns() - context.polled_ns > kPollEveryNs) poll_once(context);
+  return step_of(context, step);
+}
+
+std::uint64_t Engine::step_of(ThreadContext& context, const protocol::Step& step) {
   using enum protocol::StepKind;
   switch (step.kind) {
     case kPause:
       if (step.flag) ::sched_yield();
       return 0;
     case kWait:
+      unattend(context);  // others' messages would lie there until a thread of ours moves on
       platform::wait_while_equal(*step.word, static_cast<std::uint32_t>(step.value));
       return 0;
     case kWake:
       platform::futex_wake_all(*step.word);
       return 0;
     case kCall:
-      return call(context, *step.event);
+      return ask_core(context, *step.event);
     case kTell:
       tell(context, *step.event);
       return 0;
@@ -117,21 +127,27 @@ void Engine::tell(ThreadContext& context, const protocol::Event& event) {
   serve_recalls(context, false);
 }
 
+std::uint64_t Engine::call(ThreadContext& context, const protocol::Event& event) {
+  std::uint64_t value = ask_core(context, event);
+  unattend(context);
+  return value;
+}
+
 // Where the answer has to come from others, the thread attends before it asks, since one that came
 // at once would wake the handler thread, which then takes the processor; and it does not wake the
 // others' before it has waited for a moment.
-std::uint64_t Engine::call(ThreadContext& context, const protocol::Event& event) {
+std::uint64_t Engine::ask_core(ThreadContext& context, const protocol::Event& event) {
   context.resumed.store(0, std::memory_order_relaxed);
-  bool attends = false;
+  bool waits = false;
   {
     std::lock_guard hold(mutex_);
     decide(event);
-    attends = !effects_.resumes(context.strand.waiter());
-    if (attends) transport_.attend();
-    carry_out(event, context.counters, attends ? &context.unrung : nullptr);
+    waits = !effects_.resumes(context.strand.waiter());
+    if (waits) attend(context);
+    carry_out(event, context.counters, waits ? &context.unrung : nullptr);
   }
   serve_recalls(context, false);
-  if (attends) attend_until(context, [&] { return context.resumed.load() != 0; });
+  if (waits) wait_until(context, [&] { return context.resumed.load() != 0; });
   return context.strand.result;
 }
 
@@ -211,23 +227,15 @@ void Engine::carry_out(const protocol::Resume& resume) {
   if (context.sleeping.load(std::memory_order_seq_cst) != 0) transport_.interrupt();
 }
 
+// done() is asked again and again; whoever makes it true looks at context.sleeping then.
 template <typename Done>
 void Engine::wait_until(ThreadContext& context, Done done) {
-  transport_.attend();
-  attend_until(context, done);
-}
-
-// By who attends, and does so no longer afterwards. done() is asked again and again; whoever makes
-// it true looks at context.sleeping then.
-template <typename Done>
-void Engine::attend_until(ThreadContext& context, Done done) {
   std::uint64_t from = platform::now_ns();
   platform::Backoff backoff;
   Patience patience;
+  attend(context);
   while (!done()) {
-    bool came = transport_.pending() && transport_.poll(*this) > 0;
-    serve_recalls(context, false);
-    if (came) continue;
+    if (poll_once(context)) continue;
     if (!backoff.is_short()) ring(context);
     if (backoff.pause()) continue;
     transport_.unattend();
@@ -241,9 +249,28 @@ void Engine::attend_until(ThreadContext& context, Done done) {
     transport_.attend();
   }
   ring(context);
+  context.polled_ns = platform::now_ns();
+  context.waited_ns += context.polled_ns - from;
+}
+
+void Engine::attend(ThreadContext& context) {
+  if (context.attends) return;
+  context.attends = true;
+  context.polled_ns = platform::now_ns();
+  transport_.attend();
+}
+
+void Engine::unattend(ThreadContext& context) {
+  if (!context.attends) return;
+  context.attends = false;
   if (transport_.unattend()) poll_all();
   serve_recalls(context, false);
-  context.waited_ns += platform::now_ns() - from;
+}
+
+bool Engine::poll_once(ThreadContext& context) {
+  bool came = transport_.pending() && transport_.poll(*this) > 0;
+  serve_recalls(context, false);
+  return came;
 }
 
 void Engine::ring(ThreadContext& context) {

@@ -55,11 +55,13 @@ class Engine final : private transport::Receiver {
  private:
   template <typename T>
   T run(ThreadContext& context, protocol::Strand& strand, protocol::Task<T> task) {
+    bool attended = context.attends;  // by the operation that carries out this one while it waits
     strand.start(task);
     while (!task.done()) {
       strand.result = perform(context, strand.step());
       strand.move_on();
     }
+    if (!attended) unattend(context);
     return task.value();
   }
   // What the core wants of the handler thread.
@@ -69,6 +71,8 @@ class Engine final : private transport::Receiver {
   };
 
   std::uint64_t perform(ThreadContext& context, const protocol::Step& step);
+  std::uint64_t step_of(ThreadContext& context, const protocol::Step& step);
+  std::uint64_t ask_core(ThreadContext& context, const protocol::Event& event);
   std::uint64_t exchange(ThreadContext& context, const protocol::Step& step);
   std::uint64_t take_news(ThreadContext& context, const protocol::Step& step);
   std::uint64_t post(ThreadContext& context, const protocol::Step& step);
@@ -82,8 +86,9 @@ class Engine final : private transport::Receiver {
   void place(const protocol::Place& place, const protocol::Event& event, Counters& counters);
   template <typename Done>
   void wait_until(ThreadContext& context, Done done);
-  template <typename Done>
-  void attend_until(ThreadContext& context, Done done);
+  void attend(ThreadContext& context);
+  void unattend(ThreadContext& context);
+  bool poll_once(ThreadContext& context);
   void ring(ThreadContext& context);
   void poll_all();
   void handle();

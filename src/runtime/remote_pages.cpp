@@ -237,16 +237,27 @@ bool RemotePages::in_space(std::uint64_t block, std::uint32_t blocks) const {
 void RemotePages::send_news(const protocol::Step& step, ThreadContext& context) {
   std::size_t bytes = step.blocks.count * space_.unit();
   std::vector<Line> pages(bytes / sizeof(Line));
-  wire::PageNews news{.blocks = static_cast<std::uint8_t>(step.blocks.count),
-                      .number = static_cast<std::uint32_t>(step.value),
-                      .block = step.blocks.first};
   Collected got = collect(step.blocks, pages[0].bytes, [&](std::uint32_t word) {
     return protocol::answer_news(word, step.node);
   });
-  news.tracked = got.tracked;
-  news.gone = got.count < step.blocks.count;
-  if (news.gone) bytes = 0;
-  send(step.node, bytes_of(news), {pages[0].bytes, bytes}, context.counters);
+  wire::PageNews news{.blocks = static_cast<std::uint8_t>(step.blocks.count),
+                      .gone = got.count < step.blocks.count,
+                      .number = static_cast<std::uint32_t>(step.value),
+                      .block = step.blocks.first,
+                      .tracked = got.tracked};
+  if (news.gone != 0) bytes = 0;
+  auto& out = context.news_out;
+  auto at =
+      std::find_if(out.begin(), out.end(), [&](const auto& one) { return one.to == step.node; });
+  if (at == out.end()) at = out.insert(at, {step.node, {}});
+  Bytes head = bytes_of(news);
+  at->message.insert(at->message.end(), head.begin(), head.end());
+  at->message.insert(at->message.end(), pages[0].bytes, pages[0].bytes + bytes);
+}
+
+void RemotePages::send_collected_news(ThreadContext& context) {
+  for (const auto& [to, message] : context.news_out) send(to, message, {}, context.counters);
+  context.news_out.clear();
 }
 
 bool RemotePages::take_news(const protocol::Step& step, ThreadContext& context,
@@ -269,18 +280,27 @@ void RemotePages::forget_news(std::uint32_t departure) {
 }
 
 bool RemotePages::accept_news(NodeId from, Bytes message) {
-  wire::PageNews head;
-  if (!wire::take(message, head) || !in_space(head.block, head.blocks) ||
-      message.size() != (head.gone != 0 ? 0 : head.blocks * space_.unit()))
-    return false;
   std::lock_guard hold(news_mutex_);
-  bool kept = news_.put({.from = from,
-                         .number = head.number,
-                         .run = {head.block, head.blocks},
-                         .tracked = head.tracked,
-                         .gone = head.gone != 0,
-                         .bytes = {message.begin(), message.end()}});
+  bool good = true;
+  while (good && !message.empty()) good = keep_news(from, message);
   if (news_taker_ != nullptr && news_taker_->sleeping.load() != 0) transport_.interrupt();
+  return good;
+}
+
+// Takes one run off the message.
+bool RemotePages::keep_news(NodeId from, Bytes& message) {
+  wire::PageNews head;
+  if (!wire::take(message, head) || !in_space(head.block, head.blocks)) return false;
+  std::size_t bytes = head.gone != 0 ? 0 : head.blocks * space_.unit();
+  if (message.size() < bytes) return false;
+  bool kept =
+      news_.put({.from = from,
+                 .number = head.number,
+                 .run = {head.block, head.blocks},
+                 .tracked = head.tracked,
+                 .gone = head.gone != 0,
+                 .bytes = {message.begin(), message.begin() + static_cast<std::ptrdiff_t>(bytes)}});
+  message = message.subspan(bytes);
   return kept;
 }
 

@@ -38,8 +38,10 @@ class RemotePages {
   // Sends all that is collected.
   void send_posted(ThreadContext& context);
 
-  // kSendNews.
+  // kSendNews: they join what is collected for the reader.
   void send_news(const protocol::Step& step, ThreadContext& context);
+  // Sends all that is collected, a message a reader.
+  void send_collected_news(ThreadContext& context);
   // kTakeNews, once they are here: then true, and the step's result. Otherwise the thread is
   // interrupted in its sleep when some come.
   bool take_news(const protocol::Step& step, ThreadContext& context, std::uint64_t& result);
@@ -82,6 +84,7 @@ class RemotePages {
   bool accept_page(NodeId from, transport::Bytes message);
   bool accept_owner(NodeId from, transport::Bytes message);
   bool accept_news(NodeId from, transport::Bytes message);
+  bool keep_news(NodeId from, transport::Bytes& message);
   bool accept_flushed(NodeId from, transport::Bytes message);
 
   PageSpace& space_;

@@ -74,7 +74,16 @@ struct ThreadContext {
   std::atomic<std::uint32_t> resumed{
       0};  // the call was answered; result and inbox are in the strand
   std::atomic<std::uint32_t> sleeping{0};  // whoever answers has to interrupt the transport's sleep
+  // The thread polls, from the first wait of an operation to its end: what comes in between waits
+  // no longer than its steps take, and wakes nobody (Transport::attend).
+  bool attends = false;
+  std::uint64_t polled_ns = 0;
   std::vector<NodeId> unrung;  // sent to, and not woken yet if they sleep
+  struct NewsOut {
+    NodeId to;
+    std::vector<std::byte> message;
+  };
+  std::vector<NewsOut> news_out;  // of a departure, until it has all been collected
   Exchange exchange;
   std::atomic<std::uint32_t> flushes{0};  // messages with differences that are not answered yet
   std::atomic<std::int32_t> passed{0};    // differences that homes have passed on; not answered yet

@@ -198,8 +198,8 @@ struct PageData {
   std::uint32_t promised = 0;
 };
 
-// What a home promised, at its departure `number`. Tail: the blocks' bytes, unless `gone`: then it
-// has to be asked.
+// What a home promised, at its departure `number`; several runs follow each other in one message.
+// Tail: the blocks' bytes, unless `gone`: then it has to be asked.
 struct PageNews {
   Kind kind = Kind::kPageNews;
   std::uint8_t blocks = 1;
