@@ -415,11 +415,11 @@ Task<bool> Hlrc::extend_run(Strand& s, BlockRange& run, NodeId home, bool stream
 
 // Locks the block and enters it among the copies, if it may come along.
 Task<bool> Hlrc::may_bring(Strand& s, std::uint64_t block, NodeId home, bool streams) {
-  constexpr std::uint8_t kMostBrought = 16;
+  constexpr std::uint8_t kMostBrought = 16, kMostTried = 4;
   BlockEntry& entry = entries_[block];
   co_await s.pause();
   if (!entry.try_lock_now()) co_return false;
-  bool before = entry.brought > 0 && entry.brought < kMostBrought;
+  bool before = entry.brought > 0 && entry.brought < (entry.on_trial ? kMostTried : kMostBrought);
   bool good = entry.state() == BlockState::kInvalid && (before || streams);
   if (good) good = co_await is_known_home(s, block, home, streams);
   if (!good) {

@@ -8,7 +8,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace {
 
 // Misses so many rounds apart are on end: programs with two grids read each of them in every other
-// round.
+// round, and write it in the one between, until when a tracked copy stays.
 constexpr std::uint16_t kApart = 2;
 // Renewals on end of a block on trial, which double with each time that it comes along again.
 constexpr std::uint32_t kTrial = 3;
@@ -65,7 +65,8 @@ bool Hlrc::worth_renewing(std::uint64_t block, Departure at) const {
     return entry.propagation() == Propagation::kUpdate;
   if (entry.renewed >= most_renewed(entry)) return false;
   if (at.number == 0) return entry.missed_after_locks >= config_.hot_after;
-  return entry.missed >= config_.hot_after && entry.round == round();
+  auto since = static_cast<std::uint16_t>(round() - entry.round);
+  return entry.missed >= config_.hot_after && since < kApart;
 }
 
 // What dies at an acquire. Copies that are missed time after time are brought up to date where they
