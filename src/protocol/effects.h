@@ -245,7 +245,8 @@ enum class StepKind : std::uint8_t {
   kLoadOwner,   // node's directory: owner of block + 1, 0 when unclaimed -> low half of result.
                 // High half: how many blocks from this one on have the same there, as far as that
                 // was looked at
-  kClaimOwner,  // node's directory: compare-and-swap 0 -> value; result: the same, afterwards
+  kClaimOwner,  // node's directory: compare-and-swap 0 -> value; result: the same, afterwards. Of
+                // several blocks, which that directory keeps: of each until one is another's
   kClearOwner,  // our own directory's entry of block
   kPopulate,   // back blocks with zeroed memory where they have none; result 1, or 0 when memory is
                // short

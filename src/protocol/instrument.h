@@ -37,6 +37,7 @@ enum class Mark : std::uint8_t {
   kFaultFindsWantedSet,
   kFaultReadsUnclaimed,
   kFaultClaimsHome,
+  kFaultClaimsNext,
   kFaultLosesClaim,
   kFaultSeesClaimLate,
   kFaultFirstWriteTwins,
@@ -241,6 +242,7 @@ enum class Mutant : std::uint8_t {
   kExpirySparesBusy,         // copies that are being made do not expire
   kExpiryForgetsChild,       // an expiry does not reach all nodes
   kSettleUnconfirmed,        // a home that was only heard of is asked as if it were known
+  kClaimTracked,             // first writes that go on claim what was tracked since it was freed
   kAtomicForgetsCopy,        // an atomic operation leaves this node's copy as it was
   kAtomicWithoutNotice,      // ... gives no notice
   kAtomicBeforeFlush,        // ... passes what its own thread stored

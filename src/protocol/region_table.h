@@ -31,8 +31,13 @@ inline Propagation propagation_found(std::uint64_t answer) {
 }
 
 // The node that keeps a block's owner where homes are by first touch.
+inline constexpr std::uint64_t kDirectoryRun = 64;  // blocks in a row
 constexpr NodeId directory_of(std::uint64_t block, std::uint32_t nodes) {
-  return NodeId{static_cast<std::uint32_t>(block / 64 % nodes)};
+  return NodeId{static_cast<std::uint32_t>(block / kDirectoryRun % nodes)};
+}
+// The end of the blocks from this one on that one node keeps.
+constexpr std::uint64_t directory_end(std::uint64_t block) {
+  return (block / kDirectoryRun + 1) * kDirectoryRun;
 }
 
 // The allocations of the job. Node 0 cuts the shared space and answers for it; others keep what

@@ -12,10 +12,15 @@ namespace terrane::protocol {
 class Streams {
  public:
   // Whether a miss of this block goes on where an earlier one ended.
-  bool goes_on(std::uint64_t block) const {
-    for (const auto& next : next_)
-      if (next.load(std::memory_order_relaxed) == block) return true;
-    return false;
+  bool goes_on(std::uint64_t block) const { return length(block) > 0; }
+  // How many blocks the stream has that a miss of this one goes on with; 0: none does.
+  std::uint64_t length(std::uint64_t block) const {
+    for (std::size_t slot = 0; slot < kStreams; ++slot) {
+      if (next_[slot].load(std::memory_order_relaxed) != block) continue;
+      std::uint64_t first = first_[slot].load(std::memory_order_relaxed);
+      return first < block ? block - first : 1;
+    }
+    return 0;
   }
   // A miss of `block` brought everything up to `end`.
   void note(std::uint64_t block, std::uint64_t end) {
@@ -25,12 +30,14 @@ class Streams {
       return;
     }
     std::size_t slot = oldest_.fetch_add(1, std::memory_order_relaxed) % kStreams;
+    first_[slot].store(block, std::memory_order_relaxed);
     next_[slot].store(end, std::memory_order_relaxed);
   }
 
  private:
   static constexpr std::size_t kStreams = 8;
 
+  std::atomic<std::uint64_t> first_[kStreams] = {};
   std::atomic<std::uint64_t> next_[kStreams] = {};  // 0: none; a miss never ends there
   std::atomic<std::size_t> oldest_{0};
 };

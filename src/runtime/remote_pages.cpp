@@ -75,7 +75,10 @@ void RemotePages::ask(const protocol::Step& step, ThreadContext& context) {
     return;
   }
   auto claim = step.kind == StepKind::kClaimOwner ? static_cast<std::uint32_t>(step.value) : 0;
-  begin(wire::OwnerRequest{.waiter = waiter, .block = block, .claim = claim},
+  begin(wire::OwnerRequest{.blocks = static_cast<std::uint8_t>(step.blocks.count),
+                           .waiter = waiter,
+                           .block = block,
+                           .claim = claim},
         wire::Kind::kOwnerReply, step, context);
 }
 
@@ -447,10 +450,13 @@ bool RemotePages::serve_owner(NodeId from, Bytes message, Counters& counters) {
   if (!wire::take(message, request) || !message.empty() || request.block >= space_.blocks() ||
       request.claim > space_.nodes())
     return false;
+  std::uint64_t end = std::min(protocol::directory_end(request.block), space_.blocks());
+  if (request.blocks == 0 || request.blocks > end - request.block) return false;
   StepKind kind = request.claim == 0 ? StepKind::kLoadOwner : StepKind::kClaimOwner;
   auto owner = static_cast<std::uint32_t>(space_.at_home(kind, request.block, request.claim));
   wire::OwnerReply answer{.waiter = request.waiter, .block = request.block, .owner = owner};
-  std::uint64_t end = std::min((request.block / 64 + 1) * 64, space_.blocks());
+  for (std::uint64_t b = request.block + 1; b < request.block + request.blocks; ++b)
+    if (owner != request.claim || space_.at_home(kind, b, request.claim) != owner) break;
   while (request.block + answer.alike < end &&
          space_.at_home(StepKind::kLoadOwner, request.block + answer.alike) == owner)
     ++answer.alike;

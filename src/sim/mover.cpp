@@ -163,6 +163,11 @@ bool Mover::claim_owner(Actor& a, const Step& step) {
     owner = static_cast<std::uint32_t>(step.value);
     seen = step.value;
   }
+  for (std::uint64_t b = 1; b < step.blocks.count && seen == step.value; ++b) {
+    std::uint32_t& next = nodes_[step.node.value].owners[step.blocks.first + b];
+    if (next == 0) next = static_cast<std::uint32_t>(step.value);
+    if (next != step.value) break;
+  }
   a.strand.result = told(step, static_cast<std::uint32_t>(seen));
   return true;
 }

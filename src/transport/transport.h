@@ -83,8 +83,8 @@ class Transport : public OneSided {
   virtual void send(NodeId to, Bytes head, Bytes tail) = 0;
   void send(NodeId to, Bytes message) { send(to, message, {}); }
   // The same, but a receiver that neither polls nor looks by itself may be woken only by ring(to).
-  // For who polls for the answer, and rings when none has come soon: most receivers take the message
-  // in the meantime, and to be woken costs them the processor.
+  // For who polls for the answer, and rings when none has come soon: most receivers take the
+  // message in the meantime, and to be woken costs them the processor.
   virtual void send_unrung(NodeId to, Bytes message) { send(to, message, {}); }
   // Wakes who has not yet taken what we sent.
   virtual void ring(NodeId) {}

@@ -259,10 +259,11 @@ struct AtomicReply {
 };
 
 // Asks the directory node of a block for its owner; where nobody is, `claim` becomes it (owner + 1;
-// 0 only looks).
+// 0 only looks), and of the `blocks` that follow each other there until one is another's.
 struct OwnerRequest {
   Kind kind = Kind::kOwnerRequest;
-  std::uint8_t pad[3] = {};
+  std::uint8_t blocks = 1;
+  std::uint8_t pad[2] = {};
   std::uint32_t waiter = 0;
   std::uint64_t block = 0;
   std::uint32_t claim = 0;

@@ -36,6 +36,56 @@ TEST_P(PeersTest, AMessageWakesASleepingReceiver) {
   EXPECT_EQ(run_job({.transport = GetParam()}, body), "");
 }
 
+// Where the transport knows the difference, the ring is what wakes.
+TEST_P(PeersTest, AMessageWithoutARingIsTakenAtTheLatestWhenTheSenderRings) {
+  auto body = [](Node& node) {
+    Recorder recorder;
+    if (node.self.value == 1) {
+      node.board.words[0].store(1);
+      sleep_until(node, recorder, [&] { return recorder.messages == 1; });
+    } else {
+      while (node.board.words[0].load() == 0) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      node.transport.send_unrung(NodeId{1}, make_message(node.self, 0, 8));
+      node.transport.ring(NodeId{1});
+    }
+    leave_together(node, recorder);
+  };
+  EXPECT_EQ(run_job({.transport = GetParam()}, body), "");
+}
+
+// A sleeper leaves what has come to who attends, and is woken for what comes while nobody does.
+TEST_P(PeersTest, ASleeperBesideAThreadThatAttendsAtTimesMissesNothing) {
+  auto body = [](Node& node) {
+    constexpr std::uint64_t kRounds = 1000;
+    NodeId peer{1 - node.self.value};
+    std::atomic<std::uint64_t> came{0};
+    std::atomic<bool> over{false};
+    Recorder recorder([&](NodeId, transport::Bytes) { came.fetch_add(1); });
+    std::thread sleeper([&] {
+      while (!over.load()) {
+        node.transport.sleep(kForever_ns);
+        node.transport.poll(recorder);
+      }
+    });
+    for (std::uint64_t round = 0; round < kRounds; ++round) {
+      bool attends = round % 3 != 0;
+      if (attends) node.transport.attend();
+      node.transport.send_unrung(peer, make_message(node.self, round, 8));
+      while (came.load() <= round) {
+        if (attends) node.transport.poll(recorder);
+        node.transport.ring(peer);
+      }
+      if (attends && node.transport.unattend()) node.transport.poll(recorder);
+    }
+    over.store(true);
+    node.transport.interrupt();
+    sleeper.join();
+    leave_together(node, recorder);
+  };
+  EXPECT_EQ(run_job({.transport = GetParam()}, body), "");
+}
+
 TEST_P(PeersTest, NoWakeUpIsLostWhenBothSidesSleep) {
   auto body = [](Node& node) {
     constexpr std::uint64_t kRounds = 1000;

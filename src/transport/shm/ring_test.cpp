@@ -131,6 +131,27 @@ TEST_F(RingTest, AMessageRingsTheBellOnlyOfAReceiverThatSleeps) {
   EXPECT_EQ(control.bell.load(), 1u);
 }
 
+TEST_F(RingTest, WhatIsToRingLaterRingsIfItWasNotTakenUntilThen) {
+  ControlPage& control = area_.control();
+  auto put = [&](std::uint64_t number) {
+    auto message = numbered(8, number);
+    Gather rest(message, {});
+    return writer_.write(rest, message.size(), Ring::kLater);
+  };
+  control.sleeping.store(1);
+  ASSERT_TRUE(put(0));
+  EXPECT_EQ(control.bell.load(), 0u);
+  EXPECT_TRUE(control.arrivals.any(2));  // who looks finds it
+  ASSERT_EQ(reader_.look(), RingReader::Found::kMessage);
+  reader_.done();
+  reader_.free_space();
+  writer_.ring();
+  EXPECT_EQ(control.bell.load(), 0u);
+  ASSERT_TRUE(put(1));
+  writer_.ring();
+  EXPECT_EQ(control.bell.load(), 1u);
+}
+
 TEST_F(RingTest, FreedSpaceRingsTheBellOfASenderThatWaitsForIt) {
   ControlPage& sender = senders_area_.control();
   auto message = numbered(100, 0);
