@@ -154,6 +154,9 @@ void misuse() {
   std::uint64_t value = 0;
   EXPECT(terrane_atomic_load(bytes + 4, 8, &value) == TERRANE_EINVAL && error_says("aligned"));
   EXPECT(terrane_atomic_load(bytes, 2, &value) == TERRANE_EINVAL && error_says("4 or 8"));
+  EXPECT(terrane_atomic_load(words, 8, nullptr) == TERRANE_EINVAL && error_says("value is NULL"));
+  EXPECT(terrane_atomic_compare_exchange(words, 8, nullptr, 1) == TERRANE_EINVAL &&
+         error_says("expected is NULL"));
   EXPECT(terrane_atomic_load(&value, 8, &value) == TERRANE_EADDR && error_says("not in shared"));
   EXPECT(terrane_atomic_store(bytes + (1 << 30), 8, 1) == TERRANE_EADDR &&
          error_says("no allocation"));

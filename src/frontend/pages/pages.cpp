@@ -323,6 +323,7 @@ int terrane_barrier_reduce(uint32_t barrier, uint32_t threads_here, terrane_redu
 }
 
 int terrane_atomic_load(const void* address, size_t bytes, uint64_t* value) noexcept {
+  if (value == nullptr) return fail(Status::kInvalid, "terrane_atomic_load: value is NULL");
   return atomic("terrane_atomic_load", address, bytes, terrane::protocol::AtomicKind::kLoad, 0, 0,
                 value);
 }
@@ -344,6 +345,8 @@ int terrane_atomic_fetch(void* address, size_t bytes, terrane_atomic_op op, uint
 
 int terrane_atomic_compare_exchange(void* address, size_t bytes, uint64_t* expected,
                                     uint64_t desired) noexcept {
+  if (expected == nullptr)
+    return fail(Status::kInvalid, "terrane_atomic_compare_exchange: expected is NULL");
   uint64_t before = 0;
   int status = atomic("terrane_atomic_compare_exchange", address, bytes,
                       terrane::protocol::AtomicKind::kCompareSwap, desired, *expected, &before);
