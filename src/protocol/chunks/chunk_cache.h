@@ -166,6 +166,7 @@ class ChunkCache {
   void go_over(ChunkId id, Copy& copy, const Copy::Due& due);
   void gone_over(ChunkId id, Copy& copy);
   void step_back(ChunkId id, Copy& copy);
+  void end_tries_in_line(ChunkId id, Copy& copy);
   void forget_bytes(ChunkId id, Copy& copy);
   void end_subscription(ChunkId id, Copy& copy);
   void send_ask(const Ask& ask);

@@ -89,6 +89,7 @@ void ChunkCache::go_over(ChunkId id, Copy& copy, const Copy::Due& due) {
     // A successor of the home learns from this which versions have been seen.
     copy.version = copy.seen = std::max(copy.seen, copy.version);
     if (was_pushed || own(id) || !copy.has_bytes) uncount(id, copy);
+    if (was_pushed) end_tries_in_line(id, copy);
   }
   copy.coherence = due.to;
   if (!was_pushed) copy.half = due.to;
@@ -110,7 +111,11 @@ void ChunkCache::step_back(ChunkId id, Copy& copy) {
   std::uint64_t needed = copy.has_bytes ? copy.bytes : 0;
   used_bytes_ -= copy.counted - needed;
   copy.counted = needed;
-  // Scopes of what is not pushed open in order; a try waits for none of them.
+  end_tries_in_line(id, copy);
+}
+
+// Scopes of what is pushed no more open in order; a try waits for none of them.
+void ChunkCache::end_tries_in_line(ChunkId id, Copy& copy) {
   for (std::size_t i = copy.waiters.size(); i-- > 1;) {
     if (copy.waiters[i].wait != Wait::kTry) continue;
     outbox_.resume(copy.waiters[i].waiter, Status::kBusy, id);

@@ -96,6 +96,24 @@ TEST(ChunkHintTest, WhereTheOwnerDiesAfterTheHomeOlderBytesGoOver) {
   EXPECT_EQ(job.resumed.at(3).version, job.losses[0].version);
 }
 
+// Both waited for memory, each for itself, while the chunk was pushed.
+TEST(ChunkHintTest, ATryDoesNotWaitBehindAWriterOfAChunkThatIsPushedNoMore) {
+  ChunkJob job(4, 1, 3 * ChunkJob::kBytes);
+  ChunkId other = job.create(3, "b", Coherence::kInvalidate);
+  ChunkId chunk = job.create({2, 3}, "a", Coherence::kUpdate);
+  job.write(3, other);
+  job.step(2, Hint{chunk, Coherence::kInvalidate, kNever, WaiterId{3}});
+  job.deliver_to(NodeId{0});
+  job.open(3, chunk, Mode::kWrite, 1);
+  job.open(3, chunk, Mode::kRead, 2, Wait::kTry);
+  EXPECT_FALSE(job.resumed.contains(1) || job.resumed.contains(2)) << "the other copy leaves";
+  job.deliver_all();
+  ASSERT_TRUE(job.opened(1));
+  ASSERT_TRUE(job.resumed.contains(2));
+  EXPECT_EQ(job.resumed.at(2).status, Status::kBusy);
+  EXPECT_EQ(job.malformed, 0);
+}
+
 // Its first successor died when it had told only some.
 TEST(ChunkHintTest, WhatIsGoneForOneNodeIsGoneForAll) {
   ChunkJob job(4, 1);

@@ -82,6 +82,7 @@ constexpr ChunkRegression kRegressions[] = {
     {237834, "a try to write a pushed chunk waited for readers that held its node's buffers"},
     {20625464, "not the protocol but a check: an owner died while its chunk went over"},
     {649072, "the same: a copy given up because its new home, which had the bytes, asked for it"},
+    {802716, "a try waited behind a writer where their chunk was pushed no more"},
 };
 
 TEST(ChunkSimTest, SeedsThatOnceFailedStayRight) {
