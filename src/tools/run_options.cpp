@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "bootstrap/message.h"
+#include "runtime/chunks/settings.h"
 #include "runtime/trace/log_format.h"
 #include "tools/launch/invitation.h"
 #include "tools/launch/limits.h"
@@ -97,6 +98,13 @@ base::Result<> add_settings(const RunOptions& options, HostPlan& plan) {
     auto folder = report_folder(options.report);
     if (!folder) return folder.error();
     plan.environment.emplace_back("TERRANE_REPORT", folder.value());
+  }
+  if (!options.report_every.empty()) {
+    if (options.report.empty())
+      return base::error("--report-every {}: there is no --report FOLDER", options.report_every);
+    auto every = runtime::chunks::parse_report_every("--report-every", options.report_every);
+    if (!every) return every.error();
+    plan.environment.emplace_back("TERRANE_REPORT_EVERY", options.report_every);
   }
   if (options.verbose) plan.environment.emplace_back("TERRANE_VERBOSE", "1");
   if (survives(options)) plan.environment.emplace_back("TERRANE_ON_DEATH", options.on_death);

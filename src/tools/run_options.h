@@ -18,7 +18,8 @@ struct RunOptions {
   std::string hosts, host_file, map_by = "slot", engine = "auto", rsh, prefix, start_timeout = "30";
   std::string topology;  // the name of a file that stands for options which are not given
   std::vector<HostSlots> topology_hosts;
-  std::string fault_source, memory, transport, net, servers, check, debug, report, guests, name;
+  std::string fault_source, memory, transport, net, servers, check, debug, guests, name;
+  std::string report, report_every;
   bool tag_output = false;
   bool verbose = false;
 };

@@ -46,6 +46,10 @@ class ReportTest : public testing::Test {
   }
   std::string logs() const { return folder_ + "/logs"; }
   std::string page() const { return folder_ + "/page.html"; }
+  std::string page_text() const {
+    std::ifstream file(page());
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
   void write(const std::string& name, const std::string& text) {
     std::ofstream(folder_ + "/" + name) << text;
   }
@@ -59,7 +63,7 @@ const std::string kState = "state <&\"\\xff>";
 TEST_F(ReportTest, CountsWhatTheProgramDid) {
   for (const char* options : {"-n 4 --servers 2", "-n 3"}) {
     std::filesystem::remove_all(logs());
-    Outcome outcome = job(options);
+    Outcome outcome = job(std::string(options) + " --report-every 1");
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     std::string said, found = report(&said);
     EXPECT_FALSE(has(said, "terrane: node")) << said;
@@ -82,11 +86,42 @@ TEST_F(ReportTest, CountsWhatTheProgramDid) {
       expect("X signal here", 1);
       expect("X await here", 1);
     }
-    std::ifstream file(page());
-    std::string text((std::istreambuf_iterator<char>(file)), {});
+    std::string text = page_text();
+    EXPECT_FALSE(has(text, "id=\"sampled\""));
     EXPECT_TRUE(has(text, "<td>state &lt;&amp;&quot;\\xff&gt;</td>"));
     EXPECT_TRUE(has(text, ">barrier</td>") && has(text, ">lock</td>") && has(text, ">signal</td>"));
   }
+}
+
+// Though not each scope has a record.
+TEST_F(ReportTest, TheNumbersOfAPageAreExact) {
+  for (const char* every : {"", "--report-every 128"}) {
+    std::filesystem::remove_all(logs());
+    Outcome outcome = job(fmt::format("-n 2 {}", every));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    std::string found = report(), text = page_text();
+    EXPECT_TRUE(has(text, "id=\"sampled\""));
+    // Host, then scopes that read, write, and do both.
+    EXPECT_TRUE(has(text, "<td>20</td><td>14</td><td>4</td>")) << text;
+    EXPECT_TRUE(has(text, "<td>20</td><td>6</td><td>4</td>")) << text;
+    EXPECT_TRUE(has(text, "<td class=\"t\">lock</td><td>6</td>")) << text;
+    EXPECT_TRUE(has(found, "\n1 X no read " + kState + " = 1\n")) << found;
+  }
+}
+
+TEST_F(ReportTest, ANumberOfScopesThatCannotBeIsRefused) {
+  for (const char* every : {"0", "129", "-1", "some", "1.5"}) {
+    Outcome outcome = job(fmt::format("--report-every {}", every));
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_TRUE(has(outcome.err, fmt::format("--report-every {}: must be a number from 1", every)))
+        << outcome.err;
+  }
+  Outcome alone = launch({kTerrane, "run", "--report-every", "8", REPORT_PROGRAM});
+  EXPECT_EQ(alone.exit_code, 2);
+  EXPECT_TRUE(has(alone.err, "there is no --report FOLDER")) << alone.err;
+  Outcome variable = job("-x TERRANE_REPORT_EVERY=0");
+  EXPECT_NE(variable.exit_code, 0);
+  EXPECT_TRUE(has(variable.err, "TERRANE_REPORT_EVERY 0: must be a number from 1")) << variable.err;
 }
 
 TEST_F(ReportTest, WithoutTheOptionNothingIsWritten) {

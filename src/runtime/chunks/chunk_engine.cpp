@@ -18,7 +18,8 @@ constexpr std::uint64_t kSweepNs = 50'000'000;
 ChunkEngine::ChunkEngine(const EngineConfig& config, BufferPool& pool,
                          transport::Transport& transport, bootstrap::Bootstrap& bootstrap)
     : config_(config),
-      trace_(config.log != nullptr ? std::make_unique<ChunkTrace>(*config.log) : nullptr),
+      trace_(config.log != nullptr ? std::make_unique<ChunkTrace>(*config.log, config.log_every)
+                                   : nullptr),
       transport_(transport),
       bootstrap_(bootstrap),
       pool_(pool),
@@ -190,7 +191,8 @@ bool ChunkEngine::close(ScopeId id) {
   Scope scope = std::move(at->second);
   scopes_.erase(at);
   scope.buffer.reset();
-  if (trace_) trace_->closed({scope.chunk, scope.mode, scope.version, scope.since, scope.noted});
+  if (trace_)
+    trace_->closed({*scope.copy, scope.chunk, scope.mode, scope.version, scope.since, scope.noted});
   step(machine::Close{scope.chunk, scope.mode, scope.place, scope.range});
   bool wrote = scope.mode != Mode::kRead && scope.copy->pushed() && !scope.copy->gone;
   if (trace_ && wrote) trace_->published(scope.chunk, scope.copy->version, scope.copy->bytes);

@@ -37,6 +37,7 @@ struct EngineConfig {
   bool survives = false;           // the job goes on when a node dies
   std::uint64_t patience_ms = 0;   // a wait for a scope that takes so long is told, once; 0: never
   trace::EventLog* log = nullptr;  // where it notes what happens; outlives the engine
+  std::uint32_t log_every = 1;     // see ChunkTrace
 };
 
 // Drives the protocol of chunks on real threads, memory and messages: carries out the machine's

@@ -52,7 +52,9 @@ base::Result<> ChunkNode::start() {
   base::set_log_identity(fmt::format("node {} ({})", self().value, bootstrap_->host()));
   auto options = read_options(nodes());
   if (!options) return options.error();
-  settings_ = read_settings(options.value(), bootstrap_->nodes_on_host());
+  auto settings = read_settings(options.value(), bootstrap_->nodes_on_host());
+  if (!settings) return settings.error();
+  settings_ = std::move(settings).value();
   if (!settings_.report.empty()) {
     auto log = trace::EventLog::create({.folder = settings_.report,
                                         .node = self(),
@@ -104,7 +106,8 @@ base::Result<> ChunkNode::wire_up(const Options& options) {
                                                        .shares = options.one_sided,
                                                        .survives = settings_.survives,
                                                        .patience_ms = settings_.patience_ms,
-                                                       .log = log_.get()},
+                                                       .log = log_.get(),
+                                                       .log_every = settings_.report_every},
                                           *pool_, *transport_, *bootstrap_);
   subscriptions_ = std::make_unique<Subscriptions>();
   return {};

@@ -12,8 +12,6 @@ using trace::EventLog;
 
 namespace {
 
-constexpr std::uint8_t kUnknown = 0xff;  // of a chunk of which nothing has been noted
-
 std::uint32_t low_half(std::uint64_t number) { return static_cast<std::uint32_t>(number); }
 
 template <typename Enum>
@@ -23,23 +21,36 @@ std::uint8_t byte_of(Enum value) {
 
 }  // namespace
 
+ChunkTrace::ChunkTrace(EventLog& log, std::uint32_t every)
+    : log_(log), every_(every), random_(platform::ticks() | 1) {
+  log_.note(Event::kScopesEvery, {.number = every_});
+}
+
+ChunkTrace::~ChunkTrace() {
+  for (const Known& known : known_)
+    for (std::uint8_t mode = 0; mode < known.gaps.size(); ++mode) {
+      auto [size, left] = known.gaps[mode];
+      std::uint32_t more = size - left;
+      if (more > 0)
+        log_.note(Event::kScopesMore, {.object = known.chunk.value, .kind = mode, .number = more});
+    }
+}
+
 // The chunk's name comes in front of its first state.
 void ChunkTrace::learn(ChunkId chunk, const Copy& copy) {
-  if (copy.ordinal >= known_.size()) {
-    known_.resize(copy.ordinal + 1);
-    noted_.resize(copy.ordinal + 1, kUnknown);
-  }
-  known_[copy.ordinal] = {chunk, &copy};
-  noted_[copy.ordinal] = byte_of(machine::State::kInvalid);
+  if (copy.ordinal >= known_.size()) known_.resize(copy.ordinal + 1);
+  known_[copy.ordinal] = {
+      .chunk = chunk, .copy = &copy, .state = byte_of(machine::State::kInvalid)};
   log_.note_text(Event::kObjectName,
                  {.object = chunk.value, .value = copy.bytes, .kind = byte_of(copy.coherence)},
                  copy.name);
 }
 
 void ChunkTrace::note_state(ChunkId chunk, const Copy& copy, std::uint8_t now) {
-  if (copy.ordinal >= noted_.size() || noted_[copy.ordinal] == kUnknown) learn(chunk, copy);
-  if (noted_[copy.ordinal] == now) return;
-  noted_[copy.ordinal] = now;
+  if (copy.ordinal >= known_.size() || known_[copy.ordinal].state == kUnknown) learn(chunk, copy);
+  std::uint8_t& noted = known_[copy.ordinal].state;
+  if (noted == now) return;
+  noted = now;
   log_.note(Event::kState, {.object = chunk.value, .kind = now});
 }
 
@@ -47,8 +58,8 @@ void ChunkTrace::note_state(ChunkId chunk, const Copy& copy, std::uint8_t now) {
 void ChunkTrace::look_around(const machine::Event& event, const machine::Effects& effects,
                              const machine::ChunkCache& cache) {
   if (std::holds_alternative<machine::ViewChanged>(event))
-    for (const auto& [chunk, copy] : known_)
-      if (copy != nullptr) look(chunk, *copy);
+    for (std::size_t i = 0; i < known_.size(); ++i)
+      if (known_[i].copy != nullptr) look(known_[i].chunk, *known_[i].copy);
   ChunkId last = machine::kNoChunk;
   auto look_at = [&](ChunkId chunk) {
     const Copy* copy = chunk != last ? cache.copy(chunk) : nullptr;
@@ -90,6 +101,26 @@ void ChunkTrace::answered(const Answered& call) {
   log_.note_at(call.time, Event::kScopeOpened, fields);
   if (call.missed > 0)
     log_.note_at(call.time, Event::kMissed, {.object = call.chunk.value, .value = call.missed});
+}
+
+void ChunkTrace::note_closed(const Closed& scope, Event event, std::uint8_t detail) {
+  std::uint64_t now = platform::ticks();
+  log_.note_at(now, event,
+               {.object = scope.chunk.value,
+                .value = now - scope.since,
+                .kind = byte_of(scope.mode),
+                .detail = detail,
+                .number = low_half(scope.version)});
+}
+
+// The first has a record. Gaps are drawn, evenly from none to twice their mean, so that a program's
+// period does not choose which scopes are seen.
+void ChunkTrace::note_sample(const Closed& scope, Gap& gap) {
+  note_closed(scope, Event::kScope, gap.size);
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 7;
+  random_ ^= random_ << 17;
+  gap.size = gap.left = static_cast<std::uint8_t>((random_ >> 32) * (2 * every_ - 1) >> 32);
 }
 
 void ChunkTrace::published(ChunkId chunk, std::uint64_t version, std::uint64_t bytes) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <utility>
+#include <array>
 #include <vector>
 
 #include "platform/ticks.h"
@@ -10,15 +10,25 @@
 namespace terrane::runtime::chunks {
 
 // What happens to chunks on a node, put down in its event log. Who has a pointer to it that is null
-// traces nothing. `stepped`, `look`, `sent` and `came` are called under the engine's mutex; the
-// others by any thread. Times are platform::ticks().
+// traces nothing. `stepped`, `look`, `sent`, `came` and `closed` are called under the engine's
+// mutex; the others by any thread. Times are platform::ticks().
+//
+// Of scopes that opened at once some have a record, which tells how many others it stands for; all
+// else has a record each.
 class ChunkTrace {
  public:
   using ChunkId = protocol::chunks::ChunkId;
   using Mode = protocol::chunks::Mode;
   using Copy = protocol::chunks::ChunkCache::Copy;
 
-  explicit ChunkTrace(trace::EventLog& log) : log_(log) {}
+  // As many as a record can stand for allows.
+  static constexpr std::uint32_t kMostEvery = 128;
+
+  // One of `every` scopes that open at once, in the mean, has a record; 1: each.
+  ChunkTrace(trace::EventLog& log, std::uint32_t every);
+  // Notes how many scopes came after the last record of each chunk.
+  ~ChunkTrace();
+  ChunkTrace(const ChunkTrace&) = delete;
 
   // The machine has made a step, whose effects have not been carried out: states that have changed,
   // but for chunks whose waiters are answered. These are looked at when they are.
@@ -34,7 +44,7 @@ class ChunkTrace {
   }
   void look(ChunkId chunk, const Copy& copy) {
     auto now = static_cast<std::uint8_t>(state_of(copy));
-    if (copy.ordinal < noted_.size() && noted_[copy.ordinal] == now) return;
+    if (copy.ordinal < known_.size() && known_[copy.ordinal].state == now) return;
     note_state(chunk, copy, now);
   }
   void sent(ChunkId chunk, NodeId to, std::uint64_t bytes, trace::BytesWay way);
@@ -52,18 +62,17 @@ class ChunkTrace {
   void answered(const Answered& call);
   // A scope has been closed. `noted`: that it was opened is in the log; else one event tells all.
   struct Closed {
+    const Copy& copy;
     ChunkId chunk;
     Mode mode;
     std::uint64_t version, since;
     bool noted;
   };
   void closed(const Closed& scope) {
-    std::uint64_t now = platform::ticks();
-    log_.note_at(now, scope.noted ? trace::Event::kScopeClosed : trace::Event::kScope,
-                 {.object = scope.chunk.value,
-                  .value = now - scope.since,
-                  .kind = static_cast<std::uint8_t>(scope.mode),
-                  .number = static_cast<std::uint32_t>(scope.version)});
+    if (scope.noted) return note_closed(scope, trace::Event::kScopeClosed, 0);
+    Gap& gap = known_[scope.copy.ordinal].gaps[static_cast<std::size_t>(scope.mode)];
+    if (gap.left == 0) return note_sample(scope, gap);
+    --gap.left;
   }
   // The scope wrote a version of a pushed chunk.
   void published(ChunkId chunk, std::uint64_t version, std::uint64_t bytes);
@@ -73,6 +82,19 @@ class ChunkTrace {
   void died(NodeId node);
 
  private:
+  // Scopes of a chunk and a mode that open at once and have no record, between two that have.
+  struct Gap {
+    std::uint8_t size = 0, left = 0;
+  };
+  // Of a chunk, by its copy's ordinal. A cache forgets none.
+  struct Known {
+    ChunkId chunk;
+    const Copy* copy = nullptr;
+    std::uint8_t state = kUnknown;  // that was noted last
+    std::array<Gap, 3> gaps{};      // by mode
+  };
+  static constexpr std::uint8_t kUnknown = 0xff;  // nothing has been noted
+
   // Of a pushed chunk: exclusive is the right to write; shared, that a version is here.
   static protocol::chunks::State state_of(const Copy& copy) {
     using enum protocol::chunks::State;
@@ -84,12 +106,13 @@ class ChunkTrace {
   void note_state(ChunkId chunk, const Copy& copy, std::uint8_t now);
   void learn(ChunkId chunk, const Copy& copy);
   void lost(const protocol::chunks::Lost& lost);
+  void note_closed(const Closed& scope, trace::Event event, std::uint8_t detail);
+  void note_sample(const Closed& scope, Gap& gap);
 
   trace::EventLog& log_;
-  // By the copy's ordinal: the state that was noted last, and which chunk it is. A cache forgets
-  // none.
-  std::vector<std::uint8_t> noted_;
-  std::vector<std::pair<ChunkId, const Copy*>> known_;
+  const std::uint32_t every_;
+  std::uint64_t random_;
+  std::vector<Known> known_;
 };
 
 }  // namespace terrane::runtime::chunks

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
+#include "base/result.h"
 #include "runtime/options.h"
 
 namespace terrane::runtime::chunks {
@@ -11,6 +13,7 @@ namespace terrane::runtime::chunks {
 struct Settings {
   std::string servers;                 // TERRANE_SERVERS: how many, or which nodes; see Topology
   std::string report;                  // TERRANE_REPORT: the folder for event logs; "": none
+  std::uint32_t report_every = 16;     // TERRANE_REPORT_EVERY: see ChunkTrace
   bool survives = false;               // TERRANE_ON_DEATH=survive: the job goes on when a node dies
   std::uint64_t patience_ms = 10'000;  // TERRANE_PATIENCE: a wait for a scope that is told; 0: none
   // Half of TERRANE_MEMORY each, or of this node's share of half the machine's memory.
@@ -19,6 +22,9 @@ struct Settings {
   std::uint64_t region_bytes = 0;  // address space for both
 };
 
-Settings read_settings(const Options& options, std::uint32_t nodes_on_host);
+base::Result<Settings> read_settings(const Options& options, std::uint32_t nodes_on_host);
+
+// `name` is what the text was given as, for the sentence.
+base::Result<std::uint32_t> parse_report_every(std::string_view name, std::string_view text);
 
 }  // namespace terrane::runtime::chunks

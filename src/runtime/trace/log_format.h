@@ -66,8 +66,11 @@ enum class Event : std::uint16_t {
   kAwaited = 111,       // value: ns waited; number: of signals
   kLost = 112,          // what a dead node had written
   // A scope that had opened at once, in place of kScopeOpened and kScopeClosed. value: ns for which
-  // it was open; number: the version's low half.
+  // it was open; detail: how many such scopes of the chunk, the mode and the node before it have no
+  // record; number: the version's low half.
   kScope = 113,
+  kScopesMore = 114,   // number: such scopes after the last record, when the node left
+  kScopesEvery = 115,  // number: one of so many of them has a record, in the mean
 };
 
 enum class ScopeOrigin : std::uint8_t { kOpen = 0, kTake = 1 };
@@ -89,6 +92,6 @@ inline constexpr std::string_view kEventNames =
     "1 object name\n2 thread name\n3 node died\n"
     "100 scope opened\n101 scope closed\n102 scope refused\n103 state\n104 bytes sent\n"
     "105 bytes came\n106 published\n107 missed\n108 handler ran\n109 barrier\n110 signal\n"
-    "111 awaited\n112 lost\n113 scope\n";
+    "111 awaited\n112 lost\n113 scope\n114 scopes more\n115 scopes every\n";
 
 }  // namespace terrane::runtime::trace

@@ -75,6 +75,12 @@ class Page {
     text_ = kHead;
     put("<h1>Report of a job</h1>\n<p>{} nodes, {}, {} records.</p>\n", job_.nodes,
         time_text(job_.length_ns), job_.records);
+    if (job_.scopes_every > 1)
+      put("<p id=\"sampled\">Of scopes that opened at once about one of {} has a record: their "
+          "numbers "
+          "are exact, the time for which they were open is estimated. All else has a record "
+          "each.</p>\n",
+          job_.scopes_every);
     for (const std::string& note : job_.notes)
       put("<p class=\"note\">{}</p>\n", escaped(printable(note)));
     nodes();
@@ -107,7 +113,7 @@ class Page {
           "<td>{}</td><td>{}</td><td>{}</td><td>{}</td>",
           job_.logs[i].node, escaped(printable(job_.logs[i].host)), t.opened[0], t.opened[1],
           t.opened[2], t.taken, t.refused, time_text(t.wait_ns), time_text(t.longest_wait_ns),
-          time_text(t.held_ns));
+          time_text(t.held_ns()));
       put("<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
           "<td>{}</td><td>{}</td></tr>\n",
           t.published, t.missed, t.handlers, time_text(t.handler_ns), node.meetings,
@@ -147,10 +153,6 @@ class Page {
     auto known = job_.objects.find(chunk.object);
     Object object = known == job_.objects.end() ? Object{} : known->second;
     const Tally& t = chunk.tally;
-    auto part = [&](std::size_t percent) {
-      return chunk.waits.empty() ? std::uint64_t{0}
-                                 : chunk.waits[(chunk.waits.size() - 1) * percent / 100];
-    };
     double width = most == 0 ? 0 : 6.0 * static_cast<double>(t.wait_ns) / static_cast<double>(most);
     put("<tr><td>{}</td><td>{}</td><td class=\"t\">{}</td><td>{}</td><td>{}</td><td>{}</td>"
         "<td class=\"t\"><span class=\"bar\" style=\"width:{:.2f}em\"></span></td>",
@@ -159,9 +161,9 @@ class Page {
         time_text(t.wait_ns), width);
     put("<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
         "<td>{}</td></tr>\n",
-        time_text(mean(t.wait_ns, chunk.waits.size())), time_text(part(50)), time_text(part(99)),
-        time_text(t.longest_wait_ns), t.published, t.taken, t.missed, t.lost,
-        bytes_text(t.sent_shared + t.sent_copied));
+        time_text(mean(t.wait_ns, chunk.calls())), time_text(chunk.wait_ns(50)),
+        time_text(chunk.wait_ns(99)), time_text(t.longest_wait_ns), t.published, t.taken, t.missed,
+        t.lost, bytes_text(t.sent_shared + t.sent_copied));
   }
 
   void meetings() {

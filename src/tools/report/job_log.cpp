@@ -64,9 +64,12 @@ base::Result<JobLog> join_logs(std::vector<NodeLog> logs) {
     if (!logs[i].left_out.empty()) job.notes.push_back(logs[i].left_out);
     if (!logs[i].ended)
       job.notes.push_back(fmt::format(
-          "node {} did not leave the job in order: its last 100 ms may be missing", logs[i].node));
+          "node {} did not leave the job in order: its last 100 ms may be missing{}", logs[i].node,
+          logs[i].scopes_every > 1 ? ", and the last scopes of each chunk that opened at once"
+                                   : ""));
     job.objects.insert(logs[i].objects.begin(), logs[i].objects.end());
     job.records += logs[i].entries.size();
+    job.scopes_every = std::max(job.scopes_every, logs[i].scopes_every);
   }
   if (logs.size() < job.nodes)
     job.notes.push_back(

@@ -104,6 +104,8 @@ class Parser {
     } else if (record.event == Event::kObjectName || record.event == Event::kThreadName) {
       text = {record, {}, record.number};
       if (text.missing == 0) named(text);
+    } else if (record.event == Event::kScopesEvery) {
+      out_.scopes_every = record.number;
     } else {
       out_.entries.push_back({record, thread});
     }

@@ -31,12 +31,13 @@ struct NodeLog {
   std::string path, host;
   std::uint32_t node = 0, nodes = 0;
   std::uint64_t monotonic_ns = 0, realtime_ns = 0;  // one moment by two clocks
-  std::vector<Entry> entries;                       // by time; those of names are not among them
+  std::vector<Entry> entries;                       // by time, but for names and the like
   std::map<std::uint64_t, Object> objects;
   std::map<std::uint32_t, std::string> threads;
   std::map<std::uint16_t, std::string> events;
-  bool ended = false;    // the node left the job in order
-  std::string left_out;  // a sentence about an end that cannot be read; "" if all can
+  std::uint32_t scopes_every = 1;  // one of so many that opened at once has a record, in the mean
+  bool ended = false;              // the node left the job in order
+  std::string left_out;            // a sentence about an end that cannot be read; "" if all can
 };
 
 // `path` is for sentences. Fails on what is no log that this version reads; a log that breaks off

@@ -23,9 +23,15 @@ std::size_t step_of(const JobLog& job, std::uint64_t time_ns, std::size_t points
   return std::min(points - 1, static_cast<std::size_t>(part * static_cast<double>(points)));
 }
 
+// For how many scopes that opened at once a record stands.
+std::uint64_t scopes_at_once(const Record& record) {
+  if (record.event == Event::kScope) return record.detail + std::uint64_t{1};
+  return record.event == Event::kScopesMore ? record.number : 0;
+}
+
 // How long a thread waited for its scope, where the event tells it.
 std::optional<std::uint64_t> wait_of(const Record& record) {
-  if (record.event == Event::kScope) return 0;
+  if (scopes_at_once(record) > 0) return 0;
   bool waits = record.event == Event::kScopeOpened || record.event == Event::kScopeRefused;
   return waits ? std::optional(record.value) : std::nullopt;
 }
@@ -40,7 +46,7 @@ std::optional<std::uint64_t> meeting_of(Making making, const Record& record) {
 }
 
 bool known(Event event) {
-  return event == Event::kNodeDied || (event >= Event::kScopeOpened && event <= Event::kScope);
+  return event == Event::kNodeDied || (event >= Event::kScopeOpened && event <= Event::kScopesMore);
 }
 
 template <typename Of, typename Key>
@@ -81,12 +87,14 @@ class Counter {
       node.tally.add(record);
       ChunkTotals& chunk = entry_of(out_.chunks, chunk_at_, record.object);
       chunk.tally.add(record);
-      if (auto wait_ns = wait_of(record)) chunk.waits.push_back(*wait_ns);
+      auto wait_ns = wait_of(record);
+      if (wait_ns && scopes_at_once(record) == 0) chunk.waits.push_back(*wait_ns);
     } else if (auto wait_ns = meeting_of(making, record)) {
       MeetingTotals& meeting = entry_of(out_.meetings, meeting_at_, record.object);
       meeting.making = making;
-      ++meeting.times;
-      ++node.meetings;
+      std::uint64_t times = std::max<std::uint64_t>(1, scopes_at_once(record));
+      meeting.times += times;
+      node.meetings += times;
       meeting.wait_ns += *wait_ns;
       node.meeting_ns += *wait_ns;
       meeting.longest_ns = std::max(meeting.longest_ns, *wait_ns);
@@ -120,10 +128,10 @@ void Tally::add(const Record& record) {
       longest_wait_ns = std::max(longest_wait_ns, record.value);
       return;
     case Event::kScope:
-      ++opened[record.kind < 3 ? record.kind : 0];
-      [[fallthrough]];
+    case Event::kScopesMore:
+      return add_at_once(record);
     case Event::kScopeClosed:
-      held_ns += record.value;
+      closed_ns_ += record.value;
       return;
     case Event::kState:
       ++states;
@@ -148,6 +156,27 @@ void Tally::add(const Record& record) {
     default:
       return;
   }
+}
+
+void Tally::add_at_once(const Record& record) {
+  std::uint64_t times = scopes_at_once(record);
+  opened[record.kind < 3 ? record.kind : 0] += times;
+  at_once += times;
+  if (record.event != Event::kScope) return;
+  at_once_timed_ += times;
+  at_once_ns_ += times * record.value;
+}
+
+std::uint64_t Tally::held_ns() const {
+  if (at_once_timed_ == 0) return closed_ns_;
+  double part = static_cast<double>(at_once) / static_cast<double>(at_once_timed_);
+  return closed_ns_ + static_cast<std::uint64_t>(part * static_cast<double>(at_once_ns_));
+}
+
+std::uint64_t ChunkTotals::wait_ns(unsigned percent) const {
+  if (calls() == 0) return 0;
+  std::uint64_t at = (calls() - 1) * percent / 100;
+  return at < tally.at_once ? 0 : waits[at - tally.at_once];
 }
 
 Totals count(const JobLog& job) {

@@ -10,22 +10,35 @@ namespace terrane::tools::report {
 // What happened, counted: of a node, or of a chunk on all nodes. Times in nanoseconds.
 struct Tally {
   std::uint64_t opened[3] = {};  // scopes, by mode: read, write, read-write
+  std::uint64_t at_once = 0;     // of them
   std::uint64_t taken = 0;       // versions
   std::uint64_t refused = 0;     // scopes that did not open
-  std::uint64_t wait_ns = 0, longest_wait_ns = 0, held_ns = 0;
+  std::uint64_t wait_ns = 0, longest_wait_ns = 0;
   std::uint64_t published = 0, missed = 0, lost = 0;                                 // versions
   std::uint64_t sent_shared = 0, sent_copied = 0, came_shared = 0, came_copied = 0;  // bytes
   std::uint64_t handlers = 0, handler_ns = 0;
   std::uint64_t states = 0;  // changes
 
   std::uint64_t scopes() const { return opened[0] + opened[1] + opened[2] + taken; }
+  // For how long scopes were open. Of those that opened at once about, where not all are noted.
+  std::uint64_t held_ns() const;
   void add(const Record& record);
+
+ private:
+  void add_at_once(const Record& record);
+
+  std::uint64_t closed_ns_ = 0;                       // of scopes that had waited
+  std::uint64_t at_once_timed_ = 0, at_once_ns_ = 0;  // for which a record stands
 };
 
 struct ChunkTotals {
   std::uint64_t object = 0;
   Tally tally;
-  std::vector<std::uint64_t> waits;  // sorted
+  std::vector<std::uint64_t> waits;  // sorted; of calls that did not open a scope at once
+
+  std::uint64_t calls() const { return waits.size() + tally.at_once; }
+  // Which so many percent of all calls did not exceed.
+  std::uint64_t wait_ns(unsigned percent) const;
 };
 
 // Of a lock, a barrier or a signal.

@@ -39,7 +39,13 @@ class Writer {
       names();
       for (const Entry& entry : log.entries) event(entry);
     }
-    write_("\n]}\n");
+    write_("\n]");
+    if (job_.scopes_every > 1)
+      write_(
+          fmt::format(",\"otherData\":{{\"scopes\":\"of those that opened at once about one of {} "
+                      "is here, and stands_for so many\"}}",
+                      job_.scopes_every));
+    write_("}\n");
     return without;
   }
 
@@ -93,7 +99,9 @@ class Writer {
   void scope(const Entry& entry, std::string_view name) {
     std::uint64_t duration = std::min(entry.record.value, entry.record.time_ns);
     std::string id = fmt::format(",\"cat\":\"scope\",\"id\":\"{:#x}\"", ++scopes_);
-    put("b", entry.record.time_ns - duration, entry.thread, name, id);
+    std::uint32_t more = entry.record.event == Event::kScope ? entry.record.detail : 0;
+    put("b", entry.record.time_ns - duration, entry.thread, name,
+        more == 0 ? id : fmt::format("{},\"args\":{{\"stands_for\":{}}}", id, more + 1));
     put("e", entry.record.time_ns, entry.thread, name, id);
   }
 
