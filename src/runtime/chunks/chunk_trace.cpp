@@ -27,28 +27,32 @@ ChunkTrace::ChunkTrace(EventLog& log, std::uint32_t every)
 }
 
 ChunkTrace::~ChunkTrace() {
-  for (const Known& known : known_)
-    for (std::uint8_t mode = 0; mode < known.gaps.size(); ++mode) {
-      auto [size, left] = known.gaps[mode];
+  for (std::size_t i = 0; i < noted_.size(); ++i)
+    for (std::uint8_t mode = 0; mode < noted_[i].gaps.size(); ++mode) {
+      auto [size, left] = noted_[i].gaps[mode];
       std::uint32_t more = size - left;
       if (more > 0)
-        log_.note(Event::kScopesMore, {.object = known.chunk.value, .kind = mode, .number = more});
+        log_.note(Event::kScopesMore,
+                  {.object = known_[i].first.value, .kind = mode, .number = more});
     }
 }
 
 // The chunk's name comes in front of its first state.
 void ChunkTrace::learn(ChunkId chunk, const Copy& copy) {
-  if (copy.ordinal >= known_.size()) known_.resize(copy.ordinal + 1);
-  known_[copy.ordinal] = {
-      .chunk = chunk, .copy = &copy, .state = byte_of(machine::State::kInvalid)};
+  if (copy.ordinal >= known_.size()) {
+    known_.resize(copy.ordinal + 1);
+    noted_.resize(copy.ordinal + 1);
+  }
+  known_[copy.ordinal] = {chunk, &copy};
+  noted_[copy.ordinal].state = byte_of(machine::State::kInvalid);
   log_.note_text(Event::kObjectName,
                  {.object = chunk.value, .value = copy.bytes, .kind = byte_of(copy.coherence)},
                  copy.name);
 }
 
 void ChunkTrace::note_state(ChunkId chunk, const Copy& copy, std::uint8_t now) {
-  if (copy.ordinal >= known_.size() || known_[copy.ordinal].state == kUnknown) learn(chunk, copy);
-  std::uint8_t& noted = known_[copy.ordinal].state;
+  if (copy.ordinal >= noted_.size() || noted_[copy.ordinal].state == kUnknown) learn(chunk, copy);
+  std::uint8_t& noted = noted_[copy.ordinal].state;
   if (noted == now) return;
   noted = now;
   log_.note(Event::kState, {.object = chunk.value, .kind = now});
@@ -58,8 +62,8 @@ void ChunkTrace::note_state(ChunkId chunk, const Copy& copy, std::uint8_t now) {
 void ChunkTrace::look_around(const machine::Event& event, const machine::Effects& effects,
                              const machine::ChunkCache& cache) {
   if (std::holds_alternative<machine::ViewChanged>(event))
-    for (std::size_t i = 0; i < known_.size(); ++i)
-      if (known_[i].copy != nullptr) look(known_[i].chunk, *known_[i].copy);
+    for (const auto& [chunk, copy] : known_)
+      if (copy != nullptr) look(chunk, *copy);
   ChunkId last = machine::kNoChunk;
   auto look_at = [&](ChunkId chunk) {
     const Copy* copy = chunk != last ? cache.copy(chunk) : nullptr;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "platform/ticks.h"
@@ -44,7 +45,7 @@ class ChunkTrace {
   }
   void look(ChunkId chunk, const Copy& copy) {
     auto now = static_cast<std::uint8_t>(state_of(copy));
-    if (copy.ordinal < known_.size() && known_[copy.ordinal].state == now) return;
+    if (copy.ordinal < noted_.size() && noted_[copy.ordinal].state == now) return;
     note_state(chunk, copy, now);
   }
   void sent(ChunkId chunk, NodeId to, std::uint64_t bytes, trace::BytesWay way);
@@ -70,7 +71,7 @@ class ChunkTrace {
   };
   void closed(const Closed& scope) {
     if (scope.noted) return note_closed(scope, trace::Event::kScopeClosed, 0);
-    Gap& gap = known_[scope.copy.ordinal].gaps[static_cast<std::size_t>(scope.mode)];
+    Gap& gap = noted_[scope.copy.ordinal].gaps[static_cast<std::size_t>(scope.mode)];
     if (gap.left == 0) return note_sample(scope, gap);
     --gap.left;
   }
@@ -86,11 +87,9 @@ class ChunkTrace {
   struct Gap {
     std::uint8_t size = 0, left = 0;
   };
-  // Of a chunk, by its copy's ordinal. A cache forgets none.
-  struct Known {
-    ChunkId chunk;
-    const Copy* copy = nullptr;
-    std::uint8_t state = kUnknown;  // that was noted last
+  // Of a chunk. Each scope looks at it, so it is small.
+  struct Noted {
+    std::uint8_t state = kUnknown;  // the last
     std::array<Gap, 3> gaps{};      // by mode
   };
   static constexpr std::uint8_t kUnknown = 0xff;  // nothing has been noted
@@ -112,7 +111,9 @@ class ChunkTrace {
   trace::EventLog& log_;
   const std::uint32_t every_;
   std::uint64_t random_;
-  std::vector<Known> known_;
+  // By the copy's ordinal: what was noted, and which chunk it is. A cache forgets none.
+  std::vector<Noted> noted_;
+  std::vector<std::pair<ChunkId, const Copy*>> known_;
 };
 
 }  // namespace terrane::runtime::chunks
