@@ -113,6 +113,10 @@ TEST(ChunksBadInputTest, MisuseIsToldAndDoesNoHarm) { expect_good(2, "misuse", "
 TEST(ChunksBadInputTest, ChainsThatCannotBeAreTold) {
   expect_good(2, "misused-chains", "--memory 1G");
 }
+TEST(ChunksBadInputTest, MoreThanTheMemoryIsRefusedAndNothingIsLost) {
+  expect_good(4, "cramped", "--servers 3 --memory 2M");
+  expect_good(4, "cramped", "--servers 3 --memory 2M", kByMessages);
+}
 TEST(ChunksBadInputTest, WhoHoldsAScopeIsTold) { expect_good(3, "held"); }
 TEST(ChunksBadInputTest, AScopeThatIsHeldForLongIsToldOnceByWhoWaits) {
   Outcome outcome = run_chunks("-n 3 --patience 0.3", "held-long");

@@ -162,6 +162,18 @@ TEST(ChunkGuestsTest, WhoCannotJoinIsToldWhyAndTheJobGoesOn) {
   refused(hosts.guest("guest"), "no job " + hosts.name());
 }
 
+// Both nodes know why, whichever is heard.
+TEST(ChunksBadInputTest, NodesOfTwoVersionsMakeNoJob) {
+  Outcome outcome =
+      Launched({kTerrane, "run", "-n", "2", "sh", "-c",
+                "[ $TERRANE_NODE = 0 ] && exec " CHUNKS_PROGRAM " scopes; exec " OTHER_VERSION})
+          .finish();
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_EQ(count(outcome.out, "good") + count(outcome.out, "has joined"), 0) << outcome.out;
+  EXPECT_GE(count(outcome.out + outcome.err, "Terrane is "), 1) << outcome.out << outcome.err;
+  EXPECT_GE(count(outcome.out + outcome.err, "9.9.9"), 1) << outcome.out << outcome.err;
+}
+
 TEST(ChunkGuestsTest, PlacesAreCountedAndJobsWithoutThemTakeNobody) {
   Hosts hosts("-n 1 --guests 2");
   expect_good(hosts.guest("guest"));

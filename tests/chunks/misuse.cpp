@@ -1,6 +1,7 @@
 // Calls that make no sense, and scopes that are held for long.
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "modes.h"
 #include "program.h"
@@ -53,6 +54,7 @@ void misuse() {
   }
   EXPECT(terrane_chunk_publish(chunk, 0, 8, nullptr, TERRANE_TRY) == TERRANE_EINVAL);
   EXPECT(terrane_chunk_publish({77}, 0, 8, &scope, TERRANE_TRY) == TERRANE_EINVAL);
+  EXPECT(terrane_chunk_release(nullptr) == TERRANE_EINVAL);
   scope = {};
   EXPECT(terrane_chunk_release(&scope) == TERRANE_ENOTHELD && error_says("never opened"));
   scope = open(chunk, TERRANE_CHUNK_READ);
@@ -74,6 +76,45 @@ void misuse() {
   scope = open(create("mine " + std::to_string(self()), 8), TERRANE_CHUNK_WRITE);
   EXPECT(terrane_chunks_finalize() == TERRANE_ESTATE && error_says("mine"));
   release(scope);
+}
+
+// The last node looks at more at a time than it has memory for: it is told, and loses nothing.
+void cramped() {
+  constexpr int kChunks = 24;
+  bool last = self() == nodes() - 1;
+  for (int c = 0; c < kChunks; ++c) {
+    terrane_chunk chunk = create("cramped " + std::to_string(c), 64 << 10);
+    if (c % nodes() != self()) continue;
+    terrane_scope scope = open(chunk, TERRANE_CHUNK_WRITE);
+    fill(scope, static_cast<std::uint64_t>(c + 1));
+    release(scope);
+  }
+  meet("written");
+  for (int round = 0; last && round < 3; ++round) {
+    std::vector<terrane_scope> held;
+    int refused = 0;
+    for (int c = 0; c < kChunks; ++c) {
+      terrane_scope scope;
+      terrane_chunk chunk = create("cramped " + std::to_string(c), 64 << 10);
+      int status = terrane_chunk_open(chunk, TERRANE_CHUNK_READ, TERRANE_FOREVER, &scope);
+      if (status == TERRANE_OK) {
+        EXPECT(whole(scope) == static_cast<std::uint64_t>(c + 1));
+        held.push_back(scope);
+      } else {
+        EXPECT(status == TERRANE_ENOMEM && error_says("cramped") && error_says("--memory"));
+        ++refused;
+      }
+    }
+    EXPECT(refused > 0 && !held.empty());
+    for (terrane_scope& scope : held) release(scope);
+    for (int c = 0; c < kChunks; ++c) {
+      terrane_scope scope =
+          open(create("cramped " + std::to_string(c), 64 << 10), TERRANE_CHUNK_READ_WRITE);
+      EXPECT(whole(scope) == static_cast<std::uint64_t>(c + 1));
+      release(scope);
+    }
+  }
+  meet("read");
 }
 
 // A scope that is held for long: who, and since when.

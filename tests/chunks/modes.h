@@ -8,6 +8,7 @@ void late();
 void handlers();
 void stalled();
 void misuse();
+void cramped();
 void held();
 void held_long();
 void leaver();

@@ -106,6 +106,8 @@ TEST_F(ReportTest, TheNumbersOfAPageAreExact) {
     EXPECT_TRUE(has(text, "<td>20</td><td>6</td><td>4</td>")) << text;
     EXPECT_TRUE(has(text, "<td class=\"t\">lock</td><td>6</td>")) << text;
     EXPECT_TRUE(has(found, "\n1 X no read " + kState + " = 1\n")) << found;
+    // No data travel in messages on a host.
+    EXPECT_TRUE(has(text, "KiB</td><td>0 B</td><td>0 B</td></tr>")) << text;
   }
 }
 
