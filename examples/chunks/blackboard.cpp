@@ -48,15 +48,19 @@ int main(int argc, char** argv) {
     for (int s = job.node(); s < sensors; s += job.nodes())
       board[static_cast<std::size_t>(s)].write()[0] = {number, measure(s, number)};
 
-  // The last reading of each sensor comes to everybody.
+  // The last reading of each sensor comes to everybody; nodes that measure on are waited for.
   auto all_came = [&] {
     for (const std::atomic<long>& number : last)
       if (number != readings) return false;
     return true;
   };
-  const auto begin = std::chrono::steady_clock::now();
-  while (!all_came() && std::chrono::steady_clock::now() - begin < std::chrono::seconds(30))
+  long known = -1;
+  for (auto since = std::chrono::steady_clock::now();
+       !all_came() && std::chrono::steady_clock::now() - since < std::chrono::seconds(30);) {
+    if (heard != known) since = std::chrono::steady_clock::now();
+    known = heard;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   bool right = all_came();
   for (int s = 0; right && s < sensors; ++s)
     right = board[static_cast<std::size_t>(s)].read()[0].celsius == measure(s, readings);

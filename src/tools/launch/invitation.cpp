@@ -153,8 +153,12 @@ base::Result<Invitation> ask_for_invitation(const std::string& job) {
   if (owner != ::geteuid()) return not_ours(job, owner);
   char text[kMaxText];
   ssize_t got = ::recv(socket.get(), text, sizeof text, 0);
-  auto invitation =
-      Invitation::parse(std::string_view(text, got > 0 ? static_cast<std::size_t>(got) : 0));
+  if (got <= 0) {
+    bool late = got < 0 && errno == EAGAIN;
+    return base::error("job {} {}", job,
+                       late ? "does not answer; is it stopped?" : "is ending: nobody joins it now");
+  }
+  auto invitation = Invitation::parse(std::string_view(text, static_cast<std::size_t>(got)));
   if (!invitation) {
     return base::error(
         "job {} sent no invitation that this version of Terrane understands; use the `terrane` "
