@@ -151,7 +151,7 @@ void add_node_options(CLI::App& run_app, RunOptions& options) {
       ->type_name("FOLDER");
   run_app
       .add_option("--report-every", options.report_every,
-                  "Scopes that waited for nobody: one of N is noted; default 16, 1: all")
+                  "Scopes that waited for nobody: one of N is noted; default 32, 1: all")
       ->type_name("N");
   run_app
       .add_option("--check", options.check, "Check every call of OpenSHMEM programs, at some cost")

@@ -13,7 +13,7 @@ namespace terrane::runtime::chunks {
 struct Settings {
   std::string servers;                 // TERRANE_SERVERS: how many, or which nodes; see Topology
   std::string report;                  // TERRANE_REPORT: the folder for event logs; "": none
-  std::uint32_t report_every = 16;     // TERRANE_REPORT_EVERY: see ChunkTrace
+  std::uint32_t report_every = 32;     // TERRANE_REPORT_EVERY: see ChunkTrace
   bool survives = false;               // TERRANE_ON_DEATH=survive: the job goes on when a node dies
   std::uint64_t patience_ms = 10'000;  // TERRANE_PATIENCE: a wait for a scope that is told; 0: none
   // Half of TERRANE_MEMORY each, or of this node's share of half the machine's memory.
