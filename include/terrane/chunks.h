@@ -58,7 +58,7 @@ typedef struct terrane_chunk {
   uint64_t id;
 } terrane_chunk;
 
-typedef enum terrane_chunk_coherence {
+typedef enum terrane_chunk_coherence TERRANE_ANY_INT {
   TERRANE_CHUNK_INVALIDATE = 0,
   TERRANE_CHUNK_UPDATE = 1,
   TERRANE_CHUNK_STREAM = 2,
@@ -79,7 +79,7 @@ TERRANE_API int terrane_chunk_find(const char* name, int64_t timeout_ns,
 /* Its size; 0 for a chunk that this node does not know. */
 TERRANE_API size_t terrane_chunk_bytes(terrane_chunk chunk) TERRANE_NOEXCEPT;
 
-typedef enum terrane_chunk_mode {
+typedef enum terrane_chunk_mode TERRANE_ANY_INT {
   TERRANE_CHUNK_READ = 1,      /* the view is not to be written to */
   TERRANE_CHUNK_WRITE = 2,     /* all bytes will be written: what the view holds is not defined */
   TERRANE_CHUNK_READ_WRITE = 3 /* the view holds the newest version */
@@ -136,7 +136,7 @@ TERRANE_API int terrane_chunk_hint(terrane_chunk chunk, terrane_chunk_coherence 
 TERRANE_API int terrane_chunk_drop(terrane_chunk chunk) TERRANE_NOEXCEPT;
 
 /* What happens where a subscriber is slow. Whatever it is, the last version comes. */
-typedef enum terrane_chunk_policy {
+typedef enum terrane_chunk_policy TERRANE_ANY_INT {
   TERRANE_CHUNK_BLOCK = 0,  /* every version comes, in order; the writer waits */
   TERRANE_CHUNK_LATEST = 1, /* versions are left out; the next to come is the newest */
   TERRANE_CHUNK_DROP = 2    /* the same with a window; versions that are left out are counted */

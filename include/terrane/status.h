@@ -4,8 +4,11 @@
 
 #ifdef __cplusplus
 #define TERRANE_NOEXCEPT noexcept
+/* An enum that may hold any int: what is none of its names is refused, and not undefined. */
+#define TERRANE_ANY_INT : int
 #else
 #define TERRANE_NOEXCEPT
+#define TERRANE_ANY_INT
 #endif
 #define TERRANE_API __attribute__((visibility("default")))
 

@@ -122,7 +122,9 @@ void Lobby::introduce(At visitor) {
                                      if (!decoder.at_end()) return false;
                                      visitor->gone = true;  // its place here is cleaned up later
                                      clean_.set_in(0);
-                                     handlers_.on_guest(std::move(visitor->link), guest);
+                                     std::unique_ptr<Link> link = std::move(visitor->link);
+                                     link->set_handlers({});  // it goes on without that place
+                                     handlers_.on_guest(std::move(link), guest);
                                      return true;
                                    },
                                .on_closed =

@@ -90,6 +90,16 @@ TEST_F(LobbyTest, WhoProvesTheSecretComesIn) {
   EXPECT_EQ(links_[0]->peer_address(), "127.0.0.1");
 }
 
+// Whoever was handed its link has not said yet what is to be done with it.
+TEST_F(LobbyTest, WhoHasComeInMayGoAtAnyTime) {
+  come_in(kSecret, true);
+  serve();
+  engine_.reset();
+  serve();
+  ASSERT_EQ(links_.size(), 1u);
+  EXPECT_EQ(links_[0]->peer_address(), "");
+}
+
 TEST_F(LobbyTest, WhoDoesNotKnowItStaysOutside) {
   come_in(kOther, false);
   EXPECT_TRUE(guests_.empty());
