@@ -24,7 +24,9 @@ namespace sides = terrane::bench::sides;
 
 constexpr std::size_t kBytes = std::size_t{1} << 20;
 constexpr int kTurns = 9;
-constexpr int kCalls = 1000, kStreamed = 48;  // in a sample: longer than waiting PEs poll
+// Calls in a sample: longer than waiting PEs poll; of those that stream, longer than a connection
+// that was idle takes to find its speed again.
+constexpr int kCalls = 1000, kStreamed = 200;
 
 // What PE 1 does until the next command.
 enum Command : long { kPolls = 1, kComputes, kServesUcx, kEnds };
