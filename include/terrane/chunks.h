@@ -149,8 +149,10 @@ typedef void (*terrane_chunk_handler)(const terrane_scope* scope, void* context)
 
 /* From now on versions of an update or stream chunk come here, the newest that there is first. The
  * memory for `window` (1 to 1024) and one more is set aside from the budget, beside that for three
- * scopes of this node. `handler` may be NULL: then versions are taken. One subscription of a chunk
- * on a node. TERRANE_ENOMEM: it does not fit. */
+ * scopes of this node. A window of 0 is measured: as many versions as are under way at once, by the
+ * delay to the chunk's server and the bandwidth of the network there, at least two, and no more
+ * than a quarter of the budget holds. `handler` may be NULL: then versions are taken. One
+ * subscription of a chunk on a node. TERRANE_ENOMEM: it does not fit. */
 TERRANE_API int terrane_chunk_subscribe(terrane_chunk chunk, terrane_chunk_policy policy,
                                         uint32_t window, terrane_chunk_handler handler,
                                         void* context) TERRANE_NOEXCEPT;

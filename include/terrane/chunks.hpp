@@ -199,7 +199,7 @@ class Chunk {
   }
 
   // See terrane_chunk_subscribe.
-  Subscription<T> subscribe(Policy policy = Policy::kBlock, std::uint32_t window = 1) const {
+  Subscription<T> subscribe(Policy policy = Policy::kBlock, std::uint32_t window = 0) const {
     return Subscription<T>(chunk_, offset_, bytes_, policy, window);
   }
   Subscription<T> subscribe(Policy policy, std::uint32_t window,

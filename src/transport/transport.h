@@ -69,6 +69,10 @@ class Transport : public OneSided {
   // Which way it sends and why, for people; part of a line.
   virtual std::string describe() const { return std::string(name()); }
 
+  // Bytes a second that the way to a peer carries at most, by what the system says of it; 0: there
+  // is no network between.
+  virtual std::uint64_t bandwidth(NodeId) const { return 0; }
+
   // A node has come whose place was empty; it can be sent to from now on. One thread at a time.
   virtual base::Result<> admit(NodeId, Card) {
     return base::error("{}: nobody can join later; use ucx or mixed", name());

@@ -65,7 +65,7 @@ void misuse() {
          TERRANE_EINVAL);
   EXPECT(error_says("invalidate"));
   other = create("pushed", 64, TERRANE_CHUNK_UPDATE);
-  EXPECT(terrane_chunk_subscribe(other, TERRANE_CHUNK_BLOCK, 0, nullptr, nullptr) ==
+  EXPECT(terrane_chunk_subscribe(other, TERRANE_CHUNK_BLOCK, 1025, nullptr, nullptr) ==
          TERRANE_EINVAL);
   EXPECT(terrane_chunk_take(other, TERRANE_TRY, &scope) == TERRANE_EENDED);
   other = create("wide", 4 << 20, TERRANE_CHUNK_STREAM);

@@ -71,9 +71,10 @@ void hear(const terrane_scope* scope, void* context) {
 
 void subscriptions() {
   for (auto coherence : {TERRANE_CHUNK_UPDATE, TERRANE_CHUNK_STREAM}) {
-    subscribe(coherence, TERRANE_CHUNK_BLOCK, 1);
-    subscribe(coherence, TERRANE_CHUNK_LATEST, 1);
-    subscribe(coherence, TERRANE_CHUNK_DROP, 4);
+    bool measured = coherence == TERRANE_CHUNK_STREAM;
+    subscribe(coherence, TERRANE_CHUNK_BLOCK, measured ? 0 : 1);
+    subscribe(coherence, TERRANE_CHUNK_LATEST, measured ? 0 : 1);
+    subscribe(coherence, TERRANE_CHUNK_DROP, measured ? 0 : 4);
   }
 }
 

@@ -202,7 +202,8 @@ bool ChunkEngine::close(ScopeId id) {
 ChunkEngine::Facts ChunkEngine::facts(ChunkId chunk) const {
   std::lock_guard hold(mutex_);
   const machine::ChunkCache::Copy* copy = machine_.cache().copy(chunk);
-  return copy ? Facts{copy->name, copy->bytes, copy->coherence} : Facts{};
+  if (copy == nullptr) return {};
+  return {copy->name, copy->bytes, copy->coherence, machine::home_of(chunk, view_)};
 }
 
 // ---- Waiting

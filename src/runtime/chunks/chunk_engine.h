@@ -62,6 +62,7 @@ class ChunkEngine final : private transport::Receiver {
     std::string name;
     std::uint64_t bytes = 0;
     machine::Coherence coherence = machine::Coherence::kInvalidate;
+    NodeId home;
   };
   // Called when a version came that nobody waited for, under the mutex: it hands it on.
   using Notice = std::function<void(ChunkId)>;

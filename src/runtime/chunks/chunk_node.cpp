@@ -1,10 +1,12 @@
 #include "runtime/chunks/chunk_node.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "base/log.h"
 #include "platform/wait.h"
+#include "runtime/chunks/window.h"
 #include "runtime/wiring.h"
 
 namespace terrane::runtime::chunks {
@@ -304,19 +306,35 @@ Outcome ChunkNode::drop(ChunkId chunk) {
 
 // ---- Subscriptions
 
+// By three questions to the chunk's home: the shortest answer was held up least.
+std::uint32_t ChunkNode::measured_window(const ChunkEngine::Facts& facts) {
+  std::uint64_t bandwidth = facts.home == self() ? 0 : transport_->bandwidth(facts.home);
+  std::uint64_t delay_ns = 0;
+  for (int i = 0; i < 3 && bandwidth != 0; ++i) {
+    std::uint64_t from_ns = platform::now_ns();
+    engine_->find(facts.name, false, machine::kNever);
+    std::uint64_t took_ns = platform::now_ns() - from_ns;
+    delay_ns = i == 0 ? took_ns : std::min(delay_ns, took_ns);
+  }
+  return window_for(facts.bytes, bandwidth, delay_ns, settings_.budget_bytes);
+}
+
 Outcome ChunkNode::subscribe(ChunkId chunk, machine::Range range, machine::Policy policy,
                              std::uint32_t window, Handler handler) {
   ChunkEngine::Facts facts = this->facts(chunk);
   if (facts.name.empty()) return unknown(chunk);
   if (Outcome good = check_range(chunk, range); !good.ok()) return good;
-  if (window < 1 || window > machine::kMaxWindow)
+  if (window > machine::kMaxWindow)
     return {Status::kInvalid,
-            fmt::format("a window of {} versions; 1 to {}", window, machine::kMaxWindow)};
+            fmt::format("a window of {} versions; 1 to {}, or 0: as many as the way from its home "
+                        "needs",
+                        window, machine::kMaxWindow)};
   if (facts.coherence == machine::Coherence::kInvalidate)
     return {Status::kInvalid,
             fmt::format("chunk '{}' has coherence invalidate: nobody can subscribe to it; create "
                         "it with update or stream",
                         facts.name)};
+  if (window == 0) window = measured_window(facts);
   auto answer = engine_->subscribe(chunk, range, policy, window,
                                    [this](ChunkId id) { subscriptions_->notice(id); });
   if (answer.status == machine::Status::kMismatch)

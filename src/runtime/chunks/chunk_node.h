@@ -50,6 +50,7 @@ class ChunkNode {
   // A version of these bytes, which are the caller's: a write scope that ends at once.
   Outcome publish(ChunkId chunk, std::uint64_t offset, std::span<const std::byte> data,
                   std::int64_t timeout_ns);
+  // window 0: by the bandwidth and the delay of the way from the chunk's home.
   Outcome subscribe(ChunkId chunk, machine::Range range, machine::Policy policy,
                     std::uint32_t window, Handler handler);
   Outcome unsubscribe(ChunkId chunk);
@@ -76,6 +77,7 @@ class ChunkNode {
                  std::int64_t timeout_ns, OpenScope& scope);
   Outcome unknown(ChunkId chunk) const;
   Outcome check_range(ChunkId chunk, machine::Range range) const;
+  std::uint32_t measured_window(const ChunkEngine::Facts& facts);
   std::uint64_t deadline(std::int64_t timeout_ns) const;
 
   // Bottom-up: destroyed top-down.

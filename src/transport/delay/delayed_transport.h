@@ -23,6 +23,7 @@ class DelayedTransport final : public Transport, private Receiver {
 
   std::string_view name() const override { return inner_->name(); }
   std::string describe() const override;
+  std::uint64_t bandwidth(NodeId peer) const override { return inner_->bandwidth(peer); }
   base::Result<> admit(NodeId node, Card card) override {
     return inner_->admit(node, std::move(card));
   }

@@ -22,6 +22,9 @@ class MixedTransport final : public Transport {
 
   std::string_view name() const override { return "mixed"; }
   std::string describe() const override;
+  std::uint64_t bandwidth(NodeId peer) const override {
+    return is_near(peer) ? 0 : far_->bandwidth(peer);
+  }
   // From another host alone.
   base::Result<> admit(NodeId node, Card card) override;
   base::Result<> meet(std::span<const NodeId> peers) override;

@@ -30,6 +30,16 @@ std::string default_route() {
   return "";
 }
 
+// Of one whose driver does not say: a loopback, or a wireless one.
+constexpr std::uint64_t kMegabitsByDefault = 10'000;
+
+// The number that the file begins with; 0: none.
+std::uint64_t number_in(const fs::path& file) {
+  std::ifstream text(file);
+  double number = 0;
+  return text >> number && number > 0 ? static_cast<std::uint64_t>(number) : 0;
+}
+
 void add_ip_interfaces(std::vector<Interface>& found) {
   ifaddrs* first = nullptr;
   if (::getifaddrs(&first) != 0) return;
@@ -45,6 +55,7 @@ void add_ip_interfaces(std::vector<Interface>& found) {
     std::error_code ignored;
     interface.inner = fs::exists("/sys/class/net/" + name + "/bridge", ignored);
     interface.default_route = name == leads_out;
+    interface.megabits = number_in("/sys/class/net/" + name + "/speed");
     found.push_back(std::move(interface));
   }
   ::freeifaddrs(first);
@@ -62,6 +73,7 @@ void add_rdma_ports(std::vector<Interface>& found) {
       };
       interface.rdma = true;
       interface.up = text.find("ACTIVE") != std::string::npos;
+      interface.megabits = 1000 * number_in(port.path() / "rate");  // "100 Gb/sec (4X EDR)"
       found.push_back(std::move(interface));
     }
   }
@@ -136,9 +148,10 @@ base::Result<InterfaceChoice> choose(const std::vector<Interface>& present, std:
   return choose_outward(present);
 }
 
-bool is_socket(const std::vector<Interface>& present, std::string_view name) {
-  return std::any_of(present.begin(), present.end(),
-                     [&](const Interface& one) { return one.name == name && !one.rdma; });
+const Interface* find(const std::vector<Interface>& present, std::string_view name) {
+  auto at = std::find_if(present.begin(), present.end(),
+                         [&](const Interface& one) { return one.name == name; });
+  return at == present.end() ? nullptr : &*at;
 }
 
 }  // namespace
@@ -150,8 +163,14 @@ base::Result<InterfaceChoice> choose_interfaces(const std::vector<Interface>& pr
   if (!chosen) return chosen;
   std::istringstream names{chosen.value().devices};
   bool sockets = true;
-  for (std::string name; std::getline(names, name, ',');) sockets &= is_socket(present, name);
+  std::uint64_t megabits = 0;
+  for (std::string name; std::getline(names, name, ',');) {
+    const Interface* one = find(present, name);
+    sockets &= one != nullptr && !one->rdma;
+    megabits = std::max(megabits, one != nullptr ? one->megabits : 0);
+  }
   chosen.value().sockets_alone = sockets;
+  chosen.value().bandwidth = (megabits != 0 ? megabits : kMegabitsByDefault) * 1'000'000 / 8;
   return chosen;
 }
 

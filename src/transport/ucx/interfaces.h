@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,15 +17,17 @@ struct Interface {
   bool rdma = false;
   bool inner = false;          // joins containers and virtual machines of this host: a bridge
   bool default_route = false;  // what leads to everywhere
+  std::uint64_t megabits = 0;  // a second, as its driver says; 0: it does not say
 };
 
 // All that this host has, by name.
 std::vector<Interface> list_interfaces();
 
 struct InterfaceChoice {
-  std::string devices;         // for UCX_NET_DEVICES
-  std::string reason;          // why these; part of a sentence
-  bool sockets_alone = false;  // all of them are known, and none is RDMA
+  std::string devices;          // for UCX_NET_DEVICES
+  std::string reason;           // why these; part of a sentence
+  bool sockets_alone = false;   // all of them are known, and none is RDMA
+  std::uint64_t bandwidth = 0;  // of the fastest, bytes a second
 };
 
 // What to use. `wanted` is "auto" or names separated by commas; where the user asks for nothing,

@@ -42,6 +42,18 @@ TEST(InterfacesTest, NamesAreTakenAsAsked) {
   EXPECT_EQ(chosen({kEth0, kPort}, "mlx5_0"), "mlx5_0:1");
 }
 
+TEST(InterfacesTest, TheFastestOneIsTheBandwidth) {
+  std::vector<Interface> present{{.name = "eth0", .up = true, .megabits = 1'000},
+                                 {.name = "eth1", .up = true, .megabits = 25'000},
+                                 {.name = "wlan0", .up = true}};
+  auto bandwidth = [&](std::string_view wanted) {
+    return choose_interfaces(present, wanted, "", false).value().bandwidth;
+  };
+  EXPECT_EQ(bandwidth("eth0"), 125'000'000u);
+  EXPECT_EQ(bandwidth("eth0,eth1"), 3'125'000'000u);
+  EXPECT_EQ(bandwidth("wlan0"), 1'250'000'000u) << "its driver does not say";
+}
+
 TEST(InterfacesTest, AnInterfaceThatIsNotThereIsAnErrorThatListsThoseThatAre) {
   std::string error = chosen({kLoopback, kEth0}, "eth7");
   EXPECT_NE(error.find("eth7"), std::string::npos) << error;

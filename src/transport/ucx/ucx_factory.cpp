@@ -88,6 +88,7 @@ base::Result<Card> UcxFactory::open(const Placement& placement,
   parts_.description =
       fmt::format("ucx over {} ({})", choice.value().devices, choice.value().reason);
   parts_.sockets_alone = choice.value().sockets_alone;
+  parts_.bandwidth = choice.value().bandwidth;
   bool one_sided = std::any_of(regions.begin(), regions.end(),
                                [](const ExportedRegion& region) { return region.base != nullptr; });
   auto worker = Worker::create(

@@ -102,6 +102,7 @@ UcxTransport::UcxTransport(Parts parts, std::vector<std::vector<UcxCard::Region>
     : self_(parts.self),
       description_(std::move(parts.description)),
       sockets_alone_(parts.sockets_alone),
+      bandwidth_(parts.bandwidth),
       worker_(std::move(parts.worker)),
       outbox_(*worker_, pool_, self_, static_cast<std::uint32_t>(regions.size())),
       inbox_(*worker_, pool_, parts.token, self_, static_cast<std::uint32_t>(regions.size())),

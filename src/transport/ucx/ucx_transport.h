@@ -32,6 +32,7 @@ class UcxTransport final : public PartTransport {
     std::string description;
     // None of the ways is RDMA. Then the worker's descriptor tells of arrivals without being armed.
     bool sockets_alone = false;
+    std::uint64_t bandwidth = 0;  // bytes a second
     // The peers do not know us yet: meet() waits for them.
     bool joins = false;
   };
@@ -43,6 +44,7 @@ class UcxTransport final : public PartTransport {
 
   std::string_view name() const override { return "ucx"; }
   std::string describe() const override { return description_; }
+  std::uint64_t bandwidth(NodeId peer) const override { return peer == self_ ? 0 : bandwidth_; }
   base::Result<> admit(NodeId node, Card card) override;
   base::Result<> meet(std::span<const NodeId> peers) override;
   void send(NodeId to, Bytes head, Bytes tail) override;
@@ -109,6 +111,7 @@ class UcxTransport final : public PartTransport {
   NodeId self_;
   std::string description_;
   bool sockets_alone_;
+  std::uint64_t bandwidth_;
   std::unique_ptr<Worker> worker_;
   ParcelPool pool_;
   mutable Outbox outbox_;  // whoever has been inside the worker sends for those who could not enter
