@@ -312,8 +312,8 @@ class Rows {
   std::uint8_t* remote_ = nullptr;
   std::uint8_t* tracked_ = nullptr;
   std::uint8_t* sc_ = nullptr;
-  std::unique_ptr<terrane::bench::Partner> partner_;
-  std::optional<terrane::bench::PairwiseBarrier> meeting_;  // over a network
+  std::unique_ptr<terrane::bench::Partner> partner_;        // over a network
+  std::optional<terrane::bench::PairwiseBarrier> meeting_;  // on a host
   std::optional<terrane::bench::Floors> floors_;
   std::optional<terrane::bench::BusySibling> sibling_;
   std::uint64_t sum_ = 0;

@@ -20,8 +20,10 @@ void sleep_until(Node& node, Recorder& recorder, const std::function<bool()>& co
   }
 }
 
-TEST_P(PeersTest, AMessageWakesASleepingReceiver) {
-  auto body = [](Node& node) {
+// Node 0 sends by `send` once node 1 sleeps, or is about to.
+std::string send_to_sleeper(const std::string& transport,
+                            const std::function<void(Node& sender)>& send) {
+  auto body = [&](Node& node) {
     Recorder recorder;
     if (node.self.value == 1) {
       node.board.words[0].store(1);
@@ -29,29 +31,25 @@ TEST_P(PeersTest, AMessageWakesASleepingReceiver) {
     } else {
       while (node.board.words[0].load() == 0) std::this_thread::yield();
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      node.transport.send(NodeId{1}, make_message(node.self, 0, 8));
+      send(node);
     }
     leave_together(node, recorder);
   };
-  EXPECT_EQ(run_job({.transport = GetParam()}, body), "");
+  return run_job({.transport = transport}, body);
+}
+
+TEST_P(PeersTest, AMessageWakesASleepingReceiver) {
+  auto send = [](Node& node) { node.transport.send(NodeId{1}, make_message(node.self, 0, 8)); };
+  EXPECT_EQ(send_to_sleeper(GetParam(), send), "");
 }
 
 // Where the transport knows the difference, the ring is what wakes.
 TEST_P(PeersTest, AMessageWithoutARingIsTakenAtTheLatestWhenTheSenderRings) {
-  auto body = [](Node& node) {
-    Recorder recorder;
-    if (node.self.value == 1) {
-      node.board.words[0].store(1);
-      sleep_until(node, recorder, [&] { return recorder.messages == 1; });
-    } else {
-      while (node.board.words[0].load() == 0) std::this_thread::yield();
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      node.transport.send_unrung(NodeId{1}, make_message(node.self, 0, 8));
-      node.transport.ring(NodeId{1});
-    }
-    leave_together(node, recorder);
+  auto send = [](Node& node) {
+    node.transport.send_unrung(NodeId{1}, make_message(node.self, 0, 8));
+    node.transport.ring(NodeId{1});
   };
-  EXPECT_EQ(run_job({.transport = GetParam()}, body), "");
+  EXPECT_EQ(send_to_sleeper(GetParam(), send), "");
 }
 
 // A sleeper leaves what has come to who attends, and is woken for what comes while nobody does.

@@ -334,7 +334,7 @@ Outcome ChunkNode::subscribe(ChunkId chunk, machine::Range range, machine::Polic
             fmt::format("chunk '{}' has coherence invalidate: nobody can subscribe to it; create "
                         "it with update or stream",
                         facts.name)};
-  if (window == 0) window = measured_window(facts);
+  if (window == 0) window = policy == machine::Policy::kLatest ? 1 : measured_window(facts);
   auto answer = engine_->subscribe(chunk, range, policy, window,
                                    [this](ChunkId id) { subscriptions_->notice(id); });
   if (answer.status == machine::Status::kMismatch)
