@@ -44,6 +44,10 @@ TEST(ChunksTest, SubscribersGetWholeVersionsInOrder) {
   expect_good(3, "subscriptions", "--servers 1,2");
   expect_good(3, "subscriptions", "", kByMessages);
 }
+TEST(ChunksTest, AMeasuredWindowOfAHostIsSmall) {
+  expect_good(2, "window-near");
+  expect_good(2, "window-near", "", kByMessages);
+}
 TEST(ChunksTest, PartsAreWrittenAndHeardOfAlone) {
   for (int nodes : {1, 2, 4}) expect_good(nodes, "parts");
   expect_good(3, "parts", "--servers 2", kByMessages);

@@ -4,6 +4,7 @@
 namespace terrane::chunks_test {
 
 void subscriptions();
+void measured_window(bool far);
 void late();
 void handlers();
 void stalled();

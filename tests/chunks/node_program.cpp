@@ -128,6 +128,8 @@ int main(int count, char** arguments) {
   if (mode == "scopes") scopes();
   if (mode == "whole") whole_writes();
   if (mode == "subscriptions") subscriptions();
+  if (mode == "window-near") measured_window(false);
+  if (mode == "window-far") measured_window(true);
   if (mode == "late") late();
   if (mode == "handlers") handlers();
   if (mode == "parts") parts();

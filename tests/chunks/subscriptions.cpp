@@ -78,6 +78,25 @@ void subscriptions() {
   }
 }
 
+// What a writer has under way to a subscriber that takes nothing is the window, and what its home
+// keeps: two versions where there is no network between, and as many as fit the way where there is.
+void measured_window(bool far) {
+  terrane_chunk chunk = create("small", 64, TERRANE_CHUNK_STREAM);
+  bool subscribes = self() == nodes() - 1;
+  if (subscribes)
+    EXPECT_OK(terrane_chunk_subscribe(chunk, TERRANE_CHUNK_BLOCK, 0, nullptr, nullptr));
+  meet("subscribed");
+  std::uint64_t written = 0;
+  terrane_scope scope;
+  while (self() == 0 && terrane_chunk_open(chunk, TERRANE_CHUNK_WRITE, kSecond, &scope) == 0) {
+    fill(scope, ++written);
+    release(scope);
+  }
+  EXPECT(self() != 0 || (far ? written > 20 : written <= 8));
+  meet("full");
+  while (subscribes && terrane_chunk_take(chunk, kSecond, &scope) == 0) release(scope);
+}
+
 // Who comes late reads the newest version, and gets it when it subscribes.
 void late() {
   if (self() == 0) {

@@ -32,6 +32,11 @@ TEST_F(ChunksHostsTest, SubscribersGetWholeVersions) {
     expect_good(4, "-H h0:2,h1:2", mode);
 }
 
+TEST_F(ChunksHostsTest, AMeasuredWindowFillsTheWay) {
+  if (!make_hosts({.hosts = 2})) return;
+  expect_good(2, "-H h0,h1 --servers 0,", "window-far");
+}
+
 TEST_F(ChunksHostsTest, WhatSurvivesADeathIsWhole) {
   if (!make_hosts({.hosts = 2})) return;
   for (const char* mode : {"death", "server-death"}) {
