@@ -143,10 +143,6 @@ class Hlrc : BlockLocks {
                                 std::uint64_t claim = 0);
   Task<std::uint64_t> moved_together(Strand& s, BlockRange run, NodeId home, NodeId next);
   Task<std::uint64_t> find_home(Strand& s, std::uint64_t block, Access wanted);
-  Task<bool> claim_next(Strand& s, std::uint64_t block);
-  Task<std::uint64_t> claim_run(Strand& s, BlockRange run);
-  Task<bool> enter_claimed(Strand& s, BlockRange run, std::uint64_t claimed,
-                           std::uint64_t neighbour);
   Task<FaultResult> fault_at_home(Strand& s, std::uint64_t block, Access wanted);
   Task<BlockState> fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home);
   Task<bool> extend_run(Strand& s, BlockRange& run, NodeId home, bool streams);
@@ -218,6 +214,12 @@ class Hlrc : BlockLocks {
   // expire.cpp
   std::uint32_t begin_expiry(Strand& s);
   Task<bool> finish_expiry(Strand& s, std::uint32_t number);
+
+  // claim.cpp
+  Task<bool> claim_next(Strand& s, std::uint64_t block);
+  Task<std::uint64_t> claim_run(Strand& s, BlockRange run);
+  Task<bool> enter_claimed(Strand& s, BlockRange run, std::uint64_t claimed,
+                           std::uint64_t neighbour);
 
   // renew.cpp
   void note_miss(std::uint64_t block);
