@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "platform/wait.h"
-#include "runtime/trace/event_log.h"
 #include "tools/report/job_log.h"
+#include "tools/report/test_logs.h"
 
 namespace terrane::tools::report {
 namespace {
@@ -21,25 +21,11 @@ using runtime::trace::BlockKind;
 using runtime::trace::EventLog;
 using runtime::trace::FileHeader;
 
-class NodeLogTest : public testing::Test {
+class NodeLogTest : public LogTest {
  protected:
-  void SetUp() override {
-    folder_ = (std::filesystem::temp_directory_path() / "terrane_log_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::unique_ptr<EventLog> create(std::uint32_t node = 0) {
-    auto log = EventLog::create(
-        {.folder = folder_, .node = NodeId{node}, .nodes = 2, .host = "somewhere"});
-    EXPECT_TRUE(log.ok()) << log.error().message;
-    return std::move(log).value();
-  }
   std::string path(std::uint32_t node = 0) const {
     return folder_ + "/" + std::to_string(node) + ".events";
   }
-
-  std::string folder_;
 };
 
 std::string refusal_of(std::span<const std::byte> bytes) {

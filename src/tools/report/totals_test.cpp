@@ -3,11 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 
 #include "runtime/chunks/chunk_trace.h"
+#include "tools/report/test_logs.h"
 #include "tools/report/trace_events.h"
 
 namespace terrane::tools::report {
@@ -20,20 +19,16 @@ using runtime::chunks::ChunkTrace;
 using runtime::trace::EventLog;
 using runtime::trace::ScopeOrigin;
 
-class TotalsTest : public testing::Test {
+class TotalsTest : public LogTest {
  protected:
   void SetUp() override {
-    folder_ = (std::filesystem::temp_directory_path() / "terrane_totals_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
-    auto log = EventLog::create({.folder = folder_, .node = NodeId{0}, .nodes = 1, .host = "here"});
-    ASSERT_TRUE(log.ok()) << log.error().message;
-    log_ = std::move(log).value();
+    LogTest::SetUp();
+    log_ = create(0, 1);
     for (std::uint32_t i = 0; i < 2; ++i) {
       copies_[i].name = "chunk " + std::to_string(i);
       copies_[i].ordinal = i;
     }
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   void trace_every(std::uint32_t every) {
     trace_ = std::make_unique<ChunkTrace>(*log_, every);
@@ -85,7 +80,6 @@ class TotalsTest : public testing::Test {
     return times;
   }
 
-  std::string folder_;
   ChunkTrace::Copy copies_[2];
   std::unique_ptr<EventLog> log_;
   std::unique_ptr<ChunkTrace> trace_;

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "runtime/trace/event_log.h"
+
+namespace terrane::tools::report {
+
+// Tests with event logs in a folder of their own, which goes with them.
+class LogTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = (std::filesystem::temp_directory_path() / "terrane_log_XXXXXX").string();
+    ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::unique_ptr<runtime::trace::EventLog> create(std::uint32_t node = 0,
+                                                   std::uint32_t nodes = 2) {
+    auto log = runtime::trace::EventLog::create(
+        {.folder = folder_, .node = NodeId{node}, .nodes = nodes, .host = "somewhere"});
+    EXPECT_TRUE(log.ok()) << log.error().message;
+    return std::move(log).value();
+  }
+
+  std::string folder_;
+};
+
+}  // namespace terrane::tools::report
