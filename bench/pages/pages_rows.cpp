@@ -101,7 +101,8 @@ class Rows {
   }
 
   void arrange_meeting() {
-    auto* told = reinterpret_cast<int*>(tracked_);
+    terrane_alloc_options on_zero{TERRANE_HOMES_EXPLICIT, 0, "bench meeting"};
+    auto* told = static_cast<int*>(terrane_alloc_all(kPage, &on_zero));
     using terrane::bench::PairwiseBarrier;
     auto made = [](terrane::base::Result<PairwiseBarrier> one) {
       if (!one) fail(one.error().message);
@@ -114,6 +115,8 @@ class Rows {
     }
     terrane_barrier();
     if (node_ == 1) meeting_ = made(PairwiseBarrier::join(told[0], told[1]));
+    terrane_barrier();
+    if (node_ == 0) terrane_free(told);  // no copy is left of it
     terrane_barrier();
   }
 

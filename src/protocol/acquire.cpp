@@ -26,10 +26,22 @@ Task<LockResult> Hlrc::unlock(Strand& s, LockId id) {
 
 Task<bool> Hlrc::barrier(Strand& s, BarrierId id, std::uint32_t threads_here,
                          Contribution contribution) {
+  bool calm = threads_here == 1 && contribution.op == ReduceOp::kNone && is_calm(id);
+  if (calm) {
+    mark(Mark::kBarrierCalm);
+    bool held = co_await meet(s, id, meetings_[id.value].told);
+    if (held) co_return true;
+  }
   Event come = BarrierEnter{id, threads_here, s.waiter(), contribution};
   auto role = static_cast<BarrierRole>(co_await s.call(come));
   if (role != BarrierRole::kLast) co_return role == BarrierRole::kLeft;
   std::uint64_t activity = co_await release(s);
+  Event go = BarrierLeave{id};
+  if (!calm && meets_at(id)) {
+    bool held = co_await meet_released(s, id);
+    if (held) co_await s.tell(go);
+    if (held) co_return true;
+  }
   Event arrive = BarrierArrive{id, s.waiter()};
   std::uint64_t departure = co_await s.call(arrive);
   auto number = static_cast<std::uint32_t>(departure);
@@ -39,9 +51,69 @@ Task<bool> Hlrc::barrier(Strand& s, BarrierId id, std::uint32_t threads_here,
   if (departures_.exchange(number * 2, std::memory_order_acq_rel) & 1) co_await s.wake(departures_);
   Event ask = BarrierResult{id, s.waiter()};
   if (contribution.op != ReduceOp::kNone) co_await s.call(ask);
-  Event go = BarrierLeave{id};
   co_await s.tell(go);
   co_return (departure & kContributionsDiffer) == 0;
+}
+
+// Whether this round of the barrier is tried in memory. All nodes see the same rounds held, and
+// count alike.
+bool Hlrc::meets_at(BarrierId id) {
+  if (!meets_ || id.value >= CentralBarrier::kPlaces) return false;
+  Meeting& meeting = meetings_[id.value];
+  if (meeting.skip == 0) return true;
+  --meeting.skip;
+  return false;
+}
+
+// Whether this round is tried in memory, and nothing has to be done for it here: since the last
+// one, which was held and found no copies and nothing tracked, none of what a release looks for has
+// come.
+bool Hlrc::is_calm(BarrierId id) const {
+  if (!meets_ || id.value >= CentralBarrier::kPlaces) return false;
+  const Meeting& meeting = meetings_[id.value];
+  if (!meeting.calm || meeting.skip > 0) return false;
+  bool same = meeting.changes == core_.changes() &&
+              meeting.disturbed == disturbed_.load(std::memory_order_acquire);
+  if (!same && !mutant(Mutant::kCalmForgetsChanges)) return false;
+  return cached() == 0 || mutant(Mutant::kCalmForgetsCopies);
+}
+
+// A round in which no node has notices to give, and none has leases, which would die: nothing has
+// to be sent. After this node's release.
+Task<bool> Hlrc::meet_released(Strand& s, BarrierId id) {
+  Meeting& meeting = meetings_[id.value];
+  meeting.disturbed = settled_.load(std::memory_order_acquire);
+  meeting.changes = core_.changes();
+  Event ask = BarrierTold{id, s.waiter()};
+  std::uint64_t told = co_await s.call(ask);
+  if (has_leases()) told = 0;
+  bool held = co_await meet(s, id, told);
+  meeting.calm = held && cached() == 0 && tracked_.next_run(0, config_.blocks).count == 0;
+  meeting.told = told;
+  co_return held;
+}
+
+// told: how many departures were learned, + 1; 0: the round cannot be held. One that is not held
+// costs some time, so the next ones are not tried: ever more of them.
+Task<bool> Hlrc::meet(Strand& s, BarrierId id, std::uint64_t told) {
+  bool quiet = told != 0;
+  std::uint64_t word = std::uint64_t{id.value} << 32 | (quiet ? told - 1 : 0);
+  std::uint64_t held = co_await s.perform({.kind = StepKind::kMeet, .flag = quiet, .value = word});
+  Meeting& meeting = meetings_[id.value];
+  if (!held) {
+    mark(Mark::kBarrierNotHeld);
+    std::uint32_t next = std::min(meeting.next_skip * 2u + 1, config_.most_unmet);
+    meeting.skip = meeting.next_skip = static_cast<std::uint8_t>(next);
+    co_return false;
+  }
+  mark(Mark::kBarrierHeldInMemory);
+  meeting.next_skip = 0;
+  if (cached() != 0 && has_leases() && !mutant(Mutant::kMeetingKeepsLeases)) {
+    mark(Mark::kBarrierDropsLeases);  // of a miss of another thread
+    s.inbox.clear();
+    co_await apply(s, 0, 0);
+  }
+  co_return true;
 }
 
 Task<bool> Hlrc::last_barrier(Strand& s, BarrierId id) {

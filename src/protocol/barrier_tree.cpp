@@ -38,6 +38,7 @@ BarrierTree::BarrierTree(NodeId self, std::uint32_t nodes, std::uint32_t arity, 
 void BarrierTree::enter(const BarrierEnter& event) {
   Barrier& barrier = barriers_[event.barrier.value];
   barrier.threads = event.threads_here;
+  barrier.set_aside = false;
   bool last = barrier.here.size() + 1 >= event.threads_here;
   if (last || !mutant(Mutant::kReduceForgetsThread)) barrier.so_far.add(event.contribution);
   if (!last) {
@@ -62,8 +63,28 @@ std::optional<BarrierTree::Wait> BarrierTree::wait_of(BarrierId id, WaiterId wai
   return wait;
 }
 
+// If the others have as little to tell, this node goes on without their messages. Then what its
+// threads brought belongs to no round that is to come.
+void BarrierTree::told(BarrierId id, WaiterId waiter) {
+  Barrier& barrier = barriers_[id.value];
+  bool alone = barrier.children == 0 && barrier.so_far.is_plain();
+  bool news = false;
+  for (std::uint32_t node = 0; node < nodes_; ++node)
+    news = news || log_.timestamp()[node] > distributed_[node];
+  if (!alone || (news && !mutant(Mutant::kMeetsWithNews))) {
+    outbox_.resume_plain(waiter, 0);
+    return;
+  }
+  barrier.so_far.clear();
+  barrier.result.clear();
+  barrier.set_aside = true;
+  outbox_.resume_plain(waiter, std::uint64_t{learned_} + 1);
+}
+
 void BarrierTree::arrive(BarrierId id, WaiterId waiter) {
   Barrier& barrier = barriers_[id.value];
+  if (barrier.set_aside) barrier.so_far.add({});
+  barrier.set_aside = false;
   barrier.arrived = true;
   barrier.leader = waiter;
   // Not only its own: where a barrier is for some threads of each node, another node's interval may
@@ -201,6 +222,7 @@ void BarrierTree::learned(Bytes notices) {
   wire::for_each_entry(notices, [&](const wire::NoticeEntry& entry) {
     if (entry.top > distributed_[entry.node]) distributed_[entry.node] = entry.top;
   });
+  ++learned_;
   log_.forget(distributed_);
 }
 

@@ -21,6 +21,7 @@ class BarrierTree {
               Outbox& outbox);
 
   void enter(const BarrierEnter& event);
+  void told(BarrierId barrier, WaiterId waiter);
   // Resumed with the departure's number, from 1.
   void arrive(BarrierId barrier, WaiterId waiter);
   void result(BarrierId barrier, WaiterId waiter);
@@ -48,6 +49,7 @@ class BarrierTree {
     std::vector<WaiterId> here;  // threads that wait, all but the last
     bool arrived = false;        // the last one arrived for this node
     bool went_up = false;        // the subtree's arrival was sent: a departure may come
+    bool set_aside = false;  // this node brings no value, and so_far does not say that it has come
     WaiterId leader;
     std::uint64_t children = 0;     // a bit for each child that arrived in this round
     std::vector<std::byte> merged;  // the notice set of the subtree so far
@@ -73,6 +75,7 @@ class BarrierTree {
   Outbox& outbox_;
   VectorTimestamp distributed_;   // what the departures applied here have told everyone
   std::uint32_t departures_ = 0;  // that came here
+  std::uint32_t learned_ = 0;     // of these, those whose notices were applied here
   std::vector<std::byte> scratch_;
   std::unordered_map<std::uint32_t, Barrier> barriers_;
 };

@@ -87,6 +87,68 @@ TEST(BarrierTreeTest, AllAreToldWhereContributionsDiffer) {
   }
 }
 
+// What a node says that may go on without messages.
+std::uint64_t told(TestJob& job, std::uint32_t node) {
+  job.step(node, BarrierEnter{BarrierId{0}, 1, WaiterId{node}});
+  job.step(node, BarrierTold{BarrierId{0}, WaiterId{node}});
+  std::uint64_t value = job.resumed[node].value;
+  job.resumed.clear();
+  return value;
+}
+
+TEST(BarrierTreeTest, ANodeWithNewsSaysSoUntilADepartureHasToldThem) {
+  TestJob job(2);
+  EXPECT_EQ(told(job, 0), 1u);  // no departure was learned
+  std::vector<BlockRange> notices{{7, 1}};
+  job.step(0, CloseInterval{&notices});
+  EXPECT_EQ(told(job, 0), 0u);
+  for (std::uint32_t n : {0u, 1u}) job.step(n, BarrierArrive{BarrierId{0}, WaiterId{n}});
+  job.deliver_all();
+  for (std::uint32_t n : {0u, 1u}) {
+    job.step(n, Learn{job.resumed[n].payload, true});
+    job.step(n, BarrierLeave{BarrierId{0}});
+  }
+  EXPECT_EQ(told(job, 0), 2u);
+  EXPECT_EQ(told(job, 1), 2u);
+}
+
+TEST(BarrierTreeTest, WhoWasToldSomethingAlreadyHasToGoByMessages) {
+  TestJob job(2);
+  enter_and_arrive(job, 1);
+  job.deliver_all();
+  EXPECT_EQ(told(job, 0), 0u);
+}
+
+// Node 1 is ready to go on without messages, but node 0 brings a value.
+TEST(BarrierTreeTest, AValueThatOthersDoNotBringIsToldAfterARoundThatWasNotHeld) {
+  TestJob job(2);
+  const std::int64_t value = 5;
+  EXPECT_EQ(told(job, 1), 1u);
+  job.step(1, BarrierArrive{BarrierId{0}, WaiterId{1}});
+  job.step(0, BarrierEnter{BarrierId{0}, 1, WaiterId{0}, bring(value)});
+  job.step(0, BarrierTold{BarrierId{0}, WaiterId{0}});
+  EXPECT_EQ(job.resumed[0].value, 0u);
+  job.step(0, BarrierArrive{BarrierId{0}, WaiterId{0}});
+  job.deliver_all();
+  for (std::uint32_t n : {0u, 1u}) EXPECT_TRUE(job.resumed[n].value & kContributionsDiffer);
+}
+
+// Of a round that was held nothing is left: the next one may reduce.
+TEST(BarrierTreeTest, ARoundThatWasHeldLeavesNothing) {
+  TestJob job(2);
+  const std::int64_t value = 5;
+  for (std::uint32_t n : {0u, 1u}) {
+    EXPECT_EQ(told(job, n), 1u);
+    job.step(n, BarrierLeave{BarrierId{0}});
+  }
+  for (std::uint32_t n : {0u, 1u}) {
+    job.step(n, BarrierEnter{BarrierId{0}, 1, WaiterId{n}, bring(value)});
+    job.step(n, BarrierArrive{BarrierId{0}, WaiterId{n}});
+  }
+  job.deliver_all();
+  for (std::uint32_t n : {0u, 1u}) EXPECT_EQ(job.resumed[n].value, 1u);
+}
+
 TEST(BarrierTreeTest, TheDepartureTellsEverybodysIntervals) {
   TestJob job(5);
   std::vector<BlockRange> notices{{7, 1}};

@@ -43,14 +43,17 @@ void Core::step(const Event& event, Effects& out) {
                  [&](const CountAwait& e) { counts_.await(e.count, e.until, e.waiter); },
                  [&](const CountSleep& e) { counts_.sleep(e.waiter); },
                  [&](const BarrierEnter& e) { barriers_.enter(e); },
+                 [&](const BarrierTold& e) { barriers_.told(e.barrier, e.waiter); },
                  [&](const BarrierResult& e) { barriers_.result(e.barrier, e.waiter); },
                  [&](const BarrierArrive& e) { barriers_.arrive(e.barrier, e.waiter); },
                  [&](const BarrierLeave& e) { barriers_.leave(e.barrier); },
                  [&](const CloseInterval& e) {
                    std::uint32_t self = config_.self.value;
+                   changes_.fetch_add(1, std::memory_order_release);
                    log_.append(self, log_.timestamp()[self] + 1, *e.notices);
                  },
                  [&](const Learn& e) {
+                   changes_.fetch_add(1, std::memory_order_release);
                    log_.learn(e.notices);
                    if (e.everyone) barriers_.learned(e.notices);
                  },

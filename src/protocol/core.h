@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+
 #include "protocol/barrier_tree.h"
 #include "protocol/counts.h"
 #include "protocol/effects.h"
@@ -37,6 +39,8 @@ class Core {
   // What this node knows; changes only in steps by the holder of the consistency lock (hlrc.h), who
   // may read it freely.
   const VectorTimestamp& timestamp() const { return log_.timestamp(); }
+  // Grows with every interval that this node closes or learns of; by any thread.
+  std::uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
   const Region* region_of(std::uint64_t block) const { return regions_.known(block); }
   const IntervalLog& log() const { return log_; }
   const LockManager& locks() const { return locks_; }
@@ -51,6 +55,7 @@ class Core {
   CoreConfig config_;
   Outbox outbox_;
   IntervalLog log_;
+  std::atomic<std::uint64_t> changes_{0};
   LockManager locks_;
   Counts counts_;
   BarrierTree barriers_;

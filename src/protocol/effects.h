@@ -77,6 +77,12 @@ struct BarrierEnter {
   WaiterId waiter;
   Contribution contribution{};
 };  // resumed: a BarrierRole; payload of those that left: what was reduced
+struct BarrierTold {
+  BarrierId barrier;
+  WaiterId waiter;
+};  // after the node's release; resumed at once: 0 if this node has to tell the others something,
+    // or one of them has told it something already; else how many departures' notices it learned, +
+    // 1
 struct BarrierArrive {
   BarrierId barrier;
   WaiterId waiter;
@@ -154,10 +160,10 @@ struct Received {
 };
 
 using Event = std::variant<LockAcquire, LockHandOff, LockRelease, LockHeld, CountChange, CountAwait,
-                           CountSleep, BarrierEnter, BarrierArrive, BarrierResult, BarrierLeave,
-                           CloseInterval, Learn, RegionAllocate, RegionFind, RegionExtent,
-                           RegionFree, RegionDropped, ScAsk, ScAwait, ScInstalled, ScYielded,
-                           ExpireCopies, Expired, Received>;
+                           CountSleep, BarrierEnter, BarrierTold, BarrierArrive, BarrierResult,
+                           BarrierLeave, CloseInterval, Learn, RegionAllocate, RegionFind,
+                           RegionExtent, RegionFree, RegionDropped, ScAsk, ScAwait, ScInstalled,
+                           ScYielded, ExpireCopies, Expired, Received>;
 
 // kRemote: the payload is the grant's notice set. kHeldAlready: by this very waiter; nothing was
 // done.
@@ -274,8 +280,11 @@ enum class StepKind : std::uint8_t {
   kPostDiff,    // the same as kStoreDiff, but the bytes are only on their way to node afterwards;
                 // value: 0, or by whose word they go there, + 1
   kAwaitFlush,  // until everything that this strand posted is at its homes
-  kPunch,      // the memory of blocks and their twins goes back to the machine; they read as zeros.
-               // flag: they were no copies any more
+  kMeet,   // the central barrier of number `value` >> 32, until its round is over; flag: this node
+           // has nothing to tell, and the low half of value are the departures that it learned.
+           // Result: whether it was held; who has waited for long withdraws
+  kPunch,  // the memory of blocks and their twins goes back to the machine; they read as zeros.
+           // flag: they were no copies any more
   kDropTwin,   // the memory of the blocks' twins alone
   kAtomic,     // Strand::atomic in node's copy of block; result: what the word was
   kAskAtomic,  // the same where node's memory cannot be reached, in one exchange; value: 0, or by

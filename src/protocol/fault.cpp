@@ -23,6 +23,9 @@ Hlrc::Hlrc(const HlrcConfig& config, const HlrcMemory& memory, Core& core)
       most_notices_(config.most_notices),
       promises_(config.promised) {
   notices_.reserve(4096);
+  meets_ = config.meets && config.nodes > 1 && config.nodes <= CentralBarrier::kMostNodes;
+  for (std::uint32_t node = 0; node < config.nodes; ++node)
+    meets_ = meets_ && reaches(NodeId{node});
   // A run and its twins, unless that is much of what there is.
   if (config.limit != ~0ull)
     low_ =

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "protocol/block_locks.h"
+#include "protocol/central_barrier.h"
 #include "protocol/core.h"
 #include "protocol/promises.h"
 #include "protocol/strand.h"
@@ -35,6 +36,8 @@ struct HlrcConfig {
   std::uint8_t most_renewed = 63;     // renewals on end; then a miss has to show that it is used
   std::uint32_t promised = 64;        // departures for which a home promises news; 0: it does not
   bool migrate = false;               // homes by first touch follow their writers
+  bool meets = true;  // barriers that bring nobody anything are held in memory, where all reach it
+  std::uint32_t most_unmet = 64;  // rounds that go by messages at once after one that was not held
 };
 
 // The memory that a node's protocol works in; zeroed, owned by the host.
@@ -190,6 +193,11 @@ class Hlrc : BlockLocks {
   }
 
   // acquire.cpp
+  bool meets_at(BarrierId barrier);
+  bool is_calm(BarrierId barrier) const;
+  bool has_leases() const { return leases_.next_run(0, config_.blocks).count > 0; }
+  Task<bool> meet_released(Strand& s, BarrierId barrier);
+  Task<bool> meet(Strand& s, BarrierId barrier, std::uint64_t told);
   Task<bool> wait_for_departure(Strand& s, std::uint32_t number);
   Task<bool> apply(Strand& s, std::uint32_t departure, std::uint64_t activity);
   void select_invalid(Strand& s) const;
@@ -268,6 +276,7 @@ class Hlrc : BlockLocks {
   void remove_cached(std::uint64_t block);
   void add_idle(std::uint64_t block);
   void remove_idle(std::uint64_t block);
+  void track(std::uint64_t block);
   void notice(std::uint64_t block);
   static void add_block(std::vector<BlockRange>& to, std::uint64_t block);
 
@@ -302,7 +311,20 @@ class Hlrc : BlockLocks {
   };
   std::vector<Written> writers_;
   std::vector<Written> offers_;
-  std::uint64_t evict_hand_ = 0;  // under the consistency lock, as the next one
+  // A barrier that may be held in memory; the last thread's that comes.
+  struct Meeting {
+    std::uint8_t skip = 0;       // rounds that go by messages yet; alike on all nodes, as the next
+    std::uint8_t next_skip = 0;  // ... after the next one that is not held
+    bool calm = false;           // the last one was held, without copies and anything tracked here
+    std::uint64_t told = 0;      // what this node said then, when these were:
+    std::uint64_t changes = 0;   // Core::changes()
+    std::uint64_t disturbed = 0;
+  };
+  Meeting meetings_[CentralBarrier::kPlaces];
+  bool meets_ = false;
+  std::atomic<std::uint64_t> disturbed_{0};  // grows with what the next release has to look for
+  std::atomic<std::uint64_t> settled_{0};    // as it was when the last one ended
+  std::uint64_t evict_hand_ = 0;             // under the consistency lock, as the next one
   std::uint64_t moved_hand_ = 0;
   // Flushes and acquires of this node; under the consistency lock, as the expectations are.
   std::uint64_t activity_ = 0;

@@ -125,6 +125,10 @@ enum class Mark : std::uint8_t {
   kBarrierReduces,
   kBarrierDeparts,
   kBarrierWaitsForDeparture,
+  kBarrierHeldInMemory,
+  kBarrierCalm,
+  kBarrierNotHeld,
+  kBarrierDropsLeases,
   kLogTruncated,
   kLogHoleLearned,
   kRegionFoundHere,
@@ -248,6 +252,12 @@ enum class Mutant : std::uint8_t {
   kAtomicBeforeFlush,        // ... passes what its own thread stored
   kAtomicKeepsTracked,       // ... at a home that readers rely on, gives no notice
   kExpiryAnsweredEarly,      // a node answers before its copies are gone
+  kMeetsWithNews,            // a node with news to tell meets in memory, where nobody hears them
+  kMeetsApart,               // ... though the others have learned more, or less
+  kMeetingKeepsLeases,       // a lease outlives a barrier that was held in memory
+  kCalmForgetsChanges,       // a node that was calm comes without a look at what has changed
+  kCalmForgetsCopies,        // ... at its copies
+  kWithdrawsTooLate,         // a node goes though the round was held, and waits for the others
   kCount,
 };
 

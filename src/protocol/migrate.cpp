@@ -269,7 +269,7 @@ Task<bool> Hlrc::become_home(Strand& s, BlockRange run) {
     bool tracked = !leases_.contains(b) && !mutant(Mutant::kTakeForgetsTracked);
     if (tracked) {
       mark(Mark::kTakesTrackedHome);
-      tracked_.insert(b);
+      track(b);
     } else {
       tracked_.erase(b);  // a reader may have asked for it in a life before
     }

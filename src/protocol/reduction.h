@@ -35,6 +35,8 @@ class Reduction {
 
   Contribution combined() const { return {op_, type_, values_}; }
   bool mismatched() const { return mismatched_; }
+  // Nothing was brought but that somebody came.
+  bool is_plain() const { return op_ == ReduceOp::kNone && !mismatched_ && values_.empty(); }
 
  private:
   bool begun_ = false;

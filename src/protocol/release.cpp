@@ -17,7 +17,13 @@ void Hlrc::add_block(std::vector<BlockRange>& to, std::uint64_t block) {
   to.push_back({block, 1});
 }
 
+void Hlrc::track(std::uint64_t block) {
+  disturbed_.fetch_add(1, std::memory_order_release);
+  tracked_.insert(block);
+}
+
 void Hlrc::notice(std::uint64_t block) {
+  disturbed_.fetch_add(1, std::memory_order_release);
   if (entries_[block].eager()) {
     add_block(eager_, block);
     return;
@@ -53,6 +59,7 @@ Task<std::uint64_t> Hlrc::release(Strand& s) {
     most_notices_ = config_.most_notices;
   }
   if (mutant(Mutant::kCloseBeforeFlushed)) s.posted = false;
+  settled_.store(disturbed_.load(std::memory_order_relaxed), std::memory_order_release);
   std::uint64_t activity = activity_;
   std::uint32_t expiry = begin_expiry(s);
   co_await leave(s);
@@ -265,7 +272,7 @@ Task<bool> Hlrc::track_part(Strand& s, BlockRange run) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     BlockState state = entries_[b].state();
     mark(state == BlockState::kHome ? Mark::kReleaseTracksWanted : Mark::kReleaseTracksUnmapped);
-    tracked_.insert(b);
+    track(b);
     // A reader may have asked before the block was freed: then it is not known whose it is.
     bool here = entries_[b].home() == config_.self || mutant(Mutant::kTrackSaysHere);
     co_await store_word(s, b, here ? kTracked | kHere : kTracked);

@@ -85,6 +85,8 @@ std::uint64_t Engine::step_of(ThreadContext& context, const protocol::Step& step
       return 0;
     case kTakeNews:
       return take_news(context, step);
+    case kMeet:
+      return meet(context, step);
     case kForgetNews:
       remote_.forget_news(static_cast<std::uint32_t>(step.value));
       return 0;
@@ -108,6 +110,32 @@ std::uint64_t Engine::take_news(ThreadContext& context, const protocol::Step& st
   std::uint64_t result = 0;
   wait_until(context, [&] { return remote_.take_news(step, context, result); });
   return result;
+}
+
+// Nobody would wake who sleeps here: who would have to, goes the way by messages.
+std::uint64_t Engine::meet(ThreadContext& context, const protocol::Step& step) {
+  using Round = protocol::CentralBarrier::Round;
+  auto barrier = space_.central_barrier(static_cast<std::uint32_t>(step.value >> 32));
+  std::optional<std::uint32_t> told;
+  if (step.flag) told = static_cast<std::uint32_t>(step.value);
+  std::uint64_t round = barrier.come(told);
+  Round state = barrier.look(round);
+  platform::Backoff backoff;
+  while (state == Round::kOpen && backoff.is_short()) {
+    backoff.pause();
+    state = barrier.look(round);
+  }
+  if (state == Round::kOpen) {
+    std::uint64_t from = platform::now_ns();
+    attend(context);
+    while (state == Round::kOpen) {
+      poll_once(context);
+      state = backoff.pause() ? barrier.look(round) : barrier.withdraw(round);
+    }
+    context.polled_ns = platform::now_ns();
+    context.waited_ns += context.polled_ns - from;
+  }
+  return state == Round::kHeld;
 }
 
 std::uint64_t Engine::post(ThreadContext& context, const protocol::Step& step) {

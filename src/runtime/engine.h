@@ -75,6 +75,7 @@ class Engine final : private transport::Receiver {
   std::uint64_t ask_core(ThreadContext& context, const protocol::Event& event);
   std::uint64_t exchange(ThreadContext& context, const protocol::Step& step);
   std::uint64_t take_news(ThreadContext& context, const protocol::Step& step);
+  std::uint64_t meet(ThreadContext& context, const protocol::Step& step);
   std::uint64_t post(ThreadContext& context, const protocol::Step& step);
   void tell(ThreadContext& context, const protocol::Event& event);
   void step(const protocol::Event& event, Counters& counters);

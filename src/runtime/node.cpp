@@ -67,6 +67,7 @@ base::Result<> Node::start() {
   hlrc.max_run = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(kRunBytes / space_->unit(), 1, protocol::Hlrc::kMaxRun));
   hlrc.migrate = options.value().migrate;
+  hlrc.meets = options.value().meet;
   if (memory_[self().value].limit_bytes != ~0ull) {
     hlrc.limit = memory_[self().value].limit_bytes / space_->unit();
     hlrc.floor = std::min<std::uint64_t>(32, hlrc.limit / 16);
@@ -77,6 +78,7 @@ base::Result<> Node::start() {
       protocol::sc::PagesConfig{.self = self(), .nodes = nodes()}, memory);
   engine_ = std::make_unique<Engine>(*space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_,
                                      *sc_, [this](const auto& news) { end_without(news); });
+  scale_.mark();
   return {};
 }
 
@@ -120,9 +122,9 @@ void Node::leave() {
   bootstrap_->leaving(bootstrap::Departure::kWithAll);
 }
 
-// What an operation took, apart: its waiting, and the protocol's own work.
-void Node::account(ThreadContext& context, Counter Counters::*waiting, std::uint64_t from_ns) {
-  std::uint64_t total = platform::now_ns() - from_ns;
+// What an operation since `from` took, apart: its waiting, and the protocol's own work.
+void Node::account(ThreadContext& context, Counter Counters::*waiting, std::uint64_t from) {
+  std::uint64_t total = ns_since(from);
   std::uint64_t waited = std::min(context.waited_ns, total);
   (context.counters.*waiting).add(waited);
   context.counters.overhead_ns.add(total - waited);
@@ -134,7 +136,7 @@ template <typename Start>
 auto Node::synchronise(Waiting waiting, Start start) {
   ThreadContext& context = threads_.current();
   context.waiting = waiting;
-  std::uint64_t from = platform::now_ns();
+  std::uint64_t from = platform::ticks();
   auto result = engine_->run(context, start(context.strand));
   account(context, &Counters::lock_ns, from);
   context.waiting = {};
@@ -222,7 +224,7 @@ Outcome Node::barrier_reduce(BarrierId barrier, std::uint32_t threads_here,
     return {Status::kInvalid, "a barrier needs at least one thread of each node"};
   ThreadContext& context = threads_.current();
   context.waiting = {For::kBarrier, barrier.value};
-  std::uint64_t from = platform::now_ns();
+  std::uint64_t from = platform::ticks();
   std::vector<std::byte> values(contribution.values.begin(), contribution.values.end());
   bool matched =
       engine_->run(context, hlrc_->barrier(context.strand, barrier, threads_here,
@@ -248,13 +250,13 @@ platform::FaultVerdict Node::on_fault(void* context, std::uint64_t offset,
 }
 
 platform::FaultVerdict Node::fault(std::uint64_t offset, platform::Access wanted) {
-  std::uint64_t from = platform::now_ns();
+  std::uint64_t from = platform::ticks();
   ThreadContext& context = threads_.current();
   bool write = wanted == platform::Access::kWrite;
   (write ? context.counters.write_faults : context.counters.read_faults).add(1);
   auto result = make_present(context, BlockId{offset / space_->unit()},
                              write ? protocol::Access::kWrite : protocol::Access::kRead);
-  context.counters.fetch_ns.add(platform::now_ns() - from);
+  context.counters.fetch_ns.add(ns_since(from));
   context.waited_ns = 0;
   return result == protocol::FaultResult::kForeign ? platform::FaultVerdict::kForeign
                                                    : platform::FaultVerdict::kRetry;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string_view>
 
+#include "platform/ticks.h"
 #include "runtime/engine.h"
 #include "runtime/memory_share.h"
 #include "runtime/outcome.h"
@@ -79,7 +80,10 @@ class Node {
   template <typename Start>
   auto synchronise(Waiting waiting, Start start);
   void thread_ended(ThreadContext& context);
-  void account(ThreadContext& context, Counter Counters::*waiting, std::uint64_t from_ns);
+  void account(ThreadContext& context, Counter Counters::*waiting, std::uint64_t from);
+  std::uint64_t ns_since(std::uint64_t from) const {
+    return scale_.duration_ns(platform::ticks() - from);
+  }
 
   // Bottom-up: destroyed top-down.
   std::unique_ptr<bootstrap::Bootstrap> bootstrap_;
@@ -94,6 +98,7 @@ class Node {
   std::unique_ptr<Engine> engine_;
   std::atomic<std::uint32_t> collective_{0};
   std::uint64_t joined_ns_ = 0;
+  platform::TickScale scale_;  // as it was when the node had joined: short times need no better
 };
 
 // A node's counters summed over its threads.

@@ -23,6 +23,7 @@ struct Options {
   std::uint64_t extra_latency_us = 0;  // TERRANE_TEST_LATENCY_US: for tests, on every such message
   bool verbose = false;                // TERRANE_VERBOSE=1: node 0 says by what it sends
   std::uint64_t patience_ms = 30'000;  // TERRANE_PATIENCE, in seconds: see Patience; 0: none
+  bool meet = true;                    // TERRANE_MEET=0: barriers go by messages, also on one host
   bool migrate = true;    // TERRANE_MIGRATE=0: homes stay where they were first written
   bool one_sided = true;  // TERRANE_ONE_SIDED=0: messages also where memory can be reached
 };

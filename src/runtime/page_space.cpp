@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint32_t kPagesRegion = 0;
 constexpr std::uint32_t kControlRegion = 1;
+constexpr std::uint64_t kCacheLine = 64;
 
 // Behind the space that was asked for: address space costs nothing.
 std::uint64_t sc_bytes(const Options& options) {
@@ -57,7 +58,8 @@ PageSpace::PageSpace(const Options& options, NodeId self, std::uint32_t nodes)
 }
 
 std::uint64_t PageSpace::control_bytes() const {
-  std::uint64_t bytes = blocks_ * 8 + 2 * protocol::BlockSet::words_needed(blocks_) * 8 + 64;
+  std::uint64_t bytes = blocks_ * 8 + 2 * protocol::BlockSet::words_needed(blocks_) * 8 +
+                        2 * kCacheLine + protocol::CentralBarrier::kPlaces * kCacheLine;
   return (bytes + 4095) / 4096 * 4096;
 }
 
@@ -67,12 +69,14 @@ PageSpace::Control PageSpace::control_at(std::byte* data) const {
   auto* populated = wanted + protocol::BlockSet::words_needed(blocks_);
   auto* kept = populated + protocol::BlockSet::words_needed(blocks_);
   auto* flushing = reinterpret_cast<std::atomic<std::uint32_t>*>(kept + 1);
+  auto used = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(flushing + 1) - data);
   return {words,
           words + blocks_,
           protocol::BlockSet(wanted, blocks_),
           protocol::BlockSet(populated, blocks_),
           flushing,
-          kept};
+          kept,
+          data + (used + kCacheLine - 1) / kCacheLine * kCacheLine};
 }
 
 void PageSpace::bound(const std::vector<MemoryShare>& shares, Exhausted exhausted) {
@@ -230,6 +234,11 @@ std::uint64_t PageSpace::perform(const protocol::Step& step, protocol::Strand& s
     default:
       return perform_view(step, strand, counters);
   }
+}
+
+protocol::CentralBarrier PageSpace::central_barrier(std::uint32_t number) {
+  std::byte* word = control_of(NodeId{0}).barriers + number * kCacheLine;
+  return {*reinterpret_cast<protocol::CentralBarrier::Word*>(word), nodes_};
 }
 
 std::uint64_t PageSpace::perform_word(const protocol::Step& step) {

@@ -64,6 +64,9 @@ class PageSpace {
   // Performs a step that touches pages or words (kLoadWord and after); the result of the step.
   std::uint64_t perform(const protocol::Step& step, protocol::Strand& strand, Counters& counters);
 
+  // Where the barrier of this number (below CentralBarrier::kPlaces) is held, on one host.
+  protocol::CentralBarrier central_barrier(std::uint32_t number);
+
   // For messages of nodes that cannot reach our memory. A word's or owner's step on our own
   // control area; its result.
   std::uint64_t at_home(protocol::StepKind kind, std::uint64_t block, std::uint64_t value = 0);
@@ -110,6 +113,7 @@ class PageSpace {
     protocol::BlockSet populated;                    // blocks whose page has memory
     std::atomic<std::uint32_t>* flushing = nullptr;  // threads of the node that store at homes
     std::atomic<std::uint64_t>* kept = nullptr;      // pages and twins, in blocks
+    std::byte* barriers = nullptr;                   // a cache line for each word
   };
 
   PageSpace(const Options& options, NodeId self, std::uint32_t nodes);

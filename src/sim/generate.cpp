@@ -52,6 +52,7 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   bool by_fault = !out.setup.scan && out.setup.enters_protected;
   out.setup.entries_vanish = by_fault && shape.hosts != 1 && aside.chance(30);
   out.setup.migrate = aside.chance(60);
+  base::Prng in_memory = aside;  // so that histories without such barriers are what they were
   std::uint32_t last = phases_ + meetings(aside.next());
   reduce(aside);
   if (aside.chance(30)) out.setup.most_notices = 1 + aside.below(3);
@@ -61,6 +62,8 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
     bool eager = aside.chance(25);
     if (!region.sc()) region.protocol = eager ? 1 : 0;
   }
+  out.setup.meets = in_memory.next() % 100 >= 70;
+  if (out.setup.meets) last += lulls(in_memory, last + 1);
   epilogue(last + 1);
 }
 

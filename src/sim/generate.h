@@ -64,6 +64,9 @@ class Generator {
   void phase_of_thread(std::uint32_t thread, std::uint32_t phase);
   void fill_up(std::uint32_t phase);
   std::uint32_t meetings(std::uint64_t seed);
+  std::uint32_t lulls(base::Prng& rng, std::uint32_t phase);
+  void lull(std::uint32_t phase);
+  void evict_all(std::uint32_t thread, std::uint32_t phase);
   void reduce(base::Prng& rng);
   void meet_by_counter(std::uint32_t meeting, std::uint32_t phase);
   void meet_by_semaphore(std::uint32_t meeting, std::uint32_t phase);

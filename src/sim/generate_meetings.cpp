@@ -37,6 +37,59 @@ std::uint32_t Generator::meetings(std::uint64_t seed) {
   return count;
 }
 
+// Phases in which little happens, with barriers that can be held in memory. How many these are.
+std::uint32_t Generator::lulls(base::Prng& rng, std::uint32_t phase) {
+  base::Prng* main = std::exchange(rng_, &rng);
+  out_->setup.most_unmet = rng.chance(70) ? 0 : 1 + rng.below(3);
+  out_->setup.patience = 20u << rng.below(8);
+  std::uint32_t id = rng.below(kFirstThreads);
+  std::uint32_t count = 1 + rng.below(6);
+  for (std::uint32_t end = phase + count; phase < end; ++phase) {
+    side_barriers_ = 0;
+    lull(phase);
+    for (std::uint32_t t = 0; t < out_->threads(); ++t)
+      push(t, phase, {.kind = OpKind::kBarrier, .at = id});
+  }
+  rng_ = main;
+  return count;
+}
+
+// Nothing at all, or all copies go, or some threads do something, or all do a little.
+void Generator::lull(std::uint32_t phase) {
+  std::uint32_t draw = rng_->below(100);
+  if (draw < 35) return;
+  if (draw < 80) {
+    if (!out_->setup.racy) assign(phase);
+    for (std::uint32_t t = 0; t < out_->threads(); ++t) {
+      if (draw < 55) {
+        evict_all(t, phase);
+      } else if (rng_->chance(20)) {
+        if (rng_->chance(50)) write_some(t, phase, owned_[t]);
+        if (rng_->chance(30)) read_some(t, phase, shared_);
+        const Slot* word = out_->setup.racy ? nullptr : pick(contended_);
+        if (word != nullptr) atomic(t, phase, *word);
+        if (rng_->chance(30)) evict_all(t, phase);
+      }
+    }
+    return;
+  }
+  side_barriers_ = rng_->below(3);
+  if (!out_->setup.racy) assign(phase);
+  budget_ = rng_->below(3);
+  for (std::uint32_t t = 0; t < out_->threads(); ++t) phase_of_thread(t, phase);
+}
+
+void Generator::evict_all(std::uint32_t thread, std::uint32_t phase) {
+  for (std::uint32_t r = first_used_; r < lives_.size(); ++r) {
+    if (phase < lives_[r].from || phase >= lives_[r].to) continue;
+    push(thread, phase,
+         {.kind = OpKind::kEvict,
+          .size = static_cast<std::uint8_t>(out_->regions[r].blocks),
+          .region = static_cast<std::uint8_t>(r),
+          .value = rng_->below(2)});
+  }
+}
+
 // In some phases' barriers every thread brings a number, and gets their sum.
 void Generator::reduce(base::Prng& rng) {
   std::uint64_t phases = rng.chance(25) ? rng.next() : 0;  // a bit each

@@ -19,6 +19,8 @@ void Mover::begin(base::Prng& rng, const Setup& setup) {
   populate_fails_percent_ = setup.populate_fails_percent;
   static constexpr std::uint32_t kFine[] = {6, 20, 50, 100};
   fine_ = kFine[rng.below(4)];
+  nodes_in_job_ = setup.nodes;
+  patience_ = setup.patience;
 }
 
 std::uint32_t Mover::pieces() {
@@ -52,6 +54,8 @@ bool Mover::perform(Actor& a) {
       return true;
     case StepKind::kClaimOwner:
       return claim_owner(a, step);
+    case StepKind::kMeet:
+      return meet(a, step);
     case StepKind::kAtomic:
       nodes_[step.node.value].back(step.blocks.first);
       a.strand.result =
@@ -170,6 +174,23 @@ bool Mover::claim_owner(Actor& a, const Step& step) {
   }
   a.strand.result = told(step, static_cast<std::uint32_t>(seen));
   return true;
+}
+
+// Comes, then looks again and again until the round is over.
+bool Mover::meet(Actor& a, const Step& step) {
+  protocol::CentralBarrier barrier(nodes_[0].meetings[step.value >> 32], nodes_in_job_);
+  Progress& p = a.progress;
+  if (p.part == 0) {
+    std::optional<std::uint32_t> told;
+    if (step.flag) told = static_cast<std::uint32_t>(step.value);
+    p.loaded = barrier.come(told);
+    p.part = 1;
+    return false;
+  }
+  auto round = p.part == 1 ? barrier.look(p.loaded) : barrier.withdraw(p.loaded);
+  if (rng_->below(patience_) == 0) p.part = 2;
+  a.strand.result = round == protocol::CentralBarrier::Round::kHeld;
+  return round != protocol::CentralBarrier::Round::kOpen;
 }
 
 // A directory that is asked by a message tells for how many blocks its answer is true.

@@ -58,6 +58,7 @@ class Mover {
   void post(Actor& a, std::uint32_t at, std::uint64_t value, std::uint64_t bytes);
   void store_some(Progress& p, std::byte* home);
   bool ask_atomic(Actor& a, const Step& step);
+  bool meet(Actor& a, const Step& step);
   bool claim_owner(Actor& a, const Step& step);
   std::uint64_t told(const Step& step, std::uint32_t owner) const;
   bool whole_range(Actor& a, const Step& step);
@@ -72,6 +73,8 @@ class Mover {
   base::Prng* rng_ = nullptr;
   std::uint32_t block_bytes_ = 64;
   std::uint32_t fine_ = 30;  // how often a step is cut, of 128
+  std::uint32_t nodes_in_job_ = 1;
+  std::uint32_t patience_ = 1;  // looks at a round of a barrier
   bool scan_ = true;
   bool several_hosts_ = false;
   std::uint32_t populate_fails_percent_ = 0;

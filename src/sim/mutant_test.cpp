@@ -15,21 +15,27 @@ struct Hint {
   std::uint32_t nodes = 0;
 };
 constexpr Hint kHints[] = {{"DeparturesUnordered", 12370},
-                           {"FetchCopiesFirst", 7714},
-                           {"OfferForgetsWrites", 5544},
+                           {"FetchCopiesFirst", 12470},
+                           {"OfferForgetsWrites", 26477},
                            {"OfferDespiteFlush", 93133},
                            {"SettleUnconfirmed", 784449, 4},
                            {"ClaimTracked", 19394, 4},
                            {"ApplyUncounted", 310089, 3},
-                           {"ApplyKeepsOffer", 11479},
+                           {"ApplyKeepsOffer", 14028},
                            {"ApplyTooEarly", 9454},
-                           {"PassOnUnawaited", 3850},
+                           {"PassOnUnawaited", 34723},
                            {"ReuseEarly", 5738},
-                           {"ReadOnce", 2873},
+                           {"ReadOnce", 16761},
                            {"ReadTooEarly", 2275},
                            {"SiblingsExpiryUnawaited", 2592},
                            {"TrackAgain", 1584},
-                           {"TrackSaysHere", 924667, 4}};
+                           {"TrackSaysHere", 924667, 4},
+                           {"LookOnceForClaim", 14185},
+                           {"FlushKeepsOffer", 14145},
+                           {"GiveBackUnlocked", 8134},
+                           {"MeetsApart", 221176, 3},
+                           {"MeetingKeepsLeases", 21122},
+                           {"CalmForgetsChanges", 8081}};
 
 class MutantTest : public testing::TestWithParam<std::string_view> {};
 

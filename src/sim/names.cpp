@@ -114,6 +114,10 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "BarrierReduces",
                                        "BarrierDeparts",
                                        "BarrierWaitsForDeparture",
+                                       "BarrierHeldInMemory",
+                                       "BarrierCalm",
+                                       "BarrierNotHeld",
+                                       "BarrierDropsLeases",
                                        "LogTruncated",
                                        "LogHoleLearned",
                                        "RegionFoundHere",
@@ -230,24 +234,31 @@ constexpr std::string_view kMutants[] = {"None",
                                          "AtomicWithoutNotice",
                                          "AtomicBeforeFlush",
                                          "AtomicKeepsTracked",
-                                         "ExpiryAnsweredEarly"};
+                                         "ExpiryAnsweredEarly",
+                                         "MeetsWithNews",
+                                         "MeetsApart",
+                                         "MeetingKeepsLeases",
+                                         "CalmForgetsChanges",
+                                         "CalmForgetsCopies",
+                                         "WithdrawsTooLate"};
 constexpr std::string_view kSteps[] = {
     "Pause",      "Wait",      "Wake",       "Call",         "Tell",       "LoadWord",
     "StoreWord",  "SwapWord",  "CountFlush", "LoadFlushing", "LoadGiving", "SetWanted",
     "TakeWanted", "LoadOwner", "ClaimOwner", "ClearOwner",   "Populate",   "Map",
     "Protect",    "Unprotect", "Zap",        "Scan",         "CopyHome",   "CopyTwin",
     "StoreDiff",  "StoreHome", "Merge",      "Fetch",        "SendNews",   "TakeNews",
-    "ForgetNews", "PostDiff",  "AwaitFlush", "Punch",        "DropTwin",   "Atomic",
-    "AskAtomic",  "Patch"};
+    "ForgetNews", "PostDiff",  "AwaitFlush", "Meet",         "Punch",      "DropTwin",
+    "Atomic",     "AskAtomic", "Patch"};
 constexpr std::string_view kFaults[] = {"None",        "WrongValue", "NodesDisagree", "TwoHolders",
                                         "BarrierLeak", "Deadlock",   "Endless",       "Invariant",
                                         "Malformed",   "BadAnswer",  "BadStep"};
 constexpr std::string_view kEvents[] = {
-    "lock acquire",  "lock hand-off",  "lock release",   "lock held",       "count change",
-    "count await",   "count sleep",    "barrier enter",  "barrier arrive",  "barrier result",
-    "barrier leave", "close interval", "learn",          "region allocate", "region find",
-    "region extent", "region free",    "region dropped", "sc ask",          "sc await",
-    "sc installed",  "sc yielded",     "expire copies",  "expired",         "received"};
+    "lock acquire",   "lock hand-off", "lock release",   "lock held",      "count change",
+    "count await",    "count sleep",   "barrier enter",  "barrier told",   "barrier arrive",
+    "barrier result", "barrier leave", "close interval", "learn",          "region allocate",
+    "region find",    "region extent", "region free",    "region dropped", "sc ask",
+    "sc await",       "sc installed",  "sc yielded",     "expire copies",  "expired",
+    "received"};
 constexpr std::string_view kOps[] = {
     "load",  "store",    "lock", "unlock",     "barrier", "side barrier", "add",
     "set",   "await",    "post", "take",       "ready",   "condition",    "signal",

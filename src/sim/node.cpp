@@ -27,6 +27,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
   std::memset(wanted, 0, sizeof wanted);
   flushing = 0;
   giving = 0;
+  for (auto& word : meetings) word = 0;
   std::memset(static_cast<void*>(entries_.get()), 0, kMaxBlocks * sizeof entries_[0]);
   std::memset(static_cast<void*>(sets_), 0, sizeof sets_);
   block_bytes_ = setup.block_bytes;
@@ -57,7 +58,9 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .hot_after = static_cast<std::uint8_t>(setup.hot_after),
                                      .most_renewed = static_cast<std::uint8_t>(setup.most_renewed),
                                      .promised = setup.promised,
-                                     .migrate = setup.migrate},
+                                     .migrate = setup.migrate,
+                                     .meets = setup.meets,
+                                     .most_unmet = setup.most_unmet},
                 memory, *core_);
   sc_.emplace(protocol::sc::PagesConfig{.self = NodeId{self}, .nodes = setup.nodes}, memory);
 }

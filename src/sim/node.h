@@ -64,8 +64,9 @@ class Node {
   std::uint32_t words[kMaxBlocks] = {};   // home words
   std::uint32_t owners[kMaxBlocks] = {};  // the directory: owner + 1
   Word64 wanted[kMaxBlocks / 64] = {};
-  std::uint32_t flushing = 0;  // threads that store at homes
-  std::uint32_t giving = 0;    // blocks being copied for who takes their homes by message
+  std::uint32_t flushing = 0;                                  // threads that store at homes
+  protocol::CentralBarrier::Word meetings[kMaxBarriers] = {};  // the first node's are met at
+  std::uint32_t giving = 0;  // blocks being copied for who takes their homes by message
 
  private:
   static constexpr std::size_t kSetWords = 16;

@@ -33,6 +33,9 @@ struct Setup {
   std::uint32_t most_renewed = 15;  // on end
   std::uint32_t promised = 64;      // departures
   bool migrate = false;
+  bool meets = false;            // barriers that bring nobody anything are held in memory
+  std::uint32_t most_unmet = 0;  // of which so many are not tried after one that was not held
+  std::uint32_t patience = 0;    // looks, in the mean, until a node withdraws from one
   std::uint32_t hosts = 1;  // node n is on host n % hosts; memory of other hosts is not reached
   bool scan = true;         // write detection by scan, or by fault
   bool enters_protected = true;  // a block can enter the view protected (always so by scan)

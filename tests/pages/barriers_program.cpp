@@ -1,0 +1,108 @@
+// Barriers that bring nobody anything, between ones that do. Says "good" on every node, or what
+// went wrong. Usage: barriers_program held | mixed | threads
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "program.h"
+
+using namespace terrane::pages_test;
+
+namespace {
+
+int rank() { return terrane_node(); }
+
+void meet(std::uint32_t barrier = 0, std::uint32_t threads = 1) {
+  EXPECT(terrane_barrier_threads(barrier, threads) == TERRANE_OK);
+}
+
+std::uint64_t messages() {
+  terrane_counters counters;
+  EXPECT(terrane_read_counters(&counters) == TERRANE_OK);
+  return counters.messages_sent;
+}
+
+std::int64_t sum_of(std::int64_t mine) {
+  std::int64_t sum = 0;
+  EXPECT(terrane_barrier_reduce(0, 1, TERRANE_SUM, TERRANE_INT64, &mine, &sum, 1) == TERRANE_OK);
+  return sum;
+}
+
+// What each node writes in some rounds, in a page of its own, and all others read.
+struct Pages {
+  std::uint64_t* words = allocate_all<std::uint64_t>(kPage / 8 * 16);
+  volatile std::uint64_t& of(int node) {
+    return at(words, static_cast<std::size_t>(node) * kPage / 8);
+  }
+  void expect_all(std::uint64_t value) {
+    for (int node = 0; node < terrane_nodes(); ++node) EXPECT(of(node) == value);
+  }
+};
+
+// Once nobody has copies or news, rounds send no messages, with and without work at home.
+void held() {
+  Pages pages;
+  pages.of(rank()) = 1;
+  meet();
+  pages.expect_all(1);
+  meet();
+  EXPECT(terrane_evict(pages.words, 16 * kPage) == TERRANE_OK);
+  for (int round = 0; round < 200; ++round) meet();
+  std::uint64_t before = messages();
+  for (int round = 0; round < 1000; ++round) meet();
+  EXPECT(messages() - before <= 10);
+  pages.of(rank()) = 2;
+  meet();
+  pages.expect_all(2);
+}
+
+// Rounds with and without news, copies, and values, in an order that is the same on all nodes.
+void mixed() {
+  Pages pages;
+  std::uint64_t* shared = allocate_all<std::uint64_t>(kPage / 8);
+  std::uint64_t value = 0;
+  for (unsigned round = 0, draw = 12345; round < 1500; ++round) {
+    draw = draw * 1103515245 + 12345;
+    unsigned what = draw >> 16 & 31;
+    if (what == 0) pages.of(rank()) = ++value;
+    if (what == 1) EXPECT(sum_of(rank() + 1) == terrane_nodes() * (terrane_nodes() + 1) / 2);
+    if (what == 2) EXPECT(terrane_evict(pages.words, 16 * kPage) == TERRANE_OK);
+    if (what == 3 && rank() == static_cast<int>(round) % terrane_nodes()) at(shared, 0) = round;
+    if (what == 4) meet(round % 100);
+    meet();
+    if (what == 0) pages.expect_all(value);
+    if (what == 3) EXPECT(at(shared, 0) == round);
+    if (what == 0 || what == 3) meet();
+  }
+}
+
+// Two threads of each node, which meet each other, all threads, and the threads of their number.
+void threads() {
+  constexpr std::uint32_t kThreads = 2;
+  Pages pages;
+  auto work = [&](std::uint32_t self) {
+    for (std::uint64_t round = 1; round <= 150; ++round) {
+      if (round % 5 == self) pages.of(rank()) = round;
+      meet(1, kThreads);
+      if (round % 5 < kThreads) pages.expect_all(round);
+      meet(1, kThreads);
+      meet(2 + self);
+      if (round % 3 == self) meet(2 + self);
+    }
+  };
+  std::thread other(work, 1);
+  work(0);
+  other.join();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string mode = argc > 1 ? argv[1] : "";
+  EXPECT(terrane_init() == TERRANE_OK);
+  if (mode == "held") held();
+  if (mode == "mixed") mixed();
+  if (mode == "threads") threads();
+  EXPECT(terrane_finalize() == TERRANE_OK);
+  std::puts("good");
+}

@@ -1,0 +1,43 @@
+// Barriers of one host that are held in memory, on real processes.
+#include <gtest/gtest.h>
+
+#include "../cluster/launched.h"
+
+namespace terrane::cluster_test {
+namespace {
+
+void expect_good(int nodes, const std::string& mode, std::vector<std::string> environment) {
+  Launched::Options options;
+  options.environment = std::move(environment);
+  Launched job({kTerrane, "run", "-n", std::to_string(nodes), BARRIERS_PROGRAM, mode},
+               std::move(options));
+  Outcome outcome = job.finish();
+  EXPECT_FALSE(outcome.timed_out) << mode << " hangs";
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(count(outcome.out, "good"), nodes) << outcome.out << outcome.err;
+}
+
+// A node that never sleeps never withdraws from a round.
+TEST(BarriersTest, SendNothingWhereThereIsNothingToTell) {
+  for (int nodes : {2, 5}) expect_good(nodes, "held", {"TERRANE_WAIT=spin"});
+}
+
+class MixedBarriersTest : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Waits, MixedBarriersTest,
+                         testing::Values("TERRANE_WAIT=auto", "TERRANE_WAIT=spin",
+                                         "TERRANE_WAIT=sleep", "TERRANE_ONE_SIDED=0"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           return name.substr(8, name.find('=') - 8) +
+                                  name.substr(name.find('=') + 1);
+                         });
+
+TEST_P(MixedBarriersTest, BringWhatThereIsToTell) {
+  for (int nodes : {2, 3}) expect_good(nodes, "mixed", {GetParam()});
+}
+TEST_P(MixedBarriersTest, AreForSomeThreadsOrAll) {
+  for (int nodes : {2, 3}) expect_good(nodes, "threads", {GetParam()});
+}
+
+}  // namespace
+}  // namespace terrane::cluster_test
