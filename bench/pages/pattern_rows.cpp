@@ -117,24 +117,30 @@ double measure(const Pattern& pattern, std::uint8_t* pages, std::uint32_t& round
   return static_cast<double>(now_ns() - from) / kRounds / 1e3;
 }
 
+// Of a region of its own, after as many rounds in which its copies find their ways: what readers
+// keep and renew of one kind would be paid in the barriers of the next.
+double measure_alone(const Pattern& pattern, const Kind& kind) {
+  auto* pages = static_cast<std::uint8_t*>(terrane_alloc_all(kPages * kPage, &kind.options));
+  if (pages == nullptr) {
+    std::fprintf(stderr, "terrane_bench_pattern_rows: %s\n", terrane_error());
+    std::exit(1);
+  }
+  std::uint32_t round = 0;
+  measure(pattern, pages, round);
+  double us = measure(pattern, pages, round);
+  terrane_barrier();
+  if (self() == 0) terrane_free(pages);
+  terrane_barrier();
+  return us;
+}
+
 void patterns(int repeat) {
   for (const Pattern& pattern : kPatterns) {
-    std::vector<std::uint8_t*> pages;
-    std::vector<std::uint32_t> rounds(std::size(kKinds), 0);
     std::vector<std::vector<double>> samples(std::size(kKinds));
-    for (const Kind& kind : kKinds) {
-      auto* memory = static_cast<std::uint8_t*>(terrane_alloc_all(kPages * kPage, &kind.options));
-      if (memory == nullptr) {
-        std::fprintf(stderr, "terrane_bench_pattern_rows: %s\n", terrane_error());
-        std::exit(1);
-      }
-      pages.push_back(memory);
-    }
-    for (std::size_t k = 0; k < pages.size(); ++k) measure(pattern, pages[k], rounds[k]);  // warm
     for (int r = 0; r < repeat; ++r)
-      for (std::size_t k = 0; k < pages.size(); ++k)
-        samples[k].push_back(measure(pattern, pages[k], rounds[k]));
-    for (std::size_t k = 0; k < pages.size() && self() == 0; ++k)
+      for (std::size_t k = 0; k < std::size(kKinds); ++k)
+        samples[k].push_back(measure_alone(pattern, kKinds[k]));
+    for (std::size_t k = 0; k < std::size(kKinds) && self() == 0; ++k)
       std::printf("pattern=%s protocol=%s propagation=%s us=%.2f\n", pattern.name,
                   kKinds[k].protocol, kKinds[k].propagation, median(samples[k]));
   }

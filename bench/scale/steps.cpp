@@ -394,10 +394,11 @@ std::optional<double> Machine::take_news(Node& node, const protocol::Step& step)
     node.wait = Wait::kNews;
     return std::nullopt;
   }
-  node.strand.result = news->gone ? protocol::kNewsGone : news->tracked;
+  node.strand.result = news->gone ? protocol::kNewsGone : news->tracked_of(step.blocks);
   if (news->gone) return 0.0;
   for (std::uint64_t i = 0; i < step.blocks.count; ++i)
-    std::memcpy(&node.aside[i], news->bytes.data() + i * kPageBytes, sizeof(Page));
+    std::memcpy(&node.aside[i], news->bytes_of(step.blocks, kPageBytes) + i * kPageBytes,
+                sizeof(Page));
   return static_cast<double>(step.blocks.count) * costs_.copy_page;
 }
 

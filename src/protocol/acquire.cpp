@@ -107,6 +107,7 @@ Task<bool> Hlrc::meet(Strand& s, BarrierId id, std::uint64_t told) {
     co_return false;
   }
   mark(Mark::kBarrierHeldInMemory);
+  held_.fetch_add(1, std::memory_order_relaxed);
   meeting.next_skip = 0;
   if (cached() != 0 && has_leases() && !mutant(Mutant::kMeetingKeepsLeases)) {
     mark(Mark::kBarrierDropsLeases);  // of a miss of another thread

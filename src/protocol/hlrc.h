@@ -34,6 +34,7 @@ struct HlrcConfig {
   std::uint32_t max_run = 16;         // blocks that one miss brings, at most kMaxRun
   std::uint8_t hot_after = 2;         // rounds on end in which a copy is missed until it is renewed
   std::uint8_t most_renewed = 63;     // renewals on end; then a miss has to show that it is used
+                                      // (four times as many where that was shown twice)
   std::uint32_t promised = 64;        // departures for which a home promises news; 0: it does not
   bool migrate = false;               // homes by first touch follow their writers
   bool meets = true;  // barriers that bring nobody anything are held in memory, where all reach it
@@ -298,6 +299,7 @@ class Hlrc : BlockLocks {
   std::atomic<std::uint32_t> consistency_{0};    // 0 free, 1 held, 2 held and waited for
   std::atomic<std::uint32_t> lock_acquires_{0};  // that dropped or renewed copies
   std::atomic<std::uint32_t> departures_{0};  // of barriers, applied here, times 2; odd: waited for
+  std::atomic<std::uint32_t> held_{0};        // barriers held in memory
   std::vector<BlockRange> notices_;        // of the interval under way; under the consistency lock
   std::vector<BlockRange> eager_;          // the same of blocks whose copies are to expire
   std::uint32_t expiries_ = 0;             // begun; under the consistency lock

@@ -202,6 +202,7 @@ enum class Mutant : std::uint8_t {
   kRenewKeepsTwin,           // rule 7: the twin of a renewed copy stays as it was
   kRenewTrusts,              // rule 5: a renewed copy of an untracked block is no lease
   kNewsAfterOthers,          // news are taken though this node acquired or flushed since it arrived
+  kNewsOfOtherBlocks,        // of a longer run the first news are taken for any blocks of it
   kNewsOfAnyDeparture,       // the news of an earlier departure are taken for those of this one
   kRenewUnlocked,            // a copy is renewed while others may make it writable or drop it
   kOfferMapped,              // rule 10: a home offers what its own threads still see

@@ -10,6 +10,9 @@ namespace {
 constexpr std::uint32_t kForever = ~0u;
 
 bool same(BlockRange a, BlockRange b) { return a.first == b.first && a.count == b.count; }
+bool contains(BlockRange all, BlockRange part) {
+  return all.first <= part.first && part.end() <= all.end();
+}
 
 }  // namespace
 
@@ -69,8 +72,23 @@ void Expectations::note(NodeId home, BlockRange run, std::uint32_t after,
 
 bool Expectations::covers(NodeId home, BlockRange run, std::uint32_t number) const {
   return std::any_of(list_.begin(), list_.end(), [&](const Expected& one) {
-    return one.home == home && same(one.run, run) && one.after < number && number <= one.until;
+    return one.is_of(home, number) && contains(one.run, run);
   });
+}
+
+std::uint64_t Expectations::alike(NodeId home, BlockRange run, std::uint32_t number) const {
+  std::uint64_t together = 0, alone = run.count;
+  for (const Expected& one : list_) {
+    if (!one.is_of(home, number) || one.run.end() <= run.first) continue;
+    if (one.run.first <= run.first) together = std::max(together, one.run.end() - run.first);
+    if (one.run.first > run.first) alone = std::min(alone, one.run.first - run.first);
+  }
+  return std::min(run.count, together > 0 ? together : alone);
+}
+
+void Expectations::give_up(NodeId home, BlockRange run) {
+  std::erase_if(list_,
+                [&](const Expected& one) { return one.home == home && contains(one.run, run); });
 }
 
 void Expectations::forget(std::uint32_t number) {
@@ -83,9 +101,9 @@ bool NewsBox::put(News news) {
   return true;
 }
 
-const NewsBox::News* NewsBox::find(NodeId from, BlockRange run, std::uint32_t number) const {
+const NewsBox::News* NewsBox::find(NodeId from, BlockRange part, std::uint32_t number) const {
   for (const News& news : list_)
-    if (news.from == from && same(news.run, run) &&
+    if (news.from == from && contains(news.run, part) &&
         (news.number == number || mutant(Mutant::kNewsOfAnyDeparture)))
       return &news;
   return nullptr;

@@ -52,8 +52,12 @@ class Promises {
 class Expectations {
  public:
   void note(NodeId home, BlockRange run, std::uint32_t after, std::uint32_t departures);
-  // Whether `home` sends the run at departure `number` in any case.
+  // Whether `home` sends the run, perhaps within a longer one, at departure `number` in any case.
   bool covers(NodeId home, BlockRange run, std::uint32_t number) const;
+  // How many of the run's first blocks the home sends together at that departure, or does not send.
+  std::uint64_t alike(NodeId home, BlockRange run, std::uint32_t number) const;
+  // The home cannot send the run any more: the reader goes on asking, and is promised what is left.
+  void give_up(NodeId home, BlockRange run);
   // Forgets what ended before.
   void forget(std::uint32_t number);
   bool empty() const { return list_.empty(); }
@@ -64,6 +68,10 @@ class Expectations {
     BlockRange run;
     std::uint32_t after;
     std::uint32_t until;
+
+    bool is_of(NodeId node, std::uint32_t number) const {
+      return home == node && after < number && number <= until;
+    }
   };
   std::vector<Expected> list_;
 };
@@ -78,11 +86,21 @@ class NewsBox {
     std::uint32_t tracked = 0;  // a bit for each block
     bool gone = false;          // the home has not sent them: it has to be asked
     std::vector<std::byte> bytes;
+
+    // Of a part of the run.
+    const std::byte* bytes_of(BlockRange part, std::uint64_t block_bytes) const {
+      std::uint64_t skipped = mutant(Mutant::kNewsOfOtherBlocks) ? 0 : part.first - run.first;
+      return bytes.data() + skipped * block_bytes;
+    }
+    std::uint32_t tracked_of(BlockRange part) const {
+      return tracked >> (part.first - run.first) & ((1u << part.count) - 1);
+    }
   };
   // False: more than anybody sends who keeps his promises.
   bool put(News news);
-  // The home's blocks of that departure; nullptr: not here yet. Valid until the next call.
-  const News* find(NodeId from, BlockRange run, std::uint32_t number) const;
+  // What has the home's blocks of that departure, `part` among them; nullptr: not here yet. Valid
+  // until the next call.
+  const News* find(NodeId from, BlockRange part, std::uint32_t number) const;
   // Forgets what was sent at departures up to this one.
   void forget(std::uint32_t number);
   void clear() { list_.clear(); }

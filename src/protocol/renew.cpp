@@ -17,7 +17,8 @@ constexpr std::uint32_t kTrial = 3;
 
 // The round between two barriers that this node is in; counts round 65,536.
 std::uint16_t Hlrc::round() const {
-  return static_cast<std::uint16_t>(departures_.load(std::memory_order_relaxed) / 2);
+  return static_cast<std::uint16_t>(departures_.load(std::memory_order_relaxed) / 2 +
+                                    held_.load(std::memory_order_relaxed));
 }
 
 void Hlrc::note_miss(std::uint64_t block) {
@@ -39,11 +40,11 @@ void Hlrc::note_miss(std::uint64_t block) {
 }
 
 // How often on end a copy is renewed. Then a miss has to show that it is used: soon where it never
-// had one of its own.
+// had one of its own, and ever more seldom where one has shown it time after time.
 std::uint32_t Hlrc::most_renewed(const BlockEntry& entry) const {
   std::uint32_t most = config_.most_renewed;
-  if (!entry.on_trial) return most;
   std::uint32_t again = entry.missed > config_.hot_after ? entry.missed - config_.hot_after : 0;
+  if (!entry.on_trial) return std::min(most << std::min(again, 2u), 255u);
   return std::min(most, kTrial << std::min(again, 8u));
 }
 
@@ -88,13 +89,17 @@ Task<bool> Hlrc::renew_or_invalidate(Strand& s, BlockRange run, Departure at) {
   co_return true;
 }
 
-// Locks the first blocks of the range that are worth renewing together, all on trial or none; the
-// first one is.
+// Locks the first blocks of the range that are worth renewing together, all on trial or none, all
+// or none of them in what their home sends together; the first one is. So a copy that is missing in
+// between asks for no other promises: what two promise travels twice.
 Task<BlockRange> Hlrc::hold_hot(Strand& s, BlockRange within, Departure at) {
   BlockRange run{within.first, 0};
   NodeId home = entries_[run.first].home();
   bool on_trial = entries_[run.first].on_trial;
-  while (run.count < within.count && run.count < config_.max_run) {
+  std::uint64_t most = std::min<std::uint64_t>(within.count, config_.max_run);
+  if (at.number != 0 && !reaches(home) && !expectations_.empty())
+    most = expectations_.alike(home, {within.first, most}, at.number);
+  while (run.count < most) {
     std::uint64_t block = run.end();
     if (!worth_renewing(block, at) || entries_[block].home() != home) break;
     if (entries_[block].on_trial != on_trial) break;
@@ -157,6 +162,7 @@ Task<bool> Hlrc::take_news(Strand& s, BlockRange run, NodeId home, Departure at)
       {.kind = StepKind::kTakeNews, .node = home, .blocks = run, .value = at.number});
   if (tracked == kNewsGone) {
     mark(Mark::kAcquireFindsNewsGone);
+    expectations_.give_up(home, run);
     co_return false;
   }
   mark(Mark::kAcquireRenewsByNews);
@@ -166,7 +172,8 @@ Task<bool> Hlrc::take_news(Strand& s, BlockRange run, NodeId home, Departure at)
 
 Task<Hlrc::Fetched> Hlrc::fetch_renewal(Strand& s, BlockRange run, NodeId home, Departure at) {
   mark(reaches(home) ? Mark::kAcquireRenews : Mark::kAcquireRenewsByMessage);
-  bool again = at.number != 0 && !entries_[run.first].on_trial;
+  bool again = at.number != 0 && !entries_[run.first].on_trial &&
+               !expectations_.covers(home, run, at.number + 1);
   Fetched got = co_await fetch(s, run, home, true, again);
   if (got.promised != 0)
     expectations_.note(got.home, {run.first, got.count},

@@ -271,9 +271,9 @@ bool RemotePages::take_news(const protocol::Step& step, ThreadContext& context,
   if (news == nullptr) return false;
   result = protocol::kNewsGone;
   if (news->gone) return true;
-  space_.write_pages(step.blocks, news->bytes.data(), true);
+  space_.write_pages(step.blocks, news->bytes_of(step.blocks, space_.unit()), true);
   context.counters.pages_fetched.add(step.blocks.count);
-  result = news->tracked;
+  result = news->tracked_of(step.blocks);
   return true;
 }
 

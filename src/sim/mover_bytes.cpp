@@ -108,9 +108,10 @@ bool Mover::take_news(Actor& a, const Step& step) {
     a.strand.result = protocol::kNewsGone;
     return true;
   }
+  const std::byte* from = news->bytes_of(step.blocks, block_bytes_);
   for (std::uint64_t i = 0; i < step.blocks.count; ++i)
-    std::memcpy(self.aside(i), news->bytes.data() + i * block_bytes_, block_bytes_);
-  a.strand.result = news->tracked;
+    std::memcpy(self.aside(i), from + i * block_bytes_, block_bytes_);
+  a.strand.result = news->tracked_of(step.blocks);
   return true;
 }
 
