@@ -17,6 +17,7 @@ struct CoreConfig {
   NodeId self;
   std::uint32_t nodes = 1;
   std::uint64_t blocks = 0;  // of the shared space
+  std::uint32_t block_bytes = 4096;
   // From this block on regions with sequential consistency lie, all others before it.
   std::uint64_t sc_first = ~0ull;
   std::uint32_t sc_named_readers = 8;  // of a page, until all nodes are asked (sc/machine.h)

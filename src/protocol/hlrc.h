@@ -120,8 +120,8 @@ class Hlrc : BlockLocks {
   NodeId directory(std::uint64_t block) const { return directory_of(block, config_.nodes); }
 
  private:
-  // A departure that is being applied, or the acquire of a lock (0); usable: what homes sent at it
-  // may be taken.
+  // A departure that is being applied, or the acquire of a lock (0); usable: what homes sent with
+  // it may be taken.
   struct Departure {
     std::uint32_t number;
     bool usable;
@@ -191,7 +191,9 @@ class Hlrc : BlockLocks {
 
   // acquire.cpp
   Task<bool> wait_for_departure(Strand& s, std::uint32_t number);
-  Task<bool> apply(Strand& s, std::uint32_t departure, std::uint64_t activity);
+  Task<bool> apply(Strand& s, std::uint32_t departure, std::uint64_t activity, LockId lock = {});
+  static std::uint64_t open_grant(Strand& s);
+  std::uint64_t settled_activity() const;
   void select_invalid(Strand& s) const;
   void select_cached(Strand& s, BlockRange within) const;
   Task<bool> invalidate(Strand& s, BlockRange run, bool punch);
@@ -229,6 +231,10 @@ class Hlrc : BlockLocks {
   Task<BlockRange> hold_hot(Strand& s, BlockRange within, Departure at);
   Task<BlockRange> renew(Strand& s, BlockRange run, Departure at);
   Task<bool> take_news(Strand& s, BlockRange run, NodeId home, Departure at);
+  static std::size_t granted_at(const Strand& s, std::uint64_t block, wire::GrantedBlock& head);
+  static bool is_granted(const Strand& s, std::uint64_t block, NodeId home, Departure at);
+  Task<bool> take_granted(Strand& s, BlockRange run);
+  static void note_wanted(Strand& s, BlockRange run, NodeId home);
   Task<Fetched> fetch_renewal(Strand& s, BlockRange run, NodeId home, Departure at);
   void note_drop(BlockRange run);
   Task<bool> send_news(Strand& s, std::uint32_t departure);
@@ -304,8 +310,9 @@ class Hlrc : BlockLocks {
   std::vector<Written> offers_;
   std::uint64_t evict_hand_ = 0;  // under the consistency lock, as the next one
   std::uint64_t moved_hand_ = 0;
-  // Flushes and acquires of this node; under the consistency lock, as the expectations are.
-  std::uint64_t activity_ = 0;
+  // Flushes, acquires and drops of this node; changes under the consistency lock, as the
+  // expectations do.
+  std::atomic<std::uint64_t> activity_{0};
   Expectations expectations_;
   Promises promises_;
   Streams streams_;  // of copies

@@ -1,6 +1,7 @@
 #include "protocol/lock_manager.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "base/check.h"
 
@@ -41,7 +42,13 @@ void LockManager::take_next(Lock& lock) {
   lock.waiters.erase(lock.waiters.begin());
 }
 
-void LockManager::acquire(LockId id, WaiterId waiter) {
+void LockManager::want(LockId id, const std::vector<wire::WantedBlock>& blocks) {
+  Lock& lock = find(id);
+  TERRANE_CHECK(lock.token, "what a lock's next holder wants is told by its holder");
+  lock.wants = blocks;
+}
+
+void LockManager::acquire(LockId id, WaiterId waiter, std::uint64_t activity) {
   Lock& lock = find(id);
   if (lock.held && lock.holder == waiter) {
     outbox_.resume_plain(waiter, static_cast<std::uint64_t>(Acquired::kHeldAlready));
@@ -58,55 +65,66 @@ void LockManager::acquire(LockId id, WaiterId waiter) {
     mark(Mark::kLockQueuedHere);
   } else {
     mark(Mark::kLockRequested);
-    request(id, lock);
+    request(id, lock, activity);
   }
 }
 
-void LockManager::request(LockId id, Lock& lock) {
+void LockManager::request(LockId id, Lock& lock, std::uint64_t activity) {
   lock.requested = true;
+  lock.activity = activity;
+  if (!lock.wants.empty()) mark(Mark::kLockNamesBlocks);
+  Asked asked{std::as_bytes(std::span(lock.wants)), bytes_of(log_.timestamp())};
   if (manager(id) == self_) {
-    queue_behind_tail(id, self_, bytes_of(log_.timestamp()));
+    queue_behind_tail(id, self_, asked);
     return;
   }
-  auto& out = outbox_.begin();
-  wire::put(out, wire::LockRequest{.requester = self_.value, .lock = id.value});
-  put_bytes(out, bytes_of(log_.timestamp()));
+  put_request(wire::Kind::kLockRequest, self_, id, asked);
   outbox_.send(manager(id));
 }
 
-void LockManager::queue_behind_tail(LockId id, NodeId requester, Bytes timestamp) {
+void LockManager::put_request(wire::Kind kind, NodeId requester, LockId id, Asked asked) {
+  auto& out = outbox_.begin();
+  auto wanted = static_cast<std::uint8_t>(asked.wants.size() / sizeof(wire::WantedBlock));
+  wire::put(out,
+            wire::LockRequest{
+                .kind = kind, .wanted = wanted, .requester = requester.value, .lock = id.value});
+  put_bytes(out, asked.wants);
+  put_bytes(out, asked.timestamp);
+}
+
+void LockManager::queue_behind_tail(LockId id, NodeId requester, Asked asked) {
   Lock& lock = find(id);
   NodeId tail = lock.tail;
   lock.tail = requester;
   if (tail == self_) {
     mark(Mark::kLockManagerIsTail);
-    forwarded(id, requester, timestamp);
+    forwarded(id, requester, asked);
     return;
   }
-  auto& out = outbox_.begin();
-  wire::put(out,
-            wire::LockRequest{
-                .kind = wire::Kind::kLockForward, .requester = requester.value, .lock = id.value});
-  put_bytes(out, timestamp);
+  put_request(wire::Kind::kLockForward, requester, id, asked);
   outbox_.send(tail);
 }
 
-void LockManager::forwarded(LockId id, NodeId requester, Bytes timestamp) {
+void LockManager::forwarded(LockId id, NodeId requester, Asked asked) {
   Lock& lock = find(id);
-  read_timestamp(timestamp, nodes_, lock.successor_timestamp);
+  read_timestamp(asked.timestamp, nodes_, lock.successor_timestamp);
+  lock.successor_wants.resize(asked.wants.size() / sizeof(wire::WantedBlock));
+  if (!asked.wants.empty())
+    std::memcpy(lock.successor_wants.data(), asked.wants.data(), asked.wants.size());
   if (lock.token && (!lock.held || mutant(Mutant::kLockTwoHolders))) {
     mark(Mark::kLockGrantedFromRest);
-    grant(id, lock, requester, lock.successor_timestamp);
+    grant(id, lock, requester);
   } else {
     mark(Mark::kLockForwardWaits);
     lock.successor = requester;
   }
 }
 
-void LockManager::grant(LockId id, Lock& lock, NodeId to, const VectorTimestamp& since) {
+void LockManager::grant(LockId id, Lock& lock, NodeId to) {
   lock.token = false;
   lock.successor = kNoNode;
   auto& out = outbox_.begin();
+  std::size_t head = out.size();
   Count& count = lock.count;
   if (mutant(Mutant::kGrantForgetsCount)) count.value = count.tickets = 0;
   if (mutant(Mutant::kGrantForgetsSleepers)) count.sleepers.clear();
@@ -117,12 +135,29 @@ void LockManager::grant(LockId id, Lock& lock, NodeId to, const VectorTimestamp&
                                  .tickets = count.tickets});
   put_bytes(out, std::as_bytes(std::span(count.sleepers)));
   count.sleepers.clear();
+  const VectorTimestamp& since = lock.successor_timestamp;
+  std::size_t notices = out.size();
   if (mutant(Mutant::kForgetOthersNotices)) {
     log_.write_entry(self_.value, since[self_.value], out);
   } else if (!mutant(Mutant::kGrantWithoutNotices)) {
     log_.write_since(since, out);
   }
-  outbox_.send(to);
+  auto notice_bytes = static_cast<std::uint32_t>(out.size() - notices);
+  std::memcpy(out.data() + head + offsetof(wire::LockGrant, notice_bytes), &notice_bytes,
+              sizeof notice_bytes);
+  send_grant(lock, to);
+}
+
+// Only who is the home of what is wanted has it for certain as it is now.
+void LockManager::send_grant(const Lock& lock, NodeId to) {
+  std::uint64_t here[wire::kMostWanted];
+  std::size_t count = 0;
+  for (const wire::WantedBlock& wanted : lock.successor_wants)
+    if (NodeId{wanted.home} == self_ || mutant(Mutant::kGrantOthersBlocks))
+      here[count++] = wanted.block;
+  if (count == 0) return outbox_.send(to);
+  mark(Mark::kGrantCarriesBlocks);
+  outbox_.send_wanted(to, {here, count});
 }
 
 // Between two threads of a node no data has to move, so the release is left to the last of them. A
@@ -134,28 +169,28 @@ void LockManager::hand_off(LockId id, WaiterId waiter) {
   }
   Lock& lock = find(id);
   if (mutant(Mutant::kHandoffAcrossNodes) && lock.successor != kNoNode) {
-    release(id, waiter);
+    release(id, waiter, kUnsettled);
     outbox_.resume_plain(waiter, static_cast<std::uint64_t>(HandOff::kHandedOver));
     return;
   }
   bool here = lock.successor == kNoNode && !lock.waiters.empty();
   if (here) {
     mark(Mark::kLockHandedLocally);
-    release(id, waiter);
+    release(id, waiter, kUnsettled);
   }
   outbox_.resume_plain(waiter,
                        static_cast<std::uint64_t>(here ? HandOff::kHandedOver : HandOff::kRelease));
 }
 
-void LockManager::release(LockId id, [[maybe_unused]] WaiterId waiter) {
+void LockManager::release(LockId id, [[maybe_unused]] WaiterId waiter, std::uint64_t activity) {
   Lock& lock = find(id);
   lock.held = false;
   if (lock.successor != kNoNode) {
     mark(Mark::kLockGrantedToSuccessor);
-    grant(id, lock, lock.successor, lock.successor_timestamp);
+    grant(id, lock, lock.successor);
     if (!lock.waiters.empty()) {
       mark(Mark::kLockRequestedAgain);
-      request(id, lock);
+      request(id, lock, activity);
     }
   } else if (!lock.waiters.empty()) {
     take_next(lock);
@@ -167,40 +202,79 @@ void LockManager::release(LockId id, [[maybe_unused]] WaiterId waiter) {
 // queue, which is still waiting for the lock or has it. Nobody asks who is the tail already.
 bool LockManager::received_request(NodeId from, Bytes message, bool is_forward) {
   wire::LockRequest request;
+  Asked asked;
   if (!wire::take(message, request) || request.requester >= nodes_ ||
-      !read_timestamp(message, nodes_, scratch_)) {
+      !take_wants(message, request.wanted, asked) || !read_timestamp(message, nodes_, scratch_)) {
     return false;
   }
+  asked.timestamp = message;
   LockId id{request.lock};
   NodeId requester{request.requester};
   if (requester == self_ || from != (is_forward ? manager(id) : requester)) return false;
   if (!is_forward) {
     if (manager(id) != self_ || find(id).tail == requester) return false;
-    queue_behind_tail(id, requester, message);
+    queue_behind_tail(id, requester, asked);
     return true;
   }
   auto at = locks_.find(id.value);
   if (at == locks_.end()) return false;
   const Lock& lock = at->second;
   if (lock.successor != kNoNode || !(lock.token || lock.requested)) return false;
-  forwarded(id, requester, message);
+  forwarded(id, requester, asked);
   return true;
 }
 
-bool LockManager::received_grant(Bytes message, std::uint64_t blocks) {
+bool LockManager::take_wants(Bytes& message, std::size_t count, Asked& asked) const {
+  std::size_t bytes = count * sizeof(wire::WantedBlock);
+  if (count > wire::kMostWanted || message.size() < bytes) return false;
+  asked.wants = message.first(bytes);
+  message = message.subspan(bytes);
+  Bytes rest = asked.wants;
+  wire::WantedBlock wanted;
+  while (wire::take(rest, wanted))
+    if (wanted.block >= blocks_ || wanted.home >= nodes_) return false;
+  return true;
+}
+
+bool LockManager::received_grant(NodeId from, Bytes message) {
   wire::LockGrant grant;
   if (!wire::take(message, grant)) return false;
   auto at = locks_.find(grant.lock);
   if (at == locks_.end() || !at->second.requested || at->second.waiters.empty()) return false;
   Lock& lock = at->second;
-  if (!take_count(message, grant, lock.count) || !log_.believable(message, self_, blocks))
+  if (!take_count(message, grant, lock.count) || message.size() < grant.notice_bytes) return false;
+  Bytes notices = message.first(grant.notice_bytes);
+  Bytes granted = message.subspan(grant.notice_bytes);
+  if (!log_.believable(notices, self_, blocks_) || !are_wanted(from, granted, lock.wants))
     return false;
   lock.token = true;
   lock.requested = false;
   take_next(lock);
-  put_bytes(outbox_.begin(), message);
-  outbox_.resume(lock.holder, static_cast<std::uint64_t>(Acquired::kRemote));
+  resume_granted(lock, notices, granted);
   return true;
+}
+
+// Whether the blocks that a grant carries are whole, and those that were asked for from this home.
+bool LockManager::are_wanted(NodeId from, Bytes granted, const WantedBlocks& wants) const {
+  wire::GrantedBlock head;
+  for (std::size_t count = 0; !granted.empty(); ++count) {
+    if (count == wants.size() || !wire::take(granted, head) || NodeId{head.home} != from ||
+        head.bytes != block_bytes_ || granted.size() < head.bytes)
+      return false;
+    wire::WantedBlock wanted{.block = head.block, .home = head.home};
+    if (std::find(wants.begin(), wants.end(), wanted) == wants.end()) return false;
+    granted = granted.subspan(head.bytes);
+  }
+  return true;
+}
+
+void LockManager::resume_granted(const Lock& lock, Bytes notices, Bytes granted) {
+  auto& out = outbox_.begin();
+  Acquired how = granted.empty() ? Acquired::kRemote : Acquired::kWithBlocks;
+  if (how == Acquired::kWithBlocks) wire::put(out, GrantHead{lock.activity, notices.size()});
+  put_bytes(out, notices);
+  put_bytes(out, granted);
+  outbox_.resume(lock.holder, static_cast<std::uint64_t>(how));
 }
 
 bool LockManager::take_count(Bytes& message, const wire::LockGrant& grant, Count& count) const {

@@ -27,18 +27,28 @@ struct Count {
 // threads has held it: no node is overtaken more than nodes - 1 times.
 class LockManager {
  public:
-  LockManager(NodeId self, std::uint32_t nodes, const IntervalLog& log, Outbox& outbox)
-      : self_(self), nodes_(nodes), log_(log), outbox_(outbox) {}
+  // blocks: of the space, of block_bytes each.
+  LockManager(NodeId self, std::uint32_t nodes, std::uint64_t blocks, std::uint32_t block_bytes,
+              const IntervalLog& log, Outbox& outbox)
+      : self_(self),
+        nodes_(nodes),
+        blocks_(blocks),
+        block_bytes_(block_bytes),
+        log_(log),
+        outbox_(outbox) {}
 
-  void acquire(LockId lock, WaiterId waiter);
+  // activity: of this node (effects.h), for the requests that these may send.
+  void acquire(LockId lock, WaiterId waiter, std::uint64_t activity);
   void hand_off(LockId lock, WaiterId waiter);
-  void release(LockId lock, WaiterId waiter);
+  void release(LockId lock, WaiterId waiter, std::uint64_t activity);
+  // What the requests for a token that is here name, from the next one on.
+  void want(LockId lock, const std::vector<wire::WantedBlock>& blocks);
   // Of a token that this waiter holds.
   Count& count(LockId lock, WaiterId waiter);
   bool holds(LockId lock, WaiterId waiter) const;
   // From the network; false: malformed.
   bool received_request(NodeId from, Bytes message, bool forwarded);
-  bool received_grant(Bytes message, std::uint64_t blocks);
+  bool received_grant(NodeId from, Bytes message);
 
   // A program's lock that is held here, and wanted by a node, or (kNoNode) by another thread here.
   struct Wanted {
@@ -57,6 +67,7 @@ class LockManager {
   void check_invariants() const;
 
  private:
+  using WantedBlocks = std::vector<wire::WantedBlock>;
   struct Lock {
     bool token = false;  // the lock rests or is held here
     bool held = false;
@@ -66,6 +77,9 @@ class LockManager {
     NodeId successor = kNoNode;
     NodeId tail = kNoNode;  // at the manager: the last node that asked
     VectorTimestamp successor_timestamp;
+    WantedBlocks successor_wants;
+    WantedBlocks wants;             // our own requests
+    std::uint64_t activity = 0;     // ... when the latest was sent
     std::vector<WaiterId> waiters;  // of this node: few
     Count count;                    // while the token is here
   };
@@ -76,14 +90,26 @@ class LockManager {
   NodeId manager(LockId lock) const {
     return NodeId{static_cast<std::uint32_t>(lock.value % nodes_)};
   }
-  void request(LockId id, Lock& lock);
-  void queue_behind_tail(LockId id, NodeId requester, Bytes timestamp);
-  void forwarded(LockId id, NodeId requester, Bytes timestamp);
-  void grant(LockId id, Lock& lock, NodeId to, const VectorTimestamp& since);
+  // What a request says behind its head; where it is in the message.
+  struct Asked {
+    Bytes wants;
+    Bytes timestamp;
+  };
+  void request(LockId id, Lock& lock, std::uint64_t activity);
+  void queue_behind_tail(LockId id, NodeId requester, Asked asked);
+  void forwarded(LockId id, NodeId requester, Asked asked);
+  void put_request(wire::Kind kind, NodeId requester, LockId id, Asked asked);
+  bool take_wants(Bytes& message, std::size_t count, Asked& asked) const;
+  void grant(LockId id, Lock& lock, NodeId to);
+  void send_grant(const Lock& lock, NodeId to);
   bool take_count(Bytes& message, const wire::LockGrant& grant, Count& count) const;
+  bool are_wanted(NodeId from, Bytes granted, const WantedBlocks& wants) const;
+  void resume_granted(const Lock& lock, Bytes notices, Bytes granted);
 
   NodeId self_;
   std::uint32_t nodes_;
+  std::uint64_t blocks_;
+  std::uint32_t block_bytes_;
   const IntervalLog& log_;
   Outbox& outbox_;
   std::unordered_map<std::uint64_t, Lock> locks_;

@@ -151,11 +151,120 @@ TEST(LockManagerTest, AGrantThatTellsOfIntervalsOfOurOwnIsRefused) {
   TestJob job(2);
   job.step(1, LockAcquire{LockId{0}, WaiterId{1}});
   std::vector<std::byte> bytes;
-  wire::put(bytes, wire::LockGrant{.lock = 0});
-  wire::NoticeWriter(bytes).entry(1, 0, 1);
+  std::vector<std::byte> notices;
+  wire::NoticeWriter(notices).entry(1, 0, 1);
+  wire::put(bytes,
+            wire::LockGrant{.lock = 0, .notice_bytes = static_cast<std::uint32_t>(notices.size())});
+  put_bytes(bytes, notices);
   job.step(1, Received{NodeId{0}, bytes});
   EXPECT_EQ(job.malformed, 1);
   EXPECT_FALSE(job.was_resumed(1));
+}
+
+// Node 1 holds lock 0, and has fetched block 7 of node 0 and block 8 of node 2 under it.
+void take_and_want(TestJob& job) {
+  job.step(1, LockAcquire{LockId{0}, WaiterId{1}});
+  job.deliver_all();
+  ASSERT_TRUE(job.was_resumed(1));
+  std::vector<wire::WantedBlock> wanted{{.block = 7, .home = 0}, {.block = 8, .home = 2}};
+  job.step(1, Learn{{}, false, LockId{0}, &wanted});
+}
+
+TEST(LockManagerTest, AGrantCarriesWhatItsReceiverWantsAndItsSenderIsTheHomeOf) {
+  TestJob job(3);
+  take_and_want(job);
+  job.step(0, LockAcquire{LockId{0}, WaiterId{2}});
+  job.deliver_all();
+  job.step(1, LockRelease{LockId{0}, WaiterId{1}});
+  job.deliver_all();
+  EXPECT_EQ(job.resumed[2].value, static_cast<std::uint64_t>(Acquired::kRemote));
+  job.resumed.clear();
+  job.step(1, LockAcquire{LockId{0}, WaiterId{3}, 41});
+  job.deliver_all();
+  job.step(0, LockRelease{LockId{0}, WaiterId{2}});
+  job.deliver_all();
+  ASSERT_TRUE(job.was_resumed(3));
+  EXPECT_EQ(job.resumed[3].value, static_cast<std::uint64_t>(Acquired::kWithBlocks));
+  Bytes payload(job.resumed[3].payload);
+  GrantHead head{};
+  ASSERT_TRUE(wire::take(payload, head));
+  EXPECT_EQ(head.activity, 41u) << "as it was when the token was asked for";
+  payload = payload.subspan(head.notice_bytes);
+  wire::GrantedBlock granted;
+  ASSERT_TRUE(wire::take(payload, granted));
+  EXPECT_EQ(granted.block, 7u);
+  EXPECT_EQ(payload.size(), granted.bytes) << "block 8 is at another home";
+  EXPECT_EQ(job.malformed, 0);
+}
+
+TEST(LockManagerTest, AGrantFromRestCarriesBlocksToo) {
+  TestJob job(3);
+  take_and_want(job);
+  job.step(1, LockRelease{LockId{0}, WaiterId{1}});
+  job.step(0, LockAcquire{LockId{0}, WaiterId{2}});
+  job.deliver_all();
+  job.step(0, LockRelease{LockId{0}, WaiterId{2}});
+  job.step(1, LockAcquire{LockId{0}, WaiterId{3}});
+  job.deliver_all();
+  EXPECT_EQ(job.resumed[3].value, static_cast<std::uint64_t>(Acquired::kWithBlocks));
+}
+
+TEST(LockManagerTest, WantsThatCannotBeAreRefused) {
+  TestJob job(3);
+  const auto ask = [&](std::uint8_t count, wire::WantedBlock wanted, int put) {
+    std::vector<std::byte> bytes;
+    wire::put(bytes, wire::LockRequest{.wanted = count, .requester = 1});
+    for (int i = 0; i < put; ++i) wire::put(bytes, wanted);
+    bytes.resize(bytes.size() + 12);
+    job.step(0, Received{NodeId{1}, bytes});
+  };
+  ask(1, {.block = 1024, .home = 0}, 1);
+  EXPECT_EQ(job.malformed, 1) << "outside the space";
+  ask(1, {.block = 1, .home = 3}, 1);
+  EXPECT_EQ(job.malformed, 2) << "no such node";
+  ask(wire::kMostWanted + 1, {}, wire::kMostWanted + 1);
+  EXPECT_EQ(job.malformed, 3) << "too many";
+  ask(2, {}, 1);
+  EXPECT_EQ(job.malformed, 4) << "fewer than it says";
+  ask(1, {}, 1);
+  EXPECT_EQ(job.malformed, 4);
+}
+
+TEST(LockManagerTest, GrantedBlocksThatNobodyWantedAreRefused) {
+  TestJob job(3);
+  take_and_want(job);
+  job.step(2, LockAcquire{LockId{0}, WaiterId{2}});
+  job.deliver_all();
+  job.step(1, LockRelease{LockId{0}, WaiterId{1}});
+  job.step(1, LockAcquire{LockId{0}, WaiterId{3}});
+  const auto grant = [&](std::uint64_t block, std::uint32_t home, int times, std::size_t less) {
+    std::vector<std::byte> bytes;
+    wire::put(bytes, wire::LockGrant{.lock = 0});
+    for (int i = 0; i < times; ++i) TestJob::put_granted(bytes, home, block);
+    bytes.resize(bytes.size() - less);
+    job.step(1, Received{NodeId{2}, bytes});
+  };
+  grant(9, 2, 1, 0);
+  EXPECT_EQ(job.malformed, 1) << "a block that was not wanted";
+  grant(7, 0, 1, 0);
+  EXPECT_EQ(job.malformed, 2) << "not from its home";
+  grant(8, 2, 1, 1);
+  EXPECT_EQ(job.malformed, 3) << "a byte is missing";
+  grant(8, 2, 3, 0);
+  EXPECT_EQ(job.malformed, 4) << "more than were wanted";
+  EXPECT_FALSE(job.was_resumed(3));
+  grant(8, 2, 1, 0);
+  EXPECT_EQ(job.malformed, 4);
+  EXPECT_EQ(job.resumed[3].value, static_cast<std::uint64_t>(Acquired::kWithBlocks));
+}
+
+TEST(LockManagerTest, ANoticeSetThatIsLongerThanItsGrantIsRefused) {
+  TestJob job(2);
+  job.step(1, LockAcquire{LockId{0}, WaiterId{1}});
+  std::vector<std::byte> bytes;
+  wire::put(bytes, wire::LockGrant{.lock = 0, .notice_bytes = 8});
+  job.step(1, Received{NodeId{0}, bytes});
+  EXPECT_EQ(job.malformed, 1);
 }
 
 }  // namespace

@@ -44,6 +44,9 @@ class TestJob {
         Bytes bytes = all.subspan(send->offset, send->size);
         messages.push_back({NodeId{node}, send->to, {bytes.begin(), bytes.end()}});
         messages.back().bytes.resize(bytes.size() + send->with.count);  // a byte for each block
+        Bytes wanted = all.subspan(send->offset + send->size, send->wanted * sizeof(std::uint64_t));
+        for (std::uint64_t block; wire::take(wanted, block);)
+          put_granted(messages.back().bytes, node, block);
       } else if (const auto* resume = std::get_if<Resume>(&effect)) {
         Bytes bytes = all.subspan(resume->offset, resume->size);
         order.push_back(resume->waiter.value);
@@ -59,6 +62,12 @@ class TestJob {
       }
     }
     core(node).check_invariants();
+  }
+  // As a host puts it behind a grant.
+  static void put_granted(std::vector<std::byte>& out, std::uint32_t home, std::uint64_t block) {
+    std::uint32_t bytes = CoreConfig{}.block_bytes;
+    wire::put(out, wire::GrantedBlock{.block = block, .home = home, .bytes = bytes});
+    out.resize(out.size() + bytes);
   }
   void deliver() {
     Message message = std::move(messages.front());

@@ -51,6 +51,7 @@ base::Result<> Node::start() {
   core.self = self();
   core.nodes = nodes();
   core.blocks = space_->blocks();
+  core.block_bytes = static_cast<std::uint32_t>(space_->unit());
   core.sc_first = space_->sc_first();
   protocol::HlrcMemory memory = space_->protocol_memory();
   core.reached = memory.reached;

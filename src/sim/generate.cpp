@@ -61,6 +61,8 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
     bool eager = aside.chance(25);
     if (!region.sc()) region.protocol = eager ? 1 : 0;
   }
+  base::Prng after = aside;
+  out.setup.late_flushes = after.chance(30);
   epilogue(last + 1);
 }
 

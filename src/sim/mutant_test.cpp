@@ -16,11 +16,13 @@ struct Hint {
 };
 constexpr Hint kHints[] = {{"DeparturesUnordered", 12370},
                            {"FetchCopiesFirst", 7714},
+                           {"GrantAfterOthers", 176, 2},
+                           {"GrantDuringFlush", 49412, 4},
                            {"OfferForgetsWrites", 5544},
                            {"OfferDespiteFlush", 93133},
                            {"SettleUnconfirmed", 784449, 4},
                            {"ClaimTracked", 19394, 4},
-                           {"ApplyUncounted", 310089, 3},
+                           {"ApplyUncounted", 346251, 3},
                            {"ApplyKeepsOffer", 11479},
                            {"ApplyTooEarly", 9454},
                            {"PassOnUnawaited", 3850},
@@ -29,7 +31,7 @@ constexpr Hint kHints[] = {{"DeparturesUnordered", 12370},
                            {"ReadTooEarly", 2275},
                            {"SiblingsExpiryUnawaited", 2592},
                            {"TrackAgain", 1584},
-                           {"TrackSaysHere", 924667, 4}};
+                           {"TrackSaysHere", 2381, 4}};
 
 class MutantTest : public testing::TestWithParam<std::string_view> {};
 

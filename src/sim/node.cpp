@@ -36,6 +36,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
   core_.emplace(protocol::CoreConfig{.self = NodeId{self},
                                      .nodes = setup.nodes,
                                      .blocks = blocks,
+                                     .block_bytes = setup.block_bytes,
                                      .sc_first = setup.space_blocks,
                                      .sc_named_readers = setup.sc_named_readers,
                                      .reached = reached_,

@@ -33,8 +33,9 @@ struct Setup {
   std::uint32_t most_renewed = 15;  // on end
   std::uint32_t promised = 64;      // departures
   bool migrate = false;
-  std::uint32_t hosts = 1;  // node n is on host n % hosts; memory of other hosts is not reached
-  bool scan = true;         // write detection by scan, or by fault
+  bool late_flushes = false;  // differences by message leave when they are waited for
+  std::uint32_t hosts = 1;    // node n is on host n % hosts; memory of other hosts is not reached
+  bool scan = true;           // write detection by scan, or by fault
   bool enters_protected = true;  // a block can enter the view protected (always so by scan)
   bool entries_vanish = false;   // by fault: an entry may be taken out of the view at any time
   bool racy = false;             // the program keeps no discipline

@@ -47,16 +47,28 @@ enum class Kind : std::uint8_t {
 };
 
 // To the lock's manager, then (as kLockForward) from the manager to the last node of the queue.
-// Tail: the requester's vector timestamp, one u32 a node.
+// Tail: `wanted` WantedBlocks, and the requester's vector timestamp, one u32 a node.
 struct LockRequest {
   Kind kind = Kind::kLockRequest;
-  std::uint8_t pad[3] = {};
+  std::uint8_t wanted = 0;
+  std::uint8_t pad[2] = {};
   std::uint32_t requester = 0;
   std::uint64_t lock = 0;
 };
 
+// A block that the requester would fetch as soon as it has the lock; who has the token sends it
+// along, if it is this home.
+struct WantedBlock {
+  std::uint64_t block = 0;
+  std::uint32_t home = 0;
+  std::uint32_t pad = 0;
+
+  bool operator==(const WantedBlock&) const = default;
+};
+inline constexpr std::size_t kMostWanted = 4;
+
 // The lock's token, from its last holder, with the count that it carries. Tail: `sleepers`
-// Sleepers, and a notice set.
+// Sleepers, a notice set of `notice_bytes`, and what of the wanted blocks comes along.
 struct LockGrant {
   Kind kind = Kind::kLockGrant;
   std::uint8_t pad[3] = {};
@@ -64,6 +76,17 @@ struct LockGrant {
   std::uint64_t lock = 0;
   std::int64_t value = 0;
   std::int64_t tickets = 0;
+  std::uint32_t notice_bytes = 0;
+  std::uint32_t pad2 = 0;
+};
+
+// A wanted block, as its home answers a kPageFetch. Tail: its bytes.
+struct GrantedBlock {
+  std::uint64_t block = 0;
+  std::uint32_t home = 0;
+  std::uint32_t bytes = 0;
+  std::uint32_t tracked = 0;
+  std::uint32_t pad = 0;
 };
 
 // Who sleeps until a count reaches `until`.
@@ -309,7 +332,9 @@ static_assert(sizeof(FlushedBlock) == 16);
 static_assert(sizeof(OwnerRequest) == 24);
 static_assert(sizeof(OwnerReply) == 24);
 static_assert(sizeof(LockRequest) == 16);
-static_assert(sizeof(LockGrant) == 32);
+static_assert(sizeof(WantedBlock) == 16);
+static_assert(sizeof(LockGrant) == 40);
+static_assert(sizeof(GrantedBlock) == 24);
 static_assert(sizeof(Sleeper) == 16);
 static_assert(sizeof(CountWake) == 8);
 static_assert(sizeof(BarrierMessage) == 16);
