@@ -253,7 +253,8 @@ class Hlrc : BlockLocks {
   Task<bool> still_here(Strand& s, std::uint64_t block);
   Task<NodeId> settle(Strand& s, std::uint64_t block, NodeId home, NodeId& via);
   Task<bool> take_at_flush(Strand& s, std::uint64_t block);
-  Task<bool> become_home(Strand& s, BlockRange run);
+  bool tracks_taken(std::uint64_t block) const;
+  Task<bool> become_home(Strand& s, BlockRange run, bool tracks);
   Task<bool> swap_word(Strand& s, NodeId node, std::uint64_t block, std::uint64_t from,
                        std::uint64_t to);
   Task<bool> take(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word);

@@ -253,6 +253,7 @@ enum class Mutant : std::uint8_t {
   kAtomicBeforeFlush,        // ... passes what its own thread stored
   kAtomicKeepsTracked,       // ... at a home that readers rely on, gives no notice
   kExpiryAnsweredEarly,      // a node answers before its copies are gone
+  kTakeTrustsWord,           // who takes an untracked home gives readers no notices either
   kGrantOthersBlocks,        // a grant carries blocks of which the granter is not the home
   kGrantAfterOthers,  // ... that are taken though this node flushed or acquired since it asked
   kGrantDuringFlush,  // ... though a flush was under way when it asked

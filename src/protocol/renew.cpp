@@ -131,7 +131,7 @@ Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
   co_await merge(s, run);
   if (own) {
     mark(Mark::kAcquireTakesHome);
-    co_await become_home(s, run);
+    co_await become_home(s, run, true);
     for (std::uint64_t b = run.first; b < run.end(); ++b)
       co_await unlock_block(s, b, BlockState::kHome);
     co_return run;

@@ -30,6 +30,7 @@ constexpr Hint kHints[] = {{"DeparturesUnordered", 12370},
                            {"ReadOnce", 2873},
                            {"ReadTooEarly", 2275},
                            {"SiblingsExpiryUnawaited", 2592},
+                           {"TakeTrustsWord", 607424, 3},
                            {"TrackAgain", 1584},
                            {"TrackSaysHere", 2381, 4}};
 

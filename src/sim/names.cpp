@@ -236,6 +236,7 @@ constexpr std::string_view kMutants[] = {"None",
                                          "AtomicBeforeFlush",
                                          "AtomicKeepsTracked",
                                          "ExpiryAnsweredEarly",
+                                         "TakeTrustsWord",
                                          "GrantOthersBlocks",
                                          "GrantAfterOthers",
                                          "GrantDuringFlush"};
