@@ -18,7 +18,12 @@ BlockRange sc_blocks(const CoreConfig& config) {
 Core::Core(const CoreConfig& config)
     : config_(config),
       log_(config.nodes, config.max_log_ranges),
-      locks_(config.self, config.nodes, config.blocks, config.block_bytes, log_, outbox_),
+      locks_({.self = config.self,
+              .nodes = config.nodes,
+              .blocks = config.blocks,
+              .block_bytes = config.block_bytes,
+              .hosts = config.hosts},
+             log_, outbox_),
       counts_(config.self, locks_, outbox_),
       barriers_(config.self, config.nodes, config.barrier_arity, log_, outbox_),
       regions_(config.self, config.nodes, config.blocks, config.sc_first, outbox_),
@@ -83,6 +88,12 @@ void Core::received(const Received& event) {
       break;
     case wire::Kind::kLockForward:
       good = locks_.received_request(event.from, message, true);
+      break;
+    case wire::Kind::kLockInsert:
+      good = locks_.received_insert(event.from, message);
+      break;
+    case wire::Kind::kLockInserted:
+      good = locks_.received_inserted(event.from, message);
       break;
     case wire::Kind::kLockGrant:
       good = locks_.received_grant(event.from, message);

@@ -22,6 +22,7 @@ struct CoreConfig {
   std::uint64_t sc_first = ~0ull;
   std::uint32_t sc_named_readers = 8;  // of a page, until all nodes are asked (sc/machine.h)
   const bool* reached = nullptr;  // by node: its memory can be reached; nullptr: everyone's can
+  const std::uint32_t* hosts = nullptr;  // by node, a number for each host; nullptr: all on one
   std::uint32_t barrier_arity = 4;
   std::uint32_t max_log_ranges = 1 << 16;  // write notices kept for passing on
 };

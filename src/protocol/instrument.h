@@ -148,6 +148,9 @@ enum class Mark : std::uint8_t {
   kExpiryPassedOn,
   kAcquireUpdates,
   kLockRenews,
+  kLockHeldBack,
+  kLockInserts,
+  kLockInsertRefused,
   kLockNamesBlocks,
   kLockNamesTooMany,
   kGrantCarriesBlocks,
@@ -257,6 +260,8 @@ enum class Mutant : std::uint8_t {
   kGrantOthersBlocks,        // a grant carries blocks of which the granter is not the home
   kGrantAfterOthers,  // ... that are taken though this node flushed or acquired since it asked
   kGrantDuringFlush,  // ... though a flush was under way when it asked
+  kInsertUnbounded,   // who is on the holder's host comes first, however often
+  kGrantForgetsThen,  // a grant loses who was next until its receiver was put before him
   kCount,
 };
 

@@ -11,16 +11,22 @@ namespace {
 
 constexpr std::uint64_t kLastLock = 0xffffffffu;  // of the program's; counts follow
 
-bool read_timestamp(Bytes bytes, std::uint32_t nodes, VectorTimestamp& out) {
-  if (bytes.size() != nodes * sizeof(std::uint32_t)) return false;
-  out.resize(nodes);
-  std::memcpy(out.data(), bytes.data(), bytes.size());
-  return true;
-}
-
 Bytes bytes_of(const VectorTimestamp& timestamp) { return std::as_bytes(std::span(timestamp)); }
 
 }  // namespace
+
+void LockManager::InLine::set(NodeId who, Asked asked, std::uint32_t overtaken_by) {
+  node = who;
+  overtaken = overtaken_by;
+  timestamp.resize(asked.timestamp.size() / sizeof(std::uint32_t));
+  std::memcpy(timestamp.data(), asked.timestamp.data(), asked.timestamp.size());
+  wants.resize(asked.wants.size() / sizeof(wire::WantedBlock));
+  if (!wants.empty()) std::memcpy(wants.data(), asked.wants.data(), asked.wants.size());
+}
+
+LockManager::Asked LockManager::InLine::asked() const {
+  return {std::as_bytes(std::span(wants)), bytes_of(timestamp)};
+}
 
 LockManager::Lock& LockManager::find(LockId id) {
   auto [at, fresh] = locks_.try_emplace(id.value);
@@ -75,19 +81,20 @@ void LockManager::request(LockId id, Lock& lock, std::uint64_t activity) {
   if (!lock.wants.empty()) mark(Mark::kLockNamesBlocks);
   Asked asked{std::as_bytes(std::span(lock.wants)), bytes_of(log_.timestamp())};
   if (manager(id) == self_) {
-    queue_behind_tail(id, self_, asked);
+    queue(id, self_, asked);
     return;
   }
   put_request(wire::Kind::kLockRequest, self_, id, asked);
   outbox_.send(manager(id));
 }
 
-void LockManager::put_request(wire::Kind kind, NodeId requester, LockId id, Asked asked) {
+void LockManager::put_request(wire::Kind kind, NodeId requester, LockId id, Asked asked,
+                              NodeId before) {
   auto& out = outbox_.begin();
-  auto wanted = static_cast<std::uint8_t>(asked.wants.size() / sizeof(wire::WantedBlock));
-  wire::put(out,
-            wire::LockRequest{
-                .kind = kind, .wanted = wanted, .requester = requester.value, .lock = id.value});
+  wire::LockRequest request{
+      .kind = kind, .requester = requester.value, .lock = id.value, .before = before.value};
+  request.wanted = static_cast<std::uint8_t>(asked.wants.size() / sizeof(wire::WantedBlock));
+  wire::put(out, request);
   put_bytes(out, asked.wants);
   put_bytes(out, asked.timestamp);
 }
@@ -95,6 +102,7 @@ void LockManager::put_request(wire::Kind kind, NodeId requester, LockId id, Aske
 void LockManager::queue_behind_tail(LockId id, NodeId requester, Asked asked) {
   Lock& lock = find(id);
   NodeId tail = lock.tail;
+  lock.before_tail = tail;
   lock.tail = requester;
   if (tail == self_) {
     mark(Mark::kLockManagerIsTail);
@@ -107,35 +115,44 @@ void LockManager::queue_behind_tail(LockId id, NodeId requester, Asked asked) {
 
 void LockManager::forwarded(LockId id, NodeId requester, Asked asked) {
   Lock& lock = find(id);
-  read_timestamp(asked.timestamp, nodes_, lock.successor_timestamp);
-  lock.successor_wants.resize(asked.wants.size() / sizeof(wire::WantedBlock));
-  if (!asked.wants.empty())
-    std::memcpy(lock.successor_wants.data(), asked.wants.data(), asked.wants.size());
+  lock.successor.set(requester, asked, lock.held ? 1 : kUncounted);
   if (lock.token && (!lock.held || mutant(Mutant::kLockTwoHolders))) {
     mark(Mark::kLockGrantedFromRest);
     grant(id, lock, requester);
   } else {
     mark(Mark::kLockForwardWaits);
-    lock.successor = requester;
   }
 }
 
 void LockManager::grant(LockId id, Lock& lock, NodeId to) {
   lock.token = false;
-  lock.successor = kNoNode;
+  lock.successor.node = kNoNode;
+  InLine& then = lock.then;
+  if (mutant(Mutant::kGrantForgetsThen)) then.node = kNoNode;
   auto& out = outbox_.begin();
   std::size_t head = out.size();
   Count& count = lock.count;
   if (mutant(Mutant::kGrantForgetsCount)) count.value = count.tickets = 0;
   if (mutant(Mutant::kGrantForgetsSleepers)) count.sleepers.clear();
   if (!count.sleepers.empty()) mark(Mark::kCountTravels);
-  wire::put(out, wire::LockGrant{.sleepers = static_cast<std::uint32_t>(count.sleepers.size()),
-                                 .lock = id.value,
-                                 .value = count.value,
-                                 .tickets = count.tickets});
+  wire::LockGrant message{.sleepers = static_cast<std::uint32_t>(count.sleepers.size()),
+                          .lock = id.value,
+                          .value = count.value,
+                          .tickets = count.tickets};
+  if (then.there()) {
+    message.wanted = static_cast<std::uint8_t>(then.wants.size());
+    message.then = then.node.value + 1;
+    message.overtaken = then.overtaken;
+  }
+  wire::put(out, message);
   put_bytes(out, std::as_bytes(std::span(count.sleepers)));
   count.sleepers.clear();
-  const VectorTimestamp& since = lock.successor_timestamp;
+  if (then.there()) {
+    put_bytes(out, then.asked().wants);
+    put_bytes(out, then.asked().timestamp);
+    then.node = kNoNode;
+  }
+  const VectorTimestamp& since = lock.successor.timestamp;
   std::size_t notices = out.size();
   if (mutant(Mutant::kForgetOthersNotices)) {
     log_.write_entry(self_.value, since[self_.value], out);
@@ -145,14 +162,14 @@ void LockManager::grant(LockId id, Lock& lock, NodeId to) {
   auto notice_bytes = static_cast<std::uint32_t>(out.size() - notices);
   std::memcpy(out.data() + head + offsetof(wire::LockGrant, notice_bytes), &notice_bytes,
               sizeof notice_bytes);
-  send_grant(lock, to);
+  send_grant(lock.successor.wants, to);
 }
 
 // Only who is the home of what is wanted has it for certain as it is now.
-void LockManager::send_grant(const Lock& lock, NodeId to) {
+void LockManager::send_grant(const WantedBlocks& wants, NodeId to) {
   std::uint64_t here[wire::kMostWanted];
   std::size_t count = 0;
-  for (const wire::WantedBlock& wanted : lock.successor_wants)
+  for (const wire::WantedBlock& wanted : wants)
     if (NodeId{wanted.home} == self_ || mutant(Mutant::kGrantOthersBlocks))
       here[count++] = wanted.block;
   if (count == 0) return outbox_.send(to);
@@ -168,12 +185,12 @@ void LockManager::hand_off(LockId id, WaiterId waiter) {
     return;
   }
   Lock& lock = find(id);
-  if (mutant(Mutant::kHandoffAcrossNodes) && lock.successor != kNoNode) {
+  if (mutant(Mutant::kHandoffAcrossNodes) && lock.successor.there()) {
     release(id, waiter, kUnsettled);
     outbox_.resume_plain(waiter, static_cast<std::uint64_t>(HandOff::kHandedOver));
     return;
   }
-  bool here = lock.successor == kNoNode && !lock.waiters.empty();
+  bool here = !lock.successor.there() && !lock.waiters.empty();
   if (here) {
     mark(Mark::kLockHandedLocally);
     release(id, waiter, kUnsettled);
@@ -185,9 +202,9 @@ void LockManager::hand_off(LockId id, WaiterId waiter) {
 void LockManager::release(LockId id, [[maybe_unused]] WaiterId waiter, std::uint64_t activity) {
   Lock& lock = find(id);
   lock.held = false;
-  if (lock.successor != kNoNode) {
+  if (lock.successor.there()) {
     mark(Mark::kLockGrantedToSuccessor);
-    grant(id, lock, lock.successor);
+    grant(id, lock, lock.successor.node);
     if (!lock.waiters.empty()) {
       mark(Mark::kLockRequestedAgain);
       request(id, lock, activity);
@@ -204,31 +221,34 @@ bool LockManager::received_request(NodeId from, Bytes message, bool is_forward) 
   wire::LockRequest request;
   Asked asked;
   if (!wire::take(message, request) || request.requester >= nodes_ ||
-      !take_wants(message, request.wanted, asked) || !read_timestamp(message, nodes_, scratch_)) {
+      !take_asked(message, request.wanted, asked) || !message.empty()) {
     return false;
   }
-  asked.timestamp = message;
   LockId id{request.lock};
   NodeId requester{request.requester};
   if (requester == self_ || from != (is_forward ? manager(id) : requester)) return false;
   if (!is_forward) {
-    if (manager(id) != self_ || find(id).tail == requester) return false;
-    queue_behind_tail(id, requester, asked);
+    if (manager(id) != self_) return false;
+    const Lock& lock = find(id);
+    bool again = !lock.asking.there() && lock.tail == requester;
+    if (again || lock.held_back.size() > nodes_) return false;
+    queue(id, requester, asked);
     return true;
   }
   auto at = locks_.find(id.value);
   if (at == locks_.end()) return false;
   const Lock& lock = at->second;
-  if (lock.successor != kNoNode || !(lock.token || lock.requested)) return false;
+  if (lock.successor.there() || !(lock.token || lock.requested)) return false;
   forwarded(id, requester, asked);
   return true;
 }
 
-bool LockManager::take_wants(Bytes& message, std::size_t count, Asked& asked) const {
-  std::size_t bytes = count * sizeof(wire::WantedBlock);
-  if (count > wire::kMostWanted || message.size() < bytes) return false;
-  asked.wants = message.first(bytes);
-  message = message.subspan(bytes);
+bool LockManager::take_asked(Bytes& message, std::size_t wanted_blocks, Asked& asked) const {
+  std::size_t bytes = wanted_blocks * sizeof(wire::WantedBlock);
+  std::size_t stamp = nodes_ * sizeof(std::uint32_t);
+  if (wanted_blocks > wire::kMostWanted || message.size() < bytes + stamp) return false;
+  asked = {message.first(bytes), message.subspan(bytes, stamp)};
+  message = message.subspan(bytes + stamp);
   Bytes rest = asked.wants;
   wire::WantedBlock wanted;
   while (wire::take(rest, wanted))
@@ -242,13 +262,18 @@ bool LockManager::received_grant(NodeId from, Bytes message) {
   auto at = locks_.find(grant.lock);
   if (at == locks_.end() || !at->second.requested || at->second.waiters.empty()) return false;
   Lock& lock = at->second;
-  if (!take_count(message, grant, lock.count) || message.size() < grant.notice_bytes) return false;
+  Asked then;
+  if (!take_count(message, grant, lock.count) ||
+      (grant.then != 0 && (lock.successor.there() || !take_then(message, grant, then))) ||
+      message.size() < grant.notice_bytes)
+    return false;
   Bytes notices = message.first(grant.notice_bytes);
   Bytes granted = message.subspan(grant.notice_bytes);
   if (!log_.believable(notices, self_, blocks_) || !are_wanted(from, granted, lock.wants))
     return false;
   lock.token = true;
   lock.requested = false;
+  if (grant.then != 0) lock.successor.set(NodeId{grant.then - 1}, then, grant.overtaken);
   take_next(lock);
   resume_granted(lock, notices, granted);
   return true;
@@ -301,9 +326,9 @@ bool LockManager::holds(LockId id, WaiterId waiter) const {
 
 void LockManager::list_wanted(std::vector<Wanted>& out) const {
   for (const auto& [id, lock] : locks_) {
-    bool wanted = lock.successor != kNoNode || !lock.waiters.empty();
+    bool wanted = lock.successor.there() || !lock.waiters.empty();
     if (lock.held && wanted && id <= kLastLock)
-      out.push_back({LockId{id}, lock.turn, lock.holder, lock.successor});
+      out.push_back({LockId{id}, lock.turn, lock.holder, lock.successor.node});
   }
 }
 
@@ -328,8 +353,12 @@ void LockManager::check_invariants() const {
     TERRANE_CHECK(!(lock.token && lock.requested), "a token that is here is not asked for");
     TERRANE_CHECK(lock.waiters.empty() || lock.held || lock.requested,
                   "a waiter is waiting for something");
-    TERRANE_CHECK(lock.successor == kNoNode || lock.held || lock.requested,
+    TERRANE_CHECK(!lock.successor.there() || lock.held || lock.requested,
                   "a resting token is granted at once");
+    TERRANE_CHECK(!lock.then.there() || (lock.held && lock.successor.there()),
+                  "who was put before another is served next");
+    TERRANE_CHECK(!lock.then.there() || lock.then.overtaken < nodes_,
+                  "nobody is overtaken more than nodes - 1 times");
   }
 }
 

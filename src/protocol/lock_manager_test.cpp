@@ -63,11 +63,11 @@ TEST(LockManagerTest, ASuccessorElsewhereComesBeforeAThreadHere) {
 }
 
 // All nodes want one lock all the time, two threads each; releases and deliveries in random order.
-TEST(LockManagerTest, NoNodeIsOvertakenMoreThanNodesMinusOneTimes) {
+void check_overtaking(const std::uint32_t* hosts) {
   constexpr std::uint32_t kNodes = 5;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     base::Prng rng(seed);
-    TestJob job(kNodes);
+    TestJob job(kNodes, 1024, 2, ~0ull, hosts);
     LockId lock{rng.below(kNodes)};
     std::uint32_t overtaken[kNodes] = {};  // since the node began to wait in the manager's queue
     std::vector<std::uint32_t> idle;
@@ -108,6 +108,133 @@ TEST(LockManagerTest, NoNodeIsOvertakenMoreThanNodesMinusOneTimes) {
       }
     }
   }
+}
+
+TEST(LockManagerTest, NoNodeIsOvertakenMoreThanNodesMinusOneTimes) { check_overtaking(nullptr); }
+
+TEST(LockManagerTest, NorWhereItIsOnAnotherHostThanTheHolder) {
+  constexpr std::uint32_t kTwo[] = {0, 1, 0, 1, 0};
+  check_overtaking(kTwo);
+  constexpr std::uint32_t kOneApart[] = {0, 0, 0, 1, 0};
+  check_overtaking(kOneApart);
+}
+
+// Nodes 0, 2 and 4 are on one host, 1 and 3 on another. All hold lock 4 in the order that results.
+std::vector<std::uint32_t> order_of_requests(std::vector<std::uint32_t> nodes, TestJob& job) {
+  for (std::uint32_t node : nodes) {
+    job.step(node, LockAcquire{LockId{4}, WaiterId{node}});
+    job.deliver_all();
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    std::uint32_t holder = job.order.back();
+    job.step(holder, LockRelease{LockId{4}, WaiterId{holder}});
+    job.deliver_all();
+  }
+  return job.order;
+}
+
+constexpr std::uint32_t kEvenAndOdd[] = {0, 1, 0, 1, 0};
+
+TEST(LockManagerTest, WhoIsOnTheHoldersHostComesBeforeTheLastWhoIsNot) {
+  TestJob job(5, 1024, 2, ~0ull, kEvenAndOdd);
+  EXPECT_EQ(order_of_requests({0, 1, 2}, job), (std::vector<std::uint32_t>{0, 2, 1}));
+  EXPECT_EQ(job.malformed, 0);
+}
+
+TEST(LockManagerTest, TheManagerWhoHoldsTheLockDecidesAtOnce) {
+  TestJob job(5, 1024, 2, ~0ull, kEvenAndOdd);
+  EXPECT_EQ(order_of_requests({4, 1, 2}, job), (std::vector<std::uint32_t>{4, 2, 1}));
+}
+
+TEST(LockManagerTest, WhoComesLaterFindsHisPlaceBehindTheLast) {
+  TestJob job(5, 1024, 2, ~0ull, kEvenAndOdd);
+  EXPECT_EQ(order_of_requests({0, 1, 2, 3, 4}, job), (std::vector<std::uint32_t>{0, 2, 1, 3, 4}));
+}
+
+TEST(LockManagerTest, OneOnAnotherHostIsOvertakenByTurnsThatAreCounted) {
+  constexpr std::uint32_t kOneApart[] = {0, 1, 0};
+  TestJob job(3, 1024, 2, ~0ull, kOneApart);
+  for (std::uint32_t node : {0u, 1u, 2u}) {
+    job.step(node, LockAcquire{LockId{2}, WaiterId{node}});
+    job.deliver_all();
+  }
+  job.step(0, LockRelease{LockId{2}, WaiterId{0}});
+  job.deliver_all();
+  ASSERT_EQ(job.order.back(), 2u) << "before node 1";
+  job.step(0, LockAcquire{LockId{2}, WaiterId{10}});
+  job.deliver_all();
+  job.step(2, LockRelease{LockId{2}, WaiterId{2}});
+  job.deliver_all();
+  EXPECT_EQ(job.order.back(), 1u) << "overtaken by two turns, it is next";
+  job.step(1, LockRelease{LockId{2}, WaiterId{1}});
+  job.deliver_all();
+  EXPECT_EQ(job.order.back(), 10u);
+  EXPECT_EQ(job.malformed, 0);
+}
+
+TEST(LockManagerTest, RequestsDuringAQuestionWaitForItsAnswer) {
+  TestJob job(5, 1024, 2, ~0ull, kEvenAndOdd);
+  for (std::uint32_t node : {0u, 1u}) {
+    job.step(node, LockAcquire{LockId{4}, WaiterId{node}});
+    job.deliver_all();
+  }
+  job.step(2, LockAcquire{LockId{4}, WaiterId{2}});
+  job.deliver();  // the manager asks node 0
+  job.step(3, LockAcquire{LockId{4}, WaiterId{3}});
+  job.step(0, LockRelease{LockId{4}, WaiterId{0}});
+  job.deliver_all();
+  for (std::uint32_t node : {1u, 3u, 2u}) {
+    ASSERT_EQ(job.order.back(), node) << "node 0 was asked too late, node 1 about 3 in time";
+    job.step(node, LockRelease{LockId{4}, WaiterId{node}});
+    job.deliver_all();
+  }
+  EXPECT_EQ(job.malformed, 0);
+}
+
+TEST(LockManagerTest, InsertsAndAnswersThatCannotBeAreRefused) {
+  TestJob job(5, 1024, 2, ~0ull, kEvenAndOdd);
+  std::vector<std::byte> bytes;
+  wire::put(bytes, wire::LockInserted{.accepted = 1, .requester = 2, .lock = 4});
+  job.step(4, Received{NodeId{0}, bytes});
+  EXPECT_EQ(job.malformed, 1) << "nobody was asked";
+  const auto insert = [&](std::uint32_t from, wire::LockRequest request, std::size_t tail) {
+    request.kind = wire::Kind::kLockInsert;
+    request.lock = 4;
+    bytes.clear();
+    wire::put(bytes, request);
+    bytes.resize(bytes.size() + tail);
+    job.step(0, Received{NodeId{from}, bytes});
+  };
+  insert(3, {.requester = 2, .before = 1}, 20);
+  EXPECT_EQ(job.malformed, 2) << "not from the manager";
+  insert(4, {.requester = 2, .before = 5}, 20);
+  EXPECT_EQ(job.malformed, 3) << "no such node";
+  insert(4, {.requester = 2, .before = 1}, 16);
+  EXPECT_EQ(job.malformed, 4) << "a timestamp of four nodes";
+  insert(4, {.requester = 2, .before = 1}, 20);
+  EXPECT_EQ(job.malformed, 4) << "refused, for there is no token here";
+}
+
+TEST(LockManagerTest, AGrantWithSomebodyImpossibleBehindItsReceiverIsRefused) {
+  TestJob job(3);
+  job.step(1, LockAcquire{LockId{0}, WaiterId{1}});
+  const auto grant = [&](std::uint32_t then, std::uint32_t overtaken, std::size_t tail) {
+    std::vector<std::byte> bytes;
+    wire::put(bytes, wire::LockGrant{.lock = 0, .then = then, .overtaken = overtaken});
+    bytes.resize(bytes.size() + tail);
+    job.step(1, Received{NodeId{0}, bytes});
+  };
+  grant(2, 1, 12);
+  EXPECT_EQ(job.malformed, 1) << "itself";
+  grant(4, 1, 12);
+  EXPECT_EQ(job.malformed, 2) << "no such node";
+  grant(3, 3, 12);
+  EXPECT_EQ(job.malformed, 3) << "overtaken too often";
+  grant(3, 1, 8);
+  EXPECT_EQ(job.malformed, 4) << "without its timestamp";
+  grant(3, 1, 12);
+  EXPECT_EQ(job.malformed, 4);
+  EXPECT_TRUE(job.was_resumed(1));
 }
 
 TEST(LockManagerTest, MalformedRequestsAreRefused) {

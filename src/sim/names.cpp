@@ -137,6 +137,9 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "ExpiryPassedOn",
                                        "AcquireUpdates",
                                        "LockRenews",
+                                       "LockHeldBack",
+                                       "LockInserts",
+                                       "LockInsertRefused",
                                        "LockNamesBlocks",
                                        "LockNamesTooMany",
                                        "GrantCarriesBlocks",
@@ -239,7 +242,9 @@ constexpr std::string_view kMutants[] = {"None",
                                          "TakeTrustsWord",
                                          "GrantOthersBlocks",
                                          "GrantAfterOthers",
-                                         "GrantDuringFlush"};
+                                         "GrantDuringFlush",
+                                         "InsertUnbounded",
+                                         "GrantForgetsThen"};
 constexpr std::string_view kSteps[] = {
     "Pause",      "Wait",        "Wake",       "Call",         "Tell",       "LoadWord",
     "StoreWord",  "SwapWord",    "CountFlush", "LoadFlushing", "LoadGiving", "SetWanted",
@@ -267,14 +272,15 @@ constexpr std::string_view kMessages[] = {
     "region freed",   "region drop",     "region dropped", "page fetch",   "page data",
     "flush",          "flushed",         "owner request",  "owner reply",  "page news",
     "count wake",     "sc request",      "sc recall",      "sc yielded",   "sc grant",
-    "expire",         "expired",         "atomic request", "atomic reply"};
+    "expire",         "expired",         "atomic request", "atomic reply", "lock insert",
+    "lock inserted"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
 static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kPatch) + 1);
 static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kBadStep) + 1);
 static_assert(std::size(kEvents) == std::variant_size_v<protocol::Event>);
 static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kAtomic) + 1);
-static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kAtomicReply) + 1);
+static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kLockInserted) + 1);
 
 }  // namespace
 

@@ -44,13 +44,27 @@ enum class Kind : std::uint8_t {
   kExpired,
   kAtomicRequest,
   kAtomicReply,
+  kLockInsert,
+  kLockInserted,
 };
 
-// To the lock's manager, then (as kLockForward) from the manager to the last node of the queue.
-// Tail: `wanted` WantedBlocks, and the requester's vector timestamp, one u32 a node.
+// To the lock's manager, then (as kLockForward) from the manager to the last node of the queue, or
+// (as kLockInsert) to the one before it, on whose host the requester is: may he come before
+// `before`? Tail: `wanted` WantedBlocks, and the requester's vector timestamp, one u32 a node.
 struct LockRequest {
   Kind kind = Kind::kLockRequest;
   std::uint8_t wanted = 0;
+  std::uint8_t pad[2] = {};
+  std::uint32_t requester = 0;
+  std::uint64_t lock = 0;
+  std::uint32_t before = 0;
+  std::uint32_t pad2 = 0;
+};
+
+// Its answer.
+struct LockInserted {
+  Kind kind = Kind::kLockInserted;
+  std::uint8_t accepted = 0;
   std::uint8_t pad[2] = {};
   std::uint32_t requester = 0;
   std::uint64_t lock = 0;
@@ -67,16 +81,21 @@ struct WantedBlock {
 };
 inline constexpr std::size_t kMostWanted = 4;
 
-// The lock's token, from its last holder, with the count that it carries. Tail: `sleepers`
-// Sleepers, a notice set of `notice_bytes`, and what of the wanted blocks comes along.
+// The lock's token, from its last holder, with the count that it carries. `then`: 0, or a node + 1
+// before which the receiver was put in line, and how often that has been overtaken. Tail:
+// `sleepers` Sleepers; of `then` its `wanted` WantedBlocks and its vector timestamp; a notice set
+// of `notice_bytes`; and what of the wanted blocks comes along.
 struct LockGrant {
   Kind kind = Kind::kLockGrant;
-  std::uint8_t pad[3] = {};
+  std::uint8_t wanted = 0;
+  std::uint8_t pad[2] = {};
   std::uint32_t sleepers = 0;
   std::uint64_t lock = 0;
   std::int64_t value = 0;
   std::int64_t tickets = 0;
   std::uint32_t notice_bytes = 0;
+  std::uint32_t then = 0;
+  std::uint32_t overtaken = 0;
   std::uint32_t pad2 = 0;
 };
 
@@ -331,9 +350,10 @@ static_assert(sizeof(Flush) == 16);
 static_assert(sizeof(FlushedBlock) == 16);
 static_assert(sizeof(OwnerRequest) == 24);
 static_assert(sizeof(OwnerReply) == 24);
-static_assert(sizeof(LockRequest) == 16);
+static_assert(sizeof(LockRequest) == 24);
+static_assert(sizeof(LockInserted) == 16);
 static_assert(sizeof(WantedBlock) == 16);
-static_assert(sizeof(LockGrant) == 40);
+static_assert(sizeof(LockGrant) == 48);
 static_assert(sizeof(GrantedBlock) == 24);
 static_assert(sizeof(Sleeper) == 16);
 static_assert(sizeof(CountWake) == 8);
