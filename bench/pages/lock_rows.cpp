@@ -37,6 +37,15 @@ std::uint64_t most_overtaken(const Shared& shared, std::uint64_t nodes) {
   return most;
 }
 
+// The hand-offs from one node to another, sorted.
+std::vector<std::uint64_t> between_nodes(const Shared& shared) {
+  std::vector<std::uint64_t> moves;
+  for (std::uint64_t i = 1; i < shared.turns; ++i)
+    if (shared.holders[i] != shared.holders[i - 1]) moves.push_back(shared.handoff_ns[i]);
+  std::sort(moves.begin(), moves.end());
+  return moves;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -68,11 +77,16 @@ int main(int argc, char** argv) {
   if (terrane_node() == 0) {
     std::vector<std::uint64_t> handoffs(shared->handoff_ns + 1, shared->handoff_ns + shared->turns);
     std::sort(handoffs.begin(), handoffs.end());
-    std::printf("row=lock-hand-off nodes=%llu median=%llu p99=%llu most_overtaken=%llu\n",
-                static_cast<unsigned long long>(nodes),
-                static_cast<unsigned long long>(handoffs[handoffs.size() / 2]),
-                static_cast<unsigned long long>(handoffs[handoffs.size() * 99 / 100]),
-                static_cast<unsigned long long>(most_overtaken(*shared, nodes)));
+    std::vector<std::uint64_t> moves = between_nodes(*shared);
+    std::printf(
+        "row=lock-hand-off nodes=%llu median=%llu p99=%llu most_overtaken=%llu moves=%llu "
+        "moved_median=%llu\n",
+        static_cast<unsigned long long>(nodes),
+        static_cast<unsigned long long>(handoffs[handoffs.size() / 2]),
+        static_cast<unsigned long long>(handoffs[handoffs.size() * 99 / 100]),
+        static_cast<unsigned long long>(most_overtaken(*shared, nodes)),
+        static_cast<unsigned long long>(moves.size()),
+        static_cast<unsigned long long>(moves.empty() ? 0 : moves[moves.size() / 2]));
   }
   return terrane_finalize() == TERRANE_OK ? 0 : 1;
 }

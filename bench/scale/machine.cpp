@@ -40,7 +40,8 @@ Machine::Machine(std::uint32_t nodes, const Pattern& pattern, const Costs& costs
     node.reached = std::make_unique<bool[]>(nodes);
     node.reached[n] = true;
     MemoryCount::work_for(n);
-    node.core.emplace(protocol::CoreConfig{.self = NodeId{n}, .nodes = nodes, .blocks = blocks_});
+    node.core.emplace(protocol::CoreConfig{
+        .self = NodeId{n}, .nodes = nodes, .blocks = blocks_, .block_bytes = sizeof(Page)});
     protocol::HlrcMemory memory{.entries = node.entries.get(), .reached = node.reached.get()};
     for (int i = 0; i < protocol::HlrcMemory::kSets; ++i) memory.sets[i] = node.sets[i].get();
     node.hlrc.emplace(
@@ -224,7 +225,8 @@ void Machine::step_core(std::uint32_t self, const protocol::Event& event) {
       auto from = effects_.bytes.begin() + sent->offset;
       Message message;
       message.bytes.assign(from, from + sent->size);
-      post(self, sent->to.value, sent->size, std::move(message));
+      std::size_t size = sent->size + add_granted(self, *sent, message.bytes);
+      post(self, sent->to.value, size, std::move(message));
     } else if (const auto* resumed = std::get_if<protocol::Resume>(&effect)) {
       node.resumed = true;
       node.strand.result = resumed->value;

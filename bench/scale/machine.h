@@ -153,6 +153,8 @@ class Machine {
   void post_difference(std::uint32_t self, const protocol::Step& step);
   std::optional<double> await_flush(std::uint32_t self);
   double send_news(std::uint32_t self, const protocol::Step& step);
+  std::size_t add_granted(std::uint32_t self, const protocol::Send& send,
+                          std::vector<std::byte>& grant);
   std::optional<double> take_news(Node& node, const protocol::Step& step);
   std::uint64_t claim(Node& home, const protocol::Step& step);
   void serve(Message& ask);

@@ -59,6 +59,12 @@ std::optional<double> Machine::perform(std::uint32_t self) {
       return send_news(self, step);
     case StepKind::kTakeNews:
       return take_news(node, step);
+    case StepKind::kTakeGranted: {
+      auto from = static_cast<std::uint32_t>(step.value);
+      std::memcpy(&node.aside[step.value >> 32], node.strand.granted.data() + from, sizeof(Page));
+      ++node.tally.fetched;
+      return costs_.copy_page;
+    }
     case StepKind::kForgetNews:
       node.news.forget(static_cast<std::uint32_t>(step.value));
       return 0.0;
@@ -386,6 +392,27 @@ double Machine::send_news(std::uint32_t self, const protocol::Step& step) {
   std::size_t size = 32 + (news.gone ? 0 : step.blocks.count * kPageBytes);
   post(self, step.node.value, size, std::move(message));
   return static_cast<double>(step.blocks.count) * costs_.copy_page;
+}
+
+// What a grant carries; what that takes on a real node.
+std::size_t Machine::add_granted(std::uint32_t self, const protocol::Send& send,
+                                 std::vector<std::byte>& grant) {
+  Node& node = *nodes_[self];
+  std::size_t size = 0;
+  for (std::uint32_t i = 0; i < send.wanted; ++i) {
+    std::uint64_t block = 0;
+    std::size_t at = send.offset + send.size + i * sizeof block;
+    std::memcpy(&block, effects_.bytes.data() + at, sizeof block);
+    std::uint32_t word = node.words[block];
+    if (protocol::answer_news(word, send.to).what != protocol::FetchAnswer::What::kCopy) continue;
+    bool tracked = (word & protocol::kTracked) != 0;
+    if (!tracked) node.wanted[block / 64] |= 1ull << (block % 64);
+    wire::put(grant, wire::GrantedBlock{
+                         .block = block, .home = self, .bytes = sizeof(Page), .tracked = tracked});
+    wire::put(grant, node.frames[block]);
+    size += sizeof(wire::GrantedBlock) + kPageBytes;
+  }
+  return size;
 }
 
 std::optional<double> Machine::take_news(Node& node, const protocol::Step& step) {

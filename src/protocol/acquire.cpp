@@ -6,10 +6,33 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 Task<bool> Hlrc::lock(Strand& s, LockId id) {
-  Event acquire = LockAcquire{id, s.waiter()};
+  Event acquire = LockAcquire{id, s.waiter(), settled_activity()};
   auto how = static_cast<Acquired>(co_await s.call(acquire));
-  if (how == Acquired::kRemote) co_await apply(s, 0, 0);
+  std::uint64_t activity = how == Acquired::kWithBlocks ? open_grant(s) : kUnsettled;
+  if (how == Acquired::kRemote || how == Acquired::kWithBlocks) co_await apply(s, 0, activity, id);
+  s.granted.clear();
   co_return how != Acquired::kHeldAlready;
+}
+
+// This node's activity, if nothing that counts is just under way: whoever has counted before this
+// looks has then ended, too.
+std::uint64_t Hlrc::settled_activity() const {
+  std::uint64_t activity = activity_.load();
+  bool busy = consistency_.load() != 0 && !mutant(Mutant::kGrantDuringFlush);
+  return busy ? kUnsettled : activity;
+}
+
+// The grant in s.inbox: what is behind the notice set goes to s.granted. Result: the activity when
+// it was asked for.
+std::uint64_t Hlrc::open_grant(Strand& s) {
+  Bytes grant(s.inbox);
+  GrantHead head{};
+  TERRANE_CHECK(wire::take(grant, head) && head.notice_bytes <= grant.size(), "a grant is whole");
+  Bytes granted = grant.subspan(head.notice_bytes);
+  s.granted.assign(granted.begin(), granted.end());
+  s.inbox.resize(sizeof head + head.notice_bytes);
+  s.inbox.erase(s.inbox.begin(), s.inbox.begin() + sizeof head);
+  return head.activity;
 }
 
 Task<LockResult> Hlrc::unlock(Strand& s, LockId id) {
@@ -17,10 +40,11 @@ Task<LockResult> Hlrc::unlock(Strand& s, LockId id) {
   std::uint64_t answer = co_await s.call(hand_off);
   if (answer == static_cast<std::uint64_t>(HandOff::kNotHeld)) co_return LockResult::kNotHeld;
   if (answer == static_cast<std::uint64_t>(HandOff::kHandedOver)) co_return LockResult::kOk;
-  Event release_lock = LockRelease{id, s.waiter()};
-  if (mutant(Mutant::kFlushAfterGrant)) co_await s.tell(release_lock);
-  co_await release(s);
-  if (!mutant(Mutant::kFlushAfterGrant)) co_await s.tell(release_lock);
+  bool early = mutant(Mutant::kFlushAfterGrant);
+  if (!early) co_await release(s);
+  Event release_lock = LockRelease{id, s.waiter(), settled_activity()};
+  co_await s.tell(release_lock);
+  if (early) co_await release(s);
   co_return LockResult::kOk;
 }
 
@@ -112,7 +136,7 @@ Task<bool> Hlrc::meet(Strand& s, BarrierId id, std::uint64_t told) {
   if (cached() != 0 && has_leases() && !mutant(Mutant::kMeetingKeepsLeases)) {
     mark(Mark::kBarrierDropsLeases);  // of a miss of another thread
     s.inbox.clear();
-    co_await apply(s, 0, 0);
+    co_await apply(s, 0, kUnsettled);
   }
   co_return true;
 }
@@ -157,25 +181,32 @@ Task<bool> Hlrc::leave(Strand& s) {
 }
 
 // What the acquired notice set (s.inbox) makes stale is dropped, or brought up to date; only then
-// does this node know what it says. departure: its number, or 0 where the set came with a lock;
-// activity: this node's when it arrived.
-Task<bool> Hlrc::apply(Strand& s, std::uint32_t departure, std::uint64_t activity) {
+// does this node know what it says. departure: its number, or 0 where the set came with `lock`, or
+// is empty; activity: this node's when it arrived, or asked for the lock.
+Task<bool> Hlrc::apply(Strand& s, std::uint32_t departure, std::uint64_t activity,
+                       std::optional<LockId> lock) {
   if (config_.nodes == 1) co_return true;
   co_await enter(s);
-  Departure at{departure, activity_ == activity || mutant(Mutant::kNewsAfterOthers)};
+  Mutant careless = departure == 0 ? Mutant::kGrantAfterOthers : Mutant::kNewsAfterOthers;
+  Departure at{departure, activity_ == activity || mutant(careless)};
   ++activity_;
+  s.wanted.clear();
   if (departure == 0) lock_acquires_.fetch_add(1, std::memory_order_relaxed);
   select_invalid(s);
   for (std::size_t i = 0; i < s.runs.size(); ++i) {
     BlockRange run = s.runs[i];
     co_await renew_or_invalidate(s, run, at);
   }
+  if (s.wanted.size() > wire::kMostWanted) {
+    mark(Mark::kLockNamesTooMany);
+    s.wanted.clear();
+  }
   if (departure != 0 && !expectations_.empty()) {
     expectations_.forget(departure);
     co_await s.perform({.kind = StepKind::kForgetNews, .value = departure});
   }
   if (departure != 0 && config_.migrate) co_await offer_homes(s);
-  Event learn = Learn{s.inbox, departure != 0};
+  Event learn = Learn{s.inbox, departure != 0, lock.value_or(LockId{}), lock ? &s.wanted : nullptr};
   co_await s.tell(learn);
   co_await leave(s);
   co_return true;
@@ -309,6 +340,7 @@ Task<bool> Hlrc::may_be_dirty(Strand& s, std::uint64_t block, BlockState state) 
 Task<bool> Hlrc::drop(Strand& s, [[maybe_unused]] RegionId region, BlockRange range) {
   constexpr std::uint64_t kBatch = 1024;  // locked, zapped and punched together
   co_await enter(s);
+  ++activity_;
   for (std::uint64_t at = range.first; at < range.end(); at += kBatch) {
     std::uint64_t left = range.end() - at;
     BlockRange run{at, left < kBatch ? left : kBatch};

@@ -18,7 +18,12 @@ BlockRange sc_blocks(const CoreConfig& config) {
 Core::Core(const CoreConfig& config)
     : config_(config),
       log_(config.nodes, config.max_log_ranges),
-      locks_(config.self, config.nodes, log_, outbox_),
+      locks_({.self = config.self,
+              .nodes = config.nodes,
+              .blocks = config.blocks,
+              .block_bytes = config.block_bytes,
+              .hosts = config.hosts},
+             log_, outbox_),
       counts_(config.self, locks_, outbox_),
       barriers_(config.self, config.nodes, config.barrier_arity, log_, outbox_),
       regions_(config.self, config.nodes, config.blocks, config.sc_first, outbox_),
@@ -33,9 +38,9 @@ Core::Core(const CoreConfig& config)
 void Core::step(const Event& event, Effects& out) {
   outbox_.open(out);
   std::visit(base::Overloaded{
-                 [&](const LockAcquire& e) { locks_.acquire(e.lock, e.waiter); },
+                 [&](const LockAcquire& e) { locks_.acquire(e.lock, e.waiter, e.activity); },
                  [&](const LockHandOff& e) { locks_.hand_off(e.lock, e.waiter); },
-                 [&](const LockRelease& e) { locks_.release(e.lock, e.waiter); },
+                 [&](const LockRelease& e) { locks_.release(e.lock, e.waiter, e.activity); },
                  [&](const LockHeld& e) {
                    outbox_.resume_plain(e.waiter, locks_.holds(e.lock, e.waiter));
                  },
@@ -55,6 +60,7 @@ void Core::step(const Event& event, Effects& out) {
                  [&](const Learn& e) {
                    changes_.fetch_add(1, std::memory_order_release);
                    log_.learn(e.notices);
+                   if (e.wanted != nullptr) locks_.want(e.lock, *e.wanted);
                    if (e.everyone) barriers_.learned(e.notices);
                  },
                  [&](const RegionAllocate& e) { regions_.allocate(e); },
@@ -86,8 +92,14 @@ void Core::received(const Received& event) {
     case wire::Kind::kLockForward:
       good = locks_.received_request(event.from, message, true);
       break;
+    case wire::Kind::kLockInsert:
+      good = locks_.received_insert(event.from, message);
+      break;
+    case wire::Kind::kLockInserted:
+      good = locks_.received_inserted(event.from, message);
+      break;
     case wire::Kind::kLockGrant:
-      good = locks_.received_grant(message, config_.blocks);
+      good = locks_.received_grant(event.from, message);
       break;
     case wire::Kind::kCountWake:
       good = counts_.received(message);

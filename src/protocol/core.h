@@ -19,10 +19,12 @@ struct CoreConfig {
   NodeId self;
   std::uint32_t nodes = 1;
   std::uint64_t blocks = 0;  // of the shared space
+  std::uint32_t block_bytes = 4096;
   // From this block on regions with sequential consistency lie, all others before it.
   std::uint64_t sc_first = ~0ull;
   std::uint32_t sc_named_readers = 8;  // of a page, until all nodes are asked (sc/machine.h)
   const bool* reached = nullptr;  // by node: its memory can be reached; nullptr: everyone's can
+  const std::uint32_t* hosts = nullptr;  // by node, a number for each host; nullptr: all on one
   std::uint32_t barrier_arity = 4;
   std::uint32_t max_log_ranges = 1 << 16;  // write notices kept for passing on
 };

@@ -182,7 +182,7 @@ Task<bool> Hlrc::signal_condition(Strand& s, LockId condition, bool all) {
 // A count's token, which is no release of ours: whoever changes a count has flushed before he took
 // it, and nobody hands it on to a thread of his own node as a lock is (LockHandOff).
 Task<bool> Hlrc::give_back(Strand& s, LockId count) {
-  Event release_token = LockRelease{count, s.waiter()};
+  Event release_token = LockRelease{count, s.waiter(), settled_activity()};
   co_await s.tell(release_token);
   co_return true;
 }

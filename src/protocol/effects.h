@@ -28,10 +28,14 @@ using WaiterId =
 // ---- What the node's machine (core.h) is told, and what it answers
 // --------------------------------------------------
 
+// A node's activity (Hlrc) when it asks for a token; this: something was just under way.
+inline constexpr std::uint64_t kUnsettled = ~0ull;
+
 struct LockAcquire {
   LockId lock;
   WaiterId waiter;
-};  // resumed as holder; payload: the grant's notice set, if remote
+  std::uint64_t activity = kUnsettled;
+};  // resumed as holder; payload: as Acquired says
 struct LockHandOff {
   LockId lock;
   WaiterId waiter;
@@ -39,6 +43,7 @@ struct LockHandOff {
 struct LockRelease {
   LockId lock;
   WaiterId waiter;
+  std::uint64_t activity = kUnsettled;
 };  // after the flush
 struct LockHeld {
   LockId lock;
@@ -100,7 +105,10 @@ struct CloseInterval {
 struct Learn {
   Bytes notices;
   bool everyone;
-};  // a set whose invalidations are done; everyone: a barrier told all nodes
+  LockId lock{};
+  const std::vector<wire::WantedBlock>* wanted = nullptr;
+};  // a set whose invalidations are done; everyone: a barrier told all nodes; wanted: it came with
+    // this lock, which the waiter holds, and the next request for it names these blocks
 struct RegionAllocate {
   std::uint64_t blocks;
   std::uint64_t bytes;
@@ -166,8 +174,13 @@ using Event = std::variant<LockAcquire, LockHandOff, LockRelease, LockHeld, Coun
                            ScYielded, ExpireCopies, Expired, Received>;
 
 // kRemote: the payload is the grant's notice set. kHeldAlready: by this very waiter; nothing was
-// done.
-enum class Acquired : std::uint64_t { kHere, kRemote, kHeldAlready };
+// done. kWithBlocks: as kRemote, and the grant carries blocks; the payload is a GrantHead, the
+// notice set, and wire::GrantedBlocks, each with its bytes.
+enum class Acquired : std::uint64_t { kHere, kRemote, kHeldAlready, kWithBlocks };
+struct GrantHead {
+  std::uint64_t activity;  // of this node, when it asked for the token
+  std::uint64_t notice_bytes;
+};
 enum class HandOff : std::uint64_t { kRelease, kHandedOver, kNotHeld };
 enum class BarrierRole : std::uint64_t { kLast, kLeft, kMismatched };  // the last two: it is over
 inline constexpr std::uint64_t kContributionsDiffer = 1ull << 32;  // beside a departure's number
@@ -179,7 +192,11 @@ struct Send {
   std::uint32_t offset;
   std::uint32_t size;
   BlockRange with{};
-};  // bytes of Effects::bytes; behind them those of our blocks `with`, if any
+  std::uint32_t wanted = 0;
+};  // bytes of Effects::bytes; behind them those of our blocks `with`, if any. wanted: so many
+    // block numbers (8 bytes each) follow the message in Effects::bytes; of those that are here now
+    // as who cannot reach our memory fetches them (served.h: answer_news) a wire::GrantedBlock goes
+    // behind the message
 struct Resume {
   WaiterId waiter;
   std::uint64_t value;
@@ -276,10 +293,12 @@ enum class StepKind : std::uint8_t {
               // In the order in which a home does it for kFetch
   kTakeNews,  // what node sent of blocks at departure `value` -> aside, once it is here. Result: a
               // bit for each tracked block, or kNewsGone
-  kForgetNews,  // what was sent to us at departures up to `value`
-  kPostDiff,    // the same as kStoreDiff, but the bytes are only on their way to node afterwards;
-                // value: 0, or by whose word they go there, + 1
-  kAwaitFlush,  // until everything that this strand posted is at its homes
+  kForgetNews,   // what was sent to us at departures up to `value`
+  kTakeGranted,  // block's bytes in Strand::granted, from byte `value` on -> aside, as its first
+                 // block or, in the high half of `value`, as a later one
+  kPostDiff,     // the same as kStoreDiff, but the bytes are only on their way to node afterwards;
+                 // value: 0, or by whose word they go there, + 1
+  kAwaitFlush,   // until everything that this strand posted is at its homes
   kMeet,   // the central barrier of number `value` >> 32, until its round is over; flag: this node
            // has nothing to tell, and the low half of value are the departures that it learned.
            // Result: whether it was held; who has waited for long withdraws

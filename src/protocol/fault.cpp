@@ -370,12 +370,12 @@ Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, Nod
 Task<bool> Hlrc::enter_homes(Strand& s, BlockRange run, Access wanted) {
   mark(Mark::kFaultTakesHome);
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
-    bool tracked = !leases_.contains(b);
+    bool tracked = tracks_taken(b);
     bool free = !tracked || enters_free(wanted);
     if (tracked && free && !scans()) written_.insert(b);
     co_await s.view(StepKind::kMap, {b, 1}, free ? Access::kWrite : Access::kRead);
   }
-  co_await become_home(s, run);
+  co_await become_home(s, run, true);
   co_return true;
 }
 

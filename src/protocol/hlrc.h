@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "protocol/block_locks.h"
@@ -124,8 +125,8 @@ class Hlrc : BlockLocks {
   NodeId directory(std::uint64_t block) const { return directory_of(block, config_.nodes); }
 
  private:
-  // A departure that is being applied, or the acquire of a lock (0); usable: what homes sent at it
-  // may be taken.
+  // A departure that is being applied, or the acquire of a lock (0); usable: what homes sent with
+  // it may be taken.
   struct Departure {
     std::uint32_t number;
     bool usable;
@@ -200,7 +201,10 @@ class Hlrc : BlockLocks {
   Task<bool> meet_released(Strand& s, BarrierId barrier);
   Task<bool> meet(Strand& s, BarrierId barrier, std::uint64_t told);
   Task<bool> wait_for_departure(Strand& s, std::uint32_t number);
-  Task<bool> apply(Strand& s, std::uint32_t departure, std::uint64_t activity);
+  Task<bool> apply(Strand& s, std::uint32_t departure, std::uint64_t activity,
+                   std::optional<LockId> lock = std::nullopt);
+  static std::uint64_t open_grant(Strand& s);
+  std::uint64_t settled_activity() const;
   void select_invalid(Strand& s) const;
   void select_cached(Strand& s, BlockRange within) const;
   Task<bool> invalidate(Strand& s, BlockRange run, bool punch);
@@ -238,6 +242,10 @@ class Hlrc : BlockLocks {
   Task<BlockRange> hold_hot(Strand& s, BlockRange within, Departure at);
   Task<BlockRange> renew(Strand& s, BlockRange run, Departure at);
   Task<bool> take_news(Strand& s, BlockRange run, NodeId home, Departure at);
+  static std::size_t granted_at(const Strand& s, std::uint64_t block, wire::GrantedBlock& head);
+  static bool is_granted(const Strand& s, std::uint64_t block, NodeId home, Departure at);
+  Task<bool> take_granted(Strand& s, BlockRange run);
+  static void note_wanted(Strand& s, BlockRange run, NodeId home);
   Task<Fetched> fetch_renewal(Strand& s, BlockRange run, NodeId home, Departure at);
   void note_drop(BlockRange run);
   Task<bool> send_news(Strand& s, std::uint32_t departure);
@@ -256,7 +264,8 @@ class Hlrc : BlockLocks {
   Task<bool> still_here(Strand& s, std::uint64_t block);
   Task<NodeId> settle(Strand& s, std::uint64_t block, NodeId home, NodeId& via);
   Task<bool> take_at_flush(Strand& s, std::uint64_t block);
-  Task<bool> become_home(Strand& s, BlockRange run);
+  bool tracks_taken(std::uint64_t block) const;
+  Task<bool> become_home(Strand& s, BlockRange run, bool tracks);
   Task<bool> swap_word(Strand& s, NodeId node, std::uint64_t block, std::uint64_t from,
                        std::uint64_t to);
   Task<bool> take(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word);
@@ -328,8 +337,9 @@ class Hlrc : BlockLocks {
   std::atomic<std::uint64_t> settled_{0};    // as it was when the last one ended
   std::uint64_t evict_hand_ = 0;             // under the consistency lock, as the next one
   std::uint64_t moved_hand_ = 0;
-  // Flushes and acquires of this node; under the consistency lock, as the expectations are.
-  std::uint64_t activity_ = 0;
+  // Flushes, acquires and drops of this node; changes under the consistency lock, as the
+  // expectations do.
+  std::atomic<std::uint64_t> activity_{0};
   Expectations expectations_;
   Promises promises_;
   Streams streams_;  // of copies

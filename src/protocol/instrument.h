@@ -152,6 +152,14 @@ enum class Mark : std::uint8_t {
   kExpiryPassedOn,
   kAcquireUpdates,
   kLockRenews,
+  kLockHeldBack,
+  kLockInserts,
+  kLockInsertRefused,
+  kLockNamesBlocks,
+  kLockNamesTooMany,
+  kGrantCarriesBlocks,
+  kLockRenewsByGrant,
+  kLockLeavesGranted,
   kAtomicAtHome,
   kAtomicElsewhere,
   kAtomicByMessage,
@@ -259,6 +267,12 @@ enum class Mutant : std::uint8_t {
   kCalmForgetsChanges,       // a node that was calm comes without a look at what has changed
   kCalmForgetsCopies,        // ... at its copies
   kWithdrawsTooLate,         // a node goes though the round was held, and waits for the others
+  kTakeTrustsWord,           // who takes an untracked home gives readers no notices either
+  kGrantOthersBlocks,        // a grant carries blocks of which the granter is not the home
+  kGrantAfterOthers,  // ... that are taken though this node flushed or acquired since it asked
+  kGrantDuringFlush,  // ... though a flush was under way when it asked
+  kInsertUnbounded,   // who is on the holder's host comes first, however often
+  kGrantForgetsThen,  // a grant loses who was next until its receiver was put before him
   kCount,
 };
 

@@ -1,6 +1,7 @@
 #include "protocol/lock_manager.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "base/check.h"
 
@@ -10,16 +11,22 @@ namespace {
 
 constexpr std::uint64_t kLastLock = 0xffffffffu;  // of the program's; counts follow
 
-bool read_timestamp(Bytes bytes, std::uint32_t nodes, VectorTimestamp& out) {
-  if (bytes.size() != nodes * sizeof(std::uint32_t)) return false;
-  out.resize(nodes);
-  std::memcpy(out.data(), bytes.data(), bytes.size());
-  return true;
-}
-
 Bytes bytes_of(const VectorTimestamp& timestamp) { return std::as_bytes(std::span(timestamp)); }
 
 }  // namespace
+
+void LockManager::InLine::set(NodeId who, Asked asked, std::uint32_t overtaken_by) {
+  node = who;
+  overtaken = overtaken_by;
+  timestamp.resize(asked.timestamp.size() / sizeof(std::uint32_t));
+  std::memcpy(timestamp.data(), asked.timestamp.data(), asked.timestamp.size());
+  wants.resize(asked.wants.size() / sizeof(wire::WantedBlock));
+  if (!wants.empty()) std::memcpy(wants.data(), asked.wants.data(), asked.wants.size());
+}
+
+LockManager::Asked LockManager::InLine::asked() const {
+  return {std::as_bytes(std::span(wants)), bytes_of(timestamp)};
+}
 
 LockManager::Lock& LockManager::find(LockId id) {
   auto [at, fresh] = locks_.try_emplace(id.value);
@@ -41,7 +48,13 @@ void LockManager::take_next(Lock& lock) {
   lock.waiters.erase(lock.waiters.begin());
 }
 
-void LockManager::acquire(LockId id, WaiterId waiter) {
+void LockManager::want(LockId id, const std::vector<wire::WantedBlock>& blocks) {
+  Lock& lock = find(id);
+  TERRANE_CHECK(lock.token, "what a lock's next holder wants is told by its holder");
+  lock.wants = blocks;
+}
+
+void LockManager::acquire(LockId id, WaiterId waiter, std::uint64_t activity) {
   Lock& lock = find(id);
   if (lock.held && lock.holder == waiter) {
     outbox_.resume_plain(waiter, static_cast<std::uint64_t>(Acquired::kHeldAlready));
@@ -58,71 +71,110 @@ void LockManager::acquire(LockId id, WaiterId waiter) {
     mark(Mark::kLockQueuedHere);
   } else {
     mark(Mark::kLockRequested);
-    request(id, lock);
+    request(id, lock, activity);
   }
 }
 
-void LockManager::request(LockId id, Lock& lock) {
+void LockManager::request(LockId id, Lock& lock, std::uint64_t activity) {
   lock.requested = true;
+  lock.activity = activity;
+  if (!lock.wants.empty()) mark(Mark::kLockNamesBlocks);
+  Asked asked{std::as_bytes(std::span(lock.wants)), bytes_of(log_.timestamp())};
   if (manager(id) == self_) {
-    queue_behind_tail(id, self_, bytes_of(log_.timestamp()));
+    queue(id, self_, asked);
     return;
   }
-  auto& out = outbox_.begin();
-  wire::put(out, wire::LockRequest{.requester = self_.value, .lock = id.value});
-  put_bytes(out, bytes_of(log_.timestamp()));
+  put_request(wire::Kind::kLockRequest, self_, id, asked);
   outbox_.send(manager(id));
 }
 
-void LockManager::queue_behind_tail(LockId id, NodeId requester, Bytes timestamp) {
+void LockManager::put_request(wire::Kind kind, NodeId requester, LockId id, Asked asked,
+                              NodeId before) {
+  auto& out = outbox_.begin();
+  wire::LockRequest request{
+      .kind = kind, .requester = requester.value, .lock = id.value, .before = before.value};
+  request.wanted = static_cast<std::uint8_t>(asked.wants.size() / sizeof(wire::WantedBlock));
+  wire::put(out, request);
+  put_bytes(out, asked.wants);
+  put_bytes(out, asked.timestamp);
+}
+
+void LockManager::queue_behind_tail(LockId id, NodeId requester, Asked asked) {
   Lock& lock = find(id);
   NodeId tail = lock.tail;
+  lock.before_tail = tail;
   lock.tail = requester;
   if (tail == self_) {
     mark(Mark::kLockManagerIsTail);
-    forwarded(id, requester, timestamp);
+    forwarded(id, requester, asked);
     return;
   }
-  auto& out = outbox_.begin();
-  wire::put(out,
-            wire::LockRequest{
-                .kind = wire::Kind::kLockForward, .requester = requester.value, .lock = id.value});
-  put_bytes(out, timestamp);
+  put_request(wire::Kind::kLockForward, requester, id, asked);
   outbox_.send(tail);
 }
 
-void LockManager::forwarded(LockId id, NodeId requester, Bytes timestamp) {
+void LockManager::forwarded(LockId id, NodeId requester, Asked asked) {
   Lock& lock = find(id);
-  read_timestamp(timestamp, nodes_, lock.successor_timestamp);
+  lock.successor.set(requester, asked, lock.held ? 1 : kUncounted);
   if (lock.token && (!lock.held || mutant(Mutant::kLockTwoHolders))) {
     mark(Mark::kLockGrantedFromRest);
-    grant(id, lock, requester, lock.successor_timestamp);
+    grant(id, lock, requester);
   } else {
     mark(Mark::kLockForwardWaits);
-    lock.successor = requester;
   }
 }
 
-void LockManager::grant(LockId id, Lock& lock, NodeId to, const VectorTimestamp& since) {
+void LockManager::grant(LockId id, Lock& lock, NodeId to) {
   lock.token = false;
-  lock.successor = kNoNode;
+  lock.successor.node = kNoNode;
+  InLine& then = lock.then;
+  if (mutant(Mutant::kGrantForgetsThen)) then.node = kNoNode;
   auto& out = outbox_.begin();
+  std::size_t head = out.size();
   Count& count = lock.count;
   if (mutant(Mutant::kGrantForgetsCount)) count.value = count.tickets = 0;
   if (mutant(Mutant::kGrantForgetsSleepers)) count.sleepers.clear();
   if (!count.sleepers.empty()) mark(Mark::kCountTravels);
-  wire::put(out, wire::LockGrant{.sleepers = static_cast<std::uint32_t>(count.sleepers.size()),
-                                 .lock = id.value,
-                                 .value = count.value,
-                                 .tickets = count.tickets});
+  wire::LockGrant message{.sleepers = static_cast<std::uint32_t>(count.sleepers.size()),
+                          .lock = id.value,
+                          .value = count.value,
+                          .tickets = count.tickets};
+  if (then.there()) {
+    message.wanted = static_cast<std::uint8_t>(then.wants.size());
+    message.then = then.node.value + 1;
+    message.overtaken = then.overtaken;
+  }
+  wire::put(out, message);
   put_bytes(out, std::as_bytes(std::span(count.sleepers)));
   count.sleepers.clear();
+  if (then.there()) {
+    put_bytes(out, then.asked().wants);
+    put_bytes(out, then.asked().timestamp);
+    then.node = kNoNode;
+  }
+  const VectorTimestamp& since = lock.successor.timestamp;
+  std::size_t notices = out.size();
   if (mutant(Mutant::kForgetOthersNotices)) {
     log_.write_entry(self_.value, since[self_.value], out);
   } else if (!mutant(Mutant::kGrantWithoutNotices)) {
     log_.write_since(since, out);
   }
-  outbox_.send(to);
+  auto notice_bytes = static_cast<std::uint32_t>(out.size() - notices);
+  std::memcpy(out.data() + head + offsetof(wire::LockGrant, notice_bytes), &notice_bytes,
+              sizeof notice_bytes);
+  send_grant(lock.successor.wants, to);
+}
+
+// Only who is the home of what is wanted has it for certain as it is now.
+void LockManager::send_grant(const WantedBlocks& wants, NodeId to) {
+  std::uint64_t here[wire::kMostWanted];
+  std::size_t count = 0;
+  for (const wire::WantedBlock& wanted : wants)
+    if (NodeId{wanted.home} == self_ || mutant(Mutant::kGrantOthersBlocks))
+      here[count++] = wanted.block;
+  if (count == 0) return outbox_.send(to);
+  mark(Mark::kGrantCarriesBlocks);
+  outbox_.send_wanted(to, {here, count});
 }
 
 // Between two threads of a node no data has to move, so the release is left to the last of them. A
@@ -133,29 +185,29 @@ void LockManager::hand_off(LockId id, WaiterId waiter) {
     return;
   }
   Lock& lock = find(id);
-  if (mutant(Mutant::kHandoffAcrossNodes) && lock.successor != kNoNode) {
-    release(id, waiter);
+  if (mutant(Mutant::kHandoffAcrossNodes) && lock.successor.there()) {
+    release(id, waiter, kUnsettled);
     outbox_.resume_plain(waiter, static_cast<std::uint64_t>(HandOff::kHandedOver));
     return;
   }
-  bool here = lock.successor == kNoNode && !lock.waiters.empty();
+  bool here = !lock.successor.there() && !lock.waiters.empty();
   if (here) {
     mark(Mark::kLockHandedLocally);
-    release(id, waiter);
+    release(id, waiter, kUnsettled);
   }
   outbox_.resume_plain(waiter,
                        static_cast<std::uint64_t>(here ? HandOff::kHandedOver : HandOff::kRelease));
 }
 
-void LockManager::release(LockId id, [[maybe_unused]] WaiterId waiter) {
+void LockManager::release(LockId id, [[maybe_unused]] WaiterId waiter, std::uint64_t activity) {
   Lock& lock = find(id);
   lock.held = false;
-  if (lock.successor != kNoNode) {
+  if (lock.successor.there()) {
     mark(Mark::kLockGrantedToSuccessor);
-    grant(id, lock, lock.successor, lock.successor_timestamp);
+    grant(id, lock, lock.successor.node);
     if (!lock.waiters.empty()) {
       mark(Mark::kLockRequestedAgain);
-      request(id, lock);
+      request(id, lock, activity);
     }
   } else if (!lock.waiters.empty()) {
     take_next(lock);
@@ -167,40 +219,87 @@ void LockManager::release(LockId id, [[maybe_unused]] WaiterId waiter) {
 // queue, which is still waiting for the lock or has it. Nobody asks who is the tail already.
 bool LockManager::received_request(NodeId from, Bytes message, bool is_forward) {
   wire::LockRequest request;
+  Asked asked;
   if (!wire::take(message, request) || request.requester >= nodes_ ||
-      !read_timestamp(message, nodes_, scratch_)) {
+      !take_asked(message, request.wanted, asked) || !message.empty()) {
     return false;
   }
   LockId id{request.lock};
   NodeId requester{request.requester};
   if (requester == self_ || from != (is_forward ? manager(id) : requester)) return false;
   if (!is_forward) {
-    if (manager(id) != self_ || find(id).tail == requester) return false;
-    queue_behind_tail(id, requester, message);
+    if (manager(id) != self_) return false;
+    const Lock& lock = find(id);
+    bool again = !lock.asking.there() && lock.tail == requester;
+    if (again || lock.held_back.size() > nodes_) return false;
+    queue(id, requester, asked);
     return true;
   }
   auto at = locks_.find(id.value);
   if (at == locks_.end()) return false;
   const Lock& lock = at->second;
-  if (lock.successor != kNoNode || !(lock.token || lock.requested)) return false;
-  forwarded(id, requester, message);
+  if (lock.successor.there() || !(lock.token || lock.requested)) return false;
+  forwarded(id, requester, asked);
   return true;
 }
 
-bool LockManager::received_grant(Bytes message, std::uint64_t blocks) {
+bool LockManager::take_asked(Bytes& message, std::size_t wanted_blocks, Asked& asked) const {
+  std::size_t bytes = wanted_blocks * sizeof(wire::WantedBlock);
+  std::size_t stamp = nodes_ * sizeof(std::uint32_t);
+  if (wanted_blocks > wire::kMostWanted || message.size() < bytes + stamp) return false;
+  asked = {message.first(bytes), message.subspan(bytes, stamp)};
+  message = message.subspan(bytes + stamp);
+  Bytes rest = asked.wants;
+  wire::WantedBlock wanted;
+  while (wire::take(rest, wanted))
+    if (wanted.block >= blocks_ || wanted.home >= nodes_) return false;
+  return true;
+}
+
+bool LockManager::received_grant(NodeId from, Bytes message) {
   wire::LockGrant grant;
   if (!wire::take(message, grant)) return false;
   auto at = locks_.find(grant.lock);
   if (at == locks_.end() || !at->second.requested || at->second.waiters.empty()) return false;
   Lock& lock = at->second;
-  if (!take_count(message, grant, lock.count) || !log_.believable(message, self_, blocks))
+  Asked then;
+  if (!take_count(message, grant, lock.count) ||
+      (grant.then != 0 && (lock.successor.there() || !take_then(message, grant, then))) ||
+      message.size() < grant.notice_bytes)
+    return false;
+  Bytes notices = message.first(grant.notice_bytes);
+  Bytes granted = message.subspan(grant.notice_bytes);
+  if (!log_.believable(notices, self_, blocks_) || !are_wanted(from, granted, lock.wants))
     return false;
   lock.token = true;
   lock.requested = false;
+  if (grant.then != 0) lock.successor.set(NodeId{grant.then - 1}, then, grant.overtaken);
   take_next(lock);
-  put_bytes(outbox_.begin(), message);
-  outbox_.resume(lock.holder, static_cast<std::uint64_t>(Acquired::kRemote));
+  resume_granted(lock, notices, granted);
   return true;
+}
+
+// Whether the blocks that a grant carries are whole, and those that were asked for from this home.
+bool LockManager::are_wanted(NodeId from, Bytes granted, const WantedBlocks& wants) const {
+  wire::GrantedBlock head;
+  for (std::size_t count = 0; !granted.empty(); ++count) {
+    if (count == wants.size() || !wire::take(granted, head) || NodeId{head.home} != from ||
+        head.bytes != block_bytes_ || granted.size() < head.bytes)
+      return false;
+    wire::WantedBlock wanted{.block = head.block, .home = head.home};
+    if (std::find(wants.begin(), wants.end(), wanted) == wants.end()) return false;
+    granted = granted.subspan(head.bytes);
+  }
+  return true;
+}
+
+void LockManager::resume_granted(const Lock& lock, Bytes notices, Bytes granted) {
+  auto& out = outbox_.begin();
+  Acquired how = granted.empty() ? Acquired::kRemote : Acquired::kWithBlocks;
+  if (how == Acquired::kWithBlocks) wire::put(out, GrantHead{lock.activity, notices.size()});
+  put_bytes(out, notices);
+  put_bytes(out, granted);
+  outbox_.resume(lock.holder, static_cast<std::uint64_t>(how));
 }
 
 bool LockManager::take_count(Bytes& message, const wire::LockGrant& grant, Count& count) const {
@@ -227,9 +326,9 @@ bool LockManager::holds(LockId id, WaiterId waiter) const {
 
 void LockManager::list_wanted(std::vector<Wanted>& out) const {
   for (const auto& [id, lock] : locks_) {
-    bool wanted = lock.successor != kNoNode || !lock.waiters.empty();
+    bool wanted = lock.successor.there() || !lock.waiters.empty();
     if (lock.held && wanted && id <= kLastLock)
-      out.push_back({LockId{id}, lock.turn, lock.holder, lock.successor});
+      out.push_back({LockId{id}, lock.turn, lock.holder, lock.successor.node});
   }
 }
 
@@ -254,8 +353,12 @@ void LockManager::check_invariants() const {
     TERRANE_CHECK(!(lock.token && lock.requested), "a token that is here is not asked for");
     TERRANE_CHECK(lock.waiters.empty() || lock.held || lock.requested,
                   "a waiter is waiting for something");
-    TERRANE_CHECK(lock.successor == kNoNode || lock.held || lock.requested,
+    TERRANE_CHECK(!lock.successor.there() || lock.held || lock.requested,
                   "a resting token is granted at once");
+    TERRANE_CHECK(!lock.then.there() || (lock.held && lock.successor.there()),
+                  "who was put before another is served next");
+    TERRANE_CHECK(!lock.then.there() || lock.then.overtaken < nodes_,
+                  "nobody is overtaken more than nodes - 1 times");
   }
 }
 

@@ -254,19 +254,27 @@ Task<bool> Hlrc::take_at_flush(Strand& s, std::uint64_t block) {
   mark(Mark::kReleaseTakesHome);
   co_await s.at(StepKind::kCopyHome, home, BlockId{block}, 0, true);
   co_await s.perform({.kind = StepKind::kMerge, .flag = true, .blocks = {block, 1}, .value = 0});
-  leases_.insert(block);  // untracked here
-  co_await become_home(s, {block, 1});
+  leases_.insert(block);
+  co_await become_home(s, {block, 1}, false);
   if (!scans()) co_await s.view(StepKind::kUnprotect, {block, 1});
-  // Readers of a tracked block rely on it.
-  if (word & kTracked && !mutant(Mutant::kTakeForgetsTracked)) notice(block);
+  bool told = word & kTracked || !mutant(Mutant::kTakeTrustsWord);
+  if (told && !mutant(Mutant::kTakeForgetsTracked)) notice(block);
   co_return true;
 }
 
+// Who takes an untracked home tracks it, or gives notice: readers may rely on notices from before
+// the former home untracked it, and its notice of that may not have come to all who hear of our
+// writes.
+bool Hlrc::tracks_taken(std::uint64_t block) const {
+  if (mutant(Mutant::kTakeForgetsTracked)) return false;
+  return !mutant(Mutant::kTakeTrustsWord) || !leases_.contains(block);
+}
+
 // Blocks whose home this node has taken, whose bytes are here, and whose locks it holds: from here
-// on they are found here. Those that are no leases are tracked.
-Task<bool> Hlrc::become_home(Strand& s, BlockRange run) {
+// on they are found here.
+Task<bool> Hlrc::become_home(Strand& s, BlockRange run, bool tracks) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
-    bool tracked = !leases_.contains(b) && !mutant(Mutant::kTakeForgetsTracked);
+    bool tracked = tracks && tracks_taken(b);
     if (tracked) {
       mark(Mark::kTakesTrackedHome);
       track(b);

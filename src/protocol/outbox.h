@@ -1,9 +1,15 @@
 #pragma once
 
+#include <span>
+
 #include "protocol/effects.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
+
+inline void put_bytes(std::vector<std::byte>& out, Bytes bytes) {
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
 
 // Writes a step's effects into the host's buffer: messages are built in place.
 class Outbox {
@@ -19,6 +25,15 @@ class Outbox {
   void send(NodeId to) { effects_->list.push_back(Send{to, offset(), size()}); }
   void send_with(NodeId to, BlockRange blocks) {
     effects_->list.push_back(Send{to, offset(), size(), blocks});
+  }
+  // Some of the blocks come along, if they are here (effects.h).
+  void send_wanted(NodeId to, std::span<const std::uint64_t> blocks) {
+    Send send{.to = to,
+              .offset = offset(),
+              .size = size(),
+              .wanted = static_cast<std::uint32_t>(blocks.size())};
+    put_bytes(effects_->bytes, std::as_bytes(blocks));
+    effects_->list.push_back(send);
   }
   void resume(WaiterId waiter, std::uint64_t value) {
     effects_->list.push_back(Resume{waiter, value, offset(), size()});
@@ -46,10 +61,6 @@ class Outbox {
   Effects* effects_ = nullptr;
   std::size_t from_ = 0;
 };
-
-inline void put_bytes(std::vector<std::byte>& out, Bytes bytes) {
-  out.insert(out.end(), bytes.begin(), bytes.end());
-}
 
 }  // namespace TERRANE_PROTOCOL_VARIANT
 }  // namespace terrane::protocol

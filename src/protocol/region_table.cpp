@@ -281,7 +281,11 @@ bool RegionTable::serve_allocate(NodeId from, const wire::RegionAllocate& reques
   reply = call->second.reply;
   reply.waiter = request.waiter;
   bool same = reply.bytes == request.bytes && reply.policy == request.policy;
-  if (!same) reply.status = wire::RegionStatus::kMismatch;
+  // Somebody may have freed it before all have called: its blocks may be another's by now.
+  auto stands = allocated_.find(reply.first);
+  bool freed = reply.status == wire::RegionStatus::kOk &&
+               (stands == allocated_.end() || stands->second.id.value != reply.region);
+  if (!same || freed) reply.status = wire::RegionStatus::kMismatch;
   if (call->second.asked.count == nodes_) collective_.erase(call);
   return true;
 }

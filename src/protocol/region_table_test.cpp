@@ -62,6 +62,19 @@ TEST(RegionTableTest, ACollectiveAllocationThatEverybodyMadeIsForgotten) {
   EXPECT_EQ(job.malformed, 0);
 }
 
+TEST(RegionTableTest, ACollectiveAllocationThatWasFreedBeforeAllMadeItIsAMismatch) {
+  TestJob job(2);
+  job.step(1, request(10, 1, 1));
+  job.deliver_all();
+  job.step(1, RegionFree{BlockId{0}, WaiterId{2}});
+  job.deliver_all();
+  drop_all(job);
+  job.step(0, request(10, 3));
+  EXPECT_EQ(reply_of(job, 3).first, 0u) << "the freed blocks";
+  job.step(0, request(10, 4, 1));
+  EXPECT_EQ(reply_of(job, 4).status, wire::RegionStatus::kMismatch);
+}
+
 TEST(RegionTableTest, ACollectiveAllocationWithoutSpaceFailsOnEveryNode) {
   TestJob job(3, 16);
   job.step(0, request(16, 5));

@@ -90,19 +90,21 @@ Task<bool> Hlrc::renew_or_invalidate(Strand& s, BlockRange run, Departure at) {
 }
 
 // Locks the first blocks of the range that are worth renewing together, all on trial or none, all
-// or none of them in what their home sends together; the first one is. So a copy that is missing in
-// between asks for no other promises: what two promise travels twice.
+// or none of them in what their home sends together, and all carried by the grant or none; the
+// first one is. So a copy that is missing in between asks for no other promises: what two promise
+// travels twice.
 Task<BlockRange> Hlrc::hold_hot(Strand& s, BlockRange within, Departure at) {
   BlockRange run{within.first, 0};
   NodeId home = entries_[run.first].home();
   bool on_trial = entries_[run.first].on_trial;
+  bool granted = is_granted(s, run.first, home, at);
   std::uint64_t most = std::min<std::uint64_t>(within.count, config_.max_run);
   if (at.number != 0 && !reaches(home) && !expectations_.empty())
     most = expectations_.alike(home, {within.first, most}, at.number);
   while (run.count < most) {
     std::uint64_t block = run.end();
     if (!worth_renewing(block, at) || entries_[block].home() != home) break;
-    if (entries_[block].on_trial != on_trial) break;
+    if (entries_[block].on_trial != on_trial || is_granted(s, block, home, at) != granted) break;
     if (!mutant(Mutant::kRenewUnlocked)) co_await lock_block(s, block);
     ++run.count;
   }
@@ -115,7 +117,13 @@ Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
   NodeId home = entries_[run.first].home();
   TERRANE_CHECK(home != kNoNode, "what is renewed is a copy");
   for (std::uint64_t b = run.first; b < run.end(); ++b) leases_.insert(b);
-  bool came = co_await take_news(s, run, home, at);
+  bool came = is_granted(s, run.first, home, at);
+  if (came) {
+    co_await take_granted(s, run);
+  } else {
+    came = co_await take_news(s, run, home, at);
+  }
+  if (at.number == 0 && !reaches(home)) note_wanted(s, run, home);
   bool own = false;
   if (!came) {
     Fetched got = co_await fetch_renewal(s, run, home, at);
@@ -129,7 +137,7 @@ Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
   co_await merge(s, run);
   if (own) {
     mark(Mark::kAcquireTakesHome);
-    co_await become_home(s, run);
+    co_await become_home(s, run, true);
     for (std::uint64_t b = run.first; b < run.end(); ++b)
       co_await unlock_block(s, b, BlockState::kHome);
     co_return run;
@@ -168,6 +176,47 @@ Task<bool> Hlrc::take_news(Strand& s, BlockRange run, NodeId home, Departure at)
   mark(Mark::kAcquireRenewsByNews);
   settle_leases(run, tracked);
   co_return true;
+}
+
+// Where the grant that is being applied carries the block's bytes, in s.granted; its size: not.
+std::size_t Hlrc::granted_at(const Strand& s, std::uint64_t block, wire::GrantedBlock& head) {
+  Bytes rest(s.granted);
+  while (wire::take(rest, head)) {
+    if (head.block == block) return s.granted.size() - rest.size();
+    rest = rest.subspan(head.bytes);
+  }
+  return s.granted.size();
+}
+
+// The home answered for the block when it granted the token, as it would have answered a fetch. If
+// this node flushed, acquired or dropped a region after it asked, that may be older than what its
+// threads know.
+bool Hlrc::is_granted(const Strand& s, std::uint64_t block, NodeId home, Departure at) {
+  wire::GrantedBlock head;
+  if (s.granted.empty() || granted_at(s, block, head) == s.granted.size()) return false;
+  if (!at.usable) mark(Mark::kLockLeavesGranted);
+  return at.usable && NodeId{head.home} == home;
+}
+
+Task<bool> Hlrc::take_granted(Strand& s, BlockRange run) {
+  mark(Mark::kLockRenewsByGrant);
+  std::uint64_t tracked = 0;
+  for (std::uint64_t i = 0; i < run.count; ++i) {
+    wire::GrantedBlock head;
+    std::uint64_t from = granted_at(s, run.first + i, head);
+    if (head.tracked != 0) tracked |= 1ull << i;
+    co_await s.perform(
+        {.kind = StepKind::kTakeGranted, .blocks = {run.first + i, 1}, .value = from | i << 32});
+  }
+  settle_leases(run, tracked);
+  co_return true;
+}
+
+// The next request for this lock names what its last acquire had to bring; but not a part of it,
+// since the rest has to be fetched all the same.
+void Hlrc::note_wanted(Strand& s, BlockRange run, NodeId home) {
+  for (std::uint64_t b = run.first; b < run.end() && s.wanted.size() <= wire::kMostWanted; ++b)
+    s.wanted.push_back({.block = b, .home = home.value});
 }
 
 Task<Hlrc::Fetched> Hlrc::fetch_renewal(Strand& s, BlockRange run, NodeId home, Departure at) {

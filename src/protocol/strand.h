@@ -39,9 +39,11 @@ class Strand {
   void move_on() { leaf_.resume(); }
 
   std::uint64_t result = 0;
-  std::vector<BlockRange> runs;  // filled by kScan and kTakeWanted
-  std::vector<std::byte> inbox;  // the payload of the last kCall
-  AtomicOp atomic;               // of Hlrc::atomic, and what the word was before it
+  std::vector<BlockRange> runs;           // filled by kScan and kTakeWanted
+  std::vector<std::byte> inbox;           // the payload of the last kCall
+  std::vector<std::byte> granted;         // wire::GrantedBlocks of the grant that is being applied
+  std::vector<wire::WantedBlock> wanted;  // what it could have brought
+  AtomicOp atomic;                        // of Hlrc::atomic, and what the word was before it
   std::uint64_t before = 0;
   bool posted = false;  // a difference is on its way: kAwaitFlush must come
   BlockRange alike{};   // of a miss: blocks of the owner that a directory named

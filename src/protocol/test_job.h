@@ -23,12 +23,13 @@ class TestJob {
   };
 
   explicit TestJob(std::uint32_t nodes, std::uint64_t blocks = 1024, std::uint32_t arity = 2,
-                   std::uint64_t sc_first = ~0ull) {
+                   std::uint64_t sc_first = ~0ull, const std::uint32_t* hosts = nullptr) {
     for (std::uint32_t n = 0; n < nodes; ++n) {
       cores_.push_back(std::make_unique<Core>(CoreConfig{.self = NodeId{n},
                                                          .nodes = nodes,
                                                          .blocks = blocks,
                                                          .sc_first = sc_first,
+                                                         .hosts = hosts,
                                                          .barrier_arity = arity}));
     }
   }
@@ -44,6 +45,9 @@ class TestJob {
         Bytes bytes = all.subspan(send->offset, send->size);
         messages.push_back({NodeId{node}, send->to, {bytes.begin(), bytes.end()}});
         messages.back().bytes.resize(bytes.size() + send->with.count);  // a byte for each block
+        Bytes wanted = all.subspan(send->offset + send->size, send->wanted * sizeof(std::uint64_t));
+        for (std::uint64_t block; wire::take(wanted, block);)
+          put_granted(messages.back().bytes, node, block);
       } else if (const auto* resume = std::get_if<Resume>(&effect)) {
         Bytes bytes = all.subspan(resume->offset, resume->size);
         order.push_back(resume->waiter.value);
@@ -59,6 +63,12 @@ class TestJob {
       }
     }
     core(node).check_invariants();
+  }
+  // As a host puts it behind a grant.
+  static void put_granted(std::vector<std::byte>& out, std::uint32_t home, std::uint64_t block) {
+    std::uint32_t bytes = CoreConfig{}.block_bytes;
+    wire::put(out, wire::GrantedBlock{.block = block, .home = home, .bytes = bytes});
+    out.resize(out.size() + bytes);
   }
   void deliver() {
     Message message = std::move(messages.front());

@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 
 #include <cstdlib>
+#include <cstring>
 
 #include "base/check.h"
 #include "runtime/quiet_thread.h"
@@ -87,6 +88,9 @@ std::uint64_t Engine::step_of(ThreadContext& context, const protocol::Step& step
       return take_news(context, step);
     case kMeet:
       return meet(context, step);
+    case kTakeGranted:
+      remote_.take_granted(step, context);
+      return 0;
     case kForgetNews:
       remote_.forget_news(static_cast<std::uint32_t>(step.value));
       return 0;
@@ -230,6 +234,14 @@ void Engine::carry_out(const protocol::Send& send, Counters& counters,
   counters.messages_sent.add(1);
   counters.message_bytes_sent.add(send.size);
   transport::Bytes head(effects_.bytes.data() + send.offset, send.size);
+  if (send.wanted > 0) {
+    grant_.assign(head.begin(), head.end());
+    std::uint64_t blocks[wire::kMostWanted];
+    std::memcpy(blocks, head.data() + head.size(), send.wanted * sizeof blocks[0]);
+    remote_.add_granted(send.to, {blocks, send.wanted}, grant_);
+    counters.message_bytes_sent.add(grant_.size() - head.size());
+    head = grant_;
+  }
   if (send.with.count == 0) {
     if (unrung == nullptr) return transport_.send(send.to, head);
     unrung->push_back(send.to);

@@ -126,6 +126,7 @@ class Engine final : private transport::Receiver {
   std::atomic<std::uint32_t> recall_count_{0};
   std::atomic<std::uint64_t> recalls_due_ns_{0};
   std::vector<Line> page_;          // on its way behind a message
+  std::vector<std::byte> grant_;    // on its way with blocks
   WaitReports reports_;             // under the mutex
   std::uint64_t locks_due_ns_ = 0;  // when they are looked after again; the handler thread's
   DeathHandler on_death_;

@@ -305,6 +305,10 @@ void PageSpace::write_pages(protocol::BlockRange blocks, const std::byte* from, 
   std::memcpy(to, from, blocks.count * unit_);
 }
 
+void PageSpace::set_aside(std::uint64_t slot, const std::byte* from) {
+  std::memcpy(aside_.data() + slot * unit_, from, unit_);
+}
+
 std::size_t PageSpace::encode(std::uint64_t block, bool update_twin, std::byte* out) {
   std::uint64_t offset = block * unit_;
   return diff_.encode(mapping_.runtime() + offset, twins_.data() + offset, unit_, update_twin, out);

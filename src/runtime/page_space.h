@@ -78,6 +78,8 @@ class PageSpace {
   void read_page(std::uint64_t block, std::byte* out);
   // Fetched bytes of whole blocks into our copies, or aside for kMerge.
   void write_pages(protocol::BlockRange blocks, const std::byte* from, bool aside);
+  // Bytes of one block aside, as the block of that number of a run.
+  void set_aside(std::uint64_t slot, const std::byte* from);
   // The difference of our copy to its twin, to `out` (platform::diff_bound(unit()) bytes); its
   // size. update_twin: the twin follows.
   std::size_t encode(std::uint64_t block, bool update_twin, std::byte* out);

@@ -30,7 +30,8 @@ RemotePages::RemotePages(PageSpace& space, transport::Transport& transport, Thre
       promises_(promises),
       batches_(space.nodes()),
       unanswered_(space.nodes()),
-      pages_(protocol::Hlrc::kMaxRun * space.unit() / sizeof(Line)) {
+      pages_(protocol::Hlrc::kMaxRun * space.unit() / sizeof(Line)),
+      granted_(space.unit() / sizeof(Line)) {
   open_.reserve(space.nodes());
 }
 
@@ -258,6 +259,21 @@ void RemotePages::send_news(const protocol::Step& step, ThreadContext& context) 
   at->message.insert(at->message.end(), pages[0].bytes, pages[0].bytes + bytes);
 }
 
+void RemotePages::add_granted(NodeId to, std::span<const std::uint64_t> blocks,
+                              std::vector<std::byte>& grant) {
+  std::byte* page = granted_[0].bytes;
+  for (std::uint64_t block : blocks) {
+    Collected got = collect({block, 1}, page,
+                            [&](std::uint32_t word) { return protocol::answer_news(word, to); });
+    if (got.count == 0) continue;
+    wire::put(grant, wire::GrantedBlock{.block = block,
+                                        .home = space_.self().value,
+                                        .bytes = static_cast<std::uint32_t>(space_.unit()),
+                                        .tracked = got.tracked});
+    grant.insert(grant.end(), page, page + space_.unit());
+  }
+}
+
 void RemotePages::send_collected_news(ThreadContext& context) {
   for (const auto& [to, message] : context.news_out) send(to, message, {}, context.counters);
   context.news_out.clear();
@@ -275,6 +291,12 @@ bool RemotePages::take_news(const protocol::Step& step, ThreadContext& context,
   context.counters.pages_fetched.add(step.blocks.count);
   result = news->tracked_of(step.blocks);
   return true;
+}
+
+void RemotePages::take_granted(const protocol::Step& step, ThreadContext& context) {
+  auto from = static_cast<std::uint32_t>(step.value);
+  space_.set_aside(step.value >> 32, context.strand.granted.data() + from);
+  context.counters.pages_fetched.add(1);
 }
 
 void RemotePages::forget_news(std::uint32_t departure) {

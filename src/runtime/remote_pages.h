@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "protocol/effects.h"
@@ -46,6 +47,12 @@ class RemotePages {
   // interrupted in its sleep when some come.
   bool take_news(const protocol::Step& step, ThreadContext& context, std::uint64_t& result);
   void forget_news(std::uint32_t departure);
+  // kTakeGranted.
+  void take_granted(const protocol::Step& step, ThreadContext& context);
+
+  // Appends to a grant for `to` what it wants of our blocks (wire::GrantedBlock). One thread at a
+  // time.
+  void add_granted(NodeId to, std::span<const std::uint64_t> blocks, std::vector<std::byte>& grant);
 
   // Whether a message is one of these.
   static bool is_ours(transport::Bytes message);
@@ -98,6 +105,7 @@ class RemotePages {
   std::vector<std::atomic<std::uint32_t>> unanswered_;  // flushes, by home
   std::vector<NodeId> open_;                            // homes with something collected
   std::vector<Line> pages_;                             // on their way out; of the polling thread
+  std::vector<Line> granted_;                           // one, on its way with a grant
 };
 
 }  // namespace terrane::runtime

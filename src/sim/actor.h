@@ -18,6 +18,7 @@ struct Progress {
   std::uint64_t loaded = 0;        // the word as it was loaded
   std::uint64_t pending = 0;       // bytes of it that are not stored yet, a bit each
   std::uint32_t changed = 0;       // bytes stored
+  bool begun = false;              // with a block of a grant
   bool own = false;                // the fetched blocks are the reader's from now on
   protocol::FetchAnswer answer{};  // what the home does for this block
 };
@@ -75,6 +76,7 @@ struct Actor {
     progress = {};
     next = 0;
     flights = 0;
+    late.clear();
     strand.result = 0;
   }
 
@@ -86,10 +88,15 @@ struct Actor {
   Progress progress;
   std::uint32_t flights = 0;     // flush messages that have not been answered
   std::vector<std::byte> flush;  // the one being made
-  std::uint32_t next = 0;        // the thread's place in its program
-  Chore chore;                   // a handler's
-  protocol::Recall recall{};     // a handler's
-  bool waits = true;             // a handler that yields: for who holds the page
+  struct Late {
+    std::uint32_t to;
+    std::vector<std::byte> message;
+  };
+  std::vector<Late> late;     // those that have not left yet
+  std::uint32_t next = 0;     // the thread's place in its program
+  Chore chore;                // a handler's
+  protocol::Recall recall{};  // a handler's
+  bool waits = true;          // a handler that yields: for who holds the page
   protocol::Strand strand;
   std::variant<std::monostate, protocol::Task<bool>, protocol::Task<protocol::FaultResult>,
                protocol::Task<protocol::LockResult>, protocol::Task<std::uint64_t>>

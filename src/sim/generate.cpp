@@ -64,6 +64,8 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   }
   out.setup.meets = in_memory.next() % 100 >= 70;
   if (out.setup.meets) last += lulls(in_memory, last + 1);
+  base::Prng after = aside;
+  out.setup.late_flushes = after.chance(30);
   epilogue(last + 1);
 }
 

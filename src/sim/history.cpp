@@ -144,6 +144,10 @@ void History::deliver(std::uint32_t channel) {
   protocol::Bytes message = network_.front(channel);
   bool flush = static_cast<wire::Kind>(message[0]) == wire::Kind::kFlush;
   if (flush && !deliver_flush(channel, message)) return;
+  if (network_.wanted(channel) > 0) {
+    if (!fill_grant(channel, message)) return;
+    message = grants_[channel];
+  }
   if (trace_) trace_->add(schedule_.picks(), "node {} <- {}: {}", to, from, describe(message));
   outcome_.hash = (outcome_.hash ^ (channel + 0x100u + message.size())) * 0x100000001b3u;
   ++outcome_.messages;
@@ -179,6 +183,25 @@ bool History::deliver_flush(std::uint32_t channel, protocol::Bytes message) {
   } else {
     push(home, answer.origin, bytes);
   }
+  return true;
+}
+
+// Its sender puts in what was wanted piece by piece. That is done here, when the message is to
+// arrive, as late as could be.
+bool History::fill_grant(std::uint32_t channel, protocol::Bytes message) {
+  std::uint32_t wanted = network_.wanted(channel);
+  protocol::Bytes blocks = message.last(wanted * sizeof(std::uint64_t));
+  std::vector<std::byte>& grant = grants_[channel];
+  Progress& p = flushed_[channel];
+  if (p.block == 0 && !p.begun)
+    grant.assign(message.begin(), message.end() - static_cast<std::ptrdiff_t>(blocks.size()));
+  std::uint64_t block = 0;
+  std::memcpy(&block, blocks.data() + p.block * sizeof block, sizeof block);
+  if (!mover_.grant(network_.from(channel), NodeId{network_.to(channel)}, block, p, grant))
+    return false;
+  p = {.block = p.block + 1};
+  if (p.block < wanted) return false;
+  p = {};
   return true;
 }
 

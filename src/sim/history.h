@@ -53,6 +53,7 @@ class History {
   void finish_check();
   void deliver(std::uint32_t channel);
   bool deliver_flush(std::uint32_t channel, protocol::Bytes message);
+  bool fill_grant(std::uint32_t channel, protocol::Bytes message);
   void deliver_news(std::uint32_t channel, protocol::Bytes message);
   void pass_on(std::uint32_t home, Mover::Applied to, protocol::Bytes message);
   void deliver_flushed(std::uint32_t node, protocol::Bytes message);
@@ -75,7 +76,8 @@ class History {
   bool atomic(Actor& actor);
   bool send_news(Actor& actor);
   bool take_news(Actor& actor);
-  void push(std::uint32_t from, std::uint32_t to, protocol::Bytes message);
+  void push(std::uint32_t from, std::uint32_t to, protocol::Bytes message,
+            std::uint32_t wanted = 0);
   bool wait_on_word(Actor& actor);
   void wake(std::uint32_t node, const std::atomic<std::uint32_t>* word);
 
@@ -128,8 +130,9 @@ class History {
     std::uint32_t node;
     protocol::Recall recall;
   };
-  std::vector<Recalled> recalls_;                 // until a handler is free
-  Progress flushed_[kMaxNodes * kMaxNodes] = {};  // with each channel's oldest message
+  std::vector<Recalled> recalls_;                         // until a handler is free
+  Progress flushed_[kMaxNodes * kMaxNodes] = {};          // with each channel's oldest message
+  std::vector<std::byte> grants_[kMaxNodes * kMaxNodes];  // ... which is a grant, with its blocks
   std::uint32_t threads_at_[kMaxNodes] = {};
   std::vector<std::uint64_t> region_first_;  // kNoRegion: not allocated yet
   std::vector<bool> region_stands_;          // allocated, and not freed

@@ -44,11 +44,18 @@ bool History::post(Actor& actor) {
   if (!mover_.perform(actor)) return false;
   if (actor.strand.result == 0) return true;
   ++actor.flights;
-  push(actor.node, actor.strand.step().node.value, actor.flush);
+  std::uint32_t to = actor.strand.step().node.value;
+  if (program_->setup.late_flushes) {
+    actor.late.push_back({to, actor.flush});
+  } else {
+    push(actor.node, to, actor.flush);
+  }
   return true;
 }
 
 bool History::await_flush(Actor& actor) {
+  for (const Actor::Late& late : actor.late) push(actor.node, late.to, late.message);
+  actor.late.clear();
   if (actor.flights == 0) return true;
   actor.wait = Actor::Wait::kFlushed;
   schedule_.park(actor.id);
@@ -123,9 +130,10 @@ void History::step_core(std::uint32_t node, const protocol::Event& event) {
 void History::send(std::uint32_t node, const protocol::Send& send) {
   if (send.to.value >= program_->setup.nodes || send.to.value == node)
     violated(Fault::kBadStep, "node {} sends to node {}", node, send.to.value);
-  protocol::Bytes head = protocol::Bytes(effects_.bytes).subspan(send.offset, send.size);
+  std::size_t wanted = send.wanted * sizeof(std::uint64_t);
+  protocol::Bytes head = protocol::Bytes(effects_.bytes).subspan(send.offset, send.size + wanted);
   if (send.with.count == 0) {
-    push(node, send.to.value, head);
+    push(node, send.to.value, head, send.wanted);
     return;
   }
   std::vector<std::byte> message(head.begin(), head.end());
@@ -141,9 +149,10 @@ void History::place(std::uint32_t node, const protocol::Place& place) {
   std::memcpy(nodes_[node].frame(place.block.value), place.bytes.data(), place.bytes.size());
 }
 
-void History::push(std::uint32_t from, std::uint32_t to, protocol::Bytes message) {
+void History::push(std::uint32_t from, std::uint32_t to, protocol::Bytes message,
+                   std::uint32_t wanted) {
   std::uint32_t channel = network_.channel(from, to);
-  network_.push(channel, message);
+  network_.push(channel, message, wanted);
   schedule_.ready(static_cast<ActorId>(kFirstChannel + channel));
 }
 

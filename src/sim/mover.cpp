@@ -49,6 +49,9 @@ bool Mover::perform(Actor& a) {
       return send_news(a, step);
     case StepKind::kTakeNews:
       return take_news(a, step);
+    case StepKind::kTakeGranted:
+      take_granted(a, step);
+      return true;
     case StepKind::kForgetNews:
       nodes_[a.node].news().forget(static_cast<std::uint32_t>(step.value));
       return true;

@@ -33,6 +33,9 @@ class Mover {
   };
   // Goes on with applying a flush message (kPostDiff made it in Actor::flush) at its home.
   Applied apply_flush(Node& home, protocol::Bytes message, Progress& p);
+  // Goes on with putting a wanted block into a grant; true when it is there, or is not granted.
+  bool grant(std::uint32_t home, NodeId to, std::uint64_t block, Progress& p,
+             std::vector<std::byte>& message);
 
  private:
   enum class Served : std::uint8_t { kGoesOn, kDone, kNot };
@@ -48,6 +51,7 @@ class Mover {
   bool fetch(Actor& a, const Step& step);
   bool send_news(Actor& a, const Step& step);
   bool take_news(Actor& a, const Step& step);
+  void take_granted(Actor& a, const Step& step);
   bool copy_home(Actor& a, const Step& step);
   bool store_home(Actor& a, const Step& step);
   bool copy_block(Progress& p, const std::byte* from, std::byte* to);

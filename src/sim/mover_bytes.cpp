@@ -115,6 +115,27 @@ bool Mover::take_news(Actor& a, const Step& step) {
   return true;
 }
 
+bool Mover::grant(std::uint32_t home, NodeId to, std::uint64_t block, Progress& p,
+                  std::vector<std::byte>& message) {
+  wire::GrantedBlock head{.block = block, .home = home, .bytes = block_bytes_};
+  std::size_t size = sizeof head + block_bytes_;
+  if (!p.begun) message.resize(message.size() + size);
+  p.begun = true;
+  std::byte* at = message.data() + message.size() - size;
+  Served served = serve(p, {.node = to, .unasked = true}, nodes_[home], block, at + sizeof head);
+  if (served == Served::kGoesOn) return false;
+  if (served == Served::kNot) message.resize(message.size() - size);
+  head.tracked = p.changed != 0;
+  if (served == Served::kDone) std::memcpy(at, &head, sizeof head);
+  return true;
+}
+
+void Mover::take_granted(Actor& a, const Step& step) {
+  Node& self = nodes_[a.node];
+  auto from = static_cast<std::uint32_t>(step.value);
+  std::memcpy(self.aside(step.value >> 32), a.strand.granted.data() + from, block_bytes_);
+}
+
 bool Mover::copy_home(Actor& a, const Step& step) {
   std::uint64_t block = step.blocks.first;
   Node& self = nodes_[a.node];

@@ -141,6 +141,14 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "ExpiryPassedOn",
                                        "AcquireUpdates",
                                        "LockRenews",
+                                       "LockHeldBack",
+                                       "LockInserts",
+                                       "LockInsertRefused",
+                                       "LockNamesBlocks",
+                                       "LockNamesTooMany",
+                                       "GrantCarriesBlocks",
+                                       "LockRenewsByGrant",
+                                       "LockLeavesGranted",
                                        "AtomicAtHome",
                                        "AtomicElsewhere",
                                        "AtomicByMessage",
@@ -241,15 +249,21 @@ constexpr std::string_view kMutants[] = {"None",
                                          "MeetingKeepsLeases",
                                          "CalmForgetsChanges",
                                          "CalmForgetsCopies",
-                                         "WithdrawsTooLate"};
+                                         "WithdrawsTooLate",
+                                         "TakeTrustsWord",
+                                         "GrantOthersBlocks",
+                                         "GrantAfterOthers",
+                                         "GrantDuringFlush",
+                                         "InsertUnbounded",
+                                         "GrantForgetsThen"};
 constexpr std::string_view kSteps[] = {
-    "Pause",      "Wait",      "Wake",       "Call",         "Tell",       "LoadWord",
-    "StoreWord",  "SwapWord",  "CountFlush", "LoadFlushing", "LoadGiving", "SetWanted",
-    "TakeWanted", "LoadOwner", "ClaimOwner", "ClearOwner",   "Populate",   "Map",
-    "Protect",    "Unprotect", "Zap",        "Scan",         "CopyHome",   "CopyTwin",
-    "StoreDiff",  "StoreHome", "Merge",      "Fetch",        "SendNews",   "TakeNews",
-    "ForgetNews", "PostDiff",  "AwaitFlush", "Meet",         "Punch",      "DropTwin",
-    "Atomic",     "AskAtomic", "Patch"};
+    "Pause",      "Wait",        "Wake",       "Call",         "Tell",       "LoadWord",
+    "StoreWord",  "SwapWord",    "CountFlush", "LoadFlushing", "LoadGiving", "SetWanted",
+    "TakeWanted", "LoadOwner",   "ClaimOwner", "ClearOwner",   "Populate",   "Map",
+    "Protect",    "Unprotect",   "Zap",        "Scan",         "CopyHome",   "CopyTwin",
+    "StoreDiff",  "StoreHome",   "Merge",      "Fetch",        "SendNews",   "TakeNews",
+    "ForgetNews", "TakeGranted", "PostDiff",   "AwaitFlush",   "Meet",       "Punch",
+    "DropTwin",   "Atomic",      "AskAtomic",  "Patch"};
 constexpr std::string_view kFaults[] = {"None",        "WrongValue", "NodesDisagree", "TwoHolders",
                                         "BarrierLeak", "Deadlock",   "Endless",       "Invariant",
                                         "Malformed",   "BadAnswer",  "BadStep"};
@@ -270,14 +284,15 @@ constexpr std::string_view kMessages[] = {
     "region freed",   "region drop",     "region dropped", "page fetch",   "page data",
     "flush",          "flushed",         "owner request",  "owner reply",  "page news",
     "count wake",     "sc request",      "sc recall",      "sc yielded",   "sc grant",
-    "expire",         "expired",         "atomic request", "atomic reply"};
+    "expire",         "expired",         "atomic request", "atomic reply", "lock insert",
+    "lock inserted"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
 static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kPatch) + 1);
 static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kBadStep) + 1);
 static_assert(std::size(kEvents) == std::variant_size_v<protocol::Event>);
 static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kAtomic) + 1);
-static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kAtomicReply) + 1);
+static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kLockInserted) + 1);
 
 }  // namespace
 

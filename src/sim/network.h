@@ -22,9 +22,13 @@ class Network {
   std::uint32_t to(std::uint32_t channel) const { return channel % nodes_; }
 
   bool empty(std::uint32_t channel) const { return channels_[channel].empty(); }
-  void push(std::uint32_t channel, wire::Bytes message) { channels_[channel].push(message); }
+  // wanted: so many block numbers at its end stand for what its sender has yet to put there.
+  void push(std::uint32_t channel, wire::Bytes message, std::uint32_t wanted = 0) {
+    channels_[channel].push(message, wanted);
+  }
   // The oldest; stays valid until pop(), which is before the next push on this channel.
   wire::Bytes front(std::uint32_t channel) const { return channels_[channel].at(0); }
+  std::uint32_t wanted(std::uint32_t channel) const { return channels_[channel].wanted(); }
   void pop(std::uint32_t channel) { channels_[channel].pop(); }
 
   // Calls visit(message) for all that are under way.
@@ -39,26 +43,30 @@ class Network {
    public:
     bool empty() const { return head_ == ends_.size(); }
     std::size_t size() const { return ends_.size() - head_; }
-    void push(wire::Bytes message) {
+    void push(wire::Bytes message, std::uint32_t wanted) {
       bytes_.insert(bytes_.end(), message.begin(), message.end());
+      wanted_.push_back(wanted);
       ends_.push_back(static_cast<std::uint32_t>(bytes_.size()));
     }
     wire::Bytes at(std::size_t index) const {
       std::size_t begin = head_ + index == 0 ? 0 : ends_[head_ + index - 1];
       return wire::Bytes(bytes_).subspan(begin, ends_[head_ + index] - begin);
     }
+    std::uint32_t wanted() const { return wanted_[head_]; }
     void pop() {
       if (++head_ == ends_.size()) clear();
     }
     void clear() {
       bytes_.clear();
       ends_.clear();
+      wanted_.clear();
       head_ = 0;
     }
 
    private:
     std::vector<std::byte> bytes_;
-    std::vector<std::uint32_t> ends_;  // of each message in bytes_
+    std::vector<std::uint32_t> ends_;    // of each message in bytes_
+    std::vector<std::uint32_t> wanted_;  // ... and what it still lacks
     std::size_t head_ = 0;
   };
 

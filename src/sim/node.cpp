@@ -37,15 +37,19 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
   core_.emplace(protocol::CoreConfig{.self = NodeId{self},
                                      .nodes = setup.nodes,
                                      .blocks = blocks,
+                                     .block_bytes = setup.block_bytes,
                                      .sc_first = setup.space_blocks,
                                      .sc_named_readers = setup.sc_named_readers,
                                      .reached = reached_,
+                                     .hosts = hosts_,
                                      .barrier_arity = setup.barrier_arity,
                                      .max_log_ranges = setup.max_log_ranges});
   protocol::HlrcMemory memory{.entries = entries_.get(), .used = &kept_, .reached = reached_};
   for (int i = 0; i < protocol::HlrcMemory::kSets; ++i) memory.sets[i] = sets_[i];
-  for (std::uint32_t n = 0; n < setup.nodes; ++n)
-    reached_[n] = n % setup.hosts == self % setup.hosts;
+  for (std::uint32_t n = 0; n < setup.nodes; ++n) {
+    hosts_[n] = n % setup.hosts;
+    reached_[n] = hosts_[n] == self % setup.hosts;
+  }
   hlrc_.emplace(protocol::HlrcConfig{.self = NodeId{self},
                                      .nodes = setup.nodes,
                                      .blocks = blocks,

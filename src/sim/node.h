@@ -78,6 +78,7 @@ class Node {
   std::unique_ptr<protocol::BlockEntry[]> entries_;
   protocol::BlockSet::Word sets_[protocol::HlrcMemory::kSets][kSetWords] = {};
   bool reached_[kMaxNodes] = {};
+  std::uint32_t hosts_[kMaxNodes] = {};
   std::optional<protocol::Core> core_;
   std::optional<protocol::Hlrc> hlrc_;
   std::optional<protocol::sc::Pages> sc_;

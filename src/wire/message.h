@@ -44,26 +44,68 @@ enum class Kind : std::uint8_t {
   kExpired,
   kAtomicRequest,
   kAtomicReply,
+  kLockInsert,
+  kLockInserted,
 };
 
-// To the lock's manager, then (as kLockForward) from the manager to the last node of the queue.
-// Tail: the requester's vector timestamp, one u32 a node.
+// To the lock's manager, then (as kLockForward) from the manager to the last node of the queue, or
+// (as kLockInsert) to the one before it, on whose host the requester is: may he come before
+// `before`? Tail: `wanted` WantedBlocks, and the requester's vector timestamp, one u32 a node.
 struct LockRequest {
   Kind kind = Kind::kLockRequest;
-  std::uint8_t pad[3] = {};
+  std::uint8_t wanted = 0;
+  std::uint8_t pad[2] = {};
+  std::uint32_t requester = 0;
+  std::uint64_t lock = 0;
+  std::uint32_t before = 0;
+  std::uint32_t pad2 = 0;
+};
+
+// Its answer.
+struct LockInserted {
+  Kind kind = Kind::kLockInserted;
+  std::uint8_t accepted = 0;
+  std::uint8_t pad[2] = {};
   std::uint32_t requester = 0;
   std::uint64_t lock = 0;
 };
 
-// The lock's token, from its last holder, with the count that it carries. Tail: `sleepers`
-// Sleepers, and a notice set.
+// A block that the requester would fetch as soon as it has the lock; who has the token sends it
+// along, if it is this home.
+struct WantedBlock {
+  std::uint64_t block = 0;
+  std::uint32_t home = 0;
+  std::uint32_t pad = 0;
+
+  bool operator==(const WantedBlock&) const = default;
+};
+inline constexpr std::size_t kMostWanted = 4;
+
+// The lock's token, from its last holder, with the count that it carries. `then`: 0, or a node + 1
+// before which the receiver was put in line, and how often that has been overtaken. Tail:
+// `sleepers` Sleepers; of `then` its `wanted` WantedBlocks and its vector timestamp; a notice set
+// of `notice_bytes`; and what of the wanted blocks comes along.
 struct LockGrant {
   Kind kind = Kind::kLockGrant;
-  std::uint8_t pad[3] = {};
+  std::uint8_t wanted = 0;
+  std::uint8_t pad[2] = {};
   std::uint32_t sleepers = 0;
   std::uint64_t lock = 0;
   std::int64_t value = 0;
   std::int64_t tickets = 0;
+  std::uint32_t notice_bytes = 0;
+  std::uint32_t then = 0;
+  std::uint32_t overtaken = 0;
+  std::uint32_t pad2 = 0;
+};
+
+// A wanted block, as its home answers a kPageFetch. Tail: its bytes.
+struct GrantedBlock {
+  std::uint64_t block = 0;
+  std::uint32_t home = 0;
+  std::uint32_t bytes = 0;
+  std::uint32_t tracked = 0;
+  std::uint32_t pad = 0;
 };
 
 // Who sleeps until a count reaches `until`.
@@ -308,8 +350,11 @@ static_assert(sizeof(Flush) == 16);
 static_assert(sizeof(FlushedBlock) == 16);
 static_assert(sizeof(OwnerRequest) == 24);
 static_assert(sizeof(OwnerReply) == 24);
-static_assert(sizeof(LockRequest) == 16);
-static_assert(sizeof(LockGrant) == 32);
+static_assert(sizeof(LockRequest) == 24);
+static_assert(sizeof(LockInserted) == 16);
+static_assert(sizeof(WantedBlock) == 16);
+static_assert(sizeof(LockGrant) == 48);
+static_assert(sizeof(GrantedBlock) == 24);
 static_assert(sizeof(Sleeper) == 16);
 static_assert(sizeof(CountWake) == 8);
 static_assert(sizeof(BarrierMessage) == 16);

@@ -15,6 +15,7 @@ CoreHost::CoreHost(NodeId self, std::uint32_t nodes, Sender send)
       core_({.self = self,
              .nodes = nodes,
              .blocks = kBlocks,
+             .block_bytes = kBlockBytes,
              .sc_first = kScFirst,
              .sc_named_readers = 2,
              .barrier_arity = 2,
@@ -33,10 +34,12 @@ void CoreHost::step(const protocol::Event& event) {
   core_.check_invariants();
   for (const auto& effect : effects.list) {
     if (const auto* send = std::get_if<protocol::Send>(&effect)) {
+      std::size_t wanted = send->wanted * sizeof(std::uint64_t);
+      TERRANE_CHECK(send->wanted <= wire::kMostWanted, "a grant carries few blocks");
       TERRANE_CHECK(send->to.value < nodes_ && send->to != self_, "a message goes to a peer");
-      TERRANE_CHECK(std::uint64_t{send->offset} + send->size <= effects.bytes.size(),
+      TERRANE_CHECK(std::uint64_t{send->offset} + send->size + wanted <= effects.bytes.size(),
                     "a message lies in the bytes");
-      send_(send->to, std::span(effects.bytes).subspan(send->offset, send->size));
+      send_(send->to, message_of(*send, effects.bytes));
     } else if (const auto* drop = std::get_if<protocol::Drop>(&effect)) {
       TERRANE_CHECK(drop->blocks.count > 0 && drop->blocks.end() <= kBlocks,
                     "what is dropped lies in the space");
@@ -61,6 +64,19 @@ void CoreHost::step(const protocol::Event& event) {
       carry_out(resume, {payload, payload + resume.size});
     }
   }
+}
+
+// What is wanted goes behind a grant, as a host puts it there.
+std::vector<std::byte> CoreHost::message_of(const protocol::Send& send, wire::Bytes bytes) const {
+  wire::Bytes head = bytes.subspan(send.offset, send.size);
+  std::vector<std::byte> message(head.begin(), head.end());
+  wire::Bytes wanted = bytes.subspan(send.offset + send.size, send.wanted * sizeof(std::uint64_t));
+  for (std::uint64_t block; wire::take(wanted, block);) {
+    wire::put(message,
+              wire::GrantedBlock{.block = block, .home = self_.value, .bytes = kBlockBytes});
+    message.resize(message.size() + kBlockBytes);
+  }
+  return message;
 }
 
 void CoreHost::carry_out(const protocol::Resume& resume, std::vector<std::byte> payload) {
@@ -100,13 +116,23 @@ void CoreHost::carry_out(const protocol::Resume& resume, std::vector<std::byte> 
 }
 
 void CoreHost::granted(Thread& thread, std::uint64_t value, const std::vector<std::byte>& payload) {
-  TERRANE_CHECK(value <= static_cast<std::uint64_t>(protocol::Acquired::kRemote), "acquired");
+  bool with_blocks = value == static_cast<std::uint64_t>(protocol::Acquired::kWithBlocks);
+  TERRANE_CHECK(with_blocks || value <= static_cast<std::uint64_t>(protocol::Acquired::kRemote),
+                "acquired");
   for (const Thread& other : threads_) {
     TERRANE_CHECK(!other.holds || other.lock != thread.lock, "one holder of a lock");
   }
   thread.holds = true;
   if (value == static_cast<std::uint64_t>(protocol::Acquired::kRemote)) {
-    step(protocol::Learn{payload, false});
+    step(protocol::Learn{payload, false, thread.lock, &wanted_});
+  } else if (with_blocks) {
+    wire::Bytes rest(payload);
+    protocol::GrantHead head{};
+    TERRANE_CHECK(wire::take(rest, head) && head.notice_bytes <= rest.size(), "a grant is whole");
+    step(protocol::Learn{rest.first(head.notice_bytes), false, thread.lock, &wanted_});
+    rest = rest.subspan(head.notice_bytes);
+    for (wire::GrantedBlock block; wire::take(rest, block); rest = rest.subspan(block.bytes))
+      TERRANE_CHECK(block.block < kBlocks && block.bytes <= rest.size(), "a block is whole");
   }
 }
 

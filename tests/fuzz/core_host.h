@@ -19,6 +19,7 @@ class CoreHost {
   static constexpr std::uint32_t kThreads = 6;
   static constexpr std::uint64_t kBlocks = 256;
   static constexpr std::uint64_t kScFirst = 192;
+  static constexpr std::uint32_t kBlockBytes = 16;
 
   using Sender = std::function<void(NodeId to, std::span<const std::byte> message)>;
 
@@ -54,6 +55,7 @@ class CoreHost {
   };
 
   void step(const protocol::Event& event);
+  std::vector<std::byte> message_of(const protocol::Send& send, wire::Bytes bytes) const;
   void carry_out(const protocol::Resume& resume, std::vector<std::byte> payload);
   void granted(Thread& thread, std::uint64_t value, const std::vector<std::byte>& payload);
   void handed_off(Thread& thread, protocol::WaiterId waiter, std::uint64_t value);
@@ -78,6 +80,8 @@ class CoreHost {
   std::array<std::uint64_t, 4> pages_{};  // the Access that this node has to each
   std::deque<protocol::Expire> expires_;
   std::vector<bool> closed_;
+  // What a lock's next holder here will want.
+  std::vector<wire::WantedBlock> wanted_{{.block = 1, .home = 0}, {.block = 2, .home = 1}};
   std::uint32_t collective_ = 0;
 };
 
