@@ -387,7 +387,12 @@ std::uint64_t PageSpace::perform_copy(const protocol::Step& step, Counters& coun
     std::memcpy(page, news, unit_);
     return 0;
   }
-  if (step.node != self_) back_home(step.node, step.blocks.first);
+  if (step.node != self_ && !control_of(step.node).populated.contains(step.blocks.first)) {
+    // Most of all where the region was freed: the home is giving the page back, and must not keep
+    // one for nothing.
+    if (std::memcmp(page, twin, unit_) == 0) return 0;
+    back_home(step.node, step.blocks.first);
+  }
   std::size_t changed = diff_.store(page, twin, pages_of(step.node) + offset, unit_, step.flag);
   if (changed > 0) {
     counters.pages_flushed.add(1);

@@ -1,5 +1,5 @@
 // Barriers that bring nobody anything, between ones that do. Says "good" on every node, or what
-// went wrong. Usage: barriers_program held | mixed | threads
+// went wrong. Usage: barriers_program held | mixed | threads | freed
 #include <string>
 #include <thread>
 #include <vector>
@@ -95,6 +95,26 @@ void threads() {
   other.join();
 }
 
+// A region is freed while the other nodes have copies of it, which die at the barrier after that;
+// the next one takes its place.
+void freed() {
+  constexpr std::size_t kBytes = 64 * kPage;
+  for (int round = 0; round < 1000; ++round) {
+    auto* bytes = static_cast<unsigned char*>(terrane_alloc_all(kBytes, nullptr));
+    EXPECT(bytes != nullptr);
+    for (unsigned char turn = 1; turn < 4; ++turn) {
+      if (rank() == 0)
+        for (std::size_t i = 0; i < kBytes; i += kPage) at(bytes, i) = turn;
+      meet();
+      if (rank() != 0)
+        for (std::size_t i = 0; i < kBytes; i += kPage) EXPECT(at(bytes, i) == turn);
+      meet();
+    }
+    if (rank() == 0) EXPECT(terrane_free(bytes) == TERRANE_OK);
+    meet();
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -103,6 +123,7 @@ int main(int argc, char** argv) {
   if (mode == "held") held();
   if (mode == "mixed") mixed();
   if (mode == "threads") threads();
+  if (mode == "freed") freed();
   EXPECT(terrane_finalize() == TERRANE_OK);
   std::puts("good");
 }

@@ -22,6 +22,11 @@ TEST(BarriersTest, SendNothingWhereThereIsNothingToTell) {
   for (int nodes : {2, 5}) expect_good(nodes, "held", {"TERRANE_WAIT=spin"});
 }
 
+// Copies of what was freed die at the barrier, while its home gives the pages back.
+TEST(BarriersTest, FollowARegionThatWasFreed) {
+  for (int nodes : {2, 4}) expect_good(nodes, "freed", {});
+}
+
 class MixedBarriersTest : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Waits, MixedBarriersTest,
                          testing::Values("TERRANE_WAIT=auto", "TERRANE_WAIT=spin",
