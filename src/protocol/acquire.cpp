@@ -133,8 +133,10 @@ Task<bool> Hlrc::meet(Strand& s, BarrierId id, std::uint64_t told) {
   mark(Mark::kBarrierHeldInMemory);
   held_.fetch_add(1, std::memory_order_relaxed);
   meeting.next_skip = 0;
-  if (cached() != 0 && has_leases() && !mutant(Mutant::kMeetingKeepsLeases)) {
-    mark(Mark::kBarrierDropsLeases);  // of a miss of another thread
+  // A miss of another thread counts its copy before it reads what that was before the round.
+  bool copies = cached_count_.load(std::memory_order_seq_cst) != 0;
+  if (copies && has_leases() && !mutant(Mutant::kMeetingKeepsLeases)) {
+    mark(Mark::kBarrierDropsLeases);
     s.inbox.clear();
     co_await apply(s, 0, kUnsettled);
   }

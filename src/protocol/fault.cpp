@@ -33,7 +33,7 @@ Hlrc::Hlrc(const HlrcConfig& config, const HlrcMemory& memory, Core& core)
 }
 
 void Hlrc::add_cached(std::uint64_t block) {
-  if (!cached_.insert(block)) cached_count_.fetch_add(1, std::memory_order_relaxed);
+  if (!cached_.insert(block)) cached_count_.fetch_add(1, std::memory_order_seq_cst);
   recent_.insert(block);
   remove_idle(block);
   spare_.erase(block);

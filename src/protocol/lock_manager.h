@@ -131,7 +131,6 @@ class LockManager {
   void forwarded(LockId id, NodeId requester, Asked asked);
   void put_request(wire::Kind kind, NodeId requester, LockId id, Asked asked,
                    NodeId before = NodeId{0});
-  bool take_wants(Bytes& message, std::size_t count, Asked& asked) const;
   void grant(LockId id, Lock& lock, NodeId to);
   void send_grant(const WantedBlocks& wants, NodeId to);
   bool take_count(Bytes& message, const wire::LockGrant& grant, Count& count) const;

@@ -1,0 +1,117 @@
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "platform/cgroup_memory.h"
+#include "platform/memory_left.h"
+#include "runtime/page_space.h"
+
+// Which pages and twins of a node have memory, and how much that may be.
+namespace terrane::runtime {
+
+void PageSpace::bound(const std::vector<MemoryShare>& shares, Exhausted exhausted) {
+  const MemoryShare& own = shares[self_.value];
+  if (own.limit_bytes != ~0ull) limit_blocks_ = own.limit_bytes / unit_;
+  for (const MemoryShare& share : shares) {
+    std::uint64_t bytes = share.home_bytes;
+    most_blocks_.push_back(bytes == ~0ull ? ~0ull : (bytes + bytes / 8) / unit_);
+  }
+  if (own.home_bytes == own.limit_bytes) had_until_ = ~0ull;  // shared with nobody
+  exhausted_ = std::move(exhausted);
+}
+
+// Beyond its own share a node takes what others have left of theirs, as long as there is some.
+bool PageSpace::machine_has_more(std::uint64_t kept) {
+  if (kept < limit_blocks_ || kept < had_until_.load(std::memory_order_relaxed)) return true;
+  std::uint64_t left =
+      std::min(platform::memory_left_bytes(), platform::cgroup_memory_left()) / unit_;
+  if (left < limit_blocks_ / 64) return false;
+  had_until_.store(kept + left / 64, std::memory_order_relaxed);
+  return true;
+}
+
+std::uint64_t PageSpace::populate(protocol::BlockRange blocks) {
+  Control& own = peers_[self_.value].control;
+  for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
+    protocol::BlockRange run{b, 0};
+    while (run.end() < blocks.end() && !own.populated.contains(run.end())) ++run.count;
+    if (run.count == 0) continue;
+    std::uint64_t kept = own.kept->load(std::memory_order_relaxed);
+    bool fits = most_blocks_.empty() || kept + run.count <= most_blocks_[self_.value];
+    if (!fits || !machine_has_more(kept)) {
+      errno = ENOMEM;
+      return 0;
+    }
+    if (!mapping_.populate(span(run))) return 0;
+    // Another node may have stored in a home of ours at the same time.
+    std::uint64_t fresh = 0;
+    for (std::uint64_t p = run.first; p < run.end(); ++p) fresh += !own.populated.insert(p);
+    own.kept->fetch_add(fresh, std::memory_order_relaxed);
+    b = run.end();  // which is populated, or past the end
+  }
+  return 1;
+}
+
+// Whether the home may keep one page more. Its handler makes room for those that others store,
+// while they wait; who serves its messages is not to wait, and goes some way beyond.
+bool PageSpace::waits_for_room(const Control& control, NodeId home) const {
+  constexpr int kMostMs = 3000;
+  constexpr std::uint64_t kServedBytes = std::uint64_t{4} << 20;
+  if (most_blocks_.empty()) return true;
+  std::uint64_t most = most_blocks_[home.value];
+  if (home == self_ && limit_blocks_ != ~0ull)
+    most = std::max(most, limit_blocks_ + kServedBytes / unit_);
+  for (int ms = 0; control.kept->load(std::memory_order_relaxed) >= most; ++ms) {
+    if (home == self_ || ms == kMostMs) return false;
+    ::usleep(1000);
+  }
+  return true;
+}
+
+// Before a difference is stored in a page that its home has not touched yet.
+void PageSpace::back_home(NodeId home, std::uint64_t block) {
+  Control& control = control_of(home);
+  if (control.populated.contains(block)) return;
+  bool fits = waits_for_room(control, home);
+  if (!fits || !platform::populate(pages_of(home) + block * unit_, unit_)) {
+    if (exhausted_) exhausted_(home, block);
+    return;
+  }
+  if (!control.populated.insert(block)) control.kept->fetch_add(1, std::memory_order_relaxed);
+}
+
+void PageSpace::add_twin(std::uint64_t block) {
+  if (twinned_.contains(block) || twinned_.insert(block)) return;
+  peers_[self_.value].control.kept->fetch_add(1, std::memory_order_relaxed);
+}
+
+void PageSpace::punch(protocol::BlockRange blocks, bool evicted, Counters& counters) {
+  Control& own = peers_[self_.value].control;
+  std::uint64_t gone = 0;
+  for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
+    if (!own.populated.contains(b)) continue;
+    own.populated.erase(b);
+    ++gone;
+  }
+  own.kept->fetch_sub(gone, std::memory_order_relaxed);
+  if (evicted) counters.pages_evicted.add(gone);
+  // Also where nothing was populated: a reader may have come just when a page went.
+  mapping_.punch(span(blocks));
+  drop_twins(blocks);
+}
+
+void PageSpace::drop_twins(protocol::BlockRange blocks) {
+  std::uint64_t gone = 0;
+  for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
+    if (!twinned_.contains(b)) continue;
+    twinned_.erase(b);
+    ++gone;
+  }
+  if (gone == 0) return;
+  peers_[self_.value].control.kept->fetch_sub(gone, std::memory_order_relaxed);
+  ::madvise(twins_.data() + blocks.first * unit_, blocks.count * unit_, MADV_DONTNEED);
+}
+
+}  // namespace terrane::runtime
