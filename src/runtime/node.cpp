@@ -55,12 +55,7 @@ base::Result<> Node::start() {
   core.sc_first = space_->sc_first();
   protocol::HlrcMemory memory = space_->protocol_memory();
   core.reached = memory.reached;
-  for (std::uint32_t n = 0; n < nodes(); ++n) {
-    std::uint32_t host = 0;
-    while (bootstrap_->host_name(NodeId{host}) != bootstrap_->host_name(NodeId{n})) ++host;
-    hosts_.push_back(host);
-  }
-  core.hosts = hosts_.data();
+  core.hosts = bootstrap_->hosts().data();
   core.max_log_ranges = static_cast<std::uint32_t>(options.value().log_ranges);
   core_ = std::make_unique<protocol::Core>(core);
   auto watching = space_->watch(&Node::on_fault, this);

@@ -92,7 +92,6 @@ class Node {
   std::unique_ptr<PageSpace> space_;
   std::vector<MemoryShare> memory_;  // by node
   std::unique_ptr<transport::Transport> transport_;
-  std::vector<std::uint32_t> hosts_;  // by node
   std::unique_ptr<protocol::Core> core_;
   std::unique_ptr<protocol::Hlrc> hlrc_;
   std::unique_ptr<protocol::sc::Pages> sc_;
