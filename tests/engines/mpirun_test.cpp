@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string>
 
@@ -29,6 +32,83 @@ std::vector<std::string> mpirun(int nodes, const char* program, const std::strin
   return command;
 }
 
+// The processes of both nodes, by node; empty: they did not come to wait.
+std::vector<pid_t> processes_that_wait(Launched& job) {
+  std::vector<pid_t> processes;
+  if (!job.wait_for("waits for a debugger: gdb -p ", 2)) return processes;
+  for (const char* node : {"node 0 (process ", "node 1 (process "}) {
+    std::size_t at = job.out().find(node);
+    if (at == std::string::npos) return {};
+    processes.push_back(std::atoi(job.out().c_str() + at + std::strlen(node)));
+  }
+  return processes;
+}
+
+// Of processes that are not its children. A debugger passes signals on, and learns of an end before
+// anybody else.
+class Debugger {
+ public:
+  bool seize(pid_t process) {
+    held_.push_back(process);
+    return ::ptrace(PTRACE_SEIZE, process, nullptr, PTRACE_O_TRACESYSGOOD) == 0;
+  }
+
+  // Leaves its main thread stopped before that system call.
+  bool stop_before(pid_t process, std::uint64_t call) {
+    if (::ptrace(PTRACE_INTERRUPT, process, nullptr, nullptr) != 0) return false;
+    return until([&](pid_t changed, int status) {
+      if (changed != process) return pass_on(changed, status, PTRACE_CONT), false;
+      __ptrace_syscall_info info{};
+      bool calls = WIFSTOPPED(status) && WSTOPSIG(status) == kCallStop &&
+                   ::ptrace(PTRACE_GET_SYSCALL_INFO, process, sizeof info, &info) > 0 &&
+                   info.op == PTRACE_SYSCALL_INFO_ENTRY && info.entry.nr == call;
+      if (!calls) pass_on(process, status, PTRACE_SYSCALL);
+      return calls;
+    });
+  }
+
+  bool see_end_of(pid_t process) {
+    return !holds(process) || until([&](pid_t changed, int status) {
+      pass_on(changed, status, PTRACE_CONT);
+      return !holds(process);
+    });
+  }
+
+  void go_on(pid_t process) { ::ptrace(PTRACE_CONT, process, nullptr, 0); }
+
+ private:
+  static constexpr int kCallStop = SIGTRAP | 0x80;
+
+  bool holds(pid_t process) const {
+    return std::find(held_.begin(), held_.end(), process) != held_.end();
+  }
+
+  // Hands each change of a process's state to `look` until that has seen what it looks for; false:
+  // not within 20 s.
+  template <typename Look>
+  bool until(const Look& look) {
+    for (int ms = 0; ms < 20'000; ++ms) {
+      for (pid_t process : std::vector<pid_t>(held_)) {
+        int status = 0;
+        if (::waitpid(process, &status, __WALL | WNOHANG) != process) continue;
+        if (!WIFSTOPPED(status)) std::erase(held_, process);
+        if (look(process, status)) return true;
+      }
+      ::usleep(1000);
+    }
+    return false;
+  }
+
+  // Stops for system calls, and those without a signal (PTRACE_EVENT_STOP), pass none on.
+  static void pass_on(pid_t process, int status, __ptrace_request how) {
+    if (!WIFSTOPPED(status)) return;
+    bool signalled = status >> 16 == 0 && WSTOPSIG(status) != kCallStop;
+    ::ptrace(how, process, nullptr, signalled ? WSTOPSIG(status) : 0);
+  }
+
+  std::vector<pid_t> held_;
+};
+
 class MpirunTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -45,6 +125,14 @@ class MpirunTest : public testing::Test {
   }
 
   Launched::Options options() const { return {.environment = {kPrefix, "TMPDIR=" + folder_}}; }
+  // Two nodes that do nothing before debuggers hold them.
+  Launched waiting_for_debuggers() const {
+    Launched::Options asked = options();
+    asked.environment.emplace_back("TERRANE_DEBUG=wait");
+    std::vector<std::string> command = {"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh"};
+    for (std::string& word : mpirun(2, kNodeProgram, "join say:up leave")) command.push_back(word);
+    return Launched(command, asked);
+  }
   Outcome run_actions(int nodes, const std::string& actions) const {
     return Launched(mpirun(nodes, kNodeProgram, actions), options()).finish();
   }
@@ -85,32 +173,29 @@ TEST_F(MpirunTest, OneBinaryOfOpenShmemRunsUnderEveryLauncher) {
 }
 
 TEST_F(MpirunTest, NodesWaitForTheirDebuggersIfAsked) {
-  Launched::Options asked = options();
-  asked.environment.emplace_back("TERRANE_DEBUG=wait");
-  std::vector<std::string> command = {"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh"};
-  for (std::string& word : mpirun(2, kNodeProgram, "join say:up leave")) command.push_back(word);
-  Launched job(command, asked);
-  ASSERT_TRUE(job.wait_for("waits for a debugger: gdb -p ", 2)) << job.out();
+  Launched job = waiting_for_debuggers();
+  std::vector<pid_t> processes = processes_that_wait(job);
+  ASSERT_EQ(processes.size(), 2u) << job.out();
   EXPECT_FALSE(holds(job.out(), "up"));
-  std::vector<pid_t> processes;
-  const std::string words_before = "gdb -p ", output = job.out();
-  for (auto at = output.find(words_before); at != std::string::npos;
-       at = output.find(words_before, at + 1)) {
-    pid_t process = std::atoi(output.c_str() + at + words_before.size());
-    ASSERT_EQ(::ptrace(PTRACE_SEIZE, process, nullptr, nullptr), 0);
-    processes.push_back(process);
-  }
-  // A debugger passes signals on, and learns of the end before anybody else.
-  for (int look = 0; look < 20'000 && !processes.empty(); ++look) {
-    std::erase_if(processes, [](pid_t process) {
-      int status = 0;
-      if (::waitpid(process, &status, __WALL | WNOHANG) != process) return false;
-      if (WIFSTOPPED(status)) ::ptrace(PTRACE_CONT, process, nullptr, WSTOPSIG(status));
-      return !WIFSTOPPED(status);
-    });
-    ::usleep(1000);
-  }
-  EXPECT_TRUE(processes.empty());
+  Debugger debugger;
+  for (pid_t process : processes) ASSERT_TRUE(debugger.seize(process));
+  EXPECT_TRUE(debugger.see_end_of(processes[0]) && debugger.see_end_of(processes[1]));
+  Outcome done = job.finish();
+  EXPECT_EQ(done.exit_code, 0) << done.out;
+  EXPECT_TRUE(holds(done.out, "up\n")) << done.out;
+}
+
+TEST_F(MpirunTest, WhoComesAfterTheOthersHaveLeftIsLetIn) {
+  Launched job = waiting_for_debuggers();
+  std::vector<pid_t> processes = processes_that_wait(job);
+  ASSERT_EQ(processes.size(), 2u) << job.out();
+  Debugger debugger;
+  for (pid_t process : processes) ASSERT_TRUE(debugger.seize(process));
+  // Node 1 has met node 0 by PMIx, and is before the door of its host.
+  ASSERT_TRUE(debugger.stop_before(processes[1], SYS_connect));
+  ASSERT_TRUE(debugger.see_end_of(processes[0]));
+  debugger.go_on(processes[1]);
+  EXPECT_TRUE(debugger.see_end_of(processes[1]));
   Outcome done = job.finish();
   EXPECT_EQ(done.exit_code, 0) << done.out;
   EXPECT_TRUE(holds(done.out, "up\n")) << done.out;

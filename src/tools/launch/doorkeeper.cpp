@@ -130,7 +130,7 @@ void Doorkeeper::watch_guest(NodeId node, pid_t pid, UniqueFd pidfd) {
   came_[node.value] = pid;
   handlers_.came(node, pid);
   if (!loop_.watch(fd, EPOLLIN, [this, fd](std::uint32_t) { on_end(fd); })) on_end(fd);
-  if (came_.size() == nodes_.size()) {
+  if (all_came()) {
     missing_.clear();
   } else if (!missing_.is_set()) {
     missing_.set_in(kComeMs);

@@ -43,6 +43,7 @@ class Doorkeeper {
   Doorkeeper(const Doorkeeper&) = delete;
 
   base::Result<> open();
+  bool all_came() const { return came_.size() == nodes_.size(); }
   // All nodes have ended: nobody else is let in, and the launcher may go.
   void rest();
 

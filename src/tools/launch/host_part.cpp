@@ -311,6 +311,12 @@ void HostPart::kill_now() {
   if (!give_up_.is_set()) give_up_.set_in(kPatienceMs);
 }
 
+// A node has ended. One that another launcher started may leave before the last has come.
+void HostPart::settle_if_last() {
+  bool more_to_come = stage_ == Stage::kRunning && doorkeeper_ && !doorkeeper_->all_came();
+  if (running_ == 0 && !more_to_come) settle();
+}
+
 // After the last node: whoever is left of the job here is ended, and the last lines of tagged
 // output are written.
 void HostPart::settle() {

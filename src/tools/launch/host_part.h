@@ -84,6 +84,7 @@ class HostPart {
   void pass_signal(int signal);
   void end(std::uint32_t delay_ms);
   void kill_tagger();
+  void settle_if_last();
   void settle();
   void kill_the_rest();
   void maybe_ended();

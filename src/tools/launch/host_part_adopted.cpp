@@ -42,7 +42,7 @@ void HostPart::on_adopted_end(NodeId node, pid_t pid, std::optional<int> status)
                                    "says how"});
   }
   report(event::NodeEnded{node});
-  if (running_ == 0) settle();
+  settle_if_last();
 }
 
 }  // namespace terrane::tools

@@ -58,7 +58,7 @@ void HostPart::on_node_end(std::uint32_t node, pid_t pid, int status) {
   --running_;
   judge(node, pid, status);
   report(event::NodeEnded{NodeId{node}});
-  if (running_ == 0) settle();
+  settle_if_last();
 }
 
 void HostPart::judge(std::uint32_t node, pid_t pid, int status) {
