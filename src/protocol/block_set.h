@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <span>
 
@@ -55,43 +57,59 @@ class BlockSet {
     Word& word = level_[0][block / 64];
     if (word.load(std::memory_order_relaxed) & bit) word.fetch_and(~bit, std::memory_order_seq_cst);
   }
-  bool contains(std::uint64_t block) const {
-    return level_[0][block / 64].load(std::memory_order_seq_cst) >> (block % 64) & 1;
-  }
+  bool contains(std::uint64_t block) const { return load(0, block / 64) >> (block % 64) & 1; }
 
   // The first run of members at or after `from`, cut at `end`; its count is 0 when there is none.
   wire::BlockRange next_run(std::uint64_t from, std::uint64_t end) const {
-    if (end > blocks_) end = blocks_;
-    std::uint64_t first = next(from, end);
-    if (first >= end) return {end, 0};
-    std::uint64_t last = first + 1;
-    while (last < end && contains(last)) {
-      // Whole words of members at a time.
-      if (last % 64 == 0 && end - last >= 64 &&
-          level_[0][last / 64].load(std::memory_order_seq_cst) == ~0ull) {
-        last += 64;
-      } else {
-        ++last;
-      }
-    }
-    return {first, last - first};
+    return next_run(from, end, [this](int l, std::uint64_t word) { return load(l, word); });
+  }
+  // The same of what is in this set or in `other`, of as many blocks. A block that goes from this
+  // set to the other during the iteration, and is in both meanwhile, is met.
+  wire::BlockRange next_run_with(const BlockSet& other, std::uint64_t from,
+                                 std::uint64_t end) const {
+    return next_run(from, end, [this, &other](int l, std::uint64_t word) {
+      std::uint64_t mine = load(l, word);
+      return mine | other.load(l, word);
+    });
   }
 
   std::uint64_t blocks() const { return blocks_; }
 
  private:
+  std::uint64_t load(int l, std::uint64_t word) const {
+    return level_[l][word].load(std::memory_order_seq_cst);
+  }
+
+  // words: (level, index) -> the members there.
+  template <typename Words>
+  wire::BlockRange next_run(std::uint64_t from, std::uint64_t end, const Words& words) const {
+    if (end > blocks_) end = blocks_;
+    std::uint64_t first = next(from, end, words);
+    if (first >= end) return {end, 0};
+    std::uint64_t last = first;
+    while (last < end) {
+      std::uint64_t left = 64 - last % 64;  // in this word
+      auto more = static_cast<std::uint64_t>(std::countr_one(words(0, last / 64) >> (last % 64)));
+      last += std::min(more, left);
+      if (more < left) break;
+    }
+    // What was there at first may have gone meanwhile.
+    return {first, std::min(std::max(last, first + 1), end) - first};
+  }
+
   // The first member at or after `from`, or `end`: up the tree over empty words, down where a
   // summary shows something.
-  std::uint64_t next(std::uint64_t from, std::uint64_t end) const {
+  template <typename Words>
+  std::uint64_t next(std::uint64_t from, std::uint64_t end, const Words& words) const {
     std::uint64_t at = from;  // in units of level l
     int l = 0;
     while (l < levels_ && at << (6 * l) < end) {
-      std::uint64_t word = level_[l][at / 64].load(std::memory_order_seq_cst) >> (at % 64);
+      std::uint64_t word = words(l, at / 64) >> (at % 64);
       if (word == 0) {
         at = at / 64 + 1;
         ++l;
       } else {
-        at += static_cast<std::uint64_t>(__builtin_ctzll(word));
+        at += static_cast<std::uint64_t>(std::countr_zero(word));
         if (l == 0) return at < end ? at : end;
         at *= 64;
         --l;

@@ -76,5 +76,25 @@ TEST(BlockSetTest, AgreesWithASetOfNumbers) {
   }
 }
 
+TEST(BlockSetTest, RunsOfTwoSetsAreThoseOfTheirUnion) {
+  for (std::uint64_t blocks : {1ull, 64ull, 129ull, 4097ull, 100000ull}) {
+    OwnedSet ours(blocks), others(blocks), both(blocks);
+    base::Prng rng(blocks);
+    for (int i = 0; i < 300; ++i) {
+      std::uint64_t first = rng.next() % blocks, count = rng.next() % 200;
+      for (std::uint64_t b = first; b < std::min(first + count, blocks); ++b) {
+        (rng.chance(50) ? ours : others).set.insert(b);
+        if (rng.chance(10)) ours.set.insert(b);
+        both.set.insert(b);
+      }
+    }
+    std::vector<wire::BlockRange> runs;
+    for (auto run = ours.set.next_run_with(others.set, 0, blocks); run.count > 0;
+         run = ours.set.next_run_with(others.set, run.end(), blocks))
+      runs.push_back(run);
+    EXPECT_EQ(runs, both.runs(0, blocks));
+  }
+}
+
 }  // namespace
 }  // namespace terrane::protocol

@@ -418,7 +418,7 @@ Task<bool> Hlrc::extend_run(Strand& s, BlockRange& run, NodeId home, bool stream
 
 // Locks the block and enters it among the copies, if it may come along.
 Task<bool> Hlrc::may_bring(Strand& s, std::uint64_t block, NodeId home, bool streams) {
-  constexpr std::uint8_t kMostBrought = 16, kMostTried = 4;
+  constexpr std::uint8_t kMostTried = 4;
   BlockEntry& entry = entries_[block];
   co_await s.pause();
   if (!entry.try_lock_now()) co_return false;
@@ -432,6 +432,7 @@ Task<bool> Hlrc::may_bring(Strand& s, std::uint64_t block, NodeId home, bool str
   leases_.insert(block);
   add_cached(block);
   entry.on_trial = entry.on_trial || !before;
+  if (!entry.on_trial) note_neighbours_miss(block);
   entry.brought = before ? static_cast<std::uint8_t>(entry.brought + 1) : 1;
   co_return true;
 }

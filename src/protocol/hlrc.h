@@ -68,6 +68,8 @@ enum class LockResult : std::uint8_t { kOk, kNotHeld };
 class Hlrc : BlockLocks {
  public:
   static constexpr std::uint32_t kMaxRun = 16;
+  // How often a copy comes along, or stays, by a neighbour's miss until it needs one of its own.
+  static constexpr std::uint8_t kMostBrought = 16;
 
   Hlrc(const HlrcConfig& config, const HlrcMemory& memory, Core& core);
   Hlrc(const Hlrc&) = delete;
@@ -236,6 +238,9 @@ class Hlrc : BlockLocks {
 
   // renew.cpp
   void note_miss(std::uint64_t block);
+  void note_neighbours_miss(std::uint64_t block);
+  void prove_together(BlockRange run);
+  Task<bool> unlock_rest(Strand& s, BlockRange run, std::uint64_t count);
   std::uint32_t most_renewed(const BlockEntry& entry) const;
   bool worth_renewing(std::uint64_t block, Departure at) const;
   Task<bool> renew_or_invalidate(Strand& s, BlockRange run, Departure at);

@@ -13,6 +13,7 @@ bool same(BlockRange a, BlockRange b) { return a.first == b.first && a.count == 
 bool contains(BlockRange all, BlockRange part) {
   return all.first <= part.first && part.end() <= all.end();
 }
+BlockRange run_of(std::uint64_t what) { return {what >> 8 & Promises::kMaxFirst, what & 255}; }
 
 }  // namespace
 
@@ -35,6 +36,11 @@ std::uint64_t Promises::make(NodeId reader, BlockRange run) {
   found->what.store(what, std::memory_order_relaxed);
   found->until.store(kForever);
   std::uint32_t after = departed_.load();
+  for (Slot& slot : slots_) {
+    std::uint64_t other = slot.what.load(std::memory_order_relaxed);
+    bool within = &slot != found && other >> 48 == reader.value && contains(run, run_of(other));
+    if (within && slot.until.load(std::memory_order_relaxed) > after) slot.until.store(after);
+  }
   found->until.store(after + departures_);
   return std::uint64_t{after} + 1;
 }
@@ -55,18 +61,24 @@ bool Promises::due(std::size_t slot, std::uint32_t number, NodeId& reader, Block
   if (slots_[slot].until.load() < number) return false;
   std::uint64_t what = slots_[slot].what.load(std::memory_order_relaxed);
   reader = NodeId{static_cast<std::uint32_t>(what >> 48)};
-  run = {what >> 8 & kMaxFirst, what & 255};
+  run = run_of(what);
   return true;
 }
 
 void Expectations::note(NodeId home, BlockRange run, std::uint32_t after,
                         std::uint32_t departures) {
+  bool found = false;
   for (Expected& one : list_) {
-    if (one.home != home || !same(one.run, run)) continue;
+    if (one.home != home || !contains(run, one.run)) continue;
+    if (!same(one.run, run)) {
+      one.until = std::min(one.until, after);
+      continue;
+    }
     if (one.until <= after) one.after = after;
     one.until = after + departures;
-    return;
+    found = true;
   }
+  if (found) return;
   if (list_.size() < Promises::kSlots * 4) list_.push_back({home, run, after, after + departures});
 }
 
@@ -81,7 +93,9 @@ std::uint64_t Expectations::alike(NodeId home, BlockRange run, std::uint32_t num
   for (const Expected& one : list_) {
     if (!one.is_of(home, number) || one.run.end() <= run.first) continue;
     if (one.run.first <= run.first) together = std::max(together, one.run.end() - run.first);
-    if (one.run.first > run.first) alone = std::min(alone, one.run.first - run.first);
+    // What has to be asked for anyway may become one with what is promised; but not with a part.
+    if (one.run.first > run.first && one.run.end() > run.end())
+      alone = std::min(alone, one.run.first - run.first);
   }
   return std::min(run.count, together > 0 ? together : alone);
 }

@@ -24,7 +24,7 @@ class Promises {
 
   // Promises the run to the reader for the departures after the returned one, `departures` in
   // number. Result: that departure's number + 1, or 0: no promise. A run that is promised already
-  // is promised longer.
+  // is promised longer; runs within it are not any more, after that departure.
   std::uint64_t make(NodeId reader, BlockRange run);
   // From here on promises are kept for departure `number` too; before due() is asked.
   void depart(std::uint32_t number);

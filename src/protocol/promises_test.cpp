@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 namespace terrane::protocol {
 namespace {
 
@@ -34,11 +37,70 @@ TEST_F(ExpectationsTest, CutARunWhereAPromiseBeginsOrEnds) {
   EXPECT_EQ(expected.alike(kHome, {95, 16}, 16), 16u);
 }
 
+TEST_F(ExpectationsTest, LetWhatIsAskedForTakeInWholeRunsAlone) {
+  EXPECT_EQ(expected.alike(kHome, {95, 21}, 12), 21u);
+  EXPECT_EQ(expected.alike(kHome, {95, 20}, 12), 5u);
+}
+
+TEST_F(ExpectationsTest, EndRunsWithinTheOneThatIsPromised) {
+  expected.note(kHome, {116, 4}, kAfter, kDepartures);
+  expected.note(kOther, {100, 16}, kAfter, kDepartures);
+  expected.note(kHome, {98, 18}, 12, kDepartures);  // from departure 13 on
+  EXPECT_EQ(expected.alike(kHome, {100, 20}, 12), 16u);
+  EXPECT_TRUE(expected.covers(kHome, {100, 16}, 12));
+  EXPECT_FALSE(expected.covers(kHome, {98, 18}, 12));
+  EXPECT_TRUE(expected.covers(kHome, {98, 18}, 17));
+  EXPECT_TRUE(expected.covers(kHome, {116, 4}, 15));
+  EXPECT_TRUE(expected.covers(kOther, {100, 16}, 15));
+}
+
 TEST_F(ExpectationsTest, ForgetWhatAHomeCannotSendAnyMore) {
   expected.note(kHome, {200, 4}, kAfter, kDepartures);
   expected.give_up(kHome, {104, 2});
   EXPECT_FALSE(expected.covers(kHome, {100, 4}, 12));
   EXPECT_TRUE(expected.covers(kHome, {200, 4}, 12));
+}
+
+class PromisesTest : public testing::Test {
+ protected:
+  // What is due to whom at the departure.
+  std::vector<std::pair<NodeId, BlockRange>> due(std::uint32_t number) const {
+    std::vector<std::pair<NodeId, BlockRange>> all;
+    for (std::size_t slot = 0; slot < Promises::kSlots; ++slot) {
+      NodeId reader;
+      BlockRange run;
+      if (promises.due(slot, number, reader, run)) all.emplace_back(reader, run);
+    }
+    return all;
+  }
+  void depart(std::uint32_t number) {
+    promises.depart(number);
+    promises.keep();
+  }
+  using Due = std::vector<std::pair<NodeId, BlockRange>>;
+
+  Promises promises{kDepartures};
+};
+
+TEST_F(PromisesTest, AreDueForSomeDeparturesAfterTheyAreMade) {
+  depart(1);
+  EXPECT_EQ(promises.make(kOther, {100, 16}), 1u + 1);
+  EXPECT_EQ(due(2), (Due{{kOther, {100, 16}}}));
+  EXPECT_EQ(due(1 + kDepartures), (Due{{kOther, {100, 16}}}));
+  EXPECT_EQ(due(2 + kDepartures), Due{});
+}
+
+TEST_F(PromisesTest, ALongerRunEndsThoseWithinIt) {
+  depart(1);
+  promises.make(kOther, {100, 2});
+  promises.make(kOther, {102, 2});
+  promises.make(kOther, {104, 4});
+  promises.make(kHome, {100, 2});
+  depart(2);
+  EXPECT_EQ(promises.make(kOther, {100, 5}), 2u + 1);
+  // Departure 2 may be under way yet.
+  EXPECT_EQ(due(2).size(), 5u);
+  EXPECT_EQ(due(3), (Due{{kOther, {104, 4}}, {kHome, {100, 2}}, {kOther, {100, 5}}}));
 }
 
 TEST(NewsBoxTest, GivesThePartOfARunThatIsAskedFor) {

@@ -80,13 +80,11 @@ Task<bool> Hlrc::await_flush(Strand& s) {
 Task<bool> Hlrc::find_written(Strand& s) {
   s.runs.clear();
   if (scans()) {
-    const BlockSet* sets[2] = {&cached_, &tracked_};
-    for (int i = 0; i < 2; ++i) {
-      BlockRange run = sets[i]->next_run(0, config_.blocks);
-      while (run.count > 0) {
-        co_await s.view(StepKind::kScan, run);
-        run = sets[i]->next_run(run.end(), config_.blocks);
-      }
+    // Where homes and copies alternate, one call looks at both.
+    BlockRange run = cached_.next_run_with(tracked_, 0, config_.blocks);
+    while (run.count > 0) {
+      co_await s.view(StepKind::kScan, run);
+      run = cached_.next_run_with(tracked_, run.end(), config_.blocks);
     }
     co_return true;
   }

@@ -39,6 +39,33 @@ void Hlrc::note_miss(std::uint64_t block) {
   entry.dropped = 0;
 }
 
+// What was renewed and dropped together is proven together: else each block of a run would be
+// missed by itself, one in each round. So up to as often as a block comes along without a miss of
+// its own.
+void Hlrc::note_neighbours_miss(std::uint64_t block) {
+  BlockEntry& entry = entries_[block];
+  if (entry.renewed == 0 || entry.renewed < most_renewed(entry)) return;
+  mark(Mark::kFaultProvesNeighbour);
+  entry.renewed = 0;
+  entry.round = round();
+}
+
+// The same for those that are renewed together, of which one was missed lately. Whose locks are
+// held.
+void Hlrc::prove_together(BlockRange run) {
+  if (entries_[run.first].on_trial) return;
+  std::uint8_t least = 255;
+  for (std::uint64_t b = run.first; b < run.end(); ++b)
+    least = std::min(least, entries_[b].renewed);
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    BlockEntry& entry = entries_[b];
+    if (entry.renewed == least || entry.brought >= kMostBrought) continue;
+    mark(Mark::kAcquireProvesNeighbour);
+    entry.renewed = least;
+    ++entry.brought;
+  }
+}
+
 // How often on end a copy is renewed. Then a miss has to show that it is used: soon where it never
 // had one of its own, and ever more seldom where one has shown it time after time.
 std::uint32_t Hlrc::most_renewed(const BlockEntry& entry) const {
@@ -108,7 +135,17 @@ Task<BlockRange> Hlrc::hold_hot(Strand& s, BlockRange within, Departure at) {
     if (!mutant(Mutant::kRenewUnlocked)) co_await lock_block(s, block);
     ++run.count;
   }
-  co_return run;
+  if (at.number == 0 || reaches(home) || expectations_.empty()) co_return run;
+  std::uint64_t whole = expectations_.alike(home, run, at.number);
+  co_await unlock_rest(s, run, whole);
+  co_return BlockRange{run.first, whole};
+}
+
+// All but the first `count` blocks of a run that was locked to be renewed.
+Task<bool> Hlrc::unlock_rest(Strand& s, BlockRange run, std::uint64_t count) {
+  for (std::uint64_t b = run.first + count; b < run.end(); ++b)
+    if (!mutant(Mutant::kRenewUnlocked)) co_await unlock_block(s, b, entries_[b].state());
+  co_return true;
 }
 
 // As a fetch (fault.cpp), but the copy stays where it is, and its own threads go on reading and
@@ -127,8 +164,7 @@ Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
   bool own = false;
   if (!came) {
     Fetched got = co_await fetch_renewal(s, run, home, at);
-    for (std::uint64_t b = run.first + got.count; b < run.end(); ++b)
-      if (!mutant(Mutant::kRenewUnlocked)) co_await unlock_block(s, b, entries_[b].state());
+    co_await unlock_rest(s, run, got.count);
     run.count = got.count;
     own = got.own;
     for (std::uint64_t b = run.first; b < run.end() && !own && got.home != home; ++b)
@@ -142,6 +178,7 @@ Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
       co_await unlock_block(s, b, BlockState::kHome);
     co_return run;
   }
+  if (at.number != 0) prove_together(run);
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     if (!leases_.contains(b)) mark(Mark::kAcquireRenewsTracked);
     if (entries_[b].propagation() == Propagation::kUpdate) mark(Mark::kAcquireUpdates);
@@ -221,8 +258,9 @@ void Hlrc::note_wanted(Strand& s, BlockRange run, NodeId home) {
 
 Task<Hlrc::Fetched> Hlrc::fetch_renewal(Strand& s, BlockRange run, NodeId home, Departure at) {
   mark(reaches(home) ? Mark::kAcquireRenews : Mark::kAcquireRenewsByMessage);
-  bool again = at.number != 0 && !entries_[run.first].on_trial &&
-               !expectations_.covers(home, run, at.number + 1);
+  const BlockEntry& first = entries_[run.first];
+  bool stays = !first.on_trial || first.propagation() == Propagation::kUpdate;
+  bool again = at.number != 0 && stays && !expectations_.covers(home, run, at.number + 1);
   Fetched got = co_await fetch(s, run, home, true, again);
   if (got.promised != 0)
     expectations_.note(got.home, {run.first, got.count},

@@ -14,6 +14,7 @@ using transport::Bytes;
 // A release sends a home's differences in messages of about this size: small enough that the first
 // is applied while the next is made.
 constexpr std::size_t kBatchBytes = 64 << 10;
+constexpr std::size_t kNewsAlone = 16 << 10;  // from so many bytes on a run goes by itself
 
 template <typename T>
 Bytes bytes_of(const T& value) {
@@ -239,8 +240,8 @@ bool RemotePages::in_space(std::uint64_t block, std::uint32_t blocks) const {
 }
 
 void RemotePages::send_news(const protocol::Step& step, ThreadContext& context) {
-  std::size_t bytes = step.blocks.count * space_.unit();
-  std::vector<Line> pages(bytes / sizeof(Line));
+  std::vector<Line>& pages = context.news_pages;
+  if (pages.empty()) pages.resize(protocol::Hlrc::kMaxRun * space_.unit() / sizeof(Line));
   Collected got = collect(step.blocks, pages[0].bytes, [&](std::uint32_t word) {
     return protocol::answer_news(word, step.node);
   });
@@ -249,14 +250,15 @@ void RemotePages::send_news(const protocol::Step& step, ThreadContext& context) 
                       .number = static_cast<std::uint32_t>(step.value),
                       .block = step.blocks.first,
                       .tracked = got.tracked};
-  if (news.gone != 0) bytes = 0;
+  Bytes bytes{pages[0].bytes, news.gone != 0 ? 0 : step.blocks.count * space_.unit()};
+  if (bytes.size() >= kNewsAlone) return send(step.node, bytes_of(news), bytes, context.counters);
   auto& out = context.news_out;
   auto at =
       std::find_if(out.begin(), out.end(), [&](const auto& one) { return one.to == step.node; });
   if (at == out.end()) at = out.insert(at, {step.node, {}});
   Bytes head = bytes_of(news);
   at->message.insert(at->message.end(), head.begin(), head.end());
-  at->message.insert(at->message.end(), pages[0].bytes, pages[0].bytes + bytes);
+  at->message.insert(at->message.end(), bytes.begin(), bytes.end());
 }
 
 void RemotePages::add_granted(NodeId to, std::span<const std::uint64_t> blocks,

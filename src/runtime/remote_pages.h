@@ -15,11 +15,6 @@
 
 namespace terrane::runtime {
 
-// A cache line: the kernels of differences want memory aligned to it.
-struct alignas(64) Line {
-  std::byte bytes[64];
-};
-
 // Pages of homes whose memory cannot be reached: asks them by messages for what PageSpace does with
 // memory that can, and answers such messages for our own pages. Never waits: the engine does, until
 // the thread's Exchange is over. Owns the differences that are collected for each home until they

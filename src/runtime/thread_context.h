@@ -14,6 +14,11 @@
 
 namespace terrane::runtime {
 
+// A cache line: the kernels of differences want memory aligned to it.
+struct alignas(64) Line {
+  std::byte bytes[64];
+};
+
 // What a thread has asked another node for by a message, and the answer.
 struct Exchange {
   wire::Kind answer{};  // the message that ends it
@@ -83,7 +88,8 @@ struct ThreadContext {
     NodeId to;
     std::vector<std::byte> message;
   };
-  std::vector<NewsOut> news_out;  // of a departure, until it has all been collected
+  std::vector<NewsOut> news_out;  // of a departure: short runs, until all have been collected
+  std::vector<Line> news_pages;   // a run that is collected
   Exchange exchange;
   std::atomic<std::uint32_t> flushes{0};  // messages with differences that are not answered yet
   std::atomic<std::int32_t> passed{0};    // differences that homes have passed on; not answered yet
