@@ -59,7 +59,9 @@ volatile std::uint8_t& byte(std::uint8_t* base, std::size_t at) { return base[at
 class Rows {
  public:
   explicit Rows(const Options& options) : options_(options), node_(terrane_node()) {
-    terrane_alloc_options on_one{TERRANE_HOMES_EXPLICIT, 1, "bench remote"};
+    // Copies that are brought up to date are not missed, and misses are what is measured.
+    terrane_alloc_options on_one{TERRANE_HOMES_EXPLICIT, 1, "bench remote", TERRANE_PROTOCOL_HLRC,
+                                 TERRANE_INVALIDATE};
     remote_ = static_cast<std::uint8_t*>(terrane_alloc_all(kPages * kPage, &on_one));
     terrane_alloc_options on_zero{TERRANE_HOMES_EXPLICIT, 0, "bench tracked"};
     tracked_ = static_cast<std::uint8_t*>(terrane_alloc_all(kTracked * kPage, &on_zero));

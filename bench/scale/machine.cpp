@@ -220,6 +220,7 @@ void Machine::step_core(std::uint32_t self, const protocol::Event& event) {
   MemoryCount::work_for(self);
   node.core->step(event, effects_);
   MemoryCount::work_for(MemoryCount::kNobody);
+  std::vector<protocol::Offer> offers;
   for (const auto& effect : effects_.list) {
     if (const auto* sent = std::get_if<protocol::Send>(&effect)) {
       auto from = effects_.bytes.begin() + sent->offset;
@@ -233,10 +234,13 @@ void Machine::step_core(std::uint32_t self, const protocol::Event& event) {
       const std::byte* from = effects_.bytes.data() + resumed->offset;
       node.strand.inbox.assign(from, from + resumed->size);
       if (node.wait == Wait::kResume) wake(self);
+    } else if (const auto* offer = std::get_if<protocol::Offer>(&effect)) {
+      offers.push_back(*offer);
     } else if (std::holds_alternative<protocol::Malformed>(effect)) {
       fail(fmt::format("node {} refuses a message", self));
     }
   }
+  for (const protocol::Offer& offer : offers) make_offer(self, offer);
 }
 
 // ---- threads

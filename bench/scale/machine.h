@@ -148,7 +148,8 @@ class Machine {
   std::optional<double> call(std::uint32_t self, const protocol::Step& step);
   std::optional<double> ask(std::uint32_t self, const protocol::Step& step);
   double view_step(Node& node, const protocol::Step& step);
-  double word_step(Node& node, const protocol::Step& step);
+  double word_step(Node& node, protocol::Strand& strand, const protocol::Step& step);
+  void make_offer(std::uint32_t self, const protocol::Offer& offer);
   void merge(Node& node, const protocol::Step& step);
   void post_difference(std::uint32_t self, const protocol::Step& step);
   std::optional<double> await_flush(std::uint32_t self);

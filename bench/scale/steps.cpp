@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 
 #include "scale/machine.h"
@@ -69,7 +70,7 @@ std::optional<double> Machine::perform(std::uint32_t self) {
       node.news.forget(static_cast<std::uint32_t>(step.value));
       return 0.0;
     default:
-      return word_step(node, step);
+      return word_step(node, node.strand, step);
   }
 }
 
@@ -239,9 +240,25 @@ double Machine::view_step(Node& node, const protocol::Step& step) {
   }
 }
 
-double Machine::word_step(Node& node, const protocol::Step& step) {
+// Whoever serves messages there does it, at once.
+void Machine::make_offer(std::uint32_t self, const protocol::Offer& offer) {
+  Node& node = *nodes_[self];
+  protocol::Strand strand(node.strand.waiter());
+  auto task = node.hlrc->offer_asked(strand, offer.to, offer.run);
+  strand.start(task);
+  double cost = 0;
+  while (!task.done()) {
+    const protocol::Step& step = strand.step();
+    cost += step.kind == StepKind::kZap ? view_step(node, step) : word_step(node, strand, step);
+    strand.move_on();
+  }
+  node.handler_free = std::max(now_, node.handler_free) + static_cast<Ns>(cost);
+  step_core(self, protocol::OfferMade{offer.to, offer.waiter, task.value()});
+}
+
+double Machine::word_step(Node& node, protocol::Strand& strand, const protocol::Step& step) {
   std::uint64_t block = step.blocks.first;
-  std::uint64_t& result = node.strand.result;
+  std::uint64_t& result = strand.result;
   switch (step.kind) {
     case StepKind::kLoadWord:
       result = node.words[block];
@@ -265,7 +282,7 @@ double Machine::word_step(Node& node, const protocol::Step& step) {
     case StepKind::kTakeWanted:
       for (std::uint64_t b = 0; b < blocks_; ++b) {
         if (!(node.wanted[b / 64] >> (b % 64) & 1)) continue;
-        auto& runs = node.strand.runs;
+        auto& runs = strand.runs;
         if (!runs.empty() && runs.back().end() == b) {
           ++runs.back().count;
         } else {

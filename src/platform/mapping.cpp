@@ -84,6 +84,24 @@ bool within_file_size_limit(std::uint64_t bytes) {
          bytes <= limit.rlim_cur;
 }
 
+// Gives memory to so many bytes by a call that does it for a part of them.
+template <typename Call>
+bool in_steps(std::uint64_t bytes, Call call) noexcept {
+  for (std::uint64_t done = 0; done < bytes; done += kPopulateStep) {
+    std::uint64_t step = std::min(kPopulateStep, bytes - done);
+    if (step == kPopulateStep && !memory_left(step)) {
+      errno = ENOMEM;
+      return false;
+    }
+    while (call(done, step) != 0) {
+      if (errno == EINTR || errno == EAGAIN) continue;
+      if (errno == EFAULT || errno == ENOSPC) errno = ENOMEM;  // where a store would raise SIGBUS
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 base::Result<int> create_memfd(std::uint64_t bytes, const char* name) {
@@ -147,22 +165,33 @@ bool DualMapping::populate(Span span) noexcept {
   return platform::populate(runtime_ + span.offset, span.bytes);
 }
 
+bool DualMapping::reserve(Span span) noexcept {
+  if (span.offset > bytes_ || span.bytes > bytes_ - span.offset) {
+    errno = EINVAL;
+    return false;
+  }
+  return in_steps(span.bytes, [&](std::uint64_t done, std::uint64_t step) {
+    return fallocate(fd_, 0, static_cast<off_t>(span.offset + done), static_cast<off_t>(step));
+  });
+}
+
+void DualMapping::write(std::uint64_t offset, const std::byte* from, std::uint64_t bytes) noexcept {
+  while (bytes > 0) {
+    ssize_t written = pwrite(fd_, from, bytes, static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    TERRANE_CHECK(written > 0, "what was reserved can be written");
+    offset += static_cast<std::uint64_t>(written);
+    from += written;
+    bytes -= static_cast<std::uint64_t>(written);
+  }
+}
+
 // MADV_POPULATE_WRITE reports a shortage as fallocate does, at the cost of fallocate and a first
 // touch, and leaves the pages entered in the mapping.
 bool populate(std::byte* at, std::uint64_t bytes) noexcept {
-  for (std::uint64_t done = 0; done < bytes; done += kPopulateStep) {
-    std::uint64_t step = std::min(kPopulateStep, bytes - done);
-    if (step == kPopulateStep && !memory_left(step)) {
-      errno = ENOMEM;
-      return false;
-    }
-    while (madvise(at + done, step, MADV_POPULATE_WRITE) != 0) {
-      if (errno == EINTR || errno == EAGAIN) continue;
-      if (errno == EFAULT || errno == ENOSPC) errno = ENOMEM;  // where a store would raise SIGBUS
-      return false;
-    }
-  }
-  return true;
+  return in_steps(bytes, [&](std::uint64_t done, std::uint64_t step) {
+    return madvise(at + done, step, MADV_POPULATE_WRITE);
+  });
 }
 
 void DualMapping::punch(Span span) noexcept { punch_hole(fd_, span); }

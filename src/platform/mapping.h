@@ -50,6 +50,11 @@ class DualMapping {
   // Backs the span with zeroed memory where it has none yet. Fails cleanly (never SIGBUS) when
   // memory is short. Async-signal-safe but for the error's text; `false` and errno.
   bool populate(Span span) noexcept;
+  // The same, but nothing is entered in the runtime view, whose first touch of each page then costs
+  // a fault: half the cost for what is to be written by write(), or by the application alone.
+  bool reserve(Span span) noexcept;
+  // Writes bytes to memory that was reserved or populated, past the views.
+  void write(std::uint64_t offset, const std::byte* from, std::uint64_t bytes) noexcept;
   // Gives the memory of a span that was zapped back to the machine; both views read zeros (runtime)
   // or fault (application) afterwards.
   void punch(Span span) noexcept;

@@ -82,6 +82,8 @@ bool Backoff::is_short() const {
          chosen_waiting.load(std::memory_order_relaxed) != Waiting::kSleep;
 }
 
+void Backoff::renew() { rounds_ = std::min(rounds_, kSpins); }
+
 bool Backoff::pause() {
   Waiting waiting = chosen_waiting.load(std::memory_order_relaxed);
   if (waiting == Waiting::kSleep) return false;

@@ -24,6 +24,9 @@ bool threads_fit_processors();
 class Backoff {
  public:
   bool pause();
+  // Something else has come meanwhile, which may go on: the time until the caller had better sleep
+  // begins again.
+  void renew();
   // What is waited for has not been late so far.
   bool is_short() const;
 

@@ -97,20 +97,22 @@ bool Hlrc::is_calm(BarrierId id) const {
   const Meeting& meeting = meetings_[id.value];
   if (!meeting.calm || meeting.skip > 0) return false;
   bool same = meeting.changes == core_.changes() &&
-              meeting.disturbed == disturbed_.load(std::memory_order_acquire);
+              meeting.disturbed == disturbed_.load(std::memory_order_acquire) &&
+              meeting.taken == taken_.load(std::memory_order_acquire);
   if (!same && !mutant(Mutant::kCalmForgetsChanges)) return false;
   return cached() == 0 || mutant(Mutant::kCalmForgetsCopies);
 }
 
-// A round in which no node has notices to give, and none has leases, which would die: nothing has
-// to be sent. After this node's release.
+// A round in which no node has notices to give, none has leases, which would die, and none has
+// homes that may follow their writers: nothing has to be sent. After this node's release.
 Task<bool> Hlrc::meet_released(Strand& s, BarrierId id) {
   Meeting& meeting = meetings_[id.value];
   meeting.disturbed = settled_.load(std::memory_order_acquire);
+  meeting.taken = settled_taken_.load(std::memory_order_relaxed);
   meeting.changes = core_.changes();
   Event ask = BarrierTold{id, s.waiter()};
   std::uint64_t told = co_await s.call(ask);
-  if (has_leases()) told = 0;
+  if (has_leases() || others_wrote_.load(std::memory_order_relaxed)) told = 0;
   bool held = co_await meet(s, id, told);
   meeting.calm = held && cached() == 0 && tracked_.next_run(0, config_.blocks).count == 0;
   meeting.told = told;

@@ -101,6 +101,11 @@ Task<bool> Hlrc::atomic_elsewhere(Strand& s, std::uint64_t block) {
     if (counted) {
       co_await s.perform({.kind = StepKind::kCountFlush, .flag = true});
       home = co_await settle(s, block, home, via);
+      if (home == kNoNode) {
+        co_await s.perform({.kind = StepKind::kCountFlush, .flag = false});
+        s.before = 0;
+        co_return true;
+      }
     }
     bool reached = reaches(home);
     if (reached) {

@@ -33,7 +33,8 @@ Core::Core(const CoreConfig& config)
            .named_readers = config.sc_named_readers,
            .reached = config.reached},
           outbox_),
-      expiry_(config.self, config.nodes, config.barrier_arity, outbox_) {}
+      expiry_(config.self, config.nodes, config.barrier_arity, outbox_),
+      offers_(config.self, outbox_) {}
 
 void Core::step(const Event& event, Effects& out) {
   outbox_.open(out);
@@ -77,6 +78,8 @@ void Core::step(const Event& event, Effects& out) {
                  [&](const ScYielded& e) { sc_.yielded(e); },
                  [&](const ExpireCopies& e) { expiry_.begin(e); },
                  [&](const Expired& e) { expiry_.expired(e.origin, e.waiter); },
+                 [&](const AskOffer& e) { offers_.ask(e); },
+                 [&](const OfferMade& e) { offers_.made(e); },
                  [&](const Received& e) { received(e); },
              },
              event);
@@ -128,6 +131,12 @@ void Core::received(const Received& event) {
     case wire::Kind::kExpire:
     case wire::Kind::kExpired:
       good = expiry_.received(event.from, message, config_.blocks);
+      break;
+    case wire::Kind::kOfferRequest:
+      good = offers_.received_request(event.from, message, config_.blocks);
+      break;
+    case wire::Kind::kOfferReply:
+      good = offers_.received_reply(event.from, message);
       break;
     default:  // what the host's pages are asked and told, it keeps to itself
       break;

@@ -8,6 +8,7 @@
 #include "protocol/expiry.h"
 #include "protocol/interval_log.h"
 #include "protocol/lock_manager.h"
+#include "protocol/offer_requests.h"
 #include "protocol/outbox.h"
 #include "protocol/region_table.h"
 #include "protocol/sc/machine.h"
@@ -64,6 +65,7 @@ class Core {
   RegionTable regions_;
   sc::Machine sc_;
   Expiry expiry_;
+  OfferRequests offers_;
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -162,6 +162,16 @@ struct Expired {
   NodeId origin;
   WaiterId waiter;
 };  // the Expire effect was carried out
+struct AskOffer {
+  NodeId home;
+  BlockRange run;
+  WaiterId waiter;
+};  // that it offers us these blocks; resumed with how many of them it did
+struct OfferMade {
+  NodeId to;
+  WaiterId waiter;
+  std::uint64_t blocks;
+};  // an Offer effect was carried out, and so many were offered
 struct Received {
   NodeId from;
   Bytes message;
@@ -171,7 +181,7 @@ using Event = std::variant<LockAcquire, LockHandOff, LockRelease, LockHeld, Coun
                            CountSleep, BarrierEnter, BarrierTold, BarrierArrive, BarrierResult,
                            BarrierLeave, CloseInterval, Learn, RegionAllocate, RegionFind,
                            RegionExtent, RegionFree, RegionDropped, ScAsk, ScAwait, ScInstalled,
-                           ScYielded, ExpireCopies, Expired, Received>;
+                           ScYielded, ExpireCopies, Expired, AskOffer, OfferMade, Received>;
 
 // kRemote: the payload is the grant's notice set. kHeldAlready: by this very waiter; nothing was
 // done. kWithBlocks: as kRemote, and the grant carries blocks; the payload is a GrantHead, the
@@ -222,13 +232,18 @@ struct Expire {
   std::uint32_t offset;
   std::uint32_t size;
 };  // BlockRanges of Effects::bytes: run Hlrc::expire, then step Expired
+struct Offer {
+  NodeId to;
+  WaiterId waiter;
+  BlockRange run;
+};  // run Hlrc::offer_asked, then step OfferMade
 struct Malformed {
   NodeId from;
 };  // close that peer
 
 // What a step answers. Owned by the host and reused: nothing is allocated when warm.
 struct Effects {
-  std::vector<std::variant<Send, Resume, Drop, Recall, Place, Expire, Malformed>> list;
+  std::vector<std::variant<Send, Resume, Drop, Recall, Place, Expire, Offer, Malformed>> list;
   std::vector<std::byte> bytes;
 
   void clear() {

@@ -15,6 +15,7 @@ std::uint32_t Hlrc::begin_expiry(Strand& s) {
   s.runs.swap(eager_);
   if (mutant(Mutant::kExpiryForgotten)) s.runs.clear();
   if (!s.runs.empty()) ++expiries_;
+  for (const BlockRange& run : s.runs) note_eager_writer(run, config_.self);
   return expiries_;
 }
 
@@ -42,13 +43,16 @@ Task<bool> Hlrc::finish_expiry(Strand& s, std::uint32_t number) {
   co_return true;
 }
 
-Task<bool> Hlrc::expire(Strand& s, Bytes ranges) {
+Task<bool> Hlrc::expire(Strand& s, NodeId origin, Bytes ranges) {
   co_await enter(s);
   ++activity_;
   lock_acquires_.fetch_add(1, std::memory_order_relaxed);
   s.runs.clear();
   BlockRange range;
-  while (wire::take(ranges, range)) select_cached(s, range);
+  while (wire::take(ranges, range)) {
+    note_eager_writer(range, origin);
+    select_cached(s, range);
+  }
   join(s.runs);
   if (!s.runs.empty()) mark(Mark::kExpiryFindsCopies);
   for (std::size_t i = 0; i < s.runs.size(); ++i) {

@@ -55,6 +55,7 @@ Task<FaultResult> Hlrc::fault(Strand& s, BlockId id, Access wanted) {
   BlockState state = entries_[block].state();
   if (state == BlockState::kInvalid) {
     result = co_await fault_invalid(s, block, wanted);
+    if (result == FaultResult::kDone) co_await bring_before(s, block);
     co_return result;
   }
   // Somebody made the block present meanwhile, or the kernel took an entry away: mapping it again
@@ -96,11 +97,12 @@ Task<FaultResult> Hlrc::fault_invalid(Strand& s, std::uint64_t block, Access wan
 }
 
 // The home is another node, nobody's yet (kNoNode), or has gone from here: a copy is made, of
-// neighbours too where they were needed together before.
-Task<FaultResult> Hlrc::fault_elsewhere(Strand& s, std::uint64_t block, Access wanted,
-                                        NodeId home) {
+// neighbours too where they were needed together before. foreseen: how many are wanted though
+// nobody has missed them yet.
+Task<FaultResult> Hlrc::fault_elsewhere(Strand& s, std::uint64_t block, Access wanted, NodeId home,
+                                        std::uint64_t foreseen) {
   BlockRange run{block, 1};
-  BlockState state = co_await fault_copy(s, run, wanted, home);
+  BlockState state = co_await fault_copy(s, run, wanted, home, foreseen);
   if (state == BlockState::kInvalid) {  // a later claim must not find the block among the copies
     mark(Mark::kFaultGivesUp);
     if (!mutant(Mutant::kKeepFailedFetch)) {
@@ -114,6 +116,50 @@ Task<FaultResult> Hlrc::fault_elsewhere(Strand& s, std::uint64_t block, Access w
   if (state == BlockState::kWritten) state = BlockState::kClean;  // who came along was not written
   for (std::uint64_t b = block + 1; b < run.end(); ++b) co_await unlock_block(s, b, state);
   co_return FaultResult::kDone;
+}
+
+// After a miss: where misses go on downwards, as those of a copy of a large array may, what lies
+// before comes too.
+Task<bool> Hlrc::bring_before(Strand& s, std::uint64_t block) {
+  NodeId home = entries_[block].home();
+  if (!config_.enters_protected || home == kNoNode || home == config_.self) co_return true;
+  std::uint64_t at = config_.blocks - 1 - block;
+  bool falls = falling_.goes_on(at);
+  falling_.note(at, at + 1);
+  std::uint64_t most = std::min<std::uint64_t>(config_.max_run - 1, block);
+  if (!falls || most == 0 || room() < 4) co_return true;
+  std::uint64_t first = block - most;
+  Event ask = RegionExtent{BlockId{first}, s.waiter()};
+  std::uint64_t extent = co_await s.call(ask);
+  if (extent <= most) co_return true;  // another allocation's, of which nothing is known
+  home = co_await lock_foreseen(s, first, block);
+  if (home == kNoNode) co_return true;
+  mark(Mark::kFaultBringsBefore);
+  falling_.note(at + 1, at + 1 + most);
+  co_await fault_elsewhere(s, first, Access::kRead, home, most);
+  co_return true;
+}
+
+// Locks a block that is not here; the node to fetch it from. kNoNode, and not locked: it is better
+// left alone. It is of the same allocation as the one that was missed.
+Task<NodeId> Hlrc::lock_foreseen(Strand& s, std::uint64_t block, std::uint64_t missed) {
+  co_await s.pause();
+  BlockEntry& entry = entries_[block];
+  if (!entry.try_lock_now()) co_return kNoNode;
+  bool good = entry.state() == BlockState::kInvalid;
+  if (good && entry.home() == kNoNode) {
+    std::uint64_t owner = co_await ask_owner(s, StepKind::kLoadOwner, block);
+    if (owner != 0) entry.set_home(NodeId{static_cast<std::uint32_t>(owner - 1)}, true);
+    if (owner != 0) entry.copy_policy(entries_[missed]);
+  }
+  NodeId home = entry.home();
+  if (good && home == config_.self) {
+    std::uint64_t word = co_await s.at(StepKind::kLoadWord, home, BlockId{block});
+    good = word & kMoved;
+  }
+  if (good && home != kNoNode) co_return home;
+  co_await unlock_block(s, block, entry.state());
+  co_return kNoNode;
 }
 
 // Neighbours that would have come along do not.
@@ -213,11 +259,29 @@ Task<Hlrc::Fetched> Hlrc::fetch(Strand& s, BlockRange run, NodeId home, bool asi
     if (!follows) {
       // It is just moving. Where it was sent here from is asked again: that may be over, too.
       run.count = std::max<std::uint64_t>(got.count, 1);
+      bool freed = false;
+      if (got.count == 0) freed = co_await is_freed(s, run.first);
+      if (freed) co_return Fetched{.home = home, .count = 1};
       co_await s.yield();
     }
     got.home = follows ? next : home;
   }
   co_return got;
+}
+
+// Whether the block's region is being freed. Some nodes have forgotten it then, where its home went
+// to, perhaps, and others have not, because a thread that applies a departure has to end first: as
+// ours may be, who waits for a word that nobody will store. What the block's bytes are matters no
+// more.
+Task<bool> Hlrc::is_freed(Strand& s, std::uint64_t block) {
+  if (mutant(Mutant::kFollowsFreed)) co_return false;
+  std::vector<std::byte> notices;  // of the acquire that is being applied
+  notices.swap(s.inbox);
+  Event ask = RegionExtent{BlockId{block}, s.waiter()};
+  std::uint64_t extent = co_await s.call(ask);
+  s.inbox.swap(notices);
+  if (extent == 0) mark(Mark::kFindsRegionFreed);
+  co_return extent == 0;
 }
 
 // The first of the run, as far as the words say that they are all at `next` now.
@@ -315,7 +379,8 @@ Task<FaultResult> Hlrc::fault_at_home(Strand& s, std::uint64_t block, Access wan
 // entered in the sets before the home's word is loaded: an acquire that comes in between then waits
 // for it and drops it. `run` grows by the neighbours that come along.
 // Result: what the blocks are now; kInvalid when memory is short.
-Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home) {
+Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home,
+                                  std::uint64_t foreseen) {
   std::uint64_t block = run.first;
   co_await s.pause();
   bool late = mutant(Mutant::kLateCachedMark);
@@ -330,14 +395,16 @@ Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, Nod
   if (backed == 0) co_return BlockState::kInvalid;
   if (home != kNoNode) {
     entries_[block].brought = 1;
-    entries_[block].on_trial = false;
-    bool streams = streams_.goes_on(block);
+    entries_[block].on_trial = foreseen > 1;
+    bool streams = foreseen > 1 || streams_.goes_on(block);
     bool alone = !config_.enters_protected || late;
-    if (!alone) co_await extend_run(s, run, home, streams);
+    if (streams && wanted == Access::kWrite) co_await ask_offers(s, block, home);
+    std::uint64_t most = foreseen > 1 ? foreseen : config_.max_run;
+    if (!alone) co_await extend_run(s, run, home, streams, most);
     Fetched got = co_await fetch(s, run, home, false, false);
     co_await leave_out(s, {run.first + got.count, run.count - got.count});
     run.count = got.count;
-    streams_.note(block, run.end());
+    if (foreseen == 1) streams_.note(block, run.end());
     if (got.own) {
       co_await enter_homes(s, run, wanted);
       co_return BlockState::kHome;
@@ -369,13 +436,24 @@ Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, Nod
 // Blocks that became ours enter as at any home (fault_at_home), then others may come for them.
 Task<bool> Hlrc::enter_homes(Strand& s, BlockRange run, Access wanted) {
   mark(Mark::kFaultTakesHome);
+  // What is about to be written need not be tracked for that: its notice is given in any case.
+  bool tracks = !scans() || wanted == Access::kRead;
+  BlockRange alike{run.first, 0};
+  bool alike_free = false;
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     bool tracked = tracks_taken(b);
     bool free = !tracked || enters_free(wanted);
-    if (tracked && free && !scans()) written_.insert(b);
-    co_await s.view(StepKind::kMap, {b, 1}, free ? Access::kWrite : Access::kRead);
+    if (tracked && free) written_.insert(b);
+    if (alike.count > 0 && free != alike_free) {
+      co_await s.view(StepKind::kMap, alike, alike_free ? Access::kWrite : Access::kRead);
+      alike = {b, 0};
+    }
+    alike_free = free;
+    ++alike.count;
   }
-  co_await become_home(s, run, true);
+  co_await s.view(StepKind::kMap, alike, alike_free ? Access::kWrite : Access::kRead);
+  co_await become_home(s, run, tracks);
+  taken_.fetch_add(1, std::memory_order_release);
   co_return true;
 }
 
@@ -394,8 +472,9 @@ Task<bool> Hlrc::enter_copies(Strand& s, BlockRange run, Access wanted) {
 // The following blocks of the same home come along: those that were here before, and are not now,
 // since what was needed together will be so again; and any where misses go on in order (streams).
 // Each proves now and then by a miss of its own that it is needed.
-Task<bool> Hlrc::extend_run(Strand& s, BlockRange& run, NodeId home, bool streams) {
-  std::uint64_t most = std::min<std::uint64_t>(config_.max_run, config_.blocks - run.first);
+Task<bool> Hlrc::extend_run(Strand& s, BlockRange& run, NodeId home, bool streams,
+                            std::uint64_t most) {
+  most = std::min(most, config_.blocks - run.first);
   if (streams) {  // not into another allocation, of which nothing is known
     Event ask = RegionExtent{BlockId{run.first}, s.waiter()};
     std::uint64_t extent = co_await s.call(ask);
@@ -452,7 +531,7 @@ Task<bool> Hlrc::is_known_home(Strand& s, std::uint64_t block, NodeId home, bool
     }
     if (owner != home.value + 1) co_return false;
     mark(Mark::kFaultBringsNext);
-    entry.set_home(home);
+    entry.set_home(home, entries_[block - 1].movable());
     entry.copy_policy(entries_[block - 1]);  // of the same allocation
   }
   if (entry.home() != home) co_return false;

@@ -38,6 +38,7 @@ struct HlrcConfig {
                                       // (four times as many where that was shown twice)
   std::uint32_t promised = 64;        // departures for which a home promises news; 0: it does not
   bool migrate = false;               // homes by first touch follow their writers
+  std::uint32_t most_asked = 128;     // blocks that who writes in order asks their home to offer
   bool meets = true;  // barriers that bring nobody anything are held in memory, where all reach it
   std::uint32_t most_unmet = 64;  // rounds that go by messages at once after one that was not held
 };
@@ -108,9 +109,16 @@ class Hlrc : BlockLocks {
   // evicts some, unless the node is about to release, to invalidate or to evict.
   Task<bool> trim(Strand& s);
   bool is_over_limit() const { return room() == 0; }
+  // For a handler, now and then: gives back some of the memory that homes have left here which
+  // moved, unless the node is about to release, to invalidate or to evict. (Where memory is short,
+  // whoever wants it does.)
+  Task<bool> tidy(Strand& s);
   // Drops, or renews, the copies that an eager release of another node told of (an Expire effect).
   // `ranges`: BlockRanges, the caller's until the end.
-  Task<bool> expire(Strand& s, Bytes ranges);
+  Task<bool> expire(Strand& s, NodeId origin, Bytes ranges);
+  // Another node is about to write these blocks (an Offer effect): offers it those that are at
+  // home here, never moved, and free just now. Waits for nobody. Result: how many.
+  Task<std::uint64_t> offer_asked(Strand& s, NodeId to, BlockRange run);
   // Forgets the blocks of a freed region, homes included (a Drop effect).
   Task<bool> drop(Strand& s, RegionId region, BlockRange range);
 
@@ -144,15 +152,20 @@ class Hlrc : BlockLocks {
 
   // fault.cpp
   Task<FaultResult> fault_invalid(Strand& s, std::uint64_t block, Access wanted);
-  Task<FaultResult> fault_elsewhere(Strand& s, std::uint64_t block, Access wanted, NodeId home);
+  Task<FaultResult> fault_elsewhere(Strand& s, std::uint64_t block, Access wanted, NodeId home,
+                                    std::uint64_t foreseen = 1);
+  Task<bool> bring_before(Strand& s, std::uint64_t block);
+  Task<NodeId> lock_foreseen(Strand& s, std::uint64_t block, std::uint64_t missed);
   Task<bool> leave_out(Strand& s, BlockRange blocks);
   Task<std::uint64_t> ask_owner(Strand& s, StepKind how, std::uint64_t block,
                                 std::uint64_t claim = 0);
+  Task<bool> is_freed(Strand& s, std::uint64_t block);
   Task<std::uint64_t> moved_together(Strand& s, BlockRange run, NodeId home, NodeId next);
   Task<std::uint64_t> find_home(Strand& s, std::uint64_t block, Access wanted);
   Task<FaultResult> fault_at_home(Strand& s, std::uint64_t block, Access wanted);
-  Task<BlockState> fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home);
-  Task<bool> extend_run(Strand& s, BlockRange& run, NodeId home, bool streams);
+  Task<BlockState> fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home,
+                              std::uint64_t foreseen);
+  Task<bool> extend_run(Strand& s, BlockRange& run, NodeId home, bool streams, std::uint64_t most);
   Task<bool> may_bring(Strand& s, std::uint64_t block, NodeId home, bool streams);
   Task<bool> is_known_home(Strand& s, std::uint64_t block, NodeId home, bool streams);
   Task<Fetched> fetch(Strand& s, BlockRange run, NodeId home, bool aside, bool again);
@@ -261,11 +274,14 @@ class Hlrc : BlockLocks {
   Task<bool> offer_homes(Strand& s);
   void find_sole_writers(Bytes notices);
   void note_writer(BlockRange range, NodeId writer);
+  void note_eager_writer(BlockRange range, NodeId writer);
   void announce_unchanged(std::uint64_t block);
   Task<bool> offer(Strand& s, BlockRange run, NodeId to);
   Task<bool> may_offer(Strand& s, std::uint64_t block);
   Task<bool> offer_part(Strand& s, BlockRange run, NodeId to);
   Task<bool> arm_offers(Strand& s);
+  Task<bool> may_offer_asked(Strand& s, std::uint64_t block);
+  Task<bool> ask_offers(Strand& s, std::uint64_t block, NodeId home);
   Task<bool> still_here(Strand& s, std::uint64_t block);
   Task<NodeId> settle(Strand& s, std::uint64_t block, NodeId home, NodeId& via);
   Task<bool> take_at_flush(Strand& s, std::uint64_t block);
@@ -301,7 +317,8 @@ class Hlrc : BlockLocks {
   BlockSet cached_;   // copies of others' blocks, also those being made
   BlockSet leases_;   // of these, the ones that die at the next acquire
   BlockSet tracked_;  // our home blocks that are protected and whose readers rely on notices
-  BlockSet written_;  // write detection by fault: blocks written since the last release
+  BlockSet written_;  // write detection by fault: blocks written since the last release; by scan:
+                      // homes taken to be written, of which the next release gives notice
   BlockSet recent_;   // copies that came, or were written, since the hand of evictions passed them
   BlockSet idle_;     // no copies any more, and their memory may still be here
   BlockSet leaving_;  // our homes that were offered, or have moved and left their memory here
@@ -327,6 +344,10 @@ class Hlrc : BlockLocks {
   };
   std::vector<Written> writers_;
   std::vector<Written> offers_;
+  // The same of eager regions, of which no departure tells: what expiries told since the last one;
+  // and whether others wrote any.
+  std::vector<Written> eager_writers_;
+  std::atomic<bool> others_wrote_{false};
   // A barrier that may be held in memory; the last thread's that comes.
   struct Meeting {
     std::uint8_t skip = 0;       // rounds that go by messages yet; alike on all nodes, as the next
@@ -335,12 +356,17 @@ class Hlrc : BlockLocks {
     std::uint64_t told = 0;      // what this node said then, when these were:
     std::uint64_t changes = 0;   // Core::changes()
     std::uint64_t disturbed = 0;
+    std::uint64_t taken = 0;
   };
   Meeting meetings_[CentralBarrier::kPlaces];
   bool meets_ = false;
   std::atomic<std::uint64_t> disturbed_{0};  // grows with what the next release has to look for
   std::atomic<std::uint64_t> settled_{0};    // as it was when the last one ended
-  std::uint64_t evict_hand_ = 0;             // under the consistency lock, as the next one
+  // The same by faults, which do without the consistency lock: counted after all else, and settled
+  // as it was when the last release began.
+  std::atomic<std::uint64_t> taken_{0};
+  std::atomic<std::uint64_t> settled_taken_{0};
+  std::uint64_t evict_hand_ = 0;  // under the consistency lock, as the next one
   std::uint64_t moved_hand_ = 0;
   // Flushes, acquires and drops of this node; changes under the consistency lock, as the
   // expectations do.
@@ -348,6 +374,7 @@ class Hlrc : BlockLocks {
   Expectations expectations_;
   Promises promises_;
   Streams streams_;  // of copies
+  Streams falling_;  // ... that go on downwards; blocks counted from the end of the space
   Streams claims_;   // of first writes
 };
 

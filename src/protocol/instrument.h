@@ -65,6 +65,7 @@ enum class Mark : std::uint8_t {
   kReleaseLosesClaim,
   kFaultProvesNeighbour,
   kReleaseUntracksHome,
+  kReleaseTellsTaken,
   kReleaseTracksWanted,
   kReleaseTracksUnmapped,
   kReleaseBacksOff,
@@ -88,6 +89,12 @@ enum class Mark : std::uint8_t {
   kAcquireTakesHome,
   kTakesTrackedHome,
   kDepartureOffersHome,
+  kDepartureOffersEager,
+  kAskedAndOffers,
+  kAskedWhileReleasing,
+  kFaultAsksForHomes,
+  kFaultBringsBefore,
+  kFindsRegionFreed,
   kDepartureOffersWritten,
   kDepartureEndsOffer,
   kDepartureKeepsHome,
@@ -276,6 +283,7 @@ enum class Mutant : std::uint8_t {
   kGrantDuringFlush,  // ... though a flush was under way when it asked
   kInsertUnbounded,   // who is on the holder's host comes first, however often
   kGrantForgetsThen,  // a grant loses who was next until its receiver was put before him
+  kFollowsFreed,      // who waits for a home that is just moving does not look whether it was freed
   kCount,
 };
 

@@ -8,8 +8,9 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace {
 
-constexpr std::uint64_t kBatch = 64;         // locked, zapped and punched together
-constexpr std::uint64_t kMovedAtOnce = 256;  // former homes that a departure looks at
+constexpr std::uint64_t kBatch = 64;          // locked, zapped and punched together
+constexpr std::uint64_t kMovedAtOnce = 1024;  // former homes that are looked at in one go
+constexpr std::uint64_t kMovedBatch = 256;    // of these, locked and punched together
 
 }  // namespace
 
@@ -59,6 +60,16 @@ Task<bool> Hlrc::trim(Strand& s) {
   if (!consistency_.compare_exchange_strong(free, 1, std::memory_order_acquire)) co_return true;
   mark(Mark::kTrims);
   co_await make_room_held(s, low_, config_.floor);
+  co_await leave(s);
+  co_return true;
+}
+
+Task<bool> Hlrc::tidy(Strand& s) {
+  if (leaving_.next_run(0, config_.blocks).count == 0) co_return true;
+  co_await s.pause();
+  std::uint32_t free = 0;
+  if (!consistency_.compare_exchange_strong(free, 1, std::memory_order_acquire)) co_return true;
+  co_await give_back_moved(s);
   co_await leave(s);
   co_return true;
 }
@@ -147,7 +158,7 @@ Task<bool> Hlrc::give_back_moved(Strand& s) {
     BlockRange run = leaving_.next_run(moved_hand_, config_.blocks);
     moved_hand_ = run.count > 0 ? run.first : 0;
     if (run.count == 0) co_return true;
-    run.count = std::min({run.count, kBatch, left});
+    run.count = std::min({run.count, kMovedBatch, left});
     moved_hand_ = run.end();
     left -= run.count;
     co_await give_back(s, run);

@@ -8,11 +8,16 @@
 // comes first in between (the home's own threads, another node's flush) ends the offer by one, too.
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace {
+
+// After a home has moved it is not offered again for so many rounds.
+constexpr std::uint16_t kRoundsAtHome = 3;
+
+}  // namespace
 
 // ---- the home's side: under the consistency lock, at a departure (its notices are in s.inbox)
 
 Task<bool> Hlrc::offer_homes(Strand& s) {
-  co_await give_back_moved(s);
   find_sole_writers(s.inbox);
   if (offers_.empty()) co_return true;
   for (std::size_t i = 0; i < offers_.size(); ++i) co_await offer(s, offers_[i].run, offers_[i].by);
@@ -23,8 +28,9 @@ Task<bool> Hlrc::offer_homes(Strand& s) {
 // Our movable blocks that one node alone gave notice of, and not we -> offers_.
 void Hlrc::find_sole_writers(Bytes notices) {
   writers_.clear();
+  writers_.swap(eager_writers_);
   offers_.clear();
-  bool others = false;
+  bool others = others_wrote_.exchange(false, std::memory_order_relaxed);
   wire::NoticeReader reader(notices);
   wire::NoticeEntry entry;
   wire::NoticeRecord record;
@@ -86,6 +92,18 @@ void Hlrc::note_writer(BlockRange range, NodeId writer) {
   }
 }
 
+// Programs without barriers tell of writers for ever: then the first ones have to do.
+void Hlrc::note_eager_writer(BlockRange range, NodeId writer) {
+  constexpr std::size_t kMost = 4096;
+  if (!config_.migrate || eager_writers_.size() >= kMost) return;
+  writers_.swap(eager_writers_);
+  std::size_t before = writers_.size();
+  note_writer(range, writer);
+  bool other = writer != config_.self && writers_.size() > before;
+  if (other) others_wrote_.store(true, std::memory_order_relaxed);
+  writers_.swap(eager_writers_);
+}
+
 Task<bool> Hlrc::offer(Strand& s, BlockRange run, NodeId to) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) co_await lock_block(s, b);
   for (std::uint64_t b = run.first; b < run.end();) {
@@ -122,11 +140,11 @@ Task<bool> Hlrc::may_offer(Strand& s, std::uint64_t block) {
 // The home's own threads see the blocks no more: what they would write is written behind a fault,
 // which ends the offer.
 Task<bool> Hlrc::offer_part(Strand& s, BlockRange run, NodeId to) {
-  mark(Mark::kDepartureOffersHome);
+  mark(entries_[run.first].eager() ? Mark::kDepartureOffersEager : Mark::kDepartureOffersHome);
   if (!mutant(Mutant::kOfferMapped)) co_await s.view(StepKind::kZap, run);
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     bool tracked = tracked_.contains(b) && entries_[b].state() == BlockState::kHome;
-    bool written = tracked && (scans() || written_.contains(b));
+    bool written = written_.contains(b) || (tracked && scans());
     // What was written since the last release can be found no more. And a copy on another host that
     // relies on notices would never come for the block.
     bool far = tracked && !reaches(to);
@@ -193,7 +211,71 @@ Task<bool> Hlrc::still_here(Strand& s, std::uint64_t block) {
   }
 }
 
+// What was written first by this node, and is written in order by another, is most likely the
+// latter's: a master has filled it for him. He asks as he begins, before anything has to be
+// flushed. Once only: a block that goes from hand to hand is left to departures.
+Task<std::uint64_t> Hlrc::offer_asked(Strand& s, NodeId to, BlockRange run) {
+  co_await s.pause();
+  std::uint32_t free = 0;
+  if (!consistency_.compare_exchange_strong(free, 1, std::memory_order_acquire)) {
+    mark(Mark::kAskedWhileReleasing);
+    co_return 0;
+  }
+  offers_.clear();
+  std::uint64_t count = 0;
+  for (std::uint64_t b = run.first; b < run.end();) {
+    BlockRange part{b, 0};
+    while (part.end() < run.end()) {
+      bool may = co_await may_offer_asked(s, part.end());
+      if (!may) break;
+      ++part.count;
+    }
+    b = part.end() + 1;
+    if (part.count == 0) continue;
+    mark(Mark::kAskedAndOffers);
+    co_await offer_part(s, part, to);
+    offers_.push_back({part, to});
+    count += part.count;
+  }
+  co_await arm_offers(s);
+  co_await leave(s);
+  co_return count;
+}
+
+// Locks the block, if it may be offered.
+Task<bool> Hlrc::may_offer_asked(Strand& s, std::uint64_t block) {
+  co_await s.pause();
+  if (!entries_[block].try_lock_now()) co_return false;
+  bool may = co_await may_offer(s, block);
+  if (may) {
+    std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{block});
+    may = (word & kTimes) == 0;
+  }
+  if (!may) co_await unlock_block(s, block, entries_[block].state());
+  co_return may;
+}
+
 // ---- the others' side
+
+// A miss of the block, which is written, goes on with a stream: its home is asked for that much
+// more, the longer the stream is.
+Task<bool> Hlrc::ask_offers(Strand& s, std::uint64_t block, NodeId home) {
+  bool asks = config_.migrate && entries_[block].movable() && streams_.asked(block) <= block;
+  // Where the home has gone from here, it has moved already.
+  if (!asks || home == config_.self || !may_take()) co_return false;
+  Event find = RegionExtent{BlockId{block}, s.waiter()};
+  std::uint64_t extent = co_await s.call(find);
+  std::uint64_t most = std::min<std::uint64_t>(config_.most_asked, 2 * streams_.length(block));
+  BlockRange run{block, std::min({extent, most, config_.blocks - block})};
+  if (run.count == 0) co_return false;
+  mark(Mark::kFaultAsksForHomes);
+  Event ask = AskOffer{home, run, s.waiter()};
+  std::uint64_t offered = co_await s.call(ask);
+  // A home that is releasing is asked again soon.
+  std::uint64_t until = offered > 0 ? run.end() : block + config_.max_run;
+  streams_.note_asked(block, until);
+  co_return true;
+}
 
 // A copy was written, with the values that were there. Nobody has to know, but its home should:
 // such a writer would come for the block for ever. It gets a notice, ever more seldom.
@@ -211,7 +293,8 @@ void Hlrc::announce_unchanged(std::uint64_t block) {
 
 // Before a difference is stored at a home, by one who is counted as storing: the home is looked for
 // where it went, and an offer to another node ended, who would take bytes that lack ours.
-// One that is not reached settles it itself, where a message comes by the word of `via`.
+// One that is not reached settles it itself, where a message comes by the word of `via`. kNoNode:
+// the block's region is being freed.
 Task<NodeId> Hlrc::settle(Strand& s, std::uint64_t block, NodeId home, NodeId& via) {
   NodeId first = home;
   while (reaches(home)) {
@@ -220,6 +303,8 @@ Task<NodeId> Hlrc::settle(Strand& s, std::uint64_t block, NodeId home, NodeId& v
     bool here = !(word & kComing) && (via == kNoNode || word & (kHere | kMoved));
     if (!here) {
       mark(Mark::kFlushWaitsForMove);
+      bool freed = co_await is_freed(s, block);
+      if (freed) co_return kNoNode;
       co_await s.yield();
       home = first;
       via = kNoNode;
@@ -287,7 +372,8 @@ Task<bool> Hlrc::become_home(Strand& s, BlockRange run, bool tracks) {
     BlockEntry& entry = entries_[b];
     entry.set_home(config_.self, true);
     entry.missed = 0;
-    entry.round = round();
+    // The former home may yet give notice of what it wrote before.
+    entry.round = static_cast<std::uint16_t>(round() + kRoundsAtHome);
     entry.failures = 0;
     entry.skip = 0;
     std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{b});

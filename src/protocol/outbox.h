@@ -52,6 +52,7 @@ class Outbox {
   void expire(NodeId origin, WaiterId waiter) {
     effects_->list.push_back(Expire{origin, waiter, offset(), size()});
   }
+  void offer(const Offer& offer) { effects_->list.push_back(offer); }
   void malformed(NodeId from) { effects_->list.push_back(Malformed{from}); }
 
  private:

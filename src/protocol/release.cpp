@@ -41,6 +41,7 @@ void Hlrc::notice(std::uint64_t block) {
 Task<std::uint64_t> Hlrc::release(Strand& s) {
   if (config_.nodes == 1) co_return 0;
   co_await enter(s);
+  settled_taken_.store(taken_.load(std::memory_order_acquire), std::memory_order_relaxed);
   co_await find_written(s);
   // An operation below may reuse s.runs; the runs are walked by index and only evict, which is not
   // below, touches them.
@@ -86,7 +87,6 @@ Task<bool> Hlrc::find_written(Strand& s) {
       co_await s.view(StepKind::kScan, run);
       run = cached_.next_run_with(tracked_, run.end(), config_.blocks);
     }
-    co_return true;
   }
   BlockRange run = written_.next_run(0, config_.blocks);
   while (run.count > 0) {
@@ -110,9 +110,15 @@ Task<bool> Hlrc::flush_run(Strand& s, BlockRange run) {
 
 Task<BlockState> Hlrc::flush_block(Strand& s, std::uint64_t block) {
   BlockState state = entries_[block].state();
-  if (!scans()) written_.erase(block);
+  bool taken = scans() && written_.contains(block);
+  written_.erase(block);
   if (state == BlockState::kHome) {
-    if (tracked_.contains(block)) co_await untrack(s, block);
+    if (tracked_.contains(block)) {
+      co_await untrack(s, block);
+    } else if (taken) {
+      mark(Mark::kReleaseTellsTaken);
+      notice(block);
+    }
     co_return state;
   }
   TERRANE_CHECK(state == (scans() ? BlockState::kClean : BlockState::kWritten),
@@ -160,6 +166,10 @@ Task<bool> Hlrc::push_changes(Strand& s, std::uint64_t block, bool update_twin, 
   if (counted) {
     co_await s.perform({.kind = StepKind::kCountFlush, .flag = true});
     home = co_await settle(s, block, home, via);
+    if (home == kNoNode) {
+      co_await s.perform({.kind = StepKind::kCountFlush, .flag = false});
+      co_return false;
+    }
   }
   if (reaches(home)) via = kNoNode;
   StepKind how = reaches(home) ? StepKind::kStoreDiff : StepKind::kPostDiff;

@@ -22,6 +22,18 @@ class Streams {
     }
     return 0;
   }
+  // Up to which block the stream that a miss of this one goes on with has been asked for; 0: not.
+  std::uint64_t asked(std::uint64_t block) const {
+    for (std::size_t slot = 0; slot < kStreams; ++slot)
+      if (next_[slot].load(std::memory_order_relaxed) == block)
+        return asked_[slot].load(std::memory_order_relaxed);
+    return 0;
+  }
+  void note_asked(std::uint64_t block, std::uint64_t end) {
+    for (std::size_t slot = 0; slot < kStreams; ++slot)
+      if (next_[slot].load(std::memory_order_relaxed) == block)
+        asked_[slot].store(end, std::memory_order_relaxed);
+  }
   // A miss of `block` brought everything up to `end`.
   void note(std::uint64_t block, std::uint64_t end) {
     for (auto& next : next_) {
@@ -31,6 +43,7 @@ class Streams {
     }
     std::size_t slot = oldest_.fetch_add(1, std::memory_order_relaxed) % kStreams;
     first_[slot].store(block, std::memory_order_relaxed);
+    asked_[slot].store(0, std::memory_order_relaxed);
     next_[slot].store(end, std::memory_order_relaxed);
   }
 
@@ -39,6 +52,7 @@ class Streams {
 
   std::atomic<std::uint64_t> first_[kStreams] = {};
   std::atomic<std::uint64_t> next_[kStreams] = {};  // 0: none; a miss never ends there
+  std::atomic<std::uint64_t> asked_[kStreams] = {};
   std::atomic<std::size_t> oldest_{0};
 };
 

@@ -58,6 +58,8 @@ class TestJob {
         recalls.emplace_back(node, *recall);
       } else if (const auto* expire = std::get_if<Expire>(&effect)) {
         expires.emplace_back(node, *expire);
+      } else if (const auto* offer = std::get_if<Offer>(&effect)) {
+        offers.emplace_back(node, *offer);
       } else if (std::holds_alternative<Malformed>(effect)) {
         ++malformed;
       }
@@ -86,6 +88,7 @@ class TestJob {
   std::vector<std::pair<std::uint32_t, Drop>> drops;
   std::vector<std::pair<std::uint32_t, Recall>> recalls;
   std::vector<std::pair<std::uint32_t, Expire>> expires;
+  std::vector<std::pair<std::uint32_t, Offer>> offers;
   int malformed = 0;
 
  private:

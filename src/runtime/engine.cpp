@@ -156,7 +156,7 @@ void Engine::tell(ThreadContext& context, const protocol::Event& event) {
     std::lock_guard hold(mutex_);
     step(event, context.counters);
   }
-  serve_recalls(context, false);
+  serve(context, false);
 }
 
 std::uint64_t Engine::call(ThreadContext& context, const protocol::Event& event) {
@@ -178,7 +178,7 @@ std::uint64_t Engine::ask_core(ThreadContext& context, const protocol::Event& ev
     if (waits) attend(context);
     carry_out(event, context.counters, waits ? &context.unrung : nullptr);
   }
-  serve_recalls(context, false);
+  serve(context, false);
   if (waits) wait_until(context, [&] { return context.resumed.load() != 0; });
   return context.strand.result;
 }
@@ -205,6 +205,9 @@ void Engine::carry_out(const protocol::Event& event, Counters& counters,
     } else if (const auto* drop = std::get_if<protocol::Drop>(&effect)) {
       chores_.push_back({*drop, {}});
       transport_.interrupt();  // the handler thread does it
+    } else if (const auto* offer = std::get_if<protocol::Offer>(&effect)) {
+      offers_.push_back(*offer);
+      offer_count_.fetch_add(1);
     } else if (const auto* recall = std::get_if<protocol::Recall>(&effect)) {
       recalls_.push_back({*recall});
       recalls_due_ns_.store(0);
@@ -275,7 +278,10 @@ void Engine::wait_until(ThreadContext& context, Done done) {
   Patience patience;
   attend(context);
   while (!done()) {
-    if (poll_once(context)) continue;
+    if (poll_once(context)) {
+      backoff.renew();  // who is served now asks for more soon, and is not to find us asleep
+      continue;
+    }
     if (!backoff.is_short()) ring(context);
     if (backoff.pause()) continue;
     transport_.unattend();
@@ -304,12 +310,12 @@ void Engine::unattend(ThreadContext& context) {
   if (!context.attends) return;
   context.attends = false;
   if (transport_.unattend()) poll_all();
-  serve_recalls(context, false);
+  serve(context, false);
 }
 
 bool Engine::poll_once(ThreadContext& context) {
   bool came = transport_.pending() && transport_.poll(*this) > 0;
-  serve_recalls(context, false);
+  serve(context, false);
   return came;
 }
 
@@ -328,16 +334,51 @@ void Engine::handle() {
   ::prctl(PR_SET_TIMERSLACK, 1);  // ns: some of its sleeps are short
   ThreadContext& context = threads_.current();
   std::uint64_t sleep_ns = kSleepNs;
+  std::uint64_t tidy_due_ns = 0;
   while (!stopping_.load()) {
     if (sleep_ns > 0) transport_.sleep(sleep_ns);
     std::uint64_t from = platform::now_ns();
     poll_all();
-    sleep_ns = std::min(serve_recalls(context, true), kSleepNs);
+    sleep_ns = std::min(serve(context, true), kSleepNs);
     run_chores(context);
     if (hlrc_.is_over_limit()) run(context, hlrc_.trim(context.strand));
+    if (from >= tidy_due_ns) {
+      run(context, hlrc_.tidy(context.strand));
+      tidy_due_ns = platform::now_ns() + kSleepNs;
+    }
     look_after_deaths();
     look_after_locks();
     context.counters.handler_ns.add(platform::now_ns() - from);
+  }
+}
+
+// What others wait for and any thread can do: also one that waits itself, in the middle of its own
+// operation. How long until there is more to do.
+std::uint64_t Engine::serve(ThreadContext& context, bool waits) {
+  if (recall_count_.load() == 0 && offer_count_.load() == 0) return ~0ull;
+  if (context.serves) return 0;
+  context.serves = true;
+  serve_offers(context);
+  std::uint64_t later = serve_recalls(context, waits);
+  serve_offers(context);
+  context.serves = false;
+  return later;
+}
+
+// Not left to the handler, who may wait for a block of somebody who waits for another's offer.
+void Engine::serve_offers(ThreadContext& context) {
+  while (offer_count_.load() != 0) {
+    protocol::Offer offer;
+    {
+      std::lock_guard hold(mutex_);
+      if (offers_.empty()) return;
+      offer = offers_.front();
+      offers_.pop_front();
+      offer_count_.fetch_sub(1);
+    }
+    std::uint64_t made =
+        run(context, context.serving, hlrc_.offer_asked(context.serving, offer.to, offer.run));
+    tell(context, protocol::OfferMade{offer.to, offer.waiter, made});
   }
 }
 
@@ -346,8 +387,6 @@ void Engine::handle() {
 // leaves it to the handler. How long until the next one is due.
 std::uint64_t Engine::serve_recalls(ThreadContext& context, bool waits) {
   if (recall_count_.load() == 0) return ~0ull;
-  if (context.serves_recalls) return 0;
-  context.serves_recalls = true;
   protocol::Recall recall;
   while (next_recall(waits, recall)) {
     if (run(context, context.serving, sc_.yield(context.serving, recall, waits))) continue;
@@ -355,7 +394,6 @@ std::uint64_t Engine::serve_recalls(ThreadContext& context, bool waits) {
     recalls_.push_back({recall, true});
     recall_count_.fetch_add(1);
   }
-  context.serves_recalls = false;
   std::uint64_t due = recalls_due_ns_.load();
   std::uint64_t now = platform::now_ns();
   return due > now ? due - now : 0;
@@ -409,7 +447,7 @@ void Engine::run_chores(ThreadContext& context) {
       tell(context, protocol::RegionDropped{drop->region, drop->blocks});
     } else {
       const auto& expire = std::get<protocol::Expire>(chore.what);
-      run(context, hlrc_.expire(context.strand, chore.ranges));
+      run(context, hlrc_.expire(context.strand, expire.origin, chore.ranges));
       tell(context, protocol::Expired{expire.origin, expire.waiter});
     }
   }

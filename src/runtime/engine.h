@@ -94,6 +94,8 @@ class Engine final : private transport::Receiver {
   void poll_all();
   void handle();
   void run_chores(ThreadContext& context);
+  std::uint64_t serve(ThreadContext& context, bool waits);
+  void serve_offers(ThreadContext& context);
   std::uint64_t serve_recalls(ThreadContext& context, bool waits);
   bool next_recall(bool waits, protocol::Recall& out);
   std::uint64_t kept_until_ns(std::uint64_t block) const;
@@ -125,6 +127,8 @@ class Engine final : private transport::Receiver {
   std::vector<Recalled> recalls_;
   std::atomic<std::uint32_t> recall_count_{0};
   std::atomic<std::uint64_t> recalls_due_ns_{0};
+  std::deque<protocol::Offer> offers_;  // to be made; under the mutex
+  std::atomic<std::uint32_t> offer_count_{0};
   std::vector<Line> page_;          // on its way behind a message
   std::vector<std::byte> grant_;    // on its way with blocks
   WaitReports reports_;             // under the mutex

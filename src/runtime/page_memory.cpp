@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "platform/cgroup_memory.h"
 #include "platform/memory_left.h"
@@ -44,10 +45,13 @@ std::uint64_t PageSpace::populate(protocol::BlockRange blocks) {
       errno = ENOMEM;
       return 0;
     }
-    if (!mapping_.populate(span(run))) return 0;
+    if (!mapping_.reserve(span(run))) return 0;
     // Another node may have stored in a home of ours at the same time.
     std::uint64_t fresh = 0;
-    for (std::uint64_t p = run.first; p < run.end(); ++p) fresh += !own.populated.insert(p);
+    for (std::uint64_t p = run.first; p < run.end(); ++p) {
+      fresh += !own.populated.insert(p);
+      fresh_.insert(p);
+    }
     own.kept->fetch_add(fresh, std::memory_order_relaxed);
     b = run.end();  // which is populated, or past the end
   }
@@ -82,6 +86,16 @@ void PageSpace::back_home(NodeId home, std::uint64_t block) {
   if (!control.populated.insert(block)) control.kept->fetch_add(1, std::memory_order_relaxed);
 }
 
+// Whole pages that come to our memory.
+void PageSpace::write_page(std::uint64_t block, const std::byte* from) {
+  if (!fresh_.contains(block)) {
+    std::memcpy(mapping_.runtime() + block * unit_, from, unit_);
+    return;
+  }
+  fresh_.erase(block);
+  mapping_.write(block * unit_, from, unit_);
+}
+
 void PageSpace::add_twin(std::uint64_t block) {
   if (twinned_.contains(block) || twinned_.insert(block)) return;
   peers_[self_.value].control.kept->fetch_add(1, std::memory_order_relaxed);
@@ -93,6 +107,7 @@ void PageSpace::punch(protocol::BlockRange blocks, bool evicted, Counters& count
   for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
     if (!own.populated.contains(b)) continue;
     own.populated.erase(b);
+    fresh_.erase(b);
     ++gone;
   }
   own.kept->fetch_sub(gone, std::memory_order_relaxed);

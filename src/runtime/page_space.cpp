@@ -97,7 +97,7 @@ base::Result<std::unique_ptr<PageSpace>> PageSpace::create(const Options& option
   if (!aside) return aside.error();
   std::uint64_t set_bytes = protocol::BlockSet::words_needed(space->blocks_) * 8;
   auto tables = space->tables_.map(space->blocks_ * sizeof(protocol::BlockEntry) + 64 +
-                                   (protocol::HlrcMemory::kSets + 1) * set_bytes);
+                                   (protocol::HlrcMemory::kSets + 2) * set_bytes);
   if (!tables) return tables.error();
   Peer& own = space->peers_[self.value];
   own.pages = space->mapping_.runtime();
@@ -149,6 +149,8 @@ protocol::HlrcMemory PageSpace::protocol_memory() {
   memory.reached = reached_.get();
   memory.used = peers_[self_.value].control.kept;
   twinned_ = protocol::BlockSet(reinterpret_cast<protocol::BlockSet::Word*>(at), blocks_);
+  at += protocol::BlockSet::words_needed(blocks_) * 8;
+  fresh_ = protocol::BlockSet(reinterpret_cast<protocol::BlockSet::Word*>(at), blocks_);
   return memory;
 }
 
@@ -278,8 +280,11 @@ void PageSpace::read_page(std::uint64_t block, std::byte* out) {
 }
 
 void PageSpace::write_pages(protocol::BlockRange blocks, const std::byte* from, bool aside) {
-  std::byte* to = aside ? aside_.data() : mapping_.runtime() + blocks.first * unit_;
-  std::memcpy(to, from, blocks.count * unit_);
+  if (aside) {
+    std::memcpy(aside_.data(), from, blocks.count * unit_);
+    return;
+  }
+  for (std::uint64_t i = 0; i < blocks.count; ++i) write_page(blocks.first + i, from + i * unit_);
 }
 
 void PageSpace::set_aside(std::uint64_t slot, const std::byte* from) {
@@ -337,11 +342,14 @@ std::uint64_t PageSpace::perform_copy(const protocol::Step& step, Counters& coun
   std::byte* page = mapping_.runtime() + offset;
   std::byte* twin = twins_.data() + offset;
   if (step.kind == protocol::StepKind::kCopyHome) {
-    std::byte* to = step.flag ? aside_.data() + step.value * unit_ : page;
-    if (control_of(step.node).populated.contains(step.blocks.first)) {
-      std::memcpy(to, pages_of(step.node) + offset, unit_);
+    std::byte* aside = step.flag ? aside_.data() + step.value * unit_ : nullptr;
+    const std::byte* from = pages_of(step.node) + offset;
+    if (!control_of(step.node).populated.contains(step.blocks.first)) {
+      std::memset(step.flag ? aside : page, 0, unit_);
+    } else if (step.flag) {
+      std::memcpy(aside, from, unit_);
     } else {
-      std::memset(to, 0, unit_);
+      write_page(step.blocks.first, from);
     }
     counters.pages_fetched.add(1);
     return 0;

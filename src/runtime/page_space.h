@@ -134,6 +134,7 @@ class PageSpace {
   void punch(protocol::BlockRange blocks, bool evicted, Counters& counters);
   void drop_twins(protocol::BlockRange blocks);
   void add_twin(std::uint64_t block);
+  void write_page(std::uint64_t block, const std::byte* from);
   void back_home(NodeId home, std::uint64_t block);
   bool waits_for_room(const Control& control, NodeId home) const;
   bool machine_has_more(std::uint64_t kept);
@@ -158,7 +159,9 @@ class PageSpace {
   base::UniqueFd control_fd_;
   SparseMemory twins_;
   SparseMemory tables_;
-  protocol::BlockSet twinned_;          // blocks whose twin has memory
+  protocol::BlockSet twinned_;  // blocks whose twin has memory
+  // Blocks whose page was reserved, and is not known to be entered in the runtime view.
+  protocol::BlockSet fresh_;
   std::uint64_t limit_blocks_ = ~0ull;  // that this node wants to keep to
   // Beyond it: until when the machine need not be asked whether it has more.
   std::atomic<std::uint64_t> had_until_{0};

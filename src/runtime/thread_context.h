@@ -73,8 +73,8 @@ struct ThreadContext {
   explicit ThreadContext(protocol::WaiterId id) : strand(id), serving(id) {}
 
   protocol::Strand strand;
-  protocol::Strand serving;  // of the recalls that the thread carries out, also while it waits
-  bool serves_recalls = false;
+  protocol::Strand serving;  // of what the thread does for others, also while it waits
+  bool serves = false;
   LatestPages latest_pages;
   std::atomic<std::uint32_t> resumed{
       0};  // the call was answered; result and inbox are in the strand

@@ -26,7 +26,7 @@ struct Progress {
 // What a node's machine wants of a handler.
 struct Chore {
   std::uint32_t node = 0;
-  std::variant<protocol::Drop, protocol::Expire> what;
+  std::variant<protocol::Drop, protocol::Expire, protocol::Offer> what;
   std::vector<std::byte> ranges;  // of an Expire
 };
 
@@ -76,6 +76,7 @@ struct Actor {
     progress = {};
     next = 0;
     flights = 0;
+    passed = 0;
     late.clear();
     strand.result = 0;
   }
@@ -86,7 +87,10 @@ struct Actor {
   Doing doing = Doing::kProgram;
   bool resumed = false;  // the call's waiter was resumed, or the word's waiters woken
   Progress progress;
-  std::uint32_t flights = 0;     // flush messages that have not been answered
+  std::uint32_t flights = 0;  // flush messages that have not been answered
+  // Of what homes passed on, which may be answered before the answer that tells of it.
+  int passed = 0;
+  bool flushed() const { return flights == 0 && passed == 0; }
   std::vector<std::byte> flush;  // the one being made
   struct Late {
     std::uint32_t to;

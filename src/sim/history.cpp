@@ -210,6 +210,10 @@ void History::pass_on(std::uint32_t home, Mover::Applied to, protocol::Bytes mes
   std::uint32_t via = to.moved ? home : kNoNode.value;
   for (std::size_t at = sizeof(wire::Flush); at < passed.size(); at += sizeof(PostedWord))
     std::memcpy(passed.data() + at + offsetof(PostedWord, via), &via, sizeof via);
+  wire::Flush head;
+  std::memcpy(&head, passed.data(), sizeof head);
+  head.was_passed = 1;
+  std::memcpy(passed.data(), &head, sizeof head);
   push(home, to.next.value, passed);
 }
 
@@ -234,13 +238,16 @@ void History::deliver_flushed(std::uint32_t node, protocol::Bytes message) {
   wire::Flush answer;
   wire::take(message, answer);
   Actor& actor = *actors_[answer.waiter];
-  std::uint32_t passed = protocol::mutant(protocol::Mutant::kPassOnUnawaited) ? 0 : answer.passed;
-  if (actor.node != node || actor.flights + passed == 0) {
+  if (answer.was_passed != 0) {
     if (protocol::mutant(protocol::Mutant::kPassOnUnawaited)) return;
-    violated(Fault::kBadStep, "node {} is told of a flush that it did not send", node);
+    if (answer.passed == answer.was_passed) return;  // perhaps after all others
   }
-  actor.flights += passed;
-  if (--actor.flights > 0 || actor.wait != Actor::Wait::kFlushed) return;
+  bool sent = actor.node == node && (answer.was_passed != 0 || actor.flights > 0);
+  if (!sent) violated(Fault::kBadStep, "node {} is told of a flush that it did not send", node);
+  if (answer.was_passed == 0) --actor.flights;
+  bool counts = !protocol::mutant(protocol::Mutant::kPassOnUnawaited);
+  if (counts) actor.passed += static_cast<int>(answer.passed) - answer.was_passed;
+  if (!actor.flushed() || actor.wait != Actor::Wait::kFlushed) return;
   actor.wait = Actor::Wait::kNothing;
   schedule_.ready(actor.id);
 }

@@ -56,7 +56,7 @@ bool History::post(Actor& actor) {
 bool History::await_flush(Actor& actor) {
   for (const Actor::Late& late : actor.late) push(actor.node, late.to, late.message);
   actor.late.clear();
-  if (actor.flights == 0) return true;
+  if (actor.flushed()) return true;
   actor.wait = Actor::Wait::kFlushed;
   schedule_.park(actor.id);
   return false;
@@ -114,6 +114,8 @@ void History::step_core(std::uint32_t node, const protocol::Event& event) {
     } else if (const auto* expire = std::get_if<protocol::Expire>(&effect)) {
       const std::byte* ranges = effects_.bytes.data() + expire->offset;
       spawn({node, *expire, {ranges, ranges + expire->size}});
+    } else if (const auto* offer = std::get_if<protocol::Offer>(&effect)) {
+      spawn({node, *offer, {}});
     } else if (const auto* recall = std::get_if<protocol::Recall>(&effect)) {
       recalls_.push_back({node, *recall});
     } else if (const auto* place = std::get_if<protocol::Place>(&effect)) {
@@ -195,13 +197,18 @@ bool History::start(Chore& chore) {
   protocol::Hlrc& hlrc = nodes_[actor->node].hlrc();
   if (const auto* drop = std::get_if<protocol::Drop>(&actor->chore.what)) {
     actor->start(hlrc.drop(actor->strand, drop->region, drop->blocks));
+  } else if (const auto* offer = std::get_if<protocol::Offer>(&actor->chore.what)) {
+    actor->start(hlrc.offer_asked(actor->strand, offer->to, offer->run));
   } else {
-    actor->start(hlrc.expire(actor->strand, actor->chore.ranges));
+    NodeId origin = std::get<protocol::Expire>(actor->chore.what).origin;
+    actor->start(hlrc.expire(actor->strand, origin, actor->chore.ranges));
   }
   return true;
 }
 
 void History::finish_chore(Actor& actor) {
+  const auto* counted = std::get_if<protocol::Task<std::uint64_t>>(&actor.operation);
+  std::uint64_t value = counted == nullptr ? 0 : counted->value();
   actor.clear_operation();
   schedule_.park(actor.id);
   std::uint32_t node = actor.node;
@@ -209,6 +216,8 @@ void History::finish_chore(Actor& actor) {
   spawn_waiting();
   if (const auto* drop = std::get_if<protocol::Drop>(&what)) {
     step_core(node, protocol::RegionDropped{drop->region, drop->blocks});
+  } else if (const auto* offer = std::get_if<protocol::Offer>(&what)) {
+    step_core(node, protocol::OfferMade{offer->to, offer->waiter, value});
   } else {
     const auto& expire = std::get<protocol::Expire>(what);
     step_core(node, protocol::Expired{expire.origin, expire.waiter});

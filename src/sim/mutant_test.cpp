@@ -32,14 +32,15 @@ constexpr Hint kHints[] = {{"DeparturesUnordered", 12370},
                            {"SiblingsExpiryUnawaited", 2592},
                            {"TakeTrustsWord", 607424, 3},
                            {"TrackAgain", 1584},
-                           {"TrackTaken", 180988, 3},
-                           {"TrackSaysHere", 2381, 4},
+                           {"TrackTaken", 1808562, 3},
+                           {"TrackSaysHere", 32140, 3},
                            {"LookOnceForClaim", 14185},
                            {"FlushKeepsOffer", 14145},
                            {"GiveBackUnlocked", 8134},
                            {"MeetsApart", 221176, 3},
                            {"MeetingKeepsLeases", 21122},
-                           {"CalmForgetsChanges", 8081}};
+                           {"CalmForgetsChanges", 26646, 3},
+                           {"FollowsFreed", 478372, 4}};
 
 class MutantTest : public testing::TestWithParam<std::string_view> {};
 

@@ -54,6 +54,7 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "ReleaseLosesClaim",
                                        "FaultProvesNeighbour",
                                        "ReleaseUntracksHome",
+                                       "ReleaseTellsTaken",
                                        "ReleaseTracksWanted",
                                        "ReleaseTracksUnmapped",
                                        "ReleaseBacksOff",
@@ -77,6 +78,12 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "AcquireTakesHome",
                                        "TakesTrackedHome",
                                        "DepartureOffersHome",
+                                       "DepartureOffersEager",
+                                       "AskedAndOffers",
+                                       "AskedWhileReleasing",
+                                       "FaultAsksForHomes",
+                                       "FaultBringsBefore",
+                                       "FindsRegionFreed",
                                        "DepartureOffersWritten",
                                        "DepartureEndsOffer",
                                        "DepartureKeepsHome",
@@ -258,7 +265,8 @@ constexpr std::string_view kMutants[] = {"None",
                                          "GrantAfterOthers",
                                          "GrantDuringFlush",
                                          "InsertUnbounded",
-                                         "GrantForgetsThen"};
+                                         "GrantForgetsThen",
+                                         "FollowsFreed"};
 constexpr std::string_view kSteps[] = {
     "Pause",      "Wait",        "Wake",       "Call",         "Tell",       "LoadWord",
     "StoreWord",  "SwapWord",    "CountFlush", "LoadFlushing", "LoadGiving", "SetWanted",
@@ -276,7 +284,7 @@ constexpr std::string_view kEvents[] = {
     "barrier result", "barrier leave", "close interval", "learn",          "region allocate",
     "region find",    "region extent", "region free",    "region dropped", "sc ask",
     "sc await",       "sc installed",  "sc yielded",     "expire copies",  "expired",
-    "received"};
+    "ask offer",      "offer made",    "received"};
 constexpr std::string_view kOps[] = {
     "load",  "store",    "lock", "unlock",     "barrier", "side barrier", "add",
     "set",   "await",    "post", "take",       "ready",   "condition",    "signal",
@@ -288,14 +296,14 @@ constexpr std::string_view kMessages[] = {
     "flush",          "flushed",         "owner request",  "owner reply",  "page news",
     "count wake",     "sc request",      "sc recall",      "sc yielded",   "sc grant",
     "expire",         "expired",         "atomic request", "atomic reply", "lock insert",
-    "lock inserted"};
+    "lock inserted",  "offer request",   "offer reply"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
 static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kPatch) + 1);
 static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kBadStep) + 1);
 static_assert(std::size(kEvents) == std::variant_size_v<protocol::Event>);
 static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kAtomic) + 1);
-static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kLockInserted) + 1);
+static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kOfferReply) + 1);
 
 }  // namespace
 

@@ -60,7 +60,7 @@ enum class OpKind : std::uint8_t {
   kCondition,    // at: count; value: the lock, which the thread holds. Until its predicate holds
   kSignal,       // at: count; value: 1 wakes all that wait, 0 one
   kEvict,        // blocks [at, at + size) of the region; value: 1 gives the memory
-                 // back, 2 trims the node
+                 // back, 2 trims the node, or tidies it
   kAllocate,     // the region; value: the collective call's number, or 0
   kFree,         // the region
   kFreeAgain,    // the region that this thread freed just now: must be refused

@@ -98,7 +98,7 @@ void History::begin_sync(Actor& actor, const Op& op) {
       break;
     case OpKind::kEvict:
       if (op.value == 2) {
-        actor.start(hlrc.trim(actor.strand));
+        actor.start(op.size % 2 != 0 ? hlrc.tidy(actor.strand) : hlrc.trim(actor.strand));
         break;
       }
       actor.start(

@@ -46,6 +46,8 @@ enum class Kind : std::uint8_t {
   kAtomicReply,
   kLockInsert,
   kLockInserted,
+  kOfferRequest,
+  kOfferReply,
 };
 
 // To the lock's manager, then (as kLockForward) from the manager to the last node of the queue, or
@@ -214,6 +216,23 @@ struct Expired {
   std::uint32_t waiter = 0;
 };
 
+// Asks a home to offer the sender these blocks, which it is about to write; and the answer: how
+// many of them it did offer.
+struct OfferRequest {
+  Kind kind = Kind::kOfferRequest;
+  std::uint8_t pad[3] = {};
+  std::uint32_t waiter = 0;
+  std::uint64_t first = 0;
+  std::uint64_t blocks = 0;
+};
+inline constexpr std::uint64_t kMostOffered = 1024;  // blocks of a request
+struct OfferReply {
+  Kind kind = Kind::kOfferReply;
+  std::uint8_t pad[3] = {};
+  std::uint32_t waiter = 0;
+  std::uint64_t blocks = 0;
+};
+
 // Asks a home whose memory cannot be reached for `blocks` blocks (1 to 16) from `block` on; how:
 // bits of protocol/served.h.
 struct PageFetch {
@@ -343,6 +362,8 @@ static_assert(sizeof(AtomicRequest) == 40);
 static_assert(sizeof(AtomicReply) == 32);
 static_assert(sizeof(Expire) == 12);
 static_assert(sizeof(Expired) == 12);
+static_assert(sizeof(OfferRequest) == 24);
+static_assert(sizeof(OfferReply) == 16);
 static_assert(sizeof(PageFetch) == 16);
 static_assert(sizeof(PageData) == 24);
 static_assert(sizeof(PageNews) == 24);

@@ -51,6 +51,10 @@ void CoreHost::step(const protocol::Event& event) {
       expires_.push_back(*expire);
     } else if (const auto* malformed = std::get_if<protocol::Malformed>(&effect)) {
       closed_[malformed->from.value] = true;
+    } else if (const auto* offer = std::get_if<protocol::Offer>(&effect)) {
+      TERRANE_CHECK(offer->run.count > 0 && offer->run.end() <= kBlocks,
+                    "what is asked for lies in the space");
+      step(protocol::OfferMade{offer->to, offer->waiter, offer->run.count});
     } else if (const auto* recall = std::get_if<protocol::Recall>(&effect)) {
       yield(*recall);
     } else if (const auto* place = std::get_if<protocol::Place>(&effect)) {
@@ -107,6 +111,7 @@ void CoreHost::carry_out(const protocol::Resume& resume, std::vector<std::byte> 
     case Wait::kScAsk:
       return asked(thread, resume.waiter, resume.value);
     case Wait::kScAwait:
+    case Wait::kOffer:
       return;
     case Wait::kFree:
       TERRANE_CHECK(resume.value <= static_cast<std::uint64_t>(wire::RegionStatus::kUnknown),
@@ -247,7 +252,7 @@ void CoreHost::release_blocks(InputReader& input) {
 void CoreHost::act(InputReader& input) {
   WaiterId waiter{input.below(kThreads)};
   Thread& thread = threads_[waiter.value];
-  std::uint32_t action = input.below(9);
+  std::uint32_t action = input.below(10);
   if (action == 0 && !drops_.empty()) {
     protocol::Drop drop = drops_.front();
     drops_.pop_front();
@@ -273,6 +278,11 @@ void CoreHost::act(InputReader& input) {
     thread.page = input.below(static_cast<std::uint32_t>(pages_.size()));
     ask_page(thread, waiter,
              input.below(2) == 0 ? protocol::Access::kRead : protocol::Access::kWrite);
+  }
+  if (action == 9) {
+    NodeId home{(self_.value + 1) % nodes_};
+    thread.wait = Wait::kOffer;
+    step(protocol::AskOffer{home, {input.below(200), 1 + input.below(56)}, waiter});
   }
   if (action == 7) {
     thread.wait = Wait::kFree;

@@ -43,7 +43,8 @@ class CoreHost {
     kFind,
     kFree,
     kScAsk,
-    kScAwait
+    kScAwait,
+    kOffer
   };
   struct Thread {
     Wait wait = Wait::kNothing;

@@ -39,8 +39,8 @@ terrane_counters counters() {
 
 template <typename T>
 T* allocate_all(std::size_t count, terrane_homes homes = TERRANE_HOMES_FIRST_TOUCH,
-                std::uint32_t home = 0) {
-  terrane_alloc_options options{homes, home, "test"};
+                std::uint32_t home = 0, terrane_protocol protocol = TERRANE_PROTOCOL_HLRC) {
+  terrane_alloc_options options{.homes = homes, .home = home, .name = "test", .protocol = protocol};
   void* address = terrane_alloc_all(count * sizeof(T), &options);
   EXPECT(address != nullptr);
   return static_cast<T*>(address);
@@ -115,12 +115,13 @@ void homes() {
 
 // Node 0 initialises everything, then each node writes its own part round after round: its pages
 // come to it, so that next to nothing is flushed; or, where homes stay, all of it every round.
-void writers() {
+void writers_of(terrane_protocol protocol) {
   constexpr std::size_t kPages = 40;
   constexpr std::uint8_t kRounds = 60;
   auto node = static_cast<std::size_t>(terrane_node());
   auto nodes = static_cast<std::size_t>(terrane_nodes());
-  auto* bytes = allocate_all<std::uint8_t>(nodes * kPages * kPage);
+  auto* bytes =
+      allocate_all<std::uint8_t>(nodes * kPages * kPage, TERRANE_HOMES_FIRST_TOUCH, 0, protocol);
   for (std::size_t p = 0; node == 0 && p < nodes * kPages; ++p) at(bytes, p * kPage) = 0xff;
   terrane_barrier();
   auto before = counters();
@@ -139,6 +140,11 @@ void writers() {
     EXPECT(flushed <= kPages * kRounds / 4);
   }
   for (std::size_t p = 0; p < nodes * kPages; ++p) EXPECT(at(bytes, p * kPage) == kRounds);
+}
+
+void writers() {
+  writers_of(TERRANE_PROTOCOL_HLRC);
+  writers_of(TERRANE_PROTOCOL_ERC);
 }
 
 // A copy that nobody writes is fetched twice: as a lease, then to be kept.
