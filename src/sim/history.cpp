@@ -110,6 +110,10 @@ void History::draw_mood(base::Prng& rng) {
 
 void History::loop() {
   while (!schedule_.empty()) {
+    if (schedule_.picks() == kUnfairSteps) {
+      schedule_.calm();
+      focus_ = 0;
+    }
     if (schedule_.picks() > kMaxSteps)
       violated(Fault::kEndless, "more than {} steps: somebody goes round in circles", kMaxSteps);
     ActorId id = schedule_.pick();

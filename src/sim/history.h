@@ -43,6 +43,9 @@ class History {
   static constexpr std::uint32_t kMaxHandlers = 32;
   static constexpr ActorId kFirstChannel = 64;
   static constexpr std::uint64_t kMaxSteps = 500'000;
+  // A schedule that works against a thread for ever keeps it from going on where others go round in
+  // loops: after so many steps it is a fair one.
+  static constexpr std::uint64_t kUnfairSteps = 100'000;
   static_assert(kMaxThreads + kMaxHandlers <= kFirstChannel);
 
   // history.cpp

@@ -19,6 +19,11 @@ void Schedule::begin(base::Prng& rng, Mood mood) {
   std::fill(std::begin(asleep_until_), std::end(asleep_until_), 0);
 }
 
+void Schedule::calm() {
+  stays_ = falls_asleep_ = false;
+  simple_ = true;
+}
+
 ActorId Schedule::pick() {
   ++picks_;
   std::uint64_t draw = rng_->next();

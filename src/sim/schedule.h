@@ -52,6 +52,8 @@ class Schedule {
     asleep_until_[actor] = picks_ + rng_->below(16u << rng_->below(7));
     simple_ = false;
   }
+  // From now on everybody is as quick as everybody else.
+  void calm();
   std::uint64_t picks() const { return picks_; }
 
  private:
