@@ -256,11 +256,14 @@ Task<Hlrc::Fetched> Hlrc::fetch(Strand& s, BlockRange run, NodeId home, bool asi
       }
     }
     follows = next != got.home;
+    if (!follows && got.count > 0) {  // what is just moving does not come along
+      if (mutant(Mutant::kForgetsWhereFrom)) got.home = home;
+      break;
+    }
     if (!follows) {
       // It is just moving. Where it was sent here from is asked again: that may be over, too.
-      run.count = std::max<std::uint64_t>(got.count, 1);
-      bool freed = false;
-      if (got.count == 0) freed = co_await is_freed(s, run.first);
+      run.count = 1;
+      bool freed = co_await is_freed(s, run.first);
       if (freed) co_return Fetched{.home = home, .count = 1};
       co_await s.yield();
     }

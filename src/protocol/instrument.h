@@ -283,6 +283,7 @@ enum class Mutant : std::uint8_t {
   kGrantDuringFlush,  // ... though a flush was under way when it asked
   kInsertUnbounded,   // who is on the holder's host comes first, however often
   kGrantForgetsThen,  // a grant loses who was next until its receiver was put before him
+  kForgetsWhereFrom,  // part of a run was followed to where it moved, and counts as where it was
   kFollowsFreed,      // who waits for a home that is just moving does not look whether it was freed
   kCount,
 };

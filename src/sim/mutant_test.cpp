@@ -40,7 +40,8 @@ constexpr Hint kHints[] = {{"DeparturesUnordered", 12370},
                            {"MeetsApart", 221176, 3},
                            {"MeetingKeepsLeases", 21122},
                            {"CalmForgetsChanges", 26646, 3},
-                           {"FollowsFreed", 478372, 4}};
+                           {"FollowsFreed", 478372, 4},
+                           {"ForgetsWhereFrom", 3198979, 4}};
 
 class MutantTest : public testing::TestWithParam<std::string_view> {};
 

@@ -266,6 +266,7 @@ constexpr std::string_view kMutants[] = {"None",
                                          "GrantDuringFlush",
                                          "InsertUnbounded",
                                          "GrantForgetsThen",
+                                         "ForgetsWhereFrom",
                                          "FollowsFreed"};
 constexpr std::string_view kSteps[] = {
     "Pause",      "Wait",        "Wake",       "Call",         "Tell",       "LoadWord",
