@@ -1,3 +1,8 @@
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "conformance.h"
 #include "transport/ucx/card.h"
 #include "transport/ucx/outbox.h"
@@ -93,6 +98,36 @@ TEST(UcxTest, AStrangersFrameChangesNothing) {
     return wire::NetworkFrame{token + 1, 1'000'000, 0, 2, wire::NetworkFrameKind::kMessage};
   };
   EXPECT_EQ(forge(without_our_word, {}), "");
+}
+
+// Every further byte that this process sends by TCP is an error, of which nothing is to be read.
+void break_connections() {
+  constexpr int kMostDescriptors = 1024;
+  for (int fd = 0; fd < kMostDescriptors; ++fd) {
+    sockaddr_in peer{};
+    socklen_t bytes = sizeof peer;
+    if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &bytes) != 0) continue;
+    if (peer.sin_family == AF_INET) ::shutdown(fd, SHUT_WR);
+  }
+}
+
+TEST(UcxTest, AConnectionThatBreaksUnderAMessageIsALoss) {
+  static constexpr NodeId kDoomed{1};
+  auto body = [](Node& node) {
+    if (node.self == kDoomed) {
+      node.barrier();
+      while (node.board.words[0].load() == 0) ::usleep(1000);
+      ::raise(SIGKILL);
+    }
+    Recorder recorder;
+    node.transport.send(kDoomed, make_message(node.self, 0, 32 << 20));
+    node.barrier();
+    break_connections();
+    poll_until(node, recorder, [&] { return !recorder.losses.empty(); });
+    node.board.words[0].store(1);
+    leave_together(node, recorder);
+  };
+  EXPECT_EQ(run_job({.transport = "ucx", .doomed = {kDoomed}}, body), "");
 }
 
 TEST(UcxTest, MessagesOfEveryWayOfTravelKeepTheirOrder) {
