@@ -154,9 +154,6 @@ class Hlrc : BlockLocks {
   Task<FaultResult> fault_invalid(Strand& s, std::uint64_t block, Access wanted);
   Task<FaultResult> fault_elsewhere(Strand& s, std::uint64_t block, Access wanted, NodeId home,
                                     std::uint64_t foreseen = 1);
-  Task<bool> bring_before(Strand& s, std::uint64_t block);
-  Task<NodeId> lock_foreseen(Strand& s, std::uint64_t block, std::uint64_t missed);
-  Task<bool> leave_out(Strand& s, BlockRange blocks);
   Task<std::uint64_t> ask_owner(Strand& s, StepKind how, std::uint64_t block,
                                 std::uint64_t claim = 0);
   Task<bool> is_freed(Strand& s, std::uint64_t block);
@@ -165,9 +162,6 @@ class Hlrc : BlockLocks {
   Task<FaultResult> fault_at_home(Strand& s, std::uint64_t block, Access wanted);
   Task<BlockState> fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home,
                               std::uint64_t foreseen);
-  Task<bool> extend_run(Strand& s, BlockRange& run, NodeId home, bool streams, std::uint64_t most);
-  Task<bool> may_bring(Strand& s, std::uint64_t block, NodeId home, bool streams);
-  Task<bool> is_known_home(Strand& s, std::uint64_t block, NodeId home, bool streams);
   Task<Fetched> fetch(Strand& s, BlockRange run, NodeId home, bool aside, bool again);
   Task<bool> fetch_block(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word,
                          std::uint64_t aside_at, bool aside);
@@ -178,6 +172,14 @@ class Hlrc : BlockLocks {
   Task<bool> enter_homes(Strand& s, BlockRange run, Access wanted);
   Task<NodeId> still_unclaimed(Strand& s, std::uint64_t block);
   Task<bool> first_write(Strand& s, std::uint64_t block);
+
+  // neighbours.cpp
+  Task<bool> extend_run(Strand& s, BlockRange& run, NodeId home, bool streams, std::uint64_t most);
+  Task<bool> may_bring(Strand& s, std::uint64_t block, NodeId home, bool streams);
+  Task<bool> is_known_home(Strand& s, std::uint64_t block, NodeId home, bool streams);
+  Task<bool> leave_out(Strand& s, BlockRange blocks);
+  Task<bool> bring_before(Strand& s, std::uint64_t block);
+  Task<NodeId> lock_foreseen(Strand& s, std::uint64_t block, std::uint64_t missed);
 
   // release.cpp
   Task<std::uint64_t> release(Strand& s);

@@ -147,6 +147,47 @@ void atomics() {
   for (const terrane_alloc_options& options : every_kind()) count(options);
 }
 
+// ---- arrays that one node filled
+
+terrane_counters counters() {
+  terrane_counters now{};
+  EXPECT(terrane_read_counters(&now) == TERRANE_OK);
+  return now;
+}
+
+// Node 0 fills an array, node 1 writes it over from the first page to the last, node 0 reads it
+// from the last to the first: the homes come to their writer, and the reader misses runs.
+void in_order(const terrane_alloc_options& options) {
+  constexpr unsigned kPages = 256;
+  constexpr unsigned kWords = kPage / sizeof(std::uint64_t);
+  auto* array = allocate<std::uint64_t>(options, kPages * kWords);
+  auto write = [&](std::uint64_t value) {
+    for (unsigned i = 0; i < kPages * kWords; ++i) at(array, i) = value + i;
+  };
+  if (self() == 0) write(1);
+  EXPECT(terrane_barrier() == TERRANE_OK);
+  terrane_counters before = counters();
+  if (self() == 1) write(2);
+  EXPECT(terrane_barrier() == TERRANE_OK);
+  EXPECT(counters().pages_flushed - before.pages_flushed < kPages / 2);
+  before = counters();
+  if (self() == 0) {
+    for (unsigned i = kPages * kWords; i-- > 0;) EXPECT(at(array, i) == 2 + i);
+    const char* source = std::getenv("TERRANE_FAULT_SOURCE");
+    bool one_by_one = source != nullptr && std::string_view(source) == "uffd-late";
+    EXPECT(one_by_one || counters().read_faults - before.read_faults < kPages / 4);
+  }
+  EXPECT(terrane_barrier() == TERRANE_OK);
+}
+
+void order() {
+  for (auto protocol : {TERRANE_PROTOCOL_HLRC, TERRANE_PROTOCOL_ERC}) {
+    terrane_alloc_options options{};
+    options.protocol = protocol;
+    in_order(options);
+  }
+}
+
 void misuse() {
   auto* words = static_cast<std::uint64_t*>(terrane_alloc_all(kPage, nullptr));
   EXPECT(words != nullptr);
@@ -193,6 +234,8 @@ int main(int argc, char** argv) {
     kinds();
   } else if (mode == "atomics") {
     atomics();
+  } else if (mode == "order") {
+    order();
   } else if (mode == "misuse") {
     misuse();
   } else {

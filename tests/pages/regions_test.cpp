@@ -33,6 +33,9 @@ TEST_P(RegionsTest, EveryProtocolAndPropagationKeepsTheMemory) {
 TEST_P(RegionsTest, AtomicOperationsAreAtomicAndInOrder) {
   for (int nodes : {1, 3}) expect(nodes, "atomics");
 }
+TEST_P(RegionsTest, WhoWritesInOrderGetsTheHomesAndWhoReadsDownwardsMissesRuns) {
+  expect(2, "order");
+}
 TEST_P(RegionsTest, MisuseIsTold) { expect(2, "misuse"); }
 
 }  // namespace
