@@ -64,6 +64,10 @@ void measure_one_sided(conformance::Node& node, Side& side) {
     over.store(1);
     side.put_quiet(8);  // wakes a sleeper
   }
+  // Node 1 serves until that last put is complete: at the barrier it would answer nobody.
+  auto& complete = node.board.words[2];
+  if (node.self.value == 0) complete.store(1);
+  while (complete.load() == 0) side.serve_once(Wait::kPoll);
   node.barrier();
 }
 
