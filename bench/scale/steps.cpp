@@ -421,7 +421,12 @@ std::size_t Machine::add_granted(std::uint32_t self, const protocol::Send& send,
     std::size_t at = send.offset + send.size + i * sizeof block;
     std::memcpy(&block, effects_.bytes.data() + at, sizeof block);
     std::uint32_t word = node.words[block];
-    if (protocol::answer_news(word, send.to).what != protocol::FetchAnswer::What::kCopy) continue;
+    bool here = protocol::answer_news(word, send.to).what == protocol::FetchAnswer::What::kCopy;
+    if (!here) {
+      wire::put(grant, wire::GrantedBlock{.block = block, .home = self});
+      size += sizeof(wire::GrantedBlock);
+      continue;
+    }
     bool tracked = (word & protocol::kTracked) != 0;
     if (!tracked) node.wanted[block / 64] |= 1ull << (block % 64);
     wire::put(grant, wire::GrantedBlock{

@@ -66,12 +66,18 @@ Task<bool> Hlrc::barrier(Strand& s, BarrierId id, std::uint32_t threads_here,
     if (held) co_await s.tell(go);
     if (held) co_return true;
   }
-  Event arrive = BarrierArrive{id, s.waiter()};
+  std::uint64_t acquired = acquired_.load();
+  select_along(s);
+  Event arrive = BarrierArrive{id, s.waiter(), acquired != acquired_before_.load(), &s.along};
   std::uint64_t departure = co_await s.call(arrive);
+  acquired_before_.store(acquired);
+  if (departure & kAlongCame) open_grant(s);
+  if (!(departure & kAlongStands)) s.along.clear();
   auto number = static_cast<std::uint32_t>(departure);
   co_await send_news(s, number);
   co_await wait_for_departure(s, number - 1);
   co_await apply(s, number, activity);
+  s.granted.clear();
   if (departures_.exchange(number * 2, std::memory_order_acq_rel) & 1) co_await s.wake(departures_);
   Event ask = BarrierResult{id, s.waiter()};
   if (contribution.op != ReduceOp::kNone) co_await s.call(ask);
@@ -196,6 +202,7 @@ Task<bool> Hlrc::apply(Strand& s, std::uint32_t departure, std::uint64_t activit
   ++activity_;
   s.wanted.clear();
   if (departure == 0) lock_acquires_.fetch_add(1, std::memory_order_relaxed);
+  if (departure == 0) acquired_.fetch_add(1);
   select_invalid(s);
   for (std::size_t i = 0; i < s.runs.size(); ++i) {
     BlockRange run = s.runs[i];
@@ -345,6 +352,7 @@ Task<bool> Hlrc::drop(Strand& s, [[maybe_unused]] RegionId region, BlockRange ra
   constexpr std::uint64_t kBatch = 1024;  // locked, zapped and punched together
   co_await enter(s);
   ++activity_;
+  acquired_.fetch_add(1);
   for (std::uint64_t at = range.first; at < range.end(); at += kBatch) {
     std::uint64_t left = range.end() - at;
     BlockRange run{at, left < kBatch ? left : kBatch};

@@ -21,17 +21,23 @@ bool take_reduced(const wire::BarrierMessage& head, Bytes& message, Contribution
 
 }  // namespace
 
-BarrierTree::BarrierTree(NodeId self, std::uint32_t nodes, std::uint32_t arity, IntervalLog& log,
-                         Outbox& outbox)
+BarrierTree::BarrierTree(NodeId self, std::uint32_t nodes, std::uint32_t arity,
+                         std::uint32_t block_bytes, IntervalLog& log, Outbox& outbox)
     : self_(self),
       nodes_(nodes),
       first_child_(self.value * arity + 1),
       parent_(self.value == 0 ? kNoNode : NodeId{(self.value - 1) / arity}),
+      block_bytes_(block_bytes),
       log_(log),
       outbox_(outbox),
       distributed_(nodes, 0) {
   std::uint32_t last = first_child_ + arity < nodes ? first_child_ + arity : nodes;
   children_ = last > first_child_ ? last - first_child_ : 0;
+  if (nodes == 2) {
+    other_ = NodeId{1 - self.value};
+    first_child_ = other_.value;
+    children_ = 1;
+  }
   TERRANE_CHECK(children_ <= 64, "the children of a node are bits of a word");
 }
 
@@ -81,12 +87,14 @@ void BarrierTree::told(BarrierId id, WaiterId waiter) {
   outbox_.resume_plain(waiter, std::uint64_t{learned_} + 1);
 }
 
-void BarrierTree::arrive(BarrierId id, WaiterId waiter) {
+void BarrierTree::arrive(const BarrierArrive& event) {
+  BarrierId id = event.barrier;
   Barrier& barrier = barriers_[id.value];
   if (barrier.set_aside) barrier.so_far.add({});
   barrier.set_aside = false;
   barrier.arrived = true;
-  barrier.leader = waiter;
+  barrier.leader = event.waiter;
+  barrier.said_here = {inside_++ == 0, event.acquired, departures_};
   // Not only its own: where a barrier is for some threads of each node, another node's interval may
   // have come here by a lock after that node arrived.
   scratch_.clear();
@@ -95,8 +103,26 @@ void BarrierTree::arrive(BarrierId id, WaiterId waiter) {
     if (log_.timestamp()[node] > distributed_[node] && passed_on)
       log_.write_entry(node, distributed_[node], scratch_);
   }
+  if (other_ != kNoNode) tell_other(id, barrier, event);
   merge(barrier, scratch_);
   advance(id, barrier);
+}
+
+void BarrierTree::tell_other(BarrierId id, Barrier& barrier, const BarrierArrive& event) {
+  wire::for_each_entry(scratch_, [&](const wire::NoticeEntry& entry) {
+    if (entry.base > distributed_[entry.node]) barrier.said_here.plain = false;
+  });
+  write(wire::Kind::kBarrierArrive, id, barrier.so_far, scratch_, barrier.said_here);
+  barrier.went_up = true;
+  if (event.along == nullptr || event.along->empty() || !barrier.said_here.plain)
+    return outbox_.send(other_);
+  mark(Mark::kArrivalCarriesBlocks);
+  outbox_.send_wanted(other_, *event.along);
+}
+
+// Whether both know from each other's arrivals which departure this is.
+bool BarrierTree::agree(const Barrier& barrier) {
+  return barrier.said_here.plain && barrier.said_there.plain;
 }
 
 // Adds what the round's set does not say yet. An entry keeps its base: whoever reads the set knows
@@ -125,52 +151,92 @@ void BarrierTree::advance(BarrierId id, Barrier& barrier) {
   std::uint32_t missing = children_ - arrived_children(barrier);
   if (mutant(Mutant::kBarrierEarly) && missing > 0) --missing;
   if (!barrier.arrived || missing > 0) return;
-  if (parent_ == kNoNode) {
-    barrier.result = barrier.so_far;
-    std::vector<std::byte> notices;
-    notices.swap(barrier.merged);
-    depart(id, barrier, notices);
-    notices.clear();
-    barrier.merged.swap(notices);  // keeps the memory
+  if (other_ != kNoNode) {
+    bool agreed = agree(barrier);
+    if (!agreed) mark(Mark::kBarrierPairNotAgreed);
+    if (agreed || parent_ == kNoNode) depart_as_root(id, barrier, !agreed);
     return;
   }
-  write(wire::Kind::kBarrierArrive, id, barrier.so_far, barrier.merged);
+  if (parent_ == kNoNode) return depart_as_root(id, barrier, true);
+  write(wire::Kind::kBarrierArrive, id, barrier.so_far, barrier.merged, {});
   outbox_.send(parent_);
   barrier.went_up = true;
   barrier.merged.clear();
 }
 
-void BarrierTree::depart(BarrierId id, Barrier& barrier, Bytes notices) {
+// This node has all arrivals; tells: others have to be told.
+void BarrierTree::depart_as_root(BarrierId id, Barrier& barrier, bool tells) {
+  barrier.result = barrier.so_far;
+  if (other_ != kNoNode) {
+    barrier.result.add(barrier.there.combined());
+    if (barrier.there.mismatched()) barrier.result.mismatch();
+  }
+  std::vector<std::byte> notices;
+  notices.swap(barrier.merged);
+  depart(id, barrier, notices, tells);
+  notices.clear();
+  barrier.merged.swap(notices);  // keeps the memory
+}
+
+void BarrierTree::depart(BarrierId id, Barrier& barrier, Bytes notices, bool tells) {
   mark(Mark::kBarrierDeparts);
+  --inside_;
   barrier.arrived = false;
   barrier.went_up = false;
   barrier.children = 0;
+  barrier.merged.clear();
   if (!mutant(Mutant::kReduceKeepsOld)) barrier.so_far.clear();
   std::fill(barrier.covered.begin(), barrier.covered.end(), 0);
-  for (std::uint32_t child = 0; child < children_; ++child) {
-    write(wire::Kind::kBarrierDepart, id, barrier.result, notices);
+  for (std::uint32_t child = 0; child < children_ && tells; ++child) {
+    write(wire::Kind::kBarrierDepart, id, barrier.result, notices, {});
     outbox_.send(NodeId{first_child_ + child});
   }
-  put_bytes(outbox_.begin(), notices);
-  std::uint64_t mismatched = barrier.result.mismatched() ? kContributionsDiffer : 0;
-  outbox_.resume(barrier.leader, ++departures_ | mismatched);
+  resume_leader(barrier, notices);
+  barrier.came_along.clear();
+}
+
+// What came along is older than what its reader may know otherwise: by a lock, or since the two
+// have seen different departures.
+void BarrierTree::resume_leader(Barrier& barrier, Bytes notices) {
+  const Said& here = barrier.said_here;
+  const Said& there = barrier.said_there;
+  std::uint64_t value = ++departures_;
+  if (barrier.result.mismatched()) value |= kContributionsDiffer;
+  auto& out = outbox_.begin();
+  if (other_ != kNoNode && here.plain && there.plain) {
+    bool same = here.departures == there.departures || mutant(Mutant::kAlongApart);
+    bool careless = mutant(Mutant::kAlongAfterLocks);
+    if (same && (!there.acquired || careless)) value |= kAlongStands;
+    if (same && (!here.acquired || careless) && !barrier.came_along.empty()) value |= kAlongCame;
+    if (!same) mark(Mark::kBarrierPairApart);
+  }
+  if (value & kAlongCame) wire::put(out, GrantHead{0, notices.size()});
+  put_bytes(out, notices);
+  if (value & kAlongCame) put_bytes(out, barrier.came_along);
+  outbox_.resume(barrier.leader, value);
 }
 
 bool BarrierTree::received(NodeId from, Bytes message, bool departing, std::uint64_t blocks) {
   wire::BarrierMessage head;
   Contribution reduced;
   if (!wire::take(message, head) || !take_reduced(head, message, reduced) ||
-      !log_.believable(message, self_, blocks))
+      head.notices > message.size())
+    return false;
+  Bytes notices = message.first(head.notices);
+  Bytes along = message.subspan(head.notices);
+  bool may_bring = other_ != kNoNode && !departing;
+  if (!log_.believable(notices, self_, blocks) || !(may_bring ? are_along(along) : along.empty()))
     return false;
   BarrierId id{head.barrier};
   if (departing) {
     auto at = barriers_.find(head.barrier);
     if (from != parent_ || at == barriers_.end() || !at->second.went_up) return false;
+    if (other_ != kNoNode && at->second.children == 0) return false;
     Reduction& result = at->second.result;
     result.clear();
     result.add(reduced);
     if (head.mismatched) result.mismatch();
-    depart(id, at->second, message);
+    depart(id, at->second, notices, other_ == kNoNode);
     return true;
   }
   bool is_child = from.value >= first_child_ && from.value < first_child_ + children_;
@@ -181,23 +247,43 @@ bool BarrierTree::received(NodeId from, Bytes message, bool departing, std::uint
   mark(Mark::kBarrierCombines);
   bool first = barrier.children == 0;
   barrier.children |= child;
-  if (!mutant(Mutant::kReduceForgetsChild) || !first) barrier.so_far.add(reduced);
-  if (head.mismatched) barrier.so_far.mismatch();
-  if (!mutant(Mutant::kBarrierForgetsChild) || !first) merge(barrier, message);
+  Reduction& so_far = other_ == kNoNode ? barrier.so_far : barrier.there;
+  if (other_ != kNoNode) so_far.clear();
+  if (!mutant(Mutant::kReduceForgetsChild) || !first) so_far.add(reduced);
+  if (head.mismatched) so_far.mismatch();
+  barrier.said_there = {head.plain != 0, head.acquired != 0, head.departures};
+  barrier.came_along.assign(along.begin(), along.end());
+  if (!mutant(Mutant::kBarrierForgetsChild) || !first) merge(barrier, notices);
   advance(id, barrier);
   return true;
 }
 
-void BarrierTree::write(wire::Kind kind, BarrierId id, const Reduction& reduction, Bytes notices) {
+// Whether these are blocks that the other of two nodes sent along, whole.
+bool BarrierTree::are_along(Bytes blocks) const {
+  wire::GrantedBlock head;
+  for (std::size_t count = 0; !blocks.empty(); ++count) {
+    if (count == wire::kMostAlong || !wire::take(blocks, head) || NodeId{head.home} != other_ ||
+        (head.bytes != 0 && head.bytes != block_bytes_) || blocks.size() < head.bytes)
+      return false;
+    blocks = blocks.subspan(head.bytes);
+  }
+  return true;
+}
+
+void BarrierTree::write(wire::Kind kind, BarrierId id, const Reduction& reduction, Bytes notices,
+                        const Said& said) {
   Contribution reduced = reduction.combined();
   auto& out = outbox_.begin();
-  wire::put(out,
-            wire::BarrierMessage{.kind = kind,
-                                 .op = static_cast<std::uint8_t>(reduced.op),
-                                 .type = static_cast<std::uint8_t>(reduced.type),
-                                 .mismatched = reduction.mismatched(),
-                                 .barrier = id.value,
-                                 .reduced = static_cast<std::uint32_t>(reduced.values.size())});
+  wire::put(out, wire::BarrierMessage{.kind = kind,
+                                      .op = static_cast<std::uint8_t>(reduced.op),
+                                      .type = static_cast<std::uint8_t>(reduced.type),
+                                      .mismatched = reduction.mismatched(),
+                                      .barrier = id.value,
+                                      .reduced = static_cast<std::uint32_t>(reduced.values.size()),
+                                      .notices = static_cast<std::uint32_t>(notices.size()),
+                                      .departures = said.departures,
+                                      .plain = said.plain,
+                                      .acquired = said.acquired});
   put_bytes(out, reduced.values);
   put_bytes(out, notices);
 }

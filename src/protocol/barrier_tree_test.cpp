@@ -214,6 +214,131 @@ TEST(BarrierTreeTest, ThreadsOfANodeGatherFirst) {
   EXPECT_EQ(job.resumed[11].value, static_cast<std::uint64_t>(BarrierRole::kLeft));
 }
 
+TEST(BarrierTreeTest, TwoNodesSendOneMessageEach) {
+  TestJob job(2);
+  enter_and_arrive(job, 1);
+  enter_and_arrive(job, 0);
+  EXPECT_EQ(job.messages.size(), 2u);
+  job.deliver();
+  EXPECT_EQ(job.resumed[0].value, 1u);
+  EXPECT_FALSE(job.was_resumed(1));
+  job.deliver();
+  EXPECT_EQ(job.resumed[1].value, 1u);
+  EXPECT_TRUE(job.messages.empty());
+}
+
+// Each has arrived at both before it hears of the other: neither could tell which departs first.
+TEST(BarrierTreeTest, TwoNodesInSeveralBarriersDepartInOneOrder) {
+  TestJob job(2);
+  enter_and_arrive(job, 0, 7);
+  enter_and_arrive(job, 1, 8);
+  job.step(0, BarrierEnter{BarrierId{8}, 1, WaiterId{10}});
+  job.step(1, BarrierEnter{BarrierId{7}, 1, WaiterId{11}});
+  job.step(0, BarrierArrive{BarrierId{8}, WaiterId{10}});
+  job.step(1, BarrierArrive{BarrierId{7}, WaiterId{11}});
+  job.deliver_all();
+  EXPECT_EQ(job.resumed[0].value, job.resumed[11].value) << "barrier 7";
+  EXPECT_EQ(job.resumed[10].value, job.resumed[1].value) << "barrier 8";
+  EXPECT_EQ(job.resumed[0].value + job.resumed[10].value, 3u);
+}
+
+// An arrival of each of two nodes, with a block of node 0 along.
+struct ArrivalTest : testing::Test {
+  void arrive(std::uint32_t node, bool acquired, std::uint32_t id = 0) {
+    job.step(node, BarrierEnter{BarrierId{id}, 1, WaiterId{node}});
+    job.step(node,
+             BarrierArrive{BarrierId{id}, WaiterId{node}, acquired, node == 0 ? &blocks : nullptr});
+  }
+  std::uint64_t flags(std::uint32_t node) {
+    return job.resumed[node].value & (kAlongStands | kAlongCame);
+  }
+
+  TestJob job{2};
+  std::vector<std::uint64_t> blocks{5};
+};
+
+TEST_F(ArrivalTest, BlocksComeWithAnArrival) {
+  std::vector<BlockRange> notices{{7, 1}};
+  job.step(1, CloseInterval{&notices});
+  arrive(0, false);
+  arrive(1, false);
+  job.deliver_all();
+  EXPECT_EQ(flags(0), kAlongStands);
+  EXPECT_EQ(flags(1), kAlongStands | kAlongCame);
+  Bytes payload(job.resumed[1].payload);
+  GrantHead head{};
+  wire::GrantedBlock block;
+  ASSERT_TRUE(wire::take(payload, head));
+  EXPECT_EQ(head.notice_bytes,
+            sizeof(wire::NoticeEntry) + sizeof(wire::NoticeRecord) + sizeof(std::uint64_t));
+  payload = payload.subspan(head.notice_bytes);
+  ASSERT_TRUE(wire::take(payload, block));
+  EXPECT_EQ(block.block, 5u);
+  EXPECT_EQ(payload.size(), CoreConfig{}.block_bytes);
+}
+
+TEST_F(ArrivalTest, BlocksAreLeftByWhoAcquiredOtherwise) {
+  arrive(0, true);
+  arrive(1, false);
+  job.deliver_all();
+  EXPECT_EQ(flags(0), kAlongStands);
+  EXPECT_EQ(flags(1), kAlongCame);
+  for (std::uint32_t n : {0u, 1u}) job.step(n, BarrierLeave{BarrierId{0}});
+  arrive(0, false);
+  arrive(1, true);
+  job.deliver_all();
+  EXPECT_EQ(flags(0), 0u);
+  EXPECT_EQ(flags(1), kAlongStands);
+}
+
+TEST_F(ArrivalTest, BlocksAreLeftWhereTheTwoHaveSeenOtherDepartures) {
+  arrive(0, false);
+  job.step(0, BarrierEnter{BarrierId{1}, 1, WaiterId{10}});
+  job.step(0, BarrierArrive{BarrierId{1}, WaiterId{10}});
+  job.deliver_all();
+  job.step(1, BarrierEnter{BarrierId{1}, 1, WaiterId{11}});
+  job.step(1, BarrierArrive{BarrierId{1}, WaiterId{11}});
+  job.deliver_all();
+  EXPECT_EQ(job.resumed[10].value, 1u);
+  EXPECT_EQ(job.resumed[11].value, 1u);
+  arrive(1, false);
+  job.deliver_all();
+  EXPECT_EQ(job.resumed[0].value, 2u);
+  EXPECT_EQ(job.resumed[1].value, 2u);
+}
+
+TEST_F(ArrivalTest, BlocksThatAreNotWholeAreRefused) {
+  std::vector<std::byte> bytes;
+  wire::put(bytes, wire::BarrierMessage{.barrier = 1});
+  wire::put(bytes, wire::GrantedBlock{.block = 5, .home = 0, .bytes = CoreConfig{}.block_bytes});
+  job.step(1, Received{NodeId{0}, bytes});
+  EXPECT_EQ(job.malformed, 1);
+  bytes.resize(bytes.size() + CoreConfig{}.block_bytes);
+  job.step(0, Received{NodeId{1}, bytes});
+  EXPECT_EQ(job.malformed, 2) << "not of the sender";
+  job.step(1, Received{NodeId{0}, bytes});
+  EXPECT_EQ(job.malformed, 2);
+}
+
+TEST(BarrierTreeTest, BlocksComeFromTheOtherOfTwoNodesAlone) {
+  TestJob job(3);
+  std::vector<std::byte> bytes;
+  wire::put(bytes, wire::BarrierMessage{.barrier = 1});
+  wire::put(bytes, wire::GrantedBlock{.block = 5, .home = 1});
+  job.step(0, Received{NodeId{1}, bytes});
+  EXPECT_EQ(job.malformed, 1);
+}
+
+TEST(BarrierTreeTest, ADepartureThatBothKnowIsRefused) {
+  TestJob job(2);
+  std::vector<std::byte> bytes;
+  wire::put(bytes, wire::BarrierMessage{.kind = wire::Kind::kBarrierDepart});
+  enter_and_arrive(job, 1);
+  job.step(1, Received{NodeId{0}, bytes});  // node 0 has not arrived
+  EXPECT_EQ(job.malformed, 1);
+  EXPECT_FALSE(job.was_resumed(1));
+}
+
 TEST(BarrierTreeTest, ArrivalsFromStrangersAreRefused) {
   TestJob job(7);
   std::vector<std::byte> bytes;

@@ -25,7 +25,7 @@ Core::Core(const CoreConfig& config)
               .hosts = config.hosts},
              log_, outbox_),
       counts_(config.self, locks_, outbox_),
-      barriers_(config.self, config.nodes, config.barrier_arity, log_, outbox_),
+      barriers_(config.self, config.nodes, config.barrier_arity, config.block_bytes, log_, outbox_),
       regions_(config.self, config.nodes, config.blocks, config.sc_first, outbox_),
       sc_({.self = config.self,
            .nodes = config.nodes,
@@ -51,7 +51,7 @@ void Core::step(const Event& event, Effects& out) {
                  [&](const BarrierEnter& e) { barriers_.enter(e); },
                  [&](const BarrierTold& e) { barriers_.told(e.barrier, e.waiter); },
                  [&](const BarrierResult& e) { barriers_.result(e.barrier, e.waiter); },
-                 [&](const BarrierArrive& e) { barriers_.arrive(e.barrier, e.waiter); },
+                 [&](const BarrierArrive& e) { barriers_.arrive(e); },
                  [&](const BarrierLeave& e) { barriers_.leave(e.barrier); },
                  [&](const CloseInterval& e) {
                    std::uint32_t self = config_.self.value;

@@ -14,7 +14,10 @@ std::uint32_t Hlrc::begin_expiry(Strand& s) {
   s.runs.clear();
   s.runs.swap(eager_);
   if (mutant(Mutant::kExpiryForgotten)) s.runs.clear();
-  if (!s.runs.empty()) ++expiries_;
+  if (!s.runs.empty()) {
+    ++expiries_;
+    acquired_.fetch_add(1);
+  }
   for (const BlockRange& run : s.runs) note_eager_writer(run, config_.self);
   return expiries_;
 }
@@ -47,6 +50,7 @@ Task<bool> Hlrc::expire(Strand& s, NodeId origin, Bytes ranges) {
   co_await enter(s);
   ++activity_;
   lock_acquires_.fetch_add(1, std::memory_order_relaxed);
+  acquired_.fetch_add(1);
   s.runs.clear();
   BlockRange range;
   while (wire::take(ranges, range)) {

@@ -154,8 +154,9 @@ Task<std::uint64_t> Hlrc::ask_owner(Strand& s, StepKind how, std::uint64_t block
   co_return static_cast<std::uint32_t>(told);
 }
 
-// The home's bytes, into our blocks or aside; by the home's words the copies stay leases or not,
-// and may be offered to this node, which takes them by that. Only the first blocks, as far as they
+// The home's bytes, into our blocks or aside; by the home's words the copies stay leases or not
+// (aside: got.tracked tells, and they are leases until merged), and may be offered to this node,
+// which takes them by that. Only the first blocks, as far as they
 // are alike in this, and where the home has moved the first alone, from where it went.
 Task<Hlrc::Fetched> Hlrc::fetch(Strand& s, BlockRange run, NodeId home, bool aside, bool again) {
   Fetched got{.home = home};
@@ -192,6 +193,7 @@ Task<Hlrc::Fetched> Hlrc::fetch(Strand& s, BlockRange run, NodeId home, bool asi
         bool good = ours;
         if (!ours) good = co_await stayed(s, block, got.home, word);
         if (good) {
+          if (aside && word & kTracked) got.tracked |= 1ull << got.count;
           ++got.count;
         } else {  // once more, where it is by now
           leases_.insert(block);
@@ -246,7 +248,7 @@ Task<bool> Hlrc::fetch_block(Strand& s, std::uint64_t block, NodeId home, std::u
                              std::uint64_t aside_at, bool aside) {
   if (word & kTracked) {
     mark(Mark::kFaultFetchesTracked);
-    leases_.erase(block);
+    if (!aside || mutant(Mutant::kRenewSettlesEarly)) leases_.erase(block);
   } else {
     mark(Mark::kFaultFetchesLease);
     std::uint64_t was = co_await s.at(StepKind::kSetWanted, home, BlockId{block});
@@ -272,19 +274,17 @@ Task<Hlrc::Fetched> Hlrc::fetch_by_message(Strand& s, BlockRange run, NodeId hom
   got.own = answer & kFetchedOwn;
   if (got.own) mark(Mark::kFaultTakesHomeByMessage);
   got.promised = answer >> 32;
-  settle_leases({run.first, got.count}, answer);
+  got.tracked = answer & 0xffff;
+  mark(got.tracked != 0 ? Mark::kFaultFetchesTrackedByMessage : Mark::kFaultFetchesLeaseByMessage);
+  bool early = mutant(Mutant::kRenewSettlesEarly);
+  if (!aside || early) settle_leases({run.first, got.count}, got.tracked);
   co_return got;
 }
 
+// The copies are there for all to see: those that the home tracks are leases no more.
 void Hlrc::settle_leases(BlockRange run, std::uint64_t tracked) {
-  for (std::uint64_t b = run.first; b < run.end(); ++b) {
-    if (tracked >> (b - run.first) & 1) {
-      mark(Mark::kFaultFetchesTrackedByMessage);
-      leases_.erase(b);
-    } else {
-      mark(Mark::kFaultFetchesLeaseByMessage);
-    }
-  }
+  for (std::uint64_t b = run.first; b < run.end(); ++b)
+    if (tracked >> (b - run.first) & 1) leases_.erase(b);
 }
 
 // Asked again now that an acquire would find the copy: since the first look somebody may have

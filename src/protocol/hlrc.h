@@ -141,12 +141,16 @@ class Hlrc : BlockLocks {
     std::uint32_t number;
     bool usable;
   };
+  // What a grant, or an arrival, brought of a block: nothing; its bytes; bytes that may be too old;
+  // or that the home has to be asked from now on.
+  enum class Brought : std::uint8_t { kNot, kHere, kStale, kGone };
   // The first blocks of a run, where they were found.
   struct Fetched {
     NodeId home;
     std::uint64_t count = 0;
     bool own = false;            // this node is their home by that
     std::uint64_t promised = 0;  // for departures after the one of this number - 1; 0: not
+    std::uint64_t tracked = 0;   // a bit for each; of what lies aside
     std::uint64_t alike = 1;     // where none came: for how many `home` is the node to ask
   };
 
@@ -261,10 +265,14 @@ class Hlrc : BlockLocks {
   Task<bool> renew_or_invalidate(Strand& s, BlockRange run, Departure at);
   Task<BlockRange> hold_hot(Strand& s, BlockRange within, Departure at);
   Task<BlockRange> renew(Strand& s, BlockRange run, Departure at);
-  Task<bool> take_news(Strand& s, BlockRange run, NodeId home, Departure at);
-  static std::size_t granted_at(const Strand& s, std::uint64_t block, wire::GrantedBlock& head);
-  static bool is_granted(const Strand& s, std::uint64_t block, NodeId home, Departure at);
-  Task<bool> take_granted(Strand& s, BlockRange run);
+  Task<Fetched> take_news(Strand& s, BlockRange run, NodeId home, Departure at);
+  static std::optional<std::size_t> granted_at(const Strand& s, std::uint64_t block,
+                                               wire::GrantedBlock& head);
+  static Brought brought_by(const Strand& s, std::uint64_t block, NodeId home, Departure at);
+  static bool is_named(Bytes notices, NodeId home, BlockRange run);
+  Task<Fetched> take_granted(Strand& s, BlockRange run, NodeId home, Departure at);
+  void select_along(Strand& s) const;
+  bool went_along(const Strand& s, BlockRange run) const;
   static void note_wanted(Strand& s, BlockRange run, NodeId home);
   Task<Fetched> fetch_renewal(Strand& s, BlockRange run, NodeId home, Departure at);
   void note_drop(BlockRange run);
@@ -373,6 +381,10 @@ class Hlrc : BlockLocks {
   // Flushes, acquires and drops of this node; changes under the consistency lock, as the
   // expectations do.
   std::atomic<std::uint64_t> activity_{0};
+  // Acquires but for departures, drops of regions, and releases that others have to be told of; and
+  // as it was when this node arrived at the barrier that departed last.
+  std::atomic<std::uint64_t> acquired_{0};
+  std::atomic<std::uint64_t> acquired_before_{0};
   Expectations expectations_;
   Promises promises_;
   Streams streams_;  // of copies

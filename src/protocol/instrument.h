@@ -134,6 +134,11 @@ enum class Mark : std::uint8_t {
   kBarrierReduces,
   kBarrierDeparts,
   kBarrierWaitsForDeparture,
+  kBarrierPairNotAgreed,
+  kBarrierPairApart,
+  kArrivalCarriesBlocks,
+  kAcquireRenewsByArrival,
+  kAcquireLeavesOverwritten,
   kBarrierHeldInMemory,
   kBarrierCalm,
   kBarrierNotHeld,
@@ -285,6 +290,10 @@ enum class Mutant : std::uint8_t {
   kGrantForgetsThen,  // a grant loses who was next until its receiver was put before him
   kForgetsWhereFrom,  // part of a run was followed to where it moved, and counts as where it was
   kFollowsFreed,      // who waits for a home that is just moving does not look whether it was freed
+  kAlongAfterLocks,   // blocks of an arrival are taken by who acquired by a lock in between
+  kAlongApart,        // ... from who has not seen the same departures
+  kAlongOverOwn,      // ... though this node has written them, too
+  kRenewSettlesEarly,  // a renewed copy is no lease while its threads still see what was before
   kCount,
 };
 

@@ -284,7 +284,7 @@ bool LockManager::are_wanted(NodeId from, Bytes granted, const WantedBlocks& wan
   wire::GrantedBlock head;
   for (std::size_t count = 0; !granted.empty(); ++count) {
     if (count == wants.size() || !wire::take(granted, head) || NodeId{head.home} != from ||
-        head.bytes != block_bytes_ || granted.size() < head.bytes)
+        (head.bytes != 0 && head.bytes != block_bytes_) || granted.size() < head.bytes)
       return false;
     wire::WantedBlock wanted{.block = head.block, .home = head.home};
     if (std::find(wants.begin(), wants.end(), wanted) == wants.end()) return false;

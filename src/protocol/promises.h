@@ -33,6 +33,11 @@ class Promises {
   // Whether slot's promise is to be kept at this departure, and what and to whom it is.
   bool due(std::size_t slot, std::uint32_t number, NodeId& reader, BlockRange& run) const;
 
+  // ... at the next departure, as far as is known before it.
+  bool due_next(std::size_t slot, NodeId& reader, BlockRange& run) const {
+    return due(slot, departed_.load() + 1, reader, run);
+  }
+
   std::uint32_t departures() const { return departures_; }
 
  private:

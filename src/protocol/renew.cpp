@@ -124,14 +124,14 @@ Task<BlockRange> Hlrc::hold_hot(Strand& s, BlockRange within, Departure at) {
   BlockRange run{within.first, 0};
   NodeId home = entries_[run.first].home();
   bool on_trial = entries_[run.first].on_trial;
-  bool granted = is_granted(s, run.first, home, at);
+  Brought brought = brought_by(s, run.first, home, at);
   std::uint64_t most = std::min<std::uint64_t>(within.count, config_.max_run);
   if (at.number != 0 && !reaches(home) && !expectations_.empty())
     most = expectations_.alike(home, {within.first, most}, at.number);
   while (run.count < most) {
     std::uint64_t block = run.end();
     if (!worth_renewing(block, at) || entries_[block].home() != home) break;
-    if (entries_[block].on_trial != on_trial || is_granted(s, block, home, at) != granted) break;
+    if (entries_[block].on_trial != on_trial || brought_by(s, block, home, at) != brought) break;
     if (!mutant(Mutant::kRenewUnlocked)) co_await lock_block(s, block);
     ++run.count;
   }
@@ -154,24 +154,22 @@ Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
   NodeId home = entries_[run.first].home();
   TERRANE_CHECK(home != kNoNode, "what is renewed is a copy");
   for (std::uint64_t b = run.first; b < run.end(); ++b) leases_.insert(b);
-  bool came = is_granted(s, run.first, home, at);
-  if (came) {
-    co_await take_granted(s, run);
-  } else {
-    came = co_await take_news(s, run, home, at);
-  }
+  Brought brought = brought_by(s, run.first, home, at);
+  Fetched got{.home = home};
+  if (brought == Brought::kHere) got = co_await take_granted(s, run, home, at);
+  if (brought == Brought::kNot) got = co_await take_news(s, run, home, at);
+  if (brought == Brought::kGone) expectations_.give_up(home, run);
   if (at.number == 0 && !reaches(home)) note_wanted(s, run, home);
-  bool own = false;
-  if (!came) {
-    Fetched got = co_await fetch_renewal(s, run, home, at);
+  if (got.count == 0) {
+    got = co_await fetch_renewal(s, run, home, at);
     co_await unlock_rest(s, run, got.count);
     run.count = got.count;
-    own = got.own;
-    for (std::uint64_t b = run.first; b < run.end() && !own && got.home != home; ++b)
+    for (std::uint64_t b = run.first; b < run.end() && !got.own && got.home != home; ++b)
       entries_[b].set_home(got.home);
   }
   co_await merge(s, run);
-  if (own) {
+  settle_leases(run, got.tracked);
+  if (got.own) {
     mark(Mark::kAcquireTakesHome);
     co_await become_home(s, run, true);
     for (std::uint64_t b = run.first; b < run.end(); ++b)
@@ -196,57 +194,82 @@ Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
 // A home that was asked once sends the run unasked at its next departures: it is as if we had asked
 // at that moment. If this node flushed or acquired after it arrived, the bytes of that moment may
 // be older than what its threads know, and it asks again. It asks, too, where the home says so.
-Task<bool> Hlrc::take_news(Strand& s, BlockRange run, NodeId home, Departure at) {
+Task<Hlrc::Fetched> Hlrc::take_news(Strand& s, BlockRange run, NodeId home, Departure at) {
   if (at.number == 0 || reaches(home) || !expectations_.covers(home, run, at.number))
-    co_return false;
+    co_return Fetched{.home = home};
   if (!at.usable) {
     mark(Mark::kAcquireLeavesNews);
-    co_return false;
+    co_return Fetched{.home = home};
   }
   std::uint64_t tracked = co_await s.perform(
       {.kind = StepKind::kTakeNews, .node = home, .blocks = run, .value = at.number});
   if (tracked == kNewsGone) {
     mark(Mark::kAcquireFindsNewsGone);
     expectations_.give_up(home, run);
-    co_return false;
+    co_return Fetched{.home = home};
   }
   mark(Mark::kAcquireRenewsByNews);
-  settle_leases(run, tracked);
-  co_return true;
+  co_return Fetched{.home = home, .count = run.count, .tracked = tracked};
 }
 
-// Where the grant that is being applied carries the block's bytes, in s.granted; its size: not.
-std::size_t Hlrc::granted_at(const Strand& s, std::uint64_t block, wire::GrantedBlock& head) {
+// Where s.granted has the block's bytes, if it names the block.
+std::optional<std::size_t> Hlrc::granted_at(const Strand& s, std::uint64_t block,
+                                            wire::GrantedBlock& head) {
   Bytes rest(s.granted);
   while (wire::take(rest, head)) {
     if (head.block == block) return s.granted.size() - rest.size();
     rest = rest.subspan(head.bytes);
   }
-  return s.granted.size();
+  return std::nullopt;
 }
 
-// The home answered for the block when it granted the token, as it would have answered a fetch. If
-// this node flushed, acquired or dropped a region after it asked, that may be older than what its
-// threads know.
-bool Hlrc::is_granted(const Strand& s, std::uint64_t block, NodeId home, Departure at) {
+// What came with the grant, or with the other node's arrival, that is being applied: the home
+// answered for the block as it would have answered a fetch. If this node flushed, acquired or
+// dropped a region after it asked for the lock, or arrived, that may be older than what its threads
+// know. What this node wrote since the departure before, the home may have sent along without it,
+// and sends as news: both see it in the departure's notices.
+Hlrc::Brought Hlrc::brought_by(const Strand& s, std::uint64_t block, NodeId home, Departure at) {
   wire::GrantedBlock head;
-  if (s.granted.empty() || granted_at(s, block, head) == s.granted.size()) return false;
-  if (!at.usable) mark(Mark::kLockLeavesGranted);
-  return at.usable && NodeId{head.home} == home;
+  if (!granted_at(s, block, head)) return Brought::kNot;
+  bool arrival = at.number != 0;
+  if (arrival && is_named(s.inbox, NodeId{head.home}, {block, 1})) {
+    mark(Mark::kAcquireLeavesOverwritten);
+    return Brought::kNot;
+  }
+  if (!at.usable) mark(arrival ? Mark::kAcquireLeavesNews : Mark::kLockLeavesGranted);
+  bool good = at.usable && NodeId{head.home} == home;
+  if (good && head.bytes > 0) return Brought::kHere;
+  if (!arrival) return Brought::kNot;
+  if (good) mark(Mark::kAcquireFindsNewsGone);
+  return good ? Brought::kGone : Brought::kStale;
 }
 
-Task<bool> Hlrc::take_granted(Strand& s, BlockRange run) {
-  mark(Mark::kLockRenewsByGrant);
+// Whether a notice of another than `home` names some of the blocks.
+bool Hlrc::is_named(Bytes notices, NodeId home, BlockRange run) {
+  if (mutant(Mutant::kAlongOverOwn)) return false;
+  wire::NoticeReader reader(notices);
+  wire::NoticeEntry entry;
+  wire::NoticeRecord record;
+  BlockRange range;
+  while (reader.next_entry(entry))
+    while (reader.next_record(record))
+      while (reader.next_range(range))
+        if (NodeId{entry.node} != home && range.first < run.end() && run.first < range.end())
+          return true;
+  return false;
+}
+
+Task<Hlrc::Fetched> Hlrc::take_granted(Strand& s, BlockRange run, NodeId home, Departure at) {
+  mark(at.number == 0 ? Mark::kLockRenewsByGrant : Mark::kAcquireRenewsByArrival);
   std::uint64_t tracked = 0;
   for (std::uint64_t i = 0; i < run.count; ++i) {
     wire::GrantedBlock head;
-    std::uint64_t from = granted_at(s, run.first + i, head);
+    std::uint64_t from = granted_at(s, run.first + i, head).value_or(0);
     if (head.tracked != 0) tracked |= 1ull << i;
     co_await s.perform(
         {.kind = StepKind::kTakeGranted, .blocks = {run.first + i, 1}, .value = from | i << 32});
   }
-  settle_leases(run, tracked);
-  co_return true;
+  co_return Fetched{.home = home, .count = run.count, .tracked = tracked};
 }
 
 // The next request for this lock names what its last acquire had to bring; but not a part of it,
@@ -268,6 +291,31 @@ Task<Hlrc::Fetched> Hlrc::fetch_renewal(Strand& s, BlockRange run, NodeId home, 
   co_return got;
 }
 
+// What of this node's promises can go with its arrival at the other of two nodes -> s.along: then
+// the departure brings it, and no message after it. If they acquired nothing from each other but by
+// departures since the one before, nobody knows of anything newer than what it had when it arrived,
+// but for what the reader wrote.
+void Hlrc::select_along(Strand& s) const {
+  s.along.clear();
+  if (config_.nodes != 2 || config_.promised == 0) return;
+  NodeId other{1 - config_.self.value};
+  if (reaches(other)) return;
+  for (std::size_t slot = 0; slot < Promises::kSlots; ++slot) {
+    NodeId reader;
+    BlockRange run;
+    if (!promises_.due_next(slot, reader, run)) continue;
+    if (reader != other || s.along.size() + run.count > wire::kMostAlong) continue;
+    for (std::uint64_t b = run.first; b < run.end(); ++b) s.along.push_back(b);
+  }
+}
+
+// Whether the departure brought the run to its reader.
+bool Hlrc::went_along(const Strand& s, BlockRange run) const {
+  for (std::uint64_t b = run.first; b < run.end(); ++b)
+    if (std::find(s.along.begin(), s.along.end(), b) == s.along.end()) return false;
+  return !is_named(s.inbox, config_.self, run);
+}
+
 // Keeps this node's promises for a departure: by now all that was to be flushed for it is at the
 // homes. Takes no lock, so that nobody who waits for news waits for one that waits for his.
 Task<bool> Hlrc::send_news(Strand& s, std::uint32_t departure) {
@@ -277,7 +325,7 @@ Task<bool> Hlrc::send_news(Strand& s, std::uint32_t departure) {
   for (std::size_t slot = 0; slot < Promises::kSlots; ++slot) {
     NodeId reader;
     BlockRange run;
-    if (!promises_.due(slot, departure, reader, run)) continue;
+    if (!promises_.due(slot, departure, reader, run) || went_along(s, run)) continue;
     co_await s.perform(
         {.kind = StepKind::kSendNews, .node = reader, .blocks = run, .value = departure});
   }

@@ -41,8 +41,10 @@ class Strand {
   std::uint64_t result = 0;
   std::vector<BlockRange> runs;           // filled by kScan and kTakeWanted
   std::vector<std::byte> inbox;           // the payload of the last kCall
-  std::vector<std::byte> granted;         // wire::GrantedBlocks of the grant that is being applied
+  std::vector<std::byte> granted;         // wire::GrantedBlocks of the grant that is being applied,
+                                          // or of the other one's arrival
   std::vector<wire::WantedBlock> wanted;  // what it could have brought
+  std::vector<std::uint64_t> along;       // our blocks that go with an arrival
   AtomicOp atomic;                        // of Hlrc::atomic, and what the word was before it
   std::uint64_t before = 0;
   bool posted = false;  // a difference is on its way: kAwaitFlush must come

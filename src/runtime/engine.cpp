@@ -239,7 +239,7 @@ void Engine::carry_out(const protocol::Send& send, Counters& counters,
   transport::Bytes head(effects_.bytes.data() + send.offset, send.size);
   if (send.wanted > 0) {
     grant_.assign(head.begin(), head.end());
-    std::uint64_t blocks[wire::kMostWanted];
+    std::uint64_t blocks[wire::kMostAlong];
     std::memcpy(blocks, head.data() + head.size(), send.wanted * sizeof blocks[0]);
     remote_.add_granted(send.to, {blocks, send.wanted}, grant_);
     counters.message_bytes_sent.add(grant_.size() - head.size());

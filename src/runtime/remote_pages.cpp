@@ -267,12 +267,12 @@ void RemotePages::add_granted(NodeId to, std::span<const std::uint64_t> blocks,
   for (std::uint64_t block : blocks) {
     Collected got = collect({block, 1}, page,
                             [&](std::uint32_t word) { return protocol::answer_news(word, to); });
-    if (got.count == 0) continue;
+    std::uint64_t bytes = got.count * space_.unit();
     wire::put(grant, wire::GrantedBlock{.block = block,
                                         .home = space_.self().value,
-                                        .bytes = static_cast<std::uint32_t>(space_.unit()),
+                                        .bytes = static_cast<std::uint32_t>(bytes),
                                         .tracked = got.tracked});
-    grant.insert(grant.end(), page, page + space_.unit());
+    grant.insert(grant.end(), page, page + bytes);
   }
 }
 

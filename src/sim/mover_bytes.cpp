@@ -124,9 +124,12 @@ bool Mover::grant(std::uint32_t home, NodeId to, std::uint64_t block, Progress& 
   std::byte* at = message.data() + message.size() - size;
   Served served = serve(p, {.node = to, .unasked = true}, nodes_[home], block, at + sizeof head);
   if (served == Served::kGoesOn) return false;
-  if (served == Served::kNot) message.resize(message.size() - size);
+  if (served == Served::kNot) {
+    head.bytes = 0;
+    message.resize(message.size() - block_bytes_);
+  }
   head.tracked = p.changed != 0;
-  if (served == Served::kDone) std::memcpy(at, &head, sizeof head);
+  std::memcpy(at, &head, sizeof head);
   return true;
 }
 

@@ -41,7 +41,11 @@ constexpr Hint kHints[] = {{"DeparturesUnordered", 12370},
                            {"MeetingKeepsLeases", 21122},
                            {"CalmForgetsChanges", 26646, 3},
                            {"FollowsFreed", 478372, 4},
-                           {"ForgetsWhereFrom", 3198979, 4}};
+                           {"ForgetsWhereFrom", 3198979, 4},
+                           {"AlongAfterLocks", 17, 2},
+                           {"AlongApart", 805, 2},
+                           {"AlongOverOwn", 151, 2},
+                           {"RenewSettlesEarly", 195691, 2}};
 
 class MutantTest : public testing::TestWithParam<std::string_view> {};
 

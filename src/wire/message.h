@@ -101,7 +101,7 @@ struct LockGrant {
   std::uint32_t pad2 = 0;
 };
 
-// A wanted block, as its home answers a kPageFetch. Tail: its bytes.
+// A wanted block, as its home answers a kPageFetch. Tail: its bytes; none: it has to be asked for.
 struct GrantedBlock {
   std::uint64_t block = 0;
   std::uint32_t home = 0;
@@ -124,8 +124,10 @@ struct CountWake {
   std::uint32_t waiter = 0;
 };
 
-// Up the tree (kBarrierArrive) and down (kBarrierDepart). Tail: `reduced` bytes of a reduction, and
-// a notice set, of the subtree or of all.
+// Up the tree (kBarrierArrive) and down (kBarrierDepart); of two nodes, from each to the other.
+// Tail: `reduced` bytes of a reduction; `notices` bytes of a notice set, of the subtree or of all;
+// and of two nodes, the GrantedBlocks that come with an arrival, each with its bytes: none where it
+// is gone. `plain`, `acquired`, `departures`: what the one says to the other (barrier_tree.h).
 struct BarrierMessage {
   Kind kind = Kind::kBarrierArrive;
   std::uint8_t op = 0;
@@ -133,8 +135,13 @@ struct BarrierMessage {
   std::uint8_t mismatched = 0;
   std::uint32_t barrier = 0;
   std::uint32_t reduced = 0;
-  std::uint32_t pad = 0;
+  std::uint32_t notices = 0;
+  std::uint32_t departures = 0;
+  std::uint8_t plain = 0;
+  std::uint8_t acquired = 0;
+  std::uint8_t pad[2] = {};
 };
+inline constexpr std::size_t kMostAlong = 16;  // blocks with an arrival
 
 // Asks node 0 for an allocation. `sequence` is 0, or counts the collective calls from 1.
 struct RegionAllocate {
@@ -378,7 +385,7 @@ static_assert(sizeof(LockGrant) == 48);
 static_assert(sizeof(GrantedBlock) == 24);
 static_assert(sizeof(Sleeper) == 16);
 static_assert(sizeof(CountWake) == 8);
-static_assert(sizeof(BarrierMessage) == 16);
+static_assert(sizeof(BarrierMessage) == 24);
 static_assert(sizeof(RegionAllocate) == 72);
 static_assert(sizeof(RegionFind) == 16);
 static_assert(sizeof(RegionReply) == 80);

@@ -35,7 +35,7 @@ void CoreHost::step(const protocol::Event& event) {
   for (const auto& effect : effects.list) {
     if (const auto* send = std::get_if<protocol::Send>(&effect)) {
       std::size_t wanted = send->wanted * sizeof(std::uint64_t);
-      TERRANE_CHECK(send->wanted <= wire::kMostWanted, "a grant carries few blocks");
+      TERRANE_CHECK(send->wanted <= wire::kMostAlong, "few blocks are carried");
       TERRANE_CHECK(send->to.value < nodes_ && send->to != self_, "a message goes to a peer");
       TERRANE_CHECK(std::uint64_t{send->offset} + send->size + wanted <= effects.bytes.size(),
                     "a message lies in the bytes");
@@ -158,7 +158,17 @@ void CoreHost::entered(Thread& thread, WaiterId waiter, std::uint64_t value) {
 void CoreHost::departed(Thread& thread, std::uint64_t number,
                         const std::vector<std::byte>& payload) {
   TERRANE_CHECK(number > 0, "departures are counted from 1");
-  step(protocol::Learn{payload, true});
+  wire::Bytes notices(payload);
+  if (number & protocol::kAlongCame) {
+    protocol::GrantHead head{};
+    TERRANE_CHECK(wire::take(notices, head) && head.notice_bytes <= notices.size(),
+                  "a departure is whole");
+    wire::Bytes along = notices.subspan(head.notice_bytes);
+    notices = notices.first(head.notice_bytes);
+    for (wire::GrantedBlock block; wire::take(along, block); along = along.subspan(block.bytes))
+      TERRANE_CHECK(block.bytes <= along.size(), "a block is whole");
+  }
+  step(protocol::Learn{notices, true});
   in_barrier_[thread.barrier.value] = 0;
   step(protocol::BarrierLeave{thread.barrier});
 }
