@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 /* Which protocol keeps the pages of an allocation coherent. */
-typedef enum terrane_protocol {
+typedef enum terrane_protocol TERRANE_ANY_INT {
   TERRANE_PROTOCOL_HLRC = 0, /* home-based lazy release consistency (default) */
   TERRANE_PROTOCOL_ERC = 1,  /* eager release consistency: when a release ends no copy of what it
                                 changed is left to be read */
@@ -36,7 +36,7 @@ typedef enum terrane_protocol {
 } terrane_protocol;
 
 /* Where the pages of an allocation have their home, the node that keeps the current copy. */
-typedef enum terrane_homes {
+typedef enum terrane_homes TERRANE_ANY_INT {
   TERRANE_HOMES_FIRST_TOUCH = 0, /* the first node that writes the page (default); it moves to a
                                     node that alone goes on writing it (within a host) */
   TERRANE_HOMES_BLOCK = 1,       /* equal contiguous parts, in the order of the nodes */
@@ -46,7 +46,7 @@ typedef enum terrane_homes {
 } terrane_homes;
 
 /* What becomes of a node's copy of a page that others have changed. */
-typedef enum terrane_propagation {
+typedef enum terrane_propagation TERRANE_ANY_INT {
   TERRANE_ADAPTIVE = 0,   /* by what the node did before: pages that it comes back to again and
                              again are brought up to date, others dropped (default) */
   TERRANE_INVALIDATE = 1, /* it is dropped, and comes again when it is touched */
@@ -97,7 +97,7 @@ TERRANE_API int terrane_barrier(void) TERRANE_NOEXCEPT;
  * may differ. Any 32-bit number names a barrier; terrane_barrier() is barrier 0 with one thread. */
 TERRANE_API int terrane_barrier_threads(uint32_t barrier, uint32_t threads_here) TERRANE_NOEXCEPT;
 
-typedef enum terrane_reduce_op {
+typedef enum terrane_reduce_op TERRANE_ANY_INT {
   TERRANE_SUM = 1, /* integers wrap around */
   TERRANE_MIN = 2,
   TERRANE_MAX = 3,
@@ -105,7 +105,7 @@ typedef enum terrane_reduce_op {
   TERRANE_OR = 5,
   TERRANE_XOR = 6
 } terrane_reduce_op;
-typedef enum terrane_type {
+typedef enum terrane_type TERRANE_ANY_INT {
   TERRANE_INT64 = 0,
   TERRANE_UINT64 = 1,
   TERRANE_DOUBLE = 2
@@ -121,7 +121,7 @@ TERRANE_API int terrane_barrier_reduce(uint32_t barrier, uint32_t threads_here,
  * begin at zero, need no creation, and serve any thread of any node. What was written before a
  * change is seen by whoever waited for that change (for a condition: under its lock). */
 
-typedef enum terrane_counter_op {
+typedef enum terrane_counter_op TERRANE_ANY_INT {
   TERRANE_COUNTER_ADD = 0, /* wraps around */
   TERRANE_COUNTER_SET = 1,
   TERRANE_COUNTER_AND = 2,
@@ -163,7 +163,7 @@ TERRANE_API int terrane_condition_broadcast(uint32_t condition) TERRANE_NOEXCEPT
  * flags and counters for that (or a region of TERRANE_PROTOCOL_SC, in which the machine's own
  * atomics work).
  */
-typedef enum terrane_atomic_op {
+typedef enum terrane_atomic_op TERRANE_ANY_INT {
   TERRANE_ATOMIC_EXCHANGE = 0,
   TERRANE_ATOMIC_ADD = 1, /* wraps around */
   TERRANE_ATOMIC_AND = 2,
