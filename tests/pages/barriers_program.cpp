@@ -1,5 +1,5 @@
 // Barriers that bring nobody anything, between ones that do. Says "good" on every node, or what
-// went wrong. Usage: barriers_program held | mixed | threads | freed
+// went wrong. Usage: barriers_program held | mixed | threads | freed | along
 #include <string>
 #include <thread>
 #include <vector>
@@ -115,6 +115,25 @@ void freed() {
   }
 }
 
+// Each of two nodes reads after every round what the other one wrote before it, of two pages in
+// turn as a stencil does: a round is a message each, and the page comes with it.
+void along() {
+  constexpr std::uint64_t kRounds = 400;
+  std::uint64_t* words[2] = {allocate_all<std::uint64_t>(2 * kPage / 8, 0),
+                             allocate_all<std::uint64_t>(2 * kPage / 8, 1)};
+  auto of = [&](int node, std::uint64_t round) -> volatile std::uint64_t& {
+    return at(words[node], round % 2 * kPage / 8);
+  };
+  std::uint64_t before = 0;
+  for (std::uint64_t round = 1; round <= kRounds; ++round) {
+    if (round == kRounds / 2) before = messages();
+    of(rank(), round) = round;
+    meet();
+    EXPECT(of(1 - rank(), round) == round);
+  }
+  EXPECT(messages() - before < kRounds / 2 * 5 / 4);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -124,6 +143,7 @@ int main(int argc, char** argv) {
   if (mode == "mixed") mixed();
   if (mode == "threads") threads();
   if (mode == "freed") freed();
+  if (mode == "along") along();
   EXPECT(terrane_finalize() == TERRANE_OK);
   std::puts("good");
 }

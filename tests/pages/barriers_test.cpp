@@ -1,4 +1,5 @@
-// Barriers of one host that are held in memory, on real processes.
+// Barriers that are held in memory, and of two nodes that reach each other by messages, on real
+// processes.
 #include <gtest/gtest.h>
 
 #include "../cluster/launched.h"
@@ -20,6 +21,10 @@ void expect_good(int nodes, const std::string& mode, std::vector<std::string> en
 // A node that never sleeps never withdraws from a round.
 TEST(BarriersTest, SendNothingWhereThereIsNothingToTell) {
   for (int nodes : {2, 5}) expect_good(nodes, "held", {"TERRANE_WAIT=spin"});
+}
+
+TEST(BarriersTest, BringTwoNodesWhatTheyReadAfterEach) {
+  expect_good(2, "along", {"TERRANE_ONE_SIDED=0"});
 }
 
 // Copies of what was freed die at the barrier, while its home gives the pages back.
