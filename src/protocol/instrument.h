@@ -211,7 +211,6 @@ enum class Mutant : std::uint8_t {
   kNoReleaseLock,     // two releases of a node run at once, the second not waiting for the first's
                       // flush
   kTrackAgain,        // a tracked block is protected once more, which hides what was written
-  kTrackTaken,        // ... that was taken and written while the release waited for it
   kTrackCopies,       // a block is tracked that is a copy here, as late readers ask
   kLookOnceForClaim,  // rule 11: the owner is looked at before the copy can be found only
   kKeepFailedFetch,   // a fetch that found no memory stays among the copies

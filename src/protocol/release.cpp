@@ -267,8 +267,7 @@ Task<bool> Hlrc::track_run(Strand& s, BlockRange run) {
 Task<bool> Hlrc::trackable(Strand& s, std::uint64_t block) {
   const BlockEntry& entry = entries_[block];
   // Another thread may have taken the home meanwhile, tracks it, and writes it.
-  bool again = mutant(Mutant::kTrackAgain) || mutant(Mutant::kTrackTaken);
-  if (tracked_.contains(block) && !again) co_return false;
+  if (tracked_.contains(block) && !mutant(Mutant::kTrackAgain)) co_return false;
   if (entry.state() == BlockState::kHome || mutant(Mutant::kTrackCopies)) co_return true;
   bool here = entry.state() == BlockState::kInvalid &&
               (entry.home() == config_.self || entry.home() == kNoNode);
