@@ -172,7 +172,9 @@ void EventLog::in_ns(EventRing& ring, std::span<Record> records) {
       text_left -= std::min(text_left, kBytes);
       continue;
     }
-    record.time_ns = scale.moment_ns(record.time_ns);
+    // Each drain marks anew, and its marks may be a microsecond apart from the last.
+    ring.last_ns = std::max(ring.last_ns, scale.moment_ns(record.time_ns));
+    record.time_ns = ring.last_ns;
     if (lasts(record.event)) record.value = scale.duration_ns(record.value);
     if (has_text(record.event)) text_left = record.number;
   }

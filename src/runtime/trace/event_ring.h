@@ -42,6 +42,7 @@ class EventRing {
 
   std::uint32_t thread = 0;             // whose it is
   std::uint32_t text_left = 0;          // bytes of a text that was taken out in part
+  std::uint64_t last_ns = 0;            // when the last record that was taken out was over
   std::atomic<bool> abandoned = false;  // that thread has ended
 
  private:
