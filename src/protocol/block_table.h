@@ -96,9 +96,9 @@ class BlockEntry {
   // dropped, 0 after a miss; and how often on end it was missed soon afterwards.
   std::uint16_t dropped = 0;
   std::uint8_t missed_after_locks = 0;
-  // It came along where misses went on in order, and has had no miss of its own since: perhaps it
-  // was never needed.
-  bool on_trial = false;
+  // It came along where misses went on in order, and since then neither had a miss of its own nor
+  // did they go on behind it: perhaps it was never needed. The latter by any thread.
+  std::atomic<bool> on_trial{false};
 
  private:
   static constexpr std::uint32_t kMovable = 1u << 31;

@@ -344,8 +344,11 @@ Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, Nod
     entries_[block].brought = 1;
     entries_[block].on_trial = foreseen > 1;
     bool streams = foreseen > 1 || streams_.goes_on(block);
+    if (streams && foreseen == 1) prove_read(block);
     bool alone = !config_.enters_protected || late;
-    if (streams && wanted == Access::kWrite) co_await ask_offers(s, block, home);
+    bool asks = streams && worth_asking(block, wanted);
+    if (asks) co_await ask_offers(s, block, home, wanted);
+    bool asked = streams_.asked(block) > block;
     std::uint64_t most = foreseen > 1 ? foreseen : config_.max_run;
     if (!alone) co_await extend_run(s, run, home, streams, most);
     Fetched got = co_await fetch(s, run, home, false, false);
@@ -353,7 +356,7 @@ Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, Nod
     run.count = got.count;
     if (foreseen == 1) streams_.note(block, run.end());
     if (got.own) {
-      co_await enter_homes(s, run, wanted);
+      co_await enter_homes(s, run, asked ? Access::kWrite : wanted);
       co_return BlockState::kHome;
     }
     for (std::uint64_t b = run.first; b < run.end(); ++b) {
@@ -383,7 +386,8 @@ Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, Nod
 // Blocks that became ours enter as at any home (fault_at_home), then others may come for them.
 Task<bool> Hlrc::enter_homes(Strand& s, BlockRange run, Access wanted) {
   mark(Mark::kFaultTakesHome);
-  // What is about to be written need not be tracked for that: its notice is given in any case.
+  // What is about to be written need not be tracked for that: its notice is given in any case. Nor
+  // need what was asked for, which most likely will be.
   bool tracks = !scans() || wanted == Access::kRead;
   bool free = enters_free(wanted) || !tracks_taken(run.first);
   for (std::uint64_t b = run.first; b < run.end(); ++b) {

@@ -39,6 +39,7 @@ struct HlrcConfig {
   std::uint32_t promised = 64;        // departures for which a home promises news; 0: it does not
   bool migrate = false;               // homes by first touch follow their writers
   std::uint32_t most_asked = 128;     // blocks that who writes in order asks their home to offer
+  std::uint64_t reads_ask = 64;       // ... and who has read so many in order; 0: nobody
   bool meets = true;  // barriers that bring nobody anything are held in memory, where all reach it
   std::uint32_t most_unmet = 64;  // rounds that go by messages at once after one that was not held
 };
@@ -180,6 +181,7 @@ class Hlrc : BlockLocks {
   // neighbours.cpp
   Task<bool> extend_run(Strand& s, BlockRange& run, NodeId home, bool streams, std::uint64_t most);
   Task<bool> may_bring(Strand& s, std::uint64_t block, NodeId home, bool streams);
+  void prove_read(std::uint64_t block);
   Task<bool> is_known_home(Strand& s, std::uint64_t block, NodeId home, bool streams);
   Task<bool> leave_out(Strand& s, BlockRange blocks);
   Task<bool> bring_before(Strand& s, std::uint64_t block);
@@ -261,7 +263,9 @@ class Hlrc : BlockLocks {
   void prove_together(BlockRange run);
   Task<bool> unlock_rest(Strand& s, BlockRange run, std::uint64_t count);
   std::uint32_t most_renewed(const BlockEntry& entry) const;
-  bool worth_renewing(std::uint64_t block, Departure at) const;
+  bool is_hot(std::uint64_t block, Departure at) const;
+  bool is_due(std::uint64_t block) const;
+  std::uint64_t count_dropped(BlockRange run, Departure at) const;
   Task<bool> renew_or_invalidate(Strand& s, BlockRange run, Departure at);
   Task<BlockRange> hold_hot(Strand& s, BlockRange within, Departure at);
   Task<BlockRange> renew(Strand& s, BlockRange run, Departure at);
@@ -291,7 +295,8 @@ class Hlrc : BlockLocks {
   Task<bool> offer_part(Strand& s, BlockRange run, NodeId to);
   Task<bool> arm_offers(Strand& s);
   Task<bool> may_offer_asked(Strand& s, std::uint64_t block);
-  Task<bool> ask_offers(Strand& s, std::uint64_t block, NodeId home);
+  bool worth_asking(std::uint64_t block, Access wanted) const;
+  Task<bool> ask_offers(Strand& s, std::uint64_t block, NodeId home, Access wanted);
   Task<bool> still_here(Strand& s, std::uint64_t block);
   Task<NodeId> settle(Strand& s, std::uint64_t block, NodeId home, NodeId& via);
   Task<bool> take_at_flush(Strand& s, std::uint64_t block);

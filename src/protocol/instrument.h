@@ -93,6 +93,7 @@ enum class Mark : std::uint8_t {
   kAskedAndOffers,
   kAskedWhileReleasing,
   kFaultAsksForHomes,
+  kFaultAsksForHomesToRead,
   kFaultBringsBefore,
   kFindsRegionFreed,
   kDepartureOffersWritten,

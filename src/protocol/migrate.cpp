@@ -257,9 +257,20 @@ Task<bool> Hlrc::may_offer_asked(Strand& s, std::uint64_t block) {
 
 // ---- the others' side
 
-// A miss of the block, which is written, goes on with a stream: its home is asked for that much
-// more, the longer the stream is.
-Task<bool> Hlrc::ask_offers(Strand& s, std::uint64_t block, NodeId home) {
+// Whether a miss of the block that goes on with a stream asks for the homes of what follows. Who
+// writes in order does so at once. Who reads, only after a while, where there is much room, and
+// unless the region was made to be read by others: what he alone will use is spared its twins, and
+// the flushes of what he writes there later (next touch).
+bool Hlrc::worth_asking(std::uint64_t block, Access wanted) const {
+  if (wanted == Access::kWrite) return true;
+  if (config_.reads_ask == 0 || streams_.length(block) < config_.reads_ask) return false;
+  if (entries_[block].propagation() != Propagation::kAdaptive) return false;
+  return config_.limit == ~0ull || room() > config_.limit / 2;
+}
+
+// A miss of the block goes on with a stream: its home is asked for that much more, the longer the
+// stream is.
+Task<bool> Hlrc::ask_offers(Strand& s, std::uint64_t block, NodeId home, Access wanted) {
   bool asks = config_.migrate && entries_[block].movable() && streams_.asked(block) <= block;
   // Where the home has gone from here, it has moved already.
   if (!asks || home == config_.self || !may_take()) co_return false;
@@ -268,7 +279,7 @@ Task<bool> Hlrc::ask_offers(Strand& s, std::uint64_t block, NodeId home) {
   std::uint64_t most = std::min<std::uint64_t>(config_.most_asked, 2 * streams_.length(block));
   BlockRange run{block, std::min({extent, most, config_.blocks - block})};
   if (run.count == 0) co_return false;
-  mark(Mark::kFaultAsksForHomes);
+  mark(wanted == Access::kWrite ? Mark::kFaultAsksForHomes : Mark::kFaultAsksForHomesToRead);
   Event ask = AskOffer{home, run, s.waiter()};
   std::uint64_t offered = co_await s.call(ask);
   // A home that is releasing is asked again soon.

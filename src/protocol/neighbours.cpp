@@ -33,6 +33,13 @@ Task<bool> Hlrc::extend_run(Strand& s, BlockRange& run, NodeId home, bool stream
   co_return true;
 }
 
+// A miss of the block goes on where an earlier one ended: what that one brought was used, for who
+// reads in order has come past it.
+void Hlrc::prove_read(std::uint64_t block) {
+  for (std::uint64_t b = streams_.latest_run(block); b < block; ++b)
+    entries_[b].on_trial.store(false, std::memory_order_relaxed);
+}
+
 // Locks the block and enters it among the copies, if it may come along.
 Task<bool> Hlrc::may_bring(Strand& s, std::uint64_t block, NodeId home, bool streams) {
   constexpr std::uint8_t kMostTried = 4;
@@ -40,7 +47,8 @@ Task<bool> Hlrc::may_bring(Strand& s, std::uint64_t block, NodeId home, bool str
   co_await s.pause();
   if (!entry.try_lock_now()) co_return false;
   bool before = entry.brought > 0 && entry.brought < (entry.on_trial ? kMostTried : kMostBrought);
-  bool good = entry.state() == BlockState::kInvalid && (before || streams);
+  bool tried = entry.on_trial && entry.brought >= kMostTried;
+  bool good = entry.state() == BlockState::kInvalid && (before || (streams && !tried));
   if (good) good = co_await is_known_home(s, block, home, streams);
   if (!good) {
     co_await unlock_block(s, block, entry.state());
@@ -48,7 +56,7 @@ Task<bool> Hlrc::may_bring(Strand& s, std::uint64_t block, NodeId home, bool str
   }
   leases_.insert(block);
   add_cached(block);
-  entry.on_trial = entry.on_trial || !before;
+  if (!before) entry.on_trial = true;
   if (!entry.on_trial) note_neighbours_miss(block);
   entry.brought = before ? static_cast<std::uint8_t>(entry.brought + 1) : 1;
   co_return true;

@@ -44,7 +44,9 @@ void Hlrc::note_miss(std::uint64_t block) {
 // its own.
 void Hlrc::note_neighbours_miss(std::uint64_t block) {
   BlockEntry& entry = entries_[block];
-  if (entry.renewed == 0 || entry.renewed < most_renewed(entry)) return;
+  auto since = static_cast<std::uint16_t>(round() - entry.round);
+  bool hot = entry.missed >= config_.hot_after && since <= kApart;
+  if (entry.renewed == 0 || (!hot && entry.renewed < most_renewed(entry))) return;
   mark(Mark::kFaultProvesNeighbour);
   entry.renewed = 0;
   entry.round = round();
@@ -82,19 +84,39 @@ void Hlrc::note_drop(BlockRange run) {
     entries_[b].dropped = locks == 0 ? 1 : locks;
 }
 
-// A copy whose region wants it, or that was missed on end, or renewed instead: up to this round, or
-// after acquires of locks. Under the consistency lock, without which a copy stays one.
-bool Hlrc::worth_renewing(std::uint64_t block, Departure at) const {
+// A copy whose region wants it renewed, or that was missed on end, or renewed instead: up to this
+// round, or after acquires of locks. Under the consistency lock, without which a copy stays one.
+bool Hlrc::is_hot(std::uint64_t block, Departure at) const {
   const BlockEntry& entry = entries_[block];
   BlockState state = entry.settled_state();
   bool copy = state == BlockState::kClean || state == BlockState::kWritten;
   if (!copy || entry.home() == kNoNode) return false;
   if (entry.propagation() != Propagation::kAdaptive)
     return entry.propagation() == Propagation::kUpdate;
-  if (entry.renewed >= most_renewed(entry)) return false;
   if (at.number == 0) return entry.missed_after_locks >= config_.hot_after;
   auto since = static_cast<std::uint16_t>(round() - entry.round);
   return entry.missed >= config_.hot_after && since < kApart;
+}
+
+// Whether the copy is dropped though it is hot, for a miss to show that it is used.
+bool Hlrc::is_due(std::uint64_t block) const {
+  const BlockEntry& entry = entries_[block];
+  return entry.propagation() == Propagation::kAdaptive && entry.renewed >= most_renewed(entry);
+}
+
+// How many of the run's first blocks are dropped. The hot ones behind one that is due go with it,
+// as far as a miss brings them back with it: one by one they would cut what their home promised.
+std::uint64_t Hlrc::count_dropped(BlockRange run, Departure at) const {
+  std::uint64_t group_end = 0;
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    if (!is_hot(b, at)) {
+      group_end = 0;
+    } else if (b >= group_end || entries_[b].home() != entries_[b - 1].home()) {
+      if (!is_due(b)) return b - run.first;
+      group_end = b + config_.max_run;
+    }
+  }
+  return run.count;
 }
 
 // What dies at an acquire. Copies that are missed time after time are brought up to date where they
@@ -102,8 +124,7 @@ bool Hlrc::worth_renewing(std::uint64_t block, Departure at) const {
 // its work: it waits in the same barrier. The others are dropped.
 Task<bool> Hlrc::renew_or_invalidate(Strand& s, BlockRange run, Departure at) {
   while (run.count > 0) {
-    BlockRange part{run.first, 0};
-    while (part.count < run.count && !worth_renewing(part.end(), at)) ++part.count;
+    BlockRange part{run.first, count_dropped(run, at)};
     if (part.count > 0) {
       co_await invalidate(s, part, false);
       if (at.number == 0) note_drop(part);
@@ -116,10 +137,10 @@ Task<bool> Hlrc::renew_or_invalidate(Strand& s, BlockRange run, Departure at) {
   co_return true;
 }
 
-// Locks the first blocks of the range that are worth renewing together, all on trial or none, all
-// or none of them in what their home sends together, and all carried by the grant or none; the
-// first one is. So a copy that is missing in between asks for no other promises: what two promise
-// travels twice.
+// Locks the first blocks of the range that are hot, for its first one is not due, all on trial or
+// none, all or none of them in what their home sends together, and all carried by the grant or
+// none; the first one is. So a copy that is missing in between asks for no other promises: what two
+// promise travels twice.
 Task<BlockRange> Hlrc::hold_hot(Strand& s, BlockRange within, Departure at) {
   BlockRange run{within.first, 0};
   NodeId home = entries_[run.first].home();
@@ -130,7 +151,7 @@ Task<BlockRange> Hlrc::hold_hot(Strand& s, BlockRange within, Departure at) {
     most = expectations_.alike(home, {within.first, most}, at.number);
   while (run.count < most) {
     std::uint64_t block = run.end();
-    if (!worth_renewing(block, at) || entries_[block].home() != home) break;
+    if (!is_hot(block, at) || entries_[block].home() != home) break;
     if (entries_[block].on_trial != on_trial || brought_by(s, block, home, at) != brought) break;
     if (!mutant(Mutant::kRenewUnlocked)) co_await lock_block(s, block);
     ++run.count;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -34,15 +35,24 @@ class Streams {
       if (next_[slot].load(std::memory_order_relaxed) == block)
         asked_[slot].store(end, std::memory_order_relaxed);
   }
+  // Where the latest run of the stream begins that a miss of this one goes on with; else `block`.
+  std::uint64_t latest_run(std::uint64_t block) const {
+    for (std::size_t slot = 0; slot < kStreams; ++slot)
+      if (next_[slot].load(std::memory_order_relaxed) == block)
+        return std::min(run_[slot].load(std::memory_order_relaxed), block);
+    return block;
+  }
   // A miss of `block` brought everything up to `end`.
   void note(std::uint64_t block, std::uint64_t end) {
-    for (auto& next : next_) {
-      if (next.load(std::memory_order_relaxed) != block) continue;
-      next.store(end, std::memory_order_relaxed);
+    for (std::size_t slot = 0; slot < kStreams; ++slot) {
+      if (next_[slot].load(std::memory_order_relaxed) != block) continue;
+      run_[slot].store(block, std::memory_order_relaxed);
+      next_[slot].store(end, std::memory_order_relaxed);
       return;
     }
     std::size_t slot = oldest_.fetch_add(1, std::memory_order_relaxed) % kStreams;
     first_[slot].store(block, std::memory_order_relaxed);
+    run_[slot].store(block, std::memory_order_relaxed);
     asked_[slot].store(0, std::memory_order_relaxed);
     next_[slot].store(end, std::memory_order_relaxed);
   }
@@ -52,6 +62,7 @@ class Streams {
 
   std::atomic<std::uint64_t> first_[kStreams] = {};
   std::atomic<std::uint64_t> next_[kStreams] = {};  // 0: none; a miss never ends there
+  std::atomic<std::uint64_t> run_[kStreams] = {};
   std::atomic<std::uint64_t> asked_[kStreams] = {};
   std::atomic<std::size_t> oldest_{0};
 };

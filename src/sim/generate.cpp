@@ -66,6 +66,7 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   if (out.setup.meets) last += lulls(in_memory, last + 1);
   base::Prng after = aside;
   out.setup.late_flushes = after.chance(30);
+  if (after.chance(20)) out.setup.reads_ask = 1 + after.below(2);
   epilogue(last + 1);
 }
 

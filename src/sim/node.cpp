@@ -63,6 +63,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .most_renewed = static_cast<std::uint8_t>(setup.most_renewed),
                                      .promised = setup.promised,
                                      .migrate = setup.migrate,
+                                     .reads_ask = setup.reads_ask,
                                      .meets = setup.meets,
                                      .most_unmet = setup.most_unmet},
                 memory, *core_);

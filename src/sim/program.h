@@ -36,6 +36,7 @@ struct Setup {
   bool meets = false;            // barriers that bring nobody anything are held in memory
   std::uint32_t most_unmet = 0;  // of which so many are not tried after one that was not held
   std::uint32_t patience = 0;    // looks, in the mean, until a node withdraws from one
+  std::uint32_t reads_ask = 0;   // blocks read in order until homes are asked for; 0: never
   bool late_flushes = false;     // differences by message leave when they are waited for
   std::uint32_t hosts = 1;  // node n is on host n % hosts; memory of other hosts is not reached
   bool scan = true;         // write detection by scan, or by fault
