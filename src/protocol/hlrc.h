@@ -155,6 +155,11 @@ class Hlrc : BlockLocks {
     std::uint64_t alike = 1;     // where none came: for how many `home` is the node to ask
   };
 
+  struct Written {
+    BlockRange run;
+    NodeId by;
+  };
+
   // fault.cpp
   Task<FaultResult> fault_invalid(Strand& s, std::uint64_t block, Access wanted);
   Task<FaultResult> fault_elsewhere(Strand& s, std::uint64_t block, Access wanted, NodeId home,
@@ -290,7 +295,8 @@ class Hlrc : BlockLocks {
   void note_writer(BlockRange range, NodeId writer);
   void note_eager_writer(BlockRange range, NodeId writer);
   void announce_unchanged(std::uint64_t block);
-  Task<bool> offer(Strand& s, BlockRange run, NodeId to);
+  Task<bool> offer(Strand& s, Written written, bool fresh);
+  bool is_deferred(std::uint64_t block, NodeId to);
   Task<bool> may_offer(Strand& s, std::uint64_t block);
   Task<bool> offer_part(Strand& s, BlockRange run, NodeId to);
   Task<bool> arm_offers(Strand& s);
@@ -353,12 +359,9 @@ class Hlrc : BlockLocks {
   std::uint64_t most_notices_;             // ... until they are joined
   // Our blocks that a departure tells of, by writer; then those that one node alone wrote. Under
   // the consistency lock.
-  struct Written {
-    BlockRange run;
-    NodeId by;
-  };
   std::vector<Written> writers_;
   std::vector<Written> offers_;
+  std::vector<Written> deferred_;  // offers of the next departure
   // The same of eager regions, of which no departure tells: what expiries told since the last one;
   // and whether others wrote any.
   std::vector<Written> eager_writers_;

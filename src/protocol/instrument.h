@@ -99,6 +99,8 @@ enum class Mark : std::uint8_t {
   kDepartureOffersWritten,
   kDepartureEndsOffer,
   kDepartureKeepsHome,
+  kDepartureDefersOffer,
+  kDepartureOffersLate,
   kDepartureGivesNotice,
   kInvalidateFlushesDirty,
   kInvalidateClaimsHome,

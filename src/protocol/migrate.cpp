@@ -19,9 +19,14 @@ constexpr std::uint16_t kRoundsAtHome = 3;
 
 Task<bool> Hlrc::offer_homes(Strand& s) {
   find_sole_writers(s.inbox);
+  std::size_t fresh = offers_.size();
+  if (!deferred_.empty()) mark(Mark::kDepartureOffersLate);
+  offers_.insert(offers_.end(), deferred_.begin(), deferred_.end());
+  deferred_.clear();
   if (offers_.empty()) co_return true;
-  for (std::size_t i = 0; i < offers_.size(); ++i) co_await offer(s, offers_[i].run, offers_[i].by);
+  for (std::size_t i = 0; i < offers_.size(); ++i) co_await offer(s, offers_[i], i < fresh);
   co_await arm_offers(s);
+  if (!deferred_.empty()) others_wrote_.store(true, std::memory_order_relaxed);  // one more is due
   co_return true;
 }
 
@@ -104,13 +109,15 @@ void Hlrc::note_eager_writer(BlockRange range, NodeId writer) {
   writers_.swap(eager_writers_);
 }
 
-Task<bool> Hlrc::offer(Strand& s, BlockRange run, NodeId to) {
+// fresh: of this departure.
+Task<bool> Hlrc::offer(Strand& s, Written written, bool fresh) {
+  auto [run, to] = written;
   for (std::uint64_t b = run.first; b < run.end(); ++b) co_await lock_block(s, b);
   for (std::uint64_t b = run.first; b < run.end();) {
     BlockRange part{b, 0};
     while (part.end() < run.end()) {
       bool may = co_await may_offer(s, part.end());
-      if (!may) break;
+      if (!may || (fresh && is_deferred(part.end(), to))) break;
       ++part.count;
     }
     if (part.count > 0) {
@@ -122,6 +129,20 @@ Task<bool> Hlrc::offer(Strand& s, BlockRange run, NodeId to) {
     }
   }
   co_return true;
+}
+
+// An offer of the block that a thread of ours ended came at the wrong time: a consumer reads what a
+// departure has told of before the producer comes for it again. The next one is made a departure
+// later. Whose lock is held.
+bool Hlrc::is_deferred(std::uint64_t block, NodeId to) {
+  if (entries_[block].missed == 0) return false;
+  mark(Mark::kDepartureDefersOffer);
+  if (!deferred_.empty() && deferred_.back().by == to && deferred_.back().run.end() == block) {
+    ++deferred_.back().run.count;
+  } else {
+    deferred_.push_back({{block, 1}, to});
+  }
+  return true;
 }
 
 // A home that is here, is not on offer, and was not kept when it was offered lately.
@@ -274,10 +295,12 @@ Task<bool> Hlrc::ask_offers(Strand& s, std::uint64_t block, NodeId home, Access 
   bool asks = config_.migrate && entries_[block].movable() && streams_.asked(block) <= block;
   // Where the home has gone from here, it has moved already.
   if (!asks || home == config_.self || !may_take()) co_return false;
-  Event find = RegionExtent{BlockId{block}, s.waiter()};
+  std::uint64_t length = std::min(streams_.length(block), block);
+  Event find = RegionExtent{BlockId{block - length}, s.waiter()};
   std::uint64_t extent = co_await s.call(find);
-  std::uint64_t most = std::min<std::uint64_t>(config_.most_asked, 2 * streams_.length(block));
-  BlockRange run{block, std::min({extent, most, config_.blocks - block})};
+  if (extent <= length) co_return false;  // the stream comes from another allocation
+  std::uint64_t most = std::min<std::uint64_t>(config_.most_asked, 2 * length);
+  BlockRange run{block, std::min({extent - length, most, config_.blocks - block})};
   if (run.count == 0) co_return false;
   mark(wanted == Access::kWrite ? Mark::kFaultAsksForHomes : Mark::kFaultAsksForHomesToRead);
   Event ask = AskOffer{home, run, s.waiter()};
