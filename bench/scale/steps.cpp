@@ -244,7 +244,7 @@ double Machine::view_step(Node& node, const protocol::Step& step) {
 void Machine::make_offer(std::uint32_t self, const protocol::Offer& offer) {
   Node& node = *nodes_[self];
   protocol::Strand strand(node.strand.waiter());
-  auto task = node.hlrc->offer_asked(strand, offer.to, offer.run);
+  auto task = node.hlrc->offer_asked(strand, offer);
   strand.start(task);
   double cost = 0;
   while (!task.done()) {

@@ -353,6 +353,7 @@ Task<bool> Hlrc::drop(Strand& s, [[maybe_unused]] RegionId region, BlockRange ra
   co_await enter(s);
   ++activity_;
   acquired_.fetch_add(1);
+  regretted_.store(0, std::memory_order_relaxed);  // another allocation may be used otherwise
   for (std::uint64_t at = range.first; at < range.end(); at += kBatch) {
     std::uint64_t left = range.end() - at;
     BlockRange run{at, left < kBatch ? left : kBatch};
@@ -384,6 +385,7 @@ Task<bool> Hlrc::drop_run(Strand& s, BlockRange run) {
     remove_idle(b);
     leaving_.erase(b);
     spare_.erase(b);
+    given_.erase(b);
     entries_[b].set_home(kNoNode);
     entries_[b].set_policy({}, {});
     entries_[b].failures = 0;

@@ -170,6 +170,7 @@ struct Expired {
 struct AskOffer {
   NodeId home;
   BlockRange run;
+  bool reads;  // and does not write yet
   WaiterId waiter;
 };  // that it offers us these blocks; resumed with how many of them it did
 struct OfferMade {
@@ -244,6 +245,7 @@ struct Offer {
   NodeId to;
   WaiterId waiter;
   BlockRange run;
+  bool reads;
 };  // run Hlrc::offer_asked, then step OfferMade
 struct Malformed {
   NodeId from;

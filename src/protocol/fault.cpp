@@ -19,6 +19,7 @@ Hlrc::Hlrc(const HlrcConfig& config, const HlrcMemory& memory, Core& core)
       idle_(memory.sets[5], config.blocks),
       leaving_(memory.sets[6], config.blocks),
       spare_(memory.sets[7], config.blocks),
+      given_(memory.sets[8], config.blocks),
       used_(memory.used),
       most_notices_(config.most_notices),
       promises_(config.promised) {

@@ -40,13 +40,14 @@ struct HlrcConfig {
   bool migrate = false;               // homes by first touch follow their writers
   std::uint32_t most_asked = 128;     // blocks that who writes in order asks their home to offer
   std::uint64_t reads_ask = 64;       // ... and who has read so many in order; 0: nobody
+  std::uint32_t most_regretted = 8;   // of what readers got so, until they get nothing more
   bool meets = true;  // barriers that bring nobody anything are held in memory, where all reach it
   std::uint32_t most_unmet = 64;  // rounds that go by messages at once after one that was not held
 };
 
 // The memory that a node's protocol works in; zeroed, owned by the host.
 struct HlrcMemory {
-  static constexpr int kSets = 8;
+  static constexpr int kSets = 9;
 
   BlockEntry* entries = nullptr;     // one a block
   BlockSet::Word* sets[kSets] = {};  // BlockSet::words_needed(blocks) each
@@ -118,8 +119,9 @@ class Hlrc : BlockLocks {
   // `ranges`: BlockRanges, the caller's until the end.
   Task<bool> expire(Strand& s, NodeId origin, Bytes ranges);
   // Another node is about to write these blocks (an Offer effect): offers it those that are at
-  // home here, never moved, and free just now. Waits for nobody. Result: how many.
-  Task<std::uint64_t> offer_asked(Strand& s, NodeId to, BlockRange run);
+  // home here, never moved, and free just now. Waits for nobody. Result: how many. Where it reads
+  // alone: none, once our threads have come back for some that were given so.
+  Task<std::uint64_t> offer_asked(Strand& s, Offer asked);
   // Forgets the blocks of a freed region, homes included (a Drop effect).
   Task<bool> drop(Strand& s, RegionId region, BlockRange range);
 
@@ -304,6 +306,7 @@ class Hlrc : BlockLocks {
   bool worth_asking(std::uint64_t block, Access wanted) const;
   Task<bool> ask_offers(Strand& s, std::uint64_t block, NodeId home, Access wanted);
   Task<bool> still_here(Strand& s, std::uint64_t block);
+  void regret(std::uint64_t block);
   Task<NodeId> settle(Strand& s, std::uint64_t block, NodeId home, NodeId& via);
   Task<bool> take_at_flush(Strand& s, std::uint64_t block);
   bool tracks_taken(std::uint64_t block) const;
@@ -344,8 +347,10 @@ class Hlrc : BlockLocks {
   BlockSet idle_;     // no copies any more, and their memory may still be here
   BlockSet leaving_;  // our homes that were offered, or have moved and left their memory here
   BlockSet spare_;    // homes that were copies, and whose twins may still be here
-  const std::atomic<std::uint64_t>* used_;  // blocks of memory, by the host
-  std::uint64_t low_ = 0;                   // a fault wants to find so much room
+  BlockSet given_;    // our homes that were offered to who had only read them
+  std::atomic<std::uint32_t> regretted_{0};  // of these, what our threads have come back for
+  const std::atomic<std::uint64_t>* used_;   // blocks of memory, by the host
+  std::uint64_t low_ = 0;                    // a fault wants to find so much room
   std::atomic<std::uint64_t> cached_count_{0};
   std::atomic<std::uint64_t> idle_count_{0};
   std::atomic<std::uint32_t> consistency_{0};    // 0 free, 1 held, 2 held and waited for

@@ -92,6 +92,7 @@ enum class Mark : std::uint8_t {
   kDepartureOffersEager,
   kAskedAndOffers,
   kAskedWhileReleasing,
+  kAskedAndKeeps,
   kFaultAsksForHomes,
   kFaultAsksForHomesToRead,
   kFaultBringsBefore,

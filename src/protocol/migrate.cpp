@@ -219,9 +219,11 @@ Task<bool> Hlrc::still_here(Strand& s, std::uint64_t block) {
     if (word & kMoved) {
       mark(Mark::kFaultFindsHomeGone);
       tracked_.erase(block);
+      regret(block);
       co_return false;
     }
     if (!(word & kOffered)) co_return true;
+    regret(block);
     bool ended = co_await swap_word(s, config_.self, block, word, word & kStays);
     if (!ended) continue;
     mark(Mark::kFaultEndsOffer);
@@ -232,15 +234,28 @@ Task<bool> Hlrc::still_here(Strand& s, std::uint64_t block) {
   }
 }
 
+void Hlrc::regret(std::uint64_t block) {
+  if (!given_.contains(block)) return;
+  given_.erase(block);
+  regretted_.fetch_add(1, std::memory_order_relaxed);
+}
+
 // What was written first by this node, and is written in order by another, is most likely the
 // latter's: a master has filled it for him. He asks as he begins, before anything has to be
-// flushed. Once only: a block that goes from hand to hand is left to departures.
-Task<std::uint64_t> Hlrc::offer_asked(Strand& s, NodeId to, BlockRange run) {
+// flushed. Once only: a block that goes from hand to hand is left to departures. So does who reads
+// in order, as long as this node does not come back for what it gave away.
+Task<std::uint64_t> Hlrc::offer_asked(Strand& s, Offer asked) {
   co_await s.pause();
   std::uint32_t free = 0;
   if (!consistency_.compare_exchange_strong(free, 1, std::memory_order_acquire)) {
     mark(Mark::kAskedWhileReleasing);
     co_return 0;
+  }
+  auto [to, waiter, run, reads] = asked;
+  // What we use as well, he does not have alone.
+  if (reads && regretted_.load(std::memory_order_relaxed) >= config_.most_regretted) {
+    mark(Mark::kAskedAndKeeps);
+    run.count = 0;
   }
   offers_.clear();
   std::uint64_t count = 0;
@@ -254,6 +269,7 @@ Task<std::uint64_t> Hlrc::offer_asked(Strand& s, NodeId to, BlockRange run) {
     b = part.end() + 1;
     if (part.count == 0) continue;
     mark(Mark::kAskedAndOffers);
+    for (std::uint64_t i = part.first; reads && i < part.end(); ++i) given_.insert(i);
     co_await offer_part(s, part, to);
     offers_.push_back({part, to});
     count += part.count;
@@ -303,10 +319,11 @@ Task<bool> Hlrc::ask_offers(Strand& s, std::uint64_t block, NodeId home, Access 
   BlockRange run{block, std::min({extent - length, most, config_.blocks - block})};
   if (run.count == 0) co_return false;
   mark(wanted == Access::kWrite ? Mark::kFaultAsksForHomes : Mark::kFaultAsksForHomesToRead);
-  Event ask = AskOffer{home, run, s.waiter()};
+  bool reads = wanted == Access::kRead;
+  Event ask = AskOffer{home, run, reads, s.waiter()};
   std::uint64_t offered = co_await s.call(ask);
   // A home that is releasing is asked again soon.
-  std::uint64_t until = offered > 0 ? run.end() : block + config_.max_run;
+  std::uint64_t until = offered > 0 || reads ? run.end() : block + config_.max_run;
   streams_.note_asked(block, until);
   co_return true;
 }

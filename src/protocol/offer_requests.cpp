@@ -10,9 +10,10 @@ void OfferRequests::ask(const AskOffer& event) {
   if (asked_.size() <= event.waiter.value) asked_.resize(event.waiter.value + 1, kNoNode);
   TERRANE_CHECK(asked_[event.waiter.value] == kNoNode, "a thread asks for one thing at a time");
   asked_[event.waiter.value] = event.home;
-  wire::put(outbox_.begin(),
-            wire::OfferRequest{
-                .waiter = event.waiter.value, .first = event.run.first, .blocks = event.run.count});
+  wire::put(outbox_.begin(), wire::OfferRequest{.reads = static_cast<std::uint8_t>(event.reads),
+                                                .waiter = event.waiter.value,
+                                                .first = event.run.first,
+                                                .blocks = event.run.count});
   outbox_.send(event.home);
 }
 
@@ -20,10 +21,11 @@ bool OfferRequests::received_request(NodeId from, Bytes message, std::uint64_t b
   wire::OfferRequest request;
   if (!wire::take(message, request) || !message.empty() || request.blocks == 0 ||
       request.blocks > wire::kMostOffered || request.first >= blocks ||
-      request.blocks > blocks - request.first) {
+      request.blocks > blocks - request.first || request.reads > 1) {
     return false;
   }
-  outbox_.offer({from, WaiterId{request.waiter}, {request.first, request.blocks}});
+  outbox_.offer(
+      {from, WaiterId{request.waiter}, {request.first, request.blocks}, request.reads != 0});
   return true;
 }
 

@@ -198,7 +198,7 @@ bool History::start(Chore& chore) {
   if (const auto* drop = std::get_if<protocol::Drop>(&actor->chore.what)) {
     actor->start(hlrc.drop(actor->strand, drop->region, drop->blocks));
   } else if (const auto* offer = std::get_if<protocol::Offer>(&actor->chore.what)) {
-    actor->start(hlrc.offer_asked(actor->strand, offer->to, offer->run));
+    actor->start(hlrc.offer_asked(actor->strand, *offer));
   } else {
     NodeId origin = std::get<protocol::Expire>(actor->chore.what).origin;
     actor->start(hlrc.expire(actor->strand, origin, actor->chore.ranges));

@@ -64,6 +64,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .promised = setup.promised,
                                      .migrate = setup.migrate,
                                      .reads_ask = setup.reads_ask,
+                                     .most_regretted = 1,
                                      .meets = setup.meets,
                                      .most_unmet = setup.most_unmet},
                 memory, *core_);

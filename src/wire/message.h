@@ -227,7 +227,8 @@ struct Expired {
 // many of them it did offer.
 struct OfferRequest {
   Kind kind = Kind::kOfferRequest;
-  std::uint8_t pad[3] = {};
+  std::uint8_t reads = 0;  // who asks has only read in order
+  std::uint8_t pad[2] = {};
   std::uint32_t waiter = 0;
   std::uint64_t first = 0;
   std::uint64_t blocks = 0;
