@@ -351,11 +351,12 @@ Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, Nod
     if (asks) co_await ask_offers(s, block, home, wanted);
     bool asked = streams_.asked(block) > block;
     std::uint64_t most = foreseen > 1 ? foreseen : config_.max_run;
-    if (!alone) co_await extend_run(s, run, home, streams, most);
+    std::uint64_t extent = 0;
+    if (!alone) extent = co_await extend_run(s, run, home, streams, most);
     Fetched got = co_await fetch(s, run, home, false, false);
     co_await leave_out(s, {run.first + got.count, run.count - got.count});
     run.count = got.count;
-    if (foreseen == 1) streams_.note(block, run.end());
+    if (foreseen == 1) streams_.note(block, run.count == extent ? 0 : run.end());
     if (got.own) {
       co_await enter_homes(s, run, asked ? Access::kWrite : wanted);
       co_return BlockState::kHome;

@@ -186,7 +186,8 @@ class Hlrc : BlockLocks {
   Task<bool> first_write(Strand& s, std::uint64_t block);
 
   // neighbours.cpp
-  Task<bool> extend_run(Strand& s, BlockRange& run, NodeId home, bool streams, std::uint64_t most);
+  Task<std::uint64_t> extend_run(Strand& s, BlockRange& run, NodeId home, bool streams,
+                                 std::uint64_t most);
   Task<bool> may_bring(Strand& s, std::uint64_t block, NodeId home, bool streams);
   void prove_read(std::uint64_t block);
   Task<bool> is_known_home(Strand& s, std::uint64_t block, NodeId home, bool streams);

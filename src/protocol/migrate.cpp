@@ -311,12 +311,10 @@ Task<bool> Hlrc::ask_offers(Strand& s, std::uint64_t block, NodeId home, Access 
   bool asks = config_.migrate && entries_[block].movable() && streams_.asked(block) <= block;
   // Where the home has gone from here, it has moved already.
   if (!asks || home == config_.self || !may_take()) co_return false;
-  std::uint64_t length = std::min(streams_.length(block), block);
-  Event find = RegionExtent{BlockId{block - length}, s.waiter()};
+  Event find = RegionExtent{BlockId{block}, s.waiter()};
   std::uint64_t extent = co_await s.call(find);
-  if (extent <= length) co_return false;  // the stream comes from another allocation
-  std::uint64_t most = std::min<std::uint64_t>(config_.most_asked, 2 * length);
-  BlockRange run{block, std::min({extent - length, most, config_.blocks - block})};
+  std::uint64_t most = std::min<std::uint64_t>(config_.most_asked, 2 * streams_.length(block));
+  BlockRange run{block, std::min({extent, most, config_.blocks - block})};
   if (run.count == 0) co_return false;
   mark(wanted == Access::kWrite ? Mark::kFaultAsksForHomes : Mark::kFaultAsksForHomesToRead);
   bool reads = wanted == Access::kRead;

@@ -10,12 +10,14 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 // The following blocks of the same home come along: those that were here before, and are not now,
 // since what was needed together will be so again; and any where misses go on in order (streams).
 // Each proves now and then by a miss of its own that it is needed.
-Task<bool> Hlrc::extend_run(Strand& s, BlockRange& run, NodeId home, bool streams,
-                            std::uint64_t most) {
+// Result: how many blocks the allocation has from the first one on; 0 where nobody has looked.
+Task<std::uint64_t> Hlrc::extend_run(Strand& s, BlockRange& run, NodeId home, bool streams,
+                                     std::uint64_t most) {
   most = std::min(most, config_.blocks - run.first);
+  std::uint64_t extent = 0;
   if (streams) {  // not into another allocation, of which nothing is known
     Event ask = RegionExtent{BlockId{run.first}, s.waiter()};
-    std::uint64_t extent = co_await s.call(ask);
+    extent = co_await s.call(ask);
     most = std::min(most, extent);
   }
   while (run.count < most && room() >= 2 * (run.count + 1)) {
@@ -24,13 +26,13 @@ Task<bool> Hlrc::extend_run(Strand& s, BlockRange& run, NodeId home, bool stream
     mark(Mark::kFaultBringsNeighbour);
     ++run.count;
   }
-  if (run.count == 1) co_return true;
+  if (run.count == 1) co_return extent;
   std::uint64_t backed = co_await s.view(StepKind::kPopulate, {run.first + 1, run.count - 1});
-  if (backed != 0) co_return true;
+  if (backed != 0) co_return extent;
   mark(Mark::kFaultLeavesNeighbour);
   co_await leave_out(s, {run.first + 1, run.count - 1});
   run.count = 1;
-  co_return true;
+  co_return extent;
 }
 
 // A miss of the block goes on where an earlier one ended: what that one brought was used, for who

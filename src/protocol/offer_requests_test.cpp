@@ -11,7 +11,7 @@ constexpr WaiterId kWaiter{3};
 
 TEST(OfferRequestsTest, TheHomeIsAskedAndItsAnswerResumes) {
   TestJob job(3);
-  job.step(2, AskOffer{NodeId{1}, {8, 5}, kWaiter});
+  job.step(2, AskOffer{NodeId{1}, {8, 5}, false, kWaiter});
   job.deliver_all();
   ASSERT_EQ(job.offers.size(), 1u);
   auto [node, offer] = job.offers.front();
@@ -39,7 +39,7 @@ TEST(OfferRequestsTest, WhatNobodyAskedForOrLiesOutsideIsMalformed) {
   EXPECT_TRUE(receive(0, 1, wire::OfferRequest{.waiter = 1, .first = 1, .blocks = ~0ull}));
   EXPECT_TRUE(receive(0, 1, wire::OfferRequest{.waiter = 1, .first = 0, .blocks = 1025}));
   EXPECT_FALSE(receive(0, 1, wire::OfferRequest{.waiter = 1, .first = 0, .blocks = 1}));
-  job.step(0, AskOffer{NodeId{1}, {8, 5}, kWaiter});
+  job.step(0, AskOffer{NodeId{1}, {8, 5}, false, kWaiter});
   EXPECT_TRUE(receive(0, 2, wire::OfferReply{.waiter = kWaiter.value, .blocks = 1}));
   EXPECT_FALSE(receive(0, 1, wire::OfferReply{.waiter = kWaiter.value, .blocks = 1}));
 }

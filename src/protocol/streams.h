@@ -42,7 +42,8 @@ class Streams {
         return std::min(run_[slot].load(std::memory_order_relaxed), block);
     return block;
   }
-  // A miss of `block` brought everything up to `end`.
+  // A miss of `block` brought everything up to `end`; 0: nothing goes on behind that, for another
+  // allocation begins there.
   void note(std::uint64_t block, std::uint64_t end) {
     for (std::size_t slot = 0; slot < kStreams; ++slot) {
       if (next_[slot].load(std::memory_order_relaxed) != block) continue;

@@ -180,11 +180,50 @@ void in_order(const terrane_alloc_options& options) {
   EXPECT(terrane_barrier() == TERRANE_OK);
 }
 
+// Node 0 fills an array, node 1 reads it in order, and then writes it over: most homes have come
+// to it by its reading, and little is flushed.
+void read_in_order(const terrane_alloc_options& options) {
+  constexpr unsigned kPages = 512;
+  constexpr unsigned kWords = kPages * kPage / sizeof(std::uint64_t);
+  auto* array = allocate<std::uint64_t>(options, kWords);
+  for (unsigned i = 0; i < kWords && self() == 0; ++i) at(array, i) = 1 + i;
+  EXPECT(terrane_barrier() == TERRANE_OK);
+  for (unsigned i = 0; i < kWords && self() == 1; ++i) EXPECT(at(array, i) == 1 + i);
+  EXPECT(terrane_barrier() == TERRANE_OK);
+  terrane_counters before = counters();
+  for (unsigned i = 0; i < kWords && self() == 1; ++i) at(array, i) = 2 + i;
+  EXPECT(terrane_barrier() == TERRANE_OK);
+  EXPECT(counters().pages_flushed - before.pages_flushed < kPages / 2);
+  for (unsigned i = 0; i < kWords; ++i) EXPECT(at(array, i) == 2 + i);
+  EXPECT(terrane_barrier() == TERRANE_OK);
+}
+
+// Node 1 has filled what node 0 writes in each round, and node 1 reads: the homes come to their
+// writer, though node 1 reads between the barrier that tells of him and the next time he comes.
+void consume(const terrane_alloc_options& options) {
+  constexpr unsigned kPages = 16;
+  constexpr unsigned kWords = kPages * kPage / sizeof(std::uint64_t);
+  auto* array = allocate<std::uint64_t>(options, kWords);
+  for (unsigned i = 0; i < kWords && self() == 1; ++i) at(array, i) = 1;
+  EXPECT(terrane_barrier() == TERRANE_OK);
+  terrane_counters before{};
+  for (unsigned round = 2; round < 40; ++round) {
+    if (round == 32) before = counters();
+    for (unsigned i = 0; i < kWords && self() == 0; ++i) at(array, i) = round + i;
+    EXPECT(terrane_barrier() == TERRANE_OK);
+    for (unsigned i = 0; i < kWords && self() == 1; ++i) EXPECT(at(array, i) == round + i);
+    EXPECT(terrane_barrier() == TERRANE_OK);
+  }
+  EXPECT(counters().pages_flushed == before.pages_flushed);
+}
+
 void order() {
   for (auto protocol : {TERRANE_PROTOCOL_HLRC, TERRANE_PROTOCOL_ERC}) {
     terrane_alloc_options options{};
     options.protocol = protocol;
     in_order(options);
+    read_in_order(options);
+    consume(options);
   }
 }
 
