@@ -299,7 +299,7 @@ class Hlrc : BlockLocks {
   void note_eager_writer(BlockRange range, NodeId writer);
   void announce_unchanged(std::uint64_t block);
   Task<bool> offer(Strand& s, Written written, bool fresh);
-  bool is_deferred(std::uint64_t block, NodeId to);
+  Task<bool> defer(Strand& s, std::uint64_t block, NodeId to);
   Task<bool> may_offer(Strand& s, std::uint64_t block);
   Task<bool> offer_part(Strand& s, BlockRange run, NodeId to);
   Task<bool> arm_offers(Strand& s);

@@ -12,6 +12,8 @@ namespace {
 
 // After a home has moved it is not offered again for so many rounds.
 constexpr std::uint16_t kRoundsAtHome = 3;
+// A home that its own threads used while it was on offer is not offered for 2, 4, ... rounds.
+constexpr std::uint8_t kMostKept = 4;
 
 }  // namespace
 
@@ -117,7 +119,11 @@ Task<bool> Hlrc::offer(Strand& s, Written written, bool fresh) {
     BlockRange part{b, 0};
     while (part.end() < run.end()) {
       bool may = co_await may_offer(s, part.end());
-      if (!may || (fresh && is_deferred(part.end(), to))) break;
+      if (may && fresh && entries_[part.end()].missed > 0) {
+        co_await defer(s, part.end(), to);
+        may = false;
+      }
+      if (!may) break;
       ++part.count;
     }
     if (part.count > 0) {
@@ -134,15 +140,17 @@ Task<bool> Hlrc::offer(Strand& s, Written written, bool fresh) {
 // An offer of the block that a thread of ours ended came at the wrong time: a consumer reads what a
 // departure has told of before the producer comes for it again. The next one is made a departure
 // later. Whose lock is held.
-bool Hlrc::is_deferred(std::uint64_t block, NodeId to) {
-  if (entries_[block].missed == 0) return false;
+Task<bool> Hlrc::defer(Strand& s, std::uint64_t block, NodeId to) {
   mark(Mark::kDepartureDefersOffer);
   if (!deferred_.empty() && deferred_.back().by == to && deferred_.back().run.end() == block) {
     ++deferred_.back().run.count;
   } else {
     deferred_.push_back({{block, 1}, to});
   }
-  return true;
+  // One on another host has to be told by then that it should come.
+  bool far = !reaches(to) && entries_[block].state() == BlockState::kHome;
+  if (far && tracked_.contains(block)) co_await untrack(s, block);
+  co_return true;
 }
 
 // A home that is here, is not on offer, and was not kept when it was offered lately.
@@ -228,7 +236,7 @@ Task<bool> Hlrc::still_here(Strand& s, std::uint64_t block) {
     if (!ended) continue;
     mark(Mark::kFaultEndsOffer);
     BlockEntry& entry = entries_[block];
-    if (entry.missed < 10) ++entry.missed;
+    if (entry.missed < kMostKept) ++entry.missed;
     entry.round = static_cast<std::uint16_t>(round() + (1u << entry.missed));
     co_return true;
   }
