@@ -158,7 +158,14 @@ struct ScYielded {
   NodeId home;
   bool wrote;
   bool keeps_copy;
-};  // a Recall was carried out
+  bool asked = true;
+};  // a Recall was carried out; not asked: the node gives the page back by itself
+struct ScGiveBack {
+  BlockId block;
+  bool spares;
+  WaiterId waiter;
+};  // may the page go? By the holder of its lock. Resumed at once: 1 if nobody here has asked for
+    // it. spares: the host may say 0 of what a thread has only just got
 struct ExpireCopies {
   const std::vector<BlockRange>* ranges;
   WaiterId waiter;
@@ -182,11 +189,12 @@ struct Received {
   Bytes message;
 };
 
-using Event = std::variant<LockAcquire, LockHandOff, LockRelease, LockHeld, CountChange, CountAwait,
-                           CountSleep, BarrierEnter, BarrierTold, BarrierArrive, BarrierResult,
-                           BarrierLeave, CloseInterval, Learn, RegionAllocate, RegionFind,
-                           RegionExtent, RegionFree, RegionDropped, ScAsk, ScAwait, ScInstalled,
-                           ScYielded, ExpireCopies, Expired, AskOffer, OfferMade, Received>;
+using Event =
+    std::variant<LockAcquire, LockHandOff, LockRelease, LockHeld, CountChange, CountAwait,
+                 CountSleep, BarrierEnter, BarrierTold, BarrierArrive, BarrierResult, BarrierLeave,
+                 CloseInterval, Learn, RegionAllocate, RegionFind, RegionExtent, RegionFree,
+                 RegionDropped, ScAsk, ScAwait, ScInstalled, ScYielded, ScGiveBack, ExpireCopies,
+                 Expired, AskOffer, OfferMade, Received>;
 
 // kRemote: the payload is the grant's notice set. kHeldAlready: by this very waiter; nothing was
 // done. kWithBlocks: as kRemote, and the grant carries blocks; the payload is a GrantHead, the
@@ -306,7 +314,8 @@ enum class StepKind : std::uint8_t {
   kCopyTwin,   // our block -> its twin
   kStoreDiff,  // bytes of our block that differ from its twin -> node's copy, and the twin if flag.
                // Result: how many
-  kStoreHome,  // our block -> node's copy
+  kStoreHome,  // our block -> node's copy; flag: unless that would have to wait for memory there.
+               // Result, if flag: whether it is there
   kMerge,  // block number `value` aside -> ours; flag: the bytes that differ from our twin alone,
            // to our block and the twin
   kFetch,  // where node's memory cannot be reached, in one exchange, for each of the blocks: its

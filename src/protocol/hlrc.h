@@ -45,7 +45,8 @@ struct HlrcConfig {
 
 // The memory that a node's protocol works in; zeroed, owned by the host.
 struct HlrcMemory {
-  static constexpr int kSets = 8;
+  static constexpr int kSets = 9;
+  static constexpr int kScCopies = 8;  // the set of sc::Pages
 
   BlockEntry* entries = nullptr;     // one a block
   BlockSet::Word* sets[kSets] = {};  // BlockSet::words_needed(blocks) each
@@ -66,6 +67,10 @@ enum class LockResult : std::uint8_t { kOk, kNotHeld };
 // step (effects.h). Several may be under way at once. What they share is guarded by the blocks'
 // locks (BlockEntry) and by the consistency lock, under which releases, invalidations and evictions
 // of a node take turns; faults do without it.
+namespace sc {
+class Pages;
+}
+
 class Hlrc : BlockLocks {
  public:
   static constexpr std::uint32_t kMaxRun = 16;
@@ -109,6 +114,11 @@ class Hlrc : BlockLocks {
   // evicts some, unless the node is about to release, to invalidate or to evict.
   Task<bool> trim(Strand& s);
   bool is_over_limit() const { return room() == 0; }
+  // For faults in regions with sequential consistency, whose copies count and go as well: whether
+  // there is less room than a fault wants to find; makes some.
+  void share_memory_with(sc::Pages& sequential) { sequential_ = &sequential; }
+  bool is_short() const { return room() < low_; }
+  Task<bool> make_room(Strand& s) { return make_room(s, 2 * low_, config_.floor); }
   // For a handler, now and then: gives back some of the memory that homes have left here which
   // moved, unless the node is about to release, to invalidate or to evict. (Where memory is short,
   // whoever wants it does.)
@@ -203,6 +213,8 @@ class Hlrc : BlockLocks {
   // memory.cpp
   Task<bool> make_room(Strand& s, std::uint64_t blocks, std::uint64_t floor);
   Task<bool> make_room_held(Strand& s, std::uint64_t blocks, std::uint64_t floor);
+  Task<bool> evict_sequential(Strand& s, std::uint64_t blocks, std::uint64_t floor);
+  Task<bool> evict_copies(Strand& s, std::uint64_t blocks, std::uint64_t floor);
   BlockRange next_victims();
   Task<bool> give_back_idle(Strand& s, std::uint64_t blocks);
   Task<bool> give_back_twins(Strand& s, std::uint64_t blocks);
@@ -323,6 +335,7 @@ class Hlrc : BlockLocks {
 
   HlrcConfig config_;
   Core& core_;
+  sc::Pages* sequential_ = nullptr;
   const bool* reached_;
   BlockSet cached_;   // copies of others' blocks, also those being made
   BlockSet leases_;   // of these, the ones that die at the next acquire

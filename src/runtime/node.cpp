@@ -77,7 +77,8 @@ base::Result<> Node::start() {
   }
   hlrc_ = std::make_unique<protocol::Hlrc>(hlrc, memory, *core_);
   sc_ = std::make_unique<protocol::sc::Pages>(
-      protocol::sc::PagesConfig{.self = self(), .nodes = nodes()}, memory);
+      protocol::sc::PagesConfig{.self = self(), .nodes = nodes(), .blocks = space_->blocks()},
+      memory, *hlrc_);
   engine_ = std::make_unique<Engine>(*space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_,
                                      *sc_, [this](const auto& news) { end_without(news); });
   scale_.mark();
@@ -395,6 +396,7 @@ Outcome Node::evict(const void* address, std::uint64_t bytes) {
   if (!range.ok()) return range;
   ThreadContext& context = threads_.current();
   engine_->run(context, hlrc_->evict(context.strand, blocks, true));
+  engine_->run(context, sc_->evict(context.strand, blocks));
   return {};
 }
 

@@ -74,6 +74,13 @@ bool PageSpace::waits_for_room(const Control& control, NodeId home) const {
   return true;
 }
 
+// Whether the block has memory at its home, or could have some at once.
+bool PageSpace::has_room(NodeId home, std::uint64_t block) {
+  const Control& control = control_of(home);
+  return control.populated.contains(block) || most_blocks_.empty() ||
+         control.kept->load(std::memory_order_relaxed) < most_blocks_[home.value];
+}
+
 // Before a difference is stored in a page that its home has not touched yet.
 void PageSpace::back_home(NodeId home, std::uint64_t block) {
   Control& control = control_of(home);

@@ -355,11 +355,12 @@ std::uint64_t PageSpace::perform_copy(const protocol::Step& step, Counters& coun
     return 0;
   }
   if (step.kind == protocol::StepKind::kStoreHome) {
+    if (step.flag && !has_room(step.node, step.blocks.first)) return 0;
     back_home(step.node, step.blocks.first);
     std::memcpy(pages_of(step.node) + offset, page, unit_);
     counters.pages_flushed.add(1);
     counters.bytes_flushed.add(unit_);
-    return 0;
+    return 1;
   }
   if (step.kind == protocol::StepKind::kCopyTwin) {
     add_twin(step.blocks.first);
