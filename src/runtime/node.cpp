@@ -1,5 +1,7 @@
 #include "runtime/node.h"
 
+#include <unistd.h>
+
 #include <cstring>
 
 #include "base/log.h"
@@ -266,7 +268,8 @@ platform::FaultVerdict Node::fault(std::uint64_t offset, platform::Access wanted
 }
 
 // Where there is no memory for the block, all that this node can do without goes. Its other threads
-// may be first to take that.
+// may be first to take that; and written pages stay while their homes have no memory for them
+// either, whose handlers are making some.
 protocol::FaultResult Node::make_present(ThreadContext& context, BlockId block,
                                          protocol::Access wanted) {
   constexpr int kTries = 16;
@@ -275,6 +278,7 @@ protocol::FaultResult Node::make_present(ThreadContext& context, BlockId block,
                                             ? hlrc_->fault(context.strand, block, wanted)
                                             : sc_->fault(context.strand, block, wanted));
     if (result != protocol::FaultResult::kNoMemory) return result;
+    if (i > 0) ::usleep(1000u << std::min(i, 8));
     engine_->run(context, hlrc_->free_memory(context.strand));
   }
   out_of_memory(self(), block.value);
