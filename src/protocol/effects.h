@@ -303,7 +303,7 @@ enum class StepKind : std::uint8_t {
                 // several blocks, which that directory keeps: of each until one is another's
   kClearOwner,  // our own directory's entry of block
   kPopulate,   // back blocks with zeroed memory where they have none; result 1, or 0 when memory is
-               // short
+               // short. flag: node's copy of a block
   kMap,        // application view sees blocks: kRead protected, kWrite free
   kProtect,    // the next write to blocks is detected
   kUnprotect,  // writes to a block pass
@@ -314,8 +314,7 @@ enum class StepKind : std::uint8_t {
   kCopyTwin,   // our block -> its twin
   kStoreDiff,  // bytes of our block that differ from its twin -> node's copy, and the twin if flag.
                // Result: how many
-  kStoreHome,  // our block -> node's copy; flag: unless that would have to wait for memory there.
-               // Result, if flag: whether it is there
+  kStoreHome,  // our block -> node's copy
   kMerge,  // block number `value` aside -> ours; flag: the bytes that differ from our twin alone,
            // to our block and the twin
   kFetch,  // where node's memory cannot be reached, in one exchange, for each of the blocks: its

@@ -74,23 +74,29 @@ bool PageSpace::waits_for_room(const Control& control, NodeId home) const {
   return true;
 }
 
-// Whether the block has memory at its home, or could have some at once.
-bool PageSpace::has_room(NodeId home, std::uint64_t block) {
-  const Control& control = control_of(home);
-  return control.populated.contains(block) || most_blocks_.empty() ||
-         control.kept->load(std::memory_order_relaxed) < most_blocks_[home.value];
-}
-
 // Before a difference is stored in a page that its home has not touched yet.
 void PageSpace::back_home(NodeId home, std::uint64_t block) {
   Control& control = control_of(home);
   if (control.populated.contains(block)) return;
   bool fits = waits_for_room(control, home);
-  if (!fits || !platform::populate(pages_of(home) + block * unit_, unit_)) {
+  if (!fits || !give_memory(control, home, block)) {
     if (exhausted_) exhausted_(home, block);
-    return;
   }
+}
+
+// The same without waiting; false where the home may keep no more.
+bool PageSpace::populate_home(NodeId home, std::uint64_t block) {
+  Control& control = control_of(home);
+  if (control.populated.contains(block)) return true;
+  bool fits = most_blocks_.empty() ||
+              control.kept->load(std::memory_order_relaxed) < most_blocks_[home.value];
+  return fits && give_memory(control, home, block);
+}
+
+bool PageSpace::give_memory(Control& control, NodeId home, std::uint64_t block) {
+  if (!platform::populate(pages_of(home) + block * unit_, unit_)) return false;
   if (!control.populated.insert(block)) control.kept->fetch_add(1, std::memory_order_relaxed);
+  return true;
 }
 
 // Whole pages that come to our memory.

@@ -355,12 +355,11 @@ std::uint64_t PageSpace::perform_copy(const protocol::Step& step, Counters& coun
     return 0;
   }
   if (step.kind == protocol::StepKind::kStoreHome) {
-    if (step.flag && !has_room(step.node, step.blocks.first)) return 0;
     back_home(step.node, step.blocks.first);
     std::memcpy(pages_of(step.node) + offset, page, unit_);
     counters.pages_flushed.add(1);
     counters.bytes_flushed.add(unit_);
-    return 1;
+    return 0;
   }
   if (step.kind == protocol::StepKind::kCopyTwin) {
     add_twin(step.blocks.first);
@@ -394,7 +393,7 @@ std::uint64_t PageSpace::perform_view(const protocol::Step& step, protocol::Stra
       step.access == protocol::Access::kWrite ? platform::Access::kWrite : platform::Access::kRead;
   switch (step.kind) {
     case kPopulate:
-      return populate(step.blocks);
+      return step.flag ? populate_home(step.node, step.blocks.first) : populate(step.blocks);
     case kMap:
       source_of(step.blocks).map(span(step.blocks), access);
       return 0;

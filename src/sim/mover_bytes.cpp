@@ -150,11 +150,6 @@ bool Mover::copy_home(Actor& a, const Step& step) {
 bool Mover::store_home(Actor& a, const Step& step) {
   std::uint64_t block = step.blocks.first;
   Node& home = nodes_[step.node.value];
-  if (step.flag) {
-    bool short_of_memory = !home.backed[block] && rng_->chance(populate_fails_percent_);
-    a.strand.result = !short_of_memory;
-    if (short_of_memory) return true;
-  }
   home.back(block);
   return copy_block(a.progress, nodes_[a.node].frame(block), home.frame(block));
 }

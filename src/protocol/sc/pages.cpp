@@ -123,15 +123,14 @@ Task<BlockState> Pages::give_up(Strand& s, const Recall& recall, bool asked) {
   Event yielded = ScYielded{recall.block, recall.home, was == BlockState::kWritten,
                             now == BlockState::kClean, asked};
   if (early) co_await s.tell(yielded);
-  bool home_has_it = co_await withdraw(s, block, recall, asked);
-  if (!home_has_it) co_return was;
+  co_await withdraw(s, block, recall);
   if (!early) co_await s.tell(yielded);
   co_return mutant(Mutant::kYieldKeepsState) ? was : now;
 }
 
 // Out of the view, or protected, before the bytes go home: what a thread stores in between would be
 // lost.
-Task<bool> Pages::withdraw(Strand& s, std::uint64_t block, const Recall& recall, bool asked) {
+Task<bool> Pages::withdraw(Strand& s, std::uint64_t block, const Recall& recall) {
   BlockState was = entries_[block].state();
   bool written = was == BlockState::kWritten;
   bool copies_first =
@@ -140,7 +139,7 @@ Task<bool> Pages::withdraw(Strand& s, std::uint64_t block, const Recall& recall,
     mark(Mark::kYieldNothing);
     co_return true;
   }
-  if (written && copies_first) co_await write_back(s, block, recall.home, asked);
+  if (written && copies_first) co_await write_back(s, block, recall.home);
   if (!recall.keeps_copy) {
     mark(written ? Mark::kYieldWritten : Mark::kYieldCopy);
     co_await s.view(StepKind::kZap, {block, 1});
@@ -148,18 +147,16 @@ Task<bool> Pages::withdraw(Strand& s, std::uint64_t block, const Recall& recall,
     mark(Mark::kYieldKeepsCopy);
     co_await s.view(StepKind::kProtect, {block, 1});
   }
-  if (written && !copies_first) co_return co_await write_back(s, block, recall.home, asked);
+  if (written && !copies_first) co_await write_back(s, block, recall.home);
   co_return true;
 }
 
-// Where the home's memory cannot be reached the bytes travel with the message. Who was not asked
-// does not wait for memory there: false if there is none.
-Task<bool> Pages::write_back(Strand& s, std::uint64_t block, NodeId home, bool asked) {
+// Where the home's memory cannot be reached the bytes travel with the message.
+Task<bool> Pages::write_back(Strand& s, std::uint64_t block, NodeId home) {
   bool forgets = mutant(Mutant::kYieldWithoutBytes);
-  if (home == config_.self || !reaches(home) || forgets) co_return true;
-  std::uint64_t stored =
-      co_await s.at(StepKind::kStoreHome, home, BlockId{block}, 0, /*flag=*/!asked);
-  co_return asked || stored != 0;
+  if (home != config_.self && reaches(home) && !forgets)
+    co_await s.at(StepKind::kStoreHome, home, BlockId{block});
+  co_return true;
 }
 
 // ---- without having been asked
@@ -224,20 +221,27 @@ Task<BlockState> Pages::give_back_held(Strand& s, std::uint64_t block) {
   BlockState was = entries_[block].state();
   BlockState now = was;
   bool present = was != BlockState::kInvalid;
-  bool early = mutant(Mutant::kPunchBeforeCopy);
-  if (early) co_await s.view(StepKind::kPunch, {block, 1});
-  if (present) now = co_await give_up(s, {BlockId{block}, entries_[block].home(), false}, false);
-  if (now != BlockState::kInvalid) {
+  if (was == BlockState::kWritten && !co_await home_has_room(s, block)) {
     mark(Mark::kGiveBackFindsHomeFull);
-    co_return now;
+    co_return was;
   }
   mark(!present                      ? Mark::kGiveBackIdle
        : was == BlockState::kWritten ? Mark::kGiveBackWritten
                                      : Mark::kGiveBackCopy);
+  bool early = mutant(Mutant::kPunchBeforeCopy);
+  if (early) co_await s.view(StepKind::kPunch, {block, 1});
+  if (present) now = co_await give_up(s, {BlockId{block}, entries_[block].home(), false}, false);
   if (!early)
     co_await s.perform({.kind = StepKind::kPunch, .flag = !present, .blocks = {block, 1}});
   remove_copy(block);
   co_return now;
+}
+
+// Who is to store there waits for no memory with the page's lock in his hand.
+Task<bool> Pages::home_has_room(Strand& s, std::uint64_t block) {
+  NodeId home = entries_[block].home();
+  if (home == config_.self || !reaches(home)) co_return true;
+  co_return co_await s.at(StepKind::kPopulate, home, BlockId{block}, 0, /*flag=*/true) != 0;
 }
 
 }  // namespace sc

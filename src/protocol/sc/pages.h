@@ -46,10 +46,11 @@ class Pages : BlockLocks {
   Task<bool> install(Strand& s, std::uint64_t block, NodeId home, Access granted);
   Task<bool> show(Strand& s, std::uint64_t block, Access access, bool upgrade);
   Task<BlockState> give_up(Strand& s, const Recall& recall, bool asked);
-  Task<bool> withdraw(Strand& s, std::uint64_t block, const Recall& recall, bool asked);
-  Task<bool> write_back(Strand& s, std::uint64_t block, NodeId home, bool asked);
+  Task<bool> withdraw(Strand& s, std::uint64_t block, const Recall& recall);
+  Task<bool> write_back(Strand& s, std::uint64_t block, NodeId home);
   Task<bool> give_back(Strand& s, std::uint64_t block, bool spares);
   Task<BlockState> give_back_held(Strand& s, std::uint64_t block);
+  Task<bool> home_has_room(Strand& s, std::uint64_t block);
   bool is_copy(std::uint64_t block) const;
   void add_copy(std::uint64_t block);
   void remove_copy(std::uint64_t block);
