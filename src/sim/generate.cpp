@@ -66,7 +66,8 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   if (out.setup.meets) last += lulls(in_memory, last + 1);
   base::Prng after = aside;
   base::Prng evicts = aside;
-  if (shape.sc && evicts.chance(30)) out.setup.sc_evicts_percent = 1 + evicts.below(20);
+  if (shape.sc && evicts.chance(changes_ ? 70 : 30))
+    out.setup.sc_evicts_percent = 1 + evicts.below(20);
   out.setup.late_flushes = after.chance(30);
   epilogue(last + 1);
 }
