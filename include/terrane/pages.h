@@ -32,7 +32,7 @@ typedef enum terrane_protocol TERRANE_ANY_INT {
                                 changed is left to be read */
   TERRANE_PROTOCOL_SC = 2    /* sequential consistency: one writer or many readers of a page. Flags,
                                 atomics and races work as between threads of one machine; locks and
-                                barriers order nothing here; terrane_evict does nothing */
+                                barriers order nothing here */
 } terrane_protocol;
 
 /* Where the pages of an allocation have their home, the node that keeps the current copy. */
@@ -187,8 +187,8 @@ TERRANE_API int terrane_atomic_compare_exchange(void* address, size_t bytes, uin
  * EFAULT on shared memory that is not present. It may go again when a thread of this node acquires.
  * `access`: TERRANE_READ, TERRANE_WRITE, or both. */
 TERRANE_API int terrane_touch(const void* address, size_t bytes, int access) TERRANE_NOEXCEPT;
-/* Gives back the memory of copies that this node keeps of other nodes' pages in the range; nothing
- * is lost. */
+/* Gives back the memory of copies that this node keeps of other nodes' pages in the range, whatever
+ * their protocol; nothing is lost. Pages that another thread is just fetching may stay. */
 TERRANE_API int terrane_evict(const void* address, size_t bytes) TERRANE_NOEXCEPT;
 
 /* Counters of this node since terrane_init; times are summed over its threads (ViSMI, section 5:

@@ -76,6 +76,7 @@ void Core::step(const Event& event, Effects& out) {
                  [&](const ScAwait& e) { sc_.await(e); },
                  [&](const ScInstalled& e) { sc_.installed(e); },
                  [&](const ScYielded& e) { sc_.yielded(e); },
+                 [&](const ScGiveBack& e) { sc_.may_give_back(e); },
                  [&](const ExpireCopies& e) { expiry_.begin(e); },
                  [&](const Expired& e) { expiry_.expired(e.origin, e.waiter); },
                  [&](const AskOffer& e) { offers_.ask(e); },
@@ -125,6 +126,7 @@ void Core::received(const Received& event) {
     case wire::Kind::kScRequest:
     case wire::Kind::kScRecall:
     case wire::Kind::kScYielded:
+    case wire::Kind::kScReturned:
     case wire::Kind::kScGrant:
       good = sc_.received(event.from, message, sc_home(message));
       break;

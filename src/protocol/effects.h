@@ -158,7 +158,14 @@ struct ScYielded {
   NodeId home;
   bool wrote;
   bool keeps_copy;
-};  // a Recall was carried out
+  bool asked = true;
+};  // a Recall was carried out; not asked: the node gives the page back by itself
+struct ScGiveBack {
+  BlockId block;
+  bool spares;
+  WaiterId waiter;
+};  // may the page go? By the holder of its lock. Resumed at once: 1 if nobody here has asked for
+    // it. spares: the host may say 0 of what a thread has only just got
 struct ExpireCopies {
   const std::vector<BlockRange>* ranges;
   WaiterId waiter;
@@ -183,11 +190,12 @@ struct Received {
   Bytes message;
 };
 
-using Event = std::variant<LockAcquire, LockHandOff, LockRelease, LockHeld, CountChange, CountAwait,
-                           CountSleep, BarrierEnter, BarrierTold, BarrierArrive, BarrierResult,
-                           BarrierLeave, CloseInterval, Learn, RegionAllocate, RegionFind,
-                           RegionExtent, RegionFree, RegionDropped, ScAsk, ScAwait, ScInstalled,
-                           ScYielded, ExpireCopies, Expired, AskOffer, OfferMade, Received>;
+using Event =
+    std::variant<LockAcquire, LockHandOff, LockRelease, LockHeld, CountChange, CountAwait,
+                 CountSleep, BarrierEnter, BarrierTold, BarrierArrive, BarrierResult, BarrierLeave,
+                 CloseInterval, Learn, RegionAllocate, RegionFind, RegionExtent, RegionFree,
+                 RegionDropped, ScAsk, ScAwait, ScInstalled, ScYielded, ScGiveBack, ExpireCopies,
+                 Expired, AskOffer, OfferMade, Received>;
 
 // kRemote: the payload is the grant's notice set. kHeldAlready: by this very waiter; nothing was
 // done. kWithBlocks: as kRemote, and the grant carries blocks; the payload is a GrantHead, the
@@ -297,7 +305,7 @@ enum class StepKind : std::uint8_t {
                 // several blocks, which that directory keeps: of each until one is another's
   kClearOwner,  // our own directory's entry of block
   kPopulate,   // back blocks with zeroed memory where they have none; result 1, or 0 when memory is
-               // short
+               // short. flag: node's copy of a block
   kMap,        // application view sees blocks: kRead protected, kWrite free
   kProtect,    // the next write to blocks is detected
   kUnprotect,  // writes to a block pass

@@ -49,7 +49,7 @@ void Hlrc::remove_cached(std::uint64_t block) {
 
 Task<FaultResult> Hlrc::fault(Strand& s, BlockId id, Access wanted) {
   std::uint64_t block = id.value;
-  if (room() < low_) co_await make_room(s, 2 * low_, config_.floor);
+  if (is_short()) co_await make_room(s);
   s.alike = {};
   co_await lock_block(s, block);
   FaultResult result = FaultResult::kDone;

@@ -47,7 +47,8 @@ struct HlrcConfig {
 
 // The memory that a node's protocol works in; zeroed, owned by the host.
 struct HlrcMemory {
-  static constexpr int kSets = 9;
+  static constexpr int kSets = 10;
+  static constexpr int kScCopies = 9;  // the set of sc::Pages
 
   BlockEntry* entries = nullptr;     // one a block
   BlockSet::Word* sets[kSets] = {};  // BlockSet::words_needed(blocks) each
@@ -58,6 +59,10 @@ struct HlrcMemory {
 
 enum class FaultResult : std::uint8_t { kDone, kForeign, kNoMemory };
 enum class LockResult : std::uint8_t { kOk, kNotHeld };
+
+namespace sc {
+class Pages;
+}
 
 // Home-based lazy release consistency with multiple writers (Zhou, Iftode, Li, OSDI 1996) and a
 // completed flush: a release becomes visible only after its changes have reached their homes, so a
@@ -111,6 +116,11 @@ class Hlrc : BlockLocks {
   // evicts some, unless the node is about to release, to invalidate or to evict.
   Task<bool> trim(Strand& s);
   bool is_over_limit() const { return room() == 0; }
+  // For faults in regions with sequential consistency, whose copies count and go as well: whether
+  // there is less room than a fault wants to find; makes some.
+  void share_memory_with(sc::Pages& sequential) { sequential_ = &sequential; }
+  bool is_short() const { return room() < low_; }
+  Task<bool> make_room(Strand& s) { return make_room(s, 2 * low_, config_.floor); }
   // For a handler, now and then: gives back some of the memory that homes have left here which
   // moved, unless the node is about to release, to invalidate or to evict. (Where memory is short,
   // whoever wants it does.)
@@ -213,6 +223,8 @@ class Hlrc : BlockLocks {
   // memory.cpp
   Task<bool> make_room(Strand& s, std::uint64_t blocks, std::uint64_t floor);
   Task<bool> make_room_held(Strand& s, std::uint64_t blocks, std::uint64_t floor);
+  Task<bool> evict_sequential(Strand& s, std::uint64_t blocks, std::uint64_t floor);
+  Task<bool> evict_copies(Strand& s, std::uint64_t blocks, std::uint64_t floor);
   BlockRange next_victims();
   Task<bool> give_back_idle(Strand& s, std::uint64_t blocks);
   Task<bool> give_back_twins(Strand& s, std::uint64_t blocks);
@@ -338,6 +350,7 @@ class Hlrc : BlockLocks {
 
   HlrcConfig config_;
   Core& core_;
+  sc::Pages* sequential_ = nullptr;
   const bool* reached_;
   BlockSet cached_;   // copies of others' blocks, also those being made
   BlockSet leases_;   // of these, the ones that die at the next acquire

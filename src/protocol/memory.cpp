@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "protocol/hlrc.h"
+#include "protocol/sc/pages.h"
 
 // What a node gives back when its memory is short: first what it has no use for (frames of copies
 // that died, and of homes that have moved; twins of what is at home here now), then copies.
@@ -80,6 +80,23 @@ Task<bool> Hlrc::make_room_held(Strand& s, std::uint64_t blocks, std::uint64_t f
   co_await give_back_idle(s, blocks);
   co_await give_back_twins(s, blocks);
   if (room() < blocks) co_await give_back_moved(s);
+  // Of the two kinds of copies first that of which there are more.
+  bool sequential_first = sequential_ != nullptr && sequential_->copies() > cached();
+  if (sequential_first) co_await evict_sequential(s, blocks, floor);
+  co_await evict_copies(s, blocks, floor);
+  if (!sequential_first) co_await evict_sequential(s, blocks, floor);
+  co_return true;
+}
+
+Task<bool> Hlrc::evict_sequential(Strand& s, std::uint64_t blocks, std::uint64_t floor) {
+  if (sequential_ == nullptr) co_return true;
+  std::uint64_t most = sequential_->copies();
+  for (; room() < blocks && sequential_->copies() > floor && most > 0; --most)
+    co_await sequential_->evict_next(s);
+  co_return true;
+}
+
+Task<bool> Hlrc::evict_copies(Strand& s, std::uint64_t blocks, std::uint64_t floor) {
   std::uint64_t most = cached();
   while (room() < blocks && cached() > floor && most > 0) {
     BlockRange run = next_victims();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "protocol/sc/sc_instrument.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
@@ -308,23 +309,36 @@ wire::RegionStatus RegionTable::serve_free(std::uint64_t first) {
   mark(Mark::kRegionFreed);
   Region region = at->second;
   allocated_.erase(at);
-  dropping_[region.id.value].blocks = region.blocks;
+  forget(region.blocks);
+  // A node that has not dropped them yet may be giving pages back: to homes that have. So these do
+  // it once more.
+  bool again = region.policy.protocol == Protocol::kSc && !sc::mutant(sc::Mutant::kDropOnce);
+  dropping_[region.id.value] = {region.blocks, {}, again};
+  drop_everywhere(region.id, region.blocks);
+  return wire::RegionStatus::kOk;
+}
+
+void RegionTable::drop_everywhere(RegionId region, BlockRange blocks) {
   wire::RegionDrop message;
-  message.region = region.id.value;
-  message.first = region.blocks.first;
-  message.blocks = region.blocks.count;
+  message.region = region.value;
+  message.first = blocks.first;
+  message.blocks = blocks.count;
   for (std::uint32_t node = 1; node < nodes_; ++node) {
     wire::put(outbox_.begin(), message);
     outbox_.send(NodeId{node});
   }
-  forget(region.blocks);
-  outbox_.drop(region.id, region.blocks);
-  return wire::RegionStatus::kOk;
+  outbox_.drop(region, blocks);
 }
 
 bool RegionTable::count_dropped(NodeId from, RegionId region) {
   auto at = dropping_.find(region.value);
   if (at == dropping_.end() || !at->second.done.add(from, nodes_)) return false;
+  Dropping& dropping = at->second;
+  if (dropping.again && dropping.done.count == nodes_) {
+    dropping = {dropping.blocks, {}, false};
+    drop_everywhere(region, dropping.blocks);
+  }
+  if (dropping.again) return true;
   std::uint32_t enough = mutant(Mutant::kReuseEarly) ? 1 : nodes_;
   if (at->second.done.count == enough) give_space(at->second.blocks);
   if (at->second.done.count == nodes_) dropping_.erase(at);

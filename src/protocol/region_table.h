@@ -83,6 +83,7 @@ class RegionTable {
   wire::RegionStatus serve_free(std::uint64_t first);
   bool take_space(std::uint64_t blocks, Protocol protocol, std::uint64_t& first);
   void give_space(BlockRange blocks);
+  void drop_everywhere(RegionId region, BlockRange blocks);
   bool count_dropped(NodeId from, RegionId region);
 
   void reply(NodeId to, const wire::RegionReply& reply);
@@ -113,6 +114,7 @@ class RegionTable {
   struct Dropping {
     BlockRange blocks;
     NodeCount done;
+    bool again = false;  // when all have done so
   };
   std::unordered_map<std::uint32_t, Dropping> dropping_;  // node 0: by region
   std::uint32_t next_region_ = 1;

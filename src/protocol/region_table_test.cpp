@@ -107,6 +107,30 @@ TEST(RegionTableTest, FreedBlocksAreGivenOutOnlyWhenEveryNodeDroppedThem) {
   EXPECT_EQ(reply_of(job, 4).status, wire::RegionStatus::kOk);
 }
 
+// Who has not dropped them yet may store at homes that have.
+TEST(RegionTableTest, BlocksWithSequentialConsistencyAreDroppedTwice) {
+  TestJob job(3, 32, 2, 16);
+  RegionAllocate sequential = request(16, 1);
+  sequential.policy.protocol = Protocol::kSc;
+  job.step(1, sequential);
+  job.deliver_all();
+  job.step(2, RegionFree{BlockId{16}, WaiterId{2}});
+  job.deliver_all();
+  for (std::uint32_t round = 0; round < 2; ++round) {
+    ASSERT_EQ(job.drops.size(), 3u);
+    sequential.waiter = WaiterId{3 + round};
+    job.step(1, sequential);
+    job.deliver_all();
+    EXPECT_EQ(reply_of(job, 3 + round).status, wire::RegionStatus::kNoSpace);
+    drop_all(job);
+  }
+  EXPECT_TRUE(job.drops.empty());
+  sequential.waiter = WaiterId{5};
+  job.step(1, sequential);
+  job.deliver_all();
+  EXPECT_EQ(reply_of(job, 5).status, wire::RegionStatus::kOk);
+}
+
 TEST(RegionTableTest, FreeSpaceIsJoinedAgain) {
   TestJob job(2, 30);
   for (std::uint32_t i = 0; i < 3; ++i) job.step(0, request(10, i));

@@ -169,6 +169,9 @@ std::uint64_t Engine::call(ThreadContext& context, const protocol::Event& event)
 // at once would wake the handler thread, which then takes the processor; and it does not wake the
 // others' before it has waited for a moment.
 std::uint64_t Engine::ask_core(ThreadContext& context, const protocol::Event& event) {
+  const auto* goes = std::get_if<protocol::ScGiveBack>(&event);
+  if (goes != nullptr && goes->spares && kept_until_ns(goes->block.value) > platform::now_ns())
+    return 0;
   context.resumed.store(0, std::memory_order_relaxed);
   bool waits = false;
   {
@@ -259,6 +262,7 @@ void Engine::place(const protocol::Place& place, const protocol::Event& event, C
   if (!space_.place(place.block.value, place.bytes))
     malformed(std::get<protocol::Received>(event).from);
   counters.pages_fetched.add(1);
+  if (hlrc_.is_over_limit()) transport_.interrupt();  // the handler makes room
 }
 
 void Engine::carry_out(const protocol::Resume& resume) {

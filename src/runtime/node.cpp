@@ -1,5 +1,7 @@
 #include "runtime/node.h"
 
+#include <unistd.h>
+
 #include <cstring>
 
 #include "base/log.h"
@@ -77,7 +79,8 @@ base::Result<> Node::start() {
   }
   hlrc_ = std::make_unique<protocol::Hlrc>(hlrc, memory, *core_);
   sc_ = std::make_unique<protocol::sc::Pages>(
-      protocol::sc::PagesConfig{.self = self(), .nodes = nodes()}, memory);
+      protocol::sc::PagesConfig{.self = self(), .nodes = nodes(), .blocks = space_->blocks()},
+      memory, *hlrc_);
   engine_ = std::make_unique<Engine>(*space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_,
                                      *sc_, [this](const auto& news) { end_without(news); });
   scale_.mark();
@@ -265,7 +268,8 @@ platform::FaultVerdict Node::fault(std::uint64_t offset, platform::Access wanted
 }
 
 // Where there is no memory for the block, all that this node can do without goes. Its other threads
-// may be first to take that.
+// may be first to take that; and written pages stay while their homes have no memory for them
+// either, whose handlers are making some.
 protocol::FaultResult Node::make_present(ThreadContext& context, BlockId block,
                                          protocol::Access wanted) {
   constexpr int kTries = 16;
@@ -274,6 +278,7 @@ protocol::FaultResult Node::make_present(ThreadContext& context, BlockId block,
                                             ? hlrc_->fault(context.strand, block, wanted)
                                             : sc_->fault(context.strand, block, wanted));
     if (result != protocol::FaultResult::kNoMemory) return result;
+    if (i > 0) ::usleep(1000u << std::min(i, 8));
     engine_->run(context, hlrc_->free_memory(context.strand));
   }
   out_of_memory(self(), block.value);
@@ -395,6 +400,7 @@ Outcome Node::evict(const void* address, std::uint64_t bytes) {
   if (!range.ok()) return range;
   ThreadContext& context = threads_.current();
   engine_->run(context, hlrc_->evict(context.strand, blocks, true));
+  engine_->run(context, sc_->evict(context.strand, blocks));
   return {};
 }
 

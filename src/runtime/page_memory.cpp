@@ -79,11 +79,24 @@ void PageSpace::back_home(NodeId home, std::uint64_t block) {
   Control& control = control_of(home);
   if (control.populated.contains(block)) return;
   bool fits = waits_for_room(control, home);
-  if (!fits || !platform::populate(pages_of(home) + block * unit_, unit_)) {
+  if (!fits || !give_memory(control, home, block)) {
     if (exhausted_) exhausted_(home, block);
-    return;
   }
+}
+
+// The same without waiting; false where the home may keep no more.
+bool PageSpace::populate_home(NodeId home, std::uint64_t block) {
+  Control& control = control_of(home);
+  if (control.populated.contains(block)) return true;
+  bool fits = most_blocks_.empty() ||
+              control.kept->load(std::memory_order_relaxed) < most_blocks_[home.value];
+  return fits && give_memory(control, home, block);
+}
+
+bool PageSpace::give_memory(Control& control, NodeId home, std::uint64_t block) {
+  if (!platform::populate(pages_of(home) + block * unit_, unit_)) return false;
   if (!control.populated.insert(block)) control.kept->fetch_add(1, std::memory_order_relaxed);
+  return true;
 }
 
 // Whole pages that come to our memory.

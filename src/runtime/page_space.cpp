@@ -393,7 +393,7 @@ std::uint64_t PageSpace::perform_view(const protocol::Step& step, protocol::Stra
       step.access == protocol::Access::kWrite ? platform::Access::kWrite : platform::Access::kRead;
   switch (step.kind) {
     case kPopulate:
-      return populate(step.blocks);
+      return step.flag ? populate_home(step.node, step.blocks.first) : populate(step.blocks);
     case kMap:
       source_of(step.blocks).map(span(step.blocks), access);
       return 0;

@@ -137,6 +137,8 @@ class PageSpace {
   void write_page(std::uint64_t block, const std::byte* from);
   void back_home(NodeId home, std::uint64_t block);
   bool waits_for_room(const Control& control, NodeId home) const;
+  bool populate_home(NodeId home, std::uint64_t block);
+  bool give_memory(Control& control, NodeId home, std::uint64_t block);
   bool machine_has_more(std::uint64_t kept);
   void scan(protocol::BlockRange blocks, protocol::Strand& strand);
 

@@ -65,6 +65,9 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   out.setup.meets = in_memory.next() % 100 >= 70;
   if (out.setup.meets) last += lulls(in_memory, last + 1);
   base::Prng after = aside;
+  base::Prng evicts = aside;
+  if (shape.sc && evicts.chance(changes_ ? 70 : 30))
+    out.setup.sc_evicts_percent = 1 + evicts.below(20);
   out.setup.late_flushes = after.chance(30);
   if (after.chance(20)) out.setup.reads_ask = 1 + after.below(2);
   epilogue(last + 1);

@@ -88,6 +88,7 @@ class History {
   void begin_op(Actor& actor);
   std::uint64_t nowhere();
   void begin_sync(Actor& actor, const Op& op);
+  void begin_evict(Actor& actor, const Op& op);
   void begin_count(Actor& actor, const Op& op);
   void access(Actor& actor, const Op& op);
   void begin_atomic(Actor& actor, const Op& op);

@@ -105,11 +105,13 @@ void Mover::one_block(Actor& a, const Step& step, std::uint64_t block) {
   Node& node = nodes_[a.node];
   Node::View& view = node.views[block];
   switch (step.kind) {
-    case StepKind::kPopulate:
+    case StepKind::kPopulate: {
+      Node& at = step.flag ? nodes_[step.node.value] : node;
       if (a.progress.at == 0) a.strand.result = 1;
-      if (!node.backed[block] && rng_->chance(populate_fails_percent_)) a.strand.result = 0;
-      if (a.strand.result) node.back(block);
+      if (!at.backed[block] && rng_->chance(populate_fails_percent_)) a.strand.result = 0;
+      if (a.strand.result) at.back(block);
       break;
+    }
     case StepKind::kMap:
       if (view.present) break;  // the kernel says that it exists, and leaves it as it is
       if (!node.backed[block])

@@ -80,7 +80,7 @@ TEST_P(ScMutantTest, IsCaught) {
   CampaignOptions options;
   options.protocol = Protocol::kSc;
   options.mutant = GetParam();
-  options.histories = 2000;
+  options.histories = 20'000;
   CampaignReport report = run_campaign(options);
   ASSERT_TRUE(report.failed_seed) << GetParam() << " is not caught";
   std::printf("caught by seed %llu: %s\n", static_cast<unsigned long long>(*report.failed_seed),

@@ -296,8 +296,8 @@ constexpr std::string_view kEvents[] = {
     "count await",    "count sleep",   "barrier enter",  "barrier told",   "barrier arrive",
     "barrier result", "barrier leave", "close interval", "learn",          "region allocate",
     "region find",    "region extent", "region free",    "region dropped", "sc ask",
-    "sc await",       "sc installed",  "sc yielded",     "expire copies",  "expired",
-    "ask offer",      "offer made",    "received"};
+    "sc await",       "sc installed",  "sc yielded",     "sc give back",   "expire copies",
+    "expired",        "ask offer",     "offer made",     "received"};
 constexpr std::string_view kOps[] = {
     "load",  "store",    "lock", "unlock",     "barrier", "side barrier", "add",
     "set",   "await",    "post", "take",       "ready",   "condition",    "signal",
@@ -309,14 +309,14 @@ constexpr std::string_view kMessages[] = {
     "flush",          "flushed",         "owner request",  "owner reply",  "page news",
     "count wake",     "sc request",      "sc recall",      "sc yielded",   "sc grant",
     "expire",         "expired",         "atomic request", "atomic reply", "lock insert",
-    "lock inserted",  "offer request",   "offer reply"};
+    "lock inserted",  "offer request",   "offer reply",    "sc returned"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
 static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kPatch) + 1);
 static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kBadStep) + 1);
 static_assert(std::size(kEvents) == std::variant_size_v<protocol::Event>);
 static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kAtomic) + 1);
-static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kOfferReply) + 1);
+static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kScReturned) + 1);
 
 }  // namespace
 

@@ -68,7 +68,9 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .meets = setup.meets,
                                      .most_unmet = setup.most_unmet},
                 memory, *core_);
-  sc_.emplace(protocol::sc::PagesConfig{.self = NodeId{self}, .nodes = setup.nodes}, memory);
+  sc_.emplace(
+      protocol::sc::PagesConfig{.self = NodeId{self}, .nodes = setup.nodes, .blocks = blocks},
+      memory, *hlrc_);
 }
 
 void Node::end() {

@@ -24,6 +24,7 @@ struct Setup {
   std::uint32_t space_blocks = 256;
   std::uint32_t sc_blocks = 0;  // behind them, for regions with sequential consistency
   std::uint32_t sc_named_readers = 8;
+  std::uint32_t sc_evicts_percent = 0;  // of operations: the node gives back these pages before
   std::uint32_t barrier_arity = 4;
   std::uint64_t limit = ~0ull;  // blocks of memory, twins too, that a node wants to keep to
   std::uint64_t most_notices = 4096;

@@ -48,6 +48,12 @@ void History::begin_op(Actor& actor) {
     --running_;
     return;
   }
+  const Setup& setup = program_->setup;
+  if (setup.sc_evicts_percent > 0 && rng_.chance(setup.sc_evicts_percent)) {
+    actor.doing = Actor::Doing::kEvictForMemory;
+    actor.start(nodes_[actor.node].sc().evict(actor.strand, {setup.space_blocks, setup.sc_blocks}));
+    return;
+  }
   const Op& op = op_of(actor);
   switch (op.kind) {
     case OpKind::kLoad:
@@ -101,8 +107,7 @@ void History::begin_sync(Actor& actor, const Op& op) {
         actor.start(op.size % 2 != 0 ? hlrc.tidy(actor.strand) : hlrc.trim(actor.strand));
         break;
       }
-      actor.start(
-          hlrc.evict(actor.strand, {region_first_[op.region] + op.at, op.size}, op.value != 0));
+      begin_evict(actor, op);
       break;
     default:
       begin_count(actor, op);
@@ -111,6 +116,16 @@ void History::begin_sync(Actor& actor, const Op& op) {
   if (trace_)
     trace_->add(schedule_.picks(), "node {} thread {}: begins {}", actor.node, actor.id,
                 describe(op));
+}
+
+void History::begin_evict(Actor& actor, const Op& op) {
+  Node& node = nodes_[actor.node];
+  protocol::BlockRange range{region_first_[op.region] + op.at, op.size};
+  if (program_->regions[op.region].sc()) {
+    actor.start(node.sc().evict(actor.strand, range));
+  } else {
+    actor.start(node.hlrc().evict(actor.strand, range, op.value != 0));
+  }
 }
 
 void History::check_reduced(const Actor& actor, const Op& op) const {
@@ -364,7 +379,7 @@ void History::finish_operation(Actor& actor) {
       return;
     }
     case Actor::Doing::kEvictForMemory:
-      break;  // the fault is tried again
+      break;  // what it was for is tried again
     default:
       finish_sync(actor, op_of(actor));
       if (!asks_again(op_of(actor), actor)) ++actor.next;

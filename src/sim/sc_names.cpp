@@ -33,7 +33,18 @@ constexpr std::string_view kMarks[] = {"FaultFindsPagePresent",
                                        "GrantUpgrade",
                                        "GrantAfterBroadcast",
                                        "ReadersBeyondCount",
-                                       "DropForgetsHolders"};
+                                       "DropForgetsHolders",
+                                       "GiveBackCopy",
+                                       "GiveBackWritten",
+                                       "GiveBackIdle",
+                                       "GiveBackFindsBusy",
+                                       "GiveBackFindsAsked",
+                                       "GiveBackFindsNoCopy",
+                                       "GiveBackFindsHomeFull",
+                                       "ReturnByReader",
+                                       "ReturnByWriter",
+                                       "ReturnCrossesRecall",
+                                       "FaultMakesRoom"};
 constexpr std::string_view kMutants[] = {"None",
                                          "GrantEarly",
                                          "ReadKeepsWriter",
@@ -49,7 +60,14 @@ constexpr std::string_view kMutants[] = {"None",
                                          "CopyBeforeProtect",
                                          "KeepUnprotected",
                                          "YieldWithoutBytes",
-                                         "BytesAfterGrant"};
+                                         "BytesAfterGrant",
+                                         "GiveBackAsked",
+                                         "GiveBackHome",
+                                         "GiveBackUnlocked",
+                                         "PunchBeforeCopy",
+                                         "ForgetReturn",
+                                         "ReturnAnswers",
+                                         "DropOnce"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(sc::Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(sc::Mutant::kCount));
 

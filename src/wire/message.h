@@ -48,6 +48,7 @@ enum class Kind : std::uint8_t {
   kLockInserted,
   kOfferRequest,
   kOfferReply,
+  kScReturned,
 };
 
 // To the lock's manager, then (as kLockForward) from the manager to the last node of the queue, or
@@ -351,11 +352,11 @@ struct OwnerReply {
 };
 
 // A page with sequential consistency (protocol/sc). To its home: the sender wants it (kScRequest),
-// or has given up what was recalled (kScYielded). From its home: the receiver is to give it up
-// (kScRecall), or has it (kScGrant). `access`: 1 to read, 2 to write; of recalls and yields what
-// stays, 0 or 1 to read. `wrote`: it could be written until now, and its bytes are at the home.
-// `carries`: the tail is the page's bytes, for a home or from a home whose memory cannot be
-// reached.
+// or has given up what was recalled (kScYielded), or gives it back by itself (kScReturned). From
+// its home: the receiver is to give it up (kScRecall), or has it (kScGrant). `access`: 1 to read, 2
+// to write; of recalls and yields what stays, 0 or 1 to read. `wrote`: it could be written until
+// now, and its bytes are at the home. `carries`: the tail is the page's bytes, for a home or from a
+// home whose memory cannot be reached.
 struct ScMessage {
   Kind kind = Kind::kScRequest;
   std::uint8_t access = 0;

@@ -1,5 +1,6 @@
 // Memory beyond one machine's: a region three times a node's memory is filled, sorted and checked,
-// where the kernel holds every node to its memory by a control group.
+// where the kernel holds every node to its memory by a control group; and so is one with sequential
+// consistency, without sorting.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -86,6 +87,42 @@ TEST_P(BeyondMemoryTest, ALimitThatIsAskedForIsKeptAsWell) {
     options.environment = {std::string("TERRANE_FAULT_SOURCE=") + GetParam(), one_sided};
     expect_sorted(options, {kTerrane, "run", "-n", "4", "--memory", "8M", SORT_PROGRAM, "24"});
   }
+}
+
+void expect_sequential(const Launched::Options& options, std::vector<std::string> arguments,
+                       const char* mebibytes) {
+  std::vector<std::string> command = {kTerrane, "run", "-n", "4"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  command.insert(command.end(), {SEQUENTIAL_PROGRAM, mebibytes});
+  Outcome outcome = Launched(std::move(command), options).finish();
+  EXPECT_FALSE(outcome.timed_out);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(count(outcome.out, "good"), 4) << outcome.out << outcome.err;
+}
+
+TEST_P(BeyondMemoryTest, ARegionWithSequentialConsistencyIsThreeTimesANodesMemory) {
+  for (const char* one_sided : {"TERRANE_ONE_SIDED=1", "TERRANE_ONE_SIDED=0"}) {
+    Launched::Options options;
+    options.environment = {std::string("TERRANE_FAULT_SOURCE=") + GetParam(), one_sided};
+    expect_sequential(options, {"--memory", "2M"}, "6");
+  }
+}
+
+TEST(BeyondMemoryOverSocketsTest, ARegionWithSequentialConsistencyIsThreeTimesANodesMemory) {
+  expect_sequential({}, {"--transport", "ucx", "--memory", "2M"}, "6");
+}
+
+// By messages, since a group pays for what its members touch first, in their homes too; and for
+// what is on its way in rings.
+TEST(BeyondAGroupsMemoryTest, ARegionWithSequentialConsistencyIsThreeTimesANodesMemory) {
+  const char* limit = "33554432";
+  Groups groups(limit);
+  if (!groups.good())
+    GTEST_SKIP() << "control groups for memory cannot be made here (root, and cgroup in place)";
+  Launched::Options options;
+  options.environment = {"TERRANE_ONE_SIDED=0"};
+  expect_sequential(
+      options, {"--memory", "16M", "sh", "-c", groups.enter(limit) + "exec \"$0\" \"$1\""}, "48");
 }
 
 TEST(BeyondAllMemoryTest, ARegionLargerThanAllMemoriesIsRefused) {

@@ -1,6 +1,6 @@
 // Regions with sequential consistency by the interface: allocations that come and go, threads that
-// wait for variables, system calls, memory beyond one page. Says "good" on every node, or what went
-// wrong.
+// wait for variables, system calls, memory beyond one page; or, with a number of MiB as argument,
+// one region that is larger than a node's memory. Says "good" on every node, or what went wrong.
 #include <sched.h>
 #include <unistd.h>
 
@@ -98,8 +98,14 @@ void calls() {
   terrane_barrier();
 }
 
+std::uint64_t evicted() {
+  terrane_counters now{};
+  EXPECT(terrane_read_counters(&now) == TERRANE_OK);
+  return now.pages_evicted;
+}
+
 // A table larger than what others of these tests use, read by all and written by one after the
-// other; eviction leaves it alone.
+// other, who then gives it back.
 void table() {
   constexpr std::size_t kPages = 300;
   Word* words = sequential<Word>(kPages * kPage / sizeof(Word), TERRANE_HOMES_CYCLIC);
@@ -107,7 +113,10 @@ void table() {
     if (writer == self())
       for (std::size_t p = 0; p < kPages; ++p) words[p * kPage / sizeof(Word)].fetch_add(p + 1);
     terrane_barrier();
+    std::uint64_t before = evicted();
     EXPECT(terrane_evict(words, kPages * kPage) == TERRANE_OK);
+    EXPECT(writer != self() || nodes() == 1 || evicted() - before >= kPages / nodes() / 4);
+    terrane_barrier();
     for (std::size_t p = 0; p < kPages; ++p)
       EXPECT(words[p * kPage / sizeof(Word)].load() == (p + 1) * (writer + 1));
     terrane_barrier();
@@ -130,15 +139,71 @@ void mixed() {
   terrane_barrier();
 }
 
+// Everybody reads the table, each beginning somewhere else.
+template <typename Value>
+void expect_all(const Word* table, std::size_t count, Value value) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::size_t at = (i + count / nodes() * self()) % count;
+    EXPECT(table[at].load(std::memory_order_relaxed) == value(at));
+  }
+  terrane_barrier();
+}
+
+// Filled by one node, then by all; then every page is changed by every thread, and so are the words
+// that lie across two pages.
+void beyond(std::size_t mebibytes) {
+  constexpr std::size_t kThreads = 2, kWords = kPage / sizeof(Word);
+  static constexpr std::uint64_t kAcross = 0x0101010101010101;
+  const std::size_t count = (mebibytes << 20) / sizeof(Word);
+  Word* table = sequential<Word>(count, TERRANE_HOMES_CYCLIC);
+  auto fill = [&](std::size_t first, std::size_t end, std::uint64_t by) {
+    for (std::size_t i = first; i < end; ++i) table[i].store(i * by, std::memory_order_relaxed);
+  };
+  if (self() == 0) fill(0, count, 3);
+  terrane_barrier();
+  expect_all(table, count, [](std::size_t at) { return at * 3; });
+  std::size_t part = count / nodes();
+  fill(part * self(), self() + 1 == nodes() ? count : part * (self() + 1), 5);
+  terrane_barrier();
+  expect_all(table, count, [](std::size_t at) { return at * 5; });
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([=] {
+      std::size_t me = self() * kThreads + t;
+      for (std::size_t i = me * 37; i < me * 37 + count / kWords; ++i) {
+        std::size_t page = i % (count / kWords);
+        table[page * kWords + 1].fetch_add(1);
+        auto* bytes = reinterpret_cast<std::byte*>(table) + page * kPage;
+        if (page > 0) std::memcpy(bytes - 4, &kAcross, sizeof kAcross);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  terrane_barrier();
+  expect_all(table, count, [&](std::size_t at) {
+    std::uint64_t value = at * 5;
+    if (at % kWords == 0 && at > 0) value = (value >> 32 << 32) | (kAcross & 0xffffffff);
+    if (at % kWords == 1) value += nodes() * kThreads;
+    if ((at + 1) % kWords == 0 && at + 1 < count)
+      value = (value & 0xffffffff) | kAcross >> 32 << 32;
+    return value;
+  });
+  EXPECT(evicted() > 0);
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   if (terrane_init() != TERRANE_OK) return 3;
-  rounds();
-  lives();
-  calls();
-  table();
-  mixed();
+  if (argc > 1 && *argv[1] != '\0') {
+    beyond(static_cast<std::size_t>(std::atoi(argv[1])));
+  } else {
+    rounds();
+    lives();
+    calls();
+    table();
+    mixed();
+  }
   if (terrane_finalize() != TERRANE_OK) return 5;
   std::puts("good");
   return 0;

@@ -1,6 +1,6 @@
 // Races on purpose: threads of all nodes load, store and add to words of regions with sequential
 // consistency by ordinary atomics, without any lock or barrier, and tell of everything that no
-// order of these operations explains.
+// order of these operations explains. Now and then a thread evicts what its node has.
 //
 // Usage: sc_stress [--seconds S] [--threads T] [--seed N] [--pages P]
 #include <terrane/pages.h>
@@ -24,6 +24,7 @@ constexpr std::uint32_t kBarrier = 7;
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kMostThreads = 64;
 constexpr std::size_t kCounters = 16;
+constexpr std::size_t kMostPages = 128;
 
 struct Options {
   double seconds = 3;
@@ -53,7 +54,8 @@ class Stress {
       : options_(options),
         all_(static_cast<unsigned>(terrane_nodes()) * options.threads),
         bytes_(options.pages * kPage) {
-    if (all_ > kMostThreads || options.pages < 2) die("at most 64 threads, at least 2 pages");
+    if (all_ > kMostThreads || options.pages < 2 || options.pages > kMostPages)
+      die("at most 64 threads, 2 to 128 pages");
     table_ = shared<std::byte>(bytes_, TERRANE_PROTOCOL_SC);
     totals_ = shared<Totals>(sizeof(Totals) * all_, TERRANE_PROTOCOL_HLRC);
   }
@@ -66,11 +68,12 @@ class Stress {
   }
 
  private:
-  // What a thread did, told through ordinary shared memory.
+  // What a thread did, told through ordinary shared memory; and what it stored in each page last.
   struct Totals {
     std::uint64_t added[kCounters];
     std::uint64_t entered;
     std::uint64_t operations;
+    std::uint64_t latest[kMostPages];
   };
 
   // Every page has a word of each kind for each thread, so that all pages are shared by all.
@@ -85,6 +88,7 @@ class Stress {
   Word& second(unsigned thread) const { return word(2, (thread + 1) % options_.pages, thread); }
   Word& wish(unsigned thread) const { return word(3, thread % options_.pages, thread); }
   std::uint64_t* guarded() const { return reinterpret_cast<std::uint64_t*>(&word(4, 0, 0)); }
+  Word& own(std::size_t page, unsigned thread) const { return word(5, page, thread); }
   // A word that lies across two pages, of one thread alone.
   std::byte* across(unsigned thread) const {
     return table_ + (1 + thread % (options_.pages - 1)) * kPage - 4;
@@ -112,7 +116,11 @@ class Stress {
   }
 
   void step(unsigned me, terrane::base::Prng& rng, Totals& mine) {
-    switch (rng.below(5)) {
+    if (rng.below(400) == 0) {
+      std::size_t first = rng.below(options_.pages);
+      if (terrane_evict(table_ + first * kPage, bytes_ - first * kPage) != TERRANE_OK) die("evict");
+    }
+    switch (rng.below(6)) {
       case 0: {
         std::size_t c = rng.below(kCounters);
         std::uint64_t by = 1 + rng.below(9);
@@ -136,6 +144,13 @@ class Stress {
       case 3:
         enter(me, mine);
         break;
+      case 4: {
+        std::size_t page = rng.below(options_.pages);
+        std::uint64_t was = own(page, me).exchange(mine.operations);
+        if (was != mine.latest[page]) wrong("a word of one thread", was, mine.latest[page]);
+        mine.latest[page] = mine.operations;
+        break;
+      }
       default: {
         if (me >= options_.pages - 1) break;
         std::uint64_t value = rng.next();
@@ -172,10 +187,13 @@ class Stress {
     for (std::size_t c = 0; c < kCounters; ++c)
       if (counter(c).load() != sum.added[c]) wrong("a counter", counter(c).load(), sum.added[c]);
     if (*guarded() != sum.entered) wrong("what one at a time changed", *guarded(), sum.entered);
+    terrane_counters mine{};
+    terrane_read_counters(&mine);
     if (terrane_node() == 0)
-      std::printf("%llu operations, %llu times alone\n",
+      std::printf("%llu operations, %llu times alone; node 0 evicted %llu pages\n",
                   static_cast<unsigned long long>(sum.operations),
-                  static_cast<unsigned long long>(sum.entered));
+                  static_cast<unsigned long long>(sum.entered),
+                  static_cast<unsigned long long>(mine.pages_evicted));
   }
 
   Options options_;

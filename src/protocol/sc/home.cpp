@@ -12,6 +12,10 @@ bool Machine::Page::is_reader(NodeId node) const {
   return std::find(readers.begin(), readers.end(), node) != readers.end();
 }
 
+bool Machine::Page::is_awaited(NodeId node) const {
+  return std::find(awaited.begin(), awaited.end(), node) != awaited.end();
+}
+
 // A node asks for a page once at a time. Whatever it was believed to have, it says that it has not.
 bool Machine::requested(NodeId from, std::uint64_t block, Access access) {
   Page& page = pages_[block];
@@ -75,6 +79,27 @@ bool Machine::gave_back(NodeId from, const wire::ScMessage& message, Bytes bytes
     serve(message.block, page, next);
   }
   if (!bytes.empty() && late) outbox_.place(BlockId{message.block}, bytes);
+  return true;
+}
+
+// A node has given the page back by itself. A recall that is on its way there it answers as well,
+// and that answer is waited for: or it would be taken for one to a later recall. Bytes of who is
+// not the writer are of a region that was freed.
+bool Machine::returned(NodeId from, const wire::ScMessage& message, Bytes bytes) {
+  auto at = pages_.find(message.block);
+  if (at == pages_.end() || mutant(Mutant::kForgetReturn)) return true;
+  Page& page = at->second;
+  if (page.is_awaited(from)) {
+    mark(Mark::kReturnCrossesRecall);
+    if (mutant(Mutant::kReturnAnswers)) return gave_back(from, message, bytes);
+  }
+  if (page.writer == from) {
+    mark(Mark::kReturnByWriter);
+    if (!bytes.empty()) outbox_.place(BlockId{message.block}, bytes);
+    page.writer = kNoNode;
+  }
+  if (std::erase(page.readers, from) > 0) mark(Mark::kReturnByReader);
+  if (page.is_idle()) pages_.erase(at);
   return true;
 }
 

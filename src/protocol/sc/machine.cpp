@@ -77,13 +77,21 @@ void Machine::installed(const ScInstalled& event) {
   asked_.erase(at);
 }
 
+// What this node has asked for is about to be used, and its grant may be on its way: with the page,
+// or without since the node has it.
+void Machine::may_give_back(const ScGiveBack& event) {
+  bool asked = asked_.contains(event.block.value);
+  if (asked) mark(Mark::kGiveBackFindsAsked);
+  outbox_.resume_plain(event.waiter, !asked || mutant(Mutant::kGiveBackAsked));
+}
+
 void Machine::yielded(const ScYielded& event) {
-  wire::ScMessage message{.kind = wire::Kind::kScYielded,
+  wire::ScMessage message{.kind = event.asked ? wire::Kind::kScYielded : wire::Kind::kScReturned,
                           .access = event.keeps_copy,
                           .wrote = event.wrote,
                           .block = event.block.value};
   if (event.home == config_.self) {
-    gave_back(config_.self, message, {});
+    event.asked ? gave_back(config_.self, message, {}) : returned(config_.self, message, {});
     return;
   }
   message.carries = event.wrote && !reaches(event.home) && !mutant(Mutant::kYieldWithoutBytes);
@@ -110,6 +118,8 @@ bool Machine::received(NodeId from, Bytes message, NodeId home) {
              requested(from, head.block, static_cast<Access>(head.access));
     case wire::Kind::kScYielded:
       return head.access <= 1 && gave_back(from, head, message);
+    case wire::Kind::kScReturned:
+      return head.access == 0 && head.carries <= head.wrote && returned(from, head, message);
     case wire::Kind::kScGrant:
       return head.access != 0 &&
              granted(from, head.block, static_cast<Access>(head.access), message);

@@ -32,6 +32,7 @@ class Machine {
   void await(const ScAwait& event);
   void installed(const ScInstalled& event);
   void yielded(const ScYielded& event);
+  void may_give_back(const ScGiveBack& event);
   // Freed blocks have no holders any more.
   void drop(BlockRange blocks);
   // From the network. `home`: the block's, or kNoNode where its region is not known here. False:
@@ -62,6 +63,8 @@ class Machine {
     std::vector<Request> queue;
 
     bool is_reader(NodeId node) const;
+    bool is_awaited(NodeId node) const;
+    bool is_idle() const { return writer == kNoNode && readers.empty() && !many && !recalled; }
   };
   // A page that this node has asked for.
   struct Asked {
@@ -77,6 +80,7 @@ class Machine {
   // As the home (home.cpp).
   bool requested(NodeId from, std::uint64_t block, Access access);
   bool gave_back(NodeId from, const wire::ScMessage& message, Bytes bytes);
+  bool returned(NodeId from, const wire::ScMessage& message, Bytes bytes);
   void serve(std::uint64_t block, Page& page, const Request& request);
   void grant(std::uint64_t block, Page& page);
   void add_reader(Page& page, NodeId node) const;

@@ -41,6 +41,14 @@ class ScMachineTest : public testing::Test {
     ASSERT_EQ(at, node);
     job.step(node, ScYielded{recall.block, recall.home, wrote, recall.keeps_copy});
   }
+  // By itself.
+  void give_back(std::uint32_t node, bool wrote) {
+    job.step(node, ScYielded{kBlock, kHome, wrote, false, false});
+  }
+  bool may_give_back(std::uint32_t node) {
+    job.step(node, ScGiveBack{kBlock, false, WaiterId{91}});
+    return job.resumed[91].value != 0;
+  }
   void send(std::uint32_t from, const wire::ScMessage& message) {
     std::vector<std::byte> bytes;
     wire::put(bytes, message);
@@ -127,6 +135,51 @@ TEST_F(ScMachineTest, ThreadsOfANodeAskOnce) {
   EXPECT_EQ(job.messages.size(), 1u);
 }
 
+TEST_F(ScMachineTest, WhoGaveAPageBackIsNotAskedForIt) {
+  take(1, Access::kWrite);
+  give_back(1, true);
+  take(2, Access::kRead);
+  take(3, Access::kRead);
+  give_back(2, false);
+  take(4, Access::kRead);
+  EXPECT_TRUE(job.recalls.empty());
+  EXPECT_EQ(ask(4, Access::kWrite, 1), 0u);
+  await(4, 1);
+  job.deliver_all();
+  ASSERT_EQ(job.recalls.size(), 1u);
+  yield(3, false);
+  job.deliver_all();
+  EXPECT_TRUE(job.was_resumed(1));
+}
+
+TEST_F(ScMachineTest, AReturnThatCrossesARecallIsNotItsAnswer) {
+  take(1, Access::kWrite);
+  EXPECT_EQ(ask(2, Access::kWrite, 1), 0u);
+  await(2, 1);
+  job.deliver();  // to the home, whose recall is on its way
+  give_back(1, true);
+  EXPECT_EQ(ask(1, Access::kWrite, 2), 0u);
+  await(1, 2);
+  job.deliver_all();
+  EXPECT_FALSE(job.was_resumed(1));
+  yield(1, false);
+  job.deliver_all();
+  EXPECT_TRUE(job.was_resumed(1));
+  EXPECT_FALSE(job.was_resumed(2));
+}
+
+TEST_F(ScMachineTest, WhatIsAskedForDoesNotGo) {
+  EXPECT_TRUE(may_give_back(1));
+  EXPECT_EQ(ask(1, Access::kWrite, 1), 0u);
+  EXPECT_FALSE(may_give_back(1));
+  await(1, 1);
+  job.deliver_all();
+  EXPECT_FALSE(may_give_back(1)) << "granted, and not installed";
+  EXPECT_EQ(ask(1, Access::kWrite, 1), static_cast<std::uint64_t>(Access::kWrite));
+  install(1);
+  EXPECT_TRUE(may_give_back(1));
+}
+
 TEST_F(ScMachineTest, MalformedMessagesAreRefused) {
   using wire::Kind;
   for (const wire::ScMessage& message : {
@@ -138,6 +191,7 @@ TEST_F(ScMachineTest, MalformedMessagesAreRefused) {
            wire::ScMessage{.kind = Kind::kScGrant, .access = 1, .block = kBlock.value},  // unasked
            wire::ScMessage{.kind = Kind::kScRecall, .access = 2, .block = kBlock.value},
            wire::ScMessage{.kind = Kind::kScYielded, .wrote = 2, .block = kBlock.value},
+           wire::ScMessage{.kind = Kind::kScReturned, .access = 1, .block = kBlock.value},
        }) {
     int before = job.malformed;
     send(1, message);

@@ -6,10 +6,23 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace sc {
 
+Pages::Pages(const PagesConfig& config, const HlrcMemory& memory, Hlrc& hlrc)
+    : BlockLocks(memory.entries),
+      config_(config),
+      reached_(memory.reached),
+      hlrc_(hlrc),
+      copies_(memory.sets[HlrcMemory::kScCopies], config.blocks) {
+  hlrc.share_memory_with(*this);
+}
+
 // The page's lock is not held while the home's answer is awaited: a recall of the same page may
 // have to come first. So each look begins anew.
 Task<FaultResult> Pages::fault(Strand& s, BlockId id, Access wanted) {
   std::uint64_t block = id.value;
+  if (hlrc_.is_short()) {
+    mark(Mark::kFaultMakesRoom);
+    co_await hlrc_.make_room(s);
+  }
   for (;;) {
     co_await lock_block(s, block);
     BlockState state = entries_[block].state();
@@ -28,6 +41,7 @@ Task<FaultResult> Pages::fault(Strand& s, BlockId id, Access wanted) {
       std::uint64_t backed = co_await s.view(StepKind::kPopulate, {block, 1});
       result = backed != 0 ? FaultResult::kDone : FaultResult::kNoMemory;
       if (backed == 0) mark(Mark::kFaultGivesUp);
+      if (is_copy(block)) add_copy(block);
     }
     if (result != FaultResult::kDone) {
       co_await unlock_block(s, block, state);
@@ -84,7 +98,6 @@ Task<bool> Pages::show(Strand& s, std::uint64_t block, Access access, bool upgra
   co_return true;
 }
 
-// Told under the lock: whoever comes next finds what he asks for not granted here.
 Task<bool> Pages::yield(Strand& s, Recall recall, bool waits) {
   std::uint64_t block = recall.block.value;
   bool locks = !mutant(Mutant::kYieldUnlocked);
@@ -94,18 +107,25 @@ Task<bool> Pages::yield(Strand& s, Recall recall, bool waits) {
     mark(Mark::kYieldFindsPageBusy);
     co_return false;
   }
+  BlockState now = co_await give_up(s, recall, true);
+  if (locks) co_await unlock_block(s, block, now);
+  co_return true;
+}
+
+// Told under the lock: whoever comes next finds what he asks for not granted here. What the page
+// is afterwards.
+Task<BlockState> Pages::give_up(Strand& s, const Recall& recall, bool asked) {
+  std::uint64_t block = recall.block.value;
   BlockState was = entries_[block].state();
   bool early = mutant(Mutant::kYieldBeforeZap);
   BlockState now =
       was == BlockState::kInvalid || !recall.keeps_copy ? BlockState::kInvalid : BlockState::kClean;
-  Event yielded =
-      ScYielded{recall.block, recall.home, was == BlockState::kWritten, now == BlockState::kClean};
+  Event yielded = ScYielded{recall.block, recall.home, was == BlockState::kWritten,
+                            now == BlockState::kClean, asked};
   if (early) co_await s.tell(yielded);
   co_await withdraw(s, block, recall);
   if (!early) co_await s.tell(yielded);
-  if (mutant(Mutant::kYieldKeepsState)) now = was;
-  if (locks) co_await unlock_block(s, block, now);
-  co_return true;
+  co_return mutant(Mutant::kYieldKeepsState) ? was : now;
 }
 
 // Out of the view, or protected, before the bytes go home: what a thread stores in between would be
@@ -137,6 +157,91 @@ Task<bool> Pages::write_back(Strand& s, std::uint64_t block, NodeId home) {
   if (home != config_.self && reaches(home) && !forgets)
     co_await s.at(StepKind::kStoreHome, home, BlockId{block});
   co_return true;
+}
+
+// ---- without having been asked
+
+// A block of a region that was freed has no home, and may have come back with its home here, where
+// others store what this node never saw.
+bool Pages::is_copy(std::uint64_t block) const {
+  NodeId home = entries_[block].home();
+  return (home != kNoNode && home != config_.self) || mutant(Mutant::kGiveBackHome);
+}
+
+void Pages::add_copy(std::uint64_t block) {
+  if (!copies_.insert(block)) copy_count_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Pages::remove_copy(std::uint64_t block) {
+  if (!copies_.contains(block)) return;
+  copies_.erase(block);
+  copy_count_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+Task<bool> Pages::evict(Strand& s, BlockRange range) {
+  BlockRange run = copies_.next_run(range.first, range.end());
+  while (run.count > 0) {
+    for (std::uint64_t b = run.first; b < run.end(); ++b) co_await give_back(s, b, false);
+    run = copies_.next_run(run.end(), range.end());
+  }
+  co_return true;
+}
+
+Task<bool> Pages::evict_next(Strand& s) {
+  BlockRange run = copies_.next_run(evict_hand_, config_.blocks);
+  if (run.count == 0) run = copies_.next_run(0, config_.blocks);
+  evict_hand_ = run.first + 1;
+  if (run.count > 0) co_await give_back(s, run.first, true);
+  co_return true;
+}
+
+// Whoever holds the page needs it, or is taking it away.
+Task<bool> Pages::give_back(Strand& s, std::uint64_t block, bool spares) {
+  co_await s.pause();
+  bool locks = !mutant(Mutant::kGiveBackUnlocked);
+  if (locks && !entries_[block].try_lock_now()) {
+    mark(Mark::kGiveBackFindsBusy);
+    co_return false;
+  }
+  BlockState state = entries_[block].state();
+  if (!copies_.contains(block) || !is_copy(block)) {
+    mark(Mark::kGiveBackFindsNoCopy);
+    remove_copy(block);
+  } else {
+    Event goes = ScGiveBack{BlockId{block}, spares, s.waiter()};
+    if (co_await s.call(goes) != 0) state = co_await give_back_held(s, block);
+  }
+  if (locks) co_await unlock_block(s, block, state);
+  co_return true;
+}
+
+// A page that was recalled has left its memory here. The memory goes last: the message to a home
+// that cannot be reached is made of it.
+Task<BlockState> Pages::give_back_held(Strand& s, std::uint64_t block) {
+  BlockState was = entries_[block].state();
+  BlockState now = was;
+  bool present = was != BlockState::kInvalid;
+  if (was == BlockState::kWritten && !co_await home_has_room(s, block)) {
+    mark(Mark::kGiveBackFindsHomeFull);
+    co_return was;
+  }
+  mark(!present                      ? Mark::kGiveBackIdle
+       : was == BlockState::kWritten ? Mark::kGiveBackWritten
+                                     : Mark::kGiveBackCopy);
+  bool early = mutant(Mutant::kPunchBeforeCopy);
+  if (early) co_await s.view(StepKind::kPunch, {block, 1});
+  if (present) now = co_await give_up(s, {BlockId{block}, entries_[block].home(), false}, false);
+  if (!early)
+    co_await s.perform({.kind = StepKind::kPunch, .flag = !present, .blocks = {block, 1}});
+  remove_copy(block);
+  co_return now;
+}
+
+// Who is to store there waits for no memory with the page's lock in his hand.
+Task<bool> Pages::home_has_room(Strand& s, std::uint64_t block) {
+  NodeId home = entries_[block].home();
+  if (home == config_.self || !reaches(home)) co_return true;
+  co_return co_await s.at(StepKind::kPopulate, home, BlockId{block}, 0, /*flag=*/true) != 0;
 }
 
 }  // namespace sc

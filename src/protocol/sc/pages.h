@@ -9,6 +9,7 @@ namespace sc {
 struct PagesConfig {
   NodeId self;
   std::uint32_t nodes = 1;
+  std::uint64_t blocks = 0;
 };
 
 // A node's half that touches pages of regions with sequential consistency; what travels in messages
@@ -20,8 +21,8 @@ struct PagesConfig {
 // kWritten, to be written.
 class Pages : BlockLocks {
  public:
-  Pages(const PagesConfig& config, const HlrcMemory& memory)
-      : BlockLocks(memory.entries), config_(config), reached_(memory.reached) {}
+  // `hlrc`: of this node, whose copies and these share its memory.
+  Pages(const PagesConfig& config, const HlrcMemory& memory, Hlrc& hlrc);
   Pages(const Pages&) = delete;
 
   // Makes the page accessible to a thread that faulted on it, until it is recalled: which may be
@@ -30,17 +31,37 @@ class Pages : BlockLocks {
   // Carries out a Recall. waits: for who holds the page's lock, which waits for nobody; else false
   // where there is one, and nothing is done.
   Task<bool> yield(Strand& s, Recall recall, bool waits);
+  // Gives back this node's copies in the range, and their memory, but for those that are just being
+  // fetched or taken away. Waits for nobody.
+  Task<bool> evict(Strand& s, BlockRange range);
+  // The same of the next copy, round the space, unless a thread has only just got it. Under the
+  // consistency lock (hlrc.h).
+  Task<bool> evict_next(Strand& s);
+
+  // Pages that have memory here and their home elsewhere.
+  std::uint64_t copies() const { return copy_count_.load(std::memory_order_relaxed); }
 
  private:
   Task<std::uint64_t> find_home(Strand& s, std::uint64_t block);
   Task<bool> install(Strand& s, std::uint64_t block, NodeId home, Access granted);
   Task<bool> show(Strand& s, std::uint64_t block, Access access, bool upgrade);
-  Task<bool> write_back(Strand& s, std::uint64_t block, NodeId home);
+  Task<BlockState> give_up(Strand& s, const Recall& recall, bool asked);
   Task<bool> withdraw(Strand& s, std::uint64_t block, const Recall& recall);
+  Task<bool> write_back(Strand& s, std::uint64_t block, NodeId home);
+  Task<bool> give_back(Strand& s, std::uint64_t block, bool spares);
+  Task<BlockState> give_back_held(Strand& s, std::uint64_t block);
+  Task<bool> home_has_room(Strand& s, std::uint64_t block);
+  bool is_copy(std::uint64_t block) const;
+  void add_copy(std::uint64_t block);
+  void remove_copy(std::uint64_t block);
   bool reaches(NodeId node) const { return reached_ == nullptr || reached_[node.value]; }
 
   PagesConfig config_;
   const bool* reached_;
+  Hlrc& hlrc_;
+  BlockSet copies_;  // that may have memory here; of freed regions, too, until they are looked at
+  std::atomic<std::uint64_t> copy_count_{0};
+  std::uint64_t evict_hand_ = 0;  // under the consistency lock
 };
 
 }  // namespace sc

@@ -33,6 +33,17 @@ enum class Mark : std::uint8_t {
   kGrantAfterBroadcast,
   kReadersBeyondCount,
   kDropForgetsHolders,
+  kGiveBackCopy,
+  kGiveBackWritten,
+  kGiveBackIdle,
+  kGiveBackFindsBusy,
+  kGiveBackFindsAsked,
+  kGiveBackFindsNoCopy,
+  kGiveBackFindsHomeFull,
+  kReturnByReader,
+  kReturnByWriter,
+  kReturnCrossesRecall,
+  kFaultMakesRoom,
   kCount,
 };
 
@@ -54,6 +65,13 @@ enum class Mutant : std::uint8_t {
   kKeepUnprotected,    // a copy that stays may still be written
   kYieldWithoutBytes,  // what was written does not go home
   kBytesAfterGrant,    // bytes that come with a yield are stored after the next is granted
+  kGiveBackAsked,      // a page is given back that this node has asked for
+  kGiveBackHome,       // ... whose home is here, or that is in no region any more
+  kGiveBackUnlocked,   // ... while it is installed
+  kPunchBeforeCopy,    // its memory goes before its bytes are at the home
+  kForgetReturn,       // the home goes on counting who gave a page back by itself
+  kReturnAnswers,      // ... takes that for the answer to its recall
+  kDropOnce,           // pages of a freed region come home after the home has forgotten them
   kCount,
 };
 
