@@ -175,7 +175,8 @@ double Machine::cost_of(const Message& message) const {
     case What::kAnswer:
       return cost + static_cast<double>(message.pages.size()) * costs_.copy_page;
     case What::kNews:
-      return cost + static_cast<double>(message.news.run.count) * costs_.copy_page;
+      return cost + costs_.step * !message.further.empty() +
+             static_cast<double>(message.news.run.count) * costs_.copy_page;
     case What::kFlush:
       return cost + static_cast<double>(message.posted.size()) * costs_.compare_page;
     case What::kFlushed:
@@ -205,6 +206,7 @@ void Machine::handle(std::uint32_t number) {
       break;
     case What::kNews: {
       Node& node = *nodes_[message.to];
+      spread_news(message.to, message.news, message.further);
       MemoryCount::work_for(message.to);
       node.news.put(std::move(message.news));
       MemoryCount::work_for(MemoryCount::kNobody);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <queue>
+#include <span>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -76,6 +77,7 @@ class Machine {
     std::vector<Page> pages;       // kAnswer
     std::vector<Posted> posted;    // kFlush
     protocol::NewsBox::News news;  // kNews
+    std::vector<NodeId> further;   // ... for whom its receiver passes it on
   };
   enum class Wait : std::uint8_t { kNothing, kWord, kResume, kAnswer, kFlushed, kNews };
   using Operation =
@@ -154,6 +156,8 @@ class Machine {
   void post_difference(std::uint32_t self, const protocol::Step& step);
   std::optional<double> await_flush(std::uint32_t self);
   double send_news(std::uint32_t self, const protocol::Step& step);
+  void spread_news(std::uint32_t self, const protocol::NewsBox::News& news,
+                   std::span<const NodeId> readers);
   std::size_t add_granted(std::uint32_t self, const protocol::Send& send,
                           std::vector<std::byte>& grant);
   std::optional<double> take_news(Node& node, const protocol::Step& step);

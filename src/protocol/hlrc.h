@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "protocol/block_locks.h"
@@ -124,6 +125,10 @@ class Hlrc : BlockLocks {
 
   // For who serves kFetch here.
   Promises& promises() { return promises_; }
+  // Whether this node waits for the run at that departure, if it has the copies yet.
+  bool expects(NodeId home, BlockRange run, std::uint32_t departure) const {
+    return expectations_.covers(home, run, departure);
+  }
 
   std::uint64_t cached() const { return cached_count_.load(std::memory_order_relaxed); }
   const BlockEntry& entry(std::uint64_t block) const { return entries_[block]; }
@@ -273,6 +278,7 @@ class Hlrc : BlockLocks {
   Task<Fetched> take_granted(Strand& s, BlockRange run, NodeId home, Departure at);
   void select_along(Strand& s) const;
   bool went_along(const Strand& s, BlockRange run) const;
+  static BlockRange take_readers(Strand& s, std::span<const Promised> due);
   static void note_wanted(Strand& s, BlockRange run, NodeId home);
   Task<Fetched> fetch_renewal(Strand& s, BlockRange run, NodeId home, Departure at);
   void note_drop(BlockRange run);

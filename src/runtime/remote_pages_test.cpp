@@ -52,7 +52,7 @@ struct Side {
   protocol::HlrcMemory memory;
   Kept kept;
   ThreadRegistry threads;
-  protocol::Promises promises{64};
+  protocol::Promises promises{64, 2};
   std::unique_ptr<RemotePages> remote;
 };
 

@@ -49,7 +49,7 @@ struct Side {
   protocol::HlrcMemory memory = space->protocol_memory();
   Network network;
   ThreadRegistry threads;
-  protocol::Promises promises{64};
+  protocol::Promises promises{64, kNodes};
   RemotePages remote{*space, network, threads, promises};
 };
 
