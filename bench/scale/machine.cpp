@@ -61,15 +61,7 @@ Machine::~Machine() {
 Result Machine::run(std::uint32_t warm, std::uint32_t counted) {
   warm_ = warm;
   last_ = warm + counted;
-  for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
-    protocol::RegionAllocate request{};
-    request.blocks = pattern_.pages(static_cast<std::uint32_t>(nodes_.size()));
-    request.bytes = request.blocks * 4096;
-    request.sequence = 1;
-    request.waiter = nodes_[n]->strand.waiter();
-    nodes_[n]->wait = Wait::kResume;
-    step_core(n, request);
-  }
+  for (std::uint32_t n = 0; n < nodes_.size(); ++n) allocate(n);
   while (!happenings_.empty()) {
     Happening next = happenings_.top();
     happenings_.pop();
@@ -270,17 +262,42 @@ void Machine::start(Node& node, protocol::Task<T>&& task) {
   node.strand.start(kept);
 }
 
+// The next region of the pattern, which has one or two.
+void Machine::allocate(std::uint32_t self) {
+  Node& node = *nodes_[self];
+  std::uint64_t pages = pattern_.pages(static_cast<std::uint32_t>(nodes_.size()));
+  std::uint64_t updated = pattern_.updated();
+  bool is_updated = node.allocated == 0 && updated > 0;
+  protocol::RegionAllocate request{};
+  request.blocks = is_updated ? updated : pages - updated;
+  request.bytes = request.blocks * 4096;
+  if (is_updated) request.policy.propagation = protocol::Propagation::kUpdate;
+  request.sequence = node.allocated + 1;
+  request.waiter = node.strand.waiter();
+  node.wait = Wait::kResume;
+  step_core(self, request);
+}
+
+// False: another region is asked for.
+bool Machine::finish_allocation(std::uint32_t self) {
+  Node& node = *nodes_[self];
+  wire::RegionReply reply;
+  protocol::Bytes inbox(node.strand.inbox);
+  if (!wire::take(inbox, reply)) fail("the allocation was refused");
+  node.resumed = false;
+  std::uint64_t updated = pattern_.updated();
+  if (++node.allocated == 1) first_ = reply.first;
+  if (node.allocated == 2 && reply.first != first_ + updated) fail("the regions lie apart");
+  if (node.allocated == 2 || updated == 0) return true;
+  allocate(self);
+  return false;
+}
+
 // One step, or one operation of the program.
 void Machine::act(std::uint32_t self) {
   Node& node = *nodes_[self];
-  if (!node.allocated) {
-    wire::RegionReply reply;
-    protocol::Bytes inbox(node.strand.inbox);
-    if (!wire::take(inbox, reply)) fail("the allocation was refused");
-    first_ = reply.first;
-    node.allocated = true;
-    node.resumed = false;
-  }
+  std::uint32_t regions = pattern_.updated() > 0 ? 2 : 1;
+  if (node.allocated < regions && !finish_allocation(self)) return;
   if (node.operation.index() == 0) return begin_op(self);
   if (is_done(node)) {
     finish_operation(node);

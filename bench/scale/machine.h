@@ -110,7 +110,7 @@ class Machine {
     std::vector<Op> ops;
     std::size_t next = 0;
     std::uint32_t iteration = 0;
-    bool allocated = false;
+    std::uint32_t allocated = 0;  // regions
 
     Ns out_free = 0, in_free = 0, handler_free = 0;
     Tally tally;
@@ -128,6 +128,8 @@ class Machine {
   static constexpr std::uint32_t kNoMessage = ~0u;
 
   // machine.cpp: time, messages, threads
+  void allocate(std::uint32_t self);
+  bool finish_allocation(std::uint32_t self);
   void happen(Ns at, std::uint32_t node, std::uint32_t message = kNoMessage, bool arrived = false);
   void post(std::uint32_t from, std::uint32_t to, std::size_t size, Message message);
   void arrive(std::uint32_t number);

@@ -276,7 +276,7 @@ class Hlrc : BlockLocks {
   static Brought brought_by(const Strand& s, std::uint64_t block, NodeId home, Departure at);
   static bool is_named(Bytes notices, NodeId home, BlockRange run);
   Task<Fetched> take_granted(Strand& s, BlockRange run, NodeId home, Departure at);
-  void select_along(Strand& s) const;
+  void select_along(Strand& s);
   bool went_along(const Strand& s, BlockRange run) const;
   static BlockRange take_readers(Strand& s, std::span<const Promised> due);
   static void note_wanted(Strand& s, BlockRange run, NodeId home);

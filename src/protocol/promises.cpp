@@ -69,7 +69,7 @@ Promises::Slot* Promises::grow() {
   return &slot(slots);
 }
 
-Promises::Slot& Promises::slot(std::size_t index) const {
+Promises::Slot& Promises::slot(std::size_t index) {
   if (index < kSlots) return first_[index];
   std::size_t before = std::bit_floor(index);
   return parts_[static_cast<std::size_t>(std::countr_zero(before / kSlots))][index - before];
@@ -87,7 +87,7 @@ void Promises::keep() {
   if (done == departed_.load()) kept_.store(done);
 }
 
-std::vector<Promised> Promises::due(std::uint32_t number, std::size_t together) const {
+std::vector<Promised> Promises::due(std::uint32_t number, std::size_t together) {
   std::vector<Promised> all;
   for (std::size_t i = 0; i < slots_.load(); ++i) {
     if (slot(i).until.load() < number) continue;

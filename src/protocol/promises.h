@@ -44,10 +44,10 @@ class Promises {
   void keep();
   // What is to be kept at this departure, in the order of the slots; but a run of `together`
   // readers and more stands at its first slot for all of them, sorted by number.
-  std::vector<Promised> due(std::uint32_t number, std::size_t together) const;
+  std::vector<Promised> due(std::uint32_t number, std::size_t together);
 
   // ... at the next departure, as far as is known before it.
-  std::vector<Promised> due_next() const { return due(departed_.load() + 1, ~std::size_t{0}); }
+  std::vector<Promised> due_next() { return due(departed_.load() + 1, ~std::size_t{0}); }
 
   std::uint32_t departures() const { return departures_; }
 
@@ -59,7 +59,7 @@ class Promises {
 
   static constexpr std::size_t kParts = 16;  // behind the first slots; each as large as all before
 
-  Slot& slot(std::size_t index) const;
+  Slot& slot(std::size_t index);
   Slot* slot_for(std::uint64_t what);
   Slot* grow();
 
@@ -69,7 +69,7 @@ class Promises {
   std::atomic<std::uint32_t> done_{0};      // how many are over
   std::atomic<std::uint32_t> kept_{0};      // all up to this one are over
   std::atomic<std::size_t> slots_{kSlots};
-  mutable Slot first_[kSlots];
+  Slot first_[kSlots];
   std::unique_ptr<Slot[]> parts_[kParts];
 };
 

@@ -65,7 +65,7 @@ TEST_F(ExpectationsTest, ForgetWhatAHomeCannotSendAnyMore) {
 class PromisesTest : public testing::Test {
  protected:
   // What is due to whom at the departure.
-  std::vector<Promised> due(std::uint32_t number) const { return promises.due(number, 3); }
+  std::vector<Promised> due(std::uint32_t number) { return promises.due(number, 3); }
   void depart(std::uint32_t number) {
     promises.depart(number);
     promises.keep();

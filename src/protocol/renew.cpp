@@ -296,7 +296,7 @@ Task<Hlrc::Fetched> Hlrc::fetch_renewal(Strand& s, BlockRange run, NodeId home, 
 // the departure brings it, and no message after it. If they acquired nothing from each other but by
 // departures since the one before, nobody knows of anything newer than what it had when it arrived,
 // but for what the reader wrote.
-void Hlrc::select_along(Strand& s) const {
+void Hlrc::select_along(Strand& s) {
   s.along.clear();
   if (config_.nodes != 2 || config_.promised == 0) return;
   NodeId other{1 - config_.self.value};
