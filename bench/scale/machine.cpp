@@ -265,11 +265,9 @@ void Machine::start(Node& node, protocol::Task<T>&& task) {
 // The next region of the pattern, which has one or two.
 void Machine::allocate(std::uint32_t self) {
   Node& node = *nodes_[self];
-  std::uint64_t pages = pattern_.pages(static_cast<std::uint32_t>(nodes_.size()));
-  std::uint64_t updated = pattern_.updated();
-  bool is_updated = node.allocated == 0 && updated > 0;
+  bool is_updated = node.allocated == 0 && pattern_.updated() > 0;
   protocol::RegionAllocate request{};
-  request.blocks = is_updated ? updated : pages - updated;
+  request.blocks = is_updated ? pattern_.updated() : sums_.size() - pattern_.updated();
   request.bytes = request.blocks * 4096;
   if (is_updated) request.policy.propagation = protocol::Propagation::kUpdate;
   request.sequence = node.allocated + 1;
@@ -285,10 +283,10 @@ bool Machine::finish_allocation(std::uint32_t self) {
   protocol::Bytes inbox(node.strand.inbox);
   if (!wire::take(inbox, reply)) fail("the allocation was refused");
   node.resumed = false;
-  std::uint64_t updated = pattern_.updated();
   if (++node.allocated == 1) first_ = reply.first;
-  if (node.allocated == 2 && reply.first != first_ + updated) fail("the regions lie apart");
-  if (node.allocated == 2 || updated == 0) return true;
+  if (node.allocated == 2 && reply.first != first_ + pattern_.updated())
+    fail("the regions lie apart");
+  if (node.allocated == regions()) return true;
   allocate(self);
   return false;
 }
@@ -296,8 +294,7 @@ bool Machine::finish_allocation(std::uint32_t self) {
 // One step, or one operation of the program.
 void Machine::act(std::uint32_t self) {
   Node& node = *nodes_[self];
-  std::uint32_t regions = pattern_.updated() > 0 ? 2 : 1;
-  if (node.allocated < regions && !finish_allocation(self)) return;
+  if (node.allocated < regions() && !finish_allocation(self)) return;
   if (node.operation.index() == 0) return begin_op(self);
   if (is_done(node)) {
     finish_operation(node);

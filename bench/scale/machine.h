@@ -128,6 +128,9 @@ class Machine {
   static constexpr std::uint32_t kNoMessage = ~0u;
 
   // machine.cpp: time, messages, threads
+  std::uint32_t regions() const {
+    return pattern_.updated() > 0 && pattern_.updated() < sums_.size() ? 2 : 1;
+  }
   void allocate(std::uint32_t self);
   bool finish_allocation(std::uint32_t self);
   void happen(Ns at, std::uint32_t node, std::uint32_t message = kNoMessage, bool arrived = false);

@@ -108,12 +108,13 @@ class Tree final : public Pattern {
   bool updates_;
 };
 
-// One node writes pages, and all others read them.
+// One node writes pages, which all others read and want to be updated.
 class Broadcast final : public Pattern {
   static constexpr std::uint64_t kPages = 16;
 
  public:
   std::uint64_t pages(std::uint32_t) const override { return kPages; }
+  std::uint64_t updated() const override { return kPages; }
   void iteration(std::uint32_t node, std::uint32_t, std::uint32_t number,
                  std::vector<Op>& ops) const override {
     for (std::uint64_t page = 0; page < kPages && node > 0 && number > 0; ++page)
