@@ -37,7 +37,8 @@ struct HlrcConfig {
   std::uint8_t hot_after = 2;         // rounds on end in which a copy is missed until it is renewed
   std::uint8_t most_renewed = 63;     // renewals on end; then a miss has to show that it is used
                                       // (four times as many where that was shown twice)
-  std::uint32_t promised = 64;        // departures for which a home promises news; 0: it does not
+  std::uint32_t promised = 64;        // departures for which a home promises news; 0: it does not.
+                                      // As many as nodes: then few readers ask again at each
   bool migrate = false;               // homes by first touch follow their writers
   std::uint32_t most_asked = 128;     // blocks that who writes in order asks their home to offer
   bool meets = true;  // barriers that bring nobody anything are held in memory, where all reach it

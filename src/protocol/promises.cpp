@@ -112,6 +112,7 @@ std::vector<Promised> Promises::due(std::uint32_t number, std::size_t together) 
 
 void Expectations::note(NodeId home, BlockRange run, std::uint32_t after,
                         std::uint32_t departures) {
+  last_ = std::max(last_, after + departures);
   bool found = false;
   for (Expected& one : list_) {
     if (one.home != home || !contains(run, one.run)) continue;

@@ -27,12 +27,12 @@ struct Promised {
 class Promises {
  public:
   static constexpr std::size_t kSlots = 64;  // that are there from the beginning
-  static constexpr std::size_t kRuns = 4;    // that all nodes can be promised beside them
+  static constexpr std::size_t kRuns = 8;    // that all nodes can be promised
   static constexpr std::uint64_t kMaxFirst = (1ull << 40) - 1;
 
   // departures: how many a promise is for; nodes: of the job.
   Promises(std::uint32_t departures, std::uint32_t nodes)
-      : departures_(departures), most_(kSlots + kRuns * nodes) {}
+      : departures_(departures), most_(kRuns * nodes) {}
 
   // Promises the run to the reader for the departures after the returned one, `departures` in
   // number. Result: that departure's number + 1, or 0: no promise. A run that is promised already
@@ -86,6 +86,8 @@ class Expectations {
   // Forgets what ended before.
   void forget(std::uint32_t number);
   bool empty() const { return list_.empty(); }
+  // Whether homes may have sent something at that departure, or at the one before, expected or not.
+  bool may_have_come(std::uint32_t number) const { return last_ != 0 && number <= last_ + 1; }
 
  private:
   struct Expected {
@@ -101,6 +103,7 @@ class Expectations {
   static constexpr std::size_t kMost = 4096;
 
   std::vector<Expected> list_;
+  std::uint32_t last_ = 0;  // that anything was ever promised for
 };
 
 // Blocks that homes have sent unasked, until the departure that they were sent at is applied here.

@@ -55,6 +55,14 @@ TEST_F(ExpectationsTest, EndRunsWithinTheOneThatIsPromised) {
   EXPECT_TRUE(expected.covers(kOther, {100, 16}, 15));
 }
 
+TEST_F(ExpectationsTest, KnowUntilWhenSomethingMayCome) {
+  EXPECT_FALSE(Expectations{}.may_have_come(1));
+  expected.give_up(kHome, {100, 16});
+  EXPECT_TRUE(expected.empty());
+  EXPECT_TRUE(expected.may_have_come(kAfter + kDepartures)) << "the home may not know";
+  EXPECT_FALSE(expected.may_have_come(kAfter + kDepartures + 2));
+}
+
 TEST_F(ExpectationsTest, ForgetWhatAHomeCannotSendAnyMore) {
   expected.note(kHome, {200, 4}, kAfter, kDepartures);
   expected.give_up(kHome, {104, 2});
@@ -110,11 +118,11 @@ TEST_F(PromisesTest, OfARunThatManyReadStandTogetherAtTheFirstOfThem) {
 
 TEST_F(PromisesTest, AreMadeToAllNodesForSomeRunsAndNotForEver) {
   std::size_t made = 0;
-  for (std::uint32_t run = 0; run < Promises::kRuns + 8; ++run)
+  for (std::uint32_t run = 0; run < 2 * Promises::kRuns; ++run)
     for (std::uint32_t reader = 0; reader < kNodes; ++reader)
       made += promises.make(NodeId{reader}, {100 + run, 1}) != 0;
   EXPECT_GE(made, Promises::kRuns * kNodes);
-  EXPECT_LT(made, Promises::kRuns * kNodes * 2 + Promises::kSlots * 2);
+  EXPECT_LT(made, 2 * Promises::kRuns * kNodes);
   Due all = due(1);
   ASSERT_EQ(all.size(), made);
   for (std::size_t i = 0; i < made; ++i) {
