@@ -158,7 +158,7 @@ void readers() {
         [&](std::uint64_t page) { EXPECT(at(base, page * kPage / 8 + round % 512) == round); });
     meet();
     // Of two barriers with at most four children, and four readers each.
-    if (round == kRounds) EXPECT(messages() - before < kRounds / 2 * 24);
+    if (round == kRounds) EXPECT(messages() - before < kRounds / 2 * 20);
   }
 }
 
