@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import chart  # noqa: E402
 
 ROWS = os.path.join(os.path.abspath(os.environ.get("TERRANE_BUILD", "build/release")), "bench/scale/terrane_bench_scale_rows")
-PATTERNS = {"barrier": 1024, "stencil": 1024, "transpose": 256, "tree": 1024, "migratory": 1024, "producer": 1024}  # most nodes
+PATTERNS = {"barrier": 1024, "stencil": 1024, "transpose": 256, "tree": 1024, "update": 1024, "broadcast": 1024, "migratory": 1024, "producer": 1024}  # most nodes
 COLUMNS = (("us", "us an iteration"), ("messages", "messages a node"), ("bytes", "bytes a node"), ("faults", "faults a node"),
            ("pages", "pages fetched"), ("busiest", "received, busiest"), ("memory", "memory, most"))
 PLOTS = {"us": "us an iteration", "messages": "messages a node and iteration", "memory": "bytes of the protocol, at the node that has most"}

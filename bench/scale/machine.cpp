@@ -44,9 +44,12 @@ Machine::Machine(std::uint32_t nodes, const Pattern& pattern, const Costs& costs
         .self = NodeId{n}, .nodes = nodes, .blocks = blocks_, .block_bytes = sizeof(Page)});
     protocol::HlrcMemory memory{.entries = node.entries.get(), .reached = node.reached.get()};
     for (int i = 0; i < protocol::HlrcMemory::kSets; ++i) memory.sets[i] = node.sets[i].get();
-    node.hlrc.emplace(
-        protocol::HlrcConfig{.self = NodeId{n}, .nodes = nodes, .blocks = blocks_, .migrate = true},
-        memory, *node.core);
+    node.hlrc.emplace(protocol::HlrcConfig{.self = NodeId{n},
+                                           .nodes = nodes,
+                                           .blocks = blocks_,
+                                           .promised = std::max(64u, nodes),
+                                           .migrate = true},
+                      memory, *node.core);
     MemoryCount::work_for(MemoryCount::kNobody);
   }
 }
@@ -61,15 +64,7 @@ Machine::~Machine() {
 Result Machine::run(std::uint32_t warm, std::uint32_t counted) {
   warm_ = warm;
   last_ = warm + counted;
-  for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
-    protocol::RegionAllocate request{};
-    request.blocks = pattern_.pages(static_cast<std::uint32_t>(nodes_.size()));
-    request.bytes = request.blocks * 4096;
-    request.sequence = 1;
-    request.waiter = nodes_[n]->strand.waiter();
-    nodes_[n]->wait = Wait::kResume;
-    step_core(n, request);
-  }
+  for (std::uint32_t n = 0; n < nodes_.size(); ++n) allocate(n);
   while (!happenings_.empty()) {
     Happening next = happenings_.top();
     happenings_.pop();
@@ -175,7 +170,8 @@ double Machine::cost_of(const Message& message) const {
     case What::kAnswer:
       return cost + static_cast<double>(message.pages.size()) * costs_.copy_page;
     case What::kNews:
-      return cost + static_cast<double>(message.news.run.count) * costs_.copy_page;
+      return cost + costs_.step * !message.further.empty() +
+             static_cast<double>(message.news.run.count) * costs_.copy_page;
     case What::kFlush:
       return cost + static_cast<double>(message.posted.size()) * costs_.compare_page;
     case What::kFlushed:
@@ -205,6 +201,7 @@ void Machine::handle(std::uint32_t number) {
       break;
     case What::kNews: {
       Node& node = *nodes_[message.to];
+      spread_news(message.to, message.news, message.further);
       MemoryCount::work_for(message.to);
       node.news.put(std::move(message.news));
       MemoryCount::work_for(MemoryCount::kNobody);
@@ -268,17 +265,39 @@ void Machine::start(Node& node, protocol::Task<T>&& task) {
   node.strand.start(kept);
 }
 
+// The next region of the pattern, which has one or two.
+void Machine::allocate(std::uint32_t self) {
+  Node& node = *nodes_[self];
+  bool is_updated = node.allocated == 0 && pattern_.updated() > 0;
+  protocol::RegionAllocate request{};
+  request.blocks = is_updated ? pattern_.updated() : sums_.size() - pattern_.updated();
+  request.bytes = request.blocks * 4096;
+  if (is_updated) request.policy.propagation = protocol::Propagation::kUpdate;
+  request.sequence = node.allocated + 1;
+  request.waiter = node.strand.waiter();
+  node.wait = Wait::kResume;
+  step_core(self, request);
+}
+
+// False: another region is asked for.
+bool Machine::finish_allocation(std::uint32_t self) {
+  Node& node = *nodes_[self];
+  wire::RegionReply reply;
+  protocol::Bytes inbox(node.strand.inbox);
+  if (!wire::take(inbox, reply)) fail("the allocation was refused");
+  node.resumed = false;
+  if (++node.allocated == 1) first_ = reply.first;
+  if (node.allocated == 2 && reply.first != first_ + pattern_.updated())
+    fail("the regions lie apart");
+  if (node.allocated == regions()) return true;
+  allocate(self);
+  return false;
+}
+
 // One step, or one operation of the program.
 void Machine::act(std::uint32_t self) {
   Node& node = *nodes_[self];
-  if (!node.allocated) {
-    wire::RegionReply reply;
-    protocol::Bytes inbox(node.strand.inbox);
-    if (!wire::take(inbox, reply)) fail("the allocation was refused");
-    first_ = reply.first;
-    node.allocated = true;
-    node.resumed = false;
-  }
+  if (node.allocated < regions() && !finish_allocation(self)) return;
   if (node.operation.index() == 0) return begin_op(self);
   if (is_done(node)) {
     finish_operation(node);

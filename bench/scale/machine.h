@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <queue>
+#include <span>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -76,6 +77,7 @@ class Machine {
     std::vector<Page> pages;       // kAnswer
     std::vector<Posted> posted;    // kFlush
     protocol::NewsBox::News news;  // kNews
+    std::vector<NodeId> further;   // ... for whom its receiver passes it on
   };
   enum class Wait : std::uint8_t { kNothing, kWord, kResume, kAnswer, kFlushed, kNews };
   using Operation =
@@ -108,7 +110,7 @@ class Machine {
     std::vector<Op> ops;
     std::size_t next = 0;
     std::uint32_t iteration = 0;
-    bool allocated = false;
+    std::uint32_t allocated = 0;  // regions
 
     Ns out_free = 0, in_free = 0, handler_free = 0;
     Tally tally;
@@ -126,6 +128,11 @@ class Machine {
   static constexpr std::uint32_t kNoMessage = ~0u;
 
   // machine.cpp: time, messages, threads
+  std::uint32_t regions() const {
+    return pattern_.updated() > 0 && pattern_.updated() < sums_.size() ? 2 : 1;
+  }
+  void allocate(std::uint32_t self);
+  bool finish_allocation(std::uint32_t self);
   void happen(Ns at, std::uint32_t node, std::uint32_t message = kNoMessage, bool arrived = false);
   void post(std::uint32_t from, std::uint32_t to, std::size_t size, Message message);
   void arrive(std::uint32_t number);
@@ -154,6 +161,8 @@ class Machine {
   void post_difference(std::uint32_t self, const protocol::Step& step);
   std::optional<double> await_flush(std::uint32_t self);
   double send_news(std::uint32_t self, const protocol::Step& step);
+  void spread_news(std::uint32_t self, const protocol::NewsBox::News& news,
+                   std::span<const NodeId> readers);
   std::size_t add_granted(std::uint32_t self, const protocol::Send& send,
                           std::vector<std::byte>& grant);
   std::optional<double> take_news(Node& node, const protocol::Step& step);

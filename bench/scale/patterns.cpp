@@ -74,6 +74,9 @@ class Tree final : public Pattern {
   static constexpr std::uint64_t kUpper = 16;
 
  public:
+  // Whether the region of the upper pages asks for updates.
+  explicit Tree(bool updates) : updates_(updates) {}
+  std::uint64_t updated() const override { return updates_ ? kUpper : 0; }
   std::uint64_t pages(std::uint32_t nodes) const override { return kUpper + 4 * nodes; }
   void iteration(std::uint32_t node, std::uint32_t nodes, std::uint32_t number,
                  std::vector<Op>& ops) const override {
@@ -100,6 +103,27 @@ class Tree final : public Pattern {
   static std::uint64_t last_change(std::uint64_t page, std::uint64_t number) {
     std::uint64_t since = (number + page) % 8;
     return since > number ? 0 : number - since;
+  }
+
+  bool updates_;
+};
+
+// One node writes pages, which all others read and want to be updated.
+class Broadcast final : public Pattern {
+  static constexpr std::uint64_t kPages = 16;
+
+ public:
+  std::uint64_t pages(std::uint32_t) const override { return kPages; }
+  std::uint64_t updated() const override { return kPages; }
+  void iteration(std::uint32_t node, std::uint32_t, std::uint32_t number,
+                 std::vector<Op>& ops) const override {
+    for (std::uint64_t page = 0; page < kPages && node > 0 && number > 0; ++page)
+      ops.push_back(load(page, number - 1));
+    ops.push_back(barrier());
+    for (std::uint64_t page = 0; page < kPages && node == 0; ++page)
+      ops.push_back(store(page, number));
+    ops.push_back(work(kWork));
+    ops.push_back(barrier());
   }
 };
 
@@ -147,7 +171,9 @@ std::unique_ptr<Pattern> make_pattern(std::string_view name) {
   if (name == "barrier") return std::make_unique<Bare>();
   if (name == "stencil") return std::make_unique<Stencil>();
   if (name == "transpose") return std::make_unique<Transpose>();
-  if (name == "tree") return std::make_unique<Tree>();
+  if (name == "tree") return std::make_unique<Tree>(false);
+  if (name == "update") return std::make_unique<Tree>(true);
+  if (name == "broadcast") return std::make_unique<Broadcast>();
   if (name == "migratory") return std::make_unique<Migratory>();
   if (name == "producer") return std::make_unique<Producer>();
   return nullptr;

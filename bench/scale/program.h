@@ -24,6 +24,8 @@ class Pattern {
  public:
   virtual ~Pattern() = default;
   virtual std::uint64_t pages(std::uint32_t nodes) const = 0;
+  // So many first pages are a region of their own, whose copies are updated.
+  virtual std::uint64_t updated() const { return 0; }
   // Appends what the node does. Iteration 0 is for first touches.
   virtual void iteration(std::uint32_t node, std::uint32_t nodes, std::uint32_t number,
                          std::vector<Op>& ops) const = 0;
@@ -31,7 +33,8 @@ class Pattern {
 
 inline constexpr std::uint32_t kPageWords = 8;  // simulated; each stands for 512 bytes
 
-// "barrier", "stencil", "transpose", "tree", "migratory", "producer"; nullptr: unknown.
+// "barrier", "stencil", "transpose", "tree", "update" (a tree whose upper pages are updated),
+// "broadcast", "migratory", "producer"; nullptr: unknown.
 std::unique_ptr<Pattern> make_pattern(std::string_view name);
 
 }  // namespace terrane::bench::scale

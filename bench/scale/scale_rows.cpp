@@ -15,8 +15,8 @@ int main(int argc, char** argv) {
   auto counted = argc >= 4 ? static_cast<std::uint32_t>(std::atoi(argv[3])) : 8;
   if (!pattern || nodes < 2 || nodes > MemoryCount::kMost || counted == 0) {
     std::fprintf(stderr,
-                 "terrane_bench_scale_rows barrier|stencil|transpose|tree|migratory|producer "
-                 "NODES (2 to %u) [ITERATIONS]\n",
+                 "terrane_bench_scale_rows barrier|stencil|transpose|tree|update|broadcast|"
+                 "migratory|producer NODES (2 to %u) [ITERATIONS]\n",
                  MemoryCount::kMost);
     return 2;
   }

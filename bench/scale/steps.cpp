@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "protocol/news_tree.h"
 #include "scale/machine.h"
 
 namespace terrane::bench::scale {
@@ -388,9 +389,8 @@ void Machine::flushed(std::uint32_t self, std::uint64_t passed) {
 
 double Machine::send_news(std::uint32_t self, const protocol::Step& step) {
   Node& node = *nodes_[self];
-  Message message;
-  message.what = What::kNews;
-  protocol::NewsBox::News& news = message.news;
+  const std::vector<NodeId>& readers = node.strand.readers;
+  protocol::NewsBox::News news;
   news.from = NodeId{self};
   news.number = static_cast<std::uint32_t>(step.value);
   news.run = step.blocks;
@@ -398,7 +398,7 @@ double Machine::send_news(std::uint32_t self, const protocol::Step& step) {
   for (std::uint64_t i = 0; i < step.blocks.count && !news.gone; ++i) {
     std::uint64_t block = step.blocks.first + i;
     std::uint32_t word = node.words[block];
-    news.gone = protocol::answer_news(word, step.node).what != protocol::FetchAnswer::What::kCopy;
+    news.gone = protocol::answer_news(word, readers).what != protocol::FetchAnswer::What::kCopy;
     if (word & protocol::kTracked) {
       news.tracked |= 1u << i;
     } else {
@@ -406,9 +406,20 @@ double Machine::send_news(std::uint32_t self, const protocol::Step& step) {
     }
     std::memcpy(news.bytes.data() + i * kPageBytes, &node.frames[block], sizeof(Page));
   }
-  std::size_t size = 32 + (news.gone ? 0 : step.blocks.count * kPageBytes);
-  post(self, step.node.value, size, std::move(message));
+  spread_news(self, news, readers);
   return static_cast<double>(step.blocks.count) * costs_.copy_page;
+}
+
+void Machine::spread_news(std::uint32_t self, const protocol::NewsBox::News& news,
+                          std::span<const NodeId> readers) {
+  protocol::spread(readers, protocol::kNewsArity, [&](NodeId to, std::span<const NodeId> further) {
+    Message message;
+    message.what = What::kNews;
+    message.news = news;
+    message.further.assign(further.begin(), further.end());
+    std::size_t size = 32 + further.size() * 4 + (news.gone ? 0 : news.run.count * kPageBytes);
+    post(self, to.value, size, std::move(message));
+  });
 }
 
 // What a grant carries; what that takes on a real node.
@@ -421,7 +432,8 @@ std::size_t Machine::add_granted(std::uint32_t self, const protocol::Send& send,
     std::size_t at = send.offset + send.size + i * sizeof block;
     std::memcpy(&block, effects_.bytes.data() + at, sizeof block);
     std::uint32_t word = node.words[block];
-    bool here = protocol::answer_news(word, send.to).what == protocol::FetchAnswer::What::kCopy;
+    bool here =
+        protocol::answer_news(word, {&send.to, 1}).what == protocol::FetchAnswer::What::kCopy;
     if (!here) {
       wire::put(grant, wire::GrantedBlock{.block = block, .home = self});
       size += sizeof(wire::GrantedBlock);

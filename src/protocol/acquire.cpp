@@ -212,7 +212,7 @@ Task<bool> Hlrc::apply(Strand& s, std::uint32_t departure, std::uint64_t activit
     mark(Mark::kLockNamesTooMany);
     s.wanted.clear();
   }
-  if (departure != 0 && !expectations_.empty()) {
+  if (departure != 0 && expectations_.may_have_come(departure)) {
     expectations_.forget(departure);
     co_await s.perform({.kind = StepKind::kForgetNews, .value = departure});
   }

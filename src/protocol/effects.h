@@ -322,8 +322,9 @@ enum class StepKind : std::uint8_t {
   kFetch,  // where node's memory cannot be reached, in one exchange, for each of the blocks: its
            // home word; unless tracked, it is wanted; then node's copy -> ours, or aside if flag;
            // as far as the word allows, and the blocks are alike. Value, result: served.h
-  kSendNews,  // our blocks to node, which takes them by kTakeNews; value: the departure's number.
-              // In the order in which a home does it for kFetch
+  kSendNews,  // our blocks to Strand::readers, node the first of them, which take them by
+              // kTakeNews; value: the departure's number. In the order in which a home does it for
+              // kFetch, once for all; from who has them they go along a tree (news_tree.h)
   kTakeNews,  // what node sent of blocks at departure `value` -> aside, once it is here. Result: a
               // bit for each tracked block, or kNewsGone
   kForgetNews,   // what was sent to us at departures up to `value`

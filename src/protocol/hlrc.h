@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "protocol/block_locks.h"
@@ -36,7 +37,8 @@ struct HlrcConfig {
   std::uint8_t hot_after = 2;         // rounds on end in which a copy is missed until it is renewed
   std::uint8_t most_renewed = 63;     // renewals on end; then a miss has to show that it is used
                                       // (four times as many where that was shown twice)
-  std::uint32_t promised = 64;        // departures for which a home promises news; 0: it does not
+  std::uint32_t promised = 64;        // departures for which a home promises news; 0: it does not.
+                                      // As many as nodes: then few readers ask again at each
   bool migrate = false;               // homes by first touch follow their writers
   std::uint32_t most_asked = 128;     // blocks that who writes in order asks their home to offer
   std::uint64_t reads_ask = 64;       // ... and who has read so many in order; 0: nobody
@@ -137,6 +139,10 @@ class Hlrc : BlockLocks {
 
   // For who serves kFetch here.
   Promises& promises() { return promises_; }
+  // Whether this node waits for the run at that departure, if it has the copies yet.
+  bool expects(NodeId home, BlockRange run, std::uint32_t departure) const {
+    return expectations_.covers(home, run, departure);
+  }
 
   std::uint64_t cached() const { return cached_count_.load(std::memory_order_relaxed); }
   const BlockEntry& entry(std::uint64_t block) const { return entries_[block]; }
@@ -295,8 +301,9 @@ class Hlrc : BlockLocks {
   static Brought brought_by(const Strand& s, std::uint64_t block, NodeId home, Departure at);
   static bool is_named(Bytes notices, NodeId home, BlockRange run);
   Task<Fetched> take_granted(Strand& s, BlockRange run, NodeId home, Departure at);
-  void select_along(Strand& s) const;
+  void select_along(Strand& s);
   bool went_along(const Strand& s, BlockRange run) const;
+  static BlockRange take_readers(Strand& s, std::span<const Promised> due);
   static void note_wanted(Strand& s, BlockRange run, NodeId home);
   Task<Fetched> fetch_renewal(Strand& s, BlockRange run, NodeId home, Departure at);
   void note_drop(BlockRange run);

@@ -82,6 +82,10 @@ enum class Mark : std::uint8_t {
   kAcquireRenewsByMessage,
   kAcquireRenewsByNews,
   kAcquireLeavesNews,
+  kDepartureSpreadsNews,
+  kNewsPassedOn,
+  kNewsGonePassedOn,
+  kNewsPassedOnByOthers,
   kAcquireFindsNewsGone,
   kAcquireRenewsTracked,
   kAcquireProvesRenewal,
@@ -230,6 +234,10 @@ enum class Mutant : std::uint8_t {
   kNewsAfterOthers,          // news are taken though this node acquired or flushed since it arrived
   kNewsOfOtherBlocks,        // of a longer run the first news are taken for any blocks of it
   kNewsOfAnyDeparture,       // the news of an earlier departure are taken for those of this one
+  kNewsForgetReader,         // who passes news on leaves one reader out
+  kNewsOfWhoPassedThem,      // news are taken for those of the node that passed them on
+  kNewsGoneUntold,           // that a home has none to send is not passed on
+  kNewsEndWhereUnread,       // who waits for no news passes none on
   kRenewUnlocked,            // a copy is renewed while others may make it writable or drop it
   kOfferMapped,              // rule 10: a home offers what its own threads still see
   kOfferForgetsWrites,       // what they wrote to a tracked block before the offer gets no notice

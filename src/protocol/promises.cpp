@@ -1,6 +1,8 @@
 #include "protocol/promises.h"
 
 #include <algorithm>
+#include <bit>
+#include <tuple>
 #include <utility>
 
 namespace terrane::protocol {
@@ -14,6 +16,12 @@ bool contains(BlockRange all, BlockRange part) {
   return all.first <= part.first && part.end() <= all.end();
 }
 BlockRange run_of(std::uint64_t what) { return {what >> 8 & Promises::kMaxFirst, what & 255}; }
+bool run_before(const Promised& a, const Promised& b) {
+  return std::tie(a.run.first, a.run.count) < std::tie(b.run.first, b.run.count);
+}
+bool before(const Promised& a, const Promised& b) {
+  return run_before(a, b) || (same(a.run, b.run) && a.reader.value < b.reader.value);
+}
 
 }  // namespace
 
@@ -23,26 +31,48 @@ std::uint64_t Promises::make(NodeId reader, BlockRange run) {
   if (departures_ == 0 || run.first > kMaxFirst || run.count > 255 || reader.value > 0xffff)
     return 0;
   std::uint64_t what = std::uint64_t{reader.value} << 48 | run.first << 8 | run.count;
-  std::uint32_t kept = kept_.load();
-  Slot* free = nullptr;
-  Slot* found = nullptr;
-  for (Slot& slot : slots_) {
-    bool used = slot.until.load(std::memory_order_relaxed) > kept;
-    if (used && slot.what.load(std::memory_order_relaxed) == what) found = &slot;
-    if (!used && free == nullptr) free = &slot;
-  }
-  if (found == nullptr) found = free;
+  Slot* found = slot_for(what);
   if (found == nullptr) return 0;
   found->what.store(what, std::memory_order_relaxed);
   found->until.store(kForever);
   std::uint32_t after = departed_.load();
-  for (Slot& slot : slots_) {
-    std::uint64_t other = slot.what.load(std::memory_order_relaxed);
-    bool within = &slot != found && other >> 48 == reader.value && contains(run, run_of(other));
-    if (within && slot.until.load(std::memory_order_relaxed) > after) slot.until.store(after);
+  for (std::size_t i = 0; i < slots_.load(std::memory_order_relaxed); ++i) {
+    Slot& other = slot(i);
+    std::uint64_t its = other.what.load(std::memory_order_relaxed);
+    bool within = &other != found && its >> 48 == reader.value && contains(run, run_of(its));
+    if (within && other.until.load(std::memory_order_relaxed) > after) other.until.store(after);
   }
   found->until.store(after + departures_);
   return std::uint64_t{after} + 1;
+}
+
+// The promise's own slot, or a free one.
+Promises::Slot* Promises::slot_for(std::uint64_t what) {
+  std::uint32_t kept = kept_.load();
+  Slot* free = nullptr;
+  for (std::size_t i = 0; i < slots_.load(std::memory_order_relaxed); ++i) {
+    Slot& one = slot(i);
+    bool used = one.until.load(std::memory_order_relaxed) > kept;
+    if (used && one.what.load(std::memory_order_relaxed) == what) return &one;
+    if (!used && free == nullptr) free = &one;
+  }
+  return free == nullptr ? grow() : free;
+}
+
+// As many again, which a departure finds as soon as it finds what is promised there.
+Promises::Slot* Promises::grow() {
+  std::size_t slots = slots_.load(std::memory_order_relaxed);
+  auto part = static_cast<std::size_t>(std::countr_zero(slots / kSlots));
+  if (slots >= most_ || part == kParts) return nullptr;
+  parts_[part] = std::make_unique<Slot[]>(slots);
+  slots_.store(slots * 2);
+  return &slot(slots);
+}
+
+Promises::Slot& Promises::slot(std::size_t index) {
+  if (index < kSlots) return first_[index];
+  std::size_t before = std::bit_floor(index);
+  return parts_[static_cast<std::size_t>(std::countr_zero(before / kSlots))][index - before];
 }
 
 // Several departures may be under way at once, and begin out of their order.
@@ -57,16 +87,32 @@ void Promises::keep() {
   if (done == departed_.load()) kept_.store(done);
 }
 
-bool Promises::due(std::size_t slot, std::uint32_t number, NodeId& reader, BlockRange& run) const {
-  if (slots_[slot].until.load() < number) return false;
-  std::uint64_t what = slots_[slot].what.load(std::memory_order_relaxed);
-  reader = NodeId{static_cast<std::uint32_t>(what >> 48)};
-  run = run_of(what);
-  return true;
+std::vector<Promised> Promises::due(std::uint32_t number, std::size_t together) {
+  std::vector<Promised> all;
+  for (std::size_t i = 0; i < slots_.load(); ++i) {
+    if (slot(i).until.load() < number) continue;
+    std::uint64_t what = slot(i).what.load(std::memory_order_relaxed);
+    all.push_back({run_of(what), NodeId{static_cast<std::uint32_t>(what >> 48)}});
+  }
+  if (all.size() < together) return all;
+  std::vector<Promised> sorted = all;
+  std::sort(sorted.begin(), sorted.end(), before);
+  std::vector<Promised> joined;
+  for (const Promised& one : all) {
+    auto [first, end] = std::equal_range(sorted.begin(), sorted.end(), one, run_before);
+    if (static_cast<std::size_t>(end - first) < together) {
+      joined.push_back(one);
+    } else if (first->reader != kNoNode) {
+      joined.insert(joined.end(), first, end);
+      first->reader = kNoNode;  // they are there
+    }
+  }
+  return joined;
 }
 
 void Expectations::note(NodeId home, BlockRange run, std::uint32_t after,
                         std::uint32_t departures) {
+  last_ = std::max(last_, after + departures);
   bool found = false;
   for (Expected& one : list_) {
     if (one.home != home || !contains(run, one.run)) continue;
@@ -79,7 +125,7 @@ void Expectations::note(NodeId home, BlockRange run, std::uint32_t after,
     found = true;
   }
   if (found) return;
-  if (list_.size() < Promises::kSlots * 4) list_.push_back({home, run, after, after + departures});
+  if (list_.size() < kMost) list_.push_back({home, run, after, after + departures});
 }
 
 bool Expectations::covers(NodeId home, BlockRange run, std::uint32_t number) const {

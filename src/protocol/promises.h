@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/ids.h"
@@ -11,16 +12,27 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
+// A run that is sent to a reader at a departure.
+struct Promised {
+  BlockRange run;
+  NodeId reader;
+
+  bool operator==(const Promised&) const = default;
+};
+
 // What a home has promised to readers that renew copies by messages: to send the blocks of a run
 // again, unasked, at each of its next departures. Promises are made by whoever serves messages, one
 // at a time, and kept by the threads that depart; all else is of one thread. Owns the list, which
-// is bounded: who gets no promise goes on asking.
+// grows as it is needed and is bounded by the nodes: who gets no promise goes on asking.
 class Promises {
  public:
-  static constexpr std::size_t kSlots = 64;
+  static constexpr std::size_t kSlots = 64;  // that are there from the beginning
+  static constexpr std::size_t kRuns = 8;    // that all nodes can be promised
   static constexpr std::uint64_t kMaxFirst = (1ull << 40) - 1;
 
-  explicit Promises(std::uint32_t departures) : departures_(departures) {}
+  // departures: how many a promise is for; nodes: of the job.
+  Promises(std::uint32_t departures, std::uint32_t nodes)
+      : departures_(departures), most_(kRuns * nodes) {}
 
   // Promises the run to the reader for the departures after the returned one, `departures` in
   // number. Result: that departure's number + 1, or 0: no promise. A run that is promised already
@@ -30,13 +42,12 @@ class Promises {
   void depart(std::uint32_t number);
   // One departure's promises have been kept.
   void keep();
-  // Whether slot's promise is to be kept at this departure, and what and to whom it is.
-  bool due(std::size_t slot, std::uint32_t number, NodeId& reader, BlockRange& run) const;
+  // What is to be kept at this departure, in the order of the slots; but a run of `together`
+  // readers and more stands at its first slot for all of them, sorted by number.
+  std::vector<Promised> due(std::uint32_t number, std::size_t together);
 
   // ... at the next departure, as far as is known before it.
-  bool due_next(std::size_t slot, NodeId& reader, BlockRange& run) const {
-    return due(slot, departed_.load() + 1, reader, run);
-  }
+  std::vector<Promised> due_next() { return due(departed_.load() + 1, ~std::size_t{0}); }
 
   std::uint32_t departures() const { return departures_; }
 
@@ -46,11 +57,20 @@ class Promises {
     std::atomic<std::uint32_t> until{0};  // the last departure; free once that is over
   };
 
+  static constexpr std::size_t kParts = 16;  // behind the first slots; each as large as all before
+
+  Slot& slot(std::size_t index);
+  Slot* slot_for(std::uint64_t what);
+  Slot* grow();
+
   std::uint32_t departures_;
+  std::size_t most_;
   std::atomic<std::uint32_t> departed_{0};  // the latest that has begun
   std::atomic<std::uint32_t> done_{0};      // how many are over
   std::atomic<std::uint32_t> kept_{0};      // all up to this one are over
-  Slot slots_[kSlots];
+  std::atomic<std::size_t> slots_{kSlots};
+  Slot first_[kSlots];
+  std::unique_ptr<Slot[]> parts_[kParts];
 };
 
 // The other side: what homes have promised to this node.
@@ -66,6 +86,8 @@ class Expectations {
   // Forgets what ended before.
   void forget(std::uint32_t number);
   bool empty() const { return list_.empty(); }
+  // Whether homes may have sent something at that departure, or at the one before, expected or not.
+  bool may_have_come(std::uint32_t number) const { return last_ != 0 && number <= last_ + 1; }
 
  private:
   struct Expected {
@@ -78,7 +100,10 @@ class Expectations {
       return home == node && after < number && number <= until;
     }
   };
+  static constexpr std::size_t kMost = 4096;
+
   std::vector<Expected> list_;
+  std::uint32_t last_ = 0;  // that anything was ever promised for
 };
 
 // Blocks that homes have sent unasked, until the departure that they were sent at is applied here.
@@ -111,7 +136,7 @@ class NewsBox {
   void clear() { list_.clear(); }
 
  private:
-  static constexpr std::size_t kMost = 4096;
+  static constexpr std::size_t kMost = 1 << 16;
 
   std::vector<News> list_;
 };

@@ -10,6 +10,7 @@ namespace {
 
 constexpr NodeId kHome{3}, kOther{4};
 constexpr std::uint32_t kAfter = 10, kDepartures = 5;  // promised for 11 to 15
+constexpr std::uint32_t kNodes = 300;
 
 class ExpectationsTest : public testing::Test {
  protected:
@@ -54,6 +55,14 @@ TEST_F(ExpectationsTest, EndRunsWithinTheOneThatIsPromised) {
   EXPECT_TRUE(expected.covers(kOther, {100, 16}, 15));
 }
 
+TEST_F(ExpectationsTest, KnowUntilWhenSomethingMayCome) {
+  EXPECT_FALSE(Expectations{}.may_have_come(1));
+  expected.give_up(kHome, {100, 16});
+  EXPECT_TRUE(expected.empty());
+  EXPECT_TRUE(expected.may_have_come(kAfter + kDepartures)) << "the home may not know";
+  EXPECT_FALSE(expected.may_have_come(kAfter + kDepartures + 2));
+}
+
 TEST_F(ExpectationsTest, ForgetWhatAHomeCannotSendAnyMore) {
   expected.note(kHome, {200, 4}, kAfter, kDepartures);
   expected.give_up(kHome, {104, 2});
@@ -64,29 +73,21 @@ TEST_F(ExpectationsTest, ForgetWhatAHomeCannotSendAnyMore) {
 class PromisesTest : public testing::Test {
  protected:
   // What is due to whom at the departure.
-  std::vector<std::pair<NodeId, BlockRange>> due(std::uint32_t number) const {
-    std::vector<std::pair<NodeId, BlockRange>> all;
-    for (std::size_t slot = 0; slot < Promises::kSlots; ++slot) {
-      NodeId reader;
-      BlockRange run;
-      if (promises.due(slot, number, reader, run)) all.emplace_back(reader, run);
-    }
-    return all;
-  }
+  std::vector<Promised> due(std::uint32_t number) { return promises.due(number, 3); }
   void depart(std::uint32_t number) {
     promises.depart(number);
     promises.keep();
   }
-  using Due = std::vector<std::pair<NodeId, BlockRange>>;
+  using Due = std::vector<Promised>;
 
-  Promises promises{kDepartures};
+  Promises promises{kDepartures, kNodes};
 };
 
 TEST_F(PromisesTest, AreDueForSomeDeparturesAfterTheyAreMade) {
   depart(1);
   EXPECT_EQ(promises.make(kOther, {100, 16}), 1u + 1);
-  EXPECT_EQ(due(2), (Due{{kOther, {100, 16}}}));
-  EXPECT_EQ(due(1 + kDepartures), (Due{{kOther, {100, 16}}}));
+  EXPECT_EQ(due(2), (Due{{{100, 16}, kOther}}));
+  EXPECT_EQ(due(1 + kDepartures), (Due{{{100, 16}, kOther}}));
   EXPECT_EQ(due(2 + kDepartures), Due{});
 }
 
@@ -100,7 +101,37 @@ TEST_F(PromisesTest, ALongerRunEndsThoseWithinIt) {
   EXPECT_EQ(promises.make(kOther, {100, 5}), 2u + 1);
   // Departure 2 may be under way yet.
   EXPECT_EQ(due(2).size(), 5u);
-  EXPECT_EQ(due(3), (Due{{kOther, {104, 4}}, {kHome, {100, 2}}, {kOther, {100, 5}}}));
+  EXPECT_EQ(due(3), (Due{{{104, 4}, kOther}, {{100, 2}, kHome}, {{100, 5}, kOther}}));
+}
+
+TEST_F(PromisesTest, OfARunThatManyReadStandTogetherAtTheFirstOfThem) {
+  for (std::uint32_t reader : {9, 5, 7}) {
+    promises.make(NodeId{reader}, {100, 2});
+    promises.make(NodeId{reader}, {200, reader == 7 ? 2u : 1u});
+  }
+  Due together{{{100, 2}, NodeId{5}}, {{100, 2}, NodeId{7}}, {{100, 2}, NodeId{9}}};
+  Due apart{{{200, 1}, NodeId{9}}, {{200, 1}, NodeId{5}}, {{200, 2}, NodeId{7}}};
+  together.insert(together.end(), apart.begin(), apart.end());
+  EXPECT_EQ(due(1), together);
+  EXPECT_EQ(promises.due_next().size(), 6u);
+}
+
+TEST_F(PromisesTest, AreMadeToAllNodesForSomeRunsAndNotForEver) {
+  std::size_t made = 0;
+  for (std::uint32_t run = 0; run < 2 * Promises::kRuns; ++run)
+    for (std::uint32_t reader = 0; reader < kNodes; ++reader)
+      made += promises.make(NodeId{reader}, {100 + run, 1}) != 0;
+  EXPECT_GE(made, Promises::kRuns * kNodes);
+  EXPECT_LT(made, 2 * Promises::kRuns * kNodes);
+  Due all = due(1);
+  ASSERT_EQ(all.size(), made);
+  for (std::size_t i = 0; i < made; ++i) {
+    EXPECT_EQ(all[i].run.first, 100 + i / kNodes);
+    EXPECT_EQ(all[i].reader.value, i % kNodes);
+  }
+  for (std::uint32_t number = 1; number <= kDepartures; ++number) depart(number);
+  EXPECT_NE(promises.make(kOther, {500, 1}), 0u) << "what is over is free again";
+  EXPECT_EQ(due(kDepartures + 1), (Due{{{500, 1}, kOther}}));
 }
 
 TEST(NewsBoxTest, GivesThePartOfARunThatIsAskedFor) {

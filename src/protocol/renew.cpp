@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "protocol/hlrc.h"
+#include "protocol/news_tree.h"
 #include "protocol/served.h"
 
 namespace terrane::protocol {
@@ -316,15 +317,12 @@ Task<Hlrc::Fetched> Hlrc::fetch_renewal(Strand& s, BlockRange run, NodeId home, 
 // the departure brings it, and no message after it. If they acquired nothing from each other but by
 // departures since the one before, nobody knows of anything newer than what it had when it arrived,
 // but for what the reader wrote.
-void Hlrc::select_along(Strand& s) const {
+void Hlrc::select_along(Strand& s) {
   s.along.clear();
   if (config_.nodes != 2 || config_.promised == 0) return;
   NodeId other{1 - config_.self.value};
   if (reaches(other)) return;
-  for (std::size_t slot = 0; slot < Promises::kSlots; ++slot) {
-    NodeId reader;
-    BlockRange run;
-    if (!promises_.due_next(slot, reader, run)) continue;
+  for (const auto& [run, reader] : promises_.due_next()) {
     if (reader != other || s.along.size() + run.count > wire::kMostAlong) continue;
     for (std::uint64_t b = run.first; b < run.end(); ++b) s.along.push_back(b);
   }
@@ -337,18 +335,31 @@ bool Hlrc::went_along(const Strand& s, BlockRange run) const {
   return !is_named(s.inbox, config_.self, run);
 }
 
+// The first run, and who is sent it together -> s.readers.
+BlockRange Hlrc::take_readers(Strand& s, std::span<const Promised> due) {
+  BlockRange run = due[0].run;
+  s.readers.clear();
+  for (const Promised& one : due) {
+    if (one.run.first != run.first || one.run.count != run.count) break;
+    s.readers.push_back(one.reader);
+  }
+  if (s.readers.size() < kTogether) s.readers.resize(1);
+  if (s.readers.size() > 1) mark(Mark::kDepartureSpreadsNews);
+  return run;
+}
+
 // Keeps this node's promises for a departure: by now all that was to be flushed for it is at the
 // homes. Takes no lock, so that nobody who waits for news waits for one that waits for his.
 Task<bool> Hlrc::send_news(Strand& s, std::uint32_t departure) {
   if (config_.promised == 0) co_return true;
   promises_.depart(departure);
   co_await s.pause();
-  for (std::size_t slot = 0; slot < Promises::kSlots; ++slot) {
-    NodeId reader;
-    BlockRange run;
-    if (!promises_.due(slot, departure, reader, run) || went_along(s, run)) continue;
+  std::vector<Promised> due = promises_.due(departure, kTogether);
+  for (std::size_t at = 0; at < due.size(); at += s.readers.size()) {
+    BlockRange run = take_readers(s, std::span(due).subspan(at));
+    if (went_along(s, run)) continue;
     co_await s.perform(
-        {.kind = StepKind::kSendNews, .node = reader, .blocks = run, .value = departure});
+        {.kind = StepKind::kSendNews, .node = s.readers[0], .blocks = run, .value = departure});
   }
   co_await s.pause();
   promises_.keep();

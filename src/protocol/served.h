@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <span>
+
 #include "protocol/effects.h"
 
 // What a home answers to those that cannot reach its memory, block by block, by its word: they ask
@@ -74,10 +77,12 @@ inline bool stayed_here(std::uint32_t before, std::uint32_t now) {
   return !(now & kMoved) && (now & kTimes) == (before & kTimes);
 }
 
-// Of a block that was promised: what has moved, or what the reader may take, he has to ask for.
-inline FetchAnswer answer_news(std::uint32_t word, NodeId reader) {
+// Of a block that was promised: what has moved, or what one of the readers may take, they have to
+// ask for.
+inline FetchAnswer answer_news(std::uint32_t word, std::span<const NodeId> readers) {
   bool gone = word & (kMoved | kComing) && !mutant(Mutant::kNewsOfFormerHome);
-  bool own = word & kOffered && word & kArmed && home_in(word) == reader;
+  bool armed = word & kOffered && word & kArmed;
+  bool own = armed && std::find(readers.begin(), readers.end(), home_in(word)) != readers.end();
   if (!gone && !own) return {FetchAnswer::What::kCopy};
   mark(Mark::kServesNoNews);
   return {FetchAnswer::What::kElsewhere};

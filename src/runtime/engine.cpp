@@ -380,8 +380,7 @@ void Engine::serve_offers(ThreadContext& context) {
       offers_.pop_front();
       offer_count_.fetch_sub(1);
     }
-    std::uint64_t made =
-        run(context, context.serving, hlrc_.offer_asked(context.serving, offer));
+    std::uint64_t made = run(context, context.serving, hlrc_.offer_asked(context.serving, offer));
     tell(context, protocol::OfferMade{offer.to, offer.waiter, made});
   }
 }

@@ -154,7 +154,7 @@ bool RemotePages::received(NodeId from, Bytes message, Counters& counters) {
     case wire::Kind::kOwnerReply:
       return accept_owner(from, message);
     case wire::Kind::kPageNews:
-      return accept_news(from, message);
+      return accept_news(message, counters);
     case wire::Kind::kAtomicRequest:
       return serve_atomic(from, message, counters);
     case wire::Kind::kAtomicReply:
@@ -243,30 +243,41 @@ void RemotePages::send_news(const protocol::Step& step, ThreadContext& context) 
   std::vector<Line>& pages = context.news_pages;
   if (pages.empty()) pages.resize(protocol::Hlrc::kMaxRun * space_.unit() / sizeof(Line));
   Collected got = collect(step.blocks, pages[0].bytes, [&](std::uint32_t word) {
-    return protocol::answer_news(word, step.node);
+    return protocol::answer_news(word, context.strand.readers);
   });
   wire::PageNews news{.blocks = static_cast<std::uint8_t>(step.blocks.count),
                       .gone = got.count < step.blocks.count,
                       .number = static_cast<std::uint32_t>(step.value),
                       .block = step.blocks.first,
-                      .tracked = got.tracked};
+                      .tracked = got.tracked,
+                      .home = space_.self().value};
   Bytes bytes{pages[0].bytes, news.gone != 0 ? 0 : step.blocks.count * space_.unit()};
-  if (bytes.size() >= kNewsAlone) return send(step.node, bytes_of(news), bytes, context.counters);
-  auto& out = context.news_out;
-  auto at =
-      std::find_if(out.begin(), out.end(), [&](const auto& one) { return one.to == step.node; });
-  if (at == out.end()) at = out.insert(at, {step.node, {}});
-  Bytes head = bytes_of(news);
-  at->message.insert(at->message.end(), head.begin(), head.end());
-  at->message.insert(at->message.end(), bytes.begin(), bytes.end());
+  spread_news({news, context.strand.readers, bytes}, context.news_out, context.counters);
+}
+
+// Short runs join what goes to the same readers.
+void RemotePages::spread_news(const protocol::NewsPart& part, NewsOut& out, Counters& counters) {
+  auto to_reader = [&](NodeId to, std::span<const NodeId> further) {
+    if (part.bytes.size() >= kNewsAlone) {
+      std::vector<std::byte> head;
+      protocol::put_news_head(head, part.head, further);
+      return send(to, head, part.bytes, counters);
+    }
+    auto at = std::find_if(out.begin(), out.end(), [&](const auto& one) { return one.to == to; });
+    if (at == out.end()) at = out.insert(at, {to, {}});
+    protocol::put_news_head(at->message, part.head, further);
+    at->message.insert(at->message.end(), part.bytes.begin(), part.bytes.end());
+  };
+  protocol::spread(part.further, protocol::kNewsArity, to_reader);
 }
 
 void RemotePages::add_granted(NodeId to, std::span<const std::uint64_t> blocks,
                               std::vector<std::byte>& grant) {
   std::byte* page = granted_[0].bytes;
   for (std::uint64_t block : blocks) {
-    Collected got = collect({block, 1}, page,
-                            [&](std::uint32_t word) { return protocol::answer_news(word, to); });
+    Collected got = collect({block, 1}, page, [&](std::uint32_t word) {
+      return protocol::answer_news(word, {&to, 1});
+    });
     std::uint64_t bytes = got.count * space_.unit();
     wire::put(grant, wire::GrantedBlock{.block = block,
                                         .home = space_.self().value,
@@ -277,8 +288,12 @@ void RemotePages::add_granted(NodeId to, std::span<const std::uint64_t> blocks,
 }
 
 void RemotePages::send_collected_news(ThreadContext& context) {
-  for (const auto& [to, message] : context.news_out) send(to, message, {}, context.counters);
-  context.news_out.clear();
+  send_collected(context.news_out, context.counters);
+}
+
+void RemotePages::send_collected(NewsOut& out, Counters& counters) {
+  for (const auto& [to, message] : out) send(to, message, {}, counters);
+  out.clear();
 }
 
 bool RemotePages::take_news(const protocol::Step& step, ThreadContext& context,
@@ -306,29 +321,40 @@ void RemotePages::forget_news(std::uint32_t departure) {
   news_.forget(departure);
 }
 
-bool RemotePages::accept_news(NodeId from, Bytes message) {
-  std::lock_guard hold(news_mutex_);
+// Passed on first: others are further away.
+bool RemotePages::accept_news(Bytes message, Counters& counters) {
+  Bytes rest = message;
+  protocol::NewsPart part;
   bool good = true;
-  while (good && !message.empty()) good = keep_news(from, message);
+  while (good && !rest.empty()) {
+    good = protocol::take_news_part(rest, space_.unit(), part) && is_sound(part);
+    if (good) spread_news(part, passed_, counters);
+  }
+  send_collected(passed_, counters);
+  std::lock_guard hold(news_mutex_);
+  while (good && !message.empty())
+    good = protocol::take_news_part(message, space_.unit(), part) && keep_news(part);
   if (news_taker_ != nullptr && news_taker_->sleeping.load() != 0) transport_.interrupt();
   return good;
 }
 
-// Takes one run off the message.
-bool RemotePages::keep_news(NodeId from, Bytes& message) {
-  wire::PageNews head;
-  if (!wire::take(message, head) || !in_space(head.block, head.blocks)) return false;
-  std::size_t bytes = head.gone != 0 ? 0 : head.blocks * space_.unit();
-  if (message.size() < bytes) return false;
-  bool kept =
-      news_.put({.from = from,
-                 .number = head.number,
-                 .run = {head.block, head.blocks},
-                 .tracked = head.tracked,
-                 .gone = head.gone != 0,
-                 .bytes = {message.begin(), message.begin() + static_cast<std::ptrdiff_t>(bytes)}});
-  message = message.subspan(bytes);
-  return kept;
+bool RemotePages::is_sound(const protocol::NewsPart& part) const {
+  auto is_peer = [&](NodeId node) {
+    return node.value < space_.nodes() && node != space_.self() && node.value != part.head.home;
+  };
+  return in_space(part.head.block, part.head.blocks) && part.head.home < space_.nodes() &&
+         part.head.home != space_.self().value && part.further.size() < space_.nodes() &&
+         std::all_of(part.further.begin(), part.further.end(), is_peer);
+}
+
+bool RemotePages::keep_news(const protocol::NewsPart& part) {
+  const wire::PageNews& head = part.head;
+  return news_.put({.from = NodeId{head.home},
+                    .number = head.number,
+                    .run = {head.block, head.blocks},
+                    .tracked = head.tracked,
+                    .gone = head.gone != 0,
+                    .bytes = {part.bytes.begin(), part.bytes.end()}});
 }
 
 bool RemotePages::accept_page(NodeId from, Bytes message) {

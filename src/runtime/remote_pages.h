@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "protocol/effects.h"
+#include "protocol/news_tree.h"
 #include "protocol/promises.h"
 #include "protocol/served.h"
 #include "runtime/page_space.h"
@@ -34,7 +35,7 @@ class RemotePages {
   // Sends all that is collected.
   void send_posted(ThreadContext& context);
 
-  // kSendNews: they join what is collected for the reader.
+  // kSendNews: they join what is collected for the readers.
   void send_news(const protocol::Step& step, ThreadContext& context);
   // Sends all that is collected, a message a reader.
   void send_collected_news(ThreadContext& context);
@@ -85,8 +86,12 @@ class RemotePages {
   bool serve_owner(NodeId from, transport::Bytes message, Counters& counters);
   bool accept_page(NodeId from, transport::Bytes message);
   bool accept_owner(NodeId from, transport::Bytes message);
-  bool accept_news(NodeId from, transport::Bytes message);
-  bool keep_news(NodeId from, transport::Bytes& message);
+  bool accept_news(transport::Bytes message, Counters& counters);
+  bool keep_news(const protocol::NewsPart& part);
+  bool is_sound(const protocol::NewsPart& part) const;
+  using NewsOut = std::vector<ThreadContext::NewsOut>;
+  void spread_news(const protocol::NewsPart& part, NewsOut& out, Counters& counters);
+  void send_collected(NewsOut& out, Counters& counters);
   bool accept_flushed(NodeId from, transport::Bytes message);
 
   PageSpace& space_;
@@ -96,6 +101,7 @@ class RemotePages {
   std::mutex news_mutex_;  // guards news_ and news_taker_
   protocol::NewsBox news_;
   ThreadContext* news_taker_ = nullptr;                 // who waits for some
+  NewsOut passed_;                                      // on; of the polling thread
   std::vector<std::vector<std::byte>> batches_;         // by home
   std::vector<std::atomic<std::uint32_t>> unanswered_;  // flushes, by home
   std::vector<NodeId> open_;                            // homes with something collected

@@ -35,12 +35,14 @@ class Kept final : public transport::Transport {
   std::vector<std::pair<NodeId, std::vector<std::byte>>> sent;
 };
 
-// One of two nodes, with what the engine has round it.
+constexpr std::uint32_t kNodes = 9;
+
+// One of some nodes, with what the engine has round it.
 struct Side {
-  explicit Side(std::uint32_t self) {
+  explicit Side(std::uint32_t self, std::uint32_t nodes = 2) {
     Options options;
     options.space_bytes = 1 << 20;
-    auto made = PageSpace::create(options, NodeId{self}, 2);
+    auto made = PageSpace::create(options, NodeId{self}, nodes);
     EXPECT_TRUE(made.ok());
     space = std::move(made).value();
     memory = space->protocol_memory();
@@ -52,7 +54,7 @@ struct Side {
   protocol::HlrcMemory memory;
   Kept kept;
   ThreadRegistry threads;
-  protocol::Promises promises{64};
+  protocol::Promises promises{64, kNodes};
   std::unique_ptr<RemotePages> remote;
 };
 
@@ -289,6 +291,90 @@ TEST_F(RemotePagesTest, OurDifferenceMayComeRoundAndIsPassedOn) {
   EXPECT_FALSE(receive(message)) << "who has the block sends no difference of it";
 }
 
+// News of a run for eight readers: they go to four, each with one more to pass them on to.
+class NewsTest : public testing::Test {
+ protected:
+  using Sent = std::vector<std::pair<NodeId, std::vector<std::byte>>>;
+
+  bool receive(const std::vector<std::byte>& message) {
+    return side.remote->received(NodeId{1}, message, context.counters);
+  }
+  // As node 3 sends a block of its own to this one and `further`.
+  std::vector<std::byte> news(std::vector<NodeId> further, wire::PageNews head = {}) {
+    if (head.block == 0) head = {.number = 7, .block = 5, .tracked = 1, .home = 3};
+    std::vector<std::byte> message;
+    protocol::put_news_head(message, head, further);
+    if (head.gone == 0) message.resize(message.size() + side.space->unit(), std::byte{8});
+    return message;
+  }
+  bool take(std::uint64_t& result) {
+    protocol::Step step{.kind = StepKind::kTakeNews, .node = NodeId{3}, .blocks = {5, 1}};
+    step.value = 7;
+    return side.remote->take_news(step, context, result);
+  }
+
+  Side side{0, kNodes};
+  ThreadContext& context = side.threads.current();
+};
+
+TEST_F(NewsTest, GoToAFewOfManyReadersWithTheOthersThatAreLeftToThem) {
+  for (std::uint32_t n = 1; n < kNodes; ++n) context.strand.readers.emplace_back(n);
+  for (std::uint64_t block : {3, 6}) {
+    protocol::Step step{.kind = StepKind::kSendNews, .blocks = {block, 1}, .value = 7};
+    side.remote->send_news(step, context);
+  }
+  EXPECT_TRUE(side.kept.sent.empty()) << "short runs travel together";
+  side.remote->send_collected_news(context);
+  ASSERT_EQ(side.kept.sent.size(), protocol::kNewsArity);
+  for (std::uint32_t i = 0; i < protocol::kNewsArity; ++i) {
+    const auto& [to, message] = side.kept.sent[i];
+    EXPECT_EQ(to, NodeId{1 + 2 * i});
+    transport::Bytes rest = message;
+    protocol::NewsPart part;
+    for (std::uint64_t block : {3, 6}) {
+      ASSERT_TRUE(protocol::take_news_part(rest, side.space->unit(), part));
+      EXPECT_EQ(part.head.block, block);
+      EXPECT_EQ(part.head.home, 0u);
+      EXPECT_EQ(part.further, std::vector<NodeId>{NodeId{2 + 2 * i}});
+    }
+    EXPECT_TRUE(rest.empty());
+  }
+}
+
+TEST_F(NewsTest, ArePassedOnAndKeptAsTheirHomes) {
+  std::uint64_t result = 0;
+  ASSERT_TRUE(receive(news({NodeId{2}, NodeId{7}})));
+  ASSERT_EQ(side.kept.sent.size(), 2u);
+  EXPECT_EQ(side.kept.sent[0].first, NodeId{2});
+  EXPECT_EQ(side.kept.sent[1].first, NodeId{7});
+  EXPECT_EQ(side.kept.sent[1].second, news({}));
+  ASSERT_TRUE(take(result)) << "though node 1 has sent them";
+  EXPECT_EQ(result, 1u);
+}
+
+TEST_F(NewsTest, ThatTheHomeHasNoneToSendIsPassedOnToo) {
+  std::uint64_t result = 0;
+  ASSERT_TRUE(receive(news({NodeId{2}}, {.gone = 1, .number = 7, .block = 5, .home = 3})));
+  ASSERT_EQ(side.kept.sent.size(), 1u);
+  ASSERT_TRUE(take(result));
+  EXPECT_EQ(result, protocol::kNewsGone);
+}
+
+TEST_F(NewsTest, AreRefusedWhereTheyNameWhoCannotReadThem) {
+  EXPECT_FALSE(receive(news({NodeId{0}}))) << "this node";
+  EXPECT_FALSE(receive(news({NodeId{3}}))) << "their home";
+  EXPECT_FALSE(receive(news({NodeId{kNodes}}))) << "nobody";
+  EXPECT_FALSE(receive(news(std::vector<NodeId>(kNodes, NodeId{2})))) << "more than there are";
+  EXPECT_FALSE(receive(news({}, {.block = 5, .home = kNodes}))) << "of nobody";
+  EXPECT_FALSE(receive(news({}, {.block = 5, .home = 0}))) << "of this node";
+  std::vector<std::byte> cut = news({NodeId{2}});
+  cut.pop_back();
+  EXPECT_FALSE(receive(cut));
+  EXPECT_TRUE(side.kept.sent.empty());
+  std::uint64_t result = 0;
+  EXPECT_FALSE(take(result));
+}
+
 TEST_F(RemotePagesTest, NoBytesFromTheNetworkDoHarm) {
   base::Prng rng(1);
   std::vector<std::byte> message;
@@ -296,7 +382,7 @@ TEST_F(RemotePagesTest, NoBytesFromTheNetworkDoHarm) {
     message.resize(1 + rng.below(i % 3 == 0 ? 4200 : 80));
     for (std::byte& byte : message) byte = static_cast<std::byte>(rng.chance(40) ? 0 : rng.next());
     message[0] =
-        static_cast<std::byte>(static_cast<unsigned>(wire::Kind::kPageFetch) + rng.below(6));
+        static_cast<std::byte>(static_cast<unsigned>(wire::Kind::kPageFetch) + rng.below(7));
     receive(message);
     side.kept.sent.clear();
   }

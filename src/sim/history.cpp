@@ -222,20 +222,40 @@ void History::pass_on(std::uint32_t home, Mover::Applied to, protocol::Bytes mes
 }
 
 void History::deliver_news(std::uint32_t channel, protocol::Bytes message) {
+  using enum protocol::Mutant;
   std::uint32_t node = network_.to(channel);
-  wire::PageNews head;
-  wire::take(message, head);
-  nodes_[node].news().put({.from = NodeId{network_.from(channel)},
-                           .number = head.number,
-                           .run = {head.block, head.blocks},
-                           .tracked = head.tracked,
-                           .gone = head.gone != 0,
-                           .bytes = {message.begin(), message.end()}});
+  protocol::NewsPart part;
+  if (!protocol::take_news_part(message, program_->setup.block_bytes, part) || !message.empty())
+    violated(Fault::kMalformed, "node {} is sent news of a wrong size", node);
+  pass_news_on(node, part);
+  std::uint32_t from =
+      protocol::mutant(kNewsOfWhoPassedThem) ? network_.from(channel) : part.head.home;
+  nodes_[node].news().put({.from = NodeId{from},
+                           .number = part.head.number,
+                           .run = {part.head.block, part.head.blocks},
+                           .tracked = part.head.tracked,
+                           .gone = part.head.gone != 0,
+                           .bytes = {part.bytes.begin(), part.bytes.end()}});
   for (auto& actor : actors_) {
     if (actor->node != node || actor->wait != Actor::Wait::kNews) continue;
     actor->wait = Actor::Wait::kNothing;
     schedule_.ready(actor->id);
   }
+}
+
+// To the readers that are left to this node, whether it waits for them itself or not.
+void History::pass_news_on(std::uint32_t node, const protocol::NewsPart& part) {
+  using enum protocol::Mutant;
+  if (part.further.empty()) return;
+  const wire::PageNews& head = part.head;
+  bool expects =
+      nodes_[node].hlrc().expects(NodeId{head.home}, {head.block, head.blocks}, head.number);
+  if (!expects && protocol::mutant(kNewsEndWhereUnread)) return;
+  if (head.gone != 0 && protocol::mutant(kNewsGoneUntold)) return;
+  protocol::mark(protocol::Mark::kNewsPassedOn);
+  if (!expects) protocol::mark(protocol::Mark::kNewsPassedOnByOthers);
+  if (head.gone != 0) protocol::mark(protocol::Mark::kNewsGonePassedOn);
+  send_news(node, part);
 }
 
 void History::deliver_flushed(std::uint32_t node, protocol::Bytes message) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "protocol/news_tree.h"
 #include "sim/actor.h"
 #include "sim/checker.h"
 #include "sim/mover.h"
@@ -59,6 +60,7 @@ class History {
   bool fill_grant(std::uint32_t channel, protocol::Bytes message);
   void deliver_news(std::uint32_t channel, protocol::Bytes message);
   void pass_on(std::uint32_t home, Mover::Applied to, protocol::Bytes message);
+  void pass_news_on(std::uint32_t node, const protocol::NewsPart& part);
   void deliver_flushed(std::uint32_t node, protocol::Bytes message);
   void note(const Actor& actor, std::uint64_t what);
 
@@ -78,6 +80,7 @@ class History {
   bool await_flush(Actor& actor);
   bool atomic(Actor& actor);
   bool send_news(Actor& actor);
+  void send_news(std::uint32_t from, const protocol::NewsPart& part);
   bool take_news(Actor& actor);
   void push(std::uint32_t from, std::uint32_t to, protocol::Bytes message,
             std::uint32_t wanted = 0);

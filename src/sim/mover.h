@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "base/prng.h"
 #include "sim/actor.h"
 #include "sim/node.h"
@@ -43,7 +45,7 @@ class Mover {
     NodeId node;
     bool follows = false;
     bool may_take = false;
-    bool unasked = false;  // it was promised
+    std::span<const NodeId> unasked;  // all to whom it was promised
   };
   using Step = protocol::Step;
 

@@ -20,9 +20,9 @@ Mover::Served Mover::serve(Progress& p, const Reader& reader, Node& home, std::u
     copy_block(p, home.frame(block), to);
   } else if (p.part == 0) {
     p.loaded = word;
-    p.answer = reader.unasked
-                   ? protocol::answer_news(word, reader.node)
-                   : protocol::answer_fetch(word, reader.node, reader.follows, reader.may_take);
+    p.answer = reader.unasked.empty()
+                   ? protocol::answer_fetch(word, reader.node, reader.follows, reader.may_take)
+                   : protocol::answer_news(word, reader.unasked);
     if (p.answer.what >= protocol::FetchAnswer::What::kElsewhere) return Served::kNot;
     bool own = p.answer.what == protocol::FetchAnswer::What::kOwn;
     if (p.block > 0 && own != p.own) return Served::kNot;
@@ -85,10 +85,11 @@ bool Mover::send_news(Actor& a, const Step& step) {
   Progress& p = a.progress;
   wire::PageNews head{.blocks = static_cast<std::uint8_t>(step.blocks.count),
                       .number = static_cast<std::uint32_t>(step.value),
-                      .block = step.blocks.first};
+                      .block = step.blocks.first,
+                      .home = a.node};
   a.flush.resize(sizeof head + step.blocks.count * block_bytes_);
   std::byte* to = a.flush.data() + sizeof head + p.block * block_bytes_;
-  Reader reader{.node = step.node, .unasked = true};
+  Reader reader{.node = step.node, .unasked = a.strand.readers};
   Served served = serve(p, reader, nodes_[a.node], step.blocks.first + p.block, to);
   if (served == Served::kGoesOn) return false;
   if (served == Served::kDone && ++p.block < step.blocks.count) return false;
@@ -122,7 +123,8 @@ bool Mover::grant(std::uint32_t home, NodeId to, std::uint64_t block, Progress& 
   if (!p.begun) message.resize(message.size() + size);
   p.begun = true;
   std::byte* at = message.data() + message.size() - size;
-  Served served = serve(p, {.node = to, .unasked = true}, nodes_[home], block, at + sizeof head);
+  Reader reader{.node = to, .unasked = {&to, 1}};
+  Served served = serve(p, reader, nodes_[home], block, at + sizeof head);
   if (served == Served::kGoesOn) return false;
   if (served == Served::kNot) {
     head.bytes = 0;

@@ -268,8 +268,9 @@ struct PageData {
   std::uint32_t promised = 0;
 };
 
-// What a home promised, at its departure `number`; several runs follow each other in one message.
-// Tail: the blocks' bytes, unless `gone`: then it has to be asked.
+// What `home` promised, at its departure `number`; several runs follow each other in one message.
+// Tail: `further` nodes, one u32 each, to which the receiver passes it on; the blocks' bytes,
+// unless `gone`: then the home has to be asked.
 struct PageNews {
   Kind kind = Kind::kPageNews;
   std::uint8_t blocks = 1;
@@ -278,6 +279,8 @@ struct PageNews {
   std::uint32_t number = 0;
   std::uint64_t block = 0;
   std::uint32_t tracked = 0;
+  std::uint32_t home = 0;
+  std::uint32_t further = 0;
   std::uint32_t pad2 = 0;
 };
 
@@ -375,7 +378,7 @@ static_assert(sizeof(OfferRequest) == 24);
 static_assert(sizeof(OfferReply) == 16);
 static_assert(sizeof(PageFetch) == 16);
 static_assert(sizeof(PageData) == 24);
-static_assert(sizeof(PageNews) == 24);
+static_assert(sizeof(PageNews) == 32);
 static_assert(sizeof(Flush) == 16);
 static_assert(sizeof(FlushedBlock) == 16);
 static_assert(sizeof(OwnerRequest) == 24);

@@ -292,7 +292,8 @@ void CoreHost::act(InputReader& input) {
   if (action == 9) {
     NodeId home{(self_.value + 1) % nodes_};
     thread.wait = Wait::kOffer;
-    step(protocol::AskOffer{home, {input.below(200), 1 + input.below(56)}, input.below(2) != 0, waiter});
+    step(protocol::AskOffer{
+        home, {input.below(200), 1 + input.below(56)}, input.below(2) != 0, waiter});
   }
   if (action == 7) {
     thread.wait = Wait::kFree;

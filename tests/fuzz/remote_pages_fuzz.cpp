@@ -49,7 +49,7 @@ struct Side {
   protocol::HlrcMemory memory = space->protocol_memory();
   Network network;
   ThreadRegistry threads;
-  protocol::Promises promises{64};
+  protocol::Promises promises{64, kNodes};
   RemotePages remote{*space, network, threads, promises};
 };
 
@@ -132,7 +132,21 @@ std::vector<Input> seeds() {
             wire::FlushedBlock{.block = 1, .diff_bytes = static_cast<std::uint32_t>(diff.size())});
   flush.insert(flush.end(), diff.begin(), diff.end());
   message(requests, bytes_of(wire::Flush{.origin = 1}), flush);
-  return {answers.input(), requests.input()};
+
+  InputWriter
+      news;  // two runs of node 1, the first to be passed on to node 2; then none of the run
+  std::vector<std::byte> runs;
+  protocol::put_news_head(runs, {.number = 1, .block = 3, .home = 1}, {});
+  runs.insert(runs.end(), page.begin(), page.end());
+  std::vector<NodeId> further{NodeId{2}};
+  std::vector<std::byte> first;
+  protocol::put_news_head(first, {.number = 1, .block = 6, .home = 1}, further);
+  first.insert(first.end(), page.begin(), page.end());
+  message(news, first, runs);
+  std::vector<std::byte> none;
+  protocol::put_news_head(none, {.gone = 1, .number = 2, .block = 6, .home = 1}, further);
+  message(news, none, {});
+  return {answers.input(), requests.input(), news.input()};
 }
 
 }  // namespace terrane::fuzz

@@ -65,6 +65,15 @@ TEST_F(JobsTest, NeighboursOnAHostShareMemoryAndTheOthersSendMessages) {
   }
 }
 
+TEST_F(JobsTest, ManyReadersPassOnWhatOneWrites) {
+  if (!make_hosts({.hosts = 4})) return;
+  constexpr char kEight[] = "--heartbeat 20 -H h0:2,h1:2,h2:2,h3:2";
+  const std::string program = std::string(BARRIERS_PROGRAM) + " readers";
+  OnHosts::expect_good(8, kEight, program);
+  OnHosts::expect_good(8, std::string(kEight) + " --transport ucx", program);
+  OnHosts::expect_good(8, kEight, program, {"TERRANE_ONE_SIDED=0"});
+}
+
 TEST_F(JobsTest, ExamplesWorkAcrossHosts) {
   if (!make_hosts({.hosts = 4})) return;
   Outcome counted = job(kFour, std::string(COUNTER_PROGRAM) + " 100");

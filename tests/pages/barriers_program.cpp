@@ -1,5 +1,5 @@
 // Barriers that bring nobody anything, between ones that do. Says "good" on every node, or what
-// went wrong. Usage: barriers_program held | mixed | threads | freed | along
+// went wrong. Usage: barriers_program held | mixed | threads | freed | along | readers
 #include <string>
 #include <thread>
 #include <vector>
@@ -134,6 +134,34 @@ void along() {
   EXPECT(messages() - before < kRounds / 2 * 5 / 4);
 }
 
+// All nodes read in every round what one writes: always node 0, whose home sends it along a tree of
+// the readers; then each node in turn, so that the homes move. Runs of 2 pages and of 8.
+void readers() {
+  constexpr std::uint64_t kRounds = 80, kPages = 10;
+  std::uint64_t* words = allocate_all<std::uint64_t>(kPages * kPage / 8);
+  auto* moving = static_cast<std::uint64_t*>(terrane_alloc_all(kPages * kPage, nullptr));
+  EXPECT(moving != nullptr);
+  auto each_page = [](auto work) {
+    for (std::uint64_t page = 0; page <= kPages; ++page)
+      if (page != 2) work(page > 2 ? page - 1 : page);
+  };
+  std::uint64_t before = 0;
+  for (std::uint64_t round = 1; round <= 2 * kRounds; ++round) {
+    bool turns = round > kRounds;
+    std::uint64_t* base = turns ? moving : words;
+    int writer = turns ? static_cast<int>(round / 20) % terrane_nodes() : 0;
+    if (round == kRounds / 2) before = messages();
+    if (rank() == writer)
+      each_page([&](std::uint64_t page) { at(base, page * kPage / 8 + round % 512) = round; });
+    meet();
+    each_page(
+        [&](std::uint64_t page) { EXPECT(at(base, page * kPage / 8 + round % 512) == round); });
+    meet();
+    // Of two barriers with at most four children, and four readers each.
+    if (round == kRounds) EXPECT(messages() - before < kRounds / 2 * 20);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -144,6 +172,7 @@ int main(int argc, char** argv) {
   if (mode == "threads") threads();
   if (mode == "freed") freed();
   if (mode == "along") along();
+  if (mode == "readers") readers();
   EXPECT(terrane_finalize() == TERRANE_OK);
   std::puts("good");
 }

@@ -27,6 +27,10 @@ TEST(BarriersTest, BringTwoNodesWhatTheyReadAfterEach) {
   expect_good(2, "along", {"TERRANE_ONE_SIDED=0"});
 }
 
+TEST(BarriersTest, BringManyReadersWhatOneWrites) {
+  expect_good(8, "readers", {"TERRANE_ONE_SIDED=0"});
+}
+
 // Copies of what was freed die at the barrier, while its home gives the pages back.
 TEST(BarriersTest, FollowARegionThatWasFreed) {
   for (int nodes : {2, 4}) expect_good(nodes, "freed", {});

@@ -12,7 +12,8 @@ Result run(const char* pattern, std::uint32_t nodes) {
 }
 
 TEST(ScaleTest, EveryPatternReadsWhatWasWritten) {
-  for (const char* pattern : {"barrier", "stencil", "transpose", "tree", "migratory", "producer"}) {
+  for (const char* pattern : {"barrier", "stencil", "transpose", "tree", "update", "broadcast",
+                              "migratory", "producer"}) {
     for (std::uint32_t nodes : {2u, 5u, 16u, 40u}) {
       Result result = run(pattern, nodes);
       EXPECT_GT(result.messages, 0) << pattern;
