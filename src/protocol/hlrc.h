@@ -59,6 +59,10 @@ struct HlrcMemory {
   const bool* reached = nullptr;  // by node: its memory can be reached; nullptr: everyone's can
 };
 
+namespace sc {
+class Pages;
+}
+
 enum class FaultResult : std::uint8_t { kDone, kForeign, kNoMemory };
 enum class LockResult : std::uint8_t { kOk, kNotHeld };
 
@@ -118,9 +122,9 @@ class Hlrc : BlockLocks {
   // evicts some, unless the node is about to release, to invalidate or to evict.
   Task<bool> trim(Strand& s);
   bool is_over_limit() const { return room() == 0; }
-  // For faults in regions with sequential consistency, whose copies count and go as well: whether
-  // there is less room than a fault wants to find; makes some.
+  // Whose copies count and go as well.
   void share_memory_with(sc::Pages& sequential) { sequential_ = &sequential; }
+  // For faults there: whether there is less room than a fault wants to find; makes some.
   bool is_short() const { return room() < low_; }
   Task<bool> make_room(Strand& s) { return make_room(s, 2 * low_, config_.floor); }
   // For a handler, now and then: gives back some of the memory that homes have left here which
