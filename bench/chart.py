@@ -1,7 +1,7 @@
 """A plot of curves with logarithmic axes, as SVG."""
 import math
 
-COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#888888", "#9467bd", "#ff7f0e")
+COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#888888", "#9467bd", "#ff7f0e", "#17becf", "#8c564b")
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM, RIGHT = 760, 420, 80, 40, 60, 130
 
 

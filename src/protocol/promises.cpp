@@ -64,7 +64,7 @@ Promises::Slot* Promises::grow() {
   std::size_t slots = slots_.load(std::memory_order_relaxed);
   auto part = static_cast<std::size_t>(std::countr_zero(slots / kSlots));
   if (slots >= most_ || part == kParts) return nullptr;
-  parts_[part] = std::make_unique<Slot[]>(slots);
+  parts_[part] = std::vector<Slot>(slots);
   slots_.store(slots * 2);
   return &slot(slots);
 }

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "base/ids.h"
@@ -70,7 +69,7 @@ class Promises {
   std::atomic<std::uint32_t> kept_{0};      // all up to this one are over
   std::atomic<std::size_t> slots_{kSlots};
   Slot first_[kSlots];
-  std::unique_ptr<Slot[]> parts_[kParts];
+  std::vector<Slot> parts_[kParts];
 };
 
 // The other side: what homes have promised to this node.
