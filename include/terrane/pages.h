@@ -38,7 +38,8 @@ typedef enum terrane_protocol TERRANE_ANY_INT {
 /* Where the pages of an allocation have their home, the node that keeps the current copy. */
 typedef enum terrane_homes TERRANE_ANY_INT {
   TERRANE_HOMES_FIRST_TOUCH = 0, /* the first node that writes the page (default); it moves to a
-                                    node that alone goes on writing it (within a host) */
+                                    node that alone goes on writing it, or that writes or reads
+                                    in order what another has filled */
   TERRANE_HOMES_BLOCK = 1,       /* equal contiguous parts, in the order of the nodes */
   TERRANE_HOMES_CYCLIC = 2,      /* page after page around the nodes */
   TERRANE_HOMES_EXPLICIT = 3,    /* all on the node named in `home` */

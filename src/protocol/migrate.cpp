@@ -13,7 +13,7 @@ namespace {
 // After a home has moved it is not offered again for so many rounds.
 constexpr std::uint16_t kRoundsAtHome = 3;
 // A home that its own threads used while it was on offer is not offered for 2, 4, ... rounds.
-constexpr std::uint8_t kMostKept = 4;
+constexpr std::uint8_t kMostKept = 10;
 
 }  // namespace
 

@@ -36,9 +36,11 @@ Task<std::uint64_t> Hlrc::extend_run(Strand& s, BlockRange& run, NodeId home, bo
 }
 
 // A miss of the block goes on where an earlier one ended: what that one brought was used, for who
-// reads in order has come past it.
+// reads in order has come past it. Behind a few blocks that may be chance.
 void Hlrc::prove_read(std::uint64_t block) {
-  for (std::uint64_t b = streams_.latest_run(block); b < block; ++b)
+  std::uint64_t first = streams_.latest_run(block);
+  if (block - first < config_.max_run / 2) return;
+  for (std::uint64_t b = first; b < block; ++b)
     entries_[b].on_trial.store(false, std::memory_order_relaxed);
 }
 
