@@ -18,7 +18,8 @@ enum class BlockState : std::uint32_t {
 };
 
 // One block's entry: the state word, which is also the block's lock (BUSY), and its home once
-// known. Zeroed memory is an empty table. Only who holds BUSY changes an entry.
+// known. Zeroed memory is an empty table. Only who holds BUSY changes an entry, but
+// for what says otherwise.
 class BlockEntry {
  public:
   static constexpr std::uint32_t kBusy = 4;
@@ -58,25 +59,25 @@ class BlockEntry {
     return word_.exchange(static_cast<std::uint32_t>(state), std::memory_order_release) & kWaited;
   }
 
-  NodeId home() const { return NodeId{(home_ & kHome) - 1}; }  // kNoNode: not known
+  NodeId home() const { return NodeId{(home_bits() & kHome) - 1}; }  // kNoNode: not known
   // movable: at the home, whether it may be given to another node.
   void set_home(NodeId home, bool movable = false) {
-    home_ = (home_ & kPolicy) | ((home.value + 1) & kHome) | (movable ? kMovable : 0);
+    set_bits((home_bits() & kPolicy) | ((home.value + 1) & kHome) | (movable ? kMovable : 0));
   }
-  bool movable() const { return home_ & kMovable; }
+  bool movable() const { return home_bits() & kMovable; }
 
   // What the block's region wants, once it is known; the default before.
   void set_policy(wire::Protocol protocol, wire::Propagation propagation) {
-    home_ = (home_ & ~kPolicy) | static_cast<std::uint32_t>(propagation) << kPropagationAt |
-            (protocol == wire::Protocol::kErc ? kEager : 0);
+    set_bits((home_bits() & ~kPolicy) | static_cast<std::uint32_t>(propagation) << kPropagationAt |
+             (protocol == wire::Protocol::kErc ? kEager : 0));
   }
   void copy_policy(const BlockEntry& other) {
-    home_ = (home_ & ~kPolicy) | (other.home_ & kPolicy);
+    set_bits((home_bits() & ~kPolicy) | (other.home_bits() & kPolicy));
   }
   wire::Propagation propagation() const {
-    return static_cast<wire::Propagation>(home_ >> kPropagationAt & 3);
+    return static_cast<wire::Propagation>(home_bits() >> kPropagationAt & 3);
   }
-  bool eager() const { return home_ & kEager; }
+  bool eager() const { return home_bits() & kEager; }
 
   // At the home: how often tracking was in vain, and for how many more requests it is not tried
   // again. At a node that has a copy: how often it was told that it is written and stays the same,
@@ -94,13 +95,16 @@ class BlockEntry {
   std::uint8_t renewed = 0;
   // At a node that had a copy, counted in acquires of locks (renew.cpp): the one at which it was
   // dropped, 0 after a miss; and how often on end it was missed soon afterwards.
-  std::uint16_t dropped = 0;
+  std::atomic<std::uint16_t> dropped{0};
   std::uint8_t missed_after_locks = 0;
   // It came along where misses went on in order, and since then neither had a miss of its own nor
   // did they go on behind it: perhaps it was never needed. The latter by any thread.
   std::atomic<bool> on_trial{false};
 
  private:
+  std::uint32_t home_bits() const { return home_.load(std::memory_order_relaxed); }
+  void set_bits(std::uint32_t bits) { home_.store(bits, std::memory_order_relaxed); }
+
   static constexpr std::uint32_t kMovable = 1u << 31;
   static constexpr std::uint32_t kEager = 1u << 30;
   static constexpr std::uint32_t kPropagationAt = 28;
@@ -108,7 +112,7 @@ class BlockEntry {
   static constexpr std::uint32_t kHome = (1u << kPropagationAt) - 1;  // a node + 1
 
   std::atomic<std::uint32_t> word_{0};
-  std::uint32_t home_ = 0;
+  std::atomic<std::uint32_t> home_{0};  // also looked at without the lock, for a guess
 };
 
 }  // namespace terrane::protocol
