@@ -42,8 +42,8 @@ constexpr Hint kHints[] = {{"DeparturesUnordered", 5007},
                            {"RenewSettlesEarly", 195691, 2}};
 
 // Planted faults that need more seeds than a test has time for. Both showed by single seeds before
-// offers came a departure later (SettleUnconfirmed at 72,909 of three nodes, ForgetsWhereFrom at
-// 3,198,979 of four), and in none of the first 400,000 since.
+// offers came a departure later: SettleUnconfirmed at 72,909 of three nodes, and in none of the
+// first 400,000 since; ForgetsWhereFrom at 3,198,979 of four, and in none of the first 100,000.
 constexpr std::string_view kSeldom[] = {"SettleUnconfirmed", "ForgetsWhereFrom"};
 
 class MutantTest : public testing::TestWithParam<std::string_view> {};
