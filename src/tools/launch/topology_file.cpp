@@ -74,7 +74,7 @@ class Reader {
   }
 
   bool number(const toml::node& node, std::string_view name, std::uint32_t least,
-              std::uint32_t most, TopologyFile::Said<std::uint32_t>& said) {
+              std::uint32_t most, Said<std::uint32_t>& said) {
     if (!node.is_integer())
       return fail(node.source(), "{} is {}; it must be a whole number from {} to {}", name,
                   kind_of(node), least, most);
@@ -85,13 +85,13 @@ class Reader {
     return true;
   }
   bool number(const toml::table& table, std::string_view name, std::uint32_t least,
-              std::uint32_t most, std::optional<TopologyFile::Said<std::uint32_t>>& said) {
+              std::uint32_t most, std::optional<Said<std::uint32_t>>& said) {
     const toml::node* node = table.get(name);
     return node == nullptr || number(*node, name, least, most, said.emplace());
   }
 
   bool text(const toml::node& node, std::string_view name, const char* example,
-            TopologyFile::Said<std::string>& said) {
+            Said<std::string>& said) {
     if (!node.is_string())
       return fail(node.source(), "{} is {}; it must be a text, such as {}", name, kind_of(node),
                   example);
@@ -137,9 +137,9 @@ class Reader {
     if (!keys_are_known(*table, "a host", {"name", "slots"})) return false;
     const toml::node* name = table->get("name");
     if (name == nullptr) return fail(table->source(), "a host has no name; give it: name = \"a\"");
-    TopologyFile::Said<std::string> said;
+    Said<std::string> said;
     if (!text(*name, "name", "\"a\"", said)) return false;
-    std::optional<TopologyFile::Said<std::uint32_t>> slots;
+    std::optional<Said<std::uint32_t>> slots;
     if (!number(*table, "slots", 1, kMostSlots, slots)) return false;
     if (!is_host_name(said.value))
       return fail(name->source(), "\"{}\" is not the name of a host", said.value);
@@ -185,7 +185,7 @@ class Reader {
       return fail(node->source(), "nodes is {}; it must be a list of nodes, such as [0, 4]",
                   list != nullptr ? "an empty list" : kind_of(*node));
     for (const toml::node& one : *list) {
-      TopologyFile::Said<std::uint32_t> said;
+      Said<std::uint32_t> said;
       if (!number(one, "a server's node", 0, bootstrap::kMaxJobNodes - 1, said)) return false;
       for (const auto& other : topology_.server_nodes)
         if (other.value == said.value)
@@ -205,7 +205,7 @@ class Reader {
       return fail(node->source(), "hosts is {}; it must be a list of names, such as [\"a\", \"b\"]",
                   list != nullptr ? "an empty list" : kind_of(*node));
     for (const toml::node& one : *list) {
-      TopologyFile::Said<std::string> said;
+      Said<std::string> said;
       if (!text(one, "a server's host", "\"a\"", said)) return false;
       for (const auto& other : topology_.server_hosts)
         if (other.value == said.value)

@@ -12,16 +12,16 @@
 
 namespace terrane::tools {
 
+// A value and where it stands, "FILE:LINE:COLUMN".
+template <typename T>
+struct Said {
+  T value{};
+  std::string where;
+};
+
 // A job as its TOML file describes it: where nodes run, and which of them are servers of chunks.
 // What it does not say is left to the command line and the defaults.
 struct TopologyFile {
-  // A value and where it stands, "FILE:LINE:COLUMN".
-  template <typename T>
-  struct Said {
-    T value{};
-    std::string where;
-  };
-
   std::string file;
   std::optional<Said<std::uint32_t>> nodes;
   std::optional<Said<std::string>> memory, on_death;
