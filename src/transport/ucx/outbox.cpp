@@ -9,8 +9,11 @@ namespace terrane::transport::ucx {
 namespace {
 
 constexpr unsigned kMessageId = 0;
-// Up to here a message is sent from where it lies, if UCX can do so at once.
+// Beyond, a message may go in several parts, which others overtake.
 constexpr std::size_t kShortBytes = std::size_t{8} << 10;
+// Up to here a message is sent from where it lies, if UCX can do so at once. By sockets sixteen
+// pages and what goes before them are one segment (worker.cpp).
+constexpr std::size_t kAtOnceBySockets = std::size_t{72} << 10;
 // What UCX is given of one peer's messages before it has finished with them.
 constexpr std::uint32_t kMostInFlight = 64;
 constexpr std::size_t kMostInFlightBytes = std::size_t{8} << 20;
@@ -20,8 +23,13 @@ constexpr std::size_t kMostBehindBytes = std::size_t{8} << 20;
 
 }  // namespace
 
-Outbox::Outbox(Worker& worker, ParcelPool& pool, NodeId self, std::uint32_t nodes)
-    : worker_(worker), pool_(pool), self_(self), lanes_(nodes), scratch_(kShortBytes) {
+Outbox::Outbox(Worker& worker, ParcelPool& pool, NodeId self, std::uint32_t nodes,
+               bool sockets_alone)
+    : worker_(worker),
+      pool_(pool),
+      self_(self),
+      lanes_(nodes),
+      scratch_(sockets_alone ? kAtOnceBySockets : kShortBytes) {
   for (std::uint32_t node = 0; node < nodes; ++node) {
     lanes_[node].outbox = this;
     lanes_[node].peer = NodeId{node};
@@ -66,7 +74,7 @@ void Outbox::send(NodeId to, Bytes head, Bytes tail) {
   if (!lane.lost) {
     std::size_t bytes = message.left();
     bool sent = false;
-    if (bytes <= kShortBytes && lane.queued.load() == 0 && has_room(lane, bytes)) {
+    if (bytes <= scratch_.size() && lane.queued.load() == 0 && has_room(lane, bytes)) {
       Bytes whole = tail.empty() ? head : tail;
       if (!head.empty() && !tail.empty()) {
         Gather(head, tail).copy_to(scratch_.data(), bytes);

@@ -23,7 +23,7 @@ class Outbox {
     ucs_status_t status;
   };
 
-  Outbox(Worker& worker, ParcelPool& pool, NodeId self, std::uint32_t nodes);
+  Outbox(Worker& worker, ParcelPool& pool, NodeId self, std::uint32_t nodes, bool sockets_alone);
   ~Outbox();
 
   // Tells where a peer is. Its messages wait until connect().
@@ -101,7 +101,7 @@ class Outbox {
   ParcelPool& pool_;
   NodeId self_;
   std::deque<Lane> lanes_;
-  std::vector<std::byte> scratch_;  // joins the parts of short messages
+  std::vector<std::byte> scratch_;  // joins the parts of what is sent at once
   std::atomic<std::uint32_t> queued_{0};
   std::atomic<std::uint32_t> in_flight_{0};
   std::atomic<bool> submitted_{false};  // by who could not enter the worker

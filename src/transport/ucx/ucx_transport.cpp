@@ -104,7 +104,7 @@ UcxTransport::UcxTransport(Parts parts, std::vector<std::vector<UcxCard::Region>
       sockets_alone_(parts.sockets_alone),
       bandwidth_(parts.bandwidth),
       worker_(std::move(parts.worker)),
-      outbox_(*worker_, pool_, self_, static_cast<std::uint32_t>(regions.size())),
+      outbox_(*worker_, pool_, self_, static_cast<std::uint32_t>(regions.size()), sockets_alone_),
       inbox_(*worker_, pool_, parts.token, self_, static_cast<std::uint32_t>(regions.size())),
       own_regions_(std::move(parts.own_regions)),
       lost_(regions.size()),
