@@ -322,11 +322,13 @@ enum class StepKind : std::uint8_t {
   kFetch,  // where node's memory cannot be reached, in one exchange, for each of the blocks: its
            // home word; unless tracked, it is wanted; then node's copy -> ours, or aside if flag;
            // as far as the word allows, and the blocks are alike. Value, result: served.h
-  kSendNews,  // our blocks to Strand::readers, node the first of them, which take them by
-              // kTakeNews; value: the departure's number. In the order in which a home does it for
-              // kFetch, once for all; from who has them they go along a tree (news_tree.h)
-  kTakeNews,  // what node sent of blocks at departure `value` -> aside, once it is here. Result: a
-              // bit for each tracked block, or kNewsGone
+  kPostFetch,  // the same is asked for; a kFetch of the same blocks of the same node, which has to
+               // follow, waits for it. The home answers at any time in between
+  kSendNews,   // our blocks to Strand::readers, node the first of them, which take them by
+               // kTakeNews; value: the departure's number. In the order in which a home does it for
+               // kFetch, once for all; from who has them they go along a tree (news_tree.h)
+  kTakeNews,   // what node sent of blocks at departure `value` -> aside, once it is here. Result: a
+               // bit for each tracked block, or kNewsGone
   kForgetNews,   // what was sent to us at departures up to `value`
   kTakeGranted,  // block's bytes in Strand::granted, from byte `value` on -> aside, as its first
                  // block or, in the high half of `value`, as a later one

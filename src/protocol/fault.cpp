@@ -116,6 +116,7 @@ Task<FaultResult> Hlrc::fault_elsewhere(Strand& s, std::uint64_t block, Access w
   co_await unlock_block(s, block, state);
   if (state == BlockState::kWritten) state = BlockState::kClean;  // who came along was not written
   for (std::uint64_t b = block + 1; b < run.end(); ++b) co_await unlock_block(s, b, state);
+  co_await finish_ahead(s);
   co_return FaultResult::kDone;
 }
 
@@ -353,6 +354,8 @@ Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, Nod
     std::uint64_t most = foreseen > 1 ? foreseen : config_.max_run;
     std::uint64_t extent = 0;
     if (!alone) extent = co_await extend_run(s, run, home, streams, most);
+    if (streams && foreseen == 1)
+      co_await ask_ahead(s, run, home, extent, asked ? Access::kWrite : wanted);
     Fetched got = co_await fetch(s, run, home, false, false);
     co_await leave_out(s, {run.first + got.count, run.count - got.count});
     run.count = got.count;

@@ -29,20 +29,23 @@ struct HlrcConfig {
   // a block that enters counts as written from then on: other threads might write before it could
   // be protected.
   bool enters_protected = true;
-  std::uint64_t limit = ~0ull;        // memory to keep to, in blocks: frames and twins
-  std::uint64_t floor = 2;            // copies that stay however short memory is
-  std::uint64_t reserve = 0;          // of the limit: not for homes taken over from others
-  std::uint64_t most_notices = 4096;  // until those of the interval under way are joined
-  std::uint32_t max_run = 16;         // blocks that one miss brings, at most kMaxRun
-  std::uint8_t hot_after = 2;         // rounds on end in which a copy is missed until it is renewed
-  std::uint8_t most_renewed = 63;     // renewals on end; then a miss has to show that it is used
-                                      // (four times as many where that was shown twice)
-  std::uint32_t promised = 64;        // departures for which a home promises news; 0: it does not.
-                                      // As many as nodes: then few readers ask again at each
-  bool migrate = false;               // homes by first touch follow their writers
-  std::uint32_t most_asked = 128;     // blocks that who writes in order asks their home to offer
-  std::uint64_t reads_ask = 64;       // ... and who has read so many in order; 0: nobody
-  std::uint32_t most_regretted = 8;   // of what readers got so, until they get nothing more
+  std::uint64_t limit = ~0ull;              // memory to keep to, in blocks: frames and twins
+  std::uint64_t floor = 2;                  // copies that stay however short memory is
+  std::uint64_t reserve = 0;                // of the limit: not for homes taken over from others
+  std::uint64_t most_notices = 4096;        // until those of the interval under way are joined
+  std::uint32_t max_run = 16;               // blocks that one miss brings, at most kMaxRun ...
+  std::uint32_t runs_ahead = Ahead::kMost;  // ... and so many times as many more by messages, once
+                                            // misses have gone on in order for
+  std::uint32_t ahead_after = 8;            // times as many
+  std::uint8_t hot_after = 2;        // rounds on end in which a copy is missed until it is renewed
+  std::uint8_t most_renewed = 63;    // renewals on end; then a miss has to show that it is used
+                                     // (four times as many where that was shown twice)
+  std::uint32_t promised = 64;       // departures for which a home promises news; 0: it does not.
+                                     // As many as nodes: then few readers ask again at each
+  bool migrate = false;              // homes by first touch follow their writers
+  std::uint32_t most_asked = 128;    // blocks that who writes in order asks their home to offer
+  std::uint64_t reads_ask = 64;      // ... and who has read so many in order; 0: nobody
+  std::uint32_t most_regretted = 8;  // of what readers got so, until they get nothing more
   bool meets = true;  // barriers that bring nobody anything are held in memory, where all reach it
   std::uint32_t most_unmet = 64;  // rounds that go by messages at once after one that was not held
 };
@@ -208,12 +211,18 @@ class Hlrc : BlockLocks {
   // neighbours.cpp
   Task<std::uint64_t> extend_run(Strand& s, BlockRange& run, NodeId home, bool streams,
                                  std::uint64_t most);
+  Task<bool> bring_more(Strand& s, BlockRange& run, NodeId home, bool streams, std::uint64_t most);
   Task<bool> may_bring(Strand& s, std::uint64_t block, NodeId home, bool streams);
   void prove_read(std::uint64_t block);
   Task<bool> is_known_home(Strand& s, std::uint64_t block, NodeId home, bool streams);
   Task<bool> leave_out(Strand& s, BlockRange blocks);
   Task<bool> bring_before(Strand& s, std::uint64_t block);
   Task<NodeId> lock_foreseen(Strand& s, std::uint64_t block, std::uint64_t missed);
+
+  // ahead.cpp
+  Task<bool> ask_ahead(Strand& s, BlockRange run, NodeId home, std::uint64_t extent, Access wanted);
+  Task<bool> finish_ahead(Strand& s);
+  Task<bool> enter_ahead(Strand& s, BlockRange run, const Fetched& got);
 
   // release.cpp
   Task<std::uint64_t> release(Strand& s);

@@ -100,6 +100,9 @@ enum class Mark : std::uint8_t {
   kFaultAsksForHomes,
   kFaultAsksForHomesToRead,
   kFaultBringsBefore,
+  kFaultAsksAhead,
+  kFaultAheadComesShort,
+  kFaultAheadTakesHome,
   kFindsRegionFreed,
   kDepartureOffersWritten,
   kDepartureEndsOffer,
@@ -305,6 +308,7 @@ enum class Mutant : std::uint8_t {
   kAlongApart,        // ... from who has not seen the same departures
   kAlongOverOwn,      // ... though this node has written them, too
   kRenewSettlesEarly,  // a renewed copy is no lease while its threads still see what was before
+  kAheadKeepsShort,  // what did not come of a run that was asked for ahead is entered all the same
   kCount,
 };
 

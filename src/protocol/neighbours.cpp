@@ -20,19 +20,28 @@ Task<std::uint64_t> Hlrc::extend_run(Strand& s, BlockRange& run, NodeId home, bo
     extent = co_await s.call(ask);
     most = std::min(most, extent);
   }
+  co_await bring_more(s, run, home, streams, most);
+  co_return extent;
+}
+
+// The run grows by what may come along behind it, and has memory, up to `most` blocks.
+Task<bool> Hlrc::bring_more(Strand& s, BlockRange& run, NodeId home, bool streams,
+                            std::uint64_t most) {
+  std::uint64_t had = run.count;
   while (run.count < most && room() >= 2 * (run.count + 1)) {
     bool bring = co_await may_bring(s, run.end(), home, streams);
     if (!bring) break;
     mark(Mark::kFaultBringsNeighbour);
     ++run.count;
   }
-  if (run.count == 1) co_return extent;
-  std::uint64_t backed = co_await s.view(StepKind::kPopulate, {run.first + 1, run.count - 1});
-  if (backed != 0) co_return extent;
+  if (run.count == had) co_return true;
+  BlockRange more{run.first + had, run.count - had};
+  std::uint64_t backed = co_await s.view(StepKind::kPopulate, more);
+  if (backed != 0) co_return true;
   mark(Mark::kFaultLeavesNeighbour);
-  co_await leave_out(s, {run.first + 1, run.count - 1});
-  run.count = 1;
-  co_return extent;
+  co_await leave_out(s, more);
+  run.count = had;
+  co_return true;
 }
 
 // A miss of the block goes on where an earlier one ended: what that one brought was used, for who

@@ -16,6 +16,18 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 template <typename T>
 class Task;
 
+// Of a miss that brings more than one message's blocks: what was asked for behind the first ones,
+// and has not been entered yet. Its blocks are locked, and among the copies.
+struct Ahead {
+  static constexpr std::uint32_t kMost = 3;
+
+  BlockRange runs[kMost];
+  std::uint32_t count = 0;
+  NodeId home;
+  Access wanted{};               // of those whose home comes
+  std::uint64_t extent_end = 0;  // of the allocation
+};
+
 // One operation of one thread under way: it stands at a one-sided step, which its host performs
 // before it moves the operation on. Owns the memory of the operation's coroutine frames (no
 // allocation, so it may run in a signal handler) and the buffers that steps fill.
@@ -50,6 +62,7 @@ class Strand {
   std::uint64_t before = 0;
   bool posted = false;  // a difference is on its way: kAwaitFlush must come
   BlockRange alike{};   // of a miss: blocks of the owner that a directory named
+  Ahead ahead;
 
   struct Awaiter {
     Strand& strand;

@@ -57,6 +57,13 @@ class Streams {
     asked_[slot].store(0, std::memory_order_relaxed);
     next_[slot].store(end, std::memory_order_relaxed);
   }
+  // What the latest miss of the stream that stands at `block` brought goes on up to `end`; 0: as
+  // above.
+  void extend(std::uint64_t block, std::uint64_t end) {
+    for (std::size_t slot = 0; slot < kStreams; ++slot)
+      if (next_[slot].load(std::memory_order_relaxed) == block)
+        return next_[slot].store(end, std::memory_order_relaxed);
+  }
 
  private:
   static constexpr std::size_t kStreams = 8;

@@ -18,6 +18,17 @@ constexpr std::uint64_t kLossGraceNs = 5'000'000'000;  // in which the launcher 
 constexpr std::uint64_t kSleepNs = 100'000'000;        // a bound on every sleep
 // How long those who ask this node for something wait at most while a thread attends and works.
 constexpr std::uint64_t kPollEveryNs = 10'000;
+// How long the handler thread leaves what comes to this node's threads, once they alone could use
+// it so many times on end: to be pushed aside by it costs them more than to take it in themselves.
+constexpr std::uint64_t kPatienceNs = 200'000;
+constexpr std::uint32_t kTimesForOthers = 4;
+
+// Whether a message is of use only to threads of this node, which will come to look for it.
+bool can_wait(transport::Bytes message) {
+  if (message.empty()) return false;
+  auto kind = static_cast<wire::Kind>(message[0]);
+  return kind == wire::Kind::kBarrierArrive || kind == wire::Kind::kPageNews;
+}
 
 }  // namespace
 
@@ -50,7 +61,7 @@ void Engine::stop() {
 std::uint64_t Engine::perform(ThreadContext& context, const protocol::Step& step) {
   if (!context.news_out.empty() && step.kind != protocol::StepKind::kSendNews)
     remote_.send_collected_news(context);
-  if (context.attends && platform::now_ns() - context.polled_ns > kPollEveryNs) poll_once(context);
+  if (context.attends) poll_now_and_then(context);
   return step_of(context, step);
 }
 
@@ -79,6 +90,10 @@ std::uint64_t Engine::step_of(ThreadContext& context, const protocol::Step& step
     case kFetch:
     case kAskAtomic:
       return exchange(context, step);
+    case kPostFetch:
+      attend(context);
+      remote_.post_fetch(step, context);
+      return 0;
     case kPostDiff:
       return post(context, step);
     case kSendNews:
@@ -105,9 +120,10 @@ std::uint64_t Engine::step_of(ThreadContext& context, const protocol::Step& step
 }
 
 std::uint64_t Engine::exchange(ThreadContext& context, const protocol::Step& step) {
-  remote_.ask(step, context);
-  wait_until(context, [&] { return context.exchange.done.load() != 0; });
-  return context.exchange.result;
+  Exchange& exchange = remote_.ask(step, context);
+  wait_until(context, [&] { return exchange.done.load() != 0; });
+  exchange.blocks.count = 0;
+  return exchange.result;
 }
 
 std::uint64_t Engine::take_news(ThreadContext& context, const protocol::Step& step) {
@@ -323,6 +339,13 @@ bool Engine::poll_once(ThreadContext& context) {
   return came;
 }
 
+void Engine::poll_now_and_then(ThreadContext& context) {
+  std::uint64_t now = platform::now_ns();
+  if (now - context.polled_ns <= kPollEveryNs) return;
+  context.polled_ns = now;
+  poll_once(context);
+}
+
 void Engine::ring(ThreadContext& context) {
   for (NodeId to : context.unrung) transport_.ring(to);
   context.unrung.clear();
@@ -339,10 +362,14 @@ void Engine::handle() {
   ThreadContext& context = threads_.current();
   std::uint64_t sleep_ns = kSleepNs;
   std::uint64_t tidy_due_ns = 0;
+  std::uint32_t for_others = 0;
   while (!stopping_.load()) {
-    if (sleep_ns > 0) transport_.sleep(sleep_ns);
+    bool patient = for_others >= kTimesForOthers;
+    if (sleep_ns > 0) transport_.sleep_beside(sleep_ns, patient ? kPatienceNs : 0);
     std::uint64_t from = platform::now_ns();
+    context.took = context.took_urgent = false;
     poll_all();
+    if (context.took) for_others = context.took_urgent ? 0 : for_others + 1;
     sleep_ns = std::min(serve(context, true), kSleepNs);
     run_chores(context);
     if (hlrc_.is_over_limit()) run(context, hlrc_.trim(context.strand));
@@ -458,6 +485,8 @@ void Engine::run_chores(ThreadContext& context) {
 
 void Engine::received(NodeId from, transport::Bytes message) {
   ThreadContext& context = threads_.current();
+  context.took = true;
+  if (!can_wait(message)) context.took_urgent = true;
   if (RemotePages::is_ours(message)) {
     if (!remote_.received(from, message, context.counters)) malformed(from);
     return;

@@ -44,6 +44,16 @@ class Engine final : private transport::Receiver {
     return run(context, context.strand, std::move(task));
   }
 
+  // The same of one that ends by waiting for other nodes: what comes from other hosts meanwhile
+  // wakes nobody, since this thread is about to look for it.
+  template <typename T>
+  T run_expecting(ThreadContext& context, protocol::Task<T> task) {
+    if (!space_.reaches_all()) attend(context);
+    T value = run(context, std::move(task));
+    unattend(context);
+    return value;
+  }
+
   // Gives the core an event and waits until the calling thread is resumed; the value, and
   // Strand::inbox.
   std::uint64_t call(ThreadContext& context, const protocol::Event& event);
@@ -90,6 +100,7 @@ class Engine final : private transport::Receiver {
   void attend(ThreadContext& context);
   void unattend(ThreadContext& context);
   bool poll_once(ThreadContext& context);
+  void poll_now_and_then(ThreadContext& context);
   void ring(ThreadContext& context);
   void poll_all();
   void handle();

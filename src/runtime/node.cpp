@@ -234,8 +234,8 @@ Outcome Node::barrier_reduce(BarrierId barrier, std::uint32_t threads_here,
   std::uint64_t from = platform::ticks();
   std::vector<std::byte> values(contribution.values.begin(), contribution.values.end());
   bool matched =
-      engine_->run(context, hlrc_->barrier(context.strand, barrier, threads_here,
-                                           {contribution.op, contribution.type, values}));
+      engine_->run_expecting(context, hlrc_->barrier(context.strand, barrier, threads_here,
+                                                     {contribution.op, contribution.type, values}));
   context.counters.barriers.add(1);
   account(context, &Counters::barrier_ns, from);
   context.waiting = {};

@@ -99,14 +99,22 @@ bool PageSpace::give_memory(Control& control, NodeId home, std::uint64_t block) 
   return true;
 }
 
-// Whole pages that come to our memory.
-void PageSpace::write_page(std::uint64_t block, const std::byte* from) {
-  if (!fresh_.contains(block)) {
-    std::memcpy(mapping_.runtime() + block * unit_, from, unit_);
-    return;
+// Whole pages that come to our memory. Those that have never been touched go by system calls, as
+// many as touch in one: no page is zeroed for nothing, or faults.
+void PageSpace::write_pages(protocol::BlockRange blocks, const std::byte* from) {
+  for (std::uint64_t b = blocks.first; b < blocks.end();) {
+    bool fresh = fresh_.contains(b);
+    std::uint64_t end = b + 1;
+    while (end < blocks.end() && fresh_.contains(end) == fresh) ++end;
+    const std::byte* source = from + (b - blocks.first) * unit_;
+    for (std::uint64_t p = b; fresh && p < end; ++p) fresh_.erase(p);
+    if (fresh) {
+      mapping_.write(b * unit_, source, (end - b) * unit_);
+    } else {
+      std::memcpy(mapping_.runtime() + b * unit_, source, (end - b) * unit_);
+    }
+    b = end;
   }
-  fresh_.erase(block);
-  mapping_.write(block * unit_, from, unit_);
 }
 
 void PageSpace::add_twin(std::uint64_t block) {

@@ -112,9 +112,12 @@ std::vector<transport::ExportedRegion> PageSpace::exported() const {
 
 void PageSpace::connect(transport::Transport& transport, bool one_sided) {
   transport_ = &transport;
-  for (std::uint32_t n = 0; n < nodes_; ++n)
+  reaches_all_ = true;
+  for (std::uint32_t n = 0; n < nodes_; ++n) {
     reached_[n] =
         NodeId{n} == self_ || (one_sided && transport.reach(NodeId{n}, kControlRegion) != nullptr);
+    reaches_all_ = reaches_all_ && reached_[n];
+  }
 }
 
 base::Result<> PageSpace::watch(platform::FaultHandler handler, void* context) {
@@ -284,7 +287,7 @@ void PageSpace::write_pages(protocol::BlockRange blocks, const std::byte* from, 
     std::memcpy(aside_.data(), from, blocks.count * unit_);
     return;
   }
-  for (std::uint64_t i = 0; i < blocks.count; ++i) write_page(blocks.first + i, from + i * unit_);
+  write_pages(blocks, from);
 }
 
 void PageSpace::set_aside(std::uint64_t slot, const std::byte* from) {
@@ -349,7 +352,7 @@ std::uint64_t PageSpace::perform_copy(const protocol::Step& step, Counters& coun
     } else if (step.flag) {
       std::memcpy(aside, from, unit_);
     } else {
-      write_page(step.blocks.first, from);
+      write_pages(step.blocks, from);
     }
     counters.pages_fetched.add(1);
     return 0;

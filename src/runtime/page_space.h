@@ -48,6 +48,7 @@ class PageSpace {
   void connect(transport::Transport& transport, bool one_sided);
   // Whether steps at the node are performed here, on its memory; else by RemotePages.
   bool reaches(NodeId node) const { return reached_[node.value]; }
+  bool reaches_all() const { return reaches_all_; }
   // How much each node keeps; first told before anything is performed. A home's page may take an
   // eighth more, since what others store there cannot wait. Where memory is short all the same,
   // `exhausted` is called, by whichever thread stores the page, and does not return.
@@ -134,7 +135,7 @@ class PageSpace {
   void punch(protocol::BlockRange blocks, bool evicted, Counters& counters);
   void drop_twins(protocol::BlockRange blocks);
   void add_twin(std::uint64_t block);
-  void write_page(std::uint64_t block, const std::byte* from);
+  void write_pages(protocol::BlockRange blocks, const std::byte* from);
   void back_home(NodeId home, std::uint64_t block);
   bool waits_for_room(const Control& control, NodeId home) const;
   bool populate_home(NodeId home, std::uint64_t block);
@@ -180,6 +181,7 @@ class PageSpace {
     Control control;
   };
   std::vector<Peer> peers_;
+  bool reaches_all_ = true;
   std::unique_ptr<bool[]> reached_;      // by node
   SparseMemory aside_;                   // what is being renewed; under the consistency lock
   std::vector<platform::Span> written_;  // scan's answer; under the consistency lock, as scans are

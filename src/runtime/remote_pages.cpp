@@ -40,28 +40,41 @@ RemotePages::RemotePages(PageSpace& space, transport::Transport& transport, Thre
 
 template <typename Request>
 void RemotePages::begin(const Request& request, wire::Kind answer, const protocol::Step& step,
-                        ThreadContext& context) {
-  Exchange& exchange = context.exchange;
+                        Exchange& exchange, ThreadContext& context) {
   exchange.answer = answer;
   exchange.from = step.node;
   exchange.blocks = step.blocks;
-  exchange.aside = step.kind == StepKind::kFetch && step.flag;
+  exchange.aside = answer == wire::Kind::kPageData && step.flag;
   // Last: an answer of a peer that has not been asked finds nothing half written.
   exchange.done.store(0, std::memory_order_release);
   send(step.node, bytes_of(request), {}, context.counters);
 }
 
-void RemotePages::ask(const protocol::Step& step, ThreadContext& context) {
+void RemotePages::begin_fetch(const protocol::Step& step, Exchange& exchange,
+                              ThreadContext& context) {
+  begin(wire::PageFetch{.blocks = static_cast<std::uint8_t>(step.blocks.count),
+                        .how = static_cast<std::uint8_t>(step.value),
+                        .waiter = context.strand.waiter().value,
+                        .block = step.blocks.first},
+        wire::Kind::kPageData, step, exchange, context);
+}
+
+void RemotePages::post_fetch(const protocol::Step& step, ThreadContext& context) {
+  auto* free = std::find_if(std::begin(context.posted), std::end(context.posted),
+                            [](const Exchange& one) { return one.blocks.count == 0; });
+  TERRANE_CHECK(free != std::end(context.posted), "what is posted is waited for");
+  begin_fetch(step, *free, context);
+}
+
+Exchange& RemotePages::ask(const protocol::Step& step, ThreadContext& context) {
   std::uint32_t waiter = context.strand.waiter().value;
   std::uint64_t block = step.blocks.first;
+  Exchange& exchange = context.exchange;
   if (step.kind == StepKind::kFetch) {
-    auto blocks = static_cast<std::uint8_t>(step.blocks.count);
-    begin(wire::PageFetch{.blocks = blocks,
-                          .how = static_cast<std::uint8_t>(step.value),
-                          .waiter = waiter,
-                          .block = block},
-          wire::Kind::kPageData, step, context);
-    return;
+    for (Exchange& posted : context.posted)
+      if (posted.blocks == step.blocks && posted.from == step.node) return posted;
+    begin_fetch(step, exchange, context);
+    return exchange;
   }
   if (step.kind == StepKind::kAskAtomic) {
     const protocol::AtomicOp& op = context.strand.atomic;
@@ -73,15 +86,16 @@ void RemotePages::ask(const protocol::Step& step, ThreadContext& context) {
                               .via = static_cast<std::uint32_t>(step.value) - 1,
                               .operand = op.operand,
                               .expected = op.expected},
-          wire::Kind::kAtomicReply, step, context);
-    return;
+          wire::Kind::kAtomicReply, step, exchange, context);
+    return exchange;
   }
   auto claim = step.kind == StepKind::kClaimOwner ? static_cast<std::uint32_t>(step.value) : 0;
   begin(wire::OwnerRequest{.blocks = static_cast<std::uint8_t>(step.blocks.count),
                            .waiter = waiter,
                            .block = block,
                            .claim = claim},
-        wire::Kind::kOwnerReply, step, context);
+        wire::Kind::kOwnerReply, step, exchange, context);
+  return exchange;
 }
 
 std::uint64_t RemotePages::post(const protocol::Step& step, ThreadContext& context) {
@@ -360,19 +374,21 @@ bool RemotePages::keep_news(const protocol::NewsPart& part) {
 bool RemotePages::accept_page(NodeId from, Bytes message) {
   wire::PageData answer;
   if (!wire::take(message, answer) || message.size() != answer.blocks * space_.unit()) return false;
-  ThreadContext* context = waiting(answer.waiter, from, {answer.block, answer.blocks}, answer.kind);
-  if (context == nullptr) return false;
+  Exchange* exchange = waiting(answer.waiter, from, {answer.block, answer.blocks}, answer.kind);
+  if (exchange == nullptr) return false;
   if (answer.blocks == 0) {
     if (answer.promised >= space_.nodes() || answer.alike == 0 ||
-        answer.alike > context->exchange.blocks.count)
+        answer.alike > exchange->blocks.count)
       return false;
-    finish(*context, protocol::fetched_nothing(NodeId{answer.promised}, answer.alike));
+    finish(answer.waiter, *exchange,
+           protocol::fetched_nothing(NodeId{answer.promised}, answer.alike));
     return true;
   }
-  space_.write_pages({answer.block, answer.blocks}, message.data(), context->exchange.aside);
-  context->counters.pages_fetched.add(answer.blocks);
-  finish(*context, protocol::fetched(answer.tracked & 0xffff, answer.blocks, answer.own != 0,
-                                     answer.promised));
+  space_.write_pages({answer.block, answer.blocks}, message.data(), exchange->aside);
+  threads_.at(protocol::WaiterId{answer.waiter}).counters.pages_fetched.add(answer.blocks);
+  finish(
+      answer.waiter, *exchange,
+      protocol::fetched(answer.tracked & 0xffff, answer.blocks, answer.own != 0, answer.promised));
   return true;
 }
 
@@ -486,12 +502,12 @@ bool RemotePages::accept_atomic(NodeId from, Bytes message) {
   if (!wire::take(message, answer) || !message.empty() || answer.done > 1 ||
       (answer.done == 0 && answer.ask >= space_.nodes() && answer.ask != kNoNode.value))
     return false;
-  ThreadContext* context = waiting(answer.waiter, from, {answer.block, 1}, answer.kind);
-  if (context == nullptr) return false;
-  context->strand.before = answer.before;
+  Exchange* exchange = waiting(answer.waiter, from, {answer.block, 1}, answer.kind);
+  if (exchange == nullptr) return false;
+  threads_.at(protocol::WaiterId{answer.waiter}).strand.before = answer.before;
   std::uint64_t elsewhere =
       answer.ask == kNoNode.value ? protocol::kAtomicNotYet : std::uint64_t{answer.ask};
-  finish(*context, answer.done != 0 ? protocol::kAtomicDone : elsewhere);
+  finish(answer.waiter, *exchange, answer.done != 0 ? protocol::kAtomicDone : elsewhere);
   return true;
 }
 
@@ -519,28 +535,31 @@ bool RemotePages::accept_owner(NodeId from, Bytes message) {
   if (!wire::take(message, answer) || !message.empty() || answer.owner > space_.nodes() ||
       answer.alike > 64)
     return false;
-  ThreadContext* context = waiting(answer.waiter, from, {answer.block, 1}, answer.kind);
-  if (context == nullptr) return false;
-  finish(*context, answer.owner | std::uint64_t{answer.alike} << 32);
+  Exchange* exchange = waiting(answer.waiter, from, {answer.block, 1}, answer.kind);
+  if (exchange == nullptr) return false;
+  finish(answer.waiter, *exchange, answer.owner | std::uint64_t{answer.alike} << 32);
   return true;
 }
 
-// The context whose exchange this ends; nullptr when nobody asked for it.
-ThreadContext* RemotePages::waiting(std::uint32_t waiter, NodeId from, protocol::BlockRange blocks,
-                                    wire::Kind answer) {
+// The exchange that this ends; nullptr when nobody asked for it.
+Exchange* RemotePages::waiting(std::uint32_t waiter, NodeId from, protocol::BlockRange blocks,
+                               wire::Kind answer) {
   if (!threads_.has(waiter)) return nullptr;
   ThreadContext& context = threads_.at(protocol::WaiterId{waiter});
-  const Exchange& exchange = context.exchange;
-  bool expected = exchange.done.load(std::memory_order_acquire) == 0 && exchange.answer == answer &&
-                  exchange.from == from && exchange.blocks.first == blocks.first &&
-                  exchange.blocks.count >= blocks.count;
-  return expected ? &context : nullptr;
+  auto expects = [&](const Exchange& exchange) {
+    return exchange.done.load(std::memory_order_acquire) == 0 && exchange.answer == answer &&
+           exchange.from == from && exchange.blocks.first == blocks.first &&
+           exchange.blocks.count >= blocks.count;
+  };
+  if (expects(context.exchange)) return &context.exchange;
+  auto* posted = std::find_if(std::begin(context.posted), std::end(context.posted), expects);
+  return posted == std::end(context.posted) ? nullptr : posted;
 }
 
-void RemotePages::finish(ThreadContext& context, std::uint64_t result) {
-  context.exchange.result = result;
-  context.exchange.done.store(1);
-  if (context.sleeping.load() != 0) transport_.interrupt();
+void RemotePages::finish(std::uint32_t waiter, Exchange& exchange, std::uint64_t result) {
+  exchange.result = result;
+  exchange.done.store(1);
+  if (threads_.at(protocol::WaiterId{waiter}).sleeping.load() != 0) transport_.interrupt();
 }
 
 }  // namespace terrane::runtime

@@ -26,9 +26,12 @@ class RemotePages {
   RemotePages(PageSpace& space, transport::Transport& transport, ThreadRegistry& threads,
               protocol::Promises& promises);
 
-  // Sends what kFetch, kAskAtomic, kLoadOwner or kClaimOwner needs; the context's exchange ends
-  // with the step's result.
-  void ask(const protocol::Step& step, ThreadContext& context);
+  // Sends what kFetch, kAskAtomic, kLoadOwner or kClaimOwner needs; the exchange that is returned,
+  // one of the context's, ends with the step's result. What was posted of a kFetch is not sent
+  // again.
+  Exchange& ask(const protocol::Step& step, ThreadContext& context);
+  // kPostFetch.
+  void post_fetch(const protocol::Step& step, ThreadContext& context);
   // kPostDiff: the block's difference joins what is collected for its home. Returns the
   // difference's size in bytes; 0 when there is none.
   std::uint64_t post(const protocol::Step& step, ThreadContext& context);
@@ -61,10 +64,11 @@ class RemotePages {
   void send(NodeId to, transport::Bytes head, transport::Bytes tail, Counters& counters);
   template <typename Request>
   void begin(const Request& request, wire::Kind answer, const protocol::Step& step,
-             ThreadContext& context);
-  ThreadContext* waiting(std::uint32_t waiter, NodeId from, protocol::BlockRange blocks,
-                         wire::Kind answer);
-  void finish(ThreadContext& context, std::uint64_t result);
+             Exchange& exchange, ThreadContext& context);
+  void begin_fetch(const protocol::Step& step, Exchange& exchange, ThreadContext& context);
+  Exchange* waiting(std::uint32_t waiter, NodeId from, protocol::BlockRange blocks,
+                    wire::Kind answer);
+  void finish(std::uint32_t waiter, Exchange& exchange, std::uint64_t result);
   // The first blocks of a run that a home has; of none, the node to ask.
   struct Collected {
     std::uint64_t count = 0;

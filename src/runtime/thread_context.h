@@ -83,6 +83,8 @@ struct ThreadContext {
   // no longer than its steps take, and wakes nobody (Transport::attend).
   bool attends = false;
   std::uint64_t polled_ns = 0;
+  bool took = false;           // messages, by its latest polls ...
+  bool took_urgent = false;    // ... of which some could not wait for another thread of this node
   std::vector<NodeId> unrung;  // sent to, and not woken yet if they sleep
   struct NewsOut {
     NodeId to;
@@ -91,6 +93,15 @@ struct ThreadContext {
   std::vector<NewsOut> news_out;  // of a departure: short runs, until all have been collected
   std::vector<Line> news_pages;   // a run that is collected
   Exchange exchange;
+  Exchange
+      posted[protocol::Ahead::kMost + 1];  // asked for, and not waited for yet: blocks.count > 0
+  // One that is not over, or nullptr.
+  const Exchange* open_exchange() const {
+    if (exchange.done.load() == 0) return &exchange;
+    for (const Exchange& one : posted)
+      if (one.done.load() == 0) return &one;
+    return nullptr;
+  }
   std::atomic<std::uint32_t> flushes{0};  // messages with differences that are not answered yet
   std::atomic<std::int32_t> passed{0};    // differences that homes have passed on; not answered yet
   bool flushed() const { return flushes.load() == 0 && passed.load() == 0; }  // in this order

@@ -27,9 +27,9 @@ std::string lacks(const protocol::Core& core, const ThreadContext& context) {
 
 // About pages, whatever operation they are for.
 bool tell_of_pages(const ThreadContext& context, double seconds) {
-  if (context.exchange.done.load() == 0) {
+  if (const Exchange* open = context.open_exchange()) {
     base::log("has waited {:.3g} s for an answer about pages from node {}", seconds,
-              context.exchange.from.value);
+              open->from.value);
   } else if (!context.flushed()) {
     base::log("has waited {:.3g} s for homes to take in what was written here", seconds);
   } else {

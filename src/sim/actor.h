@@ -19,6 +19,8 @@ struct Progress {
   std::uint64_t pending = 0;       // bytes of it that are not stored yet, a bit each
   std::uint32_t changed = 0;       // bytes stored
   bool begun = false;              // with a block of a grant
+  bool posted = false;             // whether it was drawn when the home answers a kPostFetch ...
+  bool at_once = false;            // ... and it does so at once
   bool own = false;                // the fetched blocks are the reader's from now on
   protocol::FetchAnswer answer{};  // what the home does for this block
 };
@@ -78,6 +80,7 @@ struct Actor {
     flights = 0;
     passed = 0;
     late.clear();
+    posted.clear();
     strand.result = 0;
   }
 
@@ -92,6 +95,13 @@ struct Actor {
   int passed = 0;
   bool flushed() const { return flights == 0 && passed == 0; }
   std::vector<std::byte> flush;  // the one being made
+  struct Posted {
+    protocol::BlockRange blocks;
+    NodeId node;
+    bool answered;
+    std::uint64_t result;
+  };
+  std::vector<Posted> posted;  // asked for, and not waited for yet
   struct Late {
     std::uint32_t to;
     std::vector<std::byte> message;

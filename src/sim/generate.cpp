@@ -70,6 +70,10 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
     out.setup.sc_evicts_percent = 1 + evicts.below(20);
   out.setup.late_flushes = after.chance(30);
   if (after.chance(20)) out.setup.reads_ask = 1 + after.below(2);
+  if (after.chance(20)) {
+    out.setup.max_run = 1 + after.below(2);
+    out.setup.runs_ahead = 1 + after.below(3);
+  }
   epilogue(last + 1);
 }
 

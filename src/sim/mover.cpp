@@ -44,7 +44,9 @@ bool Mover::perform(Actor& a) {
     case StepKind::kPostDiff:
       return store_diff(a, step);
     case StepKind::kFetch:
-      return fetch(a, step);
+      return await_fetch(a, step);
+    case StepKind::kPostFetch:
+      return post_fetch(a, step);
     case StepKind::kSendNews:
       return send_news(a, step);
     case StepKind::kTakeNews:

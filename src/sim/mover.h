@@ -51,6 +51,8 @@ class Mover {
 
   Served serve(Progress& p, const Reader& reader, Node& home, std::uint64_t block, std::byte* to);
   bool fetch(Actor& a, const Step& step);
+  bool post_fetch(Actor& a, const Step& step);
+  bool await_fetch(Actor& a, const Step& step);
   bool send_news(Actor& a, const Step& step);
   bool take_news(Actor& a, const Step& step);
   void take_granted(Actor& a, const Step& step);

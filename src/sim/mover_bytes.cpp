@@ -1,5 +1,6 @@
 // The steps that move bytes: copies, differences, news and what a home does for who cannot reach
 // it.
+#include <algorithm>
 #include <cstring>
 
 #include "sim/mover.h"
@@ -49,6 +50,30 @@ Mover::Served Mover::serve(Progress& p, const Reader& reader, Node& home, std::u
     return Served::kDone;
   }
   return Served::kGoesOn;
+}
+
+// The home answers at once, or only when the answer is waited for.
+bool Mover::post_fetch(Actor& a, const Step& step) {
+  Progress& p = a.progress;
+  if (!p.posted) p.at_once = rng_->chance(50);
+  p.posted = true;
+  if (p.at_once && !fetch(a, step)) return false;
+  a.posted.push_back({step.blocks, step.node, p.at_once, a.strand.result});
+  return true;
+}
+
+bool Mover::await_fetch(Actor& a, const Step& step) {
+  auto posted = std::find_if(a.posted.begin(), a.posted.end(), [&](const Actor::Posted& one) {
+    return one.blocks == step.blocks && one.node == step.node;
+  });
+  if (posted == a.posted.end()) return fetch(a, step);
+  if (posted->answered) {
+    a.strand.result = posted->result;
+  } else if (!fetch(a, step)) {
+    return false;
+  }
+  a.posted.erase(posted);
+  return true;
 }
 
 bool Mover::fetch(Actor& a, const Step& step) {

@@ -84,7 +84,7 @@ bool SleepRoom::arm_all() {
   return armed;
 }
 
-void SleepRoom::sleep(std::uint64_t timeout_ns) {
+void SleepRoom::sleep(std::uint64_t timeout_ns, std::uint64_t patience_ns) {
   std::uint64_t start_ns = platform::now_ns();
   Bed* bed = enter();
   for (std::uint64_t slept_ns = 0;;) {
@@ -96,23 +96,28 @@ void SleepRoom::sleep(std::uint64_t timeout_ns) {
     // Descriptors are armed first and looked at afterwards by the kernel.
     if (!arm_all()) continue;
     show_descriptors();
-    wait(bed, timeout_ns - slept_ns);
+    bool told = wait(bed, poll_.get(), timeout_ns - slept_ns);
+    if (told && patience_ns != 0) wait(bed, -1, patience_ns);
     if (interrupts_.take()) break;
     slept_ns = platform::now_ns() - start_ns;
   }
   leave(bed);
 }
 
-void SleepRoom::wait(const Bed* bed, std::uint64_t timeout_ns) {
+// Until the descriptor (-1: none) is readable, or the bell rings. Whether it was the descriptor
+// alone.
+bool SleepRoom::wait(const Bed* bed, int fd, std::uint64_t timeout_ns) {
   int bell = bed != nullptr ? bed->bell : -1;
   if (bell < 0) timeout_ns = std::min(timeout_ns, kWithoutBellNs);
   timespec timeout{static_cast<time_t>(timeout_ns / 1'000'000'000),
                    static_cast<long>(timeout_ns % 1'000'000'000)};
-  pollfd on[] = {{.fd = poll_.get(), .events = POLLIN, .revents = 0},
-                 {.fd = bell, .events = POLLIN, .revents = 0}};  // ppoll passes over -1
-  if (::ppoll(on, 2, &timeout, nullptr) <= 0 || on[1].revents == 0) return;
+  pollfd on[] = {{.fd = fd, .events = POLLIN, .revents = 0},  // ppoll passes over -1
+                 {.fd = bell, .events = POLLIN, .revents = 0}};
+  if (::ppoll(on, 2, &timeout, nullptr) <= 0) return false;
+  if (on[1].revents == 0) return true;
   std::uint64_t rung = 0;
   [[maybe_unused]] ssize_t got = ::read(bell, &rung, sizeof rung);
+  return false;
 }
 
 void SleepRoom::show_descriptors() {

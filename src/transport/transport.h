@@ -106,6 +106,11 @@ class Transport : public OneSided {
   // Sleeps until there may be something to poll, or timeout_ns has passed, or interrupt() was
   // called. While nobody sleeps, senders pay no system call to wake anyone.
   virtual void sleep(std::uint64_t timeout_ns) = 0;
+  // The same for who takes in what nobody else does: what arrives wakes it, but is left for so long
+  // to threads that attend meanwhile.
+  virtual void sleep_beside(std::uint64_t timeout_ns, std::uint64_t /*patience_ns*/) {
+    sleep(timeout_ns);
+  }
   // Between attend() and unattend() the calling thread polls: senders wake nobody of this process.
   // unattend() returns true when something may have come that nobody was woken for: whoever gets
   // that polls once more.

@@ -35,6 +35,9 @@ class MixedTransport final : public Transport {
   bool pending() const override;
   std::uint64_t moves() const override { return far_->moves(); }
   void sleep(std::uint64_t timeout_ns) override { room_.sleep(timeout_ns); }
+  void sleep_beside(std::uint64_t timeout_ns, std::uint64_t patience_ns) override {
+    room_.sleep(timeout_ns, patience_ns);
+  }
   void attend() override;
   bool unattend() override;
   void interrupt() override { room_.interrupt(); }

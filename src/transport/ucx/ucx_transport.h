@@ -51,6 +51,9 @@ class UcxTransport final : public PartTransport {
   std::size_t poll(Receiver& receiver) override;
   bool pending() const override;
   void sleep(std::uint64_t timeout_ns) override { room_.sleep(timeout_ns); }
+  void sleep_beside(std::uint64_t timeout_ns, std::uint64_t patience_ns) override {
+    room_.sleep(timeout_ns, patience_ns);
+  }
   std::uint64_t moves() const override { return moves_.load(std::memory_order_relaxed); }
   void attend() override { room_.attend(); }
   bool unattend() override {
