@@ -141,8 +141,10 @@ Task<bool> Hlrc::offer(Strand& s, Written written, bool fresh) {
 // departure has told of before the producer comes for it again. The next one is made a departure
 // later. Whose lock is held.
 Task<bool> Hlrc::defer(Strand& s, std::uint64_t block, NodeId to) {
+  bool goes_on = !deferred_.empty() && deferred_.back().by == to;
+  if (goes_on && deferred_.back().run.end() == block + 1) co_return true;  // looked at once more
   mark(Mark::kDepartureDefersOffer);
-  if (!deferred_.empty() && deferred_.back().by == to && deferred_.back().run.end() == block) {
+  if (goes_on && deferred_.back().run.end() == block) {
     ++deferred_.back().run.count;
   } else {
     deferred_.push_back({{block, 1}, to});
