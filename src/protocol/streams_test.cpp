@@ -33,6 +33,19 @@ TEST(StreamsTest, TheLatestRunIsWhatTheLatestMissBrought) {
   EXPECT_EQ(streams.latest_run(50), 50u) << "no stream comes from there";
 }
 
+TEST(StreamsTest, WhatCameAheadOfAMissBelongsToItsRun) {
+  Streams streams;
+  streams.note(100, 101);
+  streams.note(101, 117);
+  streams.extend(117, 133);
+  EXPECT_EQ(streams.length(133), 33u);
+  EXPECT_EQ(streams.latest_run(133), 101u);
+  streams.extend(117, 149);
+  EXPECT_FALSE(streams.goes_on(149)) << "it stands at 133";
+  streams.extend(133, 0);
+  EXPECT_FALSE(streams.goes_on(133));
+}
+
 TEST(StreamsTest, AStreamEndsWithItsAllocation) {
   Streams streams;
   streams.note(100, 101);

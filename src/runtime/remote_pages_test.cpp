@@ -144,6 +144,33 @@ TEST_F(RemotePagesTest, AnExchangeEndsWithTheAnswerThatWasAskedFor) {
   EXPECT_FALSE(receive(with_tail(bytes_of(answer), side.space->unit()))) << "nobody asks any more";
 }
 
+TEST_F(RemotePagesTest, WhatWasPostedIsAnsweredInAnyOrderAndKeptUntilItIsAskedFor) {
+  std::size_t unit = side.space->unit();
+  for (std::uint64_t block : {5, 6, 7})
+    side.remote->post_fetch(step(StepKind::kPostFetch, block), context);
+  EXPECT_EQ(side.kept.sent.size(), 3u);
+  EXPECT_NE(context.open_exchange(), nullptr);
+  std::uint32_t waiter = last_sent<wire::PageFetch>().waiter;
+  for (std::uint64_t block : {7, 5}) {
+    wire::PageData answer{.waiter = waiter, .block = block, .tracked = block == 7 ? 1u : 0u};
+    EXPECT_TRUE(receive(with_tail(bytes_of(answer), unit)));
+    EXPECT_FALSE(receive(with_tail(bytes_of(answer), unit))) << "answered already";
+  }
+  Exchange& seven = side.remote->ask(step(StepKind::kFetch, 7), context);
+  EXPECT_EQ(side.kept.sent.size(), 3u) << "it was asked for before";
+  EXPECT_EQ(seven.done.load(), 1u);
+  EXPECT_EQ(seven.result, protocol::fetched(1, 1, false, 0));
+  Exchange& six = side.remote->ask(step(StepKind::kFetch, 6), context);
+  EXPECT_EQ(six.done.load(), 0u);
+  wire::PageData nothing{.blocks = 0, .alike = 1, .waiter = waiter, .block = 6, .promised = 1};
+  EXPECT_TRUE(receive(bytes_of(nothing)));
+  EXPECT_EQ(six.result, protocol::fetched_nothing(NodeId{1}, 1));
+  EXPECT_EQ(context.open_exchange(), nullptr);
+  side.remote->ask(step(StepKind::kFetch, 8), context);
+  EXPECT_EQ(side.kept.sent.size(), 4u);
+  EXPECT_EQ(context.open_exchange(), &context.exchange);
+}
+
 TEST_F(RemotePagesTest, AClaimIsDecidedOnceByTheDirectory) {
   ASSERT_TRUE(receive(bytes_of(wire::OwnerRequest{.block = 8})));
   EXPECT_EQ(last_sent<wire::OwnerReply>().owner, 0u);

@@ -53,8 +53,8 @@ TEST_P(PeersTest, AMessageWithoutARingIsTakenAtTheLatestWhenTheSenderRings) {
 }
 
 // A sleeper leaves what has come to who attends, and is woken for what comes while nobody does.
-TEST_P(PeersTest, ASleeperBesideAThreadThatAttendsAtTimesMissesNothing) {
-  auto body = [](Node& node) {
+std::string sleep_beside(const std::string& transport, std::uint64_t patience_ns) {
+  auto body = [patience_ns](Node& node) {
     constexpr std::uint64_t kRounds = 1000;
     NodeId peer{1 - node.self.value};
     std::atomic<std::uint64_t> came{0};
@@ -62,7 +62,7 @@ TEST_P(PeersTest, ASleeperBesideAThreadThatAttendsAtTimesMissesNothing) {
     Recorder recorder([&](NodeId, transport::Bytes) { came.fetch_add(1); });
     std::thread sleeper([&] {
       while (!over.load()) {
-        node.transport.sleep(kForever_ns);
+        node.transport.sleep_beside(kForever_ns, patience_ns);
         node.transport.poll(recorder);
       }
     });
@@ -82,7 +82,14 @@ TEST_P(PeersTest, ASleeperBesideAThreadThatAttendsAtTimesMissesNothing) {
     sleeper.join();
     leave_together(node, recorder);
   };
-  EXPECT_EQ(run_job({.transport = GetParam()}, body), "");
+  return run_job({.transport = transport}, body);
+}
+
+TEST_P(PeersTest, ASleeperBesideAThreadThatAttendsAtTimesMissesNothing) {
+  EXPECT_EQ(sleep_beside(GetParam(), 0), "");
+}
+TEST_P(PeersTest, NorDoesOneThatLeavesWhatComesToItForAWhile) {
+  EXPECT_EQ(sleep_beside(GetParam(), 50'000), "");
 }
 
 TEST_P(PeersTest, NoWakeUpIsLostWhenBothSidesSleep) {
