@@ -116,7 +116,7 @@ Task<FaultResult> Hlrc::fault_elsewhere(Strand& s, std::uint64_t block, Access w
   co_await unlock_block(s, block, state);
   if (state == BlockState::kWritten) state = BlockState::kClean;  // who came along was not written
   for (std::uint64_t b = block + 1; b < run.end(); ++b) co_await unlock_block(s, b, state);
-  co_await finish_ahead(s);
+  if (s.ahead.count > 0) co_await finish_ahead(s);
   co_return FaultResult::kDone;
 }
 

@@ -23,11 +23,10 @@ constexpr std::uint64_t kPollEveryNs = 10'000;
 constexpr std::uint64_t kPatienceNs = 200'000;
 constexpr std::uint32_t kTimesForOthers = 4;
 
-// Whether a message is of use only to threads of this node, which will come to look for it.
+// Whether a message is of use only to threads of this node, which will come to look for it. Not so
+// news of pages: they may have to be passed on to who waits for them.
 bool can_wait(transport::Bytes message) {
-  if (message.empty()) return false;
-  auto kind = static_cast<wire::Kind>(message[0]);
-  return kind == wire::Kind::kBarrierArrive || kind == wire::Kind::kPageNews;
+  return !message.empty() && static_cast<wire::Kind>(message[0]) == wire::Kind::kBarrierArrive;
 }
 
 }  // namespace

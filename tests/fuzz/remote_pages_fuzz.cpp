@@ -1,5 +1,6 @@
 // Messages about pages that a peer may have sent: what is asked of our pages, and answers to what
 // we have asked, or have not.
+#include <algorithm>
 #include <memory>
 #include <numeric>
 
@@ -56,13 +57,21 @@ struct Side {
 void ask(InputReader& reader, Side& side) {
   ThreadContext& context = side.threads.current();
   if (context.exchange.done.load() == 0) return;  // a thread asks one thing at a time
-  constexpr StepKind kKinds[] = {StepKind::kFetch, StepKind::kLoadOwner, StepKind::kClaimOwner};
-  protocol::Step step{.kind = kKinds[reader.below(3)]};
+  using enum StepKind;
+  constexpr StepKind kKinds[] = {kFetch, kLoadOwner, kClaimOwner, kPostFetch};
+  protocol::Step step{.kind = kKinds[reader.below(4)]};
   step.node = NodeId{1 + reader.below(kNodes - 1)};
   step.blocks = {reader.below(12), 1};
-  if (step.kind == StepKind::kFetch) step.blocks.count += reader.below(4);
+  if (step.kind == kFetch || step.kind == kPostFetch) step.blocks.count += reader.below(4);
   step.value = 1 + reader.below(kNodes);
-  side.remote.ask(step, context);
+  if (step.kind == kPostFetch) {
+    bool room = std::any_of(std::begin(context.posted), std::end(context.posted),
+                            [](const Exchange& one) { return one.blocks.count == 0; });
+    if (room) side.remote.post_fetch(step, context);
+    return;
+  }
+  Exchange& asked = side.remote.ask(step, context);
+  if (asked.done.load() != 0) asked.blocks.count = 0;  // taken, as the engine does
 }
 
 void post(InputReader& reader, Side& side) {
@@ -114,7 +123,10 @@ std::vector<Input> seeds() {
   InputWriter answers;
   answers.byte(0).byte(0).byte(0).byte(3).byte(0).byte(0);  // asks node 1 for block 3
   message(answers, bytes_of(wire::PageData{.block = 3, .tracked = 1}), page);
-  answers.byte(0).byte(2).byte(0).byte(4).byte(0);  // claims block 4
+  answers.byte(0).byte(3).byte(0).byte(5).byte(0).byte(0);  // asks for block 5 ahead
+  message(answers, bytes_of(wire::PageData{.block = 5}), page);
+  answers.byte(0).byte(0).byte(0).byte(5).byte(0).byte(0);  // takes it
+  answers.byte(0).byte(2).byte(0).byte(4).byte(0);          // claims block 4
   message(answers, bytes_of(wire::OwnerReply{.block = 4, .owner = 1}), {});
   answers.byte(1).byte(7).byte(5).byte(0);
   message(answers, bytes_of(wire::Flush{.kind = wire::Kind::kFlushed}), {});
