@@ -20,7 +20,7 @@ constexpr std::uint64_t kSleepNs = 100'000'000;        // a bound on every sleep
 constexpr std::uint64_t kPollEveryNs = 10'000;
 // How long the handler thread leaves what comes to this node's threads, once they alone could use
 // it so many times on end: to be pushed aside by it costs them more than to take it in themselves.
-constexpr std::uint64_t kPatienceNs = 200'000;
+constexpr std::uint64_t kPatienceNs = 1'000'000;
 constexpr std::uint32_t kTimesForOthers = 4;
 
 // Whether a message is of use only to threads of this node, which will come to look for it. Not so

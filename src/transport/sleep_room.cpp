@@ -93,31 +93,31 @@ void SleepRoom::sleep(std::uint64_t timeout_ns, std::uint64_t patience_ns) {
     // descriptors and brings them back into sight.
     if (interrupts_.take() || must_wake()) break;
     if (slept_ns >= timeout_ns) break;
-    // Descriptors are armed first and looked at afterwards by the kernel.
-    if (!arm_all()) continue;
-    show_descriptors();
-    bool told = wait(bed, poll_.get(), timeout_ns - slept_ns);
-    if (told && patience_ns != 0) wait(bed, -1, patience_ns);
+    if (patience_ns != 0) {
+      wait(bed, -1, std::min(patience_ns, timeout_ns - slept_ns));
+    } else {
+      // Descriptors are armed first and looked at afterwards by the kernel.
+      if (!arm_all()) continue;
+      show_descriptors();
+      wait(bed, poll_.get(), timeout_ns - slept_ns);
+    }
     if (interrupts_.take()) break;
     slept_ns = platform::now_ns() - start_ns;
   }
   leave(bed);
 }
 
-// Until the descriptor (-1: none) is readable, or the bell rings. Whether it was the descriptor
-// alone.
-bool SleepRoom::wait(const Bed* bed, int fd, std::uint64_t timeout_ns) {
+// Until the descriptor (-1: none) is readable, or the bell rings.
+void SleepRoom::wait(const Bed* bed, int fd, std::uint64_t timeout_ns) {
   int bell = bed != nullptr ? bed->bell : -1;
   if (bell < 0) timeout_ns = std::min(timeout_ns, kWithoutBellNs);
   timespec timeout{static_cast<time_t>(timeout_ns / 1'000'000'000),
                    static_cast<long>(timeout_ns % 1'000'000'000)};
   pollfd on[] = {{.fd = fd, .events = POLLIN, .revents = 0},  // ppoll passes over -1
                  {.fd = bell, .events = POLLIN, .revents = 0}};
-  if (::ppoll(on, 2, &timeout, nullptr) <= 0) return false;
-  if (on[1].revents == 0) return true;
+  if (::ppoll(on, 2, &timeout, nullptr) <= 0 || on[1].revents == 0) return;
   std::uint64_t rung = 0;
   [[maybe_unused]] ssize_t got = ::read(bell, &rung, sizeof rung);
-  return false;
 }
 
 void SleepRoom::show_descriptors() {

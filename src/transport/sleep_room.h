@@ -47,7 +47,7 @@ class SleepRoom {
   // A source and a descriptor of it, which becomes readable; the source may have several.
   base::Result<> watch(NewsSource& source, int fd);
 
-  // patience_ns: what a descriptor tells of is left for so long to those who attend meanwhile.
+  // patience_ns: no descriptor wakes, but the sleeper looks by itself so often; 0: all do.
   void sleep(std::uint64_t timeout_ns, std::uint64_t patience_ns = 0);
   // Between the two, arrivals wake nobody: the descriptors are taken out of the sleepers' sight.
   void attend();
@@ -95,7 +95,7 @@ class SleepRoom {
   bool arm_all();
   bool arm_for_sleepers();
   void show_descriptors();
-  bool wait(const Bed* bed, int fd, std::uint64_t timeout_ns);
+  void wait(const Bed* bed, int fd, std::uint64_t timeout_ns);
 
   UniqueFd poll_;
   std::deque<Source> sources_;

@@ -106,8 +106,8 @@ class Transport : public OneSided {
   // Sleeps until there may be something to poll, or timeout_ns has passed, or interrupt() was
   // called. While nobody sleeps, senders pay no system call to wake anyone.
   virtual void sleep(std::uint64_t timeout_ns) = 0;
-  // The same for who takes in what nobody else does: what arrives wakes it, but is left for so long
-  // to threads that attend meanwhile.
+  // The same for who takes in what nobody else does. patience_ns: what arrives does not wake it,
+  // but is left to threads that attend, until it looks by itself so much later. 0: it does.
   virtual void sleep_beside(std::uint64_t timeout_ns, std::uint64_t /*patience_ns*/) {
     sleep(timeout_ns);
   }
