@@ -18,8 +18,9 @@ constexpr std::uint64_t kLossGraceNs = 5'000'000'000;  // in which the launcher 
 constexpr std::uint64_t kSleepNs = 100'000'000;        // a bound on every sleep
 // How long those who ask this node for something wait at most while a thread attends and works.
 constexpr std::uint64_t kPollEveryNs = 10'000;
-// How long the handler thread leaves what comes to this node's threads, once they alone could use
-// it so many times on end: to be pushed aside by it costs them more than to take it in themselves.
+// How often the handler thread looks by itself, woken by no message, once what woke it was of use
+// to this node's threads alone so many times on end: to be pushed aside by it costs them more than
+// to take it in themselves.
 constexpr std::uint64_t kPatienceNs = 1'000'000;
 constexpr std::uint32_t kTimesForOthers = 4;
 
