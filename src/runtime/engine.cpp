@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "runtime/handler_sleep.h"
 #include "runtime/quiet_thread.h"
 
 namespace terrane::runtime {
@@ -18,11 +19,8 @@ constexpr std::uint64_t kLossGraceNs = 5'000'000'000;  // in which the launcher 
 constexpr std::uint64_t kSleepNs = 100'000'000;        // a bound on every sleep
 // How long those who ask this node for something wait at most while a thread attends and works.
 constexpr std::uint64_t kPollEveryNs = 10'000;
-// How often the handler thread looks by itself, woken by no message, once what woke it was of use
-// to this node's threads alone so many times on end: to be pushed aside by it costs them more than
-// to take it in themselves.
-constexpr std::uint64_t kPatienceNs = 1'000'000;
-constexpr std::uint32_t kTimesForOthers = 4;
+// Looks that the handler thread takes before it asks itself again how often to look.
+constexpr std::uint64_t kLooks = 8;
 
 // Whether a message is of use only to threads of this node, which will come to look for it. Not so
 // news of pages: they may have to be passed on to who waits for them.
@@ -362,14 +360,15 @@ void Engine::handle() {
   ThreadContext& context = threads_.current();
   std::uint64_t sleep_ns = kSleepNs;
   std::uint64_t tidy_due_ns = 0;
-  std::uint32_t for_others = 0;
+  HandlerSleep habit;
   while (!stopping_.load()) {
-    bool patient = for_others >= kTimesForOthers;
-    if (sleep_ns > 0) transport_.sleep_beside(sleep_ns, patient ? kPatienceNs : 0);
+    std::uint64_t patience_ns = habit.patience_ns(platform::now_ns());
+    if (patience_ns != 0) sleep_ns = std::min(sleep_ns, kLooks * patience_ns);
+    if (sleep_ns > 0) transport_.sleep_beside(sleep_ns, patience_ns);
     std::uint64_t from = platform::now_ns();
     context.took = context.took_urgent = false;
     poll_all();
-    if (context.took) for_others = context.took_urgent ? 0 : for_others + 1;
+    habit.took(context.took, context.took_urgent, from);
     sleep_ns = std::min(serve(context, true), kSleepNs);
     run_chores(context);
     if (hlrc_.is_over_limit()) run(context, hlrc_.trim(context.strand));

@@ -87,6 +87,7 @@ bool SleepRoom::arm_all() {
 void SleepRoom::sleep(std::uint64_t timeout_ns, std::uint64_t patience_ns) {
   std::uint64_t start_ns = platform::now_ns();
   Bed* bed = enter();
+  if (patience_ns == 0) watchers_.fetch_add(1);
   for (std::uint64_t slept_ns = 0;;) {
     // Where others attend to a source we leave it alone: they look, and to look beside them would
     // take turns with them at a lock that they hold nearly all the time. Whoever unattends arms the
@@ -104,6 +105,7 @@ void SleepRoom::sleep(std::uint64_t timeout_ns, std::uint64_t patience_ns) {
     if (interrupts_.take()) break;
     slept_ns = platform::now_ns() - start_ns;
   }
+  if (patience_ns == 0) watchers_.fetch_sub(1);
   leave(bed);
 }
 
@@ -143,7 +145,7 @@ bool SleepRoom::arm_for_sleepers() {
 void SleepRoom::attend() {
   if (attending_.fetch_add(1) != 0) return;
   for (Source& source : sources_) source.news->attended(true);
-  if (sleepers_.load() != 0) show_descriptors();
+  if (watchers_.load() != 0) show_descriptors();
 }
 
 bool SleepRoom::unattend() {
@@ -151,7 +153,7 @@ bool SleepRoom::unattend() {
   for (Source& source : sources_) source.news->attended(false);
   if (sleepers_.load() == 0) return true;
   bool armed = arm_for_sleepers();
-  show_descriptors();
+  if (watchers_.load() != 0) show_descriptors();
   return !armed;
 }
 
@@ -159,7 +161,7 @@ void SleepRoom::attend(NewsSource& source) {
   Source& one = of(source);
   if (one.attending.fetch_add(1) != 0) return;
   source.attended(true);
-  if (sleepers_.load() != 0) show_descriptors();
+  if (watchers_.load() != 0) show_descriptors();
 }
 
 bool SleepRoom::unattend(NewsSource& source) {
@@ -169,7 +171,7 @@ bool SleepRoom::unattend(NewsSource& source) {
   if (attending_.load() != 0) return false;
   if (sleepers_.load() == 0) return true;
   bool armed = !source.needs_arming() || source.arm();
-  show_descriptors();
+  if (watchers_.load() != 0) show_descriptors();
   return !armed;
 }
 

@@ -49,7 +49,8 @@ class SleepRoom {
 
   // patience_ns: no descriptor wakes, but the sleeper looks by itself so often; 0: all do.
   void sleep(std::uint64_t timeout_ns, std::uint64_t patience_ns = 0);
-  // Between the two, arrivals wake nobody: the descriptors are taken out of the sleepers' sight.
+  // Between the two, arrivals wake nobody: the descriptors are taken out of the sleepers' sight. A
+  // system call for each, but where only patient ones sleep.
   void attend();
   // True: something is there already that nobody was woken for.
   bool unattend();
@@ -101,6 +102,7 @@ class SleepRoom {
   std::deque<Source> sources_;
   InterruptLedger interrupts_;
   std::atomic<std::uint32_t> sleepers_{0};
+  std::atomic<std::uint32_t> watchers_{0};  // of them, those whom descriptors wake
   std::atomic<std::uint32_t> attending_{0};
   std::array<Bed, kBeds> beds_;
   std::atomic<std::uint32_t> beds_used_{0};  // those behind have never been slept in
