@@ -312,7 +312,7 @@ enum class StepKind : std::uint8_t {
   kZap,        // blocks leave the application view; data stay
   kScan,       // appends the runs written since protected to Strand::runs, and protects them (write
                // detection kScan)
-  kCopyHome,   // node's copy of block -> ours; flag: -> aside, at block number `value` there
+  kCopyHome,   // node's copy of blocks -> ours; flag: -> aside, from block number `value` there on
   kCopyTwin,   // our block -> its twin
   kStoreDiff,  // bytes of our block that differ from its twin -> node's copy, and the twin if flag.
                // Result: how many

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "protocol/hlrc.h"
 #include "protocol/served.h"
@@ -186,20 +187,11 @@ Task<Hlrc::Fetched> Hlrc::fetch(Strand& s, BlockRange run, NodeId home, bool asi
       } else {
         bool ours = is_armed_for_us(word);
         if (got.count > 0 && ours != got.own) break;
-        if (ours) {
-          bool swapped = co_await take(s, block, got.home, word);
-          if (!swapped) continue;
-        }
         got.own = ours;
-        co_await fetch_block(s, block, got.home, word, got.count, aside);
-        bool good = ours;
-        if (!ours) good = co_await stayed(s, block, got.home, word);
-        if (good) {
-          if (aside && word & kTracked) got.tracked |= 1ull << got.count;
-          ++got.count;
-        } else {  // once more, where it is by now
-          leases_.insert(block);
-        }
+        std::uint64_t more = follows ? kHere : 0;
+        std::uint64_t good =
+            co_await copy_some(s, {block, run.count - got.count}, got, word, more, aside);
+        got.count += good;
         continue;
       }
     }
@@ -246,8 +238,47 @@ Task<std::uint64_t> Hlrc::moved_together(Strand& s, BlockRange run, NodeId home,
   co_return count;
 }
 
-Task<bool> Hlrc::fetch_block(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word,
-                             std::uint64_t aside_at, bool aside) {
+// Of a home in reach: the first of the run, whose word is known, and those behind it whose words
+// allow it, too, and have the bits `must`, are copied at once. Result: how many are good, as
+// got.own says; what follows is to be tried again, where it is by now.
+Task<std::uint64_t> Hlrc::copy_some(Strand& s, BlockRange run, Fetched& got, std::uint64_t word,
+                                    std::uint64_t must, bool aside) {
+  std::array<std::uint64_t, kMaxRun> words{};
+  BlockRange some{run.first, 0};
+  while (some.count < std::min<std::uint64_t>(run.count, kMaxRun)) {
+    if (some.count > 0) {
+      word = co_await s.at(StepKind::kLoadWord, got.home, BlockId{some.end()});
+      bool alike = !(word & (kComing | kMoved)) && (word & must) == must;
+      if (!alike || is_armed_for_us(word) != got.own) break;
+    }
+    if (got.own) {
+      bool taken = co_await take(s, some.end(), got.home, word);
+      if (!taken) break;
+    }
+    co_await want(s, some.end(), got.home, word, aside);
+    words[some.count++] = word;
+  }
+  if (some.count == 0) co_return 0;
+  co_await s.perform({.kind = StepKind::kCopyHome,
+                      .flag = aside,
+                      .node = got.home,
+                      .blocks = some,
+                      .value = got.count});
+  std::uint64_t good = 0;
+  for (; good < some.count; ++good) {
+    std::uint64_t block = some.first + good;
+    bool same = got.own;
+    if (!same) same = co_await stayed(s, block, got.home, words[good]);
+    if (!same) break;
+    if (aside && words[good] & kTracked) got.tracked |= 1ull << (got.count + good);
+  }
+  if (some.count > 1) mark(good == some.count ? Mark::kFaultCopiesRun : Mark::kFaultCopiesPart);
+  for (std::uint64_t b = some.first + good; b < some.end(); ++b) leases_.insert(b);
+  co_return good;
+}
+
+// Before the home's bytes are copied.
+Task<bool> Hlrc::want(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word, bool aside) {
   if (word & kTracked) {
     mark(Mark::kFaultFetchesTracked);
     if (!aside || mutant(Mutant::kRenewSettlesEarly)) leases_.erase(block);
@@ -256,7 +287,6 @@ Task<bool> Hlrc::fetch_block(Strand& s, std::uint64_t block, NodeId home, std::u
     std::uint64_t was = co_await s.at(StepKind::kSetWanted, home, BlockId{block});
     if (was) mark(Mark::kFaultFindsWantedSet);
   }
-  co_await s.at(StepKind::kCopyHome, home, BlockId{block}, aside_at, aside);
   co_return true;
 }
 

@@ -198,8 +198,9 @@ class Hlrc : BlockLocks {
   Task<BlockState> fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home,
                               std::uint64_t foreseen);
   Task<Fetched> fetch(Strand& s, BlockRange run, NodeId home, bool aside, bool again);
-  Task<bool> fetch_block(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word,
-                         std::uint64_t aside_at, bool aside);
+  Task<std::uint64_t> copy_some(Strand& s, BlockRange run, Fetched& got, std::uint64_t word,
+                                std::uint64_t must, bool aside);
+  Task<bool> want(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word, bool aside);
   Task<Fetched> fetch_by_message(Strand& s, BlockRange run, NodeId home, bool aside,
                                  std::uint64_t how);
   void settle_leases(BlockRange run, std::uint64_t tracked);

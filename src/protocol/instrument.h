@@ -103,6 +103,8 @@ enum class Mark : std::uint8_t {
   kFaultAsksAhead,
   kFaultAheadComesShort,
   kFaultAheadTakesHome,
+  kFaultCopiesRun,
+  kFaultCopiesPart,
   kFindsRegionFreed,
   kDepartureOffersWritten,
   kDepartureEndsOffer,

@@ -340,21 +340,35 @@ std::uint64_t PageSpace::take_wanted(protocol::Strand& strand) {
   return 0;
 }
 
+// Pages that have no memory at their home are zeros.
+void PageSpace::copy_home(const protocol::Step& step) {
+  const protocol::BlockSet& populated = control_of(step.node).populated;
+  const std::byte* home = pages_of(step.node);
+  const protocol::BlockRange all = step.blocks;
+  for (std::uint64_t b = all.first; b < all.end();) {
+    bool kept = populated.contains(b);
+    protocol::BlockRange run{b, 1};
+    while (run.end() < all.end() && populated.contains(run.end()) == kept) ++run.count;
+    std::uint64_t slot = step.value + (b - all.first);
+    std::byte* to = step.flag ? aside_.data() + slot * unit_ : mapping_.runtime() + b * unit_;
+    if (!kept) {
+      std::memset(to, 0, run.count * unit_);
+    } else if (step.flag) {
+      std::memcpy(to, home + b * unit_, run.count * unit_);
+    } else {
+      write_pages(run, home + b * unit_);
+    }
+    b = run.end();
+  }
+}
+
 std::uint64_t PageSpace::perform_copy(const protocol::Step& step, Counters& counters) {
   std::uint64_t offset = step.blocks.first * unit_;
   std::byte* page = mapping_.runtime() + offset;
   std::byte* twin = twins_.data() + offset;
   if (step.kind == protocol::StepKind::kCopyHome) {
-    std::byte* aside = step.flag ? aside_.data() + step.value * unit_ : nullptr;
-    const std::byte* from = pages_of(step.node) + offset;
-    if (!control_of(step.node).populated.contains(step.blocks.first)) {
-      std::memset(step.flag ? aside : page, 0, unit_);
-    } else if (step.flag) {
-      std::memcpy(aside, from, unit_);
-    } else {
-      write_pages(step.blocks, from);
-    }
-    counters.pages_fetched.add(1);
+    copy_home(step);
+    counters.pages_fetched.add(step.blocks.count);
     return 0;
   }
   if (step.kind == protocol::StepKind::kStoreHome) {

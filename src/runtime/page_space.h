@@ -126,6 +126,7 @@ class PageSpace {
   Control& control_of(NodeId node);
 
   std::uint64_t perform_word(const protocol::Step& step);
+  void copy_home(const protocol::Step& step);
   std::uint64_t perform_copy(const protocol::Step& step, Counters& counters);
   std::uint64_t perform_view(const protocol::Step& step, protocol::Strand& strand,
                              Counters& counters);

@@ -167,11 +167,15 @@ void Mover::take_granted(Actor& a, const Step& step) {
 }
 
 bool Mover::copy_home(Actor& a, const Step& step) {
-  std::uint64_t block = step.blocks.first;
+  Progress& p = a.progress;
+  std::uint64_t block = step.blocks.first + p.block;
   Node& self = nodes_[a.node];
   self.back(block);
-  return copy_block(a.progress, nodes_[step.node.value].frame(block),
-                    step.flag ? self.aside(step.value) : self.frame(block));
+  if (!copy_block(p, nodes_[step.node.value].frame(block),
+                  step.flag ? self.aside(step.value + p.block) : self.frame(block)))
+    return false;
+  p.at = 0;
+  return ++p.block == step.blocks.count;
 }
 
 bool Mover::store_home(Actor& a, const Step& step) {
