@@ -40,13 +40,14 @@ class SleepRoomTest : public testing::Test {
     ::close(pipe_[0]);
     ::close(pipe_[1]);
   }
+  void fall_asleep(std::uint64_t patience_ns = 0) {
+    sleepers_.emplace_back([this, patience_ns] {
+      room_.sleep(kLong_ns, patience_ns);
+      woken_.fetch_add(1);
+    });
+  }
   void sleep_in_threads(int threads) {
-    for (int i = 0; i < threads; ++i) {
-      sleepers_.emplace_back([this] {
-        room_.sleep(kLong_ns);
-        woken_.fetch_add(1);
-      });
-    }
+    for (int i = 0; i < threads; ++i) fall_asleep();
     while (source_.looks.load() < static_cast<std::uint64_t>(threads)) std::this_thread::yield();
   }
   void wait_for_looks(std::uint64_t looks) {
@@ -86,6 +87,42 @@ TEST_F(SleepRoomTest, ADescriptorWakesWhoLooksAndFindsNews) {
   for (std::thread& sleeper : sleepers_) sleeper.join();
   sleepers_.clear();
   EXPECT_EQ(woken_.load(), 2);
+}
+
+TEST_F(SleepRoomTest, APatientSleeperIsWokenByNoDescriptor) {
+  fall_asleep(kLong_ns);
+  wait_for_looks(1);
+  source_.news.store(true);
+  ASSERT_EQ(::write(pipe_[1], "x", 1), 1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(woken_.load(), 0);
+  room_.interrupt();
+}
+
+TEST_F(SleepRoomTest, APatientSleeperLooksByItself) {
+  fall_asleep(1'000'000);
+  wait_for_looks(3);
+  source_.news.store(true);
+  for (std::thread& sleeper : sleepers_) sleeper.join();
+  sleepers_.clear();
+  EXPECT_EQ(woken_.load(), 1);
+}
+
+// Nothing is hidden from a patient sleeper; who comes after it must neither see what the attending
+// thread takes, nor miss what comes later.
+TEST_F(SleepRoomTest, WhoFallsAsleepWhileAThreadAttendsIsWokenAfterwards) {
+  fall_asleep(kLong_ns);
+  wait_for_looks(1);
+  room_.attend();
+  fall_asleep();
+  source_.news.store(true);
+  ASSERT_EQ(::write(pipe_[1], "x", 1), 1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(woken_.load(), 0);
+  room_.unattend();
+  while (woken_.load() == 0) std::this_thread::yield();
+  EXPECT_EQ(woken_.load(), 1);
+  room_.interrupt();
 }
 
 TEST_F(SleepRoomTest, AnInterruptEndsEverySleepAlsoWithoutABed) {
