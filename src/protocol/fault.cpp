@@ -382,6 +382,8 @@ Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, Nod
     if (asks) co_await ask_offers(s, block, home, wanted);
     bool asked = streams_.asked(block) > block;
     std::uint64_t most = foreseen > 1 ? foreseen : config_.max_run;
+    // As many again as came in order so far: behind a row of two pages more may not be wanted.
+    if (streams && foreseen == 1) most = std::min(most, streams_.length(block) + 1);
     std::uint64_t extent = 0;
     if (!alone) extent = co_await extend_run(s, run, home, streams, most);
     if (streams && foreseen == 1)

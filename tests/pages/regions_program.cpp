@@ -207,6 +207,18 @@ void read_in_order(const terrane_alloc_options& options) {
   EXPECT(terrane_barrier() == TERRANE_OK);
 }
 
+// Node 0 fills an array, node 1 reads two pages in the middle of it: they bring little else.
+void read_a_row(const terrane_alloc_options& options) {
+  constexpr unsigned kPages = 64;
+  auto* array = allocate<std::uint8_t>(options, kPages * kPage);
+  for (unsigned p = 0; p < kPages && self() == 0; ++p) at(array, p * kPage) = p;
+  EXPECT(terrane_barrier() == TERRANE_OK);
+  terrane_counters before = counters();
+  for (unsigned p = 10; p < 12 && self() == 1; ++p) EXPECT(at(array, p * kPage) == p);
+  EXPECT(counters().pages_fetched - before.pages_fetched <= 3);
+  EXPECT(terrane_barrier() == TERRANE_OK);
+}
+
 // Node 1 has filled what node 0 writes in each round, and node 1 reads: the homes come to their
 // writer, though node 1 reads between the barrier that tells of him and the next time he comes.
 void consume(const terrane_alloc_options& options) {
@@ -233,6 +245,7 @@ void order() {
     options.protocol = protocol;
     in_order(options);
     read_in_order(options);
+    read_a_row(options);
     consume(options);
   }
 }
