@@ -9,7 +9,8 @@ namespace terrane::runtime {
 // its own node, which are about to look for it themselves and are pushed aside by it. After that
 // has happened a few times on end no message wakes it: it looks by itself, at first each
 // millisecond, and more seldom the longer nothing that is urgent has come. So the first urgent
-// message waits for at most an eighth of the time in which nobody was woken. By one thread.
+// message waits for at most an eighth of the time in which nobody was woken, or a millisecond, if
+// no thread of the node polls. By one thread.
 class HandlerSleep {
  public:
   // What the thread has taken in since it woke: something, and something that others wait for.

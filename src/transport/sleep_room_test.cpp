@@ -36,7 +36,7 @@ class SleepRoomTest : public testing::Test {
     ASSERT_TRUE(room_.watch(source_, pipe_[0]));
   }
   void TearDown() override {
-    for (std::thread& sleeper : sleepers_) sleeper.join();
+    join();
     ::close(pipe_[0]);
     ::close(pipe_[1]);
   }
@@ -49,6 +49,11 @@ class SleepRoomTest : public testing::Test {
   void sleep_in_threads(int threads) {
     for (int i = 0; i < threads; ++i) fall_asleep();
     while (source_.looks.load() < static_cast<std::uint64_t>(threads)) std::this_thread::yield();
+  }
+  // Until all have woken.
+  void join() {
+    for (std::thread& sleeper : sleepers_) sleeper.join();
+    sleepers_.clear();
   }
   void wait_for_looks(std::uint64_t looks) {
     while (source_.looks.load() < looks) std::this_thread::yield();
@@ -75,8 +80,7 @@ TEST_F(SleepRoomTest, ARingTellsAllOfNewsThatNoDescriptorTells) {
   sleep_in_threads(3);
   source_.news.store(true);
   room_.ring();
-  for (std::thread& sleeper : sleepers_) sleeper.join();
-  sleepers_.clear();
+  join();
   EXPECT_EQ(woken_.load(), 3);
 }
 
@@ -84,8 +88,7 @@ TEST_F(SleepRoomTest, ADescriptorWakesWhoLooksAndFindsNews) {
   sleep_in_threads(2);
   source_.news.store(true);
   ASSERT_EQ(::write(pipe_[1], "x", 1), 1);
-  for (std::thread& sleeper : sleepers_) sleeper.join();
-  sleepers_.clear();
+  join();
   EXPECT_EQ(woken_.load(), 2);
 }
 
@@ -103,8 +106,7 @@ TEST_F(SleepRoomTest, APatientSleeperLooksByItself) {
   fall_asleep(1'000'000);
   wait_for_looks(3);
   source_.news.store(true);
-  for (std::thread& sleeper : sleepers_) sleeper.join();
-  sleepers_.clear();
+  join();
   EXPECT_EQ(woken_.load(), 1);
 }
 
@@ -140,8 +142,7 @@ TEST_F(SleepRoomTest, WithoutDescriptorsForBellsSleepersLookAgain) {
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
   sleep_in_threads(2);
   room_.interrupt();
-  for (std::thread& sleeper : sleepers_) sleeper.join();
-  sleepers_.clear();
+  join();
   EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
   EXPECT_EQ(woken_.load(), 2);
 }
