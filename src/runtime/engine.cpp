@@ -213,7 +213,7 @@ void Engine::decide(const protocol::Event& event) {
 }
 
 void Engine::carry_out(const protocol::Event& event, Counters& counters,
-                       std::vector<NodeId>* unrung) {
+                       std::vector<Unrung>* unrung) {
   for (const auto& effect : effects_.list) {
     if (const auto* send = std::get_if<protocol::Send>(&effect)) {
       carry_out(*send, counters, unrung);
@@ -250,7 +250,7 @@ void Engine::malformed(NodeId from) {
 }
 
 void Engine::carry_out(const protocol::Send& send, Counters& counters,
-                       std::vector<NodeId>* unrung) {
+                       std::vector<Unrung>* unrung) {
   counters.messages_sent.add(1);
   counters.message_bytes_sent.add(send.size);
   transport::Bytes head(effects_.bytes.data() + send.offset, send.size);
@@ -263,9 +263,12 @@ void Engine::carry_out(const protocol::Send& send, Counters& counters,
     head = grant_;
   }
   if (send.with.count == 0) {
-    if (unrung == nullptr) return transport_.send(send.to, head);
-    unrung->push_back(send.to);
-    return transport_.send_unrung(send.to, head);
+    Unrung sent{send.to, can_wait(head) ? transport::Sleepers::kWaiting : transport::Sleepers::kAll};
+    if (unrung == nullptr && sent.whom == transport::Sleepers::kAll)
+      return transport_.send(send.to, head);
+    transport_.send_unrung(send.to, head);
+    if (unrung == nullptr) return transport_.ring(sent.to, sent.whom);
+    return unrung->push_back(sent);
   }
   counters.message_bytes_sent.add(space_.unit());
   space_.read_page(send.with.first, page_[0].bytes);
@@ -345,7 +348,7 @@ void Engine::poll_now_and_then(ThreadContext& context) {
 }
 
 void Engine::ring(ThreadContext& context) {
-  for (NodeId to : context.unrung) transport_.ring(to);
+  for (const Unrung& sent : context.unrung) transport_.ring(sent.to, sent.whom);
   context.unrung.clear();
 }
 

@@ -91,8 +91,8 @@ class Engine final : private transport::Receiver {
   void step(const protocol::Event& event, Counters& counters);
   void decide(const protocol::Event& event);
   void carry_out(const protocol::Event& event, Counters& counters,
-                 std::vector<NodeId>* unrung = nullptr);
-  void carry_out(const protocol::Send& send, Counters& counters, std::vector<NodeId>* unrung);
+                 std::vector<Unrung>* unrung = nullptr);
+  void carry_out(const protocol::Send& send, Counters& counters, std::vector<Unrung>* unrung);
   void carry_out(const protocol::Resume& resume);
   void place(const protocol::Place& place, const protocol::Event& event, Counters& counters);
   template <typename Done>

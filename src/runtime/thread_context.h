@@ -10,6 +10,7 @@
 
 #include "protocol/strand.h"
 #include "runtime/counters.h"
+#include "transport/transport.h"
 #include "wire/message.h"
 
 namespace terrane::runtime {
@@ -67,6 +68,12 @@ struct Waiting {
   std::int64_t until = 0;  // of a counter
 };
 
+// A node that a message has gone to, and whom that is to wake there.
+struct Unrung {
+  NodeId to;
+  transport::Sleepers whom;
+};
+
 // What one thread of a node needs: the strand of its operations, where it waits, its counters, its
 // last error.
 struct ThreadContext {
@@ -85,7 +92,7 @@ struct ThreadContext {
   std::uint64_t polled_ns = 0;
   bool took = false;           // messages, by its latest polls ...
   bool took_urgent = false;    // ... of which some could not wait for another thread of this node
-  std::vector<NodeId> unrung;  // sent to, and not woken yet if they sleep
+  std::vector<Unrung> unrung;  // sent to, and not woken yet if they sleep
   struct NewsOut {
     NodeId to;
     std::vector<std::byte> message;

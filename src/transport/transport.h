@@ -59,6 +59,10 @@ struct ExportedRegion {
   std::byte* base = nullptr;
 };
 
+// Whom a message wakes where all of its receiver's threads sleep: them all, or those in sleep()
+// alone, which wait for something, and not those in sleep_beside().
+enum class Sleepers { kAll, kWaiting };
+
 // Moves messages between the nodes of a job: reliable, whole, in order for each pair (sender,
 // receiver), no order across pairs, any size from 0 bytes; and reaches the peers' exported memory
 // (one_sided.h), in no order with messages unless quiet() comes between. Every method may be called
@@ -91,7 +95,7 @@ class Transport : public OneSided {
   // message in the meantime, and to be woken costs them the processor.
   virtual void send_unrung(NodeId to, Bytes message) { send(to, message, {}); }
   // Wakes who has not yet taken what we sent.
-  virtual void ring(NodeId) {}
+  virtual void ring(NodeId, Sleepers) {}
 
   // Delivers what has arrived and moves on what is queued. One thread delivers at a time; others
   // return 0 at once. Returns the number of messages delivered.

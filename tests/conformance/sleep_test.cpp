@@ -47,7 +47,15 @@ TEST_P(PeersTest, AMessageWakesASleepingReceiver) {
 TEST_P(PeersTest, AMessageWithoutARingIsTakenAtTheLatestWhenTheSenderRings) {
   auto send = [](Node& node) {
     node.transport.send_unrung(NodeId{1}, make_message(node.self, 0, 8));
-    node.transport.ring(NodeId{1});
+    node.transport.ring(NodeId{1}, transport::Sleepers::kAll);
+  };
+  EXPECT_EQ(send_to_sleeper(GetParam(), send), "");
+}
+
+TEST_P(PeersTest, ARingForThoseWhoWaitWakesThem) {
+  auto send = [](Node& node) {
+    node.transport.send_unrung(NodeId{1}, make_message(node.self, 0, 8));
+    node.transport.ring(NodeId{1}, transport::Sleepers::kWaiting);
   };
   EXPECT_EQ(send_to_sleeper(GetParam(), send), "");
 }
@@ -72,9 +80,10 @@ std::string sleep_beside(const std::string& transport, std::uint64_t patience_ns
       node.transport.send_unrung(peer, make_message(node.self, round, 8));
       while (came.load() <= round) {
         if (attends) node.transport.poll(recorder);
-        node.transport.ring(peer);
+        node.transport.ring(peer, transport::Sleepers::kAll);
       }
-      node.transport.ring(peer);  // what we wait for may have come before the first look
+      // What we wait for may have come before the first look.
+      node.transport.ring(peer, transport::Sleepers::kAll);
       if (attends && node.transport.unattend()) node.transport.poll(recorder);
     }
     over.store(true);

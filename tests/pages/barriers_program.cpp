@@ -1,6 +1,9 @@
 // Barriers that bring nobody anything, between ones that do. Says "good" on every node, or what
-// went wrong. Usage: barriers_program held | mixed | threads | freed | along | readers
+// went wrong. Usage: barriers_program held | mixed | threads | freed | along | late | readers
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -135,6 +138,42 @@ void along() {
   EXPECT(messages() - before < kRounds / 2 * 5 / 4);
 }
 
+// How often this node's handler thread went to sleep so far.
+std::uint64_t handler_sleeps() {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::getline(std::ifstream(task.path() / "comm") >> std::ws, name);
+    if (name != "terrane-handler") continue;
+    std::ifstream status(task.path() / "status");
+    for (std::string word; status >> word;) {
+      std::uint64_t times = 0;
+      if (word == "voluntary_ctxt_switches:" && status >> times) return times;
+    }
+  }
+  EXPECT(!"no handler thread");
+  return 0;
+}
+
+// The last node always comes late. What the others send meanwhile is of no use before it has come:
+// it wakes no handler, which would push aside the thread that computes.
+void late() {
+  constexpr std::uint64_t kRounds = 1000;
+  Pages pages;
+  bool is_last = rank() == terrane_nodes() - 1;
+  std::uint64_t before = 0;
+  for (std::uint64_t round = 1; round <= 2 * kRounds; ++round) {
+    if (round == kRounds) before = handler_sleeps();
+    pages.of(rank()) = round;
+    auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(is_last ? 50 : 0);
+    while (std::chrono::steady_clock::now() < until) {
+    }
+    meet();
+    pages.expect_all(round);
+    meet(1);
+  }
+  EXPECT(!is_last || handler_sleeps() - before < kRounds / 4);
+}
+
 // All nodes read in every round what one writes: always node 0, whose home sends it along a tree of
 // the readers; then each node in turn, so that the homes move. Runs of 2 pages and of 8.
 void readers() {
@@ -176,6 +215,7 @@ int main(int argc, char** argv) {
   if (mode == "threads") threads();
   if (mode == "freed") freed();
   if (mode == "along") along();
+  if (mode == "late") late();
   if (mode == "readers") readers();
   EXPECT(terrane_finalize() == TERRANE_OK);
   std::puts("good");

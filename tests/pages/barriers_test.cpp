@@ -27,6 +27,12 @@ TEST(BarriersTest, BringTwoNodesWhatTheyReadAfterEach) {
   expect_good(2, "along", {"TERRANE_ONE_SIDED=0"});
 }
 
+// Over shared memory, and over a network.
+TEST(BarriersTest, WakeNoHandlerOfWhoComesLate) {
+  for (const char* transport : {"shm", "ucx"})
+    expect_good(2, "late", {"TERRANE_WAIT=spin", std::string("TERRANE_TRANSPORT=") + transport});
+}
+
 TEST(BarriersTest, BringManyReadersWhatOneWrites) {
   expect_good(8, "readers", {"TERRANE_ONE_SIDED=0"});
 }

@@ -101,8 +101,8 @@ void MixedTransport::send_unrung(NodeId to, Bytes message) {
   }
 }
 
-void MixedTransport::ring(NodeId to) {
-  if (is_near(to)) near_->ring(near_name_[to.value]);
+void MixedTransport::ring(NodeId to, Sleepers whom) {
+  if (is_near(to)) near_->ring(near_name_[to.value], whom);
 }
 
 std::size_t MixedTransport::poll(Receiver& receiver) {

@@ -30,7 +30,7 @@ class MixedTransport final : public Transport {
   base::Result<> meet(std::span<const NodeId> peers) override;
   void send(NodeId to, Bytes head, Bytes tail) override;
   void send_unrung(NodeId to, Bytes message) override;
-  void ring(NodeId to) override;
+  void ring(NodeId to, Sleepers whom) override;
   std::size_t poll(Receiver& receiver) override;
   bool pending() const override;
   std::uint64_t moves() const override { return far_->moves(); }

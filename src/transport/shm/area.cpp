@@ -12,6 +12,12 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x5445'5252'414e'4531;
 
+// Whoever gets it wakes; a look first, since most find nobody asleep.
+Sleeping take(std::atomic<std::uint32_t>& sleeping) {
+  if (sleeping.load() == 0) return Sleeping::kNobody;
+  return static_cast<Sleeping>(sleeping.exchange(0));
+}
+
 }  // namespace
 
 AreaShape AreaShape::for_job(std::uint32_t nodes) {
@@ -60,13 +66,15 @@ bool Area::belongs_to(std::uint32_t pid, AreaShape shape) const {
          page.ring_bytes == shape.ring_bytes;
 }
 
-void wake_owner(const Doorbell& bell) noexcept {
+void wake_owner(const Doorbell& bell, Sleepers whom) noexcept {
   ControlPage& control = *bell.control;
-  if (control.attending.load() != 0 || control.sleeping.load() == 0) return;
-  auto how = static_cast<Sleeping>(control.sleeping.exchange(0));
-  if (how == Sleeping::kNobody) return;
+  if (control.attending.load() != 0) return;
+  Sleeping how = take(control.sleeping);
+  bool beside = whom == Sleepers::kAll && take(control.beside) != Sleeping::kNobody;
+  if (how == Sleeping::kNobody && !beside) return;
   control.bell.fetch_add(1);
-  if (how == Sleeping::kOnBell) return platform::futex_wake_all(control.bell);
+  if (beside || how == Sleeping::kOnBell) platform::futex_wake_all(control.bell);
+  if (how != Sleeping::kOnDescriptor) return;
   int saved = errno;
   std::uint64_t one = 1;
   [[maybe_unused]] ssize_t put = ::write(bell.fd, &one, sizeof one);

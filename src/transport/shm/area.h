@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "platform/mapping.h"
 #include "transport/shm/node_bits.h"
+#include "transport/transport.h"
 #include "transport/unique_fd.h"
 
 namespace terrane::transport::shm {
@@ -32,6 +33,8 @@ struct ControlPage {
   // A thread of the owner sleeps, or is about to: whoever clears it moves the bell on and wakes it
   // in the way that stands here (Sleeping).
   alignas(kLine) std::atomic<std::uint32_t> sleeping;
+  // The same of those that take in what nobody waits for: they sleep on the bell.
+  std::atomic<std::uint32_t> beside;
   std::atomic<std::uint32_t> bell;
   // Threads of the owner that poll all the time: while there are any, nobody is woken.
   std::atomic<std::uint32_t> attending;
@@ -99,8 +102,8 @@ class Area {
   UniqueFd bell_;
 };
 
-// Wakes the owner's sleeping threads, if any sleep. To be called after what they wait for was
-// stored with seq_cst.
-void wake_owner(const Doorbell& bell) noexcept;
+// Wakes the owner's sleeping threads, if any of those sleep whom it concerns. To be called after
+// what they wait for was stored with seq_cst.
+void wake_owner(const Doorbell& bell, Sleepers whom = Sleepers::kAll) noexcept;
 
 }  // namespace terrane::transport::shm

@@ -26,10 +26,10 @@ void Outbox::send(NodeId to, Bytes head, Bytes tail, Ring ring) {
   // do.
 }
 
-void Outbox::ring(NodeId to) {
+void Outbox::ring(NodeId to, Sleepers whom) {
   Destination& destination = destinations_[to.value];
   std::lock_guard lock(destination.lock);
-  destination.writer.ring();
+  destination.writer.ring(whom);
 }
 
 void Outbox::advance_locked(Destination& destination) {

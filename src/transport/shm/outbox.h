@@ -20,7 +20,7 @@ class Outbox {
   void add(RingView ring, Doorbell receiver, NodeId self);
 
   void send(NodeId to, Bytes head, Bytes tail, Ring ring = Ring::kNow);
-  void ring(NodeId to);
+  void ring(NodeId to, Sleepers whom);
   // Moves the backlogs on as far as there is space.
   void advance();
   // Whether advance() would find space.

@@ -152,6 +152,24 @@ TEST_F(RingTest, WhatIsToRingLaterRingsIfItWasNotTakenUntilThen) {
   EXPECT_EQ(control.bell.load(), 1u);
 }
 
+TEST_F(RingTest, WhatOnlyWaitingThreadsCanUseLeavesAloneWhoSleepsBesideThem) {
+  ControlPage& control = area_.control();
+  control.beside.store(1);
+  auto message = numbered(8, 0);
+  Gather rest(message, {});
+  ASSERT_TRUE(writer_.write(rest, message.size(), Ring::kLater));
+  writer_.ring(Sleepers::kWaiting);
+  EXPECT_EQ(control.bell.load(), 0u);
+  EXPECT_EQ(control.beside.load(), 1u);
+  control.sleeping.store(1);
+  writer_.ring(Sleepers::kWaiting);
+  EXPECT_EQ(control.bell.load(), 1u);
+  EXPECT_EQ(control.beside.load(), 1u);
+  ASSERT_TRUE(write(numbered(8, 1)));
+  EXPECT_EQ(control.bell.load(), 2u);
+  EXPECT_EQ(control.beside.load(), 0u);
+}
+
 TEST_F(RingTest, FreedSpaceRingsTheBellOfASenderThatWaitsForIt) {
   ControlPage& sender = senders_area_.control();
   auto message = numbered(100, 0);

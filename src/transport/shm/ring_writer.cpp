@@ -46,8 +46,8 @@ bool RingWriter::wants_rewind(std::uint64_t span) {
   return head_ == tail_ && (tail_ & (ring_.bytes - 1)) >= span + kLine;
 }
 
-void RingWriter::ring() {
-  if (ring_.control->head.load() != tail_) wake_owner(receiver_);
+void RingWriter::ring(Sleepers whom) {
+  if (ring_.control->head.load() != tail_) wake_owner(receiver_, whom);
 }
 
 bool RingWriter::write_whole(Gather& rest, Ring ring) {

@@ -39,7 +39,7 @@ class RingWriter {
   // went. Never waits.
   bool write(Gather& rest, std::uint64_t total_bytes, Ring ring = Ring::kNow);
   // Wakes a receiver that has not taken everything out.
-  void ring();
+  void ring(Sleepers whom = Sleepers::kAll);
 
   // After write() found no space, by any thread: whether some was freed since; and the wish to be
   // woken when it is.

@@ -126,22 +126,22 @@ bool ShmTransport::pending() const {
   return inbox_.pending() || news_.load(std::memory_order_relaxed) || outbox_.can_advance();
 }
 
-void ShmTransport::sleep(std::uint64_t timeout_ns) {
+void ShmTransport::sleep_as(std::atomic<std::uint32_t>& sleeping, std::uint64_t timeout_ns) {
   std::uint64_t start_ns = platform::now_ns();
   std::uint64_t slept_ns = 0;
-  while (!sleep_once(timeout_ns - slept_ns)) {
+  while (!sleep_once(sleeping, timeout_ns - slept_ns)) {
     slept_ns = platform::now_ns() - start_ns;
     if (slept_ns >= timeout_ns) return;
   }
 }
 
 // True when there was a reason to wake.
-bool ShmTransport::sleep_once(std::uint64_t timeout_ns) {
+bool ShmTransport::sleep_once(std::atomic<std::uint32_t>& sleeping, std::uint64_t timeout_ns) {
   outbox_.advance();
   // Tell senders and receivers first, look afterwards: whatever comes after the look finds the bell
   // wanted.
   std::uint32_t seen = control_.bell.load();
-  control_.sleeping.store(static_cast<std::uint32_t>(Sleeping::kOnBell));
+  sleeping.store(static_cast<std::uint32_t>(Sleeping::kOnBell));
   outbox_.want_space();
   if (interrupts_.take() || (control_.attending.load() == 0 && pending())) return true;
   std::uint64_t nap_ns = std::min(timeout_ns, kLongestNap_ns);

@@ -29,10 +29,14 @@ class ShmTransport final : public PartTransport {
   void send_unrung(NodeId to, Bytes message) override {
     outbox_.send(to, message, {}, Ring::kLater);
   }
-  void ring(NodeId to) override { outbox_.ring(to); }
+  void ring(NodeId to, Sleepers whom) override { outbox_.ring(to, whom); }
   std::size_t poll(Receiver& receiver) override;
   bool pending() const override;
-  void sleep(std::uint64_t timeout_ns) override;
+  void sleep(std::uint64_t timeout_ns) override { sleep_as(control_.sleeping, timeout_ns); }
+  // What nobody waits for need not be left for a while: its sender says whom it wakes.
+  void sleep_beside(std::uint64_t timeout_ns, std::uint64_t) override {
+    sleep_as(control_.beside, timeout_ns);
+  }
   void attend() override { control_.attending.fetch_add(1); }
   bool unattend() override {
     control_.attending.fetch_sub(1);
@@ -58,7 +62,8 @@ class ShmTransport final : public PartTransport {
   std::size_t look_after_peers(Receiver& receiver);
   std::size_t report_ended(Receiver& receiver);
   void lose(NodeId peer, Receiver& receiver, std::string_view why);
-  bool sleep_once(std::uint64_t timeout_ns);
+  void sleep_as(std::atomic<std::uint32_t>& sleeping, std::uint64_t timeout_ns);
+  bool sleep_once(std::atomic<std::uint32_t>& sleeping, std::uint64_t timeout_ns);
   void finish_sending();
 
   NodeId self_;
