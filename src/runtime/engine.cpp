@@ -263,7 +263,8 @@ void Engine::carry_out(const protocol::Send& send, Counters& counters,
     head = grant_;
   }
   if (send.with.count == 0) {
-    Unrung sent{send.to, can_wait(head) ? transport::Sleepers::kWaiting : transport::Sleepers::kAll};
+    Unrung sent{send.to,
+                can_wait(head) ? transport::Sleepers::kWaiting : transport::Sleepers::kAll};
     if (unrung == nullptr && sent.whom == transport::Sleepers::kAll)
       return transport_.send(send.to, head);
     transport_.send_unrung(send.to, head);
