@@ -24,6 +24,7 @@ using wire::RegionPolicy;
 enum class Access : std::uint8_t { kRead = 1, kWrite = 2 };
 using WaiterId =
     Id<struct WaiterTag, std::uint32_t>;  // an operation of this node, for as long as it runs
+inline constexpr WaiterId kNobody{~0u};
 
 // ---- What the node's machine (core.h) is told, and what it answers
 // --------------------------------------------------
@@ -179,7 +180,7 @@ struct AskOffer {
   BlockRange run;
   bool reads;  // and does not write yet
   WaiterId waiter;
-};  // that it offers us these blocks; resumed with how many of them it did
+};  // that it offers us these blocks; resumed with how many of them it did, unless kNobody waits
 struct OfferMade {
   NodeId to;
   WaiterId waiter;

@@ -392,6 +392,7 @@ Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, Nod
     co_await leave_out(s, {run.first + got.count, run.count - got.count});
     run.count = got.count;
     if (foreseen == 1) streams_.note(block, run.count == extent ? 0 : run.end());
+    s.ahead.miss_end = run.end();
     if (got.own) {
       co_await enter_homes(s, run, asked ? Access::kWrite : wanted);
       co_return BlockState::kHome;

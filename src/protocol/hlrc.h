@@ -222,6 +222,8 @@ class Hlrc : BlockLocks {
 
   // ahead.cpp
   Task<bool> ask_ahead(Strand& s, BlockRange run, NodeId home, std::uint64_t extent, Access wanted);
+  Task<bool> knows_home(Strand& s, std::uint64_t block, NodeId home);
+  Task<bool> ask_offers_ahead(Strand& s, BlockRange miss, std::uint64_t reached);
   Task<bool> finish_ahead(Strand& s);
   Task<bool> enter_ahead(Strand& s, BlockRange run, const Fetched& got);
 

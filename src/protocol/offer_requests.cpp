@@ -7,14 +7,18 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 void OfferRequests::ask(const AskOffer& event) {
   TERRANE_CHECK(event.home != self_, "a home is asked by others");
-  if (asked_.size() <= event.waiter.value) asked_.resize(event.waiter.value + 1, kNoNode);
-  TERRANE_CHECK(asked_[event.waiter.value] == kNoNode, "a thread asks for one thing at a time");
-  asked_[event.waiter.value] = event.home;
+  if (event.waiter != kNobody) expect(event);
   wire::put(outbox_.begin(), wire::OfferRequest{.reads = static_cast<std::uint8_t>(event.reads),
                                                 .waiter = event.waiter.value,
                                                 .first = event.run.first,
                                                 .blocks = event.run.count});
   outbox_.send(event.home);
+}
+
+void OfferRequests::expect(const AskOffer& event) {
+  if (asked_.size() <= event.waiter.value) asked_.resize(event.waiter.value + 1, kNoNode);
+  TERRANE_CHECK(asked_[event.waiter.value] == kNoNode, "a thread asks for one thing at a time");
+  asked_[event.waiter.value] = event.home;
 }
 
 bool OfferRequests::received_request(NodeId from, Bytes message, std::uint64_t blocks) {
@@ -30,6 +34,7 @@ bool OfferRequests::received_request(NodeId from, Bytes message, std::uint64_t b
 }
 
 void OfferRequests::made(const OfferMade& event) {
+  if (event.waiter == kNobody) return;
   wire::put(outbox_.begin(),
             wire::OfferReply{.waiter = event.waiter.value, .blocks = event.blocks});
   outbox_.send(event.to);

@@ -22,6 +22,8 @@ class OfferRequests {
   bool received_reply(NodeId from, Bytes message);
 
  private:
+  void expect(const AskOffer& event);
+
   NodeId self_;
   Outbox& outbox_;
   // By waiter, of this node: whom it has asked and not heard from, or kNoNode. Who asks is in the

@@ -26,6 +26,20 @@ TEST(OfferRequestsTest, TheHomeIsAskedAndItsAnswerResumes) {
   EXPECT_EQ(job.resumed.at(kWaiter.value).value, 4u);
 }
 
+TEST(OfferRequestsTest, WhereNobodyWaitsNothingIsAnswered) {
+  TestJob job(3);
+  for (std::uint64_t block : {8, 16}) {  // nor is there one such request at a time
+    job.step(2, AskOffer{NodeId{1}, {block, 5}, true, kNobody});
+    job.deliver_all();
+  }
+  ASSERT_EQ(job.offers.size(), 2u);
+  auto [node, offer] = job.offers.front();
+  EXPECT_TRUE(offer.reads);
+  job.messages.clear();
+  job.step(1, OfferMade{offer.to, offer.waiter, 4});
+  EXPECT_TRUE(job.messages.empty());
+}
+
 TEST(OfferRequestsTest, WhatNobodyAskedForOrLiesOutsideIsMalformed) {
   TestJob job(3, 4096);
   auto receive = [&](std::uint32_t node, std::uint32_t from, const auto& message) {

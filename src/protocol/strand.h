@@ -26,6 +26,7 @@ struct Ahead {
   NodeId home;
   Access wanted{};               // of those whose home comes
   std::uint64_t extent_end = 0;  // of the allocation
+  std::uint64_t miss_end = 0;    // of what the miss itself brought
 };
 
 // One operation of one thread under way: it stands at a one-sided step, which its host performs

@@ -90,6 +90,8 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "FaultAsksForHomesToRead",
                                        "FaultBringsBefore",
                                        "FaultAsksAhead",
+                                       "FaultAsksOwnerAhead",
+                                       "FaultAsksForHomesAhead",
                                        "FaultAheadComesShort",
                                        "FaultAheadTakesHome",
                                        "FaultCopiesRun",
@@ -293,7 +295,8 @@ constexpr std::string_view kMutants[] = {"None",
                                          "AlongApart",
                                          "AlongOverOwn",
                                          "RenewSettlesEarly",
-                                         "AheadKeepsShort"};
+                                         "AheadKeepsShort",
+                                         "AheadTrustsOwner"};
 constexpr std::string_view kSteps[] = {
     "Pause",      "Wait",       "Wake",        "Call",         "Tell",       "LoadWord",
     "StoreWord",  "SwapWord",   "CountFlush",  "LoadFlushing", "LoadGiving", "SetWanted",
