@@ -60,8 +60,9 @@ Task<FaultResult> Hlrc::fault(Strand& s, BlockId id, Access wanted) {
     if (result == FaultResult::kDone) co_await bring_before(s, block);
     co_return result;
   }
-  // Somebody made the block present meanwhile, or the kernel took an entry away: mapping it again
-  // does no harm.
+  // Somebody made the block present meanwhile, it was hidden, or the kernel took an entry away:
+  // mapping it again does no harm.
+  if (state != BlockState::kHome) prove_hidden(block);
   if (state == BlockState::kHome) {
     result = co_await fault_at_home(s, block, wanted);
   } else if (state == BlockState::kClean && !scans() && enters_free(wanted)) {

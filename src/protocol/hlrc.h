@@ -307,6 +307,9 @@ class Hlrc : BlockLocks {
   std::uint32_t most_renewed(const BlockEntry& entry) const;
   bool is_hot(std::uint64_t block, Departure at) const;
   bool is_due(std::uint64_t block) const;
+  bool must_show(std::uint64_t block) const;
+  Task<bool> hide(Strand& s, BlockRange run);
+  void prove_hidden(std::uint64_t block);
   std::uint64_t count_dropped(BlockRange run, Departure at) const;
   Task<bool> renew_or_invalidate(Strand& s, BlockRange run, Departure at);
   Task<BlockRange> hold_hot(Strand& s, BlockRange within, Departure at);

@@ -90,6 +90,8 @@ enum class Mark : std::uint8_t {
   kAcquireRenewsTracked,
   kAcquireProvesRenewal,
   kAcquireProvesNeighbour,
+  kAcquireHidesCopy,
+  kFaultProvesHidden,
   kAcquireTakesHome,
   kTakesTrackedHome,
   kDepartureOffersHome,
@@ -312,8 +314,9 @@ enum class Mutant : std::uint8_t {
   kAlongApart,        // ... from who has not seen the same departures
   kAlongOverOwn,      // ... though this node has written them, too
   kRenewSettlesEarly,  // a renewed copy is no lease while its threads still see what was before
-  kAheadKeepsShort,   // what did not come of a run that was asked for ahead is entered all the same
-  kAheadTrustsOwner,  // blocks of another owner are asked for ahead at the miss's home
+  kAheadKeepsShort,  // what did not come of a run that was asked for ahead is entered all the same
+  kHideForgetsWrites,  // what was written before a copy is hidden is not looked for
+  kAheadTrustsOwner,   // blocks of another owner are asked for ahead at the miss's home
   kCount,
 };
 

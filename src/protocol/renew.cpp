@@ -99,10 +99,47 @@ bool Hlrc::is_hot(std::uint64_t block, Departure at) const {
   return entry.missed >= config_.hot_after && since < kApart;
 }
 
-// Whether the copy is dropped though it is hot, for a miss to show that it is used.
+// Whether the copy is dropped though it is hot: one on trial, for a miss to show that it is used;
+// others have been hidden for that some rounds before, and no thread came for them.
 bool Hlrc::is_due(std::uint64_t block) const {
   const BlockEntry& entry = entries_[block];
-  return entry.propagation() == Propagation::kAdaptive && entry.renewed >= most_renewed(entry);
+  std::uint32_t most = most_renewed(entry) + (entry.on_trial ? 0 : kApart);
+  return entry.propagation() == Propagation::kAdaptive && entry.renewed >= most;
+}
+
+// Whether the copy, just renewed, has to show that it is used.
+bool Hlrc::must_show(std::uint64_t block) const {
+  const BlockEntry& entry = entries_[block];
+  return entry.propagation() == Propagation::kAdaptive && !entry.on_trial &&
+         entry.renewed == most_renewed(entry);
+}
+
+// Of a run that was renewed, what has to show that it is used leaves the view, and stays what it
+// is: a fault that finds it here shows that, and costs no message. What the zapped entries knew of
+// writes the comparison with the twins tells.
+Task<bool> Hlrc::hide(Strand& s, BlockRange run) {
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    BlockRange part{b, 0};
+    while (part.end() < run.end() && must_show(part.end())) ++part.count;
+    if (part.count == 0) continue;
+    mark(Mark::kAcquireHidesCopy);
+    co_await s.view(StepKind::kZap, part);
+    bool looks = scans() && !mutant(Mutant::kHideForgetsWrites);
+    for (; b < part.end() && looks; ++b) co_await push_changes(s, b, true, false);
+    b = part.end();
+  }
+  co_await await_flush(s);
+  co_return true;
+}
+
+// A fault found the block here.
+void Hlrc::prove_hidden(std::uint64_t block) {
+  BlockEntry& entry = entries_[block];
+  if (entry.renewed < most_renewed(entry) || entry.on_trial) return;
+  mark(Mark::kFaultProvesHidden);
+  if (entry.missed < 255) ++entry.missed;
+  entry.round = round();
+  entry.renewed = 0;
 }
 
 // How many of the run's first blocks are dropped. The hot ones behind one that is due go with it,
@@ -208,8 +245,9 @@ Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
     if (at.number != 0) entry.round = static_cast<std::uint16_t>(round() + 1);
     if (entry.renewed < 255) ++entry.renewed;
     recent_.insert(b);
-    if (!mutant(Mutant::kRenewUnlocked)) co_await unlock_block(s, b, entry.state());
   }
+  co_await hide(s, run);
+  co_await unlock_rest(s, run, 0);
   co_return run;
 }
 

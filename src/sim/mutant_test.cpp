@@ -38,7 +38,7 @@ constexpr Hint kHints[] = {{"DeparturesUnordered", 5007},
                            {"FollowsFreed", 478372, 4},
                            {"AlongAfterLocks", 17, 2},
                            {"AlongApart", 805, 2},
-                           {"AlongOverOwn", 151, 2},
+                           {"AlongOverOwn", 277, 2},
                            {"RenewSettlesEarly", 195691, 2}};
 
 // Planted faults that need more seeds than a test has time for. Both showed by single seeds before
