@@ -28,7 +28,8 @@ class CentralBarrier {
   // A node comes, once a round. told: how many departures' notices it has learned, if it has
   // nothing to tell; a round is held only where all have learned the same. Result: which round.
   std::uint64_t come(std::optional<std::uint32_t> told) {
-    std::uint64_t was = word_.load(std::memory_order_relaxed);
+    // A guess that fails brings the word's line here to be written, which a load would not.
+    std::uint64_t was = 0;
     while (!word_.compare_exchange_weak(was, after(was, told), std::memory_order_acq_rel,
                                         std::memory_order_relaxed)) {
     }
