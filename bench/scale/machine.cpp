@@ -47,7 +47,6 @@ Machine::Machine(std::uint32_t nodes, const Pattern& pattern, const Costs& costs
     node.hlrc.emplace(protocol::HlrcConfig{.self = NodeId{n},
                                            .nodes = nodes,
                                            .blocks = blocks_,
-                                           .promised = std::max(64u, nodes),
                                            .migrate = true},
                       memory, *node.core);
     MemoryCount::work_for(MemoryCount::kNobody);

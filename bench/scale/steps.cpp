@@ -67,6 +67,9 @@ std::optional<double> Machine::perform(std::uint32_t self) {
       ++node.tally.fetched;
       return costs_.copy_page;
     }
+    case StepKind::kEndPromise:
+      nodes_[step.node.value]->hlrc->promises().end(NodeId{self}, step.blocks);
+      return 0.0;
     case StepKind::kForgetNews:
       node.news.forget(static_cast<std::uint32_t>(step.value));
       return 0.0;

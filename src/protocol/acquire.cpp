@@ -212,8 +212,9 @@ Task<bool> Hlrc::apply(Strand& s, std::uint32_t departure, std::uint64_t activit
     mark(Mark::kLockNamesTooMany);
     s.wanted.clear();
   }
-  if (departure != 0 && expectations_.may_have_come(departure)) {
-    expectations_.forget(departure);
+  if (departure != 0 && expectations_.may_have_come()) {
+    expectations_.depart(departure);
+    co_await end_promises(s);
     co_await s.perform({.kind = StepKind::kForgetNews, .value = departure});
   }
   if (departure != 0 && config_.migrate) co_await offer_homes(s);

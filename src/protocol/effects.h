@@ -330,7 +330,9 @@ enum class StepKind : std::uint8_t {
                // kFetch, once for all; from who has them they go along a tree (news_tree.h)
   kTakeNews,   // what node sent of blocks at departure `value` -> aside, once it is here. Result: a
                // bit for each tracked block, or kNewsGone
-  kForgetNews,   // what was sent to us at departures up to `value`
+  kForgetNews,  // what was sent to us at departures up to `value`
+  kEndPromise,  // node need not send us the blocks any more; no waiting. Known there before what we
+                // ask it for afterwards
   kTakeGranted,  // block's bytes in Strand::granted, from byte `value` on -> aside, as its first
                  // block or, in the high half of `value`, as a later one
   kPostDiff,     // the same as kStoreDiff, but the bytes are only on their way to node afterwards;

@@ -23,7 +23,7 @@ Hlrc::Hlrc(const HlrcConfig& config, const HlrcMemory& memory, Core& core)
       given_(memory.sets[8], config.blocks),
       used_(memory.used),
       most_notices_(config.most_notices),
-      promises_(config.promised, config.nodes) {
+      promises_(config.promised != 0, config.nodes) {
   notices_.reserve(4096);
   meets_ = config.meets && config.nodes > 1 && config.nodes <= CentralBarrier::kMostNodes;
   for (std::uint32_t node = 0; node < config.nodes; ++node)

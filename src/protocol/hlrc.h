@@ -40,8 +40,8 @@ struct HlrcConfig {
   std::uint8_t hot_after = 2;        // rounds on end in which a copy is missed until it is renewed
   std::uint8_t most_renewed = 63;    // renewals on end; then a miss has to show that it is used
                                      // (four times as many where that was shown twice)
-  std::uint32_t promised = 64;       // departures for which a home promises news; 0: it does not.
-                                     // As many as nodes: then few readers ask again at each
+  std::uint32_t promised = 16;       // departures on end at which a reader makes no use of the news
+                                     // that a home promised, until it ends that; 0: no promises
   bool migrate = false;              // homes by first touch follow their writers
   std::uint32_t most_asked = 128;    // blocks that who writes in order asks their home to offer
   std::uint64_t reads_ask = 64;      // ... and who has read so many in order; 0: nobody
@@ -314,6 +314,8 @@ class Hlrc : BlockLocks {
   Task<bool> renew_or_invalidate(Strand& s, BlockRange run, Departure at);
   Task<BlockRange> hold_hot(Strand& s, BlockRange within, Departure at);
   Task<BlockRange> renew(Strand& s, BlockRange run, Departure at);
+  Task<bool> give_up(Strand& s, NodeId home, BlockRange run);
+  Task<bool> end_promises(Strand& s);
   Task<Fetched> take_news(Strand& s, BlockRange run, NodeId home, Departure at);
   static std::optional<std::size_t> granted_at(const Strand& s, std::uint64_t block,
                                                wire::GrantedBlock& head);
@@ -438,7 +440,7 @@ class Hlrc : BlockLocks {
   // as it was when this node arrived at the barrier that departed last.
   std::atomic<std::uint64_t> acquired_{0};
   std::atomic<std::uint64_t> acquired_before_{0};
-  Expectations expectations_;
+  Expectations expectations_{config_.promised};
   Promises promises_;
   Streams streams_;  // of copies
   Streams falling_;  // ... that go on downwards; blocks counted from the end of the space

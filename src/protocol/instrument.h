@@ -91,6 +91,7 @@ enum class Mark : std::uint8_t {
   kAcquireProvesRenewal,
   kAcquireProvesNeighbour,
   kAcquireHidesCopy,
+  kAcquireEndsPromise,
   kFaultProvesHidden,
   kAcquireTakesHome,
   kTakesTrackedHome,
@@ -315,6 +316,7 @@ enum class Mutant : std::uint8_t {
   kAlongOverOwn,      // ... though this node has written them, too
   kRenewSettlesEarly,  // a renewed copy is no lease while its threads still see what was before
   kAheadKeepsShort,  // what did not come of a run that was asked for ahead is entered all the same
+  kEndsPromiseLate,  // a promise that was given up is ended after the home was asked again
   kHideForgetsWrites,  // what was written before a copy is hidden is not looked for
   kAheadTrustsOwner,   // blocks of another owner are asked for ahead at the miss's home
   kCount,

@@ -15,6 +15,9 @@ bool same(BlockRange a, BlockRange b) { return a.first == b.first && a.count == 
 bool contains(BlockRange all, BlockRange part) {
   return all.first <= part.first && part.end() <= all.end();
 }
+std::uint64_t what_of(NodeId reader, BlockRange run) {
+  return std::uint64_t{reader.value} << 48 | run.first << 8 | run.count;
+}
 BlockRange run_of(std::uint64_t what) { return {what >> 8 & Promises::kMaxFirst, what & 255}; }
 bool run_before(const Promised& a, const Promised& b) {
   return std::tie(a.run.first, a.run.count) < std::tie(b.run.first, b.run.count);
@@ -28,9 +31,8 @@ bool before(const Promised& a, const Promised& b) {
 // The promise stands in its slot before the departures are looked at: a departure that begins after
 // the look finds it there.
 std::uint64_t Promises::make(NodeId reader, BlockRange run) {
-  if (departures_ == 0 || run.first > kMaxFirst || run.count > 255 || reader.value > 0xffff)
-    return 0;
-  std::uint64_t what = std::uint64_t{reader.value} << 48 | run.first << 8 | run.count;
+  if (most_ == 0 || run.first > kMaxFirst || run.count > 255 || reader.value > 0xffff) return 0;
+  std::uint64_t what = what_of(reader, run);
   Slot* found = slot_for(what);
   if (found == nullptr) return 0;
   found->what.store(what, std::memory_order_relaxed);
@@ -42,8 +44,17 @@ std::uint64_t Promises::make(NodeId reader, BlockRange run) {
     bool within = &other != found && its >> 48 == reader.value && contains(run, run_of(its));
     if (within && other.until.load(std::memory_order_relaxed) > after) other.until.store(after);
   }
-  found->until.store(after + departures_);
   return std::uint64_t{after} + 1;
+}
+
+void Promises::end(NodeId reader, BlockRange run) {
+  std::uint64_t what = what_of(reader, run);
+  for (std::size_t i = 0; i < slots_.load(std::memory_order_relaxed); ++i) {
+    Slot& one = slot(i);
+    bool lasts = one.until.load(std::memory_order_relaxed) == kForever;
+    if (lasts && one.what.load(std::memory_order_relaxed) == what)
+      one.until.store(departed_.load());
+  }
 }
 
 // The promise's own slot, or a free one.
@@ -110,9 +121,8 @@ std::vector<Promised> Promises::due(std::uint32_t number, std::size_t together) 
   return joined;
 }
 
-void Expectations::note(NodeId home, BlockRange run, std::uint32_t after,
-                        std::uint32_t departures) {
-  last_ = std::max(last_, after + departures);
+void Expectations::note(NodeId home, BlockRange run, std::uint32_t after) {
+  promised_ = true;
   bool found = false;
   for (Expected& one : list_) {
     if (one.home != home || !contains(run, one.run)) continue;
@@ -121,11 +131,16 @@ void Expectations::note(NodeId home, BlockRange run, std::uint32_t after,
       continue;
     }
     if (one.until <= after) one.after = after;
-    one.until = after + departures;
+    one.until = kForever;
+    one.unused = 0;
     found = true;
   }
   if (found) return;
-  if (list_.size() < kMost) list_.push_back({home, run, after, after + departures});
+  if (list_.size() < kMost) {
+    list_.push_back({home, run, after, kForever});
+  } else {
+    ended_.push_back({home, run});
+  }
 }
 
 bool Expectations::covers(NodeId home, BlockRange run, std::uint32_t number) const {
@@ -146,13 +161,27 @@ std::uint64_t Expectations::alike(NodeId home, BlockRange run, std::uint32_t num
   return std::min(run.count, together > 0 ? together : alone);
 }
 
-void Expectations::give_up(NodeId home, BlockRange run) {
-  std::erase_if(list_,
-                [&](const Expected& one) { return one.home == home && contains(one.run, run); });
+void Expectations::use(NodeId home, BlockRange run) {
+  for (Expected& one : list_)
+    if (one.home == home && contains(one.run, run)) one.unused = 0;
 }
 
-void Expectations::forget(std::uint32_t number) {
-  std::erase_if(list_, [&](const Expected& one) { return one.until < number; });
+void Expectations::give_up(NodeId home, BlockRange run) {
+  std::erase_if(list_, [&](const Expected& one) {
+    return one.home == home && contains(one.run, run) && ends(one);
+  });
+}
+
+void Expectations::depart(std::uint32_t number) {
+  std::erase_if(list_, [&](Expected& one) {
+    if (one.until <= number) return true;
+    return one.after < number && ++one.unused > most_unused_ && ends(one);
+  });
+}
+
+bool Expectations::ends(const Expected& one) {
+  ended_.push_back({one.home, one.run});
+  return true;
 }
 
 bool NewsBox::put(News news) {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -20,23 +21,25 @@ struct Promised {
 };
 
 // What a home has promised to readers that renew copies by messages: to send the blocks of a run
-// again, unasked, at each of its next departures. Promises are made by whoever serves messages, one
-// at a time, and kept by the threads that depart; all else is of one thread. Owns the list, which
-// grows as it is needed and is bounded by the nodes: who gets no promise goes on asking.
+// again, unasked, at each of its departures, until the reader ends that. Promises are made and
+// ended by whoever serves messages, one at a time, and kept by the threads that depart; all else is
+// of one thread. Owns the list, which grows as it is needed and is bounded by the nodes: who gets
+// no promise goes on asking.
 class Promises {
  public:
   static constexpr std::size_t kSlots = 64;  // that are there from the beginning
   static constexpr std::size_t kRuns = 8;    // that all nodes can be promised
   static constexpr std::uint64_t kMaxFirst = (1ull << 40) - 1;
 
-  // departures: how many a promise is for; nodes: of the job.
-  Promises(std::uint32_t departures, std::uint32_t nodes)
-      : departures_(departures), most_(kRuns * nodes) {}
+  // any: whether anything is promised; nodes: of the job.
+  Promises(bool any, std::uint32_t nodes) : most_(any ? kRuns * nodes : 0) {}
 
-  // Promises the run to the reader for the departures after the returned one, `departures` in
-  // number. Result: that departure's number + 1, or 0: no promise. A run that is promised already
-  // is promised longer; runs within it are not any more, after that departure.
+  // Promises the run to the reader for the departures after the returned one. Result: that
+  // departure's number + 1, or 0: no promise. Runs within it are not promised any more, after that
+  // departure.
   std::uint64_t make(NodeId reader, BlockRange run);
+  // The reader does not expect the run any more, before it asks for it again.
+  void end(NodeId reader, BlockRange run);
   // From here on promises are kept for departure `number` too; before due() is asked.
   void depart(std::uint32_t number);
   // One departure's promises have been kept.
@@ -47,8 +50,6 @@ class Promises {
 
   // ... at the next departure, as far as is known before it.
   std::vector<Promised> due_next() { return due(departed_.load() + 1, ~std::size_t{0}); }
-
-  std::uint32_t departures() const { return departures_; }
 
  private:
   struct Slot {
@@ -62,7 +63,6 @@ class Promises {
   Slot* slot_for(std::uint64_t what);
   Slot* grow();
 
-  std::uint32_t departures_;
   std::size_t most_;
   std::atomic<std::uint32_t> departed_{0};  // the latest that has begun
   std::atomic<std::uint32_t> done_{0};      // how many are over
@@ -72,28 +72,44 @@ class Promises {
   std::vector<Slot> parts_[kParts];
 };
 
-// The other side: what homes have promised to this node.
+// The other side: what homes have promised to this node, until it has made no use of it for some
+// departures.
 class Expectations {
  public:
-  void note(NodeId home, BlockRange run, std::uint32_t after, std::uint32_t departures);
+  struct Ended {
+    NodeId home;
+    BlockRange run;
+
+    bool operator==(const Ended&) const = default;
+  };
+
+  // most_unused: departures on end.
+  explicit Expectations(std::uint32_t most_unused) : most_unused_(most_unused) {}
+
+  void note(NodeId home, BlockRange run, std::uint32_t after);
   // Whether `home` sends the run, perhaps within a longer one, at departure `number` in any case.
   bool covers(NodeId home, BlockRange run, std::uint32_t number) const;
   // How many of the run's first blocks the home sends together at that departure, or does not send.
   std::uint64_t alike(NodeId home, BlockRange run, std::uint32_t number) const;
+  // The run was renewed at this departure.
+  void use(NodeId home, BlockRange run);
   // The home cannot send the run any more: the reader goes on asking, and is promised what is left.
   void give_up(NodeId home, BlockRange run);
-  // Forgets what ended before.
-  void forget(std::uint32_t number);
+  // The departure has been applied: forgets what ended before, and what nobody has used for long.
+  void depart(std::uint32_t number);
+  // What was forgotten here since the last call, and the homes do not know of.
+  std::vector<Ended> take_ended() { return std::exchange(ended_, {}); }
   bool empty() const { return list_.empty(); }
-  // Whether homes may have sent something at that departure, or at the one before, expected or not.
-  bool may_have_come(std::uint32_t number) const { return last_ != 0 && number <= last_ + 1; }
+  // Whether homes may have sent something, expected or not.
+  bool may_have_come() const { return promised_; }
 
  private:
   struct Expected {
     NodeId home;
     BlockRange run;
     std::uint32_t after;
-    std::uint32_t until;
+    std::uint32_t until;  // for ever, or where a longer run has taken its place
+    std::uint32_t unused = 0;
 
     bool is_of(NodeId node, std::uint32_t number) const {
       return home == node && after < number && number <= until;
@@ -101,8 +117,12 @@ class Expectations {
   };
   static constexpr std::size_t kMost = 4096;
 
+  bool ends(const Expected& one);
+
+  std::uint32_t most_unused_;
   std::vector<Expected> list_;
-  std::uint32_t last_ = 0;  // that anything was ever promised for
+  std::vector<Ended> ended_;
+  bool promised_ = false;  // anything, ever
 };
 
 // Blocks that homes have sent unasked, until the departure that they were sent at is applied here.

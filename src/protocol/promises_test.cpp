@@ -9,13 +9,15 @@ namespace terrane::protocol {
 namespace {
 
 constexpr NodeId kHome{3}, kOther{4};
-constexpr std::uint32_t kAfter = 10, kDepartures = 5;  // promised for 11 to 15
+constexpr std::uint32_t kAfter = 10;  // promised from 11 on
+constexpr std::uint32_t kMostUnused = 3;
 constexpr std::uint32_t kNodes = 300;
 
 class ExpectationsTest : public testing::Test {
  protected:
-  ExpectationsTest() { expected.note(kHome, {100, 16}, kAfter, kDepartures); }
-  Expectations expected;
+  ExpectationsTest() { expected.note(kHome, {100, 16}, kAfter); }
+  Expectations expected{kMostUnused};
+  using Ended = std::vector<Expectations::Ended>;
 };
 
 TEST_F(ExpectationsTest, CoverEveryPartOfARunThatWasPromised) {
@@ -26,7 +28,7 @@ TEST_F(ExpectationsTest, CoverEveryPartOfARunThatWasPromised) {
   EXPECT_FALSE(expected.covers(kHome, {110, 7}, 12));
   EXPECT_FALSE(expected.covers(kOther, {100, 16}, 12));
   EXPECT_FALSE(expected.covers(kHome, {100, 16}, 10));
-  EXPECT_FALSE(expected.covers(kHome, {100, 16}, 16));
+  EXPECT_TRUE(expected.covers(kHome, {100, 16}, 1'000'000));
 }
 
 TEST_F(ExpectationsTest, CutARunWhereAPromiseBeginsOrEnds) {
@@ -35,7 +37,7 @@ TEST_F(ExpectationsTest, CutARunWhereAPromiseBeginsOrEnds) {
   EXPECT_EQ(expected.alike(kHome, {116, 16}, 12), 16u);
   EXPECT_EQ(expected.alike(kHome, {101, 4}, 12), 4u);
   EXPECT_EQ(expected.alike(kOther, {95, 16}, 12), 16u);
-  EXPECT_EQ(expected.alike(kHome, {95, 16}, 16), 16u);
+  EXPECT_EQ(expected.alike(kHome, {95, 16}, 10), 16u);
 }
 
 TEST_F(ExpectationsTest, LetWhatIsAskedForTakeInWholeRunsAlone) {
@@ -44,9 +46,9 @@ TEST_F(ExpectationsTest, LetWhatIsAskedForTakeInWholeRunsAlone) {
 }
 
 TEST_F(ExpectationsTest, EndRunsWithinTheOneThatIsPromised) {
-  expected.note(kHome, {116, 4}, kAfter, kDepartures);
-  expected.note(kOther, {100, 16}, kAfter, kDepartures);
-  expected.note(kHome, {98, 18}, 12, kDepartures);  // from departure 13 on
+  expected.note(kHome, {116, 4}, kAfter);
+  expected.note(kOther, {100, 16}, kAfter);
+  expected.note(kHome, {98, 18}, 12);  // from departure 13 on
   EXPECT_EQ(expected.alike(kHome, {100, 20}, 12), 16u);
   EXPECT_TRUE(expected.covers(kHome, {100, 16}, 12));
   EXPECT_FALSE(expected.covers(kHome, {98, 18}, 12));
@@ -55,19 +57,37 @@ TEST_F(ExpectationsTest, EndRunsWithinTheOneThatIsPromised) {
   EXPECT_TRUE(expected.covers(kOther, {100, 16}, 15));
 }
 
-TEST_F(ExpectationsTest, KnowUntilWhenSomethingMayCome) {
-  EXPECT_FALSE(Expectations{}.may_have_come(1));
-  expected.give_up(kHome, {100, 16});
+TEST_F(ExpectationsTest, EndWhereNoUseIsMadeOfThemForSomeDepartures) {
+  expected.note(kOther, {100, 16}, kAfter);
+  std::uint32_t number = kAfter;
+  expected.depart(number);  // nothing was due yet
+  for (int times = 0; times < 10; ++times) {
+    expected.use(kHome, {104, 2});
+    expected.depart(++number);
+    EXPECT_EQ(expected.covers(kOther, {100, 16}, number + 1), times < 3);
+  }
+  EXPECT_EQ(expected.take_ended(), (Ended{{kOther, {100, 16}}}));
+  EXPECT_TRUE(expected.covers(kHome, {100, 16}, number + 1));
+  EXPECT_FALSE(expected.covers(kOther, {100, 16}, number + 1));
+  for (std::uint32_t i = 0; i < kMostUnused; ++i) expected.depart(++number);
   EXPECT_TRUE(expected.empty());
-  EXPECT_TRUE(expected.may_have_come(kAfter + kDepartures)) << "the home may not know";
-  EXPECT_FALSE(expected.may_have_come(kAfter + kDepartures + 2));
+  EXPECT_EQ(expected.take_ended(), (Ended{{kHome, {100, 16}}}));
 }
 
-TEST_F(ExpectationsTest, ForgetWhatAHomeCannotSendAnyMore) {
-  expected.note(kHome, {200, 4}, kAfter, kDepartures);
+TEST_F(ExpectationsTest, KnowWhetherAnythingMayCome) {
+  EXPECT_FALSE(Expectations{kMostUnused}.may_have_come());
+  expected.give_up(kHome, {100, 16});
+  EXPECT_TRUE(expected.empty());
+  EXPECT_TRUE(expected.may_have_come()) << "the home may not know";
+}
+
+TEST_F(ExpectationsTest, ForgetWhatAHomeCannotSendAnyMoreAndLetItKnow) {
+  expected.note(kHome, {200, 4}, kAfter);
   expected.give_up(kHome, {104, 2});
   EXPECT_FALSE(expected.covers(kHome, {100, 4}, 12));
   EXPECT_TRUE(expected.covers(kHome, {200, 4}, 12));
+  EXPECT_EQ(expected.take_ended(), (Ended{{kHome, {100, 16}}}));
+  EXPECT_EQ(expected.take_ended(), Ended{});
 }
 
 class PromisesTest : public testing::Test {
@@ -80,15 +100,21 @@ class PromisesTest : public testing::Test {
   }
   using Due = std::vector<Promised>;
 
-  Promises promises{kDepartures, kNodes};
+  Promises promises{true, kNodes};
 };
 
-TEST_F(PromisesTest, AreDueForSomeDeparturesAfterTheyAreMade) {
+TEST_F(PromisesTest, AreDueFromTheNextDepartureOnUntilTheirReaderEndsThem) {
   depart(1);
   EXPECT_EQ(promises.make(kOther, {100, 16}), 1u + 1);
+  EXPECT_EQ(promises.make(kHome, {100, 16}), 1u + 1);
+  EXPECT_EQ(due(2).size(), 2u);
+  EXPECT_EQ(due(1'000'000).size(), 2u);
+  promises.end(kOther, {100, 15});  // which is another
+  promises.end(kHome, {100, 16});
   EXPECT_EQ(due(2), (Due{{{100, 16}, kOther}}));
-  EXPECT_EQ(due(1 + kDepartures), (Due{{{100, 16}, kOther}}));
-  EXPECT_EQ(due(2 + kDepartures), Due{});
+  depart(2);
+  EXPECT_EQ(promises.make(kHome, {100, 16}), 2u + 1);
+  EXPECT_EQ(due(3).size(), 2u);
 }
 
 TEST_F(PromisesTest, ALongerRunEndsThoseWithinIt) {
@@ -116,7 +142,7 @@ TEST_F(PromisesTest, OfARunThatManyReadStandTogetherAtTheFirstOfThem) {
   EXPECT_EQ(promises.due_next().size(), 6u);
 }
 
-TEST_F(PromisesTest, AreMadeToAllNodesForSomeRunsAndNotForEver) {
+TEST_F(PromisesTest, AreMadeToAllNodesForSomeRuns) {
   std::size_t made = 0;
   for (std::uint32_t run = 0; run < 2 * Promises::kRuns; ++run)
     for (std::uint32_t reader = 0; reader < kNodes; ++reader)
@@ -129,9 +155,11 @@ TEST_F(PromisesTest, AreMadeToAllNodesForSomeRunsAndNotForEver) {
     EXPECT_EQ(all[i].run.first, 100 + i / kNodes);
     EXPECT_EQ(all[i].reader.value, i % kNodes);
   }
-  for (std::uint32_t number = 1; number <= kDepartures; ++number) depart(number);
+  EXPECT_EQ(promises.make(kOther, {500, 1}), 0u);
+  promises.end(kOther, {100, 1});
+  depart(1);
   EXPECT_NE(promises.make(kOther, {500, 1}), 0u) << "what is over is free again";
-  EXPECT_EQ(due(kDepartures + 1), (Due{{{500, 1}, kOther}}));
+  EXPECT_EQ(due(2).size(), made);
 }
 
 TEST(NewsBoxTest, GivesThePartOfARunThatIsAskedFor) {

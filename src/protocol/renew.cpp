@@ -217,7 +217,8 @@ Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
   Fetched got{.home = home};
   if (brought == Brought::kHere) got = co_await take_granted(s, run, home, at);
   if (brought == Brought::kNot) got = co_await take_news(s, run, home, at);
-  if (brought == Brought::kGone) expectations_.give_up(home, run);
+  if (at.number != 0 && !reaches(home)) expectations_.use(home, run);
+  if (brought == Brought::kGone) co_await give_up(s, home, run);
   if (at.number == 0 && !reaches(home)) note_wanted(s, run, home);
   if (got.count == 0) {
     got = co_await fetch_renewal(s, run, home, at);
@@ -265,11 +266,27 @@ Task<Hlrc::Fetched> Hlrc::take_news(Strand& s, BlockRange run, NodeId home, Depa
       {.kind = StepKind::kTakeNews, .node = home, .blocks = run, .value = at.number});
   if (tracked == kNewsGone) {
     mark(Mark::kAcquireFindsNewsGone);
-    expectations_.give_up(home, run);
+    co_await give_up(s, home, run);
     co_return Fetched{.home = home};
   }
   mark(Mark::kAcquireRenewsByNews);
   co_return Fetched{.home = home, .count = run.count, .tracked = tracked};
+}
+
+// Before the home is asked again: what it promises then is not what ends here.
+Task<bool> Hlrc::give_up(Strand& s, NodeId home, BlockRange run) {
+  expectations_.give_up(home, run);
+  if (!mutant(Mutant::kEndsPromiseLate)) co_await end_promises(s);
+  co_return true;
+}
+
+// The homes of what nobody here expects any more hear of it.
+Task<bool> Hlrc::end_promises(Strand& s) {
+  for (const auto& [home, run] : expectations_.take_ended()) {
+    mark(Mark::kAcquireEndsPromise);
+    co_await s.perform({.kind = StepKind::kEndPromise, .node = home, .blocks = run});
+  }
+  co_return true;
 }
 
 // Where s.granted has the block's bytes, if it names the block.
@@ -347,7 +364,7 @@ Task<Hlrc::Fetched> Hlrc::fetch_renewal(Strand& s, BlockRange run, NodeId home, 
   Fetched got = co_await fetch(s, run, home, true, again);
   if (got.promised != 0)
     expectations_.note(got.home, {run.first, got.count},
-                       static_cast<std::uint32_t>(got.promised - 1), promises_.departures());
+                       static_cast<std::uint32_t>(got.promised - 1));
   co_return got;
 }
 

@@ -25,7 +25,9 @@ constexpr std::uint64_t kLooks = 8;
 // Whether a message is of use only to threads of this node, which will come to look for it. Not so
 // news of pages: they may have to be passed on to who waits for them.
 bool can_wait(transport::Bytes message) {
-  return !message.empty() && static_cast<wire::Kind>(message[0]) == wire::Kind::kBarrierArrive;
+  if (message.empty()) return false;
+  auto kind = static_cast<wire::Kind>(message[0]);
+  return kind == wire::Kind::kBarrierArrive || kind == wire::Kind::kPromiseEnd;
 }
 
 }  // namespace
@@ -106,6 +108,9 @@ std::uint64_t Engine::step_of(ThreadContext& context, const protocol::Step& step
       return 0;
     case kForgetNews:
       remote_.forget_news(static_cast<std::uint32_t>(step.value));
+      return 0;
+    case kEndPromise:
+      remote_.end_promise(step, context);
       return 0;
     case kAwaitFlush:
       remote_.send_posted(context);

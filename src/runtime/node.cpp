@@ -71,7 +71,6 @@ base::Result<> Node::start() {
   hlrc.enters_protected = space_->enters_protected();
   hlrc.max_run = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(kRunBytes / space_->unit(), 1, protocol::Hlrc::kMaxRun));
-  hlrc.promised = std::max(hlrc.promised, nodes());
   hlrc.migrate = options.value().migrate;
   hlrc.meets = options.value().meet;
   if (memory_[self().value].limit_bytes != ~0ull) {

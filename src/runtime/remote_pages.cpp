@@ -169,6 +169,8 @@ bool RemotePages::received(NodeId from, Bytes message, Counters& counters) {
       return accept_owner(from, message);
     case wire::Kind::kPageNews:
       return accept_news(message, counters);
+    case wire::Kind::kPromiseEnd:
+      return accept_promise_end(from, message);
     case wire::Kind::kAtomicRequest:
       return serve_atomic(from, message, counters);
     case wire::Kind::kAtomicReply:
@@ -333,6 +335,20 @@ void RemotePages::take_granted(const protocol::Step& step, ThreadContext& contex
 void RemotePages::forget_news(std::uint32_t departure) {
   std::lock_guard hold(news_mutex_);
   news_.forget(departure);
+}
+
+void RemotePages::end_promise(const protocol::Step& step, ThreadContext& context) {
+  wire::PromiseEnd end{.blocks = static_cast<std::uint8_t>(step.blocks.count),
+                       .block = step.blocks.first};
+  send(step.node, bytes_of(end), {}, context.counters);
+}
+
+bool RemotePages::accept_promise_end(NodeId from, Bytes message) {
+  wire::PromiseEnd end;
+  if (!wire::take(message, end) || !message.empty() || !in_space(end.block, end.blocks))
+    return false;
+  promises_.end(from, {end.block, end.blocks});
+  return true;
 }
 
 // Passed on first: others are further away.

@@ -46,6 +46,8 @@ class RemotePages {
   // interrupted in its sleep when some come.
   bool take_news(const protocol::Step& step, ThreadContext& context, std::uint64_t& result);
   void forget_news(std::uint32_t departure);
+  // kEndPromise.
+  void end_promise(const protocol::Step& step, ThreadContext& context);
   // kTakeGranted.
   void take_granted(const protocol::Step& step, ThreadContext& context);
 
@@ -91,6 +93,7 @@ class RemotePages {
   bool accept_page(NodeId from, transport::Bytes message);
   bool accept_owner(NodeId from, transport::Bytes message);
   bool accept_news(transport::Bytes message, Counters& counters);
+  bool accept_promise_end(NodeId from, transport::Bytes message);
   bool keep_news(const protocol::NewsPart& part);
   bool is_sound(const protocol::NewsPart& part) const;
   using NewsOut = std::vector<ThreadContext::NewsOut>;

@@ -54,7 +54,7 @@ struct Side {
   protocol::HlrcMemory memory;
   Kept kept;
   ThreadRegistry threads;
-  protocol::Promises promises{64, kNodes};
+  protocol::Promises promises{true, kNodes};
   std::unique_ptr<RemotePages> remote;
 };
 
@@ -402,6 +402,20 @@ TEST_F(NewsTest, AreRefusedWhereTheyNameWhoCannotReadThem) {
   EXPECT_FALSE(take(result));
 }
 
+TEST_F(RemotePagesTest, AReaderEndsWhatItWasPromised) {
+  auto due = [&] { return side.promises.due(1, 3); };
+  side.promises.make(NodeId{1}, {4, 2});
+  side.promises.make(NodeId{2}, {4, 2});
+  ASSERT_TRUE(receive(bytes_of(wire::PromiseEnd{.blocks = 2, .block = 4})));
+  EXPECT_EQ(due(), (std::vector<protocol::Promised>{{{4, 2}, NodeId{2}}}));
+  EXPECT_TRUE(receive(bytes_of(wire::PromiseEnd{.blocks = 2, .block = 4}))) << "nor is that wrong";
+  EXPECT_FALSE(receive(bytes_of(wire::PromiseEnd{.blocks = 0, .block = 4})));
+  EXPECT_FALSE(receive(bytes_of(wire::PromiseEnd{.blocks = 1, .block = side.space->blocks()})));
+  EXPECT_FALSE(receive(with_tail(bytes_of(wire::PromiseEnd{.block = 4}), 1)));
+  side.remote->end_promise(step(StepKind::kEndPromise, 7), context);
+  EXPECT_EQ(last_sent<wire::PromiseEnd>().block, 7u);
+}
+
 TEST_F(RemotePagesTest, NoBytesFromTheNetworkDoHarm) {
   base::Prng rng(1);
   std::vector<std::byte> message;
@@ -409,7 +423,7 @@ TEST_F(RemotePagesTest, NoBytesFromTheNetworkDoHarm) {
     message.resize(1 + rng.below(i % 3 == 0 ? 4200 : 80));
     for (std::byte& byte : message) byte = static_cast<std::byte>(rng.chance(40) ? 0 : rng.next());
     message[0] =
-        static_cast<std::byte>(static_cast<unsigned>(wire::Kind::kPageFetch) + rng.below(7));
+        static_cast<std::byte>(static_cast<unsigned>(wire::Kind::kPageFetch) + rng.below(8));
     receive(message);
     side.kept.sent.clear();
   }

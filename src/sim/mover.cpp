@@ -21,6 +21,7 @@ void Mover::begin(base::Prng& rng, const Setup& setup) {
   fine_ = kFine[rng.below(4)];
   nodes_in_job_ = setup.nodes;
   patience_ = setup.patience;
+  ends_.clear();
 }
 
 std::uint32_t Mover::pieces() {
@@ -53,6 +54,10 @@ bool Mover::perform(Actor& a) {
       return take_news(a, step);
     case StepKind::kTakeGranted:
       take_granted(a, step);
+      return true;
+    case StepKind::kEndPromise:
+      ends_.push_back({NodeId{a.node}, step.node, step.blocks});
+      if (rng_->chance(50)) end_promises(NodeId{a.node}, step.node);
       return true;
     case StepKind::kForgetNews:
       nodes_[a.node].news().forget(static_cast<std::uint32_t>(step.value));

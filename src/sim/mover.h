@@ -53,6 +53,7 @@ class Mover {
   bool fetch(Actor& a, const Step& step);
   bool post_fetch(Actor& a, const Step& step);
   bool await_fetch(Actor& a, const Step& step);
+  void end_promises(NodeId reader, NodeId home);
   bool send_news(Actor& a, const Step& step);
   bool take_news(Actor& a, const Step& step);
   void take_granted(Actor& a, const Step& step);
@@ -86,6 +87,13 @@ class Mover {
   bool scan_ = true;
   bool several_hosts_ = false;
   std::uint32_t populate_fails_percent_ = 0;
+  // On their way to homes, where they come before what the reader asks for next.
+  struct PromiseEnd {
+    NodeId reader;
+    NodeId home;
+    protocol::BlockRange run;
+  };
+  std::vector<PromiseEnd> ends_;
 };
 
 }  // namespace terrane::sim

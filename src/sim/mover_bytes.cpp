@@ -99,11 +99,20 @@ bool Mover::fetch(Actor& a, const Step& step) {
   }
   protocol::BlockRange came{step.blocks.first, p.block};
   std::uint64_t promised = 0;
+  end_promises(reader.node, step.node);
   if (step.value & protocol::kAgain && !p.own)
     promised = home.hlrc().promises().make(reader.node, came);
   a.strand.result =
       protocol::fetched(p.changed, p.block, p.own, static_cast<std::uint32_t>(promised));
   return true;
+}
+
+void Mover::end_promises(NodeId reader, NodeId home) {
+  std::erase_if(ends_, [&](const PromiseEnd& one) {
+    bool comes = one.reader == reader && one.home == home;
+    if (comes) nodes_[home.value].hlrc().promises().end(reader, one.run);
+    return comes;
+  });
 }
 
 bool Mover::send_news(Actor& a, const Step& step) {

@@ -80,6 +80,7 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "AcquireProvesRenewal",
                                        "AcquireProvesNeighbour",
                                        "AcquireHidesCopy",
+                                       "AcquireEndsPromise",
                                        "FaultProvesHidden",
                                        "AcquireTakesHome",
                                        "TakesTrackedHome",
@@ -298,16 +299,17 @@ constexpr std::string_view kMutants[] = {"None",
                                          "AlongOverOwn",
                                          "RenewSettlesEarly",
                                          "AheadKeepsShort",
+                                         "EndsPromiseLate",
                                          "HideForgetsWrites",
                                          "AheadTrustsOwner"};
 constexpr std::string_view kSteps[] = {
-    "Pause",      "Wait",       "Wake",        "Call",         "Tell",       "LoadWord",
-    "StoreWord",  "SwapWord",   "CountFlush",  "LoadFlushing", "LoadGiving", "SetWanted",
-    "TakeWanted", "LoadOwner",  "ClaimOwner",  "ClearOwner",   "Populate",   "Map",
-    "Protect",    "Unprotect",  "Zap",         "Scan",         "CopyHome",   "CopyTwin",
-    "StoreDiff",  "StoreHome",  "Merge",       "Fetch",        "PostFetch",  "SendNews",
-    "TakeNews",   "ForgetNews", "TakeGranted", "PostDiff",     "AwaitFlush", "Meet",
-    "Punch",      "DropTwin",   "Atomic",      "AskAtomic",    "Patch"};
+    "Pause",      "Wait",       "Wake",       "Call",         "Tell",       "LoadWord",
+    "StoreWord",  "SwapWord",   "CountFlush", "LoadFlushing", "LoadGiving", "SetWanted",
+    "TakeWanted", "LoadOwner",  "ClaimOwner", "ClearOwner",   "Populate",   "Map",
+    "Protect",    "Unprotect",  "Zap",        "Scan",         "CopyHome",   "CopyTwin",
+    "StoreDiff",  "StoreHome",  "Merge",      "Fetch",        "PostFetch",  "SendNews",
+    "TakeNews",   "ForgetNews", "EndPromise", "TakeGranted",  "PostDiff",   "AwaitFlush",
+    "Meet",       "Punch",      "DropTwin",   "Atomic",       "AskAtomic",  "Patch"};
 constexpr std::string_view kFaults[] = {"None",        "WrongValue", "NodesDisagree", "TwoHolders",
                                         "BarrierLeak", "Deadlock",   "Endless",       "Invariant",
                                         "Malformed",   "BadAnswer",  "BadStep"};
@@ -323,13 +325,13 @@ constexpr std::string_view kOps[] = {
     "set",   "await",    "post", "take",       "ready",   "condition",    "signal",
     "evict", "allocate", "free", "free again", "nowhere", "final load",   "atomic"};
 constexpr std::string_view kMessages[] = {
-    "none",           "lock request",    "lock forward",   "lock grant",   "barrier arrive",
-    "barrier depart", "region allocate", "region find",    "region reply", "region free",
-    "region freed",   "region drop",     "region dropped", "page fetch",   "page data",
-    "flush",          "flushed",         "owner request",  "owner reply",  "page news",
-    "count wake",     "sc request",      "sc recall",      "sc yielded",   "sc grant",
-    "expire",         "expired",         "atomic request", "atomic reply", "lock insert",
-    "lock inserted",  "offer request",   "offer reply",    "sc returned"};
+    "none",           "lock request",    "lock forward",   "lock grant",     "barrier arrive",
+    "barrier depart", "region allocate", "region find",    "region reply",   "region free",
+    "region freed",   "region drop",     "region dropped", "page fetch",     "page data",
+    "flush",          "flushed",         "owner request",  "owner reply",    "promise end",
+    "page news",      "count wake",      "sc request",     "sc recall",      "sc yielded",
+    "sc grant",       "expire",          "expired",        "atomic request", "atomic reply",
+    "lock insert",    "lock inserted",   "offer request",  "offer reply",    "sc returned"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
 static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kPatch) + 1);

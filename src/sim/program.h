@@ -32,7 +32,7 @@ struct Setup {
   std::uint32_t populate_fails_percent = 0;
   std::uint32_t hot_after = 255;    // rounds of misses until a copy is renewed
   std::uint32_t most_renewed = 15;  // on end
-  std::uint32_t promised = 64;      // departures
+  std::uint32_t promised = 64;      // unused departures that end a promise; 0: there are none
   bool migrate = false;
   bool meets = false;            // barriers that bring nobody anything are held in memory
   std::uint32_t most_unmet = 0;  // of which so many are not tried after one that was not held

@@ -34,6 +34,7 @@ enum class Kind : std::uint8_t {
   kFlushed,
   kOwnerRequest,
   kOwnerReply,
+  kPromiseEnd,
   kPageNews,
   kCountWake,
   kScRequest,
@@ -268,6 +269,14 @@ struct PageData {
   std::uint32_t promised = 0;
 };
 
+// Whoever sends it does not expect the run any more that its receiver promised.
+struct PromiseEnd {
+  Kind kind = Kind::kPromiseEnd;
+  std::uint8_t blocks = 1;
+  std::uint8_t pad[6] = {};
+  std::uint64_t block = 0;
+};
+
 // What `home` promised, at its departure `number`; several runs follow each other in one message.
 // Tail: `further` nodes, one u32 each, to which the receiver passes it on; the blocks' bytes,
 // unless `gone`: then the home has to be asked.
@@ -376,6 +385,7 @@ static_assert(sizeof(Expire) == 12);
 static_assert(sizeof(Expired) == 12);
 static_assert(sizeof(OfferRequest) == 24);
 static_assert(sizeof(OfferReply) == 16);
+static_assert(sizeof(PromiseEnd) == 16);
 static_assert(sizeof(PageFetch) == 16);
 static_assert(sizeof(PageData) == 24);
 static_assert(sizeof(PageNews) == 32);

@@ -50,7 +50,7 @@ struct Side {
   protocol::HlrcMemory memory = space->protocol_memory();
   Network network;
   ThreadRegistry threads;
-  protocol::Promises promises{64, kNodes};
+  protocol::Promises promises{true, kNodes};
   RemotePages remote{*space, network, threads, promises};
 };
 

@@ -120,7 +120,8 @@ void freed() {
 }
 
 // Each of two nodes reads after every round what the other one wrote before it, of two pages in
-// turn as a stencil does: a round is a message each, and the page comes with it.
+// turn as a stencil does: a round is a message each, and the page comes with it. Nobody asks again
+// for what is promised, and copies that are used are not dropped to see whether they are.
 void along() {
   constexpr std::uint64_t kRounds = 400;
   std::uint64_t* words[2] = {allocate_all<std::uint64_t>(2 * kPage / 8, 0),
@@ -135,7 +136,7 @@ void along() {
     meet();
     EXPECT(of(1 - rank(), round) == round);
   }
-  EXPECT(messages() - before < kRounds / 2 * 5 / 4);
+  EXPECT(messages() - before <= kRounds / 2 + 4);
 }
 
 // How often this node's handler thread went to sleep so far.
