@@ -44,11 +44,9 @@ Machine::Machine(std::uint32_t nodes, const Pattern& pattern, const Costs& costs
         .self = NodeId{n}, .nodes = nodes, .blocks = blocks_, .block_bytes = sizeof(Page)});
     protocol::HlrcMemory memory{.entries = node.entries.get(), .reached = node.reached.get()};
     for (int i = 0; i < protocol::HlrcMemory::kSets; ++i) memory.sets[i] = node.sets[i].get();
-    node.hlrc.emplace(protocol::HlrcConfig{.self = NodeId{n},
-                                           .nodes = nodes,
-                                           .blocks = blocks_,
-                                           .migrate = true},
-                      memory, *node.core);
+    node.hlrc.emplace(
+        protocol::HlrcConfig{.self = NodeId{n}, .nodes = nodes, .blocks = blocks_, .migrate = true},
+        memory, *node.core);
     MemoryCount::work_for(MemoryCount::kNobody);
   }
 }
