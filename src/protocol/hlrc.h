@@ -440,7 +440,7 @@ class Hlrc : BlockLocks {
   // as it was when this node arrived at the barrier that departed last.
   std::atomic<std::uint64_t> acquired_{0};
   std::atomic<std::uint64_t> acquired_before_{0};
-  Expectations expectations_{config_.promised};
+  Expectations expectations_{config_.promised, config_.max_run};
   Promises promises_;
   Streams streams_;  // of copies
   Streams falling_;  // ... that go on downwards; blocks counted from the end of the space

@@ -92,6 +92,7 @@ enum class Mark : std::uint8_t {
   kAcquireProvesNeighbour,
   kAcquireHidesCopy,
   kAcquireEndsPromise,
+  kAcquireJoinsPromises,
   kFaultProvesHidden,
   kAcquireTakesHome,
   kTakesTrackedHome,

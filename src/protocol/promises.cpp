@@ -122,6 +122,7 @@ std::vector<Promised> Promises::due(std::uint32_t number, std::size_t together) 
 }
 
 void Expectations::note(NodeId home, BlockRange run, std::uint32_t after) {
+  if (!promised_) join_at_ = after + joins_after_;
   promised_ = true;
   bool found = false;
   for (Expected& one : list_) {
@@ -173,10 +174,34 @@ void Expectations::give_up(NodeId home, BlockRange run) {
 }
 
 void Expectations::depart(std::uint32_t number) {
+  if (promised_ && number >= join_at_) {
+    join();
+    joins_after_ = std::min(2 * joins_after_, kForever / 4);
+    join_at_ = number + joins_after_;
+  }
   std::erase_if(list_, [&](Expected& one) {
     if (one.until <= number) return true;
-    return one.after < number && ++one.unused > most_unused_ && ends(one);
+    bool unused = one.after < number && ++one.unused > most_unused_;
+    return (unused || one.joins) && ends(one);
   });
+}
+
+// What a reader missed piece by piece at first is promised so, and sent so.
+void Expectations::join() {
+  std::sort(list_.begin(), list_.end(), [](const Expected& a, const Expected& b) {
+    return std::tie(a.home.value, a.run.first) < std::tie(b.home.value, b.run.first);
+  });
+  for (std::size_t i = 1; i < list_.size(); ++i) {
+    Expected& one = list_[i - 1];
+    Expected& next = list_[i];
+    bool used = one.unused == 0 && next.unused == 0;
+    bool last = one.until == kForever && next.until == kForever;
+    bool follow = one.home == next.home && one.run.end() == next.run.first &&
+                  one.run.count + next.run.count <= most_blocks_;
+    if (!used || !last || !follow) continue;
+    mark(Mark::kAcquireJoinsPromises);
+    one.joins = next.joins = true;
+  }
 }
 
 bool Expectations::ends(const Expected& one) {

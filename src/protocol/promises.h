@@ -83,8 +83,9 @@ class Expectations {
     bool operator==(const Ended&) const = default;
   };
 
-  // most_unused: departures on end.
-  explicit Expectations(std::uint32_t most_unused) : most_unused_(most_unused) {}
+  // most_unused: departures on end; most_blocks: of a run.
+  Expectations(std::uint32_t most_unused, std::uint64_t most_blocks)
+      : most_unused_(most_unused), most_blocks_(most_blocks), joins_after_(2 * most_unused) {}
 
   void note(NodeId home, BlockRange run, std::uint32_t after);
   // Whether `home` sends the run, perhaps within a longer one, at departure `number` in any case.
@@ -96,6 +97,8 @@ class Expectations {
   // The home cannot send the run any more: the reader goes on asking, and is promised what is left.
   void give_up(NodeId home, BlockRange run);
   // The departure has been applied: forgets what ended before, and what nobody has used for long.
+  // Ever more seldom also runs that are used and follow each other, for the reader to ask for them
+  // together.
   void depart(std::uint32_t number);
   // What was forgotten here since the last call, and the homes do not know of.
   std::vector<Ended> take_ended() { return std::exchange(ended_, {}); }
@@ -110,6 +113,7 @@ class Expectations {
     std::uint32_t after;
     std::uint32_t until;  // for ever, or where a longer run has taken its place
     std::uint32_t unused = 0;
+    bool joins = false;
 
     bool is_of(NodeId node, std::uint32_t number) const {
       return home == node && after < number && number <= until;
@@ -118,8 +122,12 @@ class Expectations {
   static constexpr std::size_t kMost = 4096;
 
   bool ends(const Expected& one);
+  void join();
 
   std::uint32_t most_unused_;
+  std::uint64_t most_blocks_;
+  std::uint32_t joins_after_;  // departures
+  std::uint32_t join_at_ = 0;  // the departure; 0: nothing was promised yet
   std::vector<Expected> list_;
   std::vector<Ended> ended_;
   bool promised_ = false;  // anything, ever

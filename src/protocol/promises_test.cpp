@@ -16,7 +16,7 @@ constexpr std::uint32_t kNodes = 300;
 class ExpectationsTest : public testing::Test {
  protected:
   ExpectationsTest() { expected.note(kHome, {100, 16}, kAfter); }
-  Expectations expected{kMostUnused};
+  Expectations expected{kMostUnused, 16};
   using Ended = std::vector<Expectations::Ended>;
 };
 
@@ -74,8 +74,32 @@ TEST_F(ExpectationsTest, EndWhereNoUseIsMadeOfThemForSomeDepartures) {
   EXPECT_EQ(expected.take_ended(), (Ended{{kHome, {100, 16}}}));
 }
 
+TEST_F(ExpectationsTest, OfRunsThatFollowEachOtherEndEverMoreSeldomToBecomeOne) {
+  expected.note(kHome, {116, 16}, kAfter);  // would be too long with the one before
+  expected.note(kHome, {200, 4}, kAfter);
+  expected.note(kHome, {204, 4}, kAfter);
+  expected.note(kOther, {208, 4}, kAfter);
+  auto depart = [&](std::uint32_t from, std::uint32_t until) {
+    for (std::uint32_t number = from; number <= until; ++number) {
+      for (std::uint64_t first : {100, 116}) expected.use(kHome, {first, 16});
+      for (std::uint64_t first : {200, 204}) expected.use(kHome, {first, 4});
+      expected.use(kOther, {208, 4});
+      expected.depart(number);
+      if (number == until) break;
+      EXPECT_EQ(expected.take_ended(), Ended{}) << number;
+    }
+    return expected.take_ended();
+  };
+  Ended both{{kHome, {200, 4}}, {kHome, {204, 4}}};
+  EXPECT_EQ(depart(kAfter + 1, kAfter + 6), both);
+  expected.note(kHome, {200, 4}, kAfter + 6);
+  expected.note(kHome, {204, 4}, kAfter + 6);
+  EXPECT_EQ(depart(kAfter + 7, kAfter + 18), both);
+  EXPECT_EQ(depart(kAfter + 19, kAfter + 100), Ended{});
+}
+
 TEST_F(ExpectationsTest, KnowWhetherAnythingMayCome) {
-  EXPECT_FALSE(Expectations{kMostUnused}.may_have_come());
+  EXPECT_FALSE(Expectations(kMostUnused, 16).may_have_come());
   expected.give_up(kHome, {100, 16});
   EXPECT_TRUE(expected.empty());
   EXPECT_TRUE(expected.may_have_come()) << "the home may not know";
