@@ -117,7 +117,8 @@ Task<bool> Hlrc::bring_before(Strand& s, std::uint64_t block) {
   NodeId home = entries_[block].home();
   if (!config_.enters_protected || home == kNoNode || home == config_.self) co_return true;
   std::uint64_t at = config_.blocks - 1 - block;
-  bool falls = falling_.goes_on(at);
+  // Of two pages the second may have been missed before the first, one round earlier.
+  bool falls = falling_.length(at) > 1;
   falling_.note(at, at + 1);
   std::uint64_t most = std::min<std::uint64_t>(config_.max_run - 1, block);
   if (!falls || most == 0 || room() < 4) co_return true;
