@@ -67,9 +67,13 @@ std::optional<double> Machine::perform(std::uint32_t self) {
       ++node.tally.fetched;
       return costs_.copy_page;
     }
-    case StepKind::kEndPromise:
-      nodes_[step.node.value]->hlrc->promises().end(NodeId{self}, step.blocks);
+    case StepKind::kEndPromise: {
+      Message message;
+      message.what = What::kAsk;
+      message.step = step;
+      post(self, step.node.value, 16, std::move(message));
       return 0.0;
+    }
     case StepKind::kForgetNews:
       node.news.forget(static_cast<std::uint32_t>(step.value));
       return 0.0;
@@ -115,6 +119,8 @@ void Machine::serve(Message& asked) {
   answer.what = What::kAnswer;
   answer.step = asked.step;
   Node& home = *nodes_[asked.to];
+  if (asked.step.kind == StepKind::kEndPromise)  // nobody waits for an answer
+    return home.hlrc->promises().end(NodeId{asked.from}, asked.step.blocks);
   if (asked.step.kind == StepKind::kFetch) {
     answer.result = serve_fetch(asked.to, asked.from, asked.step, answer.pages);
   } else {

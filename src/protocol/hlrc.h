@@ -38,7 +38,7 @@ struct HlrcConfig {
                                             // misses have gone on in order for
   std::uint32_t ahead_after = 8;            // times as many
   std::uint8_t hot_after = 2;        // rounds on end in which a copy is missed until it is renewed
-  std::uint8_t most_renewed = 63;    // renewals on end; then a miss has to show that it is used
+  std::uint8_t most_renewed = 63;    // renewals on end; then a fault has to show that it is used
                                      // (four times as many where that was shown twice)
   std::uint32_t promised = 16;       // departures on end at which a reader makes no use of the news
                                      // that a home promised, until it ends that; 0: no promises

@@ -122,8 +122,7 @@ std::vector<Promised> Promises::due(std::uint32_t number, std::size_t together) 
 }
 
 void Expectations::note(NodeId home, BlockRange run, std::uint32_t after) {
-  if (!promised_) join_at_ = after + joins_after_;
-  promised_ = true;
+  if (join_at_ == 0) join_at_ = after + joins_after_;
   bool found = false;
   for (Expected& one : list_) {
     if (one.home != home || !contains(run, one.run)) continue;
@@ -174,7 +173,7 @@ void Expectations::give_up(NodeId home, BlockRange run) {
 }
 
 void Expectations::depart(std::uint32_t number) {
-  if (promised_ && number >= join_at_) {
+  if (join_at_ != 0 && number >= join_at_) {
     join();
     joins_after_ = std::min(2 * joins_after_, kForever / 4);
     join_at_ = number + joins_after_;

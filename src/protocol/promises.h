@@ -104,7 +104,7 @@ class Expectations {
   std::vector<Ended> take_ended() { return std::exchange(ended_, {}); }
   bool empty() const { return list_.empty(); }
   // Whether homes may have sent something, expected or not.
-  bool may_have_come() const { return promised_; }
+  bool may_have_come() const { return join_at_ != 0; }
 
  private:
   struct Expected {
@@ -130,7 +130,6 @@ class Expectations {
   std::uint32_t join_at_ = 0;  // the departure; 0: nothing was promised yet
   std::vector<Expected> list_;
   std::vector<Ended> ended_;
-  bool promised_ = false;  // anything, ever
 };
 
 // Blocks that homes have sent unasked, until the departure that they were sent at is applied here.

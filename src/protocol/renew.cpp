@@ -118,15 +118,14 @@ bool Hlrc::must_show(std::uint64_t block) const {
 // is: a fault that finds it here shows that, and costs no message. What the zapped entries knew of
 // writes the comparison with the twins tells.
 Task<bool> Hlrc::hide(Strand& s, BlockRange run) {
-  for (std::uint64_t b = run.first; b < run.end(); ++b) {
-    BlockRange part{b, 0};
+  bool looks = scans() && !mutant(Mutant::kHideForgetsWrites);
+  for (BlockRange part{run.first, 0}; part.first < run.end(); part = {part.end() + 1, 0}) {
     while (part.end() < run.end() && must_show(part.end())) ++part.count;
     if (part.count == 0) continue;
     mark(Mark::kAcquireHidesCopy);
     co_await s.view(StepKind::kZap, part);
-    bool looks = scans() && !mutant(Mutant::kHideForgetsWrites);
-    for (; b < part.end() && looks; ++b) co_await push_changes(s, b, true, false);
-    b = part.end();
+    for (std::uint64_t b = part.first; b < part.end() && looks; ++b)
+      co_await push_changes(s, b, true, false);
   }
   co_await await_flush(s);
   co_return true;

@@ -62,6 +62,10 @@ class RemotePages {
   bool received(NodeId from, transport::Bytes message, Counters& counters);
 
  private:
+  template <typename T>
+  static transport::Bytes bytes_of(const T& value) {
+    return std::as_bytes(std::span(&value, 1));
+  }
   void send_batch(NodeId to, ThreadContext& context);
   void send(NodeId to, transport::Bytes head, transport::Bytes tail, Counters& counters);
   template <typename Request>

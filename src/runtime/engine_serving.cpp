@@ -1,0 +1,108 @@
+// What the node's threads do for others: offers of homes, recalls of pages, and chores.
+#include <algorithm>
+
+#include "runtime/engine.h"
+
+namespace terrane::runtime {
+
+// What others wait for and any thread can do: also one that waits itself, in the middle of its own
+// operation. How long until there is more to do.
+std::uint64_t Engine::serve(ThreadContext& context, bool waits) {
+  if (recall_count_.load() == 0 && offer_count_.load() == 0) return ~0ull;
+  if (context.serves) return 0;
+  context.serves = true;
+  serve_offers(context);
+  std::uint64_t later = serve_recalls(context, waits);
+  serve_offers(context);
+  context.serves = false;
+  return later;
+}
+
+// Not left to the handler, who may wait for a block of somebody who waits for another's offer.
+void Engine::serve_offers(ThreadContext& context) {
+  while (offer_count_.load() != 0) {
+    protocol::Offer offer;
+    {
+      std::lock_guard hold(mutex_);
+      if (offers_.empty()) return;
+      offer = offers_.front();
+      offers_.pop_front();
+      offer_count_.fetch_sub(1);
+    }
+    std::uint64_t made = run(context, context.serving, hlrc_.offer_asked(context.serving, offer));
+    tell(context, protocol::OfferMade{offer.to, offer.waiter, made});
+  }
+}
+
+// Carries out the recalls that are due. Whoever has caused or received one comes here: the handler
+// thread, which may wait until a page is free, and every other, which may hold that very page and
+// leaves it to the handler. How long until the next one is due.
+std::uint64_t Engine::serve_recalls(ThreadContext& context, bool waits) {
+  if (recall_count_.load() == 0) return ~0ull;
+  protocol::Recall recall;
+  while (next_recall(waits, recall)) {
+    if (run(context, context.serving, sc_.yield(context.serving, recall, waits))) continue;
+    std::lock_guard hold(mutex_);
+    recalls_.push_back({recall, true});
+    recall_count_.fetch_add(1);
+  }
+  std::uint64_t due = recalls_due_ns_.load();
+  std::uint64_t now = platform::now_ns();
+  return due > now ? due - now : 0;
+}
+
+// Takes one that is due out of the list. If there is none: tells the handler thread of those that
+// it does not know.
+bool Engine::next_recall(bool waits, protocol::Recall& out) {
+  std::uint64_t now = platform::now_ns();
+  if (recall_count_.load() == 0 || (!waits && now < recalls_due_ns_.load())) return false;
+  std::lock_guard hold(mutex_);
+  std::uint64_t due = ~0ull;
+  bool tells = false;
+  for (std::size_t i = 0; i < recalls_.size(); ++i) {
+    std::uint64_t kept = kept_until_ns(recalls_[i].recall.block.value);
+    if (kept <= now && (waits || !recalls_[i].busy)) {
+      out = recalls_[i].recall;
+      recalls_.erase(recalls_.begin() + static_cast<std::ptrdiff_t>(i));
+      recall_count_.fetch_sub(1);
+      return true;
+    }
+    if (kept > now) due = std::min(due, kept);
+    if (!recalls_[i].told) tells = recalls_[i].told = true;
+  }
+  recalls_due_ns_.store(due);
+  if (tells && !waits) transport_.interrupt();
+  return false;
+}
+
+std::uint64_t Engine::kept_until_ns(std::uint64_t block) const {
+  std::uint64_t until = 0;
+  threads_.for_each([&](const ThreadContext& context) {
+    until = std::max(until, context.latest_pages.kept_until_ns(block));
+  });
+  return until;
+}
+
+// Freed regions, and copies that others' eager releases make old. Such an operation waits only for
+// threads of its own node, which poll while they wait themselves.
+void Engine::run_chores(ThreadContext& context) {
+  for (;;) {
+    Chore chore;
+    {
+      std::lock_guard hold(mutex_);
+      if (chores_.empty()) return;
+      chore = std::move(chores_.front());
+      chores_.pop_front();
+    }
+    if (const auto* drop = std::get_if<protocol::Drop>(&chore.what)) {
+      run(context, hlrc_.drop(context.strand, drop->region, drop->blocks));
+      tell(context, protocol::RegionDropped{drop->region, drop->blocks});
+    } else {
+      const auto& expire = std::get<protocol::Expire>(chore.what);
+      run(context, hlrc_.expire(context.strand, expire.origin, chore.ranges));
+      tell(context, protocol::Expired{expire.origin, expire.waiter});
+    }
+  }
+}
+
+}  // namespace terrane::runtime
