@@ -9,29 +9,28 @@
 #include <algorithm>
 #include <climits>
 
+#include "platform/rivals.h"
 #include "platform/waiting.h"
 
 namespace terrane::platform {
 namespace {
 
-// Rounds of spinning, 1 to 2 us: long enough for an answer that is on its way. Longer spinning wins
-// nothing over yielding on an idle processor (a yield is 0.3 us there), and costs its whole length
-// where somebody else's program wants the processor: a barrier of two processes took 1.6 us with
-// yields alone, 3 with this much, 125 with 50 us.
+// Rounds of spinning, 1 to 2 us: long enough for an answer that is on its way.
 constexpr std::uint32_t kSpins = 64;
-// Then the processor is offered to others until this has passed, about what a sleeper's wake-up
-// costs on a virtual machine (30-100 us), but at least so many times.
+// Then it looks at the clock as well. Where the threads are more than the processors each look
+// offers the processor to others: to keep it for 50 us made a barrier of two processes on one
+// processor of 1.6 us one of 125. Until this has passed, about what a sleeper's wake-up costs on a
+// virtual machine (30-100 us), but at least so many times.
 constexpr std::uint64_t kYieldNs = 100'000;
-// Where the threads fit the processors nobody needs ours: a processor that halts takes milliseconds
-// to come back at times, which one that yields to nobody never does.
-constexpr std::uint64_t kYieldAloneNs = 5'000'000;
 constexpr std::uint32_t kYields = 16;
-// Where nobody else needs the processor, a yield for every look would double the price of looks.
-constexpr std::uint32_t kLooksPerYield = 8;
+// Where the threads fit the processors nobody of ours needs this one: a processor that halts takes
+// milliseconds to come back at times, which one that looks again and again never does.
+constexpr std::uint64_t kAloneNs = 5'000'000;
 
 // Set once at start; true until then.
 std::atomic<bool> threads_fit{true};
 std::atomic<Waiting> chosen_waiting{Waiting::kAdaptive};
+Rivals rivals;
 
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -98,16 +97,33 @@ bool Backoff::pause() {
   std::uint64_t now = now_ns();
   if (rounds_ == kSpins) {
     fits_ = threads_fit.load(std::memory_order_relaxed);
-    sleep_at_ns_ = now + (fits_ ? kYieldAloneNs : kYieldNs);
+    looked_ns_ = now;
+    bool alone = fits_ && !rivals.keeps(now);
+    sleep_at_ns_ = now + (alone ? kAloneNs : kYieldNs);
   }
   if (rounds_ >= kSpins + kYields && now >= sleep_at_ns_ && waiting == Waiting::kAdaptive)
     return false;
-  if (++rounds_ % kLooksPerYield != 0 && fits_) {
-    relax();
+  ++rounds_;
+  if (fits_) {
+    keep_or_offer(now);
   } else {
     sched_yield();
   }
   return true;
+}
+
+// Where the threads fit the processors: ours is kept, unless somebody competes for it who gives it
+// back.
+void Backoff::keep_or_offer(std::uint64_t now_ns) {
+  if (now_ns - looked_ns_ >= Rivals::kLostNs) rivals.lost(now_ns);
+  looked_ns_ = now_ns;
+  if (!rivals.offers(now_ns)) {
+    relax();
+    return;
+  }
+  sched_yield();
+  looked_ns_ = platform::now_ns();
+  rivals.offered(looked_ns_ - now_ns, looked_ns_);
 }
 
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,

@@ -18,9 +18,10 @@ ProcessorSet usable_processors();
 void share_processors(std::uint32_t threads, std::uint32_t processors);
 bool threads_fit_processors();
 
-// One wait: call pause() between looks. It spins for a microsecond or two where the runnable
-// threads fit the processors (elsewhere not at all), then offers the processor to others for some
-// 100 us, and returns false, now and in every later call, when the caller had better sleep.
+// One wait: call pause() between looks. Where the job's runnable threads fit the processors it
+// keeps the processor, for some milliseconds, unless other programs compete for it
+// (platform/rivals.h); elsewhere it offers it to others between looks, for some 100 us. It returns
+// false, now and in every later call, when the caller had better sleep.
 class Backoff {
  public:
   bool pause();
@@ -31,7 +32,10 @@ class Backoff {
   bool is_short() const;
 
  private:
+  void keep_or_offer(std::uint64_t now_ns);
+
   std::uint64_t sleep_at_ns_ = 0;
+  std::uint64_t looked_ns_ = 0;
   std::uint32_t rounds_ = 0;
   bool fits_ = false;  // the runnable threads, the processors
 };

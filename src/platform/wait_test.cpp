@@ -3,14 +3,28 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <new>
 #include <thread>
 #include <vector>
 
 #include "platform/waiting.h"
+
+namespace {
+
+std::atomic<std::uint32_t> yields{0};
+
+}  // namespace
+
+// In place of the C library's, which tells nobody how often it was called.
+extern "C" int sched_yield() noexcept {
+  ++yields;
+  return static_cast<int>(syscall(SYS_sched_yield));
+}
 
 namespace terrane::platform {
 namespace {
@@ -35,6 +49,25 @@ class WaitTest : public testing::Test {
 TEST_F(WaitTest, AWaitEndsInSleep) {
   share_processors(2, 2);
   EXPECT_GT(rounds_until_sleep(), 64u);
+}
+
+// Where it loses the processor a wait may offer it, and so may those soon afterwards.
+TEST_F(WaitTest, WhoHasTheProcessorToItselfKeepsIt) {
+  share_processors(2, 2);
+  bool kept = false;
+  for (int wait = 0; wait < 1000 && !kept; ++wait) {
+    std::uint32_t before = yields;
+    rounds_until_sleep();
+    kept = yields == before;
+  }
+  EXPECT_TRUE(kept);
+}
+
+TEST_F(WaitTest, WhoSharesTheProcessorOffersIt) {
+  share_processors(3, 2);
+  std::uint32_t before = yields;
+  std::uint32_t rounds = rounds_until_sleep();
+  EXPECT_EQ(yields - before, rounds);
 }
 
 TEST_F(WaitTest, AWaitAmongTooManyThreadsEndsInSleepToo) {

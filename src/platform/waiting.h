@@ -6,8 +6,8 @@
 namespace terrane::platform {
 
 // How every Backoff (platform/wait.h) of the process waits. kSpin: it never sleeps, and looks again
-// and again, also where others need the processor (which it offers to them between looks). kSleep:
-// at once. kAdaptive: it looks for a while, then sleeps.
+// and again, also where others need the processor (which it may offer to them between looks).
+// kSleep: at once. kAdaptive: it looks for a while, then sleeps.
 enum class Waiting { kAdaptive, kSpin, kSleep };
 
 // Set at start; kAdaptive until then.

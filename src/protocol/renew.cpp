@@ -59,7 +59,7 @@ void Hlrc::prove_together(BlockRange run) {
   if (entries_[run.first].on_trial) return;
   std::uint8_t least = 255;
   for (std::uint64_t b = run.first; b < run.end(); ++b)
-    least = std::min(least, entries_[b].renewed);
+    least = std::min(least, entries_[b].renewed.load());
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     BlockEntry& entry = entries_[b];
     if (entry.renewed == least || entry.brought >= kMostBrought) continue;
@@ -131,13 +131,11 @@ Task<bool> Hlrc::hide(Strand& s, BlockRange run) {
   co_return true;
 }
 
-// A fault found the block here.
+// A fault found the block here. Without the consistency lock, so it changes nothing else of a copy.
 void Hlrc::prove_hidden(std::uint64_t block) {
   BlockEntry& entry = entries_[block];
   if (entry.renewed < most_renewed(entry) || entry.on_trial) return;
   mark(Mark::kFaultProvesHidden);
-  if (entry.missed < 255) ++entry.missed;
-  entry.round = round();
   entry.renewed = 0;
 }
 
