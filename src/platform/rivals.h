@@ -6,14 +6,14 @@
 
 namespace terrane::platform {
 
-// Whether other programs compete for the processors that the job's own threads fit, as the waits of
-// this process find out by themselves. Who waits there keeps its processor at first: to offer it
-// (sched_yield) to a program that computes is to be without it until the next tick of the kernel's
-// clock, 4 ms, however little that program is entitled to. A waiter that lost the processor has a
-// rival, and offers it for a while: one that waits as well gives it back at once, and both come
-// along. One that keeps it is offered nothing any more for some time, ever longer; who waits for
-// long sleeps then, which costs its wake-up but not its turn. By any thread; guesses, which no
-// thread relies on.
+// Whether other programs compete for the processors of the job, as the waits of this process find
+// out by themselves. To offer one's processor (sched_yield) to a program that computes is to be
+// without it until the next tick of the kernel's clock, 4 ms, however little that program is
+// entitled to. Where the job's own threads fit the processors, who waits keeps its own at first; if
+// it loses it, there is a rival, and it offers it for a while: one that waits as well gives it back
+// at once, and both come along. One that keeps it is offered nothing any more for some time, ever
+// longer. Who waits for long sleeps then, which costs its wake-up but not its turn. By any thread;
+// guesses, which no thread relies on.
 class Rivals {
  public:
   static constexpr std::uint64_t kLostNs = 200'000;  // between two looks: the processor was lost
@@ -44,7 +44,7 @@ class Rivals {
  private:
   static constexpr std::uint64_t kOffersNs = 100'000'000;
   static constexpr std::uint64_t kTakenNs = 20'000;
-  static constexpr std::uint64_t kKeptNs = 2'000'000;
+  static constexpr std::uint64_t kKeptNs = 3'000'000;
   static constexpr std::uint64_t kShortestBanNs = 50'000'000;
   static constexpr std::uint64_t kLongestBanNs = 1'000'000'000;
 

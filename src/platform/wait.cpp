@@ -97,33 +97,28 @@ bool Backoff::pause() {
   std::uint64_t now = now_ns();
   if (rounds_ == kSpins) {
     fits_ = threads_fit.load(std::memory_order_relaxed);
-    looked_ns_ = now;
-    bool alone = fits_ && !rivals.keeps(now);
-    sleep_at_ns_ = now + (alone ? kAloneNs : kYieldNs);
+    began_ns_ = looked_ns_ = now;
   }
-  if (rounds_ >= kSpins + kYields && now >= sleep_at_ns_ && waiting == Waiting::kAdaptive)
-    return false;
+  if (waiting == Waiting::kAdaptive && is_long(now)) return false;
   ++rounds_;
-  if (fits_) {
-    keep_or_offer(now);
-  } else {
-    sched_yield();
+  if (fits_ && now - looked_ns_ >= Rivals::kLostNs) rivals.lost(now);
+  looked_ns_ = now;
+  if (fits_ && !rivals.offers(now)) {
+    relax();
+    return true;
   }
+  sched_yield();
+  looked_ns_ = now_ns();
+  rivals.offered(looked_ns_ - now, looked_ns_);
   return true;
 }
 
-// Where the threads fit the processors: ours is kept, unless somebody competes for it who gives it
-// back.
-void Backoff::keep_or_offer(std::uint64_t now_ns) {
-  if (now_ns - looked_ns_ >= Rivals::kLostNs) rivals.lost(now_ns);
-  looked_ns_ = now_ns;
-  if (!rivals.offers(now_ns)) {
-    relax();
-    return;
-  }
-  sched_yield();
-  looked_ns_ = platform::now_ns();
-  rivals.offered(looked_ns_ - now_ns, looked_ns_);
+// Whether the caller had better sleep.
+bool Backoff::is_long(std::uint64_t now_ns) const {
+  std::uint64_t waited_ns = now_ns - began_ns_;
+  bool kept = rivals.keeps(now_ns);
+  if (fits_) return waited_ns >= (kept ? kYieldNs : kAloneNs);
+  return kept || (waited_ns >= kYieldNs && rounds_ >= kSpins + kYields);
 }
 
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,

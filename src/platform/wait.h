@@ -32,9 +32,9 @@ class Backoff {
   bool is_short() const;
 
  private:
-  void keep_or_offer(std::uint64_t now_ns);
+  bool is_long(std::uint64_t now_ns) const;
 
-  std::uint64_t sleep_at_ns_ = 0;
+  std::uint64_t began_ns_ = 0;
   std::uint64_t looked_ns_ = 0;
   std::uint32_t rounds_ = 0;
   bool fits_ = false;  // the runnable threads, the processors
