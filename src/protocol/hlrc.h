@@ -340,10 +340,10 @@ class Hlrc : BlockLocks {
   void announce_unchanged(std::uint64_t block);
   Task<bool> offer(Strand& s, Written written, bool fresh);
   Task<bool> defer(Strand& s, std::uint64_t block, NodeId to);
-  Task<bool> may_offer(Strand& s, std::uint64_t block);
+  Task<bool> may_offer(Strand& s, std::uint64_t block, NodeId to);
   Task<bool> offer_part(Strand& s, BlockRange run, NodeId to);
   Task<bool> arm_offers(Strand& s);
-  Task<bool> may_offer_asked(Strand& s, std::uint64_t block);
+  Task<bool> may_offer_asked(Strand& s, std::uint64_t block, NodeId to);
   bool worth_asking(std::uint64_t block, Access wanted) const;
   Task<bool> ask_offers(Strand& s, std::uint64_t block, NodeId home, Access wanted);
   Task<bool> still_here(Strand& s, std::uint64_t block);

@@ -114,6 +114,7 @@ enum class Mark : std::uint8_t {
   kFindsRegionFreed,
   kDepartureOffersWritten,
   kDepartureEndsOffer,
+  kDepartureMovesOffer,
   kDepartureKeepsHome,
   kDepartureDefersOffer,
   kDepartureOffersLate,
@@ -320,6 +321,8 @@ enum class Mutant : std::uint8_t {
   kEndsPromiseLate,  // a promise that was given up is ended after the home was asked again
   kHideForgetsWrites,  // what was written before a copy is hidden is not looked for
   kAheadTrustsOwner,   // blocks of another owner are asked for ahead at the miss's home
+  kMovesTakenOffer,    // a block on offer is offered to another, though it may be taken at that
+                       // moment
   kCount,
 };
 

@@ -118,7 +118,7 @@ Task<bool> Hlrc::offer(Strand& s, Written written, bool fresh) {
   for (std::uint64_t b = run.first; b < run.end();) {
     BlockRange part{b, 0};
     while (part.end() < run.end()) {
-      bool may = co_await may_offer(s, part.end());
+      bool may = co_await may_offer(s, part.end(), to);
       if (may && fresh && entries_[part.end()].missed > 0) {
         co_await defer(s, part.end(), to);
         may = false;
@@ -155,8 +155,9 @@ Task<bool> Hlrc::defer(Strand& s, std::uint64_t block, NodeId to) {
   co_return true;
 }
 
-// A home that is here, is not on offer, and was not kept when it was offered lately.
-Task<bool> Hlrc::may_offer(Strand& s, std::uint64_t block) {
+// A home that is here, was not kept when it was offered lately, and is not on offer, or to another
+// than `to`: that one asked for more than it came for, and would keep it from who does use it.
+Task<bool> Hlrc::may_offer(Strand& s, std::uint64_t block, NodeId to) {
   const BlockEntry& entry = entries_[block];
   bool copy = entry.state() == BlockState::kClean || entry.state() == BlockState::kWritten;
   if (copy || entry.home() != config_.self || !entry.movable()) co_return false;
@@ -165,7 +166,13 @@ Task<bool> Hlrc::may_offer(Strand& s, std::uint64_t block) {
     co_return false;
   }
   std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{block});
-  co_return !(word & (kOffered | kMoved));
+  if (word & kMoved) co_return false;
+  if (!(word & kOffered)) co_return true;
+  if (home_in(static_cast<std::uint32_t>(word)) == to) co_return false;
+  mark(Mark::kDepartureMovesOffer);
+  if (mutant(Mutant::kMovesTakenOffer)) co_return true;
+  bool ended = co_await swap_word(s, config_.self, block, word, word & kStays);
+  co_return ended;
 }
 
 // The home's own threads see the blocks no more: what they would write is written behind a fault,
@@ -272,7 +279,7 @@ Task<std::uint64_t> Hlrc::offer_asked(Strand& s, Offer asked) {
   for (std::uint64_t b = run.first; b < run.end();) {
     BlockRange part{b, 0};
     while (part.end() < run.end()) {
-      bool may = co_await may_offer_asked(s, part.end());
+      bool may = co_await may_offer_asked(s, part.end(), to);
       if (!may) break;
       ++part.count;
     }
@@ -290,10 +297,10 @@ Task<std::uint64_t> Hlrc::offer_asked(Strand& s, Offer asked) {
 }
 
 // Locks the block, if it may be offered.
-Task<bool> Hlrc::may_offer_asked(Strand& s, std::uint64_t block) {
+Task<bool> Hlrc::may_offer_asked(Strand& s, std::uint64_t block, NodeId to) {
   co_await s.pause();
   if (!entries_[block].try_lock_now()) co_return false;
-  bool may = co_await may_offer(s, block);
+  bool may = co_await may_offer(s, block, to);
   if (may) {
     std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{block});
     may = (word & kTimes) == 0;

@@ -103,6 +103,7 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "FindsRegionFreed",
                                        "DepartureOffersWritten",
                                        "DepartureEndsOffer",
+                                       "DepartureMovesOffer",
                                        "DepartureKeepsHome",
                                        "DepartureDefersOffer",
                                        "DepartureOffersLate",
@@ -302,7 +303,8 @@ constexpr std::string_view kMutants[] = {"None",
                                          "AheadKeepsShort",
                                          "EndsPromiseLate",
                                          "HideForgetsWrites",
-                                         "AheadTrustsOwner"};
+                                         "AheadTrustsOwner",
+                                         "MovesTakenOffer"};
 constexpr std::string_view kSteps[] = {
     "Pause",      "Wait",       "Wake",       "Call",         "Tell",       "LoadWord",
     "StoreWord",  "SwapWord",   "CountFlush", "LoadFlushing", "LoadGiving", "SetWanted",

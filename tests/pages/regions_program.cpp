@@ -287,6 +287,30 @@ void misuse() {
   EXPECT(told == nodes() - 1);
 }
 
+// A stream of node 1 asks for homes of pages that node 2 works on, and node 1 never comes for them.
+// Node 2 gets them all the same, though it writes what was there: no page is fetched for ever.
+void beyond() {
+  constexpr std::size_t kFirst = 160, kPages = 320, kRounds = 80;
+  auto* words = allocate<std::uint64_t>({}, kPages * kPage / 8);
+  auto each = [&](std::size_t from, std::size_t to, auto work) {
+    for (std::size_t page = from; page < to; ++page) work(at(words, page * kPage / 8), page);
+  };
+  using Word = volatile std::uint64_t;
+  if (self() == 0) each(0, kPages, [](Word& word, std::size_t page) { word = page + 1; });
+  EXPECT(terrane_barrier() == TERRANE_OK);
+  if (self() == 1) each(0, kFirst, [](Word& word, std::size_t page) { EXPECT(word == page + 1); });
+  EXPECT(terrane_barrier() == TERRANE_OK);
+  terrane_counters before{};
+  for (std::size_t round = 0; round < kRounds; ++round) {
+    if (round == kRounds / 2) EXPECT(terrane_read_counters(&before) == TERRANE_OK);
+    if (self() == 2) each(kFirst, kPages, [](Word& word, std::size_t) { word = Word{word}; });
+    EXPECT(terrane_barrier() == TERRANE_OK);
+  }
+  terrane_counters after{};
+  EXPECT(terrane_read_counters(&after) == TERRANE_OK);
+  EXPECT(after.pages_fetched - before.pages_fetched <= kPages);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -298,6 +322,8 @@ int main(int argc, char** argv) {
     atomics();
   } else if (mode == "order") {
     order();
+  } else if (mode == "beyond") {
+    beyond();
   } else if (mode == "misuse") {
     misuse();
   } else {

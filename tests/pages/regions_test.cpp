@@ -34,6 +34,7 @@ TEST_P(RegionsTest, AtomicOperationsAreAtomicAndInOrder) {
   for (int nodes : {1, 3}) expect(nodes, "atomics");
 }
 TEST_P(RegionsTest, HomesComeToWhoWritesOrReadsInOrderAndToProducers) { expect(2, "order"); }
+TEST_P(RegionsTest, HomesThatWereAskedForInVainComeToWhoWrites) { expect(3, "beyond"); }
 TEST_P(RegionsTest, MisuseIsTold) { expect(2, "misuse"); }
 
 }  // namespace
