@@ -22,17 +22,18 @@ struct Shared {
   std::uint64_t released_ns;  // when the last holder was about to unlock
   std::uint32_t holders[1 << 17];
   std::uint64_t handoff_ns[1 << 17];
+  std::uint64_t asked_ns[1 << 17];
 };
 
-// The most turns that one other node had between two turns of a node, while it was waiting.
-std::uint64_t most_overtaken(const Shared& shared, std::uint64_t nodes) {
+// The most turns of others that came before a node's although they asked after it did. A request
+// that is on its way, or whose node has lost its processor before it was sent, counts as asked.
+std::uint64_t most_overtaken(const Shared& shared) {
   std::uint64_t most = 0;
-  std::vector<std::uint64_t> last(nodes, 0);
-  // All ask again at once; the ends, where some have not begun or are done, do not count.
   for (std::uint64_t i = shared.turns / 4; i < shared.turns * 3 / 4; ++i) {
-    std::uint64_t node = shared.holders[i];
-    if (last[node] != 0) most = std::max(most, i - last[node] - 1);
-    last[node] = i;
+    std::uint64_t overtaken = 0;
+    for (std::uint64_t j = i; j-- > 0 && shared.holders[j] != shared.holders[i];)
+      if (shared.asked_ns[j] > shared.asked_ns[i]) ++overtaken;
+    most = std::max(most, overtaken);
   }
   return most;
 }
@@ -66,9 +67,11 @@ int main(int argc, char** argv) {
   }
   terrane_barrier();
   for (std::uint64_t i = 0; i < times; ++i) {
+    std::uint64_t asked_ns = now_ns();
     terrane_lock(kLock);
     std::uint64_t turn = shared->turns++;
     shared->holders[turn] = static_cast<std::uint32_t>(terrane_node());
+    shared->asked_ns[turn] = asked_ns;
     shared->handoff_ns[turn] = turn == 0 ? 0 : now_ns() - shared->released_ns;
     shared->released_ns = now_ns();
     terrane_unlock(kLock);
@@ -84,7 +87,7 @@ int main(int argc, char** argv) {
         static_cast<unsigned long long>(nodes),
         static_cast<unsigned long long>(handoffs[handoffs.size() / 2]),
         static_cast<unsigned long long>(handoffs[handoffs.size() * 99 / 100]),
-        static_cast<unsigned long long>(most_overtaken(*shared, nodes)),
+        static_cast<unsigned long long>(most_overtaken(*shared)),
         static_cast<unsigned long long>(moves.size()),
         static_cast<unsigned long long>(moves.empty() ? 0 : moves[moves.size() / 2]));
   }
