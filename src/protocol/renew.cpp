@@ -69,8 +69,8 @@ void Hlrc::prove_together(BlockRange run) {
   }
 }
 
-// How often on end a copy is renewed. Then a miss has to show that it is used: soon where it never
-// had one of its own, and ever more seldom where one has shown it time after time.
+// How often on end a copy is renewed. Then a fault has to show that it is used: soon where it never
+// was missed by itself, and more seldom where it was time after time.
 std::uint32_t Hlrc::most_renewed(const BlockEntry& entry) const {
   std::uint32_t most = config_.most_renewed;
   std::uint32_t again = entry.missed > config_.hot_after ? entry.missed - config_.hot_after : 0;
