@@ -47,6 +47,9 @@ Engine::Engine(PageSpace& space, transport::Transport& transport, bootstrap::Boo
       on_death_(std::move(on_death)) {
   effects_.bytes.reserve(1 << 16);
   handler_ = start_without_signals([this] { handle(); });
+  // A new thread waits for its first turn of the processor, milliseconds beside one that computes;
+  // one that has slept is let in when it is woken.
+  started_.wait(false);
 }
 
 Engine::~Engine() { stop(); }
@@ -353,6 +356,12 @@ void Engine::poll_now_and_then(ThreadContext& context) {
   poll_once(context);
 }
 
+// On one host a look is a few loads; else a system call.
+void Engine::look(ThreadContext& context) {
+  if (!space_.reaches_all()) return poll_now_and_then(context);
+  poll_once(context);
+}
+
 void Engine::ring(ThreadContext& context) {
   for (const Unrung& sent : context.unrung) transport_.ring(sent.to, sent.whom);
   context.unrung.clear();
@@ -370,6 +379,8 @@ void Engine::handle() {
   std::uint64_t sleep_ns = kSleepNs;
   std::uint64_t tidy_due_ns = 0;
   HandlerSleep habit;
+  started_.store(true);
+  started_.notify_one();
   while (!stopping_.load()) {
     std::uint64_t patience_ns = habit.patience_ns(platform::now_ns());
     if (patience_ns != 0) sleep_ns = std::min(sleep_ns, kLooks * patience_ns);

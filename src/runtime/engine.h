@@ -54,6 +54,10 @@ class Engine final : private transport::Receiver {
     return value;
   }
 
+  // Takes in what others ask before the calling thread takes more for itself: a lock that it takes
+  // again and again costs no message, and the handler thread may have to wait for its processor.
+  void look(ThreadContext& context);
+
   // Gives the core an event and waits until the calling thread is resumed; the value, and
   // Strand::inbox.
   std::uint64_t call(ThreadContext& context, const protocol::Event& event);
@@ -150,6 +154,7 @@ class Engine final : private transport::Receiver {
   NodeId lost_;
   std::string loss_;
   std::atomic<bool> stopping_{false};
+  std::atomic<bool> started_{false};
   std::thread handler_;
 };
 

@@ -143,6 +143,7 @@ auto Node::synchronise(Waiting waiting, Start start) {
   ThreadContext& context = threads_.current();
   context.waiting = waiting;
   std::uint64_t from = platform::ticks();
+  engine_->look(context);
   auto result = engine_->run(context, start(context.strand));
   account(context, &Counters::lock_ns, from);
   context.waiting = {};

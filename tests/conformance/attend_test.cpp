@@ -99,5 +99,41 @@ TEST_P(PeersTest, ASleeperServesWhenNobodyAttendsAnyMore) {
   EXPECT_EQ(run_job({.transport = GetParam()}, body), "");
 }
 
+// It could not go on where both share a processor.
+TEST_P(PeersTest, WhoDeliversIsNotAskedAgainAndAgainByASleeper) {
+  auto body = [](Node& node) {
+    Recorder none;
+    if (node.self != kServer) {
+      for (std::uint64_t number = 0; number < 2; ++number)
+        node.transport.send(kServer, make_message(node.self, number, 64));
+      return leave_together(node, none);
+    }
+    std::atomic<int> came{0};
+    std::atomic<int> looks{0};
+    std::atomic<int> looks_in_vain{0};
+    std::thread sleeper;
+    std::function<void()> sleep_and_poll;
+    Recorder recorder([&](NodeId, transport::Bytes) {
+      if (came.fetch_add(1) != 0) return;
+      sleeper = std::thread(sleep_and_poll);
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      looks_in_vain.store(looks.load());
+    });
+    sleep_and_poll = [&] {
+      while (came.load() < 2) {
+        node.transport.sleep(kForever_ns);
+        node.transport.poll(recorder);
+        looks.fetch_add(1);
+      }
+    };
+    poll_until(node, recorder, [&] { return came.load() == 2; });
+    node.transport.interrupt();
+    sleeper.join();
+    require(looks_in_vain.load() <= 3, "a sleeper leaves what comes to who delivers");
+    leave_together(node, none);
+  };
+  EXPECT_EQ(run_job({.transport = GetParam()}, body), "");
+}
+
 }  // namespace
 }  // namespace terrane::conformance

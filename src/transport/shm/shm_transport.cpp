@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "platform/wait.h"
@@ -84,11 +83,14 @@ void ShmTransport::finish_sending() {
 }
 
 std::size_t ShmTransport::poll(Receiver& receiver) {
-  if (!delivering_.try_lock()) return 0;
-  std::lock_guard lock(delivering_, std::adopt_lock);
-  std::size_t messages = inbox_.deliver(receiver);
-  if (outbox_.has_backlog()) outbox_.advance();
-  return messages + look_after_peers(receiver);
+  if (!turn_.try_begin()) return 0;
+  std::size_t messages = 0;
+  do {
+    messages += inbox_.deliver(receiver);
+    if (outbox_.has_backlog()) outbox_.advance();
+    messages += look_after_peers(receiver);
+  } while (!turn_.end());
+  return messages;
 }
 
 std::size_t ShmTransport::look_after_peers(Receiver& receiver) {
@@ -126,6 +128,9 @@ bool ShmTransport::pending() const {
   return inbox_.pending() || news_.load(std::memory_order_relaxed) || outbox_.can_advance();
 }
 
+// For who would poll, and sleep otherwise.
+bool ShmTransport::has_news() { return pending() && !turn_.leave_to_deliverer(); }
+
 void ShmTransport::sleep_as(std::atomic<std::uint32_t>& sleeping, std::uint64_t timeout_ns) {
   std::uint64_t start_ns = platform::now_ns();
   std::uint64_t slept_ns = 0;
@@ -143,13 +148,13 @@ bool ShmTransport::sleep_once(std::atomic<std::uint32_t>& sleeping, std::uint64_
   std::uint32_t seen = control_.bell.load();
   sleeping.store(static_cast<std::uint32_t>(Sleeping::kOnBell));
   outbox_.want_space();
-  if (interrupts_.take() || (control_.attending.load() == 0 && pending())) return true;
+  if (interrupts_.take() || (control_.attending.load() == 0 && has_news())) return true;
   std::uint64_t nap_ns = std::min(timeout_ns, kLongestNap_ns);
   if (nap_ns != 0) platform::futex_wait(control_.bell, seen, nap_ns);
   bool interrupted = interrupts_.take();
   outbox_.advance();
   if (watch_.news()) news_.store(true);
-  return interrupted || pending() || control_.bell.load() != seen;
+  return interrupted || has_news() || control_.bell.load() != seen;
 }
 
 std::vector<int> ShmTransport::news_fds() const {
@@ -161,14 +166,14 @@ bool ShmTransport::look() {
   [[maybe_unused]] ssize_t got = ::read(areas_[self_.value].doorbell().fd, &rings, sizeof rings);
   outbox_.advance();
   if (watch_.news()) news_.store(true);
-  return pending();
+  return has_news();
 }
 
 // Tell senders and receivers first, look afterwards, as in sleep_once().
 bool ShmTransport::arm() {
   control_.sleeping.store(static_cast<std::uint32_t>(Sleeping::kOnDescriptor));
   outbox_.want_space();
-  return !pending();
+  return !has_news();
 }
 
 void ShmTransport::interrupt() {

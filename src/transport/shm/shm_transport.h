@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "transport/delivery_turn.h"
 #include "transport/interrupt_ledger.h"
 #include "transport/part.h"
 #include "transport/regions.h"
@@ -63,6 +64,7 @@ class ShmTransport final : public PartTransport {
   std::size_t report_ended(Receiver& receiver);
   void lose(NodeId peer, Receiver& receiver, std::string_view why);
   void sleep_as(std::atomic<std::uint32_t>& sleeping, std::uint64_t timeout_ns);
+  bool has_news();
   bool sleep_once(std::atomic<std::uint32_t>& sleeping, std::uint64_t timeout_ns);
   void finish_sending();
 
@@ -74,7 +76,7 @@ class ShmTransport final : public PartTransport {
   Inbox inbox_;
   InterruptLedger interrupts_;
 
-  SpinLock delivering_;  // held by the thread that delivers; guards what follows
+  DeliveryTurn turn_;  // guards what follows
   PeerWatch watch_;
   std::vector<bool> lost_;
   std::uint32_t polls_ = 0;
