@@ -307,6 +307,7 @@ class Hlrc : BlockLocks {
   std::uint32_t most_renewed(const BlockEntry& entry) const;
   bool is_hot(std::uint64_t block, Departure at) const;
   bool is_due(std::uint64_t block) const;
+  bool is_left_over(std::uint64_t block, Departure at) const;
   bool must_show(std::uint64_t block) const;
   Task<bool> hide(Strand& s, BlockRange run);
   void prove_hidden(std::uint64_t block);

@@ -90,6 +90,7 @@ enum class Mark : std::uint8_t {
   kAcquireRenewsTracked,
   kAcquireProvesRenewal,
   kAcquireProvesNeighbour,
+  kAcquireDropsLeftOver,
   kAcquireHidesCopy,
   kAcquireEndsPromise,
   kAcquireJoinsPromises,

@@ -107,6 +107,19 @@ bool Hlrc::is_due(std::uint64_t block) const {
   return entry.propagation() == Propagation::kAdaptive && entry.renewed >= most;
 }
 
+// Whether the block is the last of those that are renewed there, and nobody missed it by itself, so
+// that one page would have a message of its own, which perhaps nobody needs.
+bool Hlrc::is_left_over(std::uint64_t block, Departure at) const {
+  const BlockEntry& entry = entries_[block];
+  if (!entry.on_trial || at.number == 0 || reaches(entry.home())) return false;
+  if (entry.propagation() != Propagation::kAdaptive) return false;
+  auto goes_on = [&](std::uint64_t b) {
+    return is_hot(b, at) && entries_[b].home() == entry.home();
+  };
+  if (block + 1 < config_.blocks && goes_on(block + 1)) return false;
+  return block == 0 || !entries_[block - 1].on_trial || !goes_on(block - 1);
+}
+
 // Whether the copy, just renewed, has to show that it is used.
 bool Hlrc::must_show(std::uint64_t block) const {
   const BlockEntry& entry = entries_[block];
@@ -147,8 +160,10 @@ std::uint64_t Hlrc::count_dropped(BlockRange run, Departure at) const {
     if (!is_hot(b, at)) {
       group_end = 0;
     } else if (b >= group_end || entries_[b].home() != entries_[b - 1].home()) {
-      if (!is_due(b)) return b - run.first;
-      group_end = b + config_.max_run;
+      bool left_over = is_left_over(b, at);
+      if (left_over) mark(Mark::kAcquireDropsLeftOver);
+      if (!left_over && !is_due(b)) return b - run.first;
+      group_end = left_over ? 0 : b + config_.max_run;
     }
   }
   return run.count;

@@ -1,5 +1,6 @@
 // Barriers that bring nobody anything, between ones that do. Says "good" on every node, or what
-// went wrong. Usage: barriers_program held | mixed | threads | freed | along | late | readers
+// went wrong. Usage: barriers_program held | mixed | threads | freed | along | rows | late |
+// readers
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -139,6 +140,41 @@ void along() {
   EXPECT(messages() - before <= kRounds / 2 + 4);
 }
 
+// A stencil of two nodes with two grids, in rows of two pages: after two rounds with misses in each
+// grid, and one with a question for each, every round is a message. The page behind a row, which
+// came along with it, has none.
+void rows() {
+  constexpr std::uint64_t kRowPages = 2;
+  constexpr std::uint64_t kRows = 8;  // of a node
+  constexpr std::uint64_t kRounds = 40;
+  constexpr std::uint64_t kLearnt = 5;
+  std::uint64_t* grids[2];
+  for (std::uint64_t*& grid : grids) {
+    void* address = terrane_alloc_all(2 * kRows * kRowPages * kPage, nullptr);
+    EXPECT(address != nullptr);
+    grid = static_cast<std::uint64_t*>(address);
+  }
+  auto first_of = [](std::uint64_t row) { return row * kRowPages * kPage / 8; };
+  auto mine = static_cast<std::uint64_t>(rank()) * kRows;
+  std::uint64_t theirs = rank() == 0 ? kRows : kRows - 1;
+  auto write = [&](std::uint64_t* grid, std::uint64_t round) {
+    for (std::uint64_t row = mine; row < mine + kRows; ++row)
+      for (std::uint64_t i = 0; i < kRowPages * kPage / 8; ++i) at(grid, first_of(row) + i) = round;
+  };
+  write(grids[0], 0);
+  write(grids[1], 0);
+  meet();
+  std::uint64_t before = 0;
+  for (std::uint64_t round = 1; round <= kRounds; ++round) {
+    if (round == kLearnt) before = messages();
+    for (std::uint64_t i = 0; i < kRowPages * kPage / 8; ++i)
+      EXPECT(at(grids[(round - 1) % 2], first_of(theirs) + i) == (round < 2 ? 0 : round - 1));
+    write(grids[round % 2], round);
+    meet();
+  }
+  EXPECT(messages() - before <= kRounds - kLearnt + 1 + 4);
+}
+
 // How often this node's handler thread went to sleep so far.
 std::uint64_t handler_sleeps() {
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -217,6 +253,7 @@ int main(int argc, char** argv) {
   if (mode == "freed") freed();
   if (mode == "along") along();
   if (mode == "late") late();
+  if (mode == "rows") rows();
   if (mode == "readers") readers();
   EXPECT(terrane_finalize() == TERRANE_OK);
   std::puts("good");

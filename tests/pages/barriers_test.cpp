@@ -27,6 +27,10 @@ TEST(BarriersTest, BringTwoNodesWhatTheyReadAfterEach) {
   expect_good(2, "along", {"TERRANE_ONE_SIDED=0"});
 }
 
+TEST(BarriersTest, BringTwoNodesEachOthersRowsAndNothingBehindThem) {
+  expect_good(2, "rows", {"TERRANE_ONE_SIDED=0"});
+}
+
 // Over shared memory, and over a network.
 TEST(BarriersTest, WakeNoHandlerOfWhoComesLate) {
   for (const char* transport : {"shm", "ucx"})
