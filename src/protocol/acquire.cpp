@@ -203,6 +203,7 @@ Task<bool> Hlrc::apply(Strand& s, std::uint32_t departure, std::uint64_t activit
   s.wanted.clear();
   if (departure == 0) lock_acquires_.fetch_add(1, std::memory_order_relaxed);
   if (departure == 0) acquired_.fetch_add(1);
+  co_await expect_promised(s);
   select_invalid(s);
   for (std::size_t i = 0; i < s.runs.size(); ++i) {
     BlockRange run = s.runs[i];

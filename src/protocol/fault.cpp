@@ -162,15 +162,17 @@ Task<std::uint64_t> Hlrc::ask_owner(Strand& s, StepKind how, std::uint64_t block
 // (aside: got.tracked tells, and they are leases until merged), and may be offered to this node,
 // which takes them by that. Only the first blocks, as far as they
 // are alike in this, and where the home has moved the first alone, from where it went.
-Task<Hlrc::Fetched> Hlrc::fetch(Strand& s, BlockRange run, NodeId home, bool aside, bool again) {
+// again: so many of the first blocks are wanted at coming departures as well.
+Task<Hlrc::Fetched> Hlrc::fetch(Strand& s, BlockRange run, NodeId home, bool aside,
+                                std::uint64_t again) {
   Fetched got{.home = home};
   bool follows = false;
   while (got.count < run.count) {
     std::uint64_t block = run.first + got.count;
     NodeId next = got.home;
     if (!reaches(got.home)) {
-      std::uint64_t how =
-          (follows ? kFollows : 0) | (may_take() ? kMayTake : 0) | (again ? kAgain : 0);
+      std::uint64_t how = (follows ? kFollows : 0) | (may_take() ? kMayTake : 0) |
+                          protocol::again(std::min(again, run.count));
       Fetched there = co_await fetch_by_message(s, run, got.home, aside, how);
       if (there.count > 0) co_return there;
       next = there.home;
@@ -291,6 +293,23 @@ Task<bool> Hlrc::want(Strand& s, std::uint64_t block, NodeId home, std::uint64_t
   co_return true;
 }
 
+// What a miss brings. Where misses show that the first blocks will be renewed, the home is asked to
+// promise them at once, which spares the question at the next departure.
+Task<Hlrc::Fetched> Hlrc::fetch_missed(Strand& s, BlockRange run, NodeId home) {
+  std::uint64_t again = 0;
+  bool may = config_.promised != 0 && !reaches(home);
+  while (may && again < run.count && becomes_hot(run.first + again)) ++again;
+  std::optional<std::size_t> place;
+  if (again > 0) place = misses_promises_.reserve();
+  Fetched got = co_await fetch(s, run, home, false, place ? again : 0);
+  if (place && got.promised == 0) misses_promises_.release(*place);
+  if (!place || got.promised == 0) co_return got;
+  mark(Mark::kFaultIsPromised);
+  misses_promises_.fill(*place, got.home, {run.first, std::min(got.count, again)},
+                        static_cast<std::uint32_t>(got.promised - 1));
+  co_return got;
+}
+
 // The home does for us, in the same order, what we would do in its memory. Where nothing came
 // `home` is the node to ask, perhaps the same again.
 Task<Hlrc::Fetched> Hlrc::fetch_by_message(Strand& s, BlockRange run, NodeId home, bool aside,
@@ -389,7 +408,7 @@ Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, Nod
     if (!alone) extent = co_await extend_run(s, run, home, streams, most);
     if (streams && foreseen == 1)
       co_await ask_ahead(s, run, home, extent, asked ? Access::kWrite : wanted);
-    Fetched got = co_await fetch(s, run, home, false, false);
+    Fetched got = co_await fetch_missed(s, run, home);
     co_await leave_out(s, {run.first + got.count, run.count - got.count});
     run.count = got.count;
     if (foreseen == 1) streams_.note(block, run.count == extent ? 0 : run.end());

@@ -197,7 +197,8 @@ class Hlrc : BlockLocks {
   Task<FaultResult> fault_at_home(Strand& s, std::uint64_t block, Access wanted);
   Task<BlockState> fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home,
                               std::uint64_t foreseen);
-  Task<Fetched> fetch(Strand& s, BlockRange run, NodeId home, bool aside, bool again);
+  Task<Fetched> fetch(Strand& s, BlockRange run, NodeId home, bool aside, std::uint64_t again);
+  Task<Fetched> fetch_missed(Strand& s, BlockRange run, NodeId home);
   Task<std::uint64_t> copy_some(Strand& s, BlockRange run, Fetched& got, std::uint64_t word,
                                 std::uint64_t must, bool aside);
   Task<bool> want(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word, bool aside);
@@ -307,6 +308,8 @@ class Hlrc : BlockLocks {
   std::uint32_t most_renewed(const BlockEntry& entry) const;
   bool is_hot(std::uint64_t block, Departure at) const;
   bool is_due(std::uint64_t block) const;
+  bool becomes_hot(std::uint64_t block) const;
+  Task<bool> expect_promised(Strand& s);
   bool is_left_over(std::uint64_t block, Departure at) const;
   bool must_show(std::uint64_t block) const;
   Task<bool> hide(Strand& s, BlockRange run);
@@ -442,6 +445,7 @@ class Hlrc : BlockLocks {
   std::atomic<std::uint64_t> acquired_{0};
   std::atomic<std::uint64_t> acquired_before_{0};
   Expectations expectations_{config_.promised, config_.max_run};
+  MissesPromises misses_promises_;
   Promises promises_;
   Streams streams_;  // of copies
   Streams falling_;  // ... that go on downwards; blocks counted from the end of the space

@@ -91,6 +91,7 @@ enum class Mark : std::uint8_t {
   kAcquireProvesRenewal,
   kAcquireProvesNeighbour,
   kAcquireDropsLeftOver,
+  kAcquireRefusesPromise,
   kAcquireHidesCopy,
   kAcquireEndsPromise,
   kAcquireJoinsPromises,
@@ -112,6 +113,7 @@ enum class Mark : std::uint8_t {
   kFaultAheadTakesHome,
   kFaultCopiesRun,
   kFaultCopiesPart,
+  kFaultIsPromised,
   kFindsRegionFreed,
   kDepartureOffersWritten,
   kDepartureEndsOffer,
@@ -324,6 +326,7 @@ enum class Mutant : std::uint8_t {
   kAheadTrustsOwner,   // blocks of another owner are asked for ahead at the miss's home
   kMovesTakenOffer,    // a block on offer is offered to another, though it may be taken at that
                        // moment
+  kExpectsWhatEnded,   // a miss's promise is expected though this node has ended some meanwhile
   kCount,
 };
 

@@ -143,9 +143,23 @@ void Expectations::note(NodeId home, BlockRange run, std::uint32_t after) {
   }
 }
 
+void Expectations::refuse(NodeId home, BlockRange run, std::uint32_t after, bool stands) {
+  note(home, run, after);  // the home promises what is within it no more
+  std::erase_if(list_, [&](const Expected& one) {
+    if (one.home != home || !contains(one.run, run) || (stands && !same(one.run, run))) return false;
+    return end(one);
+  });
+}
+
 bool Expectations::covers(NodeId home, BlockRange run, std::uint32_t number) const {
   return std::any_of(list_.begin(), list_.end(), [&](const Expected& one) {
     return one.is_of(home, number) && contains(one.run, run);
+  });
+}
+
+bool Expectations::comes_within(NodeId home, BlockRange run, std::uint32_t number) const {
+  return std::any_of(list_.begin(), list_.end(), [&](const Expected& one) {
+    return one.is_of(home, number) && contains(one.run, run) && !same(one.run, run);
   });
 }
 
@@ -168,7 +182,7 @@ void Expectations::use(NodeId home, BlockRange run) {
 
 void Expectations::give_up(NodeId home, BlockRange run) {
   std::erase_if(list_, [&](const Expected& one) {
-    return one.home == home && contains(one.run, run) && ends(one);
+    return one.home == home && contains(one.run, run) && end(one);
   });
 }
 
@@ -181,7 +195,7 @@ void Expectations::depart(std::uint32_t number) {
   std::erase_if(list_, [&](Expected& one) {
     if (one.until <= number) return true;
     bool unused = one.after < number && ++one.unused > most_unused_;
-    return (unused || one.joins) && ends(one);
+    return (unused || one.joins) && end(one);
   });
 }
 
@@ -203,9 +217,46 @@ void Expectations::join() {
   }
 }
 
-bool Expectations::ends(const Expected& one) {
+bool Expectations::ends(NodeId home, BlockRange run) const {
+  return std::any_of(ended_.begin(), ended_.end(), [&](const Ended& one) {
+    return one.home == home && same(one.run, run);
+  });
+}
+
+bool Expectations::end(const Expected& one) {
   ended_.push_back({one.home, one.run});
   return true;
+}
+
+std::optional<std::size_t> MissesPromises::reserve() {
+  for (std::size_t i = 0; i < kPlaces; ++i) {
+    std::uint32_t free = kFree;
+    if (!places_[i].state.compare_exchange_strong(free, kReserved)) continue;
+    places_[i].ends = ends_.load();
+    if (places_[i].ends % 2 == 0) return i;
+    release(i);
+    break;
+  }
+  return std::nullopt;
+}
+
+void MissesPromises::fill(std::size_t place, NodeId home, BlockRange run, std::uint32_t after) {
+  places_[place].made = {home, run, after};
+  places_[place].state.store(kMade);
+  made_.fetch_add(1);
+}
+
+std::optional<MissesPromises::Made> MissesPromises::take() {
+  if (made_.load() == 0) return std::nullopt;
+  for (Place& place : places_) {
+    if (place.state.load() != kMade) continue;
+    Made made = place.made;
+    made.stands = place.ends == ends_.load();
+    place.state.store(kFree);
+    made_.fetch_sub(1);
+    return made;
+  }
+  return std::nullopt;
 }
 
 bool NewsBox::put(News news) {

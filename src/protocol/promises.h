@@ -3,9 +3,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/ids.h"
 #include "protocol/effects.h"
 
@@ -88,6 +90,13 @@ class Expectations {
       : most_unused_(most_unused), most_blocks_(most_blocks), joins_after_(2 * most_unused) {}
 
   void note(NodeId home, BlockRange run, std::uint32_t after);
+  // The same of a promise that is not wanted, or that does not stand: it may have been ended since.
+  // It ends, and if it does not stand all that the run is a part of.
+  void refuse(NodeId home, BlockRange run, std::uint32_t after, bool stands);
+  // Whether it is about to end.
+  bool ends(NodeId home, BlockRange run) const;
+  // Whether `home` sends a longer run that the run is a part of at departure `number`.
+  bool comes_within(NodeId home, BlockRange run, std::uint32_t number) const;
   // Whether `home` sends the run, perhaps within a longer one, at departure `number` in any case.
   bool covers(NodeId home, BlockRange run, std::uint32_t number) const;
   // How many of the run's first blocks the home sends together at that departure, or does not send.
@@ -121,7 +130,7 @@ class Expectations {
   };
   static constexpr std::size_t kMost = 4096;
 
-  bool ends(const Expected& one);
+  bool end(const Expected& one);
   void join();
 
   std::uint32_t most_unused_;
@@ -130,6 +139,44 @@ class Expectations {
   std::uint32_t join_at_ = 0;  // the departure; 0: nothing was promised yet
   std::vector<Expected> list_;
   std::vector<Ended> ended_;
+};
+
+// Promises that misses were given, until an acquire takes them up, since misses do without its lock.
+// Where this node has ended some promise since the miss asked, that may have been the same one. By
+// any thread; take() and ending() by one at a time.
+class MissesPromises {
+ public:
+  struct Made {
+    NodeId home;
+    BlockRange run;
+    std::uint32_t after = 0;
+    bool stands = false;
+  };
+
+  // A place for a promise that is about to be asked for; nullopt: it is not to be.
+  std::optional<std::size_t> reserve();
+  void fill(std::size_t place, NodeId home, BlockRange run, std::uint32_t after);
+  void release(std::size_t place) { places_[place].state.store(kFree); }
+  // One that was made since the last call.
+  std::optional<Made> take();
+  // Around what tells homes that promises end.
+  void ending(bool begins) {
+    ends_.fetch_add(1);
+    TERRANE_CHECK((ends_.load() % 2 != 0) == begins, "one at a time ends promises");
+  }
+
+ private:
+  enum State : std::uint32_t { kFree, kReserved, kMade };
+  struct Place {
+    std::atomic<std::uint32_t> state{kFree};
+    std::uint32_t ends = 0;  // as it was before the promise was asked for
+    Made made;
+  };
+  static constexpr std::size_t kPlaces = 64;
+
+  std::atomic<std::uint32_t> ends_{0};  // begun and over; odd: one is under way
+  std::atomic<std::uint32_t> made_{0};
+  Place places_[kPlaces];
 };
 
 // Blocks that homes have sent unasked, until the departure that they were sent at is applied here.

@@ -114,6 +114,58 @@ TEST_F(ExpectationsTest, ForgetWhatAHomeCannotSendAnyMoreAndLetItKnow) {
   EXPECT_EQ(expected.take_ended(), Ended{});
 }
 
+TEST_F(ExpectationsTest, RefuseARunAndAskForWhatWasPromisedWithinIt) {
+  expected.note(kHome, {120, 2}, kAfter);
+  expected.refuse(kHome, {120, 4}, 12, true);
+  EXPECT_TRUE(expected.covers(kHome, {120, 2}, 12));
+  EXPECT_FALSE(expected.covers(kHome, {120, 2}, 13));
+  EXPECT_FALSE(expected.covers(kHome, {120, 4}, 13));
+  EXPECT_EQ(expected.take_ended(), Ended({{kHome, {120, 4}}}));
+}
+
+TEST_F(ExpectationsTest, KeepALongerRunWhereAPartOfItIsRefusedUnlessThatMayHaveEnded) {
+  EXPECT_TRUE(expected.comes_within(kHome, {102, 4}, 12));
+  EXPECT_FALSE(expected.comes_within(kHome, {100, 16}, 12));
+  expected.refuse(kHome, {102, 4}, 12, true);
+  EXPECT_TRUE(expected.covers(kHome, {102, 4}, 13));
+  EXPECT_TRUE(expected.ends(kHome, {102, 4}));
+  expected.refuse(kHome, {102, 4}, 12, false);
+  EXPECT_FALSE(expected.covers(kHome, {102, 4}, 13));
+  EXPECT_TRUE(expected.ends(kHome, {100, 16}));
+}
+
+TEST(MissesPromisesTest, StandWhereNothingHasEndedSinceTheyWereAskedFor) {
+  MissesPromises promises;
+  auto first = promises.reserve();
+  auto second = promises.reserve();
+  ASSERT_TRUE(first && second);
+  EXPECT_FALSE(promises.take());
+  promises.fill(*second, kHome, {7, 2}, kAfter);
+  auto made = promises.take();
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->home, kHome);
+  EXPECT_EQ(made->run, BlockRange({7, 2}));
+  EXPECT_EQ(made->after, kAfter);
+  EXPECT_TRUE(made->stands);
+  EXPECT_FALSE(promises.take());
+  promises.ending(true);
+  EXPECT_FALSE(promises.reserve());
+  promises.ending(false);
+  promises.fill(*first, kHome, {7, 2}, kAfter);
+  made = promises.take();
+  ASSERT_TRUE(made);
+  EXPECT_FALSE(made->stands);
+}
+
+TEST(MissesPromisesTest, AreNoMoreThanThereArePlaces) {
+  MissesPromises promises;
+  std::size_t places = 0;
+  while (promises.reserve()) ++places;
+  EXPECT_GE(places, 16u);
+  promises.release(places / 2);
+  EXPECT_EQ(promises.reserve(), places / 2);
+}
+
 class PromisesTest : public testing::Test {
  protected:
   // What is due to whom at the departure.

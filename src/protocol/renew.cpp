@@ -40,6 +40,33 @@ void Hlrc::note_miss(std::uint64_t block) {
   entry.dropped = 0;
 }
 
+// Whether a miss of the block, in this round, is one after which it will be renewed at departures.
+bool Hlrc::becomes_hot(std::uint64_t block) const {
+  const BlockEntry& entry = entries_[block];
+  if (entry.propagation() != Propagation::kAdaptive || entry.on_trial) return false;
+  auto since = static_cast<std::uint16_t>(round() - entry.round);
+  if (since > kApart || entry.missed == 0) return config_.hot_after <= 1;
+  return entry.missed + (since != 0 ? 1 : 0) >= config_.hot_after;
+}
+
+// What misses were promised is expected from here on. What may have been ended meanwhile, or comes
+// within a longer run already, is not.
+Task<bool> Hlrc::expect_promised(Strand& s) {
+  while (auto made = misses_promises_.take()) {
+    bool stands = made->stands && !expectations_.ends(made->home, made->run);
+    if (mutant(Mutant::kExpectsWhatEnded)) stands = true;
+    if (!stands) {
+      mark(Mark::kAcquireRefusesPromise);
+      expectations_.refuse(made->home, made->run, made->after, false);
+    } else if (expectations_.comes_within(made->home, made->run, made->after + 1)) {
+      expectations_.refuse(made->home, made->run, made->after, true);
+    } else {
+      expectations_.note(made->home, made->run, made->after);
+    }
+  }
+  co_return co_await end_promises(s);
+}
+
 // What was renewed and dropped together is proven together: else each block of a run would be
 // missed by itself, one in each round. So up to as often as a block comes along without a miss of
 // its own.
@@ -294,10 +321,14 @@ Task<bool> Hlrc::give_up(Strand& s, NodeId home, BlockRange run) {
 
 // The homes of what nobody here expects any more hear of it.
 Task<bool> Hlrc::end_promises(Strand& s) {
-  for (const auto& [home, run] : expectations_.take_ended()) {
+  auto ended = expectations_.take_ended();
+  if (ended.empty()) co_return true;
+  misses_promises_.ending(true);
+  for (const auto& [home, run] : ended) {
     mark(Mark::kAcquireEndsPromise);
     co_await s.perform({.kind = StepKind::kEndPromise, .node = home, .blocks = run});
   }
+  misses_promises_.ending(false);
   co_return true;
 }
 
@@ -373,7 +404,7 @@ Task<Hlrc::Fetched> Hlrc::fetch_renewal(Strand& s, BlockRange run, NodeId home, 
   const BlockEntry& first = entries_[run.first];
   bool stays = !first.on_trial || first.propagation() == Propagation::kUpdate;
   bool again = at.number != 0 && stays && !expectations_.covers(home, run, at.number + 1);
-  Fetched got = co_await fetch(s, run, home, true, again);
+  Fetched got = co_await fetch(s, run, home, true, again ? run.count : 0);
   if (got.promised != 0)
     expectations_.note(got.home, {run.first, got.count},
                        static_cast<std::uint32_t>(got.promised - 1));

@@ -12,10 +12,17 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
 // kFetch's `value`: the reader comes because another home sent it here, may take what is offered to
-// it, and will want the same again.
+// it, and will want so many of the first blocks again at coming departures, which the home may
+// promise.
 inline constexpr std::uint64_t kFollows = 1;
 inline constexpr std::uint64_t kMayTake = 2;
-inline constexpr std::uint64_t kAgain = 4;  // the same at coming departures: the home may promise
+inline constexpr std::uint64_t kAgain = 4;
+inline constexpr std::uint64_t again(std::uint64_t count) {
+  return count == 0 ? 0 : kAgain | (count - 1) << 4;
+}
+inline constexpr std::uint64_t wanted_again(std::uint64_t how) {
+  return how & kAgain ? (how >> 4 & 15) + 1 : 0;
+}
 
 // kFetch's result: a bit for each of the first kCame blocks that is tracked; how many came; whether
 // they are the reader's own from now on. The high half is what the home promises (promises.h), or

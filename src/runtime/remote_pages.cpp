@@ -151,8 +151,9 @@ bool RemotePages::serve_fetch(NodeId from, Bytes message, Counters& counters) {
   if (got.count == 0) {
     answer.promised = got.ask.value;
     answer.alike = moved_together(request.block, request.blocks, got.ask);
-  } else if ((request.how & protocol::kAgain) != 0 && !got.own) {
-    answer.promised = static_cast<std::uint32_t>(promises_.make(from, run));
+  } else if (std::uint64_t again = protocol::wanted_again(request.how); again > 0 && !got.own) {
+    protocol::BlockRange first{run.first, std::min(run.count, again)};
+    answer.promised = static_cast<std::uint32_t>(promises_.make(from, first));
   }
   send(from, bytes_of(answer), {pages_[0].bytes, run.count * space_.unit()}, counters);
   return true;

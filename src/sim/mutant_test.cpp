@@ -29,7 +29,7 @@ constexpr Hint kHints[] = {{"DeparturesUnordered", 5007},
                            {"SiblingsExpiryUnawaited", 3141},
                            {"TakeTrustsWord", 607424, 3},
                            {"TrackAgain", 1584},
-                           {"TrackSaysHere", 70711, 3},
+                           {"TrackSaysHere", 201213, 3},
                            {"LookOnceForClaim", 20690},
                            {"FlushKeepsOffer", 14145},
                            {"MeetsApart", 221176, 3},
@@ -39,7 +39,8 @@ constexpr Hint kHints[] = {{"DeparturesUnordered", 5007},
                            {"AlongAfterLocks", 17, 2},
                            {"AlongApart", 805, 2},
                            {"AlongOverOwn", 277, 2},
-                           {"RenewSettlesEarly", 195691, 2}};
+                           {"RenewSettlesEarly", 195691, 2},
+                           {"ExpectsWhatEnded", 14936}};
 
 // Planted faults that need more seeds than a test has time for. Both showed by single seeds before
 // offers came a departure later: SettleUnconfirmed at 72,909 of three nodes, and in none of the
