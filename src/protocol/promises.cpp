@@ -146,7 +146,8 @@ void Expectations::note(NodeId home, BlockRange run, std::uint32_t after) {
 void Expectations::refuse(NodeId home, BlockRange run, std::uint32_t after, bool stands) {
   note(home, run, after);  // the home promises what is within it no more
   std::erase_if(list_, [&](const Expected& one) {
-    if (one.home != home || !contains(one.run, run) || (stands && !same(one.run, run))) return false;
+    if (one.home != home || !contains(one.run, run) || (stands && !same(one.run, run)))
+      return false;
     return end(one);
   });
 }
@@ -218,9 +219,8 @@ void Expectations::join() {
 }
 
 bool Expectations::ends(NodeId home, BlockRange run) const {
-  return std::any_of(ended_.begin(), ended_.end(), [&](const Ended& one) {
-    return one.home == home && same(one.run, run);
-  });
+  return std::any_of(ended_.begin(), ended_.end(),
+                     [&](const Ended& one) { return one.home == home && same(one.run, run); });
 }
 
 bool Expectations::end(const Expected& one) {

@@ -141,9 +141,9 @@ class Expectations {
   std::vector<Ended> ended_;
 };
 
-// Promises that misses were given, until an acquire takes them up, since misses do without its lock.
-// Where this node has ended some promise since the miss asked, that may have been the same one. By
-// any thread; take() and ending() by one at a time.
+// Promises that misses were given, until an acquire takes them up, since misses do without its
+// lock. Where this node has ended some promise since the miss asked, that may have been the same
+// one. By any thread; take() and ending() by one at a time.
 class MissesPromises {
  public:
   struct Made {

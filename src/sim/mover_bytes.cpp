@@ -101,8 +101,7 @@ bool Mover::fetch(Actor& a, const Step& step) {
   std::uint64_t promised = 0;
   end_promises(reader.node, step.node);
   std::uint64_t again = std::min(came.count, protocol::wanted_again(step.value));
-  if (again > 0 && !p.own)
-    promised = home.hlrc().promises().make(reader.node, {came.first, again});
+  if (again > 0 && !p.own) promised = home.hlrc().promises().make(reader.node, {came.first, again});
   a.strand.result =
       protocol::fetched(p.changed, p.block, p.own, static_cast<std::uint32_t>(promised));
   return true;

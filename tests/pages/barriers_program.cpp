@@ -161,8 +161,8 @@ std::uint64_t learn_rows() {
   return messages() - before;
 }
 
-// A round is a message from then on: the second miss has told the home what is wanted again. Now and
-// then a page that happens to be tracked takes longer.
+// A round is a message from then on: the second miss has told the home what is wanted again. Now
+// and then a page that happens to be tracked takes longer.
 void rows() {
   std::uint64_t least = ~0ull;
   for (int i = 0; i < 6; ++i) least = std::min(least, learn_rows());
