@@ -143,24 +143,16 @@ void Expectations::note(NodeId home, BlockRange run, std::uint32_t after) {
   }
 }
 
-void Expectations::refuse(NodeId home, BlockRange run, std::uint32_t after, bool stands) {
-  note(home, run, after);  // the home promises what is within it no more
-  std::erase_if(list_, [&](const Expected& one) {
-    if (one.home != home || !contains(one.run, run) || (stands && !same(one.run, run)))
-      return false;
-    return end(one);
-  });
-}
-
 bool Expectations::covers(NodeId home, BlockRange run, std::uint32_t number) const {
   return std::any_of(list_.begin(), list_.end(), [&](const Expected& one) {
     return one.is_of(home, number) && contains(one.run, run);
   });
 }
 
-bool Expectations::comes_within(NodeId home, BlockRange run, std::uint32_t number) const {
+bool Expectations::comes_within(NodeId home, BlockRange run) const {
   return std::any_of(list_.begin(), list_.end(), [&](const Expected& one) {
-    return one.is_of(home, number) && contains(one.run, run) && !same(one.run, run);
+    bool lasts = one.home == home && one.until == kForever;
+    return lasts && contains(one.run, run) && !same(one.run, run);
   });
 }
 
@@ -182,9 +174,13 @@ void Expectations::use(NodeId home, BlockRange run) {
 }
 
 void Expectations::give_up(NodeId home, BlockRange run) {
+  std::vector<Ended> ended;
   std::erase_if(list_, [&](const Expected& one) {
-    return one.home == home && contains(one.run, run) && end(one);
+    bool ends = one.home == home && contains(one.run, run);
+    if (ends) ended.push_back({home, one.run});
+    return ends;
   });
+  end(ended);
 }
 
 void Expectations::depart(std::uint32_t number) {
@@ -193,11 +189,15 @@ void Expectations::depart(std::uint32_t number) {
     joins_after_ = std::min(2 * joins_after_, kForever / 4);
     join_at_ = number + joins_after_;
   }
+  std::vector<Ended> ended;
   std::erase_if(list_, [&](Expected& one) {
     if (one.until <= number) return true;
     bool unused = one.after < number && ++one.unused > most_unused_;
-    return (unused || one.joins) && end(one);
+    bool ends = unused || one.joins;
+    if (ends) ended.push_back({one.home, one.run});
+    return ends;
   });
+  end(ended);
 }
 
 // What a reader missed piece by piece at first is promised so, and sent so.
@@ -220,12 +220,21 @@ void Expectations::join() {
 
 bool Expectations::ends(NodeId home, BlockRange run) const {
   return std::any_of(ended_.begin(), ended_.end(),
-                     [&](const Ended& one) { return one.home == home && same(one.run, run); });
+                     [&](const Ended& one) { return one.home == home && contains(one.run, run); });
 }
 
-bool Expectations::end(const Expected& one) {
-  ended_.push_back({one.home, one.run});
-  return true;
+// What a home promises ends what is within it there, and only what ends takes anything from what it
+// sends. So with a run ends what is within it, whichever was promised first.
+void Expectations::end(const std::vector<Ended>& all) {
+  ended_.insert(ended_.end(), all.begin(), all.end());
+  for (const Ended& whole : all) {
+    std::erase_if(list_, [&](const Expected& one) {
+      bool within = one.home == whole.home && contains(whole.run, one.run);
+      if (!within || one.until != kForever) return false;
+      if (!same(one.run, whole.run)) ended_.push_back({one.home, one.run});
+      return true;
+    });
+  }
 }
 
 std::optional<std::size_t> MissesPromises::reserve() {

@@ -90,13 +90,12 @@ class Expectations {
       : most_unused_(most_unused), most_blocks_(most_blocks), joins_after_(2 * most_unused) {}
 
   void note(NodeId home, BlockRange run, std::uint32_t after);
-  // The same of a promise that is not wanted, or that does not stand: it may have been ended since.
-  // It ends, and if it does not stand all that the run is a part of.
-  void refuse(NodeId home, BlockRange run, std::uint32_t after, bool stands);
-  // Whether it is about to end.
+  // The same is not wanted, or may have been ended since: it ends.
+  void refuse(NodeId home, BlockRange run) { end({{home, run}}); }
+  // Whether it is about to end, or was promised within what is.
   bool ends(NodeId home, BlockRange run) const;
-  // Whether `home` sends a longer run that the run is a part of at departure `number`.
-  bool comes_within(NodeId home, BlockRange run, std::uint32_t number) const;
+  // Whether `home` sends a longer run that the run is a part of.
+  bool comes_within(NodeId home, BlockRange run) const;
   // Whether `home` sends the run, perhaps within a longer one, at departure `number` in any case.
   bool covers(NodeId home, BlockRange run, std::uint32_t number) const;
   // How many of the run's first blocks the home sends together at that departure, or does not send.
@@ -130,7 +129,7 @@ class Expectations {
   };
   static constexpr std::size_t kMost = 4096;
 
-  bool end(const Expected& one);
+  void end(const std::vector<Ended>& all);
   void join();
 
   std::uint32_t most_unused_;

@@ -55,13 +55,11 @@ Task<bool> Hlrc::expect_promised(Strand& s) {
   while (auto made = misses_promises_.take()) {
     bool stands = made->stands && !expectations_.ends(made->home, made->run);
     if (mutant(Mutant::kExpectsWhatEnded)) stands = true;
-    if (!stands) {
-      mark(Mark::kAcquireRefusesPromise);
-      expectations_.refuse(made->home, made->run, made->after, false);
-    } else if (expectations_.comes_within(made->home, made->run, made->after + 1)) {
-      expectations_.refuse(made->home, made->run, made->after, true);
-    } else {
+    if (!stands) mark(Mark::kAcquireRefusesPromise);
+    if (stands && !expectations_.comes_within(made->home, made->run)) {
       expectations_.note(made->home, made->run, made->after);
+    } else {
+      expectations_.refuse(made->home, made->run);
     }
   }
   co_return co_await end_promises(s);
