@@ -163,8 +163,9 @@ std::uint64_t Machine::serve_fetch(std::uint32_t self, std::uint32_t reader,
     pages.push_back(home.frames[block]);
   }
   std::uint64_t promised = 0;
-  if (step.flag && !own)
-    promised = home.hlrc->promises().make(NodeId{reader}, {step.blocks.first, pages.size()});
+  std::uint64_t again = std::min<std::uint64_t>(pages.size(), protocol::wanted_again(step.value));
+  if (again > 0 && !own)
+    promised = home.hlrc->promises().make(NodeId{reader}, {step.blocks.first, again});
   return protocol::fetched(tracked, static_cast<std::uint32_t>(pages.size()), own,
                            static_cast<std::uint32_t>(promised));
 }
