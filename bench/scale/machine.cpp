@@ -168,7 +168,7 @@ double Machine::cost_of(const Message& message) const {
       return cost + static_cast<double>(message.pages.size()) * costs_.copy_page;
     case What::kNews:
       return cost + costs_.step * !message.further.empty() +
-             static_cast<double>(message.news.run.count) * costs_.copy_page;
+             static_cast<double>(message.news.bytes.size() / kPageBytes) * costs_.copy_page;
     case What::kFlush:
       return cost + static_cast<double>(message.posted.size()) * costs_.compare_page;
     case What::kFlushed:

@@ -12,6 +12,7 @@
 
 #include "protocol/core.h"
 #include "protocol/hlrc.h"
+#include "protocol/sent_news.h"
 #include "protocol/served.h"
 #include "scale/costs.h"
 #include "scale/program.h"
@@ -26,6 +27,8 @@ struct Tally {
   std::uint64_t faults = 0;
   std::uint64_t fetched = 0;  // pages
 };
+
+inline constexpr std::size_t kPageBytes = 4096;
 
 struct Result {
   Ns per_iteration = 0;
@@ -97,6 +100,7 @@ class Machine {
     std::unique_ptr<protocol::BlockEntry[]> entries;
     std::unique_ptr<bool[]> reached;
     protocol::NewsBox news;
+    protocol::SentNews sent_news{kPageBytes};
     std::optional<protocol::Core> core;
     std::optional<protocol::Hlrc> hlrc;
 

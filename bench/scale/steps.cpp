@@ -1,19 +1,15 @@
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "protocol/news_tree.h"
 #include "scale/machine.h"
+#include "scale/memory_count.h"
 
 namespace terrane::bench::scale {
 
 using protocol::Access;
 using protocol::StepKind;
-
-namespace {
-
-constexpr std::size_t kPageBytes = 4096;
-
-}  // namespace
 
 std::optional<double> Machine::perform(std::uint32_t self) {
   Node& node = *nodes_[self];
@@ -162,6 +158,7 @@ std::uint64_t Machine::serve_fetch(std::uint32_t self, std::uint32_t reader,
     }
     pages.push_back(home.frames[block]);
   }
+  home.sent_news.forget({step.blocks.first, pages.size()});
   std::uint64_t promised = 0;
   std::uint64_t again = std::min<std::uint64_t>(pages.size(), protocol::wanted_again(step.value));
   if (again > 0 && !own)
@@ -404,7 +401,7 @@ double Machine::send_news(std::uint32_t self, const protocol::Step& step) {
   news.from = NodeId{self};
   news.number = static_cast<std::uint32_t>(step.value);
   news.run = step.blocks;
-  news.bytes.resize(step.blocks.count * kPageBytes);  // what they take on a real node
+  std::vector<std::byte> pages(step.blocks.count * kPageBytes);  // what they take on a real node
   for (std::uint64_t i = 0; i < step.blocks.count && !news.gone; ++i) {
     std::uint64_t block = step.blocks.first + i;
     std::uint32_t word = node.words[block];
@@ -414,10 +411,18 @@ double Machine::send_news(std::uint32_t self, const protocol::Step& step) {
     } else {
       node.wanted[block / 64] |= 1ull << (block % 64);
     }
-    std::memcpy(news.bytes.data() + i * kPageBytes, &node.frames[block], sizeof(Page));
+    std::memcpy(pages.data() + i * kPageBytes, &node.frames[block], sizeof(Page));
   }
+  protocol::NewsPart part{
+      .head = {.blocks = static_cast<std::uint8_t>(step.blocks.count), .block = step.blocks.first}};
+  MemoryCount::work_for(self);
+  if (!news.gone) node.sent_news.send(part, pages.data(), !step.flag);
+  MemoryCount::work_for(MemoryCount::kNobody);
+  news.same = part.head.same;
+  news.serials = part.serials;
+  news.bytes.assign(part.bytes.begin(), part.bytes.end());
   spread_news(self, news, readers);
-  return static_cast<double>(step.blocks.count) * costs_.copy_page;
+  return static_cast<double>(step.blocks.count) * (costs_.copy_page + costs_.compare_page);
 }
 
 void Machine::spread_news(std::uint32_t self, const protocol::NewsBox::News& news,
@@ -427,7 +432,7 @@ void Machine::spread_news(std::uint32_t self, const protocol::NewsBox::News& new
     message.what = What::kNews;
     message.news = news;
     message.further.assign(further.begin(), further.end());
-    std::size_t size = 32 + further.size() * 4 + (news.gone ? 0 : news.run.count * kPageBytes);
+    std::size_t size = 32 + (further.size() + news.serials.size()) * 4 + news.bytes.size();
     post(self, to.value, size, std::move(message));
   });
 }
@@ -437,6 +442,7 @@ std::size_t Machine::add_granted(std::uint32_t self, const protocol::Send& send,
                                  std::vector<std::byte>& grant) {
   Node& node = *nodes_[self];
   std::size_t size = 0;
+  bool promised = static_cast<wire::Kind>(grant[0]) == wire::Kind::kBarrierArrive;
   for (std::uint32_t i = 0; i < send.wanted; ++i) {
     std::uint64_t block = 0;
     std::size_t at = send.offset + send.size + i * sizeof block;
@@ -451,10 +457,21 @@ std::size_t Machine::add_granted(std::uint32_t self, const protocol::Send& send,
     }
     bool tracked = (word & protocol::kTracked) != 0;
     if (!tracked) node.wanted[block / 64] |= 1ull << (block % 64);
-    wire::put(grant, wire::GrantedBlock{
-                         .block = block, .home = self, .bytes = sizeof(Page), .tracked = tracked});
+    protocol::SentNews::Sent sent{};
+    if (promised) {
+      std::byte page[kPageBytes] = {};
+      std::memcpy(page, &node.frames[block], sizeof(Page));
+      sent = node.sent_news.send(block, page, false);
+    }
+    wire::GrantedBlock head{
+        .block = block, .home = self, .bytes = sizeof(Page), .tracked = tracked};
+    head.serial = sent.serial;
+    if (sent.same) head.bytes = 0;
+    wire::put(grant, head);
+    size += sizeof head;
+    if (sent.same) continue;
     wire::put(grant, node.frames[block]);
-    size += sizeof(wire::GrantedBlock) + kPageBytes;
+    size += kPageBytes;
   }
   return size;
 }
@@ -465,12 +482,19 @@ std::optional<double> Machine::take_news(Node& node, const protocol::Step& step)
     node.wait = Wait::kNews;
     return std::nullopt;
   }
-  node.strand.result = news->gone ? protocol::kNewsGone : news->tracked_of(step.blocks);
+  node.strand.result = protocol::kNewsGone;
   if (news->gone) return 0.0;
-  for (std::uint64_t i = 0; i < step.blocks.count; ++i)
-    std::memcpy(&node.aside[i], news->bytes_of(step.blocks, kPageBytes) + i * kPageBytes,
-                sizeof(Page));
-  return static_cast<double>(step.blocks.count) * costs_.copy_page;
+  std::uint32_t same = news->same_of(step.blocks);
+  node.strand.result = protocol::taken(news->tracked_of(step.blocks), same);
+  node.strand.serials.resize(step.blocks.count);
+  for (std::uint64_t i = 0; i < step.blocks.count; ++i) {
+    std::uint64_t block = step.blocks.first + i;
+    node.strand.serials[i] = news->serial_of(block);
+    if (same >> i & 1) continue;
+    std::memcpy(&node.aside[i], news->bytes_of(block, kPageBytes), sizeof(Page));
+  }
+  auto copied = step.blocks.count - static_cast<std::uint64_t>(std::popcount(same));
+  return static_cast<double>(copied) * costs_.copy_page;
 }
 
 }  // namespace terrane::bench::scale

@@ -72,9 +72,8 @@ Task<bool> Hlrc::barrier(Strand& s, BarrierId id, std::uint32_t threads_here,
   std::uint64_t departure = co_await s.call(arrive);
   acquired_before_.store(acquired);
   if (departure & kAlongCame) open_grant(s);
-  if (!(departure & kAlongStands)) s.along.clear();
   auto number = static_cast<std::uint32_t>(departure);
-  co_await send_news(s, number);
+  co_await send_news(s, number, (departure & kAlongStands) != 0);
   co_await wait_for_departure(s, number - 1);
   co_await apply(s, number, activity);
   s.granted.clear();

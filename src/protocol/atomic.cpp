@@ -43,6 +43,7 @@ Task<FaultResult> Hlrc::atomic_held(Strand& s, std::uint64_t block) {
       // What this thread reads next by plain loads is not older.
       mark(Mark::kAtomicPatchesCopy);
       bool twinned = scans() || state == BlockState::kWritten;
+      entries_[block].news = 0;
       co_await s.perform({.kind = StepKind::kPatch, .flag = twinned, .blocks = {block, 1}});
     }
     bool changed = after(s.atomic, s.before) != s.before;

@@ -62,6 +62,7 @@ class BlockEntry {
   NodeId home() const { return NodeId{(home_bits() & kHome) - 1}; }  // kNoNode: not known
   // movable: at the home, whether it may be given to another node.
   void set_home(NodeId home, bool movable = false) {
+    if (home != this->home()) news.store(0, std::memory_order_relaxed);
     set_bits((home_bits() & kPolicy) | ((home.value + 1) & kHome) | (movable ? kMovable : 0));
   }
   bool movable() const { return home_bits() & kMovable; }
@@ -101,6 +102,9 @@ class BlockEntry {
   // It came along where misses went on in order, and since then neither had a miss of its own nor
   // did they go on behind it: perhaps it was never needed. The latter by any thread.
   std::atomic<bool> on_trial{false};
+  // The serial number of the news of its home (sent_news.h) that a copy is, but for what this node
+  // wrote since and has not brought home; 0: of none.
+  std::atomic<std::uint32_t> news{0};
 
  private:
   std::uint32_t home_bits() const { return home_.load(std::memory_order_relaxed); }

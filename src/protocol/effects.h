@@ -327,9 +327,10 @@ enum class StepKind : std::uint8_t {
                // follow, waits for it. The home answers at any time in between
   kSendNews,   // our blocks to Strand::readers, node the first of them, which take them by
                // kTakeNews; value: the departure's number. In the order in which a home does it for
-               // kFetch, once for all; from who has them they go along a tree (news_tree.h)
-  kTakeNews,   // what node sent of blocks at departure `value` -> aside, once it is here. Result: a
-               // bit for each tracked block, or kNewsGone
+               // kFetch, once for all; from who has them they go along a tree (news_tree.h). flag:
+               // what is the same as what was sent before goes by its serial number (sent_news.h)
+  kTakeNews,  // what node sent of blocks at departure `value` -> aside, once it is here; the serial
+              // numbers -> Strand::serials. Result: served.h
   kForgetNews,  // what was sent to us at departures up to `value`
   kEndPromise,  // node need not send us the blocks any more; no waiting. Known there before what we
                 // ask it for afterwards

@@ -36,6 +36,7 @@ Hlrc::Hlrc(const HlrcConfig& config, const HlrcMemory& memory, Core& core)
 
 void Hlrc::add_cached(std::uint64_t block) {
   if (!cached_.insert(block)) cached_count_.fetch_add(1, std::memory_order_seq_cst);
+  if (!mutant(Mutant::kMissKeepsSerial)) entries_[block].news = 0;
   recent_.insert(block);
   remove_idle(block);
   spare_.erase(block);

@@ -177,6 +177,8 @@ class Hlrc : BlockLocks {
     bool own = false;            // this node is their home by that
     std::uint64_t promised = 0;  // for departures after the one of this number - 1; 0: not
     std::uint64_t tracked = 0;   // a bit for each; of what lies aside
+    std::uint64_t same = 0;      // ... that does not lie there: the copy is what the home has
+    bool news = false;           // by serial numbers, which are in Strand::serials
     std::uint64_t alike = 1;     // where none came: for how many `home` is the node to ask
   };
 
@@ -323,17 +325,20 @@ class Hlrc : BlockLocks {
   Task<Fetched> take_news(Strand& s, BlockRange run, NodeId home, Departure at);
   static std::optional<std::size_t> granted_at(const Strand& s, std::uint64_t block,
                                                wire::GrantedBlock& head);
-  static Brought brought_by(const Strand& s, std::uint64_t block, NodeId home, Departure at);
+  Brought brought_by(const Strand& s, std::uint64_t block, NodeId home, Departure at) const;
   static bool is_named(Bytes notices, NodeId home, BlockRange run);
   Task<Fetched> take_granted(Strand& s, BlockRange run, NodeId home, Departure at);
   void select_along(Strand& s);
+  static bool any_along(const Strand& s, BlockRange run);
   bool went_along(const Strand& s, BlockRange run) const;
   static BlockRange take_readers(Strand& s, std::span<const Promised> due);
   static void note_wanted(Strand& s, BlockRange run, NodeId home);
   Task<Fetched> fetch_renewal(Strand& s, BlockRange run, NodeId home, Departure at);
   void note_drop(BlockRange run);
-  Task<bool> send_news(Strand& s, std::uint32_t departure);
-  Task<bool> merge(Strand& s, BlockRange run);
+  Task<bool> send_news(Strand& s, std::uint32_t departure, bool stands);
+  Task<bool> merge(Strand& s, BlockRange run, std::uint64_t same);
+  bool has_kept(std::uint64_t block, std::uint32_t serial) const;
+  void note_news(const Strand& s, std::uint64_t block, std::uint64_t index, const Fetched& got);
   std::uint16_t round() const;
 
   // migrate.cpp

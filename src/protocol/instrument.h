@@ -114,6 +114,8 @@ enum class Mark : std::uint8_t {
   kFaultCopiesRun,
   kFaultCopiesPart,
   kFaultIsPromised,
+  kAcquireKeepsSame,
+  kAcquireAsksForSame,
   kFindsRegionFreed,
   kDepartureOffersWritten,
   kDepartureEndsOffer,
@@ -327,6 +329,9 @@ enum class Mutant : std::uint8_t {
   kMovesTakenOffer,    // a block on offer is offered to another, though it may be taken at that
                        // moment
   kExpectsWhatEnded,   // a miss's promise is expected though this node has ended some meanwhile
+  kKeepsAnySerial,     // a copy stays that the home has sent again, or that never came as news
+  kFlushKeepsSerial,   // ... that this node wrote, and others wrote over
+  kMissKeepsSerial,    // ... that was missed, or renewed otherwise, after the news
   kCount,
 };
 

@@ -36,11 +36,14 @@ void spread(std::span<const NodeId> readers, std::uint32_t arity, Send send) {
 struct NewsPart {
   wire::PageNews head;
   std::vector<NodeId> further;
-  Bytes bytes;  // of the message; none where the home has to be asked
+  std::vector<std::uint32_t> serials;  // of the blocks; none where the home has to be asked
+  Bytes bytes;                         // of the message: of the blocks that are not the same
 };
 
+// How many of the blocks come with their bytes.
+std::uint64_t count_whole(const wire::PageNews& head);
 // Appends it, but for its bytes, for the receiver that passes it on to `further`.
-void put_news_head(std::vector<std::byte>& message, wire::PageNews head,
+void put_news_head(std::vector<std::byte>& message, const NewsPart& part,
                    std::span<const NodeId> further);
 // Takes one run off the message; false: it is too short.
 bool take_news_part(Bytes& message, std::uint64_t block_bytes, NewsPart& part);

@@ -49,20 +49,23 @@ TEST(NewsTreeTest, TheWayGrowsWithTheLogarithm) {
 TEST(NewsTreeTest, APartOfAMessageIsTakenAsItWasPut) {
   std::vector<std::byte> message;
   Nodes further = readers(3);
-  put_news_head(message, {.blocks = 2, .number = 7, .block = 100, .home = 5}, further);
+  NewsPart two{.head = {.blocks = 3, .number = 7, .block = 100, .home = 5, .same = 0b10},
+               .serials = {11, 12, 13}};
+  put_news_head(message, two, further);
   message.resize(message.size() + 16, std::byte{9});
-  put_news_head(message, {.gone = 1, .block = 200}, {});
+  put_news_head(message, {.head = {.gone = 1, .block = 200}}, {});
   Bytes rest = message;
   NewsPart part;
   ASSERT_TRUE(take_news_part(rest, 8, part));
   EXPECT_EQ(part.head.block, 100u);
   EXPECT_EQ(part.head.home, 5u);
   EXPECT_EQ(part.further, further);
+  EXPECT_EQ(part.serials, two.serials);
   EXPECT_EQ(part.bytes.size(), 16u);
   EXPECT_EQ(part.bytes.back(), std::byte{9});
   ASSERT_TRUE(take_news_part(rest, 8, part));
-  EXPECT_TRUE(part.further.empty() && part.bytes.empty() && rest.empty());
-  for (std::size_t size = 0; size < sizeof(wire::PageNews) + 12 + 16; ++size) {
+  EXPECT_TRUE(part.further.empty() && part.serials.empty() && part.bytes.empty() && rest.empty());
+  for (std::size_t size = 0; size < sizeof(wire::PageNews) + 12 + 12 + 16; ++size) {
     Bytes cut = Bytes(message).first(size);
     EXPECT_FALSE(take_news_part(cut, 8, part)) << size;
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -186,16 +187,24 @@ class NewsBox {
     std::uint32_t number = 0;  // of the departure
     BlockRange run;
     std::uint32_t tracked = 0;  // a bit for each block
+    std::uint32_t same = 0;     // ... that is as it was sent by its serial number before
     bool gone = false;          // the home has not sent them: it has to be asked
-    std::vector<std::byte> bytes;
+    std::vector<std::uint32_t> serials;
+    std::vector<std::byte> bytes;  // of those that are not the same
 
-    // Of a part of the run.
-    const std::byte* bytes_of(BlockRange part, std::uint64_t block_bytes) const {
-      std::uint64_t skipped = mutant(Mutant::kNewsOfOtherBlocks) ? 0 : part.first - run.first;
-      return bytes.data() + skipped * block_bytes;
+    std::uint32_t serial_of(std::uint64_t block) const { return serials[block - run.first]; }
+    // Of one that is not the same.
+    const std::byte* bytes_of(std::uint64_t block, std::uint64_t block_bytes) const {
+      std::uint64_t at = mutant(Mutant::kNewsOfOtherBlocks) ? 0 : block - run.first;
+      int left_out = std::popcount(same & ((1u << at) - 1));
+      return bytes.data() + (at - static_cast<std::uint64_t>(left_out)) * block_bytes;
     }
-    std::uint32_t tracked_of(BlockRange part) const {
-      return tracked >> (part.first - run.first) & ((1u << part.count) - 1);
+    std::uint32_t tracked_of(BlockRange part) const { return of(tracked, part); }
+    std::uint32_t same_of(BlockRange part) const { return of(same, part); }
+
+   private:
+    std::uint32_t of(std::uint32_t bits, BlockRange part) const {
+      return bits >> (part.first - run.first) & ((1u << part.count) - 1);
     }
   };
   // False: more than anybody sends who keeps his promises.

@@ -240,14 +240,20 @@ TEST_F(PromisesTest, AreMadeToAllNodesForSomeRuns) {
 
 TEST(NewsBoxTest, GivesThePartOfARunThatIsAskedFor) {
   NewsBox box;
-  NewsBox::News news{.from = kHome, .number = 12, .run = {100, 4}, .tracked = 0b1010};
-  for (int byte = 0; byte < 32; ++byte) news.bytes.push_back(static_cast<std::byte>(byte));
+  NewsBox::News news{
+      .from = kHome, .number = 12, .run = {100, 4}, .tracked = 0b1010, .same = 0b0010};
+  news.serials = {6, 7, 8, 9};
+  for (int byte = 0; byte < 24; ++byte) news.bytes.push_back(static_cast<std::byte>(byte));
   ASSERT_TRUE(box.put(news));
   EXPECT_EQ(box.find(kHome, {102, 3}, 12), nullptr);
   EXPECT_EQ(box.find(kHome, {102, 2}, 13), nullptr);
   const NewsBox::News* found = box.find(kHome, {102, 2}, 12);
   ASSERT_NE(found, nullptr);
-  EXPECT_EQ(*found->bytes_of({102, 2}, 8), std::byte{16});
+  EXPECT_EQ(*found->bytes_of(100, 8), std::byte{0});
+  EXPECT_EQ(*found->bytes_of(102, 8), std::byte{8}) << "behind one that was left out";
+  EXPECT_EQ(*found->bytes_of(103, 8), std::byte{16});
+  EXPECT_EQ(found->serial_of(102), 8u);
+  EXPECT_EQ(found->same_of({101, 2}), 0b01u);
   EXPECT_EQ(found->tracked_of({102, 2}), 0b10u);
   EXPECT_EQ(found->tracked_of({100, 2}), 0b10u);
 }

@@ -178,6 +178,8 @@ Task<bool> Hlrc::push_changes(Strand& s, std::uint64_t block, bool update_twin, 
   if (changed > 0 && !reaches(home)) s.posted = true;
   if (changed > 0) {
     ++activity_;
+    // Others may write over it before the home sends news again, with what was there before.
+    if (!mutant(Mutant::kFlushKeepsSerial)) entries_[block].news = 0;
     mark(Mark::kReleaseFlushesDiff);
     notice(block);
   } else {

@@ -264,7 +264,7 @@ Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
     for (std::uint64_t b = run.first; b < run.end() && !got.own && got.home != home; ++b)
       entries_[b].set_home(got.home);
   }
-  co_await merge(s, run);
+  co_await merge(s, run, got.same);
   settle_leases(run, got.tracked);
   if (got.own) {
     mark(Mark::kAcquireTakesHome);
@@ -279,6 +279,7 @@ Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
     if (entries_[b].propagation() == Propagation::kUpdate) mark(Mark::kAcquireUpdates);
     if (at.number == 0) mark(Mark::kLockRenews);
     if (mutant(Mutant::kRenewTrusts)) leases_.erase(b);
+    note_news(s, b, b - run.first, got);
     BlockEntry& entry = entries_[b];
     if (at.number != 0) entry.round = static_cast<std::uint16_t>(round() + 1);
     if (entry.renewed < 255) ++entry.renewed;
@@ -299,15 +300,38 @@ Task<Hlrc::Fetched> Hlrc::take_news(Strand& s, BlockRange run, NodeId home, Depa
     mark(Mark::kAcquireLeavesNews);
     co_return Fetched{.home = home};
   }
-  std::uint64_t tracked = co_await s.perform(
+  std::uint64_t taken = co_await s.perform(
       {.kind = StepKind::kTakeNews, .node = home, .blocks = run, .value = at.number});
-  if (tracked == kNewsGone) {
+  if (taken == kNewsGone) {
     mark(Mark::kAcquireFindsNewsGone);
     co_await give_up(s, home, run);
     co_return Fetched{.home = home};
   }
+  for (std::uint64_t i = 0; i < run.count; ++i)
+    if (taken_same(taken) >> i & 1 && !has_kept(run.first + i, s.serials[i]))
+      co_return Fetched{.home = home};
   mark(Mark::kAcquireRenewsByNews);
-  co_return Fetched{.home = home, .count = run.count, .tracked = tracked};
+  co_return Fetched{.home = home,
+                    .count = run.count,
+                    .tracked = taken_tracked(taken),
+                    .same = taken_same(taken),
+                    .news = true};
+}
+
+// Whether the copy is still what came by this serial number, which the home has not sent again. If
+// not, the home is asked, and sends it the next time.
+bool Hlrc::has_kept(std::uint64_t block, std::uint32_t serial) const {
+  bool kept = entries_[block].news == serial || mutant(Mutant::kKeepsAnySerial);
+  mark(kept ? Mark::kAcquireKeepsSame : Mark::kAcquireAsksForSame);
+  return kept;
+}
+
+// What was renewed is now by the serial number of the news, or by none.
+void Hlrc::note_news(const Strand& s, std::uint64_t block, std::uint64_t index,
+                     const Fetched& got) {
+  if (got.same >> index & 1) return;
+  if (!mutant(Mutant::kMissKeepsSerial) || got.news)
+    entries_[block].news = got.news ? s.serials[index] : 0;
 }
 
 // Before the home is asked again: what it promises then is not what ends here.
@@ -346,7 +370,8 @@ std::optional<std::size_t> Hlrc::granted_at(const Strand& s, std::uint64_t block
 // dropped a region after it asked for the lock, or arrived, that may be older than what its threads
 // know. What this node wrote since the departure before, the home may have sent along without it,
 // and sends as news: both see it in the departure's notices.
-Hlrc::Brought Hlrc::brought_by(const Strand& s, std::uint64_t block, NodeId home, Departure at) {
+Hlrc::Brought Hlrc::brought_by(const Strand& s, std::uint64_t block, NodeId home,
+                               Departure at) const {
   wire::GrantedBlock head;
   if (!granted_at(s, block, head)) return Brought::kNot;
   bool arrival = at.number != 0;
@@ -358,6 +383,8 @@ Hlrc::Brought Hlrc::brought_by(const Strand& s, std::uint64_t block, NodeId home
   bool good = at.usable && NodeId{head.home} == home;
   if (good && head.bytes > 0) return Brought::kHere;
   if (!arrival) return Brought::kNot;
+  if (good && head.serial != 0)
+    return has_kept(block, head.serial) ? Brought::kHere : Brought::kStale;
   if (good) mark(Mark::kAcquireFindsNewsGone);
   return good ? Brought::kGone : Brought::kStale;
 }
@@ -379,15 +406,19 @@ bool Hlrc::is_named(Bytes notices, NodeId home, BlockRange run) {
 
 Task<Hlrc::Fetched> Hlrc::take_granted(Strand& s, BlockRange run, NodeId home, Departure at) {
   mark(at.number == 0 ? Mark::kLockRenewsByGrant : Mark::kAcquireRenewsByArrival);
-  std::uint64_t tracked = 0;
+  Fetched got{.home = home, .count = run.count, .news = at.number != 0};
+  s.serials.resize(run.count);
   for (std::uint64_t i = 0; i < run.count; ++i) {
     wire::GrantedBlock head;
     std::uint64_t from = granted_at(s, run.first + i, head).value_or(0);
-    if (head.tracked != 0) tracked |= 1ull << i;
+    s.serials[i] = head.serial;
+    if (head.tracked != 0) got.tracked |= 1ull << i;
+    if (head.bytes == 0) got.same |= 1ull << i;
+    if (head.bytes == 0) continue;
     co_await s.perform(
         {.kind = StepKind::kTakeGranted, .blocks = {run.first + i, 1}, .value = from | i << 32});
   }
-  co_return Fetched{.home = home, .count = run.count, .tracked = tracked};
+  co_return got;
 }
 
 // The next request for this lock names what its last acquire had to bring; but not a part of it,
@@ -424,6 +455,11 @@ void Hlrc::select_along(Strand& s) {
   }
 }
 
+bool Hlrc::any_along(const Strand& s, BlockRange run) {
+  return std::any_of(s.along.begin(), s.along.end(),
+                     [&](std::uint64_t b) { return run.first <= b && b < run.end(); });
+}
+
 // Whether the departure brought the run to its reader.
 bool Hlrc::went_along(const Strand& s, BlockRange run) const {
   for (std::uint64_t b = run.first; b < run.end(); ++b)
@@ -445,17 +481,21 @@ BlockRange Hlrc::take_readers(Strand& s, std::span<const Promised> due) {
 }
 
 // Keeps this node's promises for a departure: by now all that was to be flushed for it is at the
-// homes. Takes no lock, so that nobody who waits for news waits for one that waits for his.
-Task<bool> Hlrc::send_news(Strand& s, std::uint32_t departure) {
+// homes. Takes no lock, so that nobody who waits for news waits for one that waits for his. What
+// went along, and does not stand, its reader has not kept.
+Task<bool> Hlrc::send_news(Strand& s, std::uint32_t departure, bool stands) {
   if (config_.promised == 0) co_return true;
   promises_.depart(departure);
   co_await s.pause();
   std::vector<Promised> due = promises_.due(departure, kTogether);
   for (std::size_t at = 0; at < due.size(); at += s.readers.size()) {
     BlockRange run = take_readers(s, std::span(due).subspan(at));
-    if (went_along(s, run)) continue;
-    co_await s.perform(
-        {.kind = StepKind::kSendNews, .node = s.readers[0], .blocks = run, .value = departure});
+    if (stands && went_along(s, run)) continue;
+    co_await s.perform({.kind = StepKind::kSendNews,
+                        .flag = !any_along(s, run),
+                        .node = s.readers[0],
+                        .blocks = run,
+                        .value = departure});
   }
   co_await s.pause();
   promises_.keep();
@@ -464,8 +504,9 @@ Task<bool> Hlrc::send_news(Strand& s, std::uint32_t departure) {
 
 // What lies aside -> our blocks. Where our threads may have written since the last release the twin
 // tells what is news; it takes the news too, so that it is not taken for ours.
-Task<bool> Hlrc::merge(Strand& s, BlockRange run) {
+Task<bool> Hlrc::merge(Strand& s, BlockRange run, std::uint64_t same) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    if (same >> (b - run.first) & 1) continue;
     bool twinned = scans() || entries_[b].state() == BlockState::kWritten;
     if (twinned) mark(Mark::kAcquireRenewsMerging);
     if (mutant(Mutant::kRenewOverwrites)) twinned = false;

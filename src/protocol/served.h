@@ -39,7 +39,14 @@ inline constexpr std::uint64_t fetched_nothing(NodeId ask, std::uint32_t alike) 
 inline constexpr std::uint32_t fetched_count(std::uint64_t result) {
   return static_cast<std::uint32_t>(result) / kFetchedCount & 0xff;
 }
-// kTakeNews's result where the home has nothing to send any more, and has to be asked.
+// kTakeNews's result: a bit for each tracked block, and one for each that has not come, since it is
+// the same as what came by its serial number before; or, where the home has nothing to send any
+// more, and has to be asked, kNewsGone.
+inline constexpr std::uint64_t taken(std::uint32_t tracked, std::uint32_t same) {
+  return tracked | std::uint64_t{same} << 16;
+}
+inline constexpr std::uint64_t taken_tracked(std::uint64_t result) { return result & 0xffff; }
+inline constexpr std::uint64_t taken_same(std::uint64_t result) { return result >> 16 & 0xffff; }
 inline constexpr std::uint64_t kNewsGone = ~0ull;
 
 // Whether the home with this word sends who asks to `home`.

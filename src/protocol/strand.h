@@ -59,6 +59,7 @@ class Strand {
   std::vector<wire::WantedBlock> wanted;  // what it could have brought
   std::vector<std::uint64_t> along;       // our blocks that go with an arrival
   std::vector<NodeId> readers;            // of the news that kSendNews sends
+  std::vector<std::uint32_t> serials;     // of the news that kTakeNews took
   AtomicOp atomic;                        // of Hlrc::atomic, and what the word was before it
   std::uint64_t before = 0;
   bool posted = false;  // a difference is on its way: kAwaitFlush must come

@@ -21,6 +21,7 @@ RemotePages::RemotePages(PageSpace& space, transport::Transport& transport, Thre
       transport_(transport),
       threads_(threads),
       promises_(promises),
+      sent_news_(space.unit()),
       batches_(space.nodes()),
       unanswered_(space.nodes()),
       pages_(protocol::Hlrc::kMaxRun * space.unit() / sizeof(Line)),
@@ -143,6 +144,7 @@ bool RemotePages::serve_fetch(NodeId from, Bytes message, Counters& counters) {
                                   (request.how & protocol::kMayTake) != 0);
   });
   run.count = got.count;
+  forget_sent(run);
   wire::PageData answer{.blocks = static_cast<std::uint8_t>(got.count),
                         .own = static_cast<std::uint8_t>(got.own),
                         .waiter = request.waiter,
@@ -157,6 +159,11 @@ bool RemotePages::serve_fetch(NodeId from, Bytes message, Counters& counters) {
   }
   send(from, bytes_of(answer), {pages_[0].bytes, run.count * space_.unit()}, counters);
   return true;
+}
+
+void RemotePages::forget_sent(protocol::BlockRange run) {
+  std::lock_guard hold(sent_mutex_);
+  sent_news_.forget(run);
 }
 
 // How many of the blocks are at `home` now, the first of which is, or is just coming here.
@@ -214,14 +221,18 @@ void RemotePages::send_news(const protocol::Step& step, ThreadContext& context) 
   Collected got = collect(step.blocks, pages[0].bytes, [&](std::uint32_t word) {
     return protocol::answer_news(word, context.strand.readers);
   });
-  wire::PageNews news{.blocks = static_cast<std::uint8_t>(step.blocks.count),
-                      .gone = got.count < step.blocks.count,
-                      .number = static_cast<std::uint32_t>(step.value),
-                      .block = step.blocks.first,
-                      .tracked = got.tracked,
-                      .home = space_.self().value};
-  Bytes bytes{pages[0].bytes, news.gone != 0 ? 0 : step.blocks.count * space_.unit()};
-  spread_news({news, context.strand.readers, bytes}, context.news_out, context.counters);
+  protocol::NewsPart part{.head = {.blocks = static_cast<std::uint8_t>(step.blocks.count),
+                                   .gone = got.count < step.blocks.count,
+                                   .number = static_cast<std::uint32_t>(step.value),
+                                   .block = step.blocks.first,
+                                   .tracked = got.tracked,
+                                   .home = space_.self().value},
+                          .further = context.strand.readers};
+  if (part.head.gone == 0) {
+    std::lock_guard hold(sent_mutex_);
+    sent_news_.send(part, pages[0].bytes, !step.flag);
+  }
+  spread_news(part, context.news_out, context.counters);
 }
 
 // Short runs join what goes to the same readers.
@@ -229,12 +240,12 @@ void RemotePages::spread_news(const protocol::NewsPart& part, NewsOut& out, Coun
   auto to_reader = [&](NodeId to, std::span<const NodeId> further) {
     if (part.bytes.size() >= kNewsAlone) {
       std::vector<std::byte> head;
-      protocol::put_news_head(head, part.head, further);
+      protocol::put_news_head(head, part, further);
       return send(to, head, part.bytes, counters);
     }
     auto at = std::find_if(out.begin(), out.end(), [&](const auto& one) { return one.to == to; });
     if (at == out.end()) at = out.insert(at, {to, {}});
-    protocol::put_news_head(at->message, part.head, further);
+    protocol::put_news_head(at->message, part, further);
     at->message.insert(at->message.end(), part.bytes.begin(), part.bytes.end());
   };
   protocol::spread(part.further, protocol::kNewsArity, to_reader);
@@ -243,15 +254,22 @@ void RemotePages::spread_news(const protocol::NewsPart& part, NewsOut& out, Coun
 void RemotePages::add_granted(NodeId to, std::span<const std::uint64_t> blocks,
                               std::vector<std::byte>& grant) {
   std::byte* page = granted_[0].bytes;
+  bool promised = static_cast<wire::Kind>(grant[0]) == wire::Kind::kBarrierArrive;
   for (std::uint64_t block : blocks) {
     Collected got = collect({block, 1}, page, [&](std::uint32_t word) {
       return protocol::answer_news(word, {&to, 1});
     });
-    std::uint64_t bytes = got.count * space_.unit();
+    protocol::SentNews::Sent sent{};
+    if (promised && got.count > 0) {
+      std::lock_guard hold(sent_mutex_);
+      sent = sent_news_.send(block, page, false);
+    }
+    std::uint64_t bytes = sent.same ? 0 : got.count * space_.unit();
     wire::put(grant, wire::GrantedBlock{.block = block,
                                         .home = space_.self().value,
                                         .bytes = static_cast<std::uint32_t>(bytes),
-                                        .tracked = got.tracked});
+                                        .tracked = got.tracked,
+                                        .serial = sent.serial});
     grant.insert(grant.end(), page, page + bytes);
   }
 }
@@ -273,9 +291,16 @@ bool RemotePages::take_news(const protocol::Step& step, ThreadContext& context,
   if (news == nullptr) return false;
   result = protocol::kNewsGone;
   if (news->gone) return true;
-  space_.write_pages(step.blocks, news->bytes_of(step.blocks, space_.unit()), true);
-  context.counters.pages_fetched.add(step.blocks.count);
-  result = news->tracked_of(step.blocks);
+  std::uint32_t same = news->same_of(step.blocks);
+  context.strand.serials.resize(step.blocks.count);
+  for (std::uint64_t i = 0; i < step.blocks.count; ++i) {
+    std::uint64_t block = step.blocks.first + i;
+    context.strand.serials[i] = news->serial_of(block);
+    if (same >> i & 1) continue;
+    space_.set_aside(i, news->bytes_of(block, space_.unit()));
+    context.counters.pages_fetched.add(1);
+  }
+  result = protocol::taken(news->tracked_of(step.blocks), same);
   return true;
 }
 
@@ -336,7 +361,9 @@ bool RemotePages::keep_news(const protocol::NewsPart& part) {
                     .number = head.number,
                     .run = {head.block, head.blocks},
                     .tracked = head.tracked,
+                    .same = head.same,
                     .gone = head.gone != 0,
+                    .serials = part.serials,
                     .bytes = {part.bytes.begin(), part.bytes.end()}});
 }
 

@@ -9,6 +9,7 @@
 #include "protocol/effects.h"
 #include "protocol/news_tree.h"
 #include "protocol/promises.h"
+#include "protocol/sent_news.h"
 #include "protocol/served.h"
 #include "runtime/page_space.h"
 #include "runtime/thread_context.h"
@@ -51,8 +52,8 @@ class RemotePages {
   // kTakeGranted.
   void take_granted(const protocol::Step& step, ThreadContext& context);
 
-  // Appends to a grant for `to` what it wants of our blocks (wire::GrantedBlock). One thread at a
-  // time.
+  // Appends to a grant for `to` what it wants of our blocks (wire::GrantedBlock), or to an arrival
+  // what it was promised. One thread at a time.
   void add_granted(NodeId to, std::span<const std::uint64_t> blocks, std::vector<std::byte>& grant);
 
   // Whether a message is one of these.
@@ -98,6 +99,7 @@ class RemotePages {
   bool accept_owner(NodeId from, transport::Bytes message);
   bool accept_news(transport::Bytes message, Counters& counters);
   bool accept_promise_end(NodeId from, transport::Bytes message);
+  void forget_sent(protocol::BlockRange run);
   bool keep_news(const protocol::NewsPart& part);
   bool is_sound(const protocol::NewsPart& part) const;
   using NewsOut = std::vector<ThreadContext::NewsOut>;
@@ -111,8 +113,10 @@ class RemotePages {
   protocol::Promises& promises_;
   std::mutex news_mutex_;  // guards news_ and news_taker_
   protocol::NewsBox news_;
-  ThreadContext* news_taker_ = nullptr;                 // who waits for some
-  NewsOut passed_;                                      // on; of the polling thread
+  ThreadContext* news_taker_ = nullptr;  // who waits for some
+  NewsOut passed_;                       // on; of the polling thread
+  std::mutex sent_mutex_;                // guards sent_news_
+  protocol::SentNews sent_news_;
   std::vector<std::vector<std::byte>> batches_;         // by home
   std::vector<std::atomic<std::uint32_t>> unanswered_;  // flushes, by home
   std::vector<NodeId> open_;                            // homes with something collected

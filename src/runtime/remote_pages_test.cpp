@@ -330,7 +330,9 @@ class NewsTest : public testing::Test {
   std::vector<std::byte> news(std::vector<NodeId> further, wire::PageNews head = {}) {
     if (head.block == 0) head = {.number = 7, .block = 5, .tracked = 1, .home = 3};
     std::vector<std::byte> message;
-    protocol::put_news_head(message, head, further);
+    protocol::NewsPart part{.head = head};
+    if (head.gone == 0) part.serials = {9};
+    protocol::put_news_head(message, part, further);
     if (head.gone == 0) message.resize(message.size() + side.space->unit(), std::byte{8});
     return message;
   }

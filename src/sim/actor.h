@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "protocol/hlrc.h"
+#include "protocol/news_tree.h"
 #include "protocol/served.h"
 #include "sim/program.h"
 #include "sim/schedule.h"
@@ -94,7 +95,8 @@ struct Actor {
   // Of what homes passed on, which may be answered before the answer that tells of it.
   int passed = 0;
   bool flushed() const { return flights == 0 && passed == 0; }
-  std::vector<std::byte> flush;  // the one being made
+  std::vector<std::byte> flush;  // the one being made, or the bytes of the news
+  protocol::NewsPart news;
   struct Posted {
     protocol::BlockRange blocks;
     NodeId node;

@@ -74,6 +74,8 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
     out.setup.max_run = 1 + after.below(2);
     out.setup.runs_ahead = 1 + after.below(3);
   }
+  base::Prng again = after;
+  if (again.chance(25)) repeat_values(again);
   epilogue(last + 1);
 }
 

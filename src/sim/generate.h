@@ -86,6 +86,7 @@ class Generator {
   bool first_of_node(std::uint32_t thread) const;
   bool last_of_node(std::uint32_t thread) const;
   std::uint64_t draw_value();
+  void repeat_values(base::Prng& rng);
   const Slot* pick(const Slots& from);
 
   base::Prng* rng_ = nullptr;

@@ -135,6 +135,14 @@ std::uint64_t Generator::draw_value() {
   return rng_->chance(12) ? rng_->below(2) * 0x0101010101010101u : rng_->next();
 }
 
+// Of most stores: what was there comes back, over what others have seen meanwhile.
+void Generator::repeat_values(base::Prng& rng) {
+  for (auto& ops : out_->ops)
+    for (Op& op : ops)
+      if (op.kind == OpKind::kStore && rng.chance(80))
+        op.value = rng.below(2) * 0x0101010101010101u;
+}
+
 void Generator::atomic(std::uint32_t thread, std::uint32_t phase, const Slot& slot) {
   constexpr std::uint32_t kKinds = 7;  // protocol::AtomicKind
   std::uint32_t kind = rng_->below(kKinds);

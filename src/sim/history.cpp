@@ -234,7 +234,9 @@ void History::deliver_news(std::uint32_t channel, protocol::Bytes message) {
                            .number = part.head.number,
                            .run = {part.head.block, part.head.blocks},
                            .tracked = part.head.tracked,
+                           .same = part.head.same,
                            .gone = part.head.gone != 0,
+                           .serials = part.serials,
                            .bytes = {part.bytes.begin(), part.bytes.end()}});
   for (auto& actor : actors_) {
     if (actor->node != node || actor->wait != Actor::Wait::kNews) continue;

@@ -73,18 +73,14 @@ bool History::atomic(Actor& actor) {
 
 bool History::send_news(Actor& actor) {
   if (!mover_.perform(actor)) return false;
-  protocol::Bytes news = actor.flush;
-  wire::PageNews head;
-  wire::take(news, head);
-  if (head.gone != 0) news = {};
-  send_news(actor.node, {head, actor.strand.readers, news});
+  send_news(actor.node, actor.news);
   return true;
 }
 
 void History::send_news(std::uint32_t from, const protocol::NewsPart& part) {
   auto send = [&](NodeId to, std::span<const NodeId> further) {
     std::vector<std::byte> message;
-    protocol::put_news_head(message, part.head, further);
+    protocol::put_news_head(message, part, further);
     message.insert(message.end(), part.bytes.begin(), part.bytes.end());
     push(from, to.value, message);
   };

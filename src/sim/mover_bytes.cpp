@@ -98,6 +98,7 @@ bool Mover::fetch(Actor& a, const Step& step) {
     return true;
   }
   protocol::BlockRange came{step.blocks.first, p.block};
+  home.sent_news().forget(came);
   std::uint64_t promised = 0;
   end_promises(reader.node, step.node);
   std::uint64_t again = std::min(came.count, protocol::wanted_again(step.value));
@@ -117,19 +118,20 @@ void Mover::end_promises(NodeId reader, NodeId home) {
 
 bool Mover::send_news(Actor& a, const Step& step) {
   Progress& p = a.progress;
-  wire::PageNews head{.blocks = static_cast<std::uint8_t>(step.blocks.count),
-                      .number = static_cast<std::uint32_t>(step.value),
-                      .block = step.blocks.first,
-                      .home = a.node};
-  a.flush.resize(sizeof head + step.blocks.count * block_bytes_);
-  std::byte* to = a.flush.data() + sizeof head + p.block * block_bytes_;
+  a.flush.resize(step.blocks.count * block_bytes_);
+  std::byte* to = a.flush.data() + p.block * block_bytes_;
   Reader reader{.node = step.node, .unasked = a.strand.readers};
   Served served = serve(p, reader, nodes_[a.node], step.blocks.first + p.block, to);
   if (served == Served::kGoesOn) return false;
   if (served == Served::kDone && ++p.block < step.blocks.count) return false;
-  head.tracked = p.changed;
-  head.gone = served == Served::kNot;
-  std::memcpy(a.flush.data(), &head, sizeof head);
+  a.news = {.head = {.blocks = static_cast<std::uint8_t>(step.blocks.count),
+                     .gone = served == Served::kNot,
+                     .number = static_cast<std::uint32_t>(step.value),
+                     .block = step.blocks.first,
+                     .tracked = p.changed,
+                     .home = a.node},
+            .further = a.strand.readers};
+  if (a.news.head.gone == 0) nodes_[a.node].sent_news().send(a.news, a.flush.data(), !step.flag);
   return true;
 }
 
@@ -143,10 +145,15 @@ bool Mover::take_news(Actor& a, const Step& step) {
     a.strand.result = protocol::kNewsGone;
     return true;
   }
-  const std::byte* from = news->bytes_of(step.blocks, block_bytes_);
-  for (std::uint64_t i = 0; i < step.blocks.count; ++i)
-    std::memcpy(self.aside(i), from + i * block_bytes_, block_bytes_);
-  a.strand.result = news->tracked_of(step.blocks);
+  std::uint32_t same = news->same_of(step.blocks);
+  a.strand.serials.resize(step.blocks.count);
+  for (std::uint64_t i = 0; i < step.blocks.count; ++i) {
+    std::uint64_t block = step.blocks.first + i;
+    a.strand.serials[i] = news->serial_of(block);
+    if (!(same >> i & 1))
+      std::memcpy(self.aside(i), news->bytes_of(block, block_bytes_), block_bytes_);
+  }
+  a.strand.result = protocol::taken(news->tracked_of(step.blocks), same);
   return true;
 }
 
@@ -160,7 +167,12 @@ bool Mover::grant(std::uint32_t home, NodeId to, std::uint64_t block, Progress& 
   Reader reader{.node = to, .unasked = {&to, 1}};
   Served served = serve(p, reader, nodes_[home], block, at + sizeof head);
   if (served == Served::kGoesOn) return false;
-  if (served == Served::kNot) {
+  protocol::SentNews::Sent sent{};
+  bool promised = static_cast<wire::Kind>(message[0]) == wire::Kind::kBarrierArrive;
+  if (promised && served != Served::kNot)
+    sent = nodes_[home].sent_news().send(block, at + sizeof head, false);
+  head.serial = sent.serial;
+  if (served == Served::kNot || sent.same) {
     head.bytes = 0;
     message.resize(message.size() - block_bytes_);
   }

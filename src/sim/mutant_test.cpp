@@ -23,7 +23,7 @@ constexpr Hint kHints[] = {{"DeparturesUnordered", 5007},
                            {"OfferDespiteFlush", 3611},
                            {"ClaimTracked", 86873},
                            {"ApplyUncounted", 346251, 3},
-                           {"GrantDuringFlush", 49412, 4},
+                           {"GrantDuringFlush", 53153, 4},
                            {"ReuseEarly", 5738},
                            {"ReadOnce", 11321},
                            {"SiblingsExpiryUnawaited", 3141},
@@ -35,12 +35,14 @@ constexpr Hint kHints[] = {{"DeparturesUnordered", 5007},
                            {"MeetsApart", 221176, 3},
                            {"MeetingKeepsLeases", 21122},
                            {"CalmForgetsChanges", 26646, 3},
-                           {"FollowsFreed", 478372, 4},
+                           {"FollowsFreed", 758066, 4},
                            {"AlongAfterLocks", 17, 2},
-                           {"AlongApart", 805, 2},
+                           {"AlongApart", 6306, 2},
                            {"AlongOverOwn", 277, 2},
                            {"RenewSettlesEarly", 195691, 2},
-                           {"ExpectsWhatEnded", 14936}};
+                           {"ExpectsWhatEnded", 14936},
+                           {"FlushKeepsSerial", 2028, 3},
+                           {"MissKeepsSerial", 1017204, 3}};
 
 // Planted faults that need more seeds than a test has time for. Both showed by single seeds before
 // offers came a departure later: SettleUnconfirmed at 72,909 of three nodes, and in none of the

@@ -8,6 +8,7 @@
 #include "protocol/core.h"
 #include "protocol/hlrc.h"
 #include "protocol/sc/pages.h"
+#include "protocol/sent_news.h"
 #include "sim/program.h"
 
 namespace terrane::sim {
@@ -36,6 +37,7 @@ class Node {
 
   std::byte* frame(std::uint64_t block) { return &frames_[block * kMaxBlockBytes]; }
   protocol::NewsBox& news() { return news_; }
+  protocol::SentNews& sent_news() { return *sent_news_; }
   // What a renewal has fetched, by its place in the run.
   std::byte* aside(std::uint64_t slot) { return &aside_[slot * kMaxBlockBytes]; }
   std::byte* twin(std::uint64_t block) { return &twins_[block * kMaxBlockBytes]; }
@@ -70,10 +72,12 @@ class Node {
 
  private:
   static constexpr std::size_t kSetWords = 16;
+  static constexpr std::size_t kMostSentNews = 6;  // few, so that they are forgotten
 
   std::unique_ptr<std::byte[]> frames_;
   std::unique_ptr<std::byte[]> twins_;
   protocol::NewsBox news_;
+  std::optional<protocol::SentNews> sent_news_;
   std::byte aside_[protocol::Hlrc::kMaxRun * kMaxBlockBytes] = {};
   std::unique_ptr<protocol::BlockEntry[]> entries_;
   protocol::BlockSet::Word sets_[protocol::HlrcMemory::kSets][kSetWords] = {};

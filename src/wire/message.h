@@ -103,13 +103,14 @@ struct LockGrant {
   std::uint32_t pad2 = 0;
 };
 
-// A wanted block, as its home answers a kPageFetch. Tail: its bytes; none: it has to be asked for.
+// A wanted block, as its home answers a kPageFetch. Tail: its bytes; none: it has to be asked for,
+// or has a `serial` and is as it was sent by that before (kPageNews). Of a lock's grant always 0.
 struct GrantedBlock {
   std::uint64_t block = 0;
   std::uint32_t home = 0;
   std::uint32_t bytes = 0;
   std::uint32_t tracked = 0;
-  std::uint32_t pad = 0;
+  std::uint32_t serial = 0;
 };
 
 // Who sleeps until a count reaches `until`.
@@ -129,7 +130,8 @@ struct CountWake {
 // Up the tree (kBarrierArrive) and down (kBarrierDepart); of two nodes, from each to the other.
 // Tail: `reduced` bytes of a reduction; `notices` bytes of a notice set, of the subtree or of all;
 // and of two nodes, the GrantedBlocks that come with an arrival, each with its bytes: none where it
-// is gone. `plain`, `acquired`, `departures`: what the one says to the other (barrier_tree.h).
+// is gone, or the same. `plain`, `acquired`, `departures`: what the one says to the other
+// (barrier_tree.h).
 struct BarrierMessage {
   Kind kind = Kind::kBarrierArrive;
   std::uint8_t op = 0;
@@ -278,8 +280,9 @@ struct PromiseEnd {
 };
 
 // What `home` promised, at its departure `number`; several runs follow each other in one message.
-// Tail: `further` nodes, one u32 each, to which the receiver passes it on; the blocks' bytes,
-// unless `gone`: then the home has to be asked.
+// Tail: `further` nodes, one u32 each, to which the receiver passes it on; and unless `gone`, for
+// then the home has to be asked: a serial number, a u32, of each block, and the bytes of those
+// whose bit in `same` is not set. The others are as they were sent by that number before.
 struct PageNews {
   Kind kind = Kind::kPageNews;
   std::uint8_t blocks = 1;
@@ -290,7 +293,7 @@ struct PageNews {
   std::uint32_t tracked = 0;
   std::uint32_t home = 0;
   std::uint32_t further = 0;
-  std::uint32_t pad2 = 0;
+  std::uint32_t same = 0;
 };
 
 // Differences for a home whose memory cannot be reached. Tail: for each block a FlushedBlock and
