@@ -303,15 +303,15 @@ class Hlrc : BlockLocks {
                            std::uint64_t neighbour);
 
   // renew.cpp
+  std::uint16_t round() const;
   void note_miss(std::uint64_t block);
+  bool becomes_hot(std::uint64_t block) const;
   void note_neighbours_miss(std::uint64_t block);
   void prove_together(BlockRange run);
-  Task<bool> unlock_rest(Strand& s, BlockRange run, std::uint64_t count);
   std::uint32_t most_renewed(const BlockEntry& entry) const;
+  void note_drop(BlockRange run);
   bool is_hot(std::uint64_t block, Departure at) const;
   bool is_due(std::uint64_t block) const;
-  bool becomes_hot(std::uint64_t block) const;
-  Task<bool> expect_promised(Strand& s);
   bool is_left_over(std::uint64_t block, Departure at) const;
   bool must_show(std::uint64_t block) const;
   Task<bool> hide(Strand& s, BlockRange run);
@@ -319,10 +319,19 @@ class Hlrc : BlockLocks {
   std::uint64_t count_dropped(BlockRange run, Departure at) const;
   Task<bool> renew_or_invalidate(Strand& s, BlockRange run, Departure at);
   Task<BlockRange> hold_hot(Strand& s, BlockRange within, Departure at);
+  Task<bool> unlock_rest(Strand& s, BlockRange run, std::uint64_t count);
   Task<BlockRange> renew(Strand& s, BlockRange run, Departure at);
+  static void note_wanted(Strand& s, BlockRange run, NodeId home);
+  Task<Fetched> fetch_renewal(Strand& s, BlockRange run, NodeId home, Departure at);
+  Task<bool> merge(Strand& s, BlockRange run, std::uint64_t same);
+
+  // news.cpp
+  Task<bool> expect_promised(Strand& s);
+  Task<Fetched> take_news(Strand& s, BlockRange run, NodeId home, Departure at);
+  bool has_kept(std::uint64_t block, std::uint32_t serial) const;
+  void note_news(const Strand& s, std::uint64_t block, std::uint64_t index, const Fetched& got);
   Task<bool> give_up(Strand& s, NodeId home, BlockRange run);
   Task<bool> end_promises(Strand& s);
-  Task<Fetched> take_news(Strand& s, BlockRange run, NodeId home, Departure at);
   static std::optional<std::size_t> granted_at(const Strand& s, std::uint64_t block,
                                                wire::GrantedBlock& head);
   Brought brought_by(const Strand& s, std::uint64_t block, NodeId home, Departure at) const;
@@ -332,14 +341,7 @@ class Hlrc : BlockLocks {
   static bool any_along(const Strand& s, BlockRange run);
   bool went_along(const Strand& s, BlockRange run) const;
   static BlockRange take_readers(Strand& s, std::span<const Promised> due);
-  static void note_wanted(Strand& s, BlockRange run, NodeId home);
-  Task<Fetched> fetch_renewal(Strand& s, BlockRange run, NodeId home, Departure at);
-  void note_drop(BlockRange run);
   Task<bool> send_news(Strand& s, std::uint32_t departure, bool stands);
-  Task<bool> merge(Strand& s, BlockRange run, std::uint64_t same);
-  bool has_kept(std::uint64_t block, std::uint32_t serial) const;
-  void note_news(const Strand& s, std::uint64_t block, std::uint64_t index, const Fetched& got);
-  std::uint16_t round() const;
 
   // migrate.cpp
   Task<bool> offer_homes(Strand& s);
