@@ -18,22 +18,26 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 class SentNews {
  public:
   static constexpr std::size_t kMost = 1024;
+  // How often a block goes whole, at least. The first time may be for a departure that its reader
+  // had seen before it asked, so that it is not taken.
+  static constexpr std::uint32_t kWhole = 2;
 
   struct Sent {
     std::uint32_t serial;  // not 0
     bool same;             // the bytes are those that went by this number before
   };
 
-  explicit SentNews(std::size_t block_bytes, std::size_t most = kMost)
-      : block_bytes_(block_bytes), most_(most) {}
+  explicit SentNews(std::size_t block_bytes, std::size_t most = kMost, std::uint32_t whole = kWhole)
+      : block_bytes_(block_bytes), most_(most), whole_(whole) {}
 
   // The block is about to be sent so. whole: its bytes go in any case.
   Sent send(std::uint64_t block, const std::byte* bytes, bool whole) {
     if (sent_.size() >= most_ && !sent_.contains(block)) sent_.clear();
-    auto [at, fresh] = sent_.try_emplace(block);
-    Kept& kept = at->second;
-    bool same = !fresh && !whole && std::memcmp(kept.bytes.data(), bytes, block_bytes_) == 0;
-    if (same) return {kept.serial, true};
+    Kept& kept = sent_[block];
+    whole = whole || kept.times < whole_;
+    if (!whole && std::memcmp(kept.bytes.data(), bytes, block_bytes_) == 0)
+      return {kept.serial, true};
+    ++kept.times;
     kept.bytes.assign(bytes, bytes + block_bytes_);
     kept.serial = next_;
     if (++next_ == 0) next_ = 1;
@@ -55,7 +59,7 @@ class SentNews {
     }
     part.bytes = {bytes, to};
   }
-  // A reader had to ask for the blocks: he is sent their bytes the next time.
+  // A reader had to ask for the blocks: they go whole for the next times.
   void forget(BlockRange run) {
     if (sent_.empty()) return;
     for (std::uint64_t b = run.first; b < run.end(); ++b) sent_.erase(b);
@@ -64,11 +68,13 @@ class SentNews {
  private:
   struct Kept {
     std::uint32_t serial = 0;
+    std::uint32_t times = 0;  // sent whole
     std::vector<std::byte> bytes;
   };
 
   std::size_t block_bytes_;
   std::size_t most_;
+  std::uint32_t whole_;
   std::unordered_map<std::uint64_t, Kept> sent_;
   std::uint32_t next_ = 1;
 };

@@ -34,7 +34,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
 
   enters_protected = setup.enters_protected;
   news_.clear();
-  sent_news_.emplace(setup.block_bytes, kMostSentNews);
+  sent_news_.emplace(setup.block_bytes, kMostSentNews, 1);  // wrong guesses are frequent
   core_.emplace(protocol::CoreConfig{.self = NodeId{self},
                                      .nodes = setup.nodes,
                                      .blocks = blocks,
