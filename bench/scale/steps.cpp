@@ -413,8 +413,9 @@ double Machine::send_news(std::uint32_t self, const protocol::Step& step) {
     }
     std::memcpy(pages.data() + i * kPageBytes, &node.frames[block], sizeof(Page));
   }
-  protocol::NewsPart part{
-      .head = {.blocks = static_cast<std::uint8_t>(step.blocks.count), .block = step.blocks.first}};
+  protocol::NewsPart part{.head = {.blocks = static_cast<std::uint8_t>(step.blocks.count),
+                                   .number = news.number,
+                                   .block = step.blocks.first}};
   MemoryCount::work_for(self);
   if (!news.gone) node.sent_news.send(part, pages.data(), !step.flag);
   MemoryCount::work_for(MemoryCount::kNobody);
@@ -461,7 +462,7 @@ std::size_t Machine::add_granted(std::uint32_t self, const protocol::Send& send,
     if (promised) {
       std::byte page[kPageBytes] = {};
       std::memcpy(page, &node.frames[block], sizeof(Page));
-      sent = node.sent_news.send(block, page, false);
+      sent = node.sent_news.send(block, page, 0, false);
     }
     wire::GrantedBlock head{
         .block = block, .home = self, .bytes = sizeof(Page), .tracked = tracked};

@@ -30,14 +30,18 @@ class SentNews {
   explicit SentNews(std::size_t block_bytes, std::size_t most = kMost, std::uint32_t whole = kWhole)
       : block_bytes_(block_bytes), most_(most), whole_(whole) {}
 
-  // The block is about to be sent so. whole: its bytes go in any case.
-  Sent send(std::uint64_t block, const std::byte* bytes, bool whole) {
+  // The block is about to be sent so, at departure `number`, or 0: at an arrival. whole: its bytes
+  // go in any case. They do in each of several runs of one departure, too, of which its reader
+  // takes one.
+  Sent send(std::uint64_t block, const std::byte* bytes, std::uint32_t number, bool whole) {
     if (sent_.size() >= most_ && !sent_.contains(block)) sent_.clear();
     Kept& kept = sent_[block];
-    whole = whole || kept.times < whole_;
-    if (!whole && std::memcmp(kept.bytes.data(), bytes, block_bytes_) == 0)
-      return {kept.serial, true};
-    ++kept.times;
+    bool again = kept.times > 0 && number != 0 && kept.number == number;
+    bool equal = kept.times > 0 && std::memcmp(kept.bytes.data(), bytes, block_bytes_) == 0;
+    if (equal && !again && !whole && kept.times >= whole_) return {kept.serial, true};
+    if (!again) ++kept.times;
+    kept.number = number;
+    if (equal) return {kept.serial, false};
     kept.bytes.assign(bytes, bytes + block_bytes_);
     kept.serial = next_;
     if (++next_ == 0) next_ = 1;
@@ -50,7 +54,7 @@ class SentNews {
     part.serials.resize(part.head.blocks);
     for (std::uint32_t i = 0; i < part.head.blocks; ++i) {
       const std::byte* from = bytes + i * block_bytes_;
-      Sent sent = send(part.head.block + i, from, whole);
+      Sent sent = send(part.head.block + i, from, part.head.number, whole);
       part.serials[i] = sent.serial;
       if (sent.same) part.head.same |= 1u << i;
       if (sent.same) continue;
@@ -68,7 +72,8 @@ class SentNews {
  private:
   struct Kept {
     std::uint32_t serial = 0;
-    std::uint32_t times = 0;  // sent whole
+    std::uint32_t times = 0;   // sent whole, each at another departure
+    std::uint32_t number = 0;  // ... the last one
     std::vector<std::byte> bytes;
   };
 

@@ -262,7 +262,7 @@ void RemotePages::add_granted(NodeId to, std::span<const std::uint64_t> blocks,
     protocol::SentNews::Sent sent{};
     if (promised && got.count > 0) {
       std::lock_guard hold(sent_mutex_);
-      sent = sent_news_.send(block, page, false);
+      sent = sent_news_.send(block, page, 0, false);
     }
     std::uint64_t bytes = sent.same ? 0 : got.count * space_.unit();
     wire::put(grant, wire::GrantedBlock{.block = block,

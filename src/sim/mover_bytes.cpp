@@ -170,7 +170,7 @@ bool Mover::grant(std::uint32_t home, NodeId to, std::uint64_t block, Progress& 
   protocol::SentNews::Sent sent{};
   bool promised = static_cast<wire::Kind>(message[0]) == wire::Kind::kBarrierArrive;
   if (promised && served != Served::kNot)
-    sent = nodes_[home].sent_news().send(block, at + sizeof head, false);
+    sent = nodes_[home].sent_news().send(block, at + sizeof head, 0, false);
   head.serial = sent.serial;
   if (served == Served::kNot || sent.same) {
     head.bytes = 0;
