@@ -464,12 +464,9 @@ std::size_t Machine::add_granted(std::uint32_t self, const protocol::Send& send,
       std::memcpy(page, &node.frames[block], sizeof(Page));
       sent = node.sent_news.send(block, page, 0, false);
     }
-    wire::GrantedBlock head{
-        .block = block, .home = self, .bytes = sizeof(Page), .tracked = tracked};
-    head.serial = sent.serial;
-    if (sent.same) head.bytes = 0;
-    wire::put(grant, head);
-    size += sizeof head;
+    std::uint32_t bytes = sent.same ? 0 : sizeof(Page);
+    wire::put(grant, wire::GrantedBlock{block, self, bytes, tracked, sent.serial});
+    size += sizeof(wire::GrantedBlock);
     if (sent.same) continue;
     wire::put(grant, node.frames[block]);
     size += kPageBytes;

@@ -53,8 +53,8 @@ Task<Hlrc::Fetched> Hlrc::take_news(Strand& s, BlockRange run, NodeId home, Depa
                     .news = true};
 }
 
-// Whether the copy is still what came by this serial number, which the home has not sent again. If
-// not, the home is asked, and sends it the next time.
+// Whether the copy is still what came by this serial number, whose bytes the home has left out. If
+// not, it is asked, and the bytes come with the next news.
 bool Hlrc::has_kept(std::uint64_t block, std::uint32_t serial) const {
   bool kept = entries_[block].news == serial || mutant(Mutant::kKeepsAnySerial);
   mark(kept ? Mark::kAcquireKeepsSame : Mark::kAcquireAsksForSame);
