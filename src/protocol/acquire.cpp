@@ -10,7 +10,7 @@ Task<bool> Hlrc::lock(Strand& s, LockId id) {
   auto how = static_cast<Acquired>(co_await s.call(acquire));
   std::uint64_t activity = how == Acquired::kWithBlocks ? open_grant(s) : kUnsettled;
   if (how == Acquired::kRemote || how == Acquired::kWithBlocks) co_await apply(s, 0, activity, id);
-  s.granted.clear();
+  s.granted_blocks.clear();
   co_return how != Acquired::kHeldAlready;
 }
 
@@ -30,6 +30,12 @@ std::uint64_t Hlrc::open_grant(Strand& s) {
   TERRANE_CHECK(wire::take(grant, head) && head.notice_bytes <= grant.size(), "a grant is whole");
   Bytes granted = grant.subspan(head.notice_bytes);
   s.granted.assign(granted.begin(), granted.end());
+  s.granted_blocks.clear();
+  Strand::Granted one{};
+  for (Bytes rest(s.granted); wire::take(rest, one.head); rest = rest.subspan(one.head.bytes)) {
+    one.at = static_cast<std::uint32_t>(s.granted.size() - rest.size());
+    s.granted_blocks.push_back(one);
+  }
   s.inbox.resize(sizeof head + head.notice_bytes);
   s.inbox.erase(s.inbox.begin(), s.inbox.begin() + sizeof head);
   return head.activity;
@@ -76,7 +82,7 @@ Task<bool> Hlrc::barrier(Strand& s, BarrierId id, std::uint32_t threads_here,
   co_await send_news(s, number, (departure & kAlongStands) != 0);
   co_await wait_for_departure(s, number - 1);
   co_await apply(s, number, activity);
-  s.granted.clear();
+  s.granted_blocks.clear();
   if (departures_.exchange(number * 2, std::memory_order_acq_rel) & 1) co_await s.wake(departures_);
   Event ask = BarrierResult{id, s.waiter()};
   if (contribution.op != ReduceOp::kNone) co_await s.call(ask);

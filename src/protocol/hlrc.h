@@ -332,8 +332,7 @@ class Hlrc : BlockLocks {
   void note_news(const Strand& s, std::uint64_t block, std::uint64_t index, const Fetched& got);
   Task<bool> give_up(Strand& s, NodeId home, BlockRange run);
   Task<bool> end_promises(Strand& s);
-  static std::optional<std::size_t> granted_at(const Strand& s, std::uint64_t block,
-                                               wire::GrantedBlock& head);
+  static const Strand::Granted* granted_of(const Strand& s, std::uint64_t block);
   Brought brought_by(const Strand& s, std::uint64_t block, NodeId home, Departure at) const;
   static bool is_named(Bytes notices, NodeId home, BlockRange run);
   Task<Fetched> take_granted(Strand& s, BlockRange run, NodeId home, Departure at);

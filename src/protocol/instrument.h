@@ -95,6 +95,7 @@ enum class Mark : std::uint8_t {
   kAcquireHidesCopy,
   kAcquireEndsPromise,
   kAcquireJoinsPromises,
+  kAcquirePartsPromises,
   kFaultProvesHidden,
   kAcquireTakesHome,
   kTakesTrackedHome,

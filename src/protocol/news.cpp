@@ -89,15 +89,11 @@ Task<bool> Hlrc::end_promises(Strand& s) {
   co_return true;
 }
 
-// Where s.granted has the block's bytes, if it names the block.
-std::optional<std::size_t> Hlrc::granted_at(const Strand& s, std::uint64_t block,
-                                            wire::GrantedBlock& head) {
-  Bytes rest(s.granted);
-  while (wire::take(rest, head)) {
-    if (head.block == block) return s.granted.size() - rest.size();
-    rest = rest.subspan(head.bytes);
-  }
-  return std::nullopt;
+// What s.granted has of the block, or nullptr.
+const Strand::Granted* Hlrc::granted_of(const Strand& s, std::uint64_t block) {
+  for (const Strand::Granted& one : s.granted_blocks)
+    if (one.head.block == block) return &one;
+  return nullptr;
 }
 
 // What came with the grant, or with the other node's arrival, that is being applied: the home
@@ -107,8 +103,9 @@ std::optional<std::size_t> Hlrc::granted_at(const Strand& s, std::uint64_t block
 // and sends as news: both see it in the departure's notices.
 Hlrc::Brought Hlrc::brought_by(const Strand& s, std::uint64_t block, NodeId home,
                                Departure at) const {
-  wire::GrantedBlock head;
-  if (!granted_at(s, block, head)) return Brought::kNot;
+  const Strand::Granted* granted = granted_of(s, block);
+  if (granted == nullptr) return Brought::kNot;
+  const wire::GrantedBlock& head = granted->head;
   bool arrival = at.number != 0;
   if (arrival && is_named(s.inbox, NodeId{head.home}, {block, 1})) {
     mark(Mark::kAcquireLeavesOverwritten);
@@ -144,12 +141,13 @@ Task<Hlrc::Fetched> Hlrc::take_granted(Strand& s, BlockRange run, NodeId home, D
   Fetched got{.home = home, .count = run.count, .news = at.number != 0};
   s.serials.resize(run.count);
   for (std::uint64_t i = 0; i < run.count; ++i) {
-    wire::GrantedBlock head;
-    std::uint64_t from = granted_at(s, run.first + i, head).value_or(0);
-    s.serials[i] = head.serial;
-    if (head.tracked != 0) got.tracked |= 1ull << i;
-    if (head.bytes == 0) got.same |= 1ull << i;
-    if (head.bytes == 0) continue;
+    const Strand::Granted* granted = granted_of(s, run.first + i);
+    TERRANE_CHECK(granted != nullptr, "it has been looked for");
+    s.serials[i] = granted->head.serial;
+    if (granted->head.tracked != 0) got.tracked |= 1ull << i;
+    if (granted->head.bytes == 0) got.same |= 1ull << i;
+    if (granted->head.bytes == 0) continue;
+    std::uint64_t from = granted->at;
     co_await s.perform(
         {.kind = StepKind::kTakeGranted, .blocks = {run.first + i, 1}, .value = from | i << 32});
   }
@@ -203,7 +201,7 @@ Task<bool> Hlrc::send_news(Strand& s, std::uint32_t departure, bool stands) {
   if (config_.promised == 0) co_return true;
   promises_.depart(departure);
   co_await s.pause();
-  std::vector<Promised> due = promises_.due(departure, kTogether);
+  std::vector<Promised> due = promises_.due(departure);
   for (std::size_t at = 0; at < due.size(); at += s.readers.size()) {
     BlockRange run = take_readers(s, std::span(due).subspan(at));
     if (stands && went_along(s, run)) continue;

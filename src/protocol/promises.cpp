@@ -19,11 +19,9 @@ std::uint64_t what_of(NodeId reader, BlockRange run) {
   return std::uint64_t{reader.value} << 48 | run.first << 8 | run.count;
 }
 BlockRange run_of(std::uint64_t what) { return {what >> 8 & Promises::kMaxFirst, what & 255}; }
-bool run_before(const Promised& a, const Promised& b) {
-  return std::tie(a.run.first, a.run.count) < std::tie(b.run.first, b.run.count);
-}
 bool before(const Promised& a, const Promised& b) {
-  return run_before(a, b) || (same(a.run, b.run) && a.reader.value < b.reader.value);
+  return std::tie(a.run.first, a.run.count, a.reader.value) <
+         std::tie(b.run.first, b.run.count, b.reader.value);
 }
 
 }  // namespace
@@ -98,34 +96,41 @@ void Promises::keep() {
   if (done == departed_.load()) kept_.store(done);
 }
 
-std::vector<Promised> Promises::due(std::uint32_t number, std::size_t together) {
+std::vector<Promised> Promises::due(std::uint32_t number) {
   std::vector<Promised> all;
   for (std::size_t i = 0; i < slots_.load(); ++i) {
     if (slot(i).until.load() < number) continue;
     std::uint64_t what = slot(i).what.load(std::memory_order_relaxed);
     all.push_back({run_of(what), NodeId{static_cast<std::uint32_t>(what >> 48)}});
   }
-  if (all.size() < together) return all;
-  std::vector<Promised> sorted = all;
-  std::sort(sorted.begin(), sorted.end(), before);
-  std::vector<Promised> joined;
-  for (const Promised& one : all) {
-    auto [first, end] = std::equal_range(sorted.begin(), sorted.end(), one, run_before);
-    if (static_cast<std::size_t>(end - first) < together) {
-      joined.push_back(one);
-    } else if (first->reader != kNoNode) {
-      joined.insert(joined.end(), first, end);
-      first->reader = kNoNode;  // they are there
-    }
-  }
-  return joined;
+  std::sort(all.begin(), all.end(), before);
+  return all;
+}
+
+bool Expectations::stands_before(const Expected& a, const Expected& b) {
+  return std::tie(a.home.value, a.run.first) < std::tie(b.home.value, b.run.first);
+}
+
+// Those of the home that share blocks with the run; some that do not may be among them.
+std::span<const Expectations::Expected> Expectations::near(NodeId home, BlockRange run) const {
+  auto from = [&](auto begin, std::uint64_t block) {
+    Expected first{home, {block, 0}, 0, 0};
+    return std::lower_bound(begin, list_.end(), first, stands_before);
+  };
+  auto begin = from(list_.begin(), run.first < longest_ ? 0 : run.first - longest_ + 1);
+  return {begin, from(begin, run.end())};
+}
+
+std::span<Expectations::Expected> Expectations::near(NodeId home, BlockRange run) {
+  std::span<const Expected> all = std::as_const(*this).near(home, run);
+  return {list_.data() + (all.data() - list_.data()), all.size()};
 }
 
 void Expectations::note(NodeId home, BlockRange run, std::uint32_t after) {
   if (join_at_ == 0) join_at_ = after + joins_after_;
   bool found = false;
-  for (Expected& one : list_) {
-    if (one.home != home || !contains(run, one.run)) continue;
+  for (Expected& one : near(home, run)) {
+    if (!contains(run, one.run)) continue;
     if (!same(one.run, run)) {
       one.until = std::min(one.until, after);
       continue;
@@ -136,30 +141,34 @@ void Expectations::note(NodeId home, BlockRange run, std::uint32_t after) {
     found = true;
   }
   if (found) return;
+  if (++noted_ > joined_) look_again(after);
   if (list_.size() < kMost) {
-    list_.push_back({home, run, after, kForever});
+    longest_ = std::max(longest_, run.count);
+    Expected one{home, run, after, kForever};
+    list_.insert(std::upper_bound(list_.begin(), list_.end(), one, stands_before), one);
   } else {
     ended_.push_back({home, run});
   }
 }
 
 bool Expectations::covers(NodeId home, BlockRange run, std::uint32_t number) const {
-  return std::any_of(list_.begin(), list_.end(), [&](const Expected& one) {
-    return one.is_of(home, number) && contains(one.run, run);
+  std::span<const Expected> all = near(home, run);
+  return std::any_of(all.begin(), all.end(), [&](const Expected& one) {
+    return one.is_of(number) && contains(one.run, run);
   });
 }
 
 bool Expectations::comes_within(NodeId home, BlockRange run) const {
-  return std::any_of(list_.begin(), list_.end(), [&](const Expected& one) {
-    bool lasts = one.home == home && one.until == kForever;
-    return lasts && contains(one.run, run) && !same(one.run, run);
+  std::span<const Expected> all = near(home, run);
+  return std::any_of(all.begin(), all.end(), [&](const Expected& one) {
+    return one.until == kForever && contains(one.run, run) && !same(one.run, run);
   });
 }
 
 std::uint64_t Expectations::alike(NodeId home, BlockRange run, std::uint32_t number) const {
   std::uint64_t together = 0, alone = run.count;
-  for (const Expected& one : list_) {
-    if (!one.is_of(home, number) || one.run.end() <= run.first) continue;
+  for (const Expected& one : near(home, run)) {
+    if (!one.is_of(number) || one.run.end() <= run.first) continue;
     if (one.run.first <= run.first) together = std::max(together, one.run.end() - run.first);
     // What has to be asked for anyway may become one with what is promised; but not with a part.
     if (one.run.first > run.first && one.run.end() > run.end())
@@ -169,8 +178,8 @@ std::uint64_t Expectations::alike(NodeId home, BlockRange run, std::uint32_t num
 }
 
 void Expectations::use(NodeId home, BlockRange run) {
-  for (Expected& one : list_)
-    if (one.home == home && contains(one.run, run)) one.unused = 0;
+  for (Expected& one : near(home, run))
+    if (contains(one.run, run)) one.unused = 0;
 }
 
 void Expectations::give_up(NodeId home, BlockRange run) {
@@ -200,22 +209,42 @@ void Expectations::depart(std::uint32_t number) {
   end(ended);
 }
 
-// What a reader missed piece by piece at first is promised so, and sent so.
+// There is more than what the latest join asked for anew.
+void Expectations::look_again(std::uint32_t after) {
+  joins_after_ = 2 * most_unused_;
+  join_at_ = std::min(join_at_, after + joins_after_);
+}
+
+// What a reader missed piece by piece at first is promised so, and sent so. And of two runs that
+// share blocks, neither of them within the other, these travel twice: both end, for the reader to
+// ask for what it renews together.
 void Expectations::join() {
-  std::sort(list_.begin(), list_.end(), [](const Expected& a, const Expected& b) {
-    return std::tie(a.home.value, a.run.first) < std::tie(b.home.value, b.run.first);
-  });
+  auto reaches_into = [](const Expected& one, const Expected& next) {
+    return one.home == next.home && one.until == kForever && next.run.first < one.run.end();
+  };
+  std::size_t furthest = 0;
   for (std::size_t i = 1; i < list_.size(); ++i) {
     Expected& one = list_[i - 1];
     Expected& next = list_[i];
+    if (next.until != kForever) continue;
     bool used = one.unused == 0 && next.unused == 0;
-    bool last = one.until == kForever && next.until == kForever;
-    bool follow = one.home == next.home && one.run.end() == next.run.first &&
+    bool follow = one.home == next.home && one.until == kForever &&
+                  one.run.end() == next.run.first &&
                   one.run.count + next.run.count <= most_blocks_;
-    if (!used || !last || !follow) continue;
-    mark(Mark::kAcquireJoinsPromises);
-    one.joins = next.joins = true;
+    if (used && follow) {
+      mark(Mark::kAcquireJoinsPromises);
+      one.joins = next.joins = true;
+    }
+    if (reaches_into(list_[furthest], next)) {
+      mark(Mark::kAcquirePartsPromises);
+      list_[furthest].joins = next.joins = true;
+    }
+    if (!reaches_into(list_[furthest], next) || next.run.end() > list_[furthest].run.end())
+      furthest = i;
   }
+  noted_ = 0;
+  joined_ = static_cast<std::size_t>(
+      std::count_if(list_.begin(), list_.end(), [](const Expected& one) { return one.joins; }));
 }
 
 bool Expectations::ends(NodeId home, BlockRange run) const {
@@ -274,11 +303,14 @@ bool NewsBox::put(News news) {
   return true;
 }
 
-const NewsBox::News* NewsBox::find(NodeId from, BlockRange part, std::uint32_t number) const {
-  for (const News& news : list_)
+const NewsBox::News* NewsBox::find(NodeId from, BlockRange part, std::uint32_t number) {
+  for (std::size_t looked = 0; looked < list_.size(); ++looked, ++found_) {
+    if (found_ >= list_.size()) found_ = 0;
+    const News& news = list_[found_];
     if (news.from == from && contains(news.run, part) &&
         (news.number == number || mutant(Mutant::kNewsOfAnyDeparture)))
       return &news;
+  }
   return nullptr;
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -31,11 +33,12 @@ struct Promised {
 class Promises {
  public:
   static constexpr std::size_t kSlots = 64;  // that are there from the beginning
-  static constexpr std::size_t kRuns = 8;    // that all nodes can be promised
+  static constexpr std::size_t kRuns = 8;    // that all nodes can be promised, or one of few ...
+  static constexpr std::size_t kLeast = 512;  // ... as many
   static constexpr std::uint64_t kMaxFirst = (1ull << 40) - 1;
 
   // any: whether anything is promised; nodes: of the job.
-  Promises(bool any, std::uint32_t nodes) : most_(any ? kRuns * nodes : 0) {}
+  Promises(bool any, std::uint32_t nodes) : most_(any ? std::max(kRuns * nodes, kLeast) : 0) {}
 
   // Promises the run to the reader for the departures after the returned one. Result: that
   // departure's number + 1, or 0: no promise. Runs within it are not promised any more, after that
@@ -47,12 +50,12 @@ class Promises {
   void depart(std::uint32_t number);
   // One departure's promises have been kept.
   void keep();
-  // What is to be kept at this departure, in the order of the slots; but a run of `together`
-  // readers and more stands at its first slot for all of them, sorted by number.
-  std::vector<Promised> due(std::uint32_t number, std::size_t together);
+  // What is to be kept at this departure: by block, which is the order that readers take it in, and
+  // by reader.
+  std::vector<Promised> due(std::uint32_t number);
 
   // ... at the next departure, as far as is known before it.
-  std::vector<Promised> due_next() { return due(departed_.load() + 1, ~std::size_t{0}); }
+  std::vector<Promised> due_next() { return due(departed_.load() + 1); }
 
  private:
   struct Slot {
@@ -106,8 +109,8 @@ class Expectations {
   // The home cannot send the run any more: the reader goes on asking, and is promised what is left.
   void give_up(NodeId home, BlockRange run);
   // The departure has been applied: forgets what ended before, and what nobody has used for long.
-  // Ever more seldom also runs that are used and follow each other, for the reader to ask for them
-  // together.
+  // Ever more seldom, as long as nothing new is promised, also runs that are used and follow each
+  // other, or share blocks, for the reader to ask for them together.
   void depart(std::uint32_t number);
   // What was forgotten here since the last call, and the homes do not know of.
   std::vector<Ended> take_ended() { return std::exchange(ended_, {}); }
@@ -124,20 +127,26 @@ class Expectations {
     std::uint32_t unused = 0;
     bool joins = false;
 
-    bool is_of(NodeId node, std::uint32_t number) const {
-      return home == node && after < number && number <= until;
-    }
+    // Whether it comes at departure `number`.
+    bool is_of(std::uint32_t number) const { return after < number && number <= until; }
   };
   static constexpr std::size_t kMost = 4096;
 
+  static bool stands_before(const Expected& a, const Expected& b);
+  std::span<const Expected> near(NodeId home, BlockRange run) const;
+  std::span<Expected> near(NodeId home, BlockRange run);
   void end(const std::vector<Ended>& all);
   void join();
+  void look_again(std::uint32_t after);
 
   std::uint32_t most_unused_;
   std::uint64_t most_blocks_;
   std::uint32_t joins_after_;  // departures
   std::uint32_t join_at_ = 0;  // the departure; 0: nothing was promised yet
-  std::vector<Expected> list_;
+  std::size_t joined_ = 0;     // runs that ended so the last time
+  std::size_t noted_ = 0;      // since then
+  std::vector<Expected> list_;  // by home, and by first block
+  std::uint64_t longest_ = 1;   // of its runs, at most
   std::vector<Ended> ended_;
 };
 
@@ -211,7 +220,7 @@ class NewsBox {
   bool put(News news);
   // What has the home's blocks of that departure, `part` among them; nullptr: not here yet. Valid
   // until the next call.
-  const News* find(NodeId from, BlockRange part, std::uint32_t number) const;
+  const News* find(NodeId from, BlockRange part, std::uint32_t number);
   // Forgets what was sent at departures up to this one.
   void forget(std::uint32_t number);
   void clear() { list_.clear(); }
@@ -220,6 +229,7 @@ class NewsBox {
   static constexpr std::size_t kMost = 1 << 16;
 
   std::vector<News> list_;
+  std::size_t found_ = 0;  // the latest one, for the next is mostly behind it
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -98,6 +98,40 @@ TEST_F(ExpectationsTest, OfRunsThatFollowEachOtherEndEverMoreSeldomToBecomeOne) 
   EXPECT_EQ(depart(kAfter + 19, kAfter + 100), Ended{});
 }
 
+TEST_F(ExpectationsTest, ThatShareBlocksEndToBeAskedForTogether) {
+  expected.note(kHome, {110, 16}, kAfter);  // six of the first one's blocks
+  expected.note(kHome, {126, 4}, kAfter);   // follows, and would be too long with it
+  expected.note(kOther, {110, 16}, kAfter);
+  for (std::uint32_t number = kAfter + 1; number <= kAfter + 6; ++number) {
+    EXPECT_EQ(expected.take_ended(), Ended{}) << number;
+    for (NodeId home : {kHome, kOther})
+      for (std::uint64_t first : {100, 116}) expected.use(home, {first, 10});
+    expected.use(kHome, {126, 4});
+    expected.depart(number);
+  }
+  EXPECT_EQ(expected.take_ended(), (Ended{{kHome, {100, 16}}, {kHome, {110, 16}}}));
+  EXPECT_TRUE(expected.covers(kHome, {126, 4}, kAfter + 7));
+  EXPECT_TRUE(expected.covers(kOther, {110, 16}, kAfter + 7));
+}
+
+TEST_F(ExpectationsTest, OfANewRegionBecomeOneAsSoonAsTheFirstOnesDid) {
+  std::uint32_t number = kAfter;
+  for (std::uint64_t first : {200, 300}) {
+    for (int i = 0; i < 1000; ++i) expected.depart(++number);
+    expected.take_ended();
+    for (int i = 0; i < 3; ++i) expected.note(kHome, {first + 4ull * static_cast<std::uint64_t>(i), 4}, number);
+    Ended ended;
+    for (std::uint32_t i = 1; i <= 2 * kMostUnused; ++i) {
+      EXPECT_EQ(ended, Ended{}) << first << ", " << i;
+      for (std::uint64_t part : {0, 4, 8}) expected.use(kHome, {first + part, 4});
+      expected.depart(++number);
+      ended = expected.take_ended();
+    }
+    EXPECT_EQ(ended.size(), 3u) << first;
+    expected.note(kHome, {first, 12}, number);
+  }
+}
+
 TEST_F(ExpectationsTest, KnowWhetherAnythingMayCome) {
   EXPECT_FALSE(Expectations(kMostUnused, 16).may_have_come());
   expected.give_up(kHome, {100, 16});
@@ -169,7 +203,7 @@ TEST(MissesPromisesTest, AreNoMoreThanThereArePlaces) {
 class PromisesTest : public testing::Test {
  protected:
   // What is due to whom at the departure.
-  std::vector<Promised> due(std::uint32_t number) { return promises.due(number, 3); }
+  std::vector<Promised> due(std::uint32_t number) { return promises.due(number); }
   void depart(std::uint32_t number) {
     promises.depart(number);
     promises.keep();
@@ -203,18 +237,20 @@ TEST_F(PromisesTest, ALongerRunEndsThoseWithinIt) {
   EXPECT_EQ(promises.make(kOther, {100, 5}), 2u + 1);
   // Departure 2 may be under way yet.
   EXPECT_EQ(due(2).size(), 5u);
-  EXPECT_EQ(due(3), (Due{{{104, 4}, kOther}, {{100, 2}, kHome}, {{100, 5}, kOther}}));
+  EXPECT_EQ(due(3), (Due{{{100, 2}, kHome}, {{100, 5}, kOther}, {{104, 4}, kOther}}));
 }
 
-TEST_F(PromisesTest, OfARunThatManyReadStandTogetherAtTheFirstOfThem) {
+TEST_F(PromisesTest, AreDueByBlockAndByReader) {
   for (std::uint32_t reader : {9, 5, 7}) {
-    promises.make(NodeId{reader}, {100, 2});
     promises.make(NodeId{reader}, {200, reader == 7 ? 2u : 1u});
+    promises.make(NodeId{reader}, {100, 2});
   }
-  Due together{{{100, 2}, NodeId{5}}, {{100, 2}, NodeId{7}}, {{100, 2}, NodeId{9}}};
-  Due apart{{{200, 1}, NodeId{9}}, {{200, 1}, NodeId{5}}, {{200, 2}, NodeId{7}}};
-  together.insert(together.end(), apart.begin(), apart.end());
-  EXPECT_EQ(due(1), together);
+  EXPECT_EQ(due(1), (Due{{{100, 2}, NodeId{5}},
+                         {{100, 2}, NodeId{7}},
+                         {{100, 2}, NodeId{9}},
+                         {{200, 1}, NodeId{5}},
+                         {{200, 1}, NodeId{9}},
+                         {{200, 2}, NodeId{7}}}));
   EXPECT_EQ(promises.due_next().size(), 6u);
 }
 
@@ -236,6 +272,19 @@ TEST_F(PromisesTest, AreMadeToAllNodesForSomeRuns) {
   depart(1);
   EXPECT_NE(promises.make(kOther, {500, 1}), 0u) << "what is over is free again";
   EXPECT_EQ(due(2).size(), made);
+}
+
+TEST(NewsBoxTest, GivesThemInAnyOrder) {
+  NewsBox box;
+  for (std::uint64_t first : {100, 104, 108})
+    ASSERT_TRUE(box.put({.from = kHome, .number = 12, .run = {first, 4}}));
+  for (std::uint64_t first : {104, 104, 100, 108, 100}) {
+    const NewsBox::News* found = box.find(kHome, {first, 2}, 12);
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->run.first, first);
+  }
+  box.forget(12);
+  EXPECT_EQ(box.find(kHome, {108, 4}, 12), nullptr);
 }
 
 TEST(NewsBoxTest, GivesThePartOfARunThatIsAskedFor) {

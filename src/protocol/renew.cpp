@@ -195,13 +195,16 @@ Task<bool> Hlrc::renew_or_invalidate(Strand& s, BlockRange run, Departure at) {
 }
 
 // Locks the first blocks of the range that are hot, for its first one is not due, all on trial or
-// none, all or none of them in what their home sends together, and all carried by the grant or
+// none (where that matters), all or none of them in what their home sends together, and all carried by the grant or
 // none; the first one is. So a copy that is missing in between asks for no other promises: what two
 // promise travels twice.
 Task<BlockRange> Hlrc::hold_hot(Strand& s, BlockRange within, Departure at) {
   BlockRange run{within.first, 0};
   NodeId home = entries_[run.first].home();
-  bool on_trial = entries_[run.first].on_trial;
+  auto tried = [&](std::uint64_t b) {
+    return entries_[b].on_trial && entries_[b].propagation() == Propagation::kAdaptive;
+  };
+  bool on_trial = tried(run.first);
   Brought brought = brought_by(s, run.first, home, at);
   std::uint64_t most = std::min<std::uint64_t>(within.count, config_.max_run);
   if (at.number != 0 && !reaches(home) && !expectations_.empty())
@@ -209,7 +212,7 @@ Task<BlockRange> Hlrc::hold_hot(Strand& s, BlockRange within, Departure at) {
   while (run.count < most) {
     std::uint64_t block = run.end();
     if (!is_hot(block, at) || entries_[block].home() != home) break;
-    if (entries_[block].on_trial != on_trial || brought_by(s, block, home, at) != brought) break;
+    if (tried(block) != on_trial || brought_by(s, block, home, at) != brought) break;
     if (!mutant(Mutant::kRenewUnlocked)) co_await lock_block(s, block);
     ++run.count;
   }

@@ -56,6 +56,11 @@ class Strand {
   std::vector<std::byte> inbox;           // the payload of the last kCall
   std::vector<std::byte> granted;         // wire::GrantedBlocks of the grant that is being applied,
                                           // or of the other one's arrival
+  struct Granted {
+    wire::GrantedBlock head;
+    std::uint32_t at;  // of the bytes, in `granted`
+  };
+  std::vector<Granted> granted_blocks;    // what they are
   std::vector<wire::WantedBlock> wanted;  // what it could have brought
   std::vector<std::uint64_t> along;       // our blocks that go with an arrival
   std::vector<NodeId> readers;            // of the news that kSendNews sends

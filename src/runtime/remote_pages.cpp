@@ -11,8 +11,6 @@ namespace {
 using protocol::StepKind;
 using transport::Bytes;
 
-constexpr std::size_t kNewsAlone = 16 << 10;  // from so many bytes on a run goes by itself
-
 }  // namespace
 
 RemotePages::RemotePages(PageSpace& space, transport::Transport& transport, ThreadRegistry& threads,
@@ -235,18 +233,10 @@ void RemotePages::send_news(const protocol::Step& step, ThreadContext& context) 
   spread_news(part, context.news_out, context.counters);
 }
 
-// Short runs join what goes to the same readers.
 void RemotePages::spread_news(const protocol::NewsPart& part, NewsOut& out, Counters& counters) {
   auto to_reader = [&](NodeId to, std::span<const NodeId> further) {
-    if (part.bytes.size() >= kNewsAlone) {
-      std::vector<std::byte> head;
-      protocol::put_news_head(head, part, further);
-      return send(to, head, part.bytes, counters);
-    }
-    auto at = std::find_if(out.begin(), out.end(), [&](const auto& one) { return one.to == to; });
-    if (at == out.end()) at = out.insert(at, {to, {}});
-    protocol::put_news_head(at->message, part, further);
-    at->message.insert(at->message.end(), part.bytes.begin(), part.bytes.end());
+    out.add(part, to, further,
+            [&](NodeId reader, Bytes message) { send(reader, message, {}, counters); });
   };
   protocol::spread(part.further, protocol::kNewsArity, to_reader);
 }
@@ -279,8 +269,7 @@ void RemotePages::send_collected_news(ThreadContext& context) {
 }
 
 void RemotePages::send_collected(NewsOut& out, Counters& counters) {
-  for (const auto& [to, message] : out) send(to, message, {}, counters);
-  out.clear();
+  out.send_all([&](NodeId to, Bytes message) { send(to, message, {}, counters); });
 }
 
 bool RemotePages::take_news(const protocol::Step& step, ThreadContext& context,

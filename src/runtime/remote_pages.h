@@ -102,7 +102,6 @@ class RemotePages {
   void forget_sent(protocol::BlockRange run);
   bool keep_news(const protocol::NewsPart& part);
   bool is_sound(const protocol::NewsPart& part) const;
-  using NewsOut = std::vector<ThreadContext::NewsOut>;
   void spread_news(const protocol::NewsPart& part, NewsOut& out, Counters& counters);
   void send_collected(NewsOut& out, Counters& counters);
   bool accept_flushed(NodeId from, transport::Bytes message);

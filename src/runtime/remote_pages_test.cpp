@@ -405,7 +405,7 @@ TEST_F(NewsTest, AreRefusedWhereTheyNameWhoCannotReadThem) {
 }
 
 TEST_F(RemotePagesTest, AReaderEndsWhatItWasPromised) {
-  auto due = [&] { return side.promises.due(1, 3); };
+  auto due = [&] { return side.promises.due(1); };
   side.promises.make(NodeId{1}, {4, 2});
   side.promises.make(NodeId{2}, {4, 2});
   ASSERT_TRUE(receive(bytes_of(wire::PromiseEnd{.blocks = 2, .block = 4})));

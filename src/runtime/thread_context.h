@@ -10,6 +10,7 @@
 
 #include "protocol/strand.h"
 #include "runtime/counters.h"
+#include "runtime/news_out.h"
 #include "transport/transport.h"
 #include "wire/message.h"
 
@@ -93,11 +94,7 @@ struct ThreadContext {
   bool took = false;           // messages, by its latest polls ...
   bool took_urgent = false;    // ... of which some could not wait for another thread of this node
   std::vector<Unrung> unrung;  // sent to, and not woken yet if they sleep
-  struct NewsOut {
-    NodeId to;
-    std::vector<std::byte> message;
-  };
-  std::vector<NewsOut> news_out;  // of a departure: short runs, until all have been collected
+  NewsOut news_out;               // of a departure
   std::vector<Line> news_pages;   // a run that is collected
   Exchange exchange;
   Exchange
