@@ -12,6 +12,9 @@ namespace terrane::protocol {
 // time: what they lose to each other is a guess.
 class Streams {
  public:
+  Streams() {
+    for (auto& next : next_) next.store(kNone, std::memory_order_relaxed);
+  }
   // Whether a miss of this block goes on where an earlier one ended.
   bool goes_on(std::uint64_t block) const { return length(block) > 0; }
   // How many blocks the stream has that a miss of this one goes on with; 0: none does.
@@ -48,28 +51,31 @@ class Streams {
     for (std::size_t slot = 0; slot < kStreams; ++slot) {
       if (next_[slot].load(std::memory_order_relaxed) != block) continue;
       run_[slot].store(block, std::memory_order_relaxed);
-      next_[slot].store(end, std::memory_order_relaxed);
+      next_[slot].store(next_after(end), std::memory_order_relaxed);
       return;
     }
     std::size_t slot = oldest_.fetch_add(1, std::memory_order_relaxed) % kStreams;
     first_[slot].store(block, std::memory_order_relaxed);
     run_[slot].store(block, std::memory_order_relaxed);
     asked_[slot].store(0, std::memory_order_relaxed);
-    next_[slot].store(end, std::memory_order_relaxed);
+    next_[slot].store(next_after(end), std::memory_order_relaxed);
   }
   // What the latest miss of the stream that stands at `block` brought goes on up to `end`; 0: as
   // above.
   void extend(std::uint64_t block, std::uint64_t end) {
     for (std::size_t slot = 0; slot < kStreams; ++slot)
       if (next_[slot].load(std::memory_order_relaxed) == block)
-        return next_[slot].store(end, std::memory_order_relaxed);
+        return next_[slot].store(next_after(end), std::memory_order_relaxed);
   }
 
  private:
   static constexpr std::size_t kStreams = 8;
+  static constexpr std::uint64_t kNone = ~0ull;  // not 0, where a stream may begin
+
+  static std::uint64_t next_after(std::uint64_t end) { return end == 0 ? kNone : end; }
 
   std::atomic<std::uint64_t> first_[kStreams] = {};
-  std::atomic<std::uint64_t> next_[kStreams] = {};  // 0: none; a miss never ends there
+  std::atomic<std::uint64_t> next_[kStreams];
   std::atomic<std::uint64_t> run_[kStreams] = {};
   std::atomic<std::uint64_t> asked_[kStreams] = {};
   std::atomic<std::size_t> oldest_{0};

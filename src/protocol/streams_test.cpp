@@ -54,6 +54,19 @@ TEST(StreamsTest, AStreamEndsWithItsAllocation) {
   EXPECT_FALSE(streams.goes_on(117));
 }
 
+TEST(StreamsTest, NoneGoesOnAtTheFirstBlockOfAllUnlessItEndedThere) {
+  Streams streams;
+  EXPECT_FALSE(streams.goes_on(0));
+  streams.note(100, 101);
+  streams.note(101, 0);
+  EXPECT_FALSE(streams.goes_on(0));
+  EXPECT_EQ(streams.asked(0), 0u);
+  streams.note(0, 16);
+  EXPECT_EQ(streams.length(16), 16u) << "not of the stream that is over";
+  streams.extend(0, 0);
+  EXPECT_FALSE(streams.goes_on(0));
+}
+
 TEST(StreamsTest, EightStreamsGoOnAtOnceAndTheOldestGivesWay) {
   Streams streams;
   for (std::uint64_t i = 1; i <= 8; ++i) streams.note(1000 * i, 1000 * i + 16);
