@@ -63,7 +63,8 @@ Task<FaultResult> Hlrc::fault(Strand& s, BlockId id, Access wanted) {
   }
   // Somebody made the block present meanwhile, it was hidden, or the kernel took an entry away:
   // mapping it again does no harm.
-  if (state != BlockState::kHome) prove_hidden(block);
+  bool hidden = state != BlockState::kHome && prove_hidden(block);
+  BlockRange run{block, 1};
   if (state == BlockState::kHome) {
     result = co_await fault_at_home(s, block, wanted);
   } else if (state == BlockState::kClean && !scans() && enters_free(wanted)) {
@@ -71,10 +72,11 @@ Task<FaultResult> Hlrc::fault(Strand& s, BlockId id, Access wanted) {
     state = BlockState::kWritten;
   } else {
     mark(Mark::kFaultFindsBlockPresent);
-    co_await s.view(StepKind::kMap, {block, 1},
+    if (hidden && state == BlockState::kClean) run = co_await lock_hidden(s, block);
+    co_await s.view(StepKind::kMap, run,
                     state == BlockState::kWritten ? Access::kWrite : Access::kRead);
   }
-  co_await unlock_block(s, block, state);
+  for (std::uint64_t b = block; b < run.end(); ++b) co_await unlock_block(s, b, state);
   co_return result;
 }
 

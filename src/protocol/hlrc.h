@@ -315,7 +315,8 @@ class Hlrc : BlockLocks {
   bool is_left_over(std::uint64_t block, Departure at) const;
   bool must_show(std::uint64_t block) const;
   Task<bool> hide(Strand& s, BlockRange run);
-  void prove_hidden(std::uint64_t block);
+  bool prove_hidden(std::uint64_t block);
+  Task<BlockRange> lock_hidden(Strand& s, std::uint64_t block);
   std::uint64_t count_dropped(BlockRange run, Departure at) const;
   Task<bool> renew_or_invalidate(Strand& s, BlockRange run, Departure at);
   Task<BlockRange> hold_hot(Strand& s, BlockRange within, Departure at);

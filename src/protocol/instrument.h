@@ -97,6 +97,7 @@ enum class Mark : std::uint8_t {
   kAcquireJoinsPromises,
   kAcquirePartsPromises,
   kFaultProvesHidden,
+  kFaultShowsNeighbour,
   kAcquireTakesHome,
   kTakesTrackedHome,
   kDepartureOffersHome,

@@ -151,12 +151,37 @@ Task<bool> Hlrc::hide(Strand& s, BlockRange run) {
   co_return true;
 }
 
-// A fault found the block here. Without the consistency lock, so it changes nothing else of a copy.
-void Hlrc::prove_hidden(std::uint64_t block) {
+// Whether the copy was hidden, which a fault found here. Without the consistency lock, so it changes
+// nothing of a copy but what its own lock guards.
+bool Hlrc::prove_hidden(std::uint64_t block) {
   BlockEntry& entry = entries_[block];
-  if (entry.renewed < most_renewed(entry) || entry.on_trial) return;
+  if (entry.renewed < most_renewed(entry) || entry.on_trial) return false;
   mark(Mark::kFaultProvesHidden);
   entry.renewed = 0;
+  entry.brought = 1;
+  return true;
+}
+
+// The block, and those behind it that were hidden with it: they come back into the view together,
+// and are proven together, up to as often as a block comes along without a fault of its own. Locked.
+Task<BlockRange> Hlrc::lock_hidden(Strand& s, std::uint64_t block) {
+  BlockRange run{block, 1};
+  while (run.count < config_.max_run && run.end() < config_.blocks) {
+    BlockEntry& next = entries_[run.end()];
+    co_await s.pause();
+    if (!next.try_lock_now()) break;
+    bool hidden = next.state() == BlockState::kClean && must_show(run.end()) &&
+                  next.home() == entries_[block].home() && next.brought < kMostBrought;
+    if (!hidden) {
+      co_await unlock_block(s, run.end(), next.state());
+      break;
+    }
+    mark(Mark::kFaultShowsNeighbour);
+    next.renewed = 0;
+    ++next.brought;
+    ++run.count;
+  }
+  co_return run;
 }
 
 // How many of the run's first blocks are dropped. The hot ones behind one that is due go with it,
