@@ -39,6 +39,7 @@ std::optional<double> Machine::perform(std::uint32_t self) {
     case StepKind::kUnprotect:
     case StepKind::kZap:
     case StepKind::kScan:
+    case StepKind::kLook:
     case StepKind::kPunch:
     case StepKind::kDropTwin:
       return view_step(node, step);
@@ -214,9 +215,10 @@ double Machine::view_step(Node& node, const protocol::Step& step) {
       case StepKind::kZap:
         view = {};
         break;
-      case StepKind::kScan: {
+      case StepKind::kScan:
+      case StepKind::kLook: {
         if (!view.present || view.guarded) break;
-        view.guarded = true;
+        view.guarded = step.kind == StepKind::kScan;
         auto& runs = node.strand.runs;
         if (!runs.empty() && runs.back().end() == block) {
           ++runs.back().count;

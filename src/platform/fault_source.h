@@ -70,6 +70,8 @@ class FaultSource {
   // reported too (a written page that is swapped out looks just like them), so the caller asks its
   // own page states.
   virtual void scan(Span span, std::vector<Span>& written) = 0;
+  // The same, but protects nothing: what it does not name had not been written when it began.
+  virtual void look(Span span, std::vector<Span>& written) = 0;
 };
 
 enum class FaultSourceKind : std::uint8_t {

@@ -51,10 +51,20 @@ PageScan::~PageScan() {
 
 void PageScan::take_written(std::uintptr_t view, Span span, bool missing_too,
                             std::vector<Span>& written) const {
+  collect(view, span, missing_too, abi::kScanWpMatching | abi::kScanCheckWpAsync, written);
+}
+
+void PageScan::look_written(std::uintptr_t view, Span span, bool missing_too,
+                            std::vector<Span>& written) const {
+  collect(view, span, missing_too, 0, written);
+}
+
+void PageScan::collect(std::uintptr_t view, Span span, bool missing_too, std::uint64_t flags,
+                       std::vector<Span>& written) const {
   abi::PageRegion regions[kRegionsPerCall];
   abi::ScanArgument scan{};
   scan.size = sizeof scan;
-  scan.flags = abi::kScanWpMatching | abi::kScanCheckWpAsync;
+  scan.flags = flags;
   scan.start = view + span.offset;
   scan.end = scan.start + span.bytes;
   scan.vec = reinterpret_cast<std::uintptr_t>(regions);

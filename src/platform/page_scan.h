@@ -25,10 +25,16 @@ class PageScan {
   // protection mark count as written.
   void take_written(std::uintptr_t view, Span span, bool missing_too,
                     std::vector<Span>& written) const;
+  // The same, but protects nothing.
+  void look_written(std::uintptr_t view, Span span, bool missing_too,
+                    std::vector<Span>& written) const;
   // The first page at or after `address` that has no entry, or `end`.
   std::uintptr_t first_missing(std::uintptr_t address, std::uintptr_t end) const;
 
  private:
+  void collect(std::uintptr_t view, Span span, bool missing_too, std::uint64_t flags,
+               std::vector<Span>& written) const;
+
   int fd_ = -1;
 };
 

@@ -79,6 +79,7 @@ class SigsegvSource final : public FaultSource {
         span, [](PageState state) { return state != PageState::kNone; }, PageState::kNone);
   }
 
+  void look(Span span, std::vector<Span>& written) override { scan(span, written); }
   void scan(Span span, std::vector<Span>&) override {
     kernel_refused("a scan in sigsegv mode", address(span.offset / page_bytes()), ENOTSUP);
   }

@@ -79,6 +79,9 @@ class UffdAsyncSource final : public UffdSource {
   void scan(Span span, std::vector<Span>& written) override {
     pages_.take_written(view(), span, reports_missing_, written);
   }
+  void look(Span span, std::vector<Span>& written) override {
+    pages_.look_written(view(), span, reports_missing_, written);
+  }
 
  private:
   PageScan pages_;
@@ -104,6 +107,7 @@ class UffdSyncSource final : public UffdSource {
     UffdSource::map(span, allowed);
   }
 
+  void look(Span span, std::vector<Span>& written) override { scan(span, written); }
   void scan(Span span, std::vector<Span>&) override {
     kernel_refused("a scan in uffd-sync mode", view() + span.offset, ENOTSUP);
   }

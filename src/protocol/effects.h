@@ -313,6 +313,7 @@ enum class StepKind : std::uint8_t {
   kZap,        // blocks leave the application view; data stay
   kScan,       // appends the runs written since protected to Strand::runs, and protects them (write
                // detection kScan)
+  kLook,       // the same of all that lies in blocks, copies and homes or not, but protects nothing
   kCopyHome,   // node's copy of blocks -> ours; flag: -> aside, from block number `value` there on
   kCopyTwin,   // our block -> its twin
   kStoreDiff,  // bytes of our block that differ from its twin -> node's copy, and the twin if flag.

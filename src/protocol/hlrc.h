@@ -32,6 +32,7 @@ struct HlrcConfig {
   std::uint64_t limit = ~0ull;              // memory to keep to, in blocks: frames and twins
   std::uint64_t floor = 2;                  // copies that stay however short memory is
   std::uint64_t reserve = 0;                // of the limit: not for homes taken over from others
+  std::uint32_t look_from = 4;              // runs close to each other that one call looks at first
   std::uint64_t most_notices = 4096;        // until those of the interval under way are joined
   std::uint32_t max_run = 16;               // blocks that one miss brings, at most kMaxRun ...
   std::uint32_t runs_ahead = Ahead::kMost;  // ... and so many times as many more by messages, once
@@ -87,6 +88,7 @@ class Hlrc : BlockLocks {
   static constexpr std::uint32_t kMaxRun = 16;
   // How often a copy comes along, or stays, by a neighbour's miss until it needs one of its own.
   static constexpr std::uint8_t kMostBrought = 16;
+  static constexpr std::uint64_t kNear = 256;  // blocks between runs that one call looks at
 
   Hlrc(const HlrcConfig& config, const HlrcMemory& memory, Core& core);
   Hlrc(const Hlrc&) = delete;
@@ -233,6 +235,8 @@ class Hlrc : BlockLocks {
   // release.cpp
   Task<std::uint64_t> release(Strand& s);
   Task<bool> find_written(Strand& s);
+  BlockRange runs_near(BlockRange run) const;
+  Task<bool> scan_suspects(Strand& s, BlockRange group);
   Task<bool> flush_run(Strand& s, BlockRange run);
   Task<BlockState> flush_block(Strand& s, std::uint64_t block);
   Task<BlockState> flush_copy(Strand& s, std::uint64_t block, bool written);

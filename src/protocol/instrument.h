@@ -59,6 +59,7 @@ enum class Mark : std::uint8_t {
   kFlushFollowsHome,
   kFlushWaitsForMove,
   kFlushEndsOffer,
+  kReleaseLooksFirst,
   kReleaseFlushesDiff,
   kReleaseFindsNothingChanged,
   kReleaseClaimsHome,
@@ -334,6 +335,7 @@ enum class Mutant : std::uint8_t {
   kKeepsAnySerial,     // a copy stays that the home has sent again, or that never came as news
   kFlushKeepsSerial,   // ... that this node wrote, and others wrote over
   kMissKeepsSerial,    // ... that was missed, or renewed otherwise, after the news
+  kScansOneSuspect,    // of what a look found written the first run alone is scanned
   kCount,
 };
 

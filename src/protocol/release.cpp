@@ -84,14 +84,52 @@ Task<bool> Hlrc::find_written(Strand& s) {
     // Where homes and copies alternate, one call looks at both.
     BlockRange run = cached_.next_run_with(tracked_, 0, config_.blocks);
     while (run.count > 0) {
-      co_await s.view(StepKind::kScan, run);
-      run = cached_.next_run_with(tracked_, run.end(), config_.blocks);
+      BlockRange group = runs_near(run);
+      if (group.count > run.count) {
+        co_await scan_suspects(s, group);
+      } else {
+        co_await s.view(StepKind::kScan, run);
+      }
+      run = cached_.next_run_with(tracked_, group.end(), config_.blocks);
     }
   }
   BlockRange run = written_.next_run(0, config_.blocks);
   while (run.count > 0) {
     s.runs.push_back(run);
     run = written_.next_run(run.end(), config_.blocks);
+  }
+  co_return true;
+}
+
+// From the run up to the last of at least config_.look_from runs that lie close to each other; the
+// run alone where there are fewer.
+BlockRange Hlrc::runs_near(BlockRange run) const {
+  BlockRange group = run, next = run;
+  std::uint32_t runs = 0;
+  while (next.count > 0 && next.first <= group.end() + kNear) {
+    group.count = next.end() - group.first;
+    ++runs;
+    next = cached_.next_run_with(tracked_, next.end(), config_.blocks);
+  }
+  return runs >= config_.look_from ? group : run;
+}
+
+// Of many runs, of which few may have been written, one call tells which. That protects nothing:
+// what lies between them may be coming or going, and its writes are not ours to take.
+Task<bool> Hlrc::scan_suspects(Strand& s, BlockRange group) {
+  mark(Mark::kReleaseLooksFirst);
+  std::size_t before = s.runs.size();
+  co_await s.view(StepKind::kLook, group);
+  s.suspects.assign(s.runs.begin() + static_cast<std::ptrdiff_t>(before), s.runs.end());
+  s.runs.resize(before);
+  for (std::size_t i = 0; i < s.suspects.size(); ++i) {
+    BlockRange all = s.suspects[i];
+    BlockRange run = cached_.next_run_with(tracked_, all.first, all.end());
+    while (run.count > 0) {
+      co_await s.view(StepKind::kScan, run);
+      if (mutant(Mutant::kScansOneSuspect)) break;
+      run = cached_.next_run_with(tracked_, run.end(), all.end());
+    }
   }
   co_return true;
 }

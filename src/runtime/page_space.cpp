@@ -425,7 +425,8 @@ std::uint64_t PageSpace::perform_view(const protocol::Step& step, protocol::Stra
       counters.pages_invalidated.add(step.blocks.count);
       return 0;
     case kScan:
-      scan(step.blocks, strand);
+    case kLook:
+      scan(step, strand);
       return 0;
     case kPunch:
       punch(step.blocks, !step.flag, counters);
@@ -439,9 +440,13 @@ std::uint64_t PageSpace::perform_view(const protocol::Step& step, protocol::Stra
 }
 
 // The kernel speaks of pages, the protocol of blocks; adjacent runs are joined again.
-void PageSpace::scan(protocol::BlockRange blocks, protocol::Strand& strand) {
+void PageSpace::scan(const protocol::Step& step, protocol::Strand& strand) {
   written_.clear();
-  source_->scan(span(blocks), written_);
+  if (step.kind == protocol::StepKind::kLook) {
+    source_->look(span(step.blocks), written_);
+  } else {
+    source_->scan(span(step.blocks), written_);
+  }
   for (const platform::Span& run : written_) {
     std::uint64_t first = run.offset / unit_;
     std::uint64_t end = (run.offset + run.bytes + unit_ - 1) / unit_;

@@ -142,7 +142,7 @@ class PageSpace {
   bool populate_home(NodeId home, std::uint64_t block);
   bool give_memory(Control& control, NodeId home, std::uint64_t block);
   bool machine_has_more(std::uint64_t kept);
-  void scan(protocol::BlockRange blocks, protocol::Strand& strand);
+  void scan(const protocol::Step& step, protocol::Strand& strand);
 
   // Of blocks that lie on one side of sc_first().
   platform::FaultSource& source_of(protocol::BlockRange blocks) const {

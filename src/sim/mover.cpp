@@ -87,6 +87,7 @@ bool Mover::perform(Actor& a) {
     case StepKind::kUnprotect:
     case StepKind::kZap:
     case StepKind::kScan:
+    case StepKind::kLook:
     case StepKind::kPunch:
     case StepKind::kDropTwin:
       return whole_range(a, step);
@@ -141,7 +142,8 @@ void Mover::one_block(Actor& a, const Step& step, std::uint64_t block) {
       view = {};
       break;
     case StepKind::kScan:
-      scan(a, block);
+    case StepKind::kLook:
+      scan(a, step, block);
       break;
     case StepKind::kDropTwin:
       node.drop_twin(block);
@@ -152,10 +154,10 @@ void Mover::one_block(Actor& a, const Step& step, std::uint64_t block) {
   }
 }
 
-void Mover::scan(Actor& a, std::uint64_t block) {
+void Mover::scan(Actor& a, const Step& step, std::uint64_t block) {
   Node::View& view = nodes_[a.node].views[block];
   if (!view.present || view.guarded) return;
-  view.guarded = true;
+  view.guarded = step.kind == StepKind::kScan;
   auto& runs = a.strand.runs;
   if (!runs.empty() && runs.back().end() == block) {
     ++runs.back().count;

@@ -72,7 +72,7 @@ class Mover {
   std::uint64_t told(const Step& step, std::uint32_t owner) const;
   bool whole_range(Actor& a, const Step& step);
   void one_block(Actor& a, const Step& step, std::uint64_t block);
-  void scan(Actor& a, std::uint64_t block);
+  void scan(Actor& a, const Step& step, std::uint64_t block);
   void take_wanted(Actor& a);
   void word_step(Actor& a, const Step& step);
   // How many small pieces are done before others act.

@@ -48,6 +48,7 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "FlushFollowsHome",
                                        "FlushWaitsForMove",
                                        "FlushEndsOffer",
+                                       "ReleaseLooksFirst",
                                        "ReleaseFlushesDiff",
                                        "ReleaseFindsNothingChanged",
                                        "ReleaseClaimsHome",
@@ -315,12 +316,13 @@ constexpr std::string_view kMutants[] = {"None",
                                          "ExpectsWhatEnded",
                                          "KeepsAnySerial",
                                          "FlushKeepsSerial",
-                                         "MissKeepsSerial"};
+                                         "MissKeepsSerial",
+                                         "ScansOneSuspect"};
 constexpr std::string_view kSteps[] = {
     "Pause",      "Wait",       "Wake",       "Call",         "Tell",       "LoadWord",
     "StoreWord",  "SwapWord",   "CountFlush", "LoadFlushing", "LoadGiving", "SetWanted",
     "TakeWanted", "LoadOwner",  "ClaimOwner", "ClearOwner",   "Populate",   "Map",
-    "Protect",    "Unprotect",  "Zap",        "Scan",         "CopyHome",   "CopyTwin",
+    "Protect",    "Unprotect",  "Zap",        "Scan", "Look",         "CopyHome",   "CopyTwin",
     "StoreDiff",  "StoreHome",  "Merge",      "Fetch",        "PostFetch",  "SendNews",
     "TakeNews",   "ForgetNews", "EndPromise", "TakeGranted",  "PostDiff",   "AwaitFlush",
     "Meet",       "Punch",      "DropTwin",   "Atomic",       "AskAtomic",  "Patch"};

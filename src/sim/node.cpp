@@ -59,6 +59,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .enters_protected = setup.enters_protected,
                                      .limit = setup.limit,
                                      .reserve = setup.limit / 4,
+                                     .look_from = setup.look_from,
                                      .most_notices = setup.most_notices,
                                      .max_run = setup.max_run,
                                      .runs_ahead = setup.runs_ahead,

@@ -38,6 +38,7 @@ struct Setup {
   std::uint32_t most_unmet = 0;  // of which so many are not tried after one that was not held
   std::uint32_t patience = 0;    // looks, in the mean, until a node withdraws from one
   std::uint32_t reads_ask = 0;   // blocks read in order until homes are asked for; 0: never
+  std::uint32_t look_from = 4;   // runs that one call looks at before they are scanned
   std::uint32_t max_run = 16;    // blocks of a message
   std::uint32_t runs_ahead = 0;  // messages of a miss behind the first, where misses go on in order
   bool late_flushes = false;     // differences by message leave when they are waited for
