@@ -62,6 +62,26 @@ TEST_F(ScanTest, RunsAreAppendedAndNotJoinedToTheCallersOwn) {
   EXPECT_EQ(runs[1].offset, 4 * page_bytes());
 }
 
+TEST_F(ScanTest, ALookNamesTheSameRunsAndLeavesThemToTheScan) {
+  FaultTestSpace space(FaultSourceKind::kUserfaultfdAsync, 4096);
+  space.map(0, 4096, Access::kRead);
+  for (std::size_t page = 100; page < 3000; page += 2) space.app(page) = 1;
+  for (int times = 0; times < 2; ++times) {
+    std::vector<Span> runs{FaultTestSpace::span(90, 1)};
+    space.source().look(FaultTestSpace::span(0, 4096), runs);
+    ASSERT_EQ(runs.size(), 1u + 1450u) << times;
+    EXPECT_EQ(runs[1].offset, 100 * page_bytes());
+    EXPECT_EQ(runs[1].bytes, page_bytes());
+  }
+  EXPECT_EQ(space.written(0, 4096).size(), 1450u);
+  std::vector<Span> runs;
+  space.source().look(FaultTestSpace::span(0, 4096), runs);
+  EXPECT_TRUE(runs.empty());
+  space.app(102) = 2;
+  space.source().look(FaultTestSpace::span(0, 4096), runs);
+  EXPECT_EQ(runs.size(), 1u);
+}
+
 TEST_F(ScanTest, AZappedPageMappedAgainIsCleanAndWatched) {
   FaultTestSpace space(FaultSourceKind::kUserfaultfdAsync, 16);
   space.map(0, 16, Access::kRead);

@@ -1,6 +1,6 @@
 // Barriers that bring nobody anything, between ones that do. Says "good" on every node, or what
-// went wrong. Usage: barriers_program held | mixed | threads | freed | along | rows | late |
-// readers
+// went wrong. Usage: barriers_program held | mixed | threads | freed | along | rows | regions |
+// late | readers
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -184,6 +184,56 @@ void rows() {
   EXPECT(least.bytes < 10 * 3 * kPage);
 }
 
+// What one node writes in a region and another reads, in 64 rounds after 128 in which that is
+// learned: what the first one sent, and how often the other missed a page.
+struct Consumed {
+  Sent sent;
+  std::uint64_t faults;
+};
+Consumed consume(terrane_propagation propagation, std::uint64_t stride) {
+  constexpr std::uint64_t kRounds = 64;
+  constexpr std::uint64_t kPages = 64;
+  terrane_alloc_options options{.propagation = propagation};
+  std::uint64_t bytes = kPages * stride * kPage;
+  auto* words = static_cast<std::uint64_t*>(terrane_alloc_all(bytes, &options));
+  EXPECT(words != nullptr);
+  terrane_counters before{};
+  for (std::uint64_t round = 1; round <= 3 * kRounds; ++round) {
+    if (round == 2 * kRounds + 1) before = counters();
+    for (std::uint64_t page = 0; page < kPages && rank() == 0; ++page)
+      at(words, page * stride * kPage / 8) = round + page;
+    meet();
+    for (std::uint64_t page = 0; page < kPages && rank() == 1; ++page)
+      EXPECT(at(words, page * stride * kPage / 8) == round + page);
+    meet();
+  }
+  terrane_counters after = counters();
+  meet();
+  if (rank() == 0) EXPECT(terrane_free(words) == TERRANE_OK);
+  meet();
+  return {{(after.messages_sent - before.messages_sent) / kRounds,
+           (after.message_bytes_sent - before.message_bytes_sent) / kRounds},
+          (after.read_faults - before.read_faults) / kRounds};
+}
+
+// What a region's pages were taught by does not depend on the regions before it. A page travels
+// once a round, in a few messages in which its neighbours go too, whichever of them were missed
+// together.
+void regions() {
+  for (int times = 0; times < 2; ++times) {
+    Consumed missed = consume(TERRANE_INVALIDATE, 1);
+    EXPECT(rank() == 0 || missed.faults <= 6);
+    for (std::uint64_t stride : {1, 2}) {
+      for (terrane_propagation how : {TERRANE_UPDATE, TERRANE_ADAPTIVE}) {
+        Consumed renewed = consume(how, stride);
+        EXPECT(rank() == 1 || renewed.sent.messages <= 8);
+        EXPECT(rank() == 1 || renewed.sent.bytes <= 68 * kPage);
+        EXPECT(rank() == 0 || renewed.faults <= (how == TERRANE_UPDATE ? 0 : 4));
+      }
+    }
+  }
+}
+
 // How often this node's handler thread went to sleep so far.
 std::uint64_t handler_sleeps() {
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -263,6 +313,7 @@ int main(int argc, char** argv) {
   if (mode == "along") along();
   if (mode == "late") late();
   if (mode == "rows") rows();
+  if (mode == "regions") regions();
   if (mode == "readers") readers();
   EXPECT(terrane_finalize() == TERRANE_OK);
   std::puts("good");

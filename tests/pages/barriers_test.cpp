@@ -31,6 +31,10 @@ TEST(BarriersTest, BringTwoNodesEachOthersRowsFromTheThirdTimeOn) {
   expect_good(2, "rows", {"TERRANE_ONE_SIDED=0"});
 }
 
+TEST(BarriersTest, BringOneRegionAfterTheOtherOnceARound) {
+  expect_good(2, "regions", {"TERRANE_ONE_SIDED=0"});
+}
+
 // Over shared memory, and over a network.
 TEST(BarriersTest, WakeNoHandlerOfWhoComesLate) {
   for (const char* transport : {"shm", "ucx"})
