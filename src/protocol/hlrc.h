@@ -319,6 +319,7 @@ class Hlrc : BlockLocks {
   bool is_left_over(std::uint64_t block, Departure at) const;
   bool must_show(std::uint64_t block) const;
   Task<bool> hide(Strand& s, BlockRange run);
+  bool is_hidden(const BlockEntry& entry) const;
   bool prove_hidden(std::uint64_t block);
   Task<BlockRange> lock_hidden(Strand& s, std::uint64_t block);
   std::uint64_t count_dropped(BlockRange run, Departure at) const;

@@ -151,11 +151,17 @@ Task<bool> Hlrc::hide(Strand& s, BlockRange run) {
   co_return true;
 }
 
+// Whether it has been renewed as often since, and not been shown to be used.
+bool Hlrc::is_hidden(const BlockEntry& entry) const {
+  return entry.propagation() == Propagation::kAdaptive && !entry.on_trial &&
+         entry.renewed >= most_renewed(entry);
+}
+
 // Whether the copy was hidden, which a fault found here. Without the consistency lock, so it changes
 // nothing of a copy but what its own lock guards.
 bool Hlrc::prove_hidden(std::uint64_t block) {
   BlockEntry& entry = entries_[block];
-  if (entry.renewed < most_renewed(entry) || entry.on_trial) return false;
+  if (!is_hidden(entry)) return false;
   mark(Mark::kFaultProvesHidden);
   entry.renewed = 0;
   entry.brought = 1;
@@ -170,7 +176,7 @@ Task<BlockRange> Hlrc::lock_hidden(Strand& s, std::uint64_t block) {
     BlockEntry& next = entries_[run.end()];
     co_await s.pause();
     if (!next.try_lock_now()) break;
-    bool hidden = next.state() == BlockState::kClean && must_show(run.end()) &&
+    bool hidden = next.state() == BlockState::kClean && is_hidden(next) &&
                   next.home() == entries_[block].home() && next.brought < kMostBrought;
     if (!hidden) {
       co_await unlock_block(s, run.end(), next.state());
