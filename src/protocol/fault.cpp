@@ -296,20 +296,41 @@ Task<bool> Hlrc::want(Strand& s, std::uint64_t block, NodeId home, std::uint64_t
   co_return true;
 }
 
+// Counts what is missed in this round. Whether it was little before.
+bool Hlrc::count_missed(std::uint64_t blocks) {
+  std::uint32_t seen = lately_missed_.load(std::memory_order_relaxed);
+  std::uint32_t now = std::uint32_t{round()} << 16;
+  std::uint32_t before = seen >> 16 == now >> 16 ? seen & 0xffff : 0;
+  auto sum = static_cast<std::uint32_t>(std::min<std::uint64_t>(before + blocks, 0xffff));
+  lately_missed_.store(now | sum, std::memory_order_relaxed);
+  return before < config_.few_misses;
+}
+
+bool Hlrc::missed_many() const {
+  std::uint32_t seen = lately_missed_.load(std::memory_order_relaxed);
+  return seen >> 16 == round() && (seen & 0xffff) > config_.few_misses;
+}
+
 // What a miss brings. Where misses show that the first blocks will be renewed, the home is asked to
-// promise them at once, which spares the question at the next departure.
+// promise them at once, which spares the question at the next departure. A node that misses little
+// foresees that already of the first miss, as long as that was not in vain too often: then it spares
+// the second one, which comes while the home computes.
 Task<Hlrc::Fetched> Hlrc::fetch_missed(Strand& s, BlockRange run, NodeId home) {
   std::uint64_t again = 0;
   bool may = config_.promised != 0 && !reaches(home);
-  while (may && again < run.count && becomes_hot(run.first + again)) ++again;
+  bool foreseen = may && count_missed(run.count) && foresight_.load() > 0 &&
+                  !becomes_hot(run.first, false);
+  while (may && again < run.count && becomes_hot(run.first + again, foreseen)) ++again;
   std::optional<std::size_t> place;
   if (again > 0) place = misses_promises_.reserve();
   Fetched got = co_await fetch(s, run, home, false, place ? again : 0);
   if (place && got.promised == 0) misses_promises_.release(*place);
   if (!place || got.promised == 0) co_return got;
   mark(Mark::kFaultIsPromised);
-  misses_promises_.fill(*place, got.home, {run.first, std::min(got.count, again)},
-                        static_cast<std::uint32_t>(got.promised - 1));
+  misses_promises_.fill(*place, {.home = got.home,
+                                 .run = {run.first, std::min(got.count, again)},
+                                 .after = static_cast<std::uint32_t>(got.promised - 1),
+                                 .foreseen = foreseen});
   co_return got;
 }
 

@@ -39,6 +39,9 @@ struct HlrcConfig {
                                             // misses have gone on in order for
   std::uint32_t ahead_after = 8;            // times as many
   std::uint8_t hot_after = 2;        // rounds on end in which a copy is missed until it is renewed
+  std::uint32_t few_misses = 16;     // blocks in a round, up to which a miss is foreseen to be the
+                                     // first of several: its home is asked to promise it
+  std::int32_t foresight = 8;        // blocks for which that may have been in vain
   std::uint8_t most_renewed = 63;    // renewals on end; then a fault has to show that it is used
                                      // (four times as many where that was shown twice)
   std::uint32_t promised = 16;       // departures on end at which a reader makes no use of the news
@@ -309,7 +312,9 @@ class Hlrc : BlockLocks {
   // renew.cpp
   std::uint16_t round() const;
   void note_miss(std::uint64_t block);
-  bool becomes_hot(std::uint64_t block) const;
+  bool becomes_hot(std::uint64_t block, bool foreseen) const;
+  bool count_missed(std::uint64_t blocks);
+  bool missed_many() const;
   void note_neighbours_miss(std::uint64_t block);
   void prove_together(BlockRange run);
   std::uint32_t most_renewed(const BlockEntry& entry) const;
@@ -459,6 +464,8 @@ class Hlrc : BlockLocks {
   Expectations expectations_{config_.promised, config_.max_run};
   MissesPromises misses_promises_;
   Promises promises_;
+  std::atomic<std::uint32_t> lately_missed_{0};  // the round << 16 | blocks; a guess
+  std::atomic<std::int32_t> foresight_{config_.foresight};
   Streams streams_;  // of copies
   Streams falling_;  // ... that go on downwards; blocks counted from the end of the space
   Streams claims_;   // of first writes

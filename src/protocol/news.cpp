@@ -10,14 +10,20 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
 // What misses were promised is expected from here on. What may have been ended meanwhile, or comes
-// within a longer run already, is not.
+// within a longer run already, is not; nor what was foreseen, if so much was missed afterwards that
+// this is not a row or two that is read again and again.
 Task<bool> Hlrc::expect_promised(Strand& s) {
   while (auto made = misses_promises_.take()) {
     bool stands = made->stands && !expectations_.ends(made->home, made->run);
     if (mutant(Mutant::kExpectsWhatEnded)) stands = true;
     if (!stands) mark(Mark::kAcquireRefusesPromise);
+    if (stands && made->foreseen && missed_many()) {
+      mark(Mark::kAcquireForeseesNothing);
+      stands = false;
+    }
     if (stands && !expectations_.comes_within(made->home, made->run)) {
       expectations_.note(made->home, made->run, made->after);
+      if (made->foreseen) foresight_.fetch_sub(static_cast<std::int32_t>(made->run.count));
     } else {
       expectations_.refuse(made->home, made->run);
     }

@@ -278,8 +278,8 @@ std::optional<std::size_t> MissesPromises::reserve() {
   return std::nullopt;
 }
 
-void MissesPromises::fill(std::size_t place, NodeId home, BlockRange run, std::uint32_t after) {
-  places_[place].made = {home, run, after};
+void MissesPromises::fill(std::size_t place, const Made& made) {
+  places_[place].made = made;
   places_[place].state.store(kMade);
   made_.fetch_add(1);
 }

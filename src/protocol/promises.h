@@ -159,12 +159,13 @@ class MissesPromises {
     NodeId home;
     BlockRange run;
     std::uint32_t after = 0;
+    bool foreseen = false;  // by a first miss
     bool stands = false;
   };
 
   // A place for a promise that is about to be asked for; nullopt: it is not to be.
   std::optional<std::size_t> reserve();
-  void fill(std::size_t place, NodeId home, BlockRange run, std::uint32_t after);
+  void fill(std::size_t place, const Made& made);
   void release(std::size_t place) { places_[place].state.store(kFree); }
   // One that was made since the last call.
   std::optional<Made> take();

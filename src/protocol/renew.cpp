@@ -11,6 +11,8 @@ namespace {
 constexpr std::uint16_t kApart = 2;
 // Renewals on end of a block on trial, which double with each time that it comes along again.
 constexpr std::uint32_t kTrial = 3;
+// The same of a copy that was missed once, and that its home has promised.
+constexpr std::uint32_t kForeseen = 4;
 
 }  // namespace
 
@@ -30,7 +32,7 @@ void Hlrc::note_miss(std::uint64_t block) {
     ++entry.missed;
   }
   entry.round = round();
-  entry.renewed = 0;
+  entry.renewed = entry.missed < config_.hot_after ? 1 : 0;  // 0: it has been shown to be used
   if (entry.dropped == 0) return;
   auto locks = static_cast<std::uint16_t>(lock_acquires_.load(std::memory_order_relaxed));
   if (static_cast<std::uint16_t>(locks - entry.dropped) > kApart) entry.missed_after_locks = 0;
@@ -39,11 +41,12 @@ void Hlrc::note_miss(std::uint64_t block) {
 }
 
 // Whether a miss of the block, in this round, is one after which it will be renewed at departures.
-bool Hlrc::becomes_hot(std::uint64_t block) const {
+// foreseen: the first miss counts as well.
+bool Hlrc::becomes_hot(std::uint64_t block, bool foreseen) const {
   const BlockEntry& entry = entries_[block];
   if (entry.propagation() != Propagation::kAdaptive || entry.on_trial) return false;
   auto since = static_cast<std::uint16_t>(round() - entry.round);
-  if (since > kApart || entry.missed == 0) return config_.hot_after <= 1;
+  if (since > kApart || entry.missed == 0) return config_.hot_after <= 1 || foreseen;
   return entry.missed + (since != 0 ? 1 : 0) >= config_.hot_after;
 }
 
@@ -81,6 +84,8 @@ void Hlrc::prove_together(BlockRange run) {
 std::uint32_t Hlrc::most_renewed(const BlockEntry& entry) const {
   std::uint32_t most = config_.most_renewed;
   std::uint32_t again = entry.missed > config_.hot_after ? entry.missed - config_.hot_after : 0;
+  bool foreseen = std::max(entry.missed, entry.missed_after_locks) < config_.hot_after;
+  if (!entry.on_trial && foreseen) return std::min(most, kForeseen);
   if (!entry.on_trial) return std::min(most << std::min(again, 2u), 255u);
   return std::min(most, kTrial << std::min(again, 8u));
 }
@@ -93,7 +98,7 @@ void Hlrc::note_drop(BlockRange run) {
 }
 
 // A copy whose region wants it renewed, or that was missed on end, or renewed instead: up to this
-// round, or after acquires of locks. Under the consistency lock, without which a copy stays one.
+// round, or after acquires of locks. Or its home has promised it since. Under the consistency lock, without which a copy stays one.
 bool Hlrc::is_hot(std::uint64_t block, Departure at) const {
   const BlockEntry& entry = entries_[block];
   BlockState state = entry.settled_state();
@@ -103,7 +108,9 @@ bool Hlrc::is_hot(std::uint64_t block, Departure at) const {
     return entry.propagation() == Propagation::kUpdate;
   if (at.number == 0) return entry.missed_after_locks >= config_.hot_after;
   auto since = static_cast<std::uint16_t>(round() - entry.round);
-  return entry.missed >= config_.hot_after && since < kApart;
+  if (entry.missed >= config_.hot_after && since < kApart) return true;
+  return entry.missed > 0 && !reaches(entry.home()) &&
+         expectations_.covers(entry.home(), {block, 1}, at.number);
 }
 
 // Whether the copy is dropped though it is hot: one on trial, for a miss to show that it is used;
@@ -163,6 +170,8 @@ bool Hlrc::prove_hidden(std::uint64_t block) {
   BlockEntry& entry = entries_[block];
   if (!is_hidden(entry)) return false;
   mark(Mark::kFaultProvesHidden);
+  if (entry.missed < config_.hot_after)
+    foresight_.store(std::min(foresight_.load() + 2, config_.foresight));
   entry.renewed = 0;
   entry.brought = 1;
   return true;
@@ -298,6 +307,10 @@ Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
     note_news(s, b, b - run.first, got);
     BlockEntry& entry = entries_[b];
     if (at.number != 0) entry.round = static_cast<std::uint16_t>(round() + 1);
+    if (entry.missed < config_.hot_after && entry.missed > 0) {
+      mark(entry.renewed > 0 ? Mark::kAcquireRenewsForeseen : Mark::kAcquireProvesForeseen);
+      if (entry.renewed == 0) entry.missed = config_.hot_after;
+    }
     if (entry.renewed < 255) ++entry.renewed;
     recent_.insert(b);
   }
