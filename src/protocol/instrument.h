@@ -339,6 +339,7 @@ enum class Mutant : std::uint8_t {
   kFlushKeepsSerial,   // ... that this node wrote, and others wrote over
   kMissKeepsSerial,    // ... that was missed, or renewed otherwise, after the news
   kScansOneSuspect,    // of what a look found written the first run alone is scanned
+  kShowsWhatDied,      // what comes back with a hidden copy may have been dropped meanwhile
   kCount,
 };
 

@@ -185,8 +185,9 @@ Task<BlockRange> Hlrc::lock_hidden(Strand& s, std::uint64_t block) {
     BlockEntry& next = entries_[run.end()];
     co_await s.pause();
     if (!next.try_lock_now()) break;
-    bool hidden = next.state() == BlockState::kClean && is_hidden(next) &&
-                  next.home() == entries_[block].home() && next.brought < kMostBrought;
+    bool clean = next.state() == BlockState::kClean || mutant(Mutant::kShowsWhatDied);
+    bool hidden = clean && is_hidden(next) && next.home() == entries_[block].home() &&
+                  next.brought < kMostBrought;
     if (!hidden) {
       co_await unlock_block(s, run.end(), next.state());
       break;

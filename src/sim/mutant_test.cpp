@@ -38,11 +38,11 @@ constexpr Hint kHints[] = {{"DeparturesUnordered", 5007},
                            {"FollowsFreed", 758066, 4},
                            {"AlongAfterLocks", 17, 2},
                            {"AlongApart", 6306, 2},
-                           {"AlongOverOwn", 277, 2},
-                           {"RenewSettlesEarly", 195691, 2},
+                           {"AlongOverOwn", 155, 2},
+                           {"RenewSettlesEarly", 231171, 4},
                            {"ExpectsWhatEnded", 14936},
-                           {"FlushKeepsSerial", 2028, 3},
-                           {"MissKeepsSerial", 1017204, 3}};
+                           {"FlushKeepsSerial", 30846, 3},
+                           {"MissKeepsSerial", 376675, 3}};
 
 // Planted faults that need more seeds than a test has time for. Both showed by single seeds before
 // offers came a departure later: SettleUnconfirmed at 72,909 of three nodes, and in none of the

@@ -320,7 +320,8 @@ constexpr std::string_view kMutants[] = {"None",
                                          "KeepsAnySerial",
                                          "FlushKeepsSerial",
                                          "MissKeepsSerial",
-                                         "ScansOneSuspect"};
+                                         "ScansOneSuspect",
+                                         "ShowsWhatDied"};
 constexpr std::string_view kSteps[] = {
     "Pause",      "Wait",       "Wake",       "Call",         "Tell",       "LoadWord",
     "StoreWord",  "SwapWord",   "CountFlush", "LoadFlushing", "LoadGiving", "SetWanted",
