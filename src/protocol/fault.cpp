@@ -313,13 +313,13 @@ bool Hlrc::missed_many() const {
 
 // What a miss brings. Where misses show that the first blocks will be renewed, the home is asked to
 // promise them at once, which spares the question at the next departure. A node that misses little
-// foresees that already of the first miss, as long as that was not in vain too often: then it spares
-// the second one, which comes while the home computes.
+// foresees that already of the first miss, as long as that was not in vain too often: then it
+// spares the second one, which comes while the home computes.
 Task<Hlrc::Fetched> Hlrc::fetch_missed(Strand& s, BlockRange run, NodeId home) {
   std::uint64_t again = 0;
   bool may = config_.promised != 0 && !reaches(home);
-  bool foreseen = may && count_missed(run.count) && foresight_.load() > 0 &&
-                  !becomes_hot(run.first, false);
+  bool foreseen =
+      may && count_missed(run.count) && foresight_.load() > 0 && !becomes_hot(run.first, false);
   while (may && again < run.count && becomes_hot(run.first + again, foreseen)) ++again;
   std::optional<std::size_t> place;
   if (again > 0) place = misses_promises_.reserve();

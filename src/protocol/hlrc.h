@@ -91,7 +91,8 @@ class Hlrc : BlockLocks {
   static constexpr std::uint32_t kMaxRun = 16;
   // How often a copy comes along, or stays, by a neighbour's miss until it needs one of its own.
   static constexpr std::uint8_t kMostBrought = 16;
-  static constexpr std::uint64_t kNear = 256;  // blocks between runs that one call looks at
+  static constexpr std::uint64_t kNear = 256;          // blocks between runs that one call looks at
+  static constexpr std::uint32_t kForesightBack = 64;  // departures
 
   Hlrc(const HlrcConfig& config, const HlrcMemory& memory, Core& core);
   Hlrc(const Hlrc&) = delete;
@@ -339,6 +340,7 @@ class Hlrc : BlockLocks {
   // news.cpp
   Task<bool> expect_promised(Strand& s);
   Task<Fetched> take_news(Strand& s, BlockRange run, NodeId home, Departure at);
+  void gain_foresight(std::int32_t blocks);
   bool has_kept(std::uint64_t block, std::uint32_t serial) const;
   void note_news(const Strand& s, std::uint64_t block, std::uint64_t index, const Fetched& got);
   Task<bool> give_up(Strand& s, NodeId home, BlockRange run);

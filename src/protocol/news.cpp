@@ -59,6 +59,11 @@ Task<Hlrc::Fetched> Hlrc::take_news(Strand& s, BlockRange run, NodeId home, Depa
                     .news = true};
 }
 
+// What was foreseen in vain is made up for by what was not, and by time.
+void Hlrc::gain_foresight(std::int32_t blocks) {
+  foresight_.store(std::min(foresight_.load() + blocks, config_.foresight));
+}
+
 // Whether the copy is still what came by this serial number, whose bytes the home has left out. If
 // not, it is asked, and the bytes come with the next news.
 bool Hlrc::has_kept(std::uint64_t block, std::uint32_t serial) const {
@@ -205,6 +210,7 @@ BlockRange Hlrc::take_readers(Strand& s, std::span<const Promised> due) {
 // went along, and does not stand, its reader has not kept.
 Task<bool> Hlrc::send_news(Strand& s, std::uint32_t departure, bool stands) {
   if (config_.promised == 0) co_return true;
+  if (departure % kForesightBack == 0) gain_foresight(1);
   promises_.depart(departure);
   co_await s.pause();
   std::vector<Promised> due = promises_.due(departure);

@@ -229,8 +229,7 @@ void Expectations::join() {
     if (next.until != kForever) continue;
     bool used = one.unused == 0 && next.unused == 0;
     bool follow = one.home == next.home && one.until == kForever &&
-                  one.run.end() == next.run.first &&
-                  one.run.count + next.run.count <= most_blocks_;
+                  one.run.end() == next.run.first && one.run.count + next.run.count <= most_blocks_;
     if (used && follow) {
       mark(Mark::kAcquireJoinsPromises);
       one.joins = next.joins = true;

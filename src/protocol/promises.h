@@ -32,8 +32,8 @@ struct Promised {
 // no promise goes on asking.
 class Promises {
  public:
-  static constexpr std::size_t kSlots = 64;  // that are there from the beginning
-  static constexpr std::size_t kRuns = 8;    // that all nodes can be promised, or one of few ...
+  static constexpr std::size_t kSlots = 64;   // that are there from the beginning
+  static constexpr std::size_t kRuns = 8;     // that all nodes can be promised, or one of few ...
   static constexpr std::size_t kLeast = 512;  // ... as many
   static constexpr std::uint64_t kMaxFirst = (1ull << 40) - 1;
 
@@ -141,10 +141,10 @@ class Expectations {
 
   std::uint32_t most_unused_;
   std::uint64_t most_blocks_;
-  std::uint32_t joins_after_;  // departures
-  std::uint32_t join_at_ = 0;  // the departure; 0: nothing was promised yet
-  std::size_t joined_ = 0;     // runs that ended so the last time
-  std::size_t noted_ = 0;      // since then
+  std::uint32_t joins_after_;   // departures
+  std::uint32_t join_at_ = 0;   // the departure; 0: nothing was promised yet
+  std::size_t joined_ = 0;      // runs that ended so the last time
+  std::size_t noted_ = 0;       // since then
   std::vector<Expected> list_;  // by home, and by first block
   std::uint64_t longest_ = 1;   // of its runs, at most
   std::vector<Ended> ended_;

@@ -119,7 +119,8 @@ TEST_F(ExpectationsTest, OfANewRegionBecomeOneAsSoonAsTheFirstOnesDid) {
   for (std::uint64_t first : {200, 300}) {
     for (int i = 0; i < 1000; ++i) expected.depart(++number);
     expected.take_ended();
-    for (int i = 0; i < 3; ++i) expected.note(kHome, {first + 4ull * static_cast<std::uint64_t>(i), 4}, number);
+    for (int i = 0; i < 3; ++i)
+      expected.note(kHome, {first + 4ull * static_cast<std::uint64_t>(i), 4}, number);
     Ended ended;
     for (std::uint32_t i = 1; i <= 2 * kMostUnused; ++i) {
       EXPECT_EQ(ended, Ended{}) << first << ", " << i;

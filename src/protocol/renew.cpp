@@ -98,7 +98,8 @@ void Hlrc::note_drop(BlockRange run) {
 }
 
 // A copy whose region wants it renewed, or that was missed on end, or renewed instead: up to this
-// round, or after acquires of locks. Or its home has promised it since. Under the consistency lock, without which a copy stays one.
+// round, or after acquires of locks. Or that comes unasked: its home has promised it. Under the
+// consistency lock, without which a copy stays one.
 bool Hlrc::is_hot(std::uint64_t block, Departure at) const {
   const BlockEntry& entry = entries_[block];
   BlockState state = entry.settled_state();
@@ -164,21 +165,21 @@ bool Hlrc::is_hidden(const BlockEntry& entry) const {
          entry.renewed >= most_renewed(entry);
 }
 
-// Whether the copy was hidden, which a fault found here. Without the consistency lock, so it changes
-// nothing of a copy but what its own lock guards.
+// Whether the copy was hidden, which a fault found here. Without the consistency lock, so it
+// changes nothing of a copy but what its own lock guards.
 bool Hlrc::prove_hidden(std::uint64_t block) {
   BlockEntry& entry = entries_[block];
   if (!is_hidden(entry)) return false;
   mark(Mark::kFaultProvesHidden);
-  if (entry.missed < config_.hot_after)
-    foresight_.store(std::min(foresight_.load() + 2, config_.foresight));
+  if (entry.missed < config_.hot_after) gain_foresight(2);
   entry.renewed = 0;
   entry.brought = 1;
   return true;
 }
 
 // The block, and those behind it that were hidden with it: they come back into the view together,
-// and are proven together, up to as often as a block comes along without a fault of its own. Locked.
+// and are proven together, up to as often as a block comes along without a fault of its own.
+// Locked.
 Task<BlockRange> Hlrc::lock_hidden(Strand& s, std::uint64_t block) {
   BlockRange run{block, 1};
   while (run.count < config_.max_run && run.end() < config_.blocks) {
@@ -236,9 +237,9 @@ Task<bool> Hlrc::renew_or_invalidate(Strand& s, BlockRange run, Departure at) {
 }
 
 // Locks the first blocks of the range that are hot, for its first one is not due, all on trial or
-// none (where that matters), all or none of them in what their home sends together, and all carried by the grant or
-// none; the first one is. So a copy that is missing in between asks for no other promises: what two
-// promise travels twice.
+// none (where that matters), all or none of them in what their home sends together, and all carried
+// by the grant or none; the first one is. So a copy that is missing in between asks for no other
+// promises: what two promise travels twice.
 Task<BlockRange> Hlrc::hold_hot(Strand& s, BlockRange within, Departure at) {
   BlockRange run{within.first, 0};
   NodeId home = entries_[run.first].home();

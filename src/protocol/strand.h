@@ -52,11 +52,11 @@ class Strand {
   void move_on() { leaf_.resume(); }
 
   std::uint64_t result = 0;
-  std::vector<BlockRange> runs;           // filled by kScan, kLook and kTakeWanted
-  std::vector<BlockRange> suspects;       // of a release: what a kLook named
-  std::vector<std::byte> inbox;           // the payload of the last kCall
-  std::vector<std::byte> granted;         // wire::GrantedBlocks of the grant that is being applied,
-                                          // or of the other one's arrival
+  std::vector<BlockRange> runs;      // filled by kScan, kLook and kTakeWanted
+  std::vector<BlockRange> suspects;  // of a release: what a kLook named
+  std::vector<std::byte> inbox;      // the payload of the last kCall
+  std::vector<std::byte> granted;    // wire::GrantedBlocks of the grant that is being applied,
+                                     // or of the other one's arrival
   struct Granted {
     wire::GrantedBlock head;
     std::uint32_t at;  // of the bytes, in `granted`

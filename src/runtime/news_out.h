@@ -26,7 +26,8 @@ class NewsOut {
   // send(NodeId to, Bytes message).
   template <typename Send>
   void add(const protocol::NewsPart& part, NodeId to, std::span<const NodeId> further, Send send) {
-    auto at = std::find_if(open_.begin(), open_.end(), [&](const One& one) { return one.to == to; });
+    auto at =
+        std::find_if(open_.begin(), open_.end(), [&](const One& one) { return one.to == to; });
     if (at == open_.end()) at = open_.insert(at, {to, take_room()});
     std::vector<std::byte>& message = at->message;
     std::size_t before = message.size();

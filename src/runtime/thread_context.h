@@ -91,11 +91,11 @@ struct ThreadContext {
   // no longer than its steps take, and wakes nobody (Transport::attend).
   bool attends = false;
   std::uint64_t polled_ns = 0;
-  bool took = false;           // messages, by its latest polls ...
-  bool took_urgent = false;    // ... of which some could not wait for another thread of this node
-  std::vector<Unrung> unrung;  // sent to, and not woken yet if they sleep
-  NewsOut news_out;               // of a departure
-  std::vector<Line> news_pages;   // a run that is collected
+  bool took = false;             // messages, by its latest polls ...
+  bool took_urgent = false;      // ... of which some could not wait for another thread of this node
+  std::vector<Unrung> unrung;    // sent to, and not woken yet if they sleep
+  NewsOut news_out;              // of a departure
+  std::vector<Line> news_pages;  // a run that is collected
   Exchange exchange;
   Exchange
       posted[protocol::Ahead::kMost + 1];  // asked for, and not waited for yet: blocks.count > 0

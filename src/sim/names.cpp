@@ -323,13 +323,14 @@ constexpr std::string_view kMutants[] = {"None",
                                          "ScansOneSuspect",
                                          "ShowsWhatDied"};
 constexpr std::string_view kSteps[] = {
-    "Pause",      "Wait",       "Wake",       "Call",         "Tell",       "LoadWord",
-    "StoreWord",  "SwapWord",   "CountFlush", "LoadFlushing", "LoadGiving", "SetWanted",
-    "TakeWanted", "LoadOwner",  "ClaimOwner", "ClearOwner",   "Populate",   "Map",
-    "Protect",    "Unprotect",  "Zap",        "Scan", "Look",         "CopyHome",   "CopyTwin",
-    "StoreDiff",  "StoreHome",  "Merge",      "Fetch",        "PostFetch",  "SendNews",
-    "TakeNews",   "ForgetNews", "EndPromise", "TakeGranted",  "PostDiff",   "AwaitFlush",
-    "Meet",       "Punch",      "DropTwin",   "Atomic",       "AskAtomic",  "Patch"};
+    "Pause",      "Wait",      "Wake",       "Call",         "Tell",        "LoadWord",
+    "StoreWord",  "SwapWord",  "CountFlush", "LoadFlushing", "LoadGiving",  "SetWanted",
+    "TakeWanted", "LoadOwner", "ClaimOwner", "ClearOwner",   "Populate",    "Map",
+    "Protect",    "Unprotect", "Zap",        "Scan",         "Look",        "CopyHome",
+    "CopyTwin",   "StoreDiff", "StoreHome",  "Merge",        "Fetch",       "PostFetch",
+    "SendNews",   "TakeNews",  "ForgetNews", "EndPromise",   "TakeGranted", "PostDiff",
+    "AwaitFlush", "Meet",      "Punch",      "DropTwin",     "Atomic",      "AskAtomic",
+    "Patch"};
 constexpr std::string_view kFaults[] = {"None",        "WrongValue", "NodesDisagree", "TwoHolders",
                                         "BarrierLeak", "Deadlock",   "Endless",       "Invariant",
                                         "Malformed",   "BadAnswer",  "BadStep"};
