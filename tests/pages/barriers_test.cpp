@@ -27,7 +27,7 @@ TEST(BarriersTest, BringTwoNodesWhatTheyReadAfterEach) {
   expect_good(2, "along", {"TERRANE_ONE_SIDED=0"});
 }
 
-TEST(BarriersTest, BringTwoNodesEachOthersRowsFromTheThirdTimeOn) {
+TEST(BarriersTest, BringTwoNodesEachOthersRowsFromTheSecondTimeOn) {
   expect_good(2, "rows", {"TERRANE_ONE_SIDED=0"});
 }
 
