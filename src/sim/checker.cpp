@@ -75,14 +75,16 @@ bool Checker::overwritten(const Store* store, std::size_t byte, const Clock& see
 }
 
 // Where two stores that race put the same value, the second may find it there already: a flush then
-// finds no difference, and gives no notice, neither of that store nor of those that it overwrote.
+// finds no difference, and gives no notice, neither of that store nor of those that it overwrote,
+// be it by chance, in the memory that threads of a node share.
 // Only the first one's release tells of the value. Where copies are renewed, a store may find the
 // racing one's value brought over it before its own release, with the same effect.
 bool Checker::may_be_missed(const Store& store, std::size_t byte, const Clock& seen) const {
   if (raced(store, byte)) return true;
   for (std::uint32_t s = newest_[byte]; s != kNone && &stores_[s] != &store; s = stores_[s].older) {
     const Store& later = stores_[s];
-    if (happened(later, seen) && before(store, later) && raced(later, byte)) return true;
+    bool overwrote = before(store, later) || node_of(store) == node_of(later);
+    if (happened(later, seen) && overwrote && raced(later, byte)) return true;
   }
   return false;
 }
@@ -94,6 +96,10 @@ bool Checker::raced(const Store& store, std::size_t byte) const {
     if (&other != &store && hides && !before(other, store) && !before(store, other)) return true;
   }
   return false;
+}
+
+std::uint32_t Checker::node_of(const Store& store) const {
+  return program_->thread_node[store.thread];
 }
 
 bool Checker::happened(const Store& store, const Clock& seen) const {

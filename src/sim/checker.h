@@ -43,6 +43,7 @@ class Checker {
   bool may_be_missed(const Store& store, std::size_t byte, const Clock& seen) const;
   bool happened(const Store& store, const Clock& seen) const;
   bool raced(const Store& store, std::size_t byte) const;
+  std::uint32_t node_of(const Store& store) const;
   bool before(const Store& one, const Store& other) const;
 
   bool racy_ = false;

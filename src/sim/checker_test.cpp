@@ -103,6 +103,22 @@ TEST_F(CheckerTest, OfTwoRacingStoresOfOneValueTheReleasedOneMayBeMissed) {
   EXPECT_FALSE(may_load(2, 0)) << "8 is nobody else's";
 }
 
+// Thread 1's 5 was in the memory of its node when its sibling 2 put 7 there, which thread 0 had
+// put at the home: their node tells of neither.
+TEST_F(CheckerTest, SoMayWhatASiblingHadOverwrittenBefore) {
+  for (std::uint64_t last : {7, 8}) {
+    begin(true);
+    program_.thread_node = {0, 1, 1, 2};
+    checker_.begin(program_);
+    store(0, 7);
+    store(1, 5);
+    store(2, last);
+    pass_lock(1, 3);
+    pass_lock(2, 3);
+    EXPECT_EQ(may_load(3, 0), last == 7) << last;
+  }
+}
+
 TEST_F(CheckerTest, AllNodesMustReadTheSameAtTheEnd) {
   begin(true);
   Op final_load{.kind = OpKind::kFinalLoad, .size = 8};
