@@ -39,7 +39,6 @@ constexpr Hint kHints[] = {{"DeparturesUnordered", 5007},
                            {"AlongAfterLocks", 17, 2},
                            {"AlongApart", 6306, 2},
                            {"AlongOverOwn", 155, 2},
-                           {"RenewSettlesEarly", 231171, 4},
                            {"ExpectsWhatEnded", 14936},
                            {"FlushKeepsSerial", 30846, 3},
                            {"MissKeepsSerial", 376675, 3}};
@@ -47,7 +46,10 @@ constexpr Hint kHints[] = {{"DeparturesUnordered", 5007},
 // Planted faults that need more seeds than a test has time for. Both showed by single seeds before
 // offers came a departure later: SettleUnconfirmed at 72,909 of three nodes, and in none of the
 // first 400,000 since; ForgetsWhereFrom at 3,198,979 of four, and in none of the first 100,000.
-constexpr std::string_view kSeldom[] = {"SettleUnconfirmed", "ForgetsWhereFrom"};
+// RenewSettlesEarly showed at 195,691 of two nodes before misses in order began at the first block
+// as elsewhere, and in none of the first 1,500,000 of one host since.
+constexpr std::string_view kSeldom[] = {"SettleUnconfirmed", "ForgetsWhereFrom",
+                                        "RenewSettlesEarly"};
 
 class MutantTest : public testing::TestWithParam<std::string_view> {};
 
