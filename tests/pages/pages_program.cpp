@@ -110,6 +110,8 @@ void homes() {
       own += c.home(p, kPages, nodes) == static_cast<std::size_t>(node);
     EXPECT(counters().pages_fetched == before.pages_fetched + kPages - own);
     terrane_barrier();
+    if (node == 0) EXPECT(terrane_free(bytes) == TERRANE_OK);  // else copies of it may be renewed
+    terrane_barrier();
   }
 }
 
