@@ -65,6 +65,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .runs_ahead = setup.runs_ahead,
                                      .ahead_after = 1,
                                      .hot_after = static_cast<std::uint8_t>(setup.hot_after),
+                                     .few_misses = setup.hot_after == 255 ? 0u : 4u,
                                      .most_renewed = static_cast<std::uint8_t>(setup.most_renewed),
                                      .promised = setup.promised,
                                      .migrate = setup.migrate,

@@ -30,7 +30,7 @@ struct Setup {
   std::uint64_t most_notices = 4096;
   std::uint32_t max_log_ranges = 1 << 16;
   std::uint32_t populate_fails_percent = 0;
-  std::uint32_t hot_after = 255;    // rounds of misses until a copy is renewed
+  std::uint32_t hot_after = 255;    // rounds of misses until a copy is renewed; 255: none is
   std::uint32_t most_renewed = 15;  // on end
   std::uint32_t promised = 64;      // unused departures that end a promise; 0: there are none
   bool migrate = false;
