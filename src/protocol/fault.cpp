@@ -296,21 +296,6 @@ Task<bool> Hlrc::want(Strand& s, std::uint64_t block, NodeId home, std::uint64_t
   co_return true;
 }
 
-// Counts what is missed in this round. Whether it was little before.
-bool Hlrc::count_missed(std::uint64_t blocks) {
-  std::uint32_t seen = lately_missed_.load(std::memory_order_relaxed);
-  std::uint32_t now = std::uint32_t{round()} << 16;
-  std::uint32_t before = seen >> 16 == now >> 16 ? seen & 0xffff : 0;
-  auto sum = static_cast<std::uint32_t>(std::min<std::uint64_t>(before + blocks, 0xffff));
-  lately_missed_.store(now | sum, std::memory_order_relaxed);
-  return before < config_.few_misses;
-}
-
-bool Hlrc::missed_many() const {
-  std::uint32_t seen = lately_missed_.load(std::memory_order_relaxed);
-  return seen >> 16 == round() && (seen & 0xffff) > config_.few_misses;
-}
-
 // What a miss brings. Where misses show that the first blocks will be renewed, the home is asked to
 // promise them at once, which spares the question at the next departure. A node that misses little
 // foresees that already of the first miss, as long as that was not in vain too often: then it

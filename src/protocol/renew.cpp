@@ -50,6 +50,21 @@ bool Hlrc::becomes_hot(std::uint64_t block, bool foreseen) const {
   return entry.missed + (since != 0 ? 1 : 0) >= config_.hot_after;
 }
 
+// Counts what is missed in this round. Whether it was little before.
+bool Hlrc::count_missed(std::uint64_t blocks) {
+  std::uint32_t seen = lately_missed_.load(std::memory_order_relaxed);
+  std::uint32_t now = std::uint32_t{round()} << 16;
+  std::uint32_t before = seen >> 16 == now >> 16 ? seen & 0xffff : 0;
+  auto sum = static_cast<std::uint32_t>(std::min<std::uint64_t>(before + blocks, 0xffff));
+  lately_missed_.store(now | sum, std::memory_order_relaxed);
+  return before < config_.few_misses;
+}
+
+bool Hlrc::missed_many() const {
+  std::uint32_t seen = lately_missed_.load(std::memory_order_relaxed);
+  return seen >> 16 == round() && (seen & 0xffff) > config_.few_misses;
+}
+
 // What was renewed and dropped together is proven together: else each block of a run would be
 // missed by itself, one in each round. So up to as often as a block comes along without a miss of
 // its own.
