@@ -21,7 +21,7 @@ constexpr std::uint32_t kSpins = 64;
 // offers the processor to others: to keep it for 50 us made a barrier of two processes on one
 // processor of 1.6 us one of 125. Until this has passed, about what a sleeper's wake-up costs on a
 // virtual machine (30-100 us), but at least so many times.
-constexpr std::uint64_t kYieldNs = 100'000;
+constexpr std::uint64_t kYieldNs = Backoff::kBriefNs;
 constexpr std::uint32_t kYields = 16;
 // Where the threads fit the processors nobody of ours needs this one: a processor that halts takes
 // milliseconds to come back at times, which one that looks again and again never does.
@@ -116,6 +116,7 @@ bool Backoff::pause() {
 // Whether the caller had better sleep.
 bool Backoff::is_long(std::uint64_t now_ns) const {
   std::uint64_t waited_ns = now_ns - began_ns_;
+  if (waited_ns >= keeps_ns_ && (fits_ || keeps_ns_ == 0)) return true;
   bool kept = rivals.keeps(now_ns);
   if (fits_) return waited_ns >= (kept ? kYieldNs : kAloneNs);
   return kept || (waited_ns >= kYieldNs && rounds_ >= kSpins + kYields);
@@ -132,8 +133,9 @@ void futex_wake_all(std::atomic<std::uint32_t>& word) {
   syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-void wait_while_equal(std::atomic<std::uint32_t>& word, std::uint32_t expected) {
-  Backoff backoff;
+void wait_while_equal(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                      std::uint64_t keeps_ns) {
+  Backoff backoff(keeps_ns);
   while (word.load(std::memory_order_acquire) == expected) {
     if (!backoff.pause()) futex_wait(word, expected, 0);
   }

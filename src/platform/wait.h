@@ -24,6 +24,12 @@ bool threads_fit_processors();
 // false, now and in every later call, when the caller had better sleep.
 class Backoff {
  public:
+  // A thread of the caller's own node waits for the same processor, perhaps, and has first to do
+  // what is waited for: so long it keeps it at most. 0: not at all.
+  static constexpr std::uint64_t kBriefNs = 100'000;
+
+  Backoff() = default;
+  explicit Backoff(std::uint64_t keeps_ns) : keeps_ns_(keeps_ns) {}
   bool pause();
   // Something else has come meanwhile, which may go on: the time until the caller had better sleep
   // begins again.
@@ -34,6 +40,7 @@ class Backoff {
  private:
   bool is_long(std::uint64_t now_ns) const;
 
+  std::uint64_t keeps_ns_ = ~0ull;
   std::uint64_t began_ns_ = 0;
   std::uint64_t looked_ns_ = 0;
   std::uint32_t rounds_ = 0;
@@ -45,8 +52,10 @@ class Backoff {
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t timeout_ns);
 void futex_wake_all(std::atomic<std::uint32_t>& word);
 
-// The whole ladder for one word: returns once *word != expected.
-void wait_while_equal(std::atomic<std::uint32_t>& word, std::uint32_t expected);
+// The whole ladder for one word that another thread of the caller's node changes: returns once
+// *word != expected. keeps_ns: as of Backoff.
+void wait_while_equal(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                      std::uint64_t keeps_ns = Backoff::kBriefNs);
 
 // Monotonic nanoseconds (CLOCK_MONOTONIC).
 std::uint64_t now_ns();

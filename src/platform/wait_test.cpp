@@ -123,6 +123,31 @@ TEST_F(WaitTest, EveryWaiterSeesTheChange) {
   }
 }
 
+// Its processor may be what another thread of its node needs, to do what it waits for.
+TEST_F(WaitTest, WhoWaitsForItsOwnNodeKeepsNoProcessorForLong) {
+  auto cpu_ns = [] {
+    timespec used{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(used.tv_nsec);
+  };
+  share_processors(1, 2);
+  for (std::uint64_t keeps_ns : {std::uint64_t{0}, Backoff::kBriefNs}) {
+    std::atomic<std::uint32_t> word{0};
+    std::uint64_t used = 0;
+    std::thread waiter([&] {
+      std::uint64_t before = cpu_ns();
+      wait_while_equal(word, 0, keeps_ns);
+      used = cpu_ns() - before;
+    });
+    usleep(20'000);
+    word.store(1, std::memory_order_release);
+    futex_wake_all(word);
+    waiter.join();
+    EXPECT_LT(used, 2'000'000u);
+  }
+}
+
 TEST_F(WaitTest, ASleeperInAnotherProcessIsWoken) {
   void* memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);

@@ -89,11 +89,11 @@ class BlockEntry {
   std::uint8_t brought = 0;
   std::uint16_t skip = 0;
   // At a node that has a copy, in rounds between barriers (renew.cpp): the latest one in which it
-  // was missed or renewed, in how many on end it was missed, and renewals since it was last seen to
-  // be used; of a copy the latter is also looked at without the lock. At the home (migrate.cpp):
-  // from which round on it may be offered, and how often it was kept.
+  // was missed or renewed, in how many on end it was missed, or shown to be used since, and
+  // renewals since it was last seen to be; of a copy both are also looked at without the lock. At
+  // the home (migrate.cpp): from which round on it may be offered, and how often it was kept.
   std::uint16_t round = 0;
-  std::uint8_t missed = 0;
+  std::atomic<std::uint8_t> missed{0};
   std::atomic<std::uint8_t> renewed{0};
   // At a node that had a copy, counted in acquires of locks (renew.cpp): the one at which it was
   // dropped, 0 after a miss; and how often on end it was missed soon afterwards.

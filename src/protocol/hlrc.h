@@ -46,6 +46,7 @@ struct HlrcConfig {
                                      // (four times as many where that was shown twice)
   std::uint32_t promised = 16;       // departures on end at which a reader makes no use of the news
                                      // that a home promised, until it ends that; 0: no promises
+  std::uint32_t join_from = 8;       // promised runs that follow each other, until they become one
   bool migrate = false;              // homes by first touch follow their writers
   std::uint32_t most_asked = 128;    // blocks that who writes in order asks their home to offer
   std::uint64_t reads_ask = 64;      // ... and who has read so many in order; 0: nobody
@@ -327,6 +328,7 @@ class Hlrc : BlockLocks {
   Task<bool> hide(Strand& s, BlockRange run);
   bool is_hidden(const BlockEntry& entry) const;
   bool prove_hidden(std::uint64_t block);
+  void show_used(BlockEntry& entry);
   Task<BlockRange> lock_hidden(Strand& s, std::uint64_t block);
   std::uint64_t count_dropped(BlockRange run, Departure at) const;
   Task<bool> renew_or_invalidate(Strand& s, BlockRange run, Departure at);
@@ -463,7 +465,7 @@ class Hlrc : BlockLocks {
   // as it was when this node arrived at the barrier that departed last.
   std::atomic<std::uint64_t> acquired_{0};
   std::atomic<std::uint64_t> acquired_before_{0};
-  Expectations expectations_{config_.promised, config_.max_run};
+  Expectations expectations_{config_.promised, config_.max_run, config_.join_from};
   MissesPromises misses_promises_;
   Promises promises_;
   std::atomic<std::uint32_t> lately_missed_{0};  // the round << 16 | blocks; a guess

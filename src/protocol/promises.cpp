@@ -215,22 +215,28 @@ void Expectations::look_again(std::uint32_t after) {
   join_at_ = std::min(join_at_, after + joins_after_);
 }
 
-// What a reader missed piece by piece at first is promised so, and sent so. And of two runs that
-// share blocks, neither of them within the other, these travel twice: both end, for the reader to
-// ask for what it renews together.
+// Whether both are used, and would come as one run.
+bool Expectations::follow(const Expected& one, const Expected& next) const {
+  if (one.home != next.home || one.run.end() != next.run.first) return false;
+  if (one.until != kForever || next.until != kForever) return false;
+  return one.unused == 0 && next.unused == 0 && one.run.count + next.run.count <= most_blocks_;
+}
+
+// What a reader missed piece by piece at first is promised so, and sent so; it asks anew where that
+// spares many pieces. And of two runs that share blocks, neither of them within the other, these
+// travel twice: both end, for the reader to ask for what it renews together.
 void Expectations::join() {
   auto reaches_into = [](const Expected& one, const Expected& next) {
     return one.home == next.home && one.until == kForever && next.run.first < one.run.end();
   };
-  std::size_t furthest = 0;
+  std::size_t pieces = 0, furthest = 0;
+  for (std::size_t i = 1; i < list_.size(); ++i)
+    if (follow(list_[i - 1], list_[i])) ++pieces;
   for (std::size_t i = 1; i < list_.size(); ++i) {
     Expected& one = list_[i - 1];
     Expected& next = list_[i];
     if (next.until != kForever) continue;
-    bool used = one.unused == 0 && next.unused == 0;
-    bool follow = one.home == next.home && one.until == kForever &&
-                  one.run.end() == next.run.first && one.run.count + next.run.count <= most_blocks_;
-    if (used && follow) {
+    if (pieces + 1 >= join_from_ && follow(one, next)) {
       mark(Mark::kAcquireJoinsPromises);
       one.joins = next.joins = true;
     }

@@ -89,9 +89,13 @@ class Expectations {
     bool operator==(const Ended&) const = default;
   };
 
-  // most_unused: departures on end; most_blocks: of a run.
-  Expectations(std::uint32_t most_unused, std::uint64_t most_blocks)
-      : most_unused_(most_unused), most_blocks_(most_blocks), joins_after_(2 * most_unused) {}
+  // most_unused: departures on end; most_blocks: of a run; join_from: runs that follow each other,
+  // of which fewer stay as they are.
+  Expectations(std::uint32_t most_unused, std::uint64_t most_blocks, std::uint32_t join_from = 2)
+      : most_unused_(most_unused),
+        most_blocks_(most_blocks),
+        join_from_(join_from),
+        joins_after_(2 * most_unused) {}
 
   void note(NodeId home, BlockRange run, std::uint32_t after);
   // The same is not wanted, or may have been ended since: it ends.
@@ -110,7 +114,7 @@ class Expectations {
   void give_up(NodeId home, BlockRange run);
   // The departure has been applied: forgets what ended before, and what nobody has used for long.
   // Ever more seldom, as long as nothing new is promised, also runs that are used and follow each
-  // other, or share blocks, for the reader to ask for them together.
+  // other, if there are many, or share blocks, for the reader to ask for them together.
   void depart(std::uint32_t number);
   // What was forgotten here since the last call, and the homes do not know of.
   std::vector<Ended> take_ended() { return std::exchange(ended_, {}); }
@@ -133,6 +137,7 @@ class Expectations {
   static constexpr std::size_t kMost = 4096;
 
   static bool stands_before(const Expected& a, const Expected& b);
+  bool follow(const Expected& one, const Expected& next) const;
   std::span<const Expected> near(NodeId home, BlockRange run) const;
   std::span<Expected> near(NodeId home, BlockRange run);
   void end(const std::vector<Ended>& all);
@@ -141,6 +146,7 @@ class Expectations {
 
   std::uint32_t most_unused_;
   std::uint64_t most_blocks_;
+  std::uint32_t join_from_;
   std::uint32_t joins_after_;   // departures
   std::uint32_t join_at_ = 0;   // the departure; 0: nothing was promised yet
   std::size_t joined_ = 0;      // runs that ended so the last time

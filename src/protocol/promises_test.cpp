@@ -98,6 +98,30 @@ TEST_F(ExpectationsTest, OfRunsThatFollowEachOtherEndEverMoreSeldomToBecomeOne) 
   EXPECT_EQ(depart(kAfter + 19, kAfter + 100), Ended{});
 }
 
+TEST_F(ExpectationsTest, OfFewRunsThatFollowEachOtherStayAsTheyAre) {
+  Expectations few(kMostUnused, 16, 3);
+  few.note(kHome, {10, 2}, kAfter);
+  few.note(kHome, {12, 2}, kAfter);
+  few.note(kHome, {30, 2}, kAfter);
+  auto depart_until_join = [&](std::uint32_t from) {
+    for (std::uint32_t number = from; number <= from + 2 * kMostUnused; ++number) {
+      for (std::uint64_t first : {10u, 12u, 30u}) few.use(kHome, {first, 2});
+      few.depart(number);
+    }
+  };
+  depart_until_join(kAfter + 1);
+  EXPECT_EQ(few.take_ended(), Ended{});
+  few.note(kHome, {32, 2}, 20);
+  few.note(kHome, {34, 2}, 20);
+  few.use(kHome, {32, 2});
+  few.use(kHome, {34, 2});
+  for (std::uint32_t number = 21; number <= 26; ++number) {
+    for (std::uint64_t first : {10u, 12u, 30u, 32u, 34u}) few.use(kHome, {first, 2});
+    few.depart(number);
+  }
+  EXPECT_EQ(few.take_ended().size(), 5u);
+}
+
 TEST_F(ExpectationsTest, ThatShareBlocksEndToBeAskedForTogether) {
   expected.note(kHome, {110, 16}, kAfter);  // six of the first one's blocks
   expected.note(kHome, {126, 4}, kAfter);   // follows, and would be too long with it

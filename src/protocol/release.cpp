@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "protocol/hlrc.h"
 #include "protocol/runs.h"
 
@@ -235,8 +237,10 @@ Task<bool> Hlrc::untrack(Strand& s, std::uint64_t block) {
   co_await store_word(s, block, kHere);
   tracked_.erase(block);
   BlockEntry& entry = entries_[block];
-  if (entry.failures < 10) ++entry.failures;
-  entry.skip = entry.failures < 2 ? 0 : static_cast<std::uint16_t>(1u << entry.failures);
+  if (entry.failures < 8) ++entry.failures;
+  entry.skip = entry.failures < 2
+                   ? 0
+                   : static_cast<std::uint16_t>(4u << std::min<unsigned>(entry.failures, 8));
   notice(block);
   co_return true;
 }

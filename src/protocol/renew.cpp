@@ -13,6 +13,8 @@ constexpr std::uint16_t kApart = 2;
 constexpr std::uint32_t kTrial = 3;
 // The same of a copy that was missed once, and that its home has promised.
 constexpr std::uint32_t kForeseen = 4;
+// So often the renewals of one not on trial double.
+constexpr std::uint32_t kMostDoubled = 2;
 
 }  // namespace
 
@@ -99,9 +101,9 @@ void Hlrc::prove_together(BlockRange run) {
 std::uint32_t Hlrc::most_renewed(const BlockEntry& entry) const {
   std::uint32_t most = config_.most_renewed;
   std::uint32_t again = entry.missed > config_.hot_after ? entry.missed - config_.hot_after : 0;
-  bool foreseen = std::max(entry.missed, entry.missed_after_locks) < config_.hot_after;
+  bool foreseen = std::max(entry.missed.load(), entry.missed_after_locks) < config_.hot_after;
   if (!entry.on_trial && foreseen) return std::min(most, kForeseen);
-  if (!entry.on_trial) return std::min(most << std::min(again, 2u), 255u);
+  if (!entry.on_trial) return std::min(most << std::min(again, kMostDoubled), 255u);
   return std::min(most, kTrial << std::min(again, 8u));
 }
 
@@ -187,9 +189,17 @@ bool Hlrc::prove_hidden(std::uint64_t block) {
   if (!is_hidden(entry)) return false;
   mark(Mark::kFaultProvesHidden);
   if (entry.missed < config_.hot_after) gain_foresight(2);
-  entry.renewed = 0;
+  show_used(entry);
   entry.brought = 1;
   return true;
+}
+
+// A fault has shown it of a copy that is renewed: then it is asked ever more seldom to. Locked.
+void Hlrc::show_used(BlockEntry& entry) {
+  entry.renewed = 0;
+  std::uint32_t missed = entry.missed;
+  if (missed >= config_.hot_after && missed < config_.hot_after + kMostDoubled)
+    entry.missed = static_cast<std::uint8_t>(missed + 1);
 }
 
 // The block, and those behind it that were hidden with it: they come back into the view together,
@@ -209,7 +219,7 @@ Task<BlockRange> Hlrc::lock_hidden(Strand& s, std::uint64_t block) {
       break;
     }
     mark(Mark::kFaultShowsNeighbour);
-    next.renewed = 0;
+    show_used(next);
     ++next.brought;
     ++run.count;
   }

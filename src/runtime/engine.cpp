@@ -76,7 +76,8 @@ std::uint64_t Engine::step_of(ThreadContext& context, const protocol::Step& step
       return 0;
     case kWait:
       unattend(context);  // others' messages would lie there until a thread of ours moves on
-      platform::wait_while_equal(*step.word, static_cast<std::uint32_t>(step.value));
+      platform::wait_while_equal(*step.word, static_cast<std::uint32_t>(step.value),
+                                 context.is_handler ? 0 : platform::Backoff::kBriefNs);
       return 0;
     case kWake:
       platform::futex_wake_all(*step.word);
@@ -304,7 +305,7 @@ void Engine::carry_out(const protocol::Resume& resume) {
 template <typename Done>
 void Engine::wait_until(ThreadContext& context, Done done) {
   std::uint64_t from = platform::now_ns();
-  platform::Backoff backoff;
+  platform::Backoff backoff(context.is_handler ? platform::Backoff::kBriefNs : ~0ull);
   Patience patience;
   attend(context);
   while (!done()) {
@@ -376,6 +377,7 @@ void Engine::handle() {
   pthread_setname_np(pthread_self(), "terrane-handler");
   ::prctl(PR_SET_TIMERSLACK, 1);  // ns: some of its sleeps are short
   ThreadContext& context = threads_.current();
+  context.is_handler = true;
   std::uint64_t sleep_ns = kSleepNs;
   std::uint64_t tidy_due_ns = 0;
   HandlerSleep habit;

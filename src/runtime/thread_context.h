@@ -83,6 +83,7 @@ struct ThreadContext {
   protocol::Strand strand;
   protocol::Strand serving;  // of what the thread does for others, also while it waits
   bool serves = false;
+  bool is_handler = false;  // it shares the processor of a thread of the program
   LatestPages latest_pages;
   std::atomic<std::uint32_t> resumed{
       0};  // the call was answered; result and inbox are in the strand

@@ -68,6 +68,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .few_misses = setup.hot_after == 255 ? 0u : 4u,
                                      .most_renewed = static_cast<std::uint8_t>(setup.most_renewed),
                                      .promised = setup.promised,
+                                     .join_from = 2,
                                      .migrate = setup.migrate,
                                      .reads_ask = setup.reads_ask,
                                      .most_regretted = 1,
