@@ -11,9 +11,10 @@ namespace terrane::platform {
 // without it until the next tick of the kernel's clock, 4 ms, however little that program is
 // entitled to. Where the job's own threads fit the processors, who waits keeps its own at first; if
 // it loses it, there is a rival, and it offers it for a while: one that waits as well gives it back
-// at once, and both come along. One that keeps it is offered nothing any more for some time, ever
-// longer. Who waits for long sleeps then, which costs its wake-up but not its turn. By any thread;
-// guesses, which no thread relies on.
+// at once, and both come along. If nobody takes it, it was the kernel, or another guest of the
+// machine. One that keeps it is offered nothing any more for some time, ever longer. Who waits for
+// long sleeps then, which costs its wake-up but not its turn. By any thread; guesses, which no
+// thread relies on.
 class Rivals {
  public:
   static constexpr std::uint64_t kLostNs = 200'000;  // between two looks: the processor was lost
@@ -36,6 +37,8 @@ class Rivals {
                   std::memory_order_relaxed);
     offers_until_ns_.store(kept ? 0 : now_ns + kOffersNs, std::memory_order_relaxed);
   }
+  // Many offers on end were taken by nobody.
+  void refused() { offers_until_ns_.store(0, std::memory_order_relaxed); }
   // Whether a rival keeps what it is offered, as far as is known.
   bool keeps(std::uint64_t now_ns) const {
     return now_ns < keeps_until_ns_.load(std::memory_order_relaxed);

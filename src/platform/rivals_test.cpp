@@ -31,6 +31,16 @@ TEST(RivalsTest, ARivalThatGivesBackIsOfferedMore) {
   EXPECT_FALSE(rivals.offers(190 * kMs));
 }
 
+TEST(RivalsTest, WhereNobodyTakesItNothingIsOfferedUntilItIsLostAgain) {
+  Rivals rivals;
+  rivals.lost(0);
+  rivals.refused();
+  EXPECT_FALSE(rivals.offers(kMs));
+  EXPECT_FALSE(rivals.keeps(kMs));
+  rivals.lost(2 * kMs);
+  EXPECT_TRUE(rivals.offers(3 * kMs));
+}
+
 TEST(RivalsTest, ARivalThatKeepsTheProcessorIsOfferedNothingEverLonger) {
   Rivals rivals;
   std::uint64_t now = 0;

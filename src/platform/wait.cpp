@@ -2,12 +2,14 @@
 
 #include <linux/futex.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <climits>
+#include <utility>
 
 #include "platform/rivals.h"
 #include "platform/waiting.h"
@@ -26,6 +28,8 @@ constexpr std::uint32_t kYields = 16;
 // Where the threads fit the processors nobody of ours needs this one: a processor that halts takes
 // milliseconds to come back at times, which one that looks again and again never does.
 constexpr std::uint64_t kAloneNs = 5'000'000;
+// After so many offers it asks whether anybody has taken one of them.
+constexpr std::uint32_t kOffers = 256;
 
 // Set once at start; true until then.
 std::atomic<bool> threads_fit{true};
@@ -40,6 +44,16 @@ void relax() {
 #else
   std::atomic_signal_fence(std::memory_order_seq_cst);
 #endif
+}
+
+// The calling thread has offered its processor while there may be a rival.
+void count_offer() {
+  thread_local std::uint32_t offers = 0;
+  thread_local long switches = 0;
+  if (++offers % kOffers != 0) return;
+  rusage used{};
+  getrusage(RUSAGE_THREAD, &used);
+  if (std::exchange(switches, used.ru_nivcsw) == used.ru_nivcsw) rivals.refused();
 }
 
 }  // namespace
@@ -110,6 +124,7 @@ bool Backoff::pause() {
   sched_yield();
   looked_ns_ = now_ns();
   rivals.offered(looked_ns_ - now, looked_ns_);
+  if (fits_) count_offer();
   return true;
 }
 

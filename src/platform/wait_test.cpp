@@ -63,6 +63,25 @@ TEST_F(WaitTest, WhoHasTheProcessorToItselfKeepsIt) {
   EXPECT_TRUE(kept);
 }
 
+// What it lost to the kernel for a moment it has soon ceased to offer.
+TEST_F(WaitTest, WhoOffersAndFindsNobodyOffersNoMore) {
+  share_processors(2, 2);
+  bool ceased = false;
+  for (int wait = 0; wait < 1000 && !ceased; ++wait) {
+    Backoff backoff;
+    for (int round = 0; round < 100; ++round) backoff.pause();
+    usleep(300);  // between two looks
+    backoff.pause();
+    std::uint32_t before = yields;
+    rounds_until_sleep();
+    std::uint32_t offered = yields - before;
+    before = yields;
+    rounds_until_sleep();
+    ceased = offered > 0 && yields == before;
+  }
+  EXPECT_TRUE(ceased);
+}
+
 // At each look; or it sleeps at once, while a rival keeps what it is offered.
 TEST_F(WaitTest, WhoSharesTheProcessorOffersIt) {
   share_processors(3, 2);
