@@ -28,6 +28,8 @@ constexpr std::uint32_t kYields = 16;
 // Where the threads fit the processors nobody of ours needs this one: a processor that halts takes
 // milliseconds to come back at times, which one that looks again and again never does.
 constexpr std::uint64_t kAloneNs = 5'000'000;
+// Who may need it for what the waiting thread could do as well.
+constexpr std::uint64_t kSoonNs = 20'000;
 // After so many offers it asks whether anybody has taken one of them.
 constexpr std::uint32_t kOffers = 256;
 
@@ -97,11 +99,11 @@ bool Backoff::is_short() const {
 
 void Backoff::renew() { rounds_ = std::min(rounds_, kSpins); }
 
-bool Backoff::pause() {
+bool Backoff::pause(Owed owed) {
   Waiting waiting = chosen_waiting.load(std::memory_order_relaxed);
   if (waiting == Waiting::kSleep) return false;
   if (rounds_ < kSpins) {
-    if (threads_fit.load(std::memory_order_relaxed)) {
+    if (owed != Owed::kNow && threads_fit.load(std::memory_order_relaxed)) {
       ++rounds_;
       relax();
       return true;
@@ -117,12 +119,14 @@ bool Backoff::pause() {
   ++rounds_;
   if (fits_ && now - looked_ns_ >= Rivals::kLostNs) rivals.lost(now);
   looked_ns_ = now;
-  if (fits_ && !rivals.offers(now)) {
+  bool owes = owed == Owed::kNow || (owed == Owed::kSoon && now - began_ns_ >= kSoonNs);
+  if (fits_ && !owes && !rivals.offers(now)) {
     relax();
     return true;
   }
   sched_yield();
   looked_ns_ = now_ns();
+  if (owes) return true;
   rivals.offered(looked_ns_ - now, looked_ns_);
   if (fits_) count_offer();
   return true;

@@ -22,6 +22,10 @@ bool threads_fit_processors();
 // keeps the processor, for some milliseconds, unless other programs compete for it
 // (platform/rivals.h); elsewhere it offers it to others between looks, for some 100 us. It returns
 // false, now and in every later call, when the caller had better sleep.
+// Whether another thread of the node may need the processor of who waits, who then offers it: at
+// once, for what that one has been left to do; or soon, if nothing comes meanwhile.
+enum class Owed : std::uint8_t { kNothing, kSoon, kNow };
+
 class Backoff {
  public:
   // A thread of the caller's own node waits for the same processor, perhaps, and has first to do
@@ -30,7 +34,7 @@ class Backoff {
 
   Backoff() = default;
   explicit Backoff(std::uint64_t keeps_ns) : keeps_ns_(keeps_ns) {}
-  bool pause();
+  bool pause(Owed owed = Owed::kNothing);
   // Something else has come meanwhile, which may go on: the time until the caller had better sleep
   // begins again.
   void renew();

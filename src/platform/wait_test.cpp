@@ -82,6 +82,25 @@ TEST_F(WaitTest, WhoOffersAndFindsNobodyOffersNoMore) {
   EXPECT_TRUE(ceased);
 }
 
+// To a thread that has to do what was left to it at once, to one that may have to soon.
+TEST_F(WaitTest, WhoOwesTheProcessorOffersIt) {
+  share_processors(2, 2);
+  Backoff owes;
+  std::uint32_t before = yields;
+  for (int round = 0; round < 10; ++round) EXPECT_TRUE(owes.pause(Owed::kNow));
+  EXPECT_EQ(yields - before, 10u);
+  bool soon = false;
+  for (int wait = 0; wait < 1000 && !soon; ++wait) {
+    Backoff may_owe;
+    before = yields;
+    std::uint64_t began = 0;  // about when its time begins
+    while (yields == before && may_owe.pause(Owed::kSoon))
+      if (!may_owe.is_short() && began == 0) began = now_ns();
+    soon = yields != before && now_ns() - began >= 10'000;
+  }
+  EXPECT_TRUE(soon);
+}
+
 // At each look; or it sleeps at once, while a rival keeps what it is offered.
 TEST_F(WaitTest, WhoSharesTheProcessorOffersIt) {
   share_processors(3, 2);

@@ -12,6 +12,9 @@
 #include "runtime/quiet_thread.h"
 
 namespace terrane::runtime {
+
+using platform::Owed;
+
 namespace {
 
 constexpr std::uint32_t kMostFlushes = 64;             // messages that a release has under way
@@ -157,7 +160,8 @@ std::uint64_t Engine::meet(ThreadContext& context, const protocol::Step& step) {
     attend(context);
     while (state == Round::kOpen) {
       poll_once(context);
-      state = backoff.pause() ? barrier.look(round) : barrier.withdraw(round);
+      bool waits = backoff.pause(owed_to_handler_.load());
+      state = waits ? barrier.look(round) : barrier.withdraw(round);
     }
     context.polled_ns = platform::now_ns();
     context.waited_ns += context.polled_ns - from;
@@ -229,8 +233,7 @@ void Engine::carry_out(const protocol::Event& event, Counters& counters,
     } else if (const auto* resume = std::get_if<protocol::Resume>(&effect)) {
       carry_out(*resume);
     } else if (const auto* drop = std::get_if<protocol::Drop>(&effect)) {
-      chores_.push_back({*drop, {}});
-      transport_.interrupt();  // the handler thread does it
+      leave_to_handler({*drop, {}});
     } else if (const auto* offer = std::get_if<protocol::Offer>(&effect)) {
       offers_.push_back(*offer);
       offer_count_.fetch_add(1);
@@ -242,8 +245,7 @@ void Engine::carry_out(const protocol::Event& event, Counters& counters,
       place(*bytes, event, counters);
     } else if (const auto* expire = std::get_if<protocol::Expire>(&effect)) {
       const std::byte* ranges = effects_.bytes.data() + expire->offset;
-      chores_.push_back({*expire, {ranges, ranges + expire->size}});
-      transport_.interrupt();
+      leave_to_handler({*expire, {ranges, ranges + expire->size}});
     } else {
       malformed(std::get<protocol::Malformed>(effect).from);
     }
@@ -289,7 +291,7 @@ void Engine::place(const protocol::Place& place, const protocol::Event& event, C
   if (!space_.place(place.block.value, place.bytes))
     malformed(std::get<protocol::Received>(event).from);
   counters.pages_fetched.add(1);
-  if (hlrc_.is_over_limit()) transport_.interrupt();  // the handler makes room
+  if (hlrc_.is_over_limit()) call_handler();  // it makes room
 }
 
 void Engine::carry_out(const protocol::Resume& resume) {
@@ -314,7 +316,7 @@ void Engine::wait_until(ThreadContext& context, Done done) {
       continue;
     }
     if (!backoff.is_short()) ring(context);
-    if (backoff.pause()) continue;
+    if (backoff.pause(context.is_handler ? Owed::kNothing : owed_to_handler_.load())) continue;
     transport_.unattend();
     context.sleeping.store(1, std::memory_order_seq_cst);
     if (!done()) transport_.sleep(kSleepNs);
@@ -357,8 +359,18 @@ void Engine::poll_now_and_then(ThreadContext& context) {
   poll_once(context);
 }
 
+// Recalls of them that wait for their time are carried out now.
+void Engine::let_go(ThreadContext& context) {
+  if (!context.latest_pages.holds()) return;
+  context.latest_pages.let_go(platform::now_ns());
+  if (recall_count_.load() == 0) return;
+  recalls_due_ns_.store(0);
+  serve(context, false);
+}
+
 // On one host a look is a few loads; else a system call.
 void Engine::look(ThreadContext& context) {
+  let_go(context);
   if (!space_.reaches_all()) return poll_now_and_then(context);
   poll_once(context);
 }
@@ -386,7 +398,10 @@ void Engine::handle() {
   while (!stopping_.load()) {
     std::uint64_t patience_ns = habit.patience_ns(platform::now_ns());
     if (patience_ns != 0) sleep_ns = std::min(sleep_ns, kLooks * patience_ns);
+    owed_to_handler_.store(Owed::kNothing);
     if (sleep_ns > 0) transport_.sleep_beside(sleep_ns, patience_ns);
+    Owed nothing = Owed::kNothing;
+    owed_to_handler_.compare_exchange_strong(nothing, Owed::kSoon);
     std::uint64_t from = platform::now_ns();
     context.took = context.took_urgent = false;
     poll_all();

@@ -48,6 +48,7 @@ class Engine final : private transport::Receiver {
   // wakes nobody, since this thread is about to look for it.
   template <typename T>
   T run_expecting(ThreadContext& context, protocol::Task<T> task) {
+    let_go(context);
     if (!space_.reaches_all()) attend(context);
     T value = run(context, std::move(task));
     unattend(context);
@@ -57,6 +58,8 @@ class Engine final : private transport::Receiver {
   // Takes in what others ask before the calling thread takes more for itself: a lock that it takes
   // again and again costs no message, and the handler thread may have to wait for its processor.
   void look(ThreadContext& context);
+  // The pages that the calling thread got last may go: it is between two of its instructions.
+  void let_go(ThreadContext& context);
 
   // Gives the core an event and waits until the calling thread is resumed; the value, and
   // Strand::inbox.
@@ -108,6 +111,8 @@ class Engine final : private transport::Receiver {
   void ring(ThreadContext& context);
   void poll_all();
   void handle();
+  void leave_to_handler(Chore chore);
+  void call_handler();
   void run_chores(ThreadContext& context);
   std::uint64_t serve(ThreadContext& context, bool waits);
   void serve_offers(ThreadContext& context);
@@ -153,6 +158,9 @@ class Engine final : private transport::Receiver {
   std::uint64_t lost_at_ns_ = 0;
   NodeId lost_;
   std::string loss_;
+  // A thread that waits may have the processor that the handler needs: for what was left to it, or
+  // to deliver a message, which it does alone once it has begun.
+  std::atomic<platform::Owed> owed_to_handler_{platform::Owed::kNothing};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> started_{false};
   std::thread handler_;

@@ -83,6 +83,17 @@ std::uint64_t Engine::kept_until_ns(std::uint64_t block) const {
   return until;
 }
 
+void Engine::call_handler() {
+  owed_to_handler_.store(platform::Owed::kNow);
+  transport_.interrupt();
+}
+
+// Under the mutex.
+void Engine::leave_to_handler(Chore chore) {
+  chores_.push_back(std::move(chore));
+  call_handler();
+}
+
 // Freed regions, and copies that others' eager releases make old. Such an operation waits only for
 // threads of its own node, which poll while they wait themselves.
 void Engine::run_chores(ThreadContext& context) {

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <new>
 
 #include "base/check.h"
@@ -23,7 +24,7 @@ void LatestPages::add(std::uint64_t block, std::uint64_t now_ns) {
     slot = &s;
     std::uint64_t stayed_ns = s.until_ns.load(std::memory_order_relaxed) - s.since_ns;
     bool soon = now_ns - s.since_ns < 4 * stayed_ns;
-    if (soon) stays_ns = std::min(2 * stayed_ns, kMostNs);
+    if (soon) stays_ns = std::clamp(2 * stayed_ns, kLeastNs, kMostNs);
   }
   if (slot == nullptr) slot = &slots_[oldest_];
   oldest_ = slot == &slots_[0] ? 1 : 0;
@@ -31,6 +32,15 @@ void LatestPages::add(std::uint64_t block, std::uint64_t now_ns) {
   slot->block.store(block, std::memory_order_release);
   slot->since_ns.store(now_ns, std::memory_order_relaxed);
   slot->until_ns.store(now_ns + stays_ns, std::memory_order_release);
+  holds_ = true;
+}
+
+void LatestPages::let_go(std::uint64_t now_ns) {
+  holds_ = false;
+  for (Slot& slot : slots_) {
+    if (slot.until_ns.load(std::memory_order_relaxed) > now_ns)
+      slot.until_ns.store(now_ns, std::memory_order_release);
+  }
 }
 
 std::uint64_t LatestPages::kept_until_ns(std::uint64_t block) const {

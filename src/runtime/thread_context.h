@@ -32,11 +32,16 @@ struct Exchange {
 };
 
 // The pages with sequential consistency that a thread got last: none is given away before the
-// thread has had time to use it. Two, since an instruction may need two at once.
+// thread has had time to use it. Two, since an instruction may need two at once. Others may ask
+// until when one is kept.
 class LatestPages {
  public:
   // The page was installed just now.
   void add(std::uint64_t block, std::uint64_t now_ns);
+  // The thread has gone on to an operation: what it needed the pages for has been done. Whether
+  // there are any.
+  bool holds() const { return holds_; }
+  void let_go(std::uint64_t now_ns);
   // Until when the page is to stay; 0: it need not.
   std::uint64_t kept_until_ns(std::uint64_t block) const;
 
@@ -50,6 +55,7 @@ class LatestPages {
   };
   Slot slots_[2];
   std::size_t oldest_ = 0;
+  bool holds_ = false;
 };
 
 // What a thread waits for, for who waits long.

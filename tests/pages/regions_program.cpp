@@ -163,7 +163,8 @@ bool is_set(const char* variable, std::string_view value) {
 }
 
 // Node 0 fills an array, node 1 writes it over from the first page to the last, node 0 reads it
-// from the last to the first: the homes come to their writer, and the reader misses runs.
+// from the last to the first: the homes come to their writer, and the reader misses runs. Where the
+// processors are overloaded some homes stay, and are entered again page by page.
 void in_order(const terrane_alloc_options& options) {
   constexpr unsigned kPages = 256;
   constexpr unsigned kWords = kPage / sizeof(std::uint64_t);
@@ -181,7 +182,7 @@ void in_order(const terrane_alloc_options& options) {
   if (self() == 0) {
     for (unsigned i = kPages * kWords; i-- > 0;) EXPECT(at(array, i) == 2 + i);
     bool one_by_one = is_set("TERRANE_FAULT_SOURCE", "uffd-late");
-    EXPECT(one_by_one || counters().read_faults - before.read_faults < kPages / 4);
+    EXPECT(one_by_one || counters().read_faults - before.read_faults < kPages / 2);
   }
   EXPECT(terrane_barrier() == TERRANE_OK);
 }
