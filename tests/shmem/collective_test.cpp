@@ -18,6 +18,11 @@ TEST(ShmemCollectiveTest, DataComeWhereTheyBelongByEveryAlgorithm) {
     expect_good(4, "data", {choices});
   }
 }
+// PEs of one host that do not map each other's memory are as on hosts of their own.
+TEST(ShmemCollectiveTest, DataComeWhereTheyBelongByANetworkAlone) {
+  for (const char* mode : {"data", "empty", "kinds", "waits", "locks", "again"})
+    expect_good(3, mode, {"TERRANE_TRANSPORT=ucx"});
+}
 TEST(ShmemCollectiveTest, NoElementsNeedNoMemory) { expect_good_with_all_sizes("empty"); }
 TEST(ShmemCollectiveTest, EveryKindOfNumberIsReduced) { expect_good_with_all_sizes("kinds"); }
 TEST(ShmemCollectiveTest, TeamsComeAndGo) { expect_good_with_all_sizes("teams"); }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 
 #include "base/log.h"
 #include "platform/wait.h"
@@ -39,8 +40,15 @@ base::Result<std::unique_ptr<JobWorld>> JobWorld::connect() {
 JobWorld::JobWorld(std::unique_ptr<bootstrap::Bootstrap> bootstrap)
     : bootstrap_(std::move(bootstrap)) {
   base::set_log_identity(fmt::format("PE {} ({})", self().value, bootstrap_->host()));
+}
+
+// By UCX alone no PE maps another's memory: each is as on a host of its own.
+void JobWorld::find_hosts(const Options& options) {
   auto hosts = bootstrap_->hosts();
-  one_host_ = std::all_of(hosts.begin(), hosts.end(), [](std::uint32_t host) { return host == 0; });
+  host_of_.assign(hosts.begin(), hosts.end());
+  if (options.transport == "ucx") std::iota(host_of_.begin(), host_of_.end(), 0u);
+  one_host_ =
+      std::all_of(host_of_.begin(), host_of_.end(), [](std::uint32_t host) { return host == 0; });
 }
 
 base::Result<> JobWorld::make_memory() {
@@ -67,8 +75,11 @@ base::Result<> JobWorld::join() {
   auto settings = read_settings();
   if (!settings) return settings.error();
   settings_ = settings.value();
+  auto options = read_options(pes());
+  if (!options) return options.error();
+  find_hosts(options.value());
   if (auto made = make_memory(); !made) return made;
-  if (auto connected = connect_memory(); !connected) return connected;
+  if (auto connected = connect_memory(options.value()); !connected) return connected;
   rendezvous_.reset(new Rendezvous(*this, pes()));
   if (!one_host_) {
     far_ = std::make_unique<FarService>(
@@ -91,18 +102,15 @@ std::byte* JobWorld::own(SymmetricAddress place, std::uint64_t bytes) const {
   return here != nullptr && memory_->locate(here, bytes) ? here : nullptr;
 }
 
-base::Result<> JobWorld::connect_memory() {
-  auto options = read_options(pes());
-  if (!options) return options.error();
-  Patience::set_ms(options.value().patience_ms);
+base::Result<> JobWorld::connect_memory(const Options& options) {
+  Patience::set_ms(options.patience_ms);
   const std::array<transport::ExportedRegion, kParts> regions{
       {{heap_->fd(), heap_->reserved_bytes(), heap_->data()},
        {statics_.fd(), statics_.bytes(), all_statics_.data()},
        {control_fd_.get(), control_.bytes(), control_.data()}}};
   const PeCard mine{heap_->reserved_bytes(), statics_.program_identity(),
                     statics_.start_identity()};
-  auto wiring =
-      wire_up(*bootstrap_, options.value(), "shmem", regions, std::as_bytes(std::span(&mine, 1)));
+  auto wiring = wire_up(*bootstrap_, options, "shmem", regions, std::as_bytes(std::span(&mine, 1)));
   if (!wiring) return wiring.error();
   transport_ = std::move(wiring.value().transport);
   auto heap_bytes = compare_cards(wiring.value().said);

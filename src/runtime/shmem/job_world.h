@@ -2,10 +2,12 @@
 
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "base/unique_fd.h"
 #include "bootstrap/bootstrap.h"
 #include "platform/mapping.h"
+#include "runtime/options.h"
 #include "runtime/shmem/far_service.h"
 #include "runtime/shmem/peer_memory.h"
 #include "runtime/shmem/rendezvous.h"
@@ -50,7 +52,7 @@ class JobWorld final : public World, private Statics::Places, private WorldWords
 
   NodeId self() const override { return bootstrap_->self(); }
   std::uint32_t pes() const override { return bootstrap_->nodes(); }
-  std::uint32_t host_of(NodeId pe) const override { return bootstrap_->hosts()[pe.value]; }
+  std::uint32_t host_of(NodeId pe) const override { return host_of_[pe.value]; }
   bool one_host() const override { return one_host_; }
   const PeerMemory& memory() const override { return *memory_; }
   SymmetricHeap& heap() { return *heap_; }
@@ -71,7 +73,8 @@ class JobWorld final : public World, private Statics::Places, private WorldWords
  private:
   explicit JobWorld(std::unique_ptr<bootstrap::Bootstrap> bootstrap);
   base::Result<> make_memory();
-  base::Result<> connect_memory();
+  void find_hosts(const Options& options);
+  base::Result<> connect_memory(const Options& options);
   std::byte* own(SymmetricAddress place, std::uint64_t bytes) const;
   base::Result<std::uint64_t> compare_cards(const std::vector<std::vector<std::byte>>& said) const;
   std::optional<std::uint64_t> place(std::uint64_t identity, std::uint64_t bytes) override;
@@ -94,6 +97,7 @@ class JobWorld final : public World, private Statics::Places, private WorldWords
   std::unique_ptr<Rendezvous> rendezvous_;
   std::unique_ptr<FarService> far_;  // where there are other hosts
   std::mutex news_;
+  std::vector<std::uint32_t> host_of_;  // by PE: those who map each other's memory
   bool one_host_ = true;
   std::string (*place_)() = nullptr;
 };
