@@ -135,7 +135,7 @@ bool Backoff::pause(Owed owed) {
 // Whether the caller had better sleep.
 bool Backoff::is_long(std::uint64_t now_ns) const {
   std::uint64_t waited_ns = now_ns - began_ns_;
-  if (waited_ns >= keeps_ns_ && (fits_ || keeps_ns_ == 0)) return true;
+  if (fits_ && waited_ns >= keeps_ns_) return true;
   bool kept = rivals.keeps(now_ns);
   if (fits_) return waited_ns >= (kept ? kYieldNs : kAloneNs);
   return kept || (waited_ns >= kYieldNs && rounds_ >= kSpins + kYields);

@@ -29,7 +29,7 @@ enum class Owed : std::uint8_t { kNothing, kSoon, kNow };
 class Backoff {
  public:
   // A thread of the caller's own node waits for the same processor, perhaps, and has first to do
-  // what is waited for: so long it keeps it at most. 0: not at all.
+  // what is waited for: so long it keeps it at most, where the threads fit. 0: not at all.
   static constexpr std::uint64_t kBriefNs = 100'000;
 
   Backoff() = default;
