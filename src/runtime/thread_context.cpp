@@ -13,10 +13,11 @@
 namespace terrane::runtime {
 
 // Who comes back for a page as soon as it is gone did not have it for long enough: each time it has
-// it for twice as long.
+// it for twice as long, up to some ten times what it costs to pass it on within a host. Who only
+// looks at it again and again, until another writes to it, waits no longer than that.
 void LatestPages::add(std::uint64_t block, std::uint64_t now_ns) {
   constexpr std::uint64_t kLeastNs = 10'000;
-  constexpr std::uint64_t kMostNs = 1'000'000;
+  constexpr std::uint64_t kMostNs = 80'000;
   std::uint64_t stays_ns = kLeastNs;
   Slot* slot = nullptr;
   for (Slot& s : slots_) {

@@ -21,10 +21,10 @@ TEST(LatestPagesTest, KeepTheLatestTwoForAMoment) {
   EXPECT_EQ(pages.kept_until_ns(kThird), 112 * kUs);
 }
 
-TEST(LatestPagesTest, KeepOneForLongerThatComesBackSoonUpToAMillisecond) {
+TEST(LatestPagesTest, KeepOneForLongerThatComesBackSoonButNotForEver) {
   LatestPages pages;
   std::uint64_t now = kUs;
-  for (std::uint64_t stays : {10, 20, 40, 80, 160, 320, 640, 1000, 1000}) {
+  for (std::uint64_t stays : {10, 20, 40, 80, 80, 80}) {
     pages.add(kBlock, now);
     EXPECT_EQ(pages.kept_until_ns(kBlock), now + stays * kUs);
     now += (stays + 5) * kUs;
