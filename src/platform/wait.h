@@ -18,14 +18,14 @@ ProcessorSet usable_processors();
 void share_processors(std::uint32_t threads, std::uint32_t processors);
 bool threads_fit_processors();
 
-// One wait: call pause() between looks. Where the job's runnable threads fit the processors it
-// keeps the processor, for some milliseconds, unless other programs compete for it
-// (platform/rivals.h); elsewhere it offers it to others between looks, for some 100 us. It returns
-// false, now and in every later call, when the caller had better sleep.
 // Whether another thread of the node may need the processor of who waits, who then offers it: at
 // once, for what that one has been left to do; or soon, if nothing comes meanwhile.
 enum class Owed : std::uint8_t { kNothing, kSoon, kNow };
 
+// One wait: call pause() between looks. Where the job's runnable threads fit the processors it
+// keeps the processor, for some milliseconds, unless other programs compete for it
+// (platform/rivals.h); elsewhere it offers it to others between looks, for some 100 us. It returns
+// false, now and in every later call, when the caller had better sleep.
 class Backoff {
  public:
   // A thread of the caller's own node waits for the same processor, perhaps, and has first to do
