@@ -69,6 +69,10 @@ void add_job_options(CLI::App& run_app, RunOptions& options) {
   run_app.add_option("--timeout", options.timeout, "End the job after so long (exit code 124)")
       ->type_name("SECONDS");
   run_app
+      .add_option("--grace", options.grace,
+                  "From SIGTERM, SIGHUP or SIGQUIT to the end of what still runs; default 5")
+      ->type_name("SECONDS");
+  run_app
       .add_option("--heartbeat", options.heartbeat,
                   "Silence of a host or a stop of a node that ends the job; default 1, 0: none")
       ->type_name("SECONDS");

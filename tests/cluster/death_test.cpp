@@ -87,7 +87,20 @@ TEST_P(DeathTest, AStoppedNodeEndsTheJobAfterTheHeartbeatsLimit) {
   EXPECT_EQ(done.exit_code, 1);
   EXPECT_TRUE(holds(done.err, "node 1 on host "));
   EXPECT_TRUE(holds(done.err, ": no sign of life for 0.3 s (process "));
-  EXPECT_TRUE(holds(done.err, "is stopped; it goes on by: kill -CONT "));
+  EXPECT_TRUE(holds(done.err, "was stopped for that long, and has been killed"));
+}
+
+// Nobody wakes node 1 ever again: only its death lets the job end.
+TEST_P(DeathTest, AStoppedNodeIsKilledWhereTheOthersGoOn) {
+  Launched job(run_nodes("-n 3 --heartbeat 0.3 --on-death survive",
+                         "join exchange:0:0 @1 kill:19 sleep:600 leave exit:0"),
+               options());
+  Outcome done = job.finish();
+  EXPECT_FALSE(done.timed_out);
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_TRUE(holds(done.err, "node 1 on host ")) << done.err;
+  EXPECT_TRUE(holds(done.err, "has been killed")) << done.err;
+  EXPECT_GE(job.ms_until_all_gone(), 0);
 }
 
 TEST_P(DeathTest, AStoppedLauncherEndsTheJobAfterTheHeartbeatsLimit) {

@@ -192,5 +192,17 @@ TEST(TerminalTest, TypedInputAndInterruptsReachTheNodes) {
   ::close(terminal);
 }
 
+TEST_P(OutputTest, OutputThatCannotBeWrittenIsAnErrorOfItsOwn) {
+  Launched::Options full = options();
+  full.before_exec = [] { ::dup2(::open("/dev/full", O_WRONLY), STDOUT_FILENO); };
+  for (const char* words : {"say:up exit:0", "say:up print:100000:100 hang"}) {
+    Launched job(run_nodes("-n 2 --tag-output", words), full);
+    Outcome done = job.finish();
+    EXPECT_EQ(done.exit_code, 74) << done.err;
+    EXPECT_TRUE(holds(done.err, "the job's output cannot be written (No space left on device)"));
+    EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
+  }
+}
+
 }  // namespace
 }  // namespace terrane::cluster_test

@@ -17,7 +17,7 @@ class SignalTest : public UserTest {};
 TERRANE_FOR_BOTH_USERS(SignalTest);
 
 TEST_P(SignalTest, EverySignalReachesEveryNodeOnce) {
-  Launched job(run_nodes("-n 3", "signals exit:0"), options());
+  Launched job(run_nodes("-n 3 --grace 60", "signals exit:0"), options());
   ASSERT_TRUE(job.wait_for("ready\n", 3));
   for (int signal : {SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT, SIGTERM}) {
     ::kill(job.pid(), signal);
@@ -36,6 +36,30 @@ TEST_P(SignalTest, AnInterruptEndsTheJobWithOneSentence) {
   EXPECT_EQ(done.exit_code, 128 + SIGINT);
   EXPECT_TRUE(holds(done.err, "was ended by SIGINT, which terrane run was sent and passed on\n"));
   EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
+}
+
+TEST_P(SignalTest, ASecondInterruptKillsWhatIgnoresTheFirst) {
+  Launched job(run_nodes("-n 3", "signals hang"), options());
+  ASSERT_TRUE(job.wait_for("ready\n", 3));
+  ::kill(job.pid(), SIGINT);
+  ASSERT_TRUE(job.wait_for("got SIGINT\n", 3));
+  ::kill(job.pid(), SIGINT);
+  Outcome done = job.finish();
+  EXPECT_EQ(done.exit_code, 128 + SIGINT);
+  EXPECT_TRUE(holds(done.err, " was sent SIGINT twice and has been killed\n")) << done.err;
+  EXPECT_GE(job.ms_until_all_gone(), 0);
+}
+
+TEST_P(SignalTest, WhatIgnoresItsEndIsKilledAfterTheGraceTime) {
+  for (int signal : {SIGTERM, SIGHUP}) {
+    Launched job(run_nodes("-n 2 --grace 0.2", "signals hang"), options());
+    ASSERT_TRUE(job.wait_for("ready\n", 2));
+    ::kill(job.pid(), signal);
+    Outcome done = job.finish();
+    EXPECT_EQ(done.exit_code, 128 + signal);
+    EXPECT_TRUE(holds(done.err, "(--grace) and has been killed\n")) << done.err;
+    EXPECT_GE(job.ms_until_all_gone(), 0);
+  }
 }
 
 TEST_P(SignalTest, SignalsReachProgramsUnderWrappers) {

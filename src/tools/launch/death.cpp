@@ -135,6 +135,10 @@ int exit_code_of(const Death& death) {
   return failure_code(death.number);
 }
 
+bool is_broken_pipe(const Death& death) {
+  return death.cause == Death::Cause::kSignal && death.number == SIGPIPE;
+}
+
 bool is_abort(const Death& death) {
   return death.cause == Death::Cause::kSignal && death.number == SIGABRT;
 }

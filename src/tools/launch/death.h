@@ -46,6 +46,9 @@ int exit_code_of(const Death& death);
 // The node ended itself by abort().
 bool is_abort(const Death& death);
 
+// The node wrote where nobody reads.
+bool is_broken_pipe(const Death& death);
+
 // Whether `a` explains more than `b` when both came to light at once: a signal is a cause, an exit
 // may be its effect, and so may an abort be.
 bool explains_more(const Death& a, const Death& b);

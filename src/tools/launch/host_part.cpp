@@ -11,6 +11,7 @@
 
 #include "base/overloaded.h"
 #include "tools/launch/cpu_binding.h"
+#include "tools/launch/exit_codes.h"
 #include "tools/launch/output_process.h"
 #include "tools/launch/process_tree.h"
 
@@ -83,8 +84,9 @@ base::Result<> HostPart::start_tagger() {
   auto process = tagger.start(around_.output, around_.error);
   if (!process) return process.error();
   tagger_ = process.value();
-  around_.children->expect(tagger_, [this](int) {
+  around_.children->expect(tagger_, [this](int status) {
     tagger_ = 0;
+    if (auto failure = OutputProcess::failure(status)) report(event::Failed{*failure, kExitOutput});
     maybe_ended();
   });
   return {};
@@ -145,6 +147,8 @@ void HostPart::act(const HostCommand& command) {
           },
           [this](const command::FailExchange& fail) { relay_->fail_exchange(fail.sentence); },
           [this](const command::TellDeath& news) {
+            bool ours = std::find(here_.begin(), here_.end(), news.node.value) != here_.end();
+            if (ours) kill_declared_dead(news.node.value);
             relay_->tell_death(news.node, news.why);
             retry_if_due();
           },

@@ -103,6 +103,7 @@ class HostPart {
   void judge_wrapped(std::uint32_t node);
   void judge_waiting();
   void died(Death death);
+  void kill_declared_dead(std::uint32_t node);
   void look_for_stopped();
 
   const HostPlan& plan_;

@@ -1,5 +1,6 @@
 // The part of a host that learns how nodes end.
 
+#include <signal.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -101,6 +102,16 @@ void HostPart::died(Death death) {
   report(event::NodeDied{std::move(death)});
 }
 
+// The others give up on a node that is declared dead. It must not go on: its calls would be
+// answered by itself alone. SIGKILL ends a stopped process, too, and nothing of it is left to wait
+// for.
+void HostPart::kill_declared_dead(std::uint32_t node) {
+  pid_t pid = nodes_[node].pid;
+  pid_t joined = relay_->place(NodeId{node}).pid;
+  if (joined != 0 && joined != pid && !nodes_[node].joined_ended) ::kill(joined, SIGKILL);
+  if (pid != 0) ::kill(doorkeeper_ ? pid : -pid, SIGKILL);
+}
+
 // A node that is stopped, and not by the launcher or a debugger, makes all others wait.
 void HostPart::look_for_stopped() {
   look_.set_in(stopped_.period_ms());
@@ -117,12 +128,15 @@ void HostPart::look_for_stopped() {
     pid_t joined = relay_->place(NodeId{node}).pid;
     pid_t pid = joined != 0 ? joined : nodes_[node].pid;
     stopped_.dismiss(node);
-    died(
-        {.node = NodeId{node},
-         .pid = pid,
-         .cause = Death::Cause::kSilent,
-         .number = static_cast<int>(plan_.heartbeat_ms),
-         .sentence = fmt::format("process {} is stopped; it goes on by: kill -CONT {}", pid, pid)});
+    kill_declared_dead(node);
+    died({.node = NodeId{node},
+          .pid = pid,
+          .cause = Death::Cause::kSilent,
+          .number = static_cast<int>(plan_.heartbeat_ms),
+          .sentence =
+              fmt::format("process {} was stopped for that long, and has been killed; longer "
+                          "stops are allowed by: --heartbeat SECONDS",
+                          pid)});
   }
 }
 

@@ -32,8 +32,10 @@ Hub::Hub(const JobPlan& plan, std::vector<std::uint32_t> hosts, std::int32_t own
       handlers_(std::move(handlers)),
       hosts_(plan.program.map.names.size()),
       peers_(plan.program.map.names.size()),
-      streams_(loop, children,
-               [this](std::uint32_t host, const HostCommand& command) { tell(host, command); }),
+      streams_(
+          loop, children,
+          [this](std::uint32_t host, const HostCommand& command) { tell(host, command); },
+          [this](const std::string& sentence) { handlers_.on_output_failed(sentence); }),
       vigil_(static_cast<std::uint32_t>(hosts_.size()),
              std::max<std::uint64_t>(plan.program.heartbeat_ms, 1)),
       start_timeout_(loop,

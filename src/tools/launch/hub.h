@@ -29,6 +29,7 @@ class Hub {
   struct Handlers {
     std::function<void()> on_all_present;  // every host can be told to start
     std::function<void(const std::string&)> on_start_failed;
+    std::function<void(const std::string&)> on_output_failed;
     // Returns whether the event makes sense.
     std::function<bool(std::uint32_t host, const HostEvent&)> on_event;
     std::function<void(std::uint32_t host, Death cause)> on_lost;

@@ -27,7 +27,10 @@ base::Result<> HubStreams::open(const std::vector<std::uint32_t>& hosts, bool ta
   auto started = process.start(-1, -1);
   if (!started) return started.error();
   process_ = started.value();
-  children_.expect(process_, [this](int) { process_ = 0; });
+  children_.expect(process_, [this](int status) {
+    process_ = 0;
+    if (auto failure = OutputProcess::failure(status)) on_failure_(*failure);
+  });
   return {};
 }
 

@@ -23,8 +23,14 @@ class HubStreams {
  public:
   using Tell = std::function<void(std::uint32_t host, const HostCommand&)>;
 
-  HubStreams(Loop& loop, Children& children, Tell tell)
-      : loop_(loop), children_(children), tell_(std::move(tell)) {}
+  using OnFailure = std::function<void(const std::string& sentence)>;
+
+  // on_failure: the output cannot be written.
+  HubStreams(Loop& loop, Children& children, Tell tell, OnFailure on_failure)
+      : loop_(loop),
+        children_(children),
+        tell_(std::move(tell)),
+        on_failure_(std::move(on_failure)) {}
 
   // `hosts`: those whose output comes here. `tagged`: it comes in whole lines, and is written so.
   base::Result<> open(const std::vector<std::uint32_t>& hosts, bool tagged);
@@ -50,6 +56,7 @@ class HubStreams {
   Loop& loop_;
   Children& children_;
   Tell tell_;
+  OnFailure on_failure_;
   pid_t process_ = 0;
   std::vector<Output> outputs_;
   std::unique_ptr<StreamReader> input_;

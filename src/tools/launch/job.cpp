@@ -18,6 +18,7 @@ constexpr std::uint32_t kExchangeErrorMs =
 // its effect on others.
 constexpr std::uint64_t kHearHostsMs = 25;
 constexpr std::uint64_t kHearAfterAbortMs = 250;  // what made it abort may be on its way still
+constexpr std::uint64_t kHearOutputMs = 50;       // ... and so may be why nobody reads its output
 
 std::string place_of(const bootstrap::JobMap& map) {
   return map.started_hosts() == 1 ? map.names[0] : fmt::format("{} hosts", map.started_hosts());
@@ -35,11 +36,19 @@ Job::Job(const JobPlan& plan, Loop& loop, JobOutlet& outlet)
       exchange_(plan.program.map.started()),
       started_at_ms_(now_ms()),
       verdict_(loop, [this] { pronounce(); }),
-      timeout_(loop, [this] {
-        end(kExitTimeout,
-            fmt::format("the job on {} was still running after {} s (--timeout) and is being ended",
-                        place_, static_cast<double>(plan_.timeout_ms) / 1000),
-            0);
+      timeout_(
+          loop,
+          [this] {
+            end(kExitTimeout,
+                fmt::format(
+                    "the job on {} was still running after {} s (--timeout) and is being ended",
+                    place_, static_cast<double>(plan_.timeout_ms) / 1000),
+                0);
+          }),
+      grace_(loop, [this] {
+        kill_for(grace_signal_, fmt::format("still ran {} s after {} (--grace)",
+                                            static_cast<double>(plan_.grace_ms) / 1000,
+                                            signal_name(grace_signal_)));
       }) {
   for (std::uint32_t host = hosts_running_; host < host_running_.size(); ++host)
     host_running_[host] = false;
@@ -137,6 +146,7 @@ void Job::host_ended(std::uint32_t host) {
   if (verdict_.is_set()) pronounce();  // what is known by now is all that there will be
   verdict_.clear();
   timeout_.clear();
+  grace_.clear();
 }
 
 void Job::node_ended(std::uint32_t node) {
@@ -185,14 +195,26 @@ bool Job::all_nodes_ended() const {
                      [](const Node& node) { return node.ended || !node.started; });
 }
 
+// A program may handle or ignore what is passed on to it. The sender of the signal has the last
+// word: the same signal once more kills the job, and so does the end of a grace time after the
+// signals by which other programs (timeout, a shell that ends, a batch system) end a job.
 void Job::on_signal(int signal) {
-  if (all_nodes_ended() &&
-      ends_a_job(signal)) {  // only the output is left, and its reader does not read
-    exit_code_ = kExitSignalBase + signal;
-    tell_all(command::Kill{});
-  }
+  bool ends = ends_a_job(signal);
+  bool repeated = ends && signal == last_signal_;
   last_signal_ = signal;
+  if (ends && all_nodes_ended()) return kill(kExitSignalBase + signal);  // nobody reads its output
+  if (repeated) return kill_for(signal, fmt::format("was sent {} twice", signal_name(signal)));
   tell_all(command::Signal{signal});
+  if (ends && signal != SIGINT && !grace_.is_set()) {
+    grace_signal_ = signal;
+    grace_.set_in(plan_.grace_ms);
+  }
+}
+
+void Job::kill_for(int signal, const std::string& why) {
+  if (stage_ == Stage::kRunning)
+    outlet_.say(fmt::format("the job on {} {} and has been killed", place_, why));
+  kill(kExitSignalBase + signal);
 }
 
 void Job::host_lost(std::uint32_t host, Death cause) {
@@ -211,6 +233,8 @@ void Job::kill(int exit_code) {
   stage_ = Stage::kEnding;
   exit_code_ = exit_code;
   verdict_.clear();
+  timeout_.clear();
+  grace_.clear();
   tell_all(command::Kill{});
 }
 
@@ -241,6 +265,7 @@ void Job::judge_soon() {
   if (stage_ != Stage::kRunning || verdict_.is_set()) return;
   std::uint64_t patience_ms =
       first_death_ && is_abort(*first_death_) ? kHearAfterAbortMs : kHearHostsMs;
+  if (first_death_ && is_broken_pipe(*first_death_)) return verdict_.set_in(kHearOutputMs);
   verdict_.set_in(host_running_.size() == 1 ? 0 : patience_ms);
 }
 

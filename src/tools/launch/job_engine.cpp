@@ -76,6 +76,8 @@ class JobEngine final : HostListener, JobOutlet {
             .on_all_present = [this] { on_all_present(); },
             .on_start_failed =
                 [this](const std::string& sentence) { abort_start(kExitFailure, sentence); },
+            .on_output_failed =
+                [this](const std::string& sentence) { job_.fail(kExitOutput, sentence); },
             .on_event = [this](std::uint32_t host,
                                const HostEvent& event) { return take_event(host, event); },
             .on_lost = [this](std::uint32_t host, Death cause) { on_lost(host, std::move(cause)); },

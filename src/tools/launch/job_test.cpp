@@ -143,6 +143,35 @@ TEST_F(JobTest, ASignalThatWasPassedOnIsTheCause) {
             "the job on 2 hosts was ended by SIGINT, which terrane run was sent and passed on");
 }
 
+TEST_F(JobTest, TheSameSignalOnceMoreKills) {
+  job_->on_signal(SIGINT);
+  job_->on_signal(SIGTERM);
+  EXPECT_TRUE(told<command::Kill>().empty());
+  job_->on_signal(SIGTERM);
+  EXPECT_EQ(told<command::Kill>(), (Hosts{0, 1}));
+  EXPECT_EQ(said_.at(0), "the job on 2 hosts was sent SIGTERM twice and has been killed");
+  EXPECT_EQ(job_->exit_code(), 128 + SIGTERM);
+}
+
+TEST_F(JobTest, WhatStillRunsAfterTheGraceTimeIsKilled) {
+  plan_.grace_ms = 1;
+  job_->on_signal(SIGHUP);
+  EXPECT_TRUE(told<command::Kill>().empty());
+  turn_until_ending();
+  EXPECT_EQ(told<command::Kill>(), (Hosts{0, 1}));
+  EXPECT_EQ(said_.at(0),
+            "the job on 2 hosts still ran 0.001 s after SIGHUP (--grace) and has been killed");
+  EXPECT_EQ(job_->exit_code(), 128 + SIGHUP);
+}
+
+TEST_F(JobTest, AnInterruptAloneKillsNobody) {
+  plan_.grace_ms = 1;
+  job_->on_signal(SIGINT);
+  for (int i = 0; i < 3; ++i) job_->on_signal(SIGUSR1);
+  EXPECT_FALSE(job_->is_ending());
+  EXPECT_TRUE(told<command::Kill>().empty());
+}
+
 // As JobTest, with places for two guests, nodes 3 and 4 on hosts 2 and 3.
 class GuestTest : public JobTest {
  protected:

@@ -4,10 +4,12 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "tools/launch/line_tagger.h"
 
@@ -15,6 +17,9 @@ namespace terrane::tools {
 namespace {
 
 constexpr std::size_t kReadSize = 64 * 1024;
+
+// What is written has nowhere to go: the disk is full, say. Its number is the process's exit code.
+[[noreturn]] void give_up(int error) { ::_exit(error); }
 
 // False: the reader of our output has gone.
 bool write_all(int fd, std::string& text) {
@@ -26,9 +31,11 @@ bool write_all(int fd, std::string& text) {
     } else if (errno == EAGAIN) {  // somebody made our output non-blocking
       pollfd room{fd, POLLOUT, 0};
       ::poll(&room, 1, -1);
-    } else if (errno != EINTR) {
+    } else if (errno == EPIPE) {
       text.clear();
       return false;
+    } else if (errno != EINTR) {
+      give_up(errno);
     }
   }
   text.clear();
@@ -92,6 +99,14 @@ void pump(std::vector<Stream> streams) {
 }
 
 }  // namespace
+
+std::optional<std::string> OutputProcess::failure(int status) {
+  if (!WIFEXITED(status) || WEXITSTATUS(status) == 0) return std::nullopt;
+  return fmt::format(
+      "the job's output cannot be written ({}); make room, or send it elsewhere: terrane run ... > "
+      "FILE",
+      std::strerror(WEXITSTATUS(status)));
+}
 
 base::Result<base::UniqueFd> OutputProcess::add(bool is_error, std::optional<std::string> tag) {
   int ends[2];

@@ -23,6 +23,9 @@ class OutputProcess {
   // Forks the process that does the work; it ends when every pipe has ended. It writes to the
   // descriptors given (-1: our own standard output and error).
   base::Result<pid_t> start(int output, int error);
+  // Of the process's wait status: why the output could not be written, in a sentence; nullopt: it
+  // was, or nobody reads it any more.
+  static std::optional<std::string> failure(int status);
 
  private:
   struct Pipe {

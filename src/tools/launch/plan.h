@@ -27,8 +27,9 @@ struct JobPlan {
   std::optional<Secret> secret;       // empty: one is drawn
   std::vector<std::string> terminal;  // where each node's debugger shows, in words; none: nowhere
   bool verbose = false;
-  bool survive = false;          // a node's death does not end the job
-  std::uint64_t timeout_ms = 0;  // 0: none
+  bool survive = false;            // a node's death does not end the job
+  std::uint64_t timeout_ms = 0;    // 0: none
+  std::uint64_t grace_ms = 5'000;  // from SIGTERM, SIGHUP or SIGQUIT to the end of what still runs
   std::uint64_t start_timeout_ms = 30'000;
   std::span<char*> command_line;  // main's argv, so that helper processes can show another title
 };
