@@ -134,12 +134,76 @@ void keep_waiting() {
   std::puts("good");
 }
 
+// What all PEs must do alike, and PE 1 does otherwise.
+int other() { return shmem_my_pe() == 1 ? 1 : 0; }
+void initialised(void (*wrong)()) {
+  shmem_init();
+  wrong();
+  shmem_finalize();
+}
+void malloc_differs() { shmem_malloc(other() ? 200 : 100); }
+void calloc_differs() { other() ? shmem_calloc(10, 10) : shmem_malloc(100); }
+void align_differs() { shmem_align(other() ? 128 : 64, 100); }
+void free_differs() {
+  void* blocks[] = {shmem_malloc(64), shmem_malloc(64)};
+  shmem_free(blocks[other()]);
+}
+void free_of_nothing() {
+  void* block = shmem_malloc(64);
+  shmem_free(other() ? nullptr : block);
+}
+void realloc_differs() { shmem_realloc(shmem_malloc(64), other() ? 200 : 100); }
+void zero_differs() { shmem_malloc(other() ? 0 : 100); }
+void type_differs() {
+  auto* values = reinterpret_cast<double*>(word);
+  other() ? shmem_double_sum_reduce(SHMEM_TEAM_WORLD, values, values + 4, 4)
+          : shmem_long_sum_reduce(SHMEM_TEAM_WORLD, word, word + 4, 4);
+}
+void scan_type_differs() {
+  auto* values = reinterpret_cast<double*>(word);
+  other() ? shmem_double_sum_inscan(SHMEM_TEAM_WORLD, values, values + 4, 4)
+          : shmem_long_sum_inscan(SHMEM_TEAM_WORLD, word, word + 4, 4);
+}
+void sync_for_barrier() { other() ? shmem_sync_all() : shmem_barrier_all(); }
+void reduce_overlaps() { shmem_long_max_reduce(SHMEM_TEAM_WORLD, word, word + 1, 4); }
+void scan_overlaps() { shmem_long_sum_exscan(SHMEM_TEAM_WORLD, word, word + 1, 4); }
+void alltoall_in_place() { shmem_long_alltoall(SHMEM_TEAM_WORLD, word, word, 2); }
+void fcollect_overlaps() { shmem_long_fcollect(SHMEM_TEAM_WORLD, word, word + 1, 1); }
+void broadcast_overlaps() { shmem_long_broadcast(SHMEM_TEAM_WORLD, word, word + 1, 4, 0); }
+void lock_set_twice() {
+  shmem_set_lock(word);
+  shmem_set_lock(word);
+}
+void lock_not_set() { shmem_clear_lock(word); }
+
 template <void (*kWrong)()>
 constexpr Mode wrong(std::string_view name) {
   return {name, [] { as_pe_one(kWrong); }};
 }
 
+template <void (*kWrong)()>
+constexpr Mode differs(std::string_view name) {
+  return {name, [] { initialised(kWrong); }};
+}
+
 constexpr Mode kModes[] = {
+    differs<malloc_differs>("malloc"),
+    differs<calloc_differs>("calloc"),
+    differs<align_differs>("align"),
+    differs<free_differs>("free"),
+    differs<free_of_nothing>("free-null"),
+    differs<realloc_differs>("realloc"),
+    differs<zero_differs>("zero"),
+    differs<type_differs>("type"),
+    differs<scan_type_differs>("scan-type"),
+    differs<sync_for_barrier>("sync"),
+    differs<reduce_overlaps>("reduce-overlap"),
+    differs<scan_overlaps>("scan-overlap"),
+    differs<alltoall_in_place>("alltoall-place"),
+    differs<fcollect_overlaps>("fcollect-overlap"),
+    differs<broadcast_overlaps>("broadcast-overlap"),
+    wrong<lock_set_twice>("lock-twice"),
+    wrong<lock_not_set>("lock-free"),
     wrong<local_address>("local"),
     wrong<no_such_pe>("pe"),
     wrong<negative_pe>("negative-pe"),

@@ -37,6 +37,33 @@ const Fault kChecked[] = {
     {"private", "shmem_ctx_long_p: ctx is private to the thread that made it"},
 };
 
+const Fault kDiffering[] = {
+    {"malloc", "shmem_malloc of 200 bytes (at "},
+    {"malloc", ", where PE 0 calls shmem_malloc of 100 bytes: "},
+    {"calloc", "shmem_calloc of 100 bytes"},
+    {"align", "shmem_align of 100 bytes aligned to 128"},
+    {"free", "shmem_free, the block at the offset 64"},
+    {"free", ", where PE 0 calls shmem_free, the block at the offset 0: "},
+    {"free-null", "shmem_free (at "},
+    {"realloc", "shmem_realloc of 200 bytes, the block at the offset 0"},
+    {"zero", ", where PE 0 calls shmem_malloc of 100 bytes: "},
+    {"type", "shmem_double_sum_reduce (32 bytes, "},
+    {"scan-type", "shmem_double_sum_inscan (32 bytes, "},
+    {"sync", "shmem_sync_all (at "},
+    {"reduce-overlap", "shmem_long_max_reduce: dest at 0x"},
+    {"scan-overlap", "shmem_long_sum_exscan: dest at 0x"},
+    {"alltoall-place", "shmem_long_alltoall: dest at 0x"},
+    {"fcollect-overlap", "shmem_long_fcollect: dest at 0x"},
+    {"broadcast-overlap", "shmem_long_broadcast: dest at 0x"},
+    {"lock-twice", "shmem_set_lock: this PE has set the lock at 0x"},
+    {"lock-free", "shmem_clear_lock: nobody holds the lock at 0x"},
+};
+
+TEST(ShmemFaultTest, WhatAllPesMustDoAlikeIsCompared) {
+  for (const Fault& fault : kDiffering)
+    expect_sentence(2, fault.mode, fault.sentence, 1, {"SHMEM_DEBUG=1"});
+}
+
 TEST(ShmemFaultTest, EndsTheJobWithASentenceInEveryMode) {
   for (const Fault& fault : kAlways) expect_sentence(3, fault.mode, fault.sentence);
 }

@@ -173,7 +173,8 @@ void freed_local() {
 
 void bad_alignment() {
   shmem_init();
-  shmem_align(24, 100);
+  EXPECT(shmem_align(24, 100) == nullptr && shmem_align(0, 100) == nullptr);
+  shmem_finalize();
 }
 
 void bad_pe() {

@@ -16,8 +16,9 @@ TEST(ShmemHeapTest, WhatTheMachineHasNotIsRefusedToAllPesAlike) {
 TEST(ShmemHeapTest, FreedMemoryGoesBackToTheMachine) { expect_good(2, "given-back"); }
 TEST(ShmemHeapTest, TheLastFinalizeEndsAllBlocks) { expect_good(2, "after-finalize"); }
 TEST(ShmemHeapTest, ItGrowsWhateverSymmetricSizeSays) {
-  for (const char* size : {"SHMEM_SYMMETRIC_SIZE=0", "SHMEM_SYMMETRIC_SIZE=1m",
-                           "SHMEM_SYMMETRIC_SIZE=.5g", "SMA_SYMMETRIC_SIZE=20kk"})
+  for (const char* size :
+       {"SHMEM_SYMMETRIC_SIZE=0", "SHMEM_SYMMETRIC_SIZE=", "SHMEM_SYMMETRIC_SIZE=1m",
+        "SHMEM_SYMMETRIC_SIZE=.5g", "SMA_SYMMETRIC_SIZE=20kk"})
     expect_good(2, "large", {size});
 }
 
@@ -26,7 +27,8 @@ TEST(ShmemBadInputTest, WhatIsNoBlockIsNamed) {
   expect_sentence(1, "freed-twice", part);
   expect_sentence(1, "freed-inside", part);
   expect_sentence(1, "freed-local", part);
-  expect_sentence(1, "bad-alignment", "shmem_align: alignment 24");
+  expect_good(2, "bad-alignment");
+  expect_sentence(1, "bad-alignment", "shmem_align: alignment 24", 1, {"SHMEM_DEBUG=1"});
   expect_sentence(1, "alignments", "shmem_align: alignment 1 is not a power of two and a multiple",
                   1, {"SHMEM_DEBUG=1"});
   expect_sentence(1, "bad-pe", "shmem_ptr: PE 1 does not exist");

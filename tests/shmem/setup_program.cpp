@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <thread>
+#include <vector>
 
 #include "program.h"
 
@@ -78,6 +80,39 @@ void late() {
 
 void not_finalized() { shmem_init(); }
 
+void one_exits_with_3() {
+  shmem_init();
+  if (shmem_my_pe() == 1) std::exit(3);
+  shmem_barrier_all();
+}
+
+// Threads of one PE and of others use one lock.
+void lock_by_threads() {
+  static long lock, count;
+  constexpr int kThreads = 4, kTurns = 500;
+  int provided;
+  shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([] {
+      for (int turn = 0; turn < kTurns; ++turn) {
+        if (turn % 8 == 0) {
+          while (shmem_test_lock(&lock) != 0) std::this_thread::yield();
+        } else {
+          shmem_set_lock(&lock);
+        }
+        shmem_long_p(&count, shmem_long_g(&count, 0) + 1, 0);
+        shmem_quiet();
+        shmem_clear_lock(&lock);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  shmem_barrier_all();
+  if (shmem_my_pe() == 0) EXPECT(count == long{kThreads} * kTurns * shmem_n_pes());
+  shmem_finalize();
+}
+
 void one_does_not_return() {
   shmem_init();
   bool first = shmem_my_pe() == 0;
@@ -139,6 +174,8 @@ constexpr Mode kModes[] = {
     {"early", early},
     {"late", late},
     {"not-finalized", not_finalized},
+    {"exits-with-3", one_exits_with_3},
+    {"lock-threads", lock_by_threads},
     {"no-return", one_does_not_return},
     {"ends-late", one_ends_late},
     {"exits-early", one_exits_early},

@@ -11,6 +11,18 @@ TEST(ShmemSetupTest, EveryThreadLevelIsProvided) { expect_good(2, "threads"); }
 TEST(ShmemSetupTest, InitialisationsAreCountedAndMayBeRepeated) { expect_good(3, "again"); }
 TEST(ShmemSetupTest, StartPesIsEndedByTheExit) { expect_good(2, "start-pes"); }
 
+TEST(ShmemSetupTest, TheExitEndsWhatTheProgramDoesNot) {
+  for (int pes : {1, 3}) expect_good(pes, "not-finalized");
+  Launched job({kTerrane, "run", "--check=shmem", "-n", "2", SHMEM_PROGRAM, "not-finalized"});
+  Outcome outcome = job.finish();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("this PE ends without shmem_finalize"), std::string::npos);
+}
+
+TEST(ShmemSetupTest, ThreadsOfAPeShareALock) {
+  for (int pes : {1, 2}) expect_good(pes, "lock-threads");
+}
+
 TEST(ShmemSetupTest, AProgramWithoutTheLauncherIsAJobOfOne) {
   for (const char* mode : {"join", "again", "start-pes"}) {
     Launched alone({SHMEM_PROGRAM, mode});
@@ -38,7 +50,7 @@ TEST(ShmemBadInputTest, CallsOutsideAreNamed) {
 }
 
 TEST(ShmemDeathTest, WhoeverGoesInDisorderEndsTheJobWithASentence) {
-  expect_sentence(2, "not-finalized", "ended without leaving the job");
+  expect_sentence(2, "exits-with-3", "node 1", 3);
   expect_sentence(2, "exits-early", "node 1");
   expect_sentence(2, "killed", "SIGKILL", 128 + 9);
   expect_sentence(2, "no-return", "has left the job already");

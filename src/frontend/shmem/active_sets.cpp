@@ -14,37 +14,43 @@ using interface::ReduceOp;
 #define COLLECTIVES_OF_SIZE(BITS)                                                                 \
   void shmem_alltoall##BITS(void* dest, const void* source, size_t nelems, SET, long*) noexcept { \
     constexpr const char* kCall = "shmem_alltoall" #BITS;                                         \
-    interface::alltoall(MEMBERS, kCall, dest, source,                                             \
-                        interface::bytes_of(kCall, nelems, BITS / 8));                            \
+    if (auto* members = MEMBERS)                                                                  \
+      interface::alltoall(*members, kCall, dest, source,                                          \
+                          interface::bytes_of(kCall, nelems, BITS / 8));                          \
   }                                                                                               \
   void shmem_alltoalls##BITS(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,        \
                              size_t nelems, SET, long*) noexcept {                                \
     constexpr const char* kCall = "shmem_alltoalls" #BITS;                                        \
-    interface::alltoalls(MEMBERS, kCall, dest, source, dst, sst, nelems, BITS / 8);               \
+    if (auto* members = MEMBERS)                                                                  \
+      interface::alltoalls(*members, kCall, dest, source, dst, sst, nelems, BITS / 8);            \
   }                                                                                               \
   void shmem_broadcast##BITS(void* dest, const void* source, size_t nelems, int PE_root, SET,     \
                              long*) noexcept {                                                    \
     constexpr const char* kCall = "shmem_broadcast" #BITS;                                        \
-    interface::broadcast(MEMBERS, kCall, dest, source,                                            \
-                         interface::bytes_of(kCall, nelems, BITS / 8), PE_root, false);           \
+    if (auto* members = MEMBERS)                                                                  \
+      interface::broadcast(*members, kCall, dest, source,                                         \
+                           interface::bytes_of(kCall, nelems, BITS / 8), PE_root, false);         \
   }                                                                                               \
   void shmem_collect##BITS(void* dest, const void* source, size_t nelems, SET, long*) noexcept {  \
     constexpr const char* kCall = "shmem_collect" #BITS;                                          \
-    interface::collect(MEMBERS, kCall, dest, source,                                              \
-                       interface::bytes_of(kCall, nelems, BITS / 8));                             \
+    if (auto* members = MEMBERS)                                                                  \
+      interface::collect(*members, kCall, dest, source,                                           \
+                         interface::bytes_of(kCall, nelems, BITS / 8));                           \
   }                                                                                               \
   void shmem_fcollect##BITS(void* dest, const void* source, size_t nelems, SET, long*) noexcept { \
     constexpr const char* kCall = "shmem_fcollect" #BITS;                                         \
-    interface::fcollect(MEMBERS, kCall, dest, source,                                             \
-                        interface::bytes_of(kCall, nelems, BITS / 8));                            \
+    if (auto* members = MEMBERS)                                                                  \
+      interface::fcollect(*members, kCall, dest, source,                                          \
+                          interface::bytes_of(kCall, nelems, BITS / 8));                          \
   }
 
 #define TO_ALL(NAME, TYPE, OPERATION, OP)                                                    \
   void shmem_##NAME##_##OPERATION##_to_all(TYPE* dest, const TYPE* source, int nreduce, SET, \
                                            TYPE*, long*) noexcept {                          \
     constexpr const char* kCall = "shmem_" #NAME "_" #OPERATION "_to_all";                   \
-    interface::reduce<ReduceOp::OP, TYPE>(MEMBERS, kCall, dest, source,                      \
-                                          static_cast<std::size_t>(nreduce));                \
+    if (auto* members = MEMBERS)                                                             \
+      interface::reduce<ReduceOp::OP, TYPE>(*members, kCall, dest, source,                   \
+                                            static_cast<std::size_t>(nreduce));              \
   }
 
 #define AND_OF_TYPE(D, NAME, TYPE) \

@@ -16,9 +16,11 @@ void sync(Team& team, const char* call) {
   team.sync();
 }
 
+// A sync that others make in its place would not wait for what they have put.
 void barrier(Team& team, const char* call) {
   team.reach().quiet();
-  sync(team, call);
+  compare_call(team, call, "barrier");
+  team.sync();
 }
 
 }  // namespace
@@ -47,11 +49,13 @@ int shmem_team_sync(shmem_team_t team) noexcept {
 }
 
 void shmem_barrier(int PE_start, int logPE_stride, int PE_size, long*) noexcept {
-  barrier(active_set("shmem_barrier", PE_start, logPE_stride, PE_size), "shmem_barrier");
+  if (Team* members = active_set("shmem_barrier", PE_start, logPE_stride, PE_size))
+    barrier(*members, "shmem_barrier");
 }
 
 void shmem_sync(int PE_start, int logPE_stride, int PE_size, long*) noexcept {
-  sync(active_set("shmem_sync", PE_start, logPE_stride, PE_size), "shmem_sync");
+  if (Team* members = active_set("shmem_sync", PE_start, logPE_stride, PE_size))
+    sync(*members, "shmem_sync");
 }
 
 }  // extern "C"

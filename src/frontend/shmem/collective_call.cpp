@@ -1,5 +1,9 @@
 #include "frontend/shmem/collective_call.h"
 
+#include <algorithm>
+
+#include "frontend/shmem/checks.h"
+
 namespace terrane::frontend::shmem {
 
 std::uint64_t bytes_of(const char* call, std::size_t elements, std::size_t element_bytes) noexcept {
@@ -10,21 +14,35 @@ std::uint64_t bytes_of(const char* call, std::size_t elements, std::size_t eleme
        fmt::format("{} elements of {} bytes are more than any memory", elements, element_bytes));
 }
 
+void check_apart(Team& team, const char* call, const void* dest, std::uint64_t dest_bytes,
+                 const void* source, std::uint64_t source_bytes, bool in_place) noexcept {
+  if (!checks_calls() || dest_bytes == 0 || source_bytes == 0) return;
+  auto to = reinterpret_cast<std::uintptr_t>(dest), from = reinterpret_cast<std::uintptr_t>(source);
+  bool apart = to + dest_bytes <= from || from + source_bytes <= to;
+  if (apart || (in_place && to == from)) return;
+  fail(call, fmt::format("dest at {} and source at {} overlap in memory (team of {} PEs); {}", dest,
+                         source, team.size(),
+                         in_place ? "they must be the same or lie apart" : "they must lie apart"));
+}
+
 void collect(Team& team, const char* call, void* dest, const void* source,
              std::uint64_t bytes) noexcept {
   compare_call(team, call, "collect", 0, 0, dest, source);
+  check_apart(team, call, dest, bytes, source, bytes, false);
   runtime::shmem::collect(team, dest, source, bytes);
 }
 
 void fcollect(Team& team, const char* call, void* dest, const void* source,
               std::uint64_t bytes) noexcept {
   compare_call(team, call, "fcollect", bytes, 0, dest, source);
+  check_apart(team, call, dest, bytes * team.size(), source, bytes, false);
   runtime::shmem::fcollect(team, dest, source, bytes);
 }
 
 void alltoall(Team& team, const char* call, void* dest, const void* source,
               std::uint64_t bytes) noexcept {
   compare_call(team, call, "alltoall", bytes, 0, dest, source);
+  check_apart(team, call, dest, bytes * team.size(), source, bytes * team.size(), false);
   runtime::shmem::alltoall(team, dest, source, bytes);
 }
 
@@ -35,6 +53,7 @@ void broadcast(Team& team, const char* call, void* dest, const void* source, std
                            team.size() - 1));
   }
   compare_call(team, call, "broadcast", bytes, static_cast<std::uint64_t>(root), dest, source);
+  check_apart(team, call, dest, bytes, source, bytes, true);
   runtime::shmem::broadcast(team, dest, source, bytes, static_cast<std::uint32_t>(root), root_too);
 }
 
@@ -46,6 +65,8 @@ void alltoalls(Team& team, const char* call, void* dest, const void* source, std
   std::uint64_t bytes = bytes_of(call, elements, element_bytes);
   bytes_of(call, bytes * team.size(), static_cast<std::size_t>(std::max(dst, sst)));
   compare_call(team, call, "alltoalls", bytes, 0, dest, source);
+  check_apart(team, call, dest, std::min<std::uint64_t>(bytes, 1), source,
+              std::min<std::uint64_t>(bytes, 1), false);
   runtime::shmem::alltoalls(team, dest, source,
                             {static_cast<std::uint64_t>(dst), static_cast<std::uint64_t>(sst)},
                             elements, element_bytes);

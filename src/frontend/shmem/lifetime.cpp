@@ -42,6 +42,7 @@ int Lifetime::begin(const char* call, int threads) {
   if (is_child_) fail_outside(call);
   std::lock_guard hold(mutex_);
   if (begun_++ == 0) join(call);
+  if (!std::exchange(ends_at_exit_, true)) ::on_exit(&Lifetime::end_at_exit, nullptr);
   threads_ = std::max(threads_, threads);
   initialiser_ = std::this_thread::get_id();
   return threads_;
@@ -50,11 +51,17 @@ int Lifetime::begin(const char* call, int threads) {
 void Lifetime::begin_until_exit() {
   if (is_initialised()) return;
   begin("start_pes", 0);
-  if (std::exchange(until_exit_, true)) return;
-  std::atexit([] {
-    Lifetime& self = of_process();
-    if (self.is_initialised()) self.end("start_pes");
-  });
+  until_exit_ = true;
+}
+
+// A program that ends in order need not call shmem_finalize. One that exits with another code has
+// failed: the others must hear of that, and not wait for it.
+void Lifetime::end_at_exit(int status, void*) {
+  Lifetime& self = of_process();
+  if (status != 0 || !self.is_initialised() || self.job_has_ended_.load()) return;
+  if (checks_calls() && !self.until_exit_)
+    base::log("this PE ends without shmem_finalize; its exit does the same");
+  while (self.is_initialised()) self.end("exit");
 }
 
 void Lifetime::join(const char* call) {

@@ -21,9 +21,11 @@ class Lifetime {
   // What shmem_init and its kin do; they end the job when they cannot. `call` is the function that
   // the program called, `threads` a SHMEM_THREAD_ level. Returns the level provided.
   int begin(const char* call, int threads);
-  // As begin(), for start_pes: once at most, and ended by the exit of the process.
+  // As begin(), for start_pes: once at most.
   void begin_until_exit();
   void end(const char* call);
+  // The job has been ended: the exit of the process waits for nobody.
+  void forget_end() { job_has_ended_.store(true); }
 
   bool is_initialised() const { return world() != nullptr; }
   int threads() const { return threads_; }
@@ -43,6 +45,7 @@ class Lifetime {
   void start_teams();
   void fill_fast_path();
   void become_child();
+  static void end_at_exit(int status, void*);
 
   std::mutex mutex_;  // of begin and end
   std::unique_ptr<runtime::shmem::JobWorld> owned_;
@@ -52,7 +55,9 @@ class Lifetime {
   int begun_ = 0;
   int threads_ = 0;
   std::thread::id initialiser_;
-  bool until_exit_ = false;
+  bool until_exit_ = false;  // start_pes: the program has no other way
+  bool ends_at_exit_ = false;
+  std::atomic<bool> job_has_ended_{false};
   bool is_child_ = false;
 };
 

@@ -9,10 +9,12 @@
 
 #include "frontend/shmem/checks.h"
 #include "frontend/shmem/process.h"
+#include "frontend/shmem/team_handle.h"
 
 namespace {
 
 using terrane::frontend::shmem::checks_calls;
+using terrane::frontend::shmem::compare_memory_call;
 using terrane::frontend::shmem::fail;
 using terrane::frontend::shmem::pe_of;
 using terrane::frontend::shmem::world_for;
@@ -22,6 +24,7 @@ using terrane::runtime::shmem::Part;
 // All PEs get the block or none: each says whether it has the room.
 void* allocate(const char* call, std::size_t bytes, std::size_t alignment, bool zeroed) {
   JobWorld& world = world_for(call);
+  compare_memory_call(call, zeroed ? "calloc" : "malloc", bytes, alignment);
   if (bytes == 0) return nullptr;
   auto& heap = world.heap();
   bool affords = heap.affords(bytes);
@@ -45,6 +48,7 @@ std::uint64_t block_at(JobWorld& world, const char* call, const void* address) {
 
 void release(JobWorld& world, const char* call, void* address) {
   std::uint64_t offset = block_at(world, call, address);
+  compare_memory_call(call, "free", 0, 1, offset);
   world.all_agree(true);
   world.heap().give_back(offset);
 }
@@ -53,6 +57,7 @@ void* reallocate(JobWorld& world, const char* call, void* address, std::size_t b
   auto& heap = world.heap();
   std::uint64_t offset = block_at(world, call, address);
   std::uint64_t before = *heap.size_at(offset);
+  compare_memory_call(call, "realloc", bytes, 1, offset);
   world.all_agree(true);  // nobody writes to the block any more
   std::uint64_t more = bytes > before ? bytes - before : 0;
   bool affords = heap.affords(more);
@@ -110,6 +115,10 @@ void* shmem_align(size_t alignment, size_t size) noexcept {
   // Small powers of two, which the specification leaves undefined, do no harm.
   bool small = alignment < sizeof(void*) && checks_calls();
   bool valid = std::has_single_bit(alignment) && !small;
+  if (!valid && !checks_calls()) {
+    world_for("shmem_align");
+    return nullptr;
+  }
   if (!valid) {
     fail("shmem_align", fmt::format("alignment {} is not a power of two and a multiple of {}",
                                     alignment, sizeof(void*)));
@@ -127,7 +136,8 @@ void* shmem_realloc(void* ptr, size_t size) noexcept {
 
 void shmem_free(void* ptr) noexcept {
   JobWorld& world = world_for("shmem_free");
-  if (ptr != nullptr) release(world, "shmem_free", ptr);
+  if (ptr != nullptr) return release(world, "shmem_free", ptr);
+  compare_memory_call("shmem_free", "free", 0);
 }
 
 }  // extern "C"

@@ -1,11 +1,13 @@
 // Setup, exit and query: chapter "Library Setup, Exit, and Query Routines" and "Thread Support".
 
 #include <shmem.h>
+#include <shmemx.h>
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string_view>
 
 #include "frontend/shmem/lifetime.h"
@@ -60,6 +62,7 @@ void shmem_global_exit(int status) noexcept {
   std::fflush(nullptr);
   std::signal(SIGTERM, SIG_IGN);
   world.end_job(status);
+  Lifetime::of_process().forget_end();
   std::exit(status);
 }
 
@@ -72,6 +75,12 @@ void shmem_info_get_name(char* name) noexcept {
   static_assert(kName.size() < SHMEM_MAX_NAME_LEN);
   kName.copy(name, kName.size());
   name[kName.size()] = '\0';
+}
+
+double shmemx_wtime() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
 // No level of profiling is known here: what it may be, it changes nothing.

@@ -1,5 +1,9 @@
 #include "frontend/shmem/team_handle.h"
 
+#include <algorithm>
+
+#include "base/log.h"
+#include "frontend/shmem/call_place.h"
 #include "frontend/shmem/checks.h"
 #include "frontend/shmem/lifetime.h"
 #include "frontend/shmem/process.h"
@@ -36,16 +40,25 @@ shmem_team_t handle_of(const Team* team) noexcept {
 }
 
 void compare_call(Team& team, const char* call, const char* kind, std::uint64_t bytes,
-                  std::uint64_t root, const void* dest, const void* source) noexcept {
+                  std::uint64_t root, const void* dest, const void* source,
+                  const char* type) noexcept {
   if (!checks_calls()) return;
   auto offset = [&](const void* address) {
     auto place = team.world().memory().locate(address, 1);
     return place ? place->offset : 0;
   };
-  team.begin_call({call, kind, bytes, root, offset(dest), offset(source)});
+  team.begin_call({call, kind, type, bytes, root, offset(dest), offset(source)});
 }
 
-Team& active_set(const char* call, int start, int log_stride, int size) noexcept {
+void compare_memory_call(const char* call, const char* kind, std::uint64_t bytes,
+                         std::uint64_t alignment, std::uint64_t block) noexcept {
+  if (!checks_calls()) return;
+  Team::Call ours{.name = call, .kind = kind, .bytes = bytes, .dest = block + 1};
+  ours.alignment = std::max<std::uint64_t>(alignment, 1);
+  Lifetime::of_process().teams().world_team().begin_call(ours);
+}
+
+Team* active_set(const char* call, int start, int log_stride, int size) noexcept {
   Teams& teams = teams_for(call);
   std::int64_t pes = teams.world_team().size();
   bool is_set = start >= 0 && start < pes && size > 0 && size <= pes && log_stride >= 0 &&
@@ -59,12 +72,14 @@ Team& active_set(const char* call, int start, int log_stride, int size) noexcept
   TeamShape shape{static_cast<std::uint32_t>(start), size == 1 ? 1 : 1 << log_stride,
                   static_cast<std::uint32_t>(size)};
   if (shape.member(teams.world_team().world().self()) < 0) {
-    fail(call,
-         fmt::format("PE_start {}, logPE_stride {}, PE_size {}: this PE is not in that active "
-                     "set; only its PEs may call this",
-                     start, log_stride, size));
+    if (checks_calls())
+      base::log(
+          "{}: PE_start {}, logPE_stride {}, PE_size {}: this PE is not in that active set; "
+          "the call does nothing{}",
+          call, start, log_stride, size, place_of_call());
+    return nullptr;
   }
-  return teams.active_set(shape);
+  return &teams.active_set(shape);
 }
 
 }  // namespace terrane::frontend::shmem

@@ -19,12 +19,18 @@ runtime::shmem::Team& team_for(shmem_team_t handle, const char* call) noexcept;
 shmem_team_t handle_of(const runtime::shmem::Team* team) noexcept;
 
 // Where calls are checked, compares a collective call with those of the other members; dest and
-// source may be nullptr.
+// source may be nullptr. `type`: of the elements, where all members must give the same.
 void compare_call(runtime::shmem::Team& team, const char* call, const char* kind,
                   std::uint64_t bytes = 0, std::uint64_t root = 0, const void* dest = nullptr,
-                  const void* source = nullptr) noexcept;
+                  const void* source = nullptr, const char* type = "") noexcept;
+// The same, for a call by which all PEs of the job allocate, or give back, equal blocks. `block`:
+// where the one that there is begins in the heap; kNoBlock: there is none.
+inline constexpr std::uint64_t kNoBlock = ~std::uint64_t{0};
+void compare_memory_call(const char* call, const char* kind, std::uint64_t bytes,
+                         std::uint64_t alignment = 1, std::uint64_t block = kNoBlock) noexcept;
 
-// The team of a deprecated active set, of which this PE must be a member.
-runtime::shmem::Team& active_set(const char* call, int start, int log_stride, int size) noexcept;
+// The team of a deprecated active set; nullptr where this PE is no member, which is told where
+// calls are checked.
+runtime::shmem::Team* active_set(const char* call, int start, int log_stride, int size) noexcept;
 
 }  // namespace terrane::frontend::shmem

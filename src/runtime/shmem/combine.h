@@ -24,6 +24,13 @@ enum class ElementType : std::uint8_t {
   kComplexDouble,
 };
 
+constexpr const char* name_of(ElementType type) {
+  constexpr const char* kNames[] = {
+      "int8",   "int16", "int32",  "int64",       "uint8",         "uint16",        "uint32",
+      "uint64", "float", "double", "long double", "complex float", "complex double"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
 // An operation on the elements of arrays that do not overlap, `out` apart, which may be one of
 // them.
 struct Combine {

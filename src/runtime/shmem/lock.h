@@ -9,11 +9,13 @@ namespace terrane::runtime::shmem {
 // the low half names the last one in the queue; at each PE the high half names its successor and
 // says whether it still waits, which it does by looking at its own memory only.
 //
-// `lock` is symmetric, else the job ends. One thread of a PE at a time for each lock, as the
-// specification demands. set_lock waits; test_lock returns whether it got the lock. clear_lock
+// `lock` is symmetric, else the job ends. `threads`: several threads of this PE may use the lock at
+// once (SHMEM_THREAD_MULTIPLE); they first agree among themselves which of them stands in the
+// queue. Who holds the lock already and sets it once more would wait for itself: the job ends.
+// set_lock waits; test_lock returns whether it got the lock. clear_lock
 // comes after everything that the PE put before (the caller has to see to puts to other hosts).
-void set_lock(World& world, long* lock);
-bool test_lock(World& world, long* lock);
-void clear_lock(World& world, long* lock);
+void set_lock(World& world, long* lock, bool threads);
+bool test_lock(World& world, long* lock, bool threads);
+void clear_lock(World& world, long* lock, bool threads);
 
 }  // namespace terrane::runtime::shmem

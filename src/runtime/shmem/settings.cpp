@@ -62,7 +62,7 @@ base::Result<std::uint64_t> parse_symmetric_size(std::string_view text) {
 base::Result<Settings> read_settings() {
   Settings settings;
   Variable size = read("SYMMETRIC_SIZE");
-  if (size.value != nullptr) {
+  if (size.value != nullptr && *size.value != '\0') {
     auto bytes = parse_symmetric_size(size.value);
     if (!bytes) return base::error("{}: {}", size.name, bytes.error().message);
     settings.symmetric_bytes = bytes.value();

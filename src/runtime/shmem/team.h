@@ -46,10 +46,12 @@ class Team {
   struct Call {
     const char* name = nullptr;
     const char* kind = nullptr;  // calls of one kind may stand for each other
+    const char* type = "";       // of the elements, where it matters to the others
     std::uint64_t bytes = 0;
     std::uint64_t root = 0;
-    std::uint64_t dest = 0;  // offsets in symmetric memory
+    std::uint64_t dest = 0;  // offsets in symmetric memory; of a free, its block
     std::uint64_t source = 0;
+    std::uint64_t alignment = 0;  // not 0: of an allocation or a free
   };
   void begin_call(const Call& call);
 

@@ -13,7 +13,14 @@ namespace {
 struct Shown {
   char name[64];
   char kind[16];
-  std::uint64_t numbers[4];
+  char type[16];
+  std::uint64_t bytes, root, dest, source, alignment;
+
+  bool same(const Shown& other) const {
+    return std::strcmp(kind, other.kind) == 0 && std::strcmp(type, other.type) == 0 &&
+           bytes == other.bytes && root == other.root && dest == other.dest &&
+           source == other.source && alignment == other.alignment;
+  }
 };
 
 void set_text(char* text, std::size_t room, const char* from) {
@@ -22,9 +29,16 @@ void set_text(char* text, std::size_t room, const char* from) {
 }
 
 std::string describe(const Shown& call) {
-  if (call.numbers[0] == 0) return call.name;
-  return fmt::format("{} ({} bytes, root {}, dest and source at the offsets {} and {})", call.name,
-                     call.numbers[0], call.numbers[1], call.numbers[2], call.numbers[3]);
+  std::string all = call.name;
+  if (call.alignment != 0) {
+    if (call.bytes != 0) all += fmt::format(" of {} bytes", call.bytes);
+    if (call.alignment > 1) all += fmt::format(" aligned to {}", call.alignment);
+    if (call.dest != 0) all += fmt::format(", the block at the offset {}", call.dest - 1);
+    return all;
+  }
+  if (call.bytes == 0) return all;
+  return fmt::format("{} ({} bytes, root {}, dest and source at the offsets {} and {})", all,
+                     call.bytes, call.root, call.dest, call.source);
 }
 
 }  // namespace
@@ -32,19 +46,17 @@ std::string describe(const Shown& call) {
 void Team::begin_call(const Call& call) {
   call_ = call.name;
   slots_[self_]->calls.value.store(++calls_, std::memory_order_release);
-  Shown ours{{}, {}, {call.bytes, call.root, call.dest, call.source}};
+  Shown ours{{}, {}, {}, call.bytes, call.root, call.dest, call.source, call.alignment};
   set_text(ours.name, sizeof ours.name, call.name);
   set_text(ours.kind, sizeof ours.kind, call.kind);
+  set_text(ours.type, sizeof ours.type, call.type);
   Shown first = ours;
   share(0, &first, sizeof first);
-  bool same = std::strcmp(first.kind, ours.kind) == 0 &&
-              std::memcmp(first.numbers, ours.numbers, sizeof ours.numbers) == 0;
-  if (!same) {
-    world_->fail(fmt::format(
-        "{}, where PE {} calls {}: all PEs of a team must make the same collective calls in the "
-        "same order",
-        describe(ours), pe(0).value, describe(first)));
-  }
+  if (first.same(ours)) return;
+  world_->fail(fmt::format(
+      "{}{}, where PE {} calls {}: all PEs of a team must make the same collective calls in the "
+      "same order",
+      describe(ours), world_->place_of_call(), pe(0).value, describe(first)));
 }
 
 // Says something where calls are checked.

@@ -139,12 +139,12 @@ TEST(LockTest, OneAtATimeHoldsALock) {
       for (int round = 0; round < 300; ++round) {
         int which = round % 3;
         if (round % 5 == 0) {
-          while (!test_lock(pe.world, &locks[which])) std::this_thread::yield();
+          while (!test_lock(pe.world, &locks[which], false)) std::this_thread::yield();
         } else {
-          set_lock(pe.world, &locks[which]);
+          set_lock(pe.world, &locks[which], false);
         }
         counts[which] = counts[which] + 1;
-        clear_lock(pe.world, &locks[which]);
+        clear_lock(pe.world, &locks[which], false);
       }
       pe.everybody();
       for (int which = 0; which < 3; ++which) EXPECT_EQ(locks[which], 0);
@@ -159,7 +159,7 @@ TEST(LockTest, WhoComesFirstIsServedFirst) {
   std::atomic<std::uint32_t> queued{0};
   run_pes(TestSetting::one_host(4), [&](TestPe& pe) {
     auto* lock = pe.world.heap<long>(800);
-    if (pe.self() == 0) set_lock(pe.world, lock);
+    if (pe.self() == 0) set_lock(pe.world, lock, false);
     pe.everybody();
     if (pe.self() == 0) {
       // The low half of the lock at its home, which is PE 0, names the last one in the queue.
@@ -168,13 +168,13 @@ TEST(LockTest, WhoComesFirstIsServedFirst) {
         ++queued;
         while (last.load() != next + 1) std::this_thread::yield();
       }
-      clear_lock(pe.world, lock);
+      clear_lock(pe.world, lock, false);
       return;
     }
     while (queued == 0 || kOrder[queued - 1] != pe.self()) std::this_thread::yield();
-    set_lock(pe.world, lock);
+    set_lock(pe.world, lock, false);
     served.push_back(pe.self());
-    clear_lock(pe.world, lock);
+    clear_lock(pe.world, lock, false);
   });
   EXPECT_EQ(served, (std::vector<std::uint32_t>{2, 3, 1}));
 }
@@ -183,18 +183,18 @@ TEST(LockTest, ATestDoesNotWait) {
   run_pes(TestSetting::one_host(2), [&](TestPe& pe) {
     auto* lock = pe.world.heap<long>(800);
     if (pe.self() == 0) {
-      EXPECT_TRUE(test_lock(pe.world, lock));
+      EXPECT_TRUE(test_lock(pe.world, lock, false));
     }
     pe.everybody();
     if (pe.self() == 1) {
-      EXPECT_FALSE(test_lock(pe.world, lock));
+      EXPECT_FALSE(test_lock(pe.world, lock, false));
     }
     pe.everybody();
-    if (pe.self() == 0) clear_lock(pe.world, lock);
+    if (pe.self() == 0) clear_lock(pe.world, lock, false);
     pe.everybody();
     if (pe.self() == 1) {
-      EXPECT_TRUE(test_lock(pe.world, lock));
-      clear_lock(pe.world, lock);
+      EXPECT_TRUE(test_lock(pe.world, lock, false));
+      clear_lock(pe.world, lock, false);
     }
   });
 }
