@@ -246,6 +246,7 @@ enum class Mutant : std::uint8_t {
   kLookOnceForClaim,  // rule 11: the owner is looked at before the copy can be found only
   kKeepFailedFetch,   // a fetch that found no memory stays among the copies
   kReuseEarly,        // rule 12: freed blocks are given out before every node dropped them
+  kDropOnce,          // rule 12: what was not released reaches the home behind its only drop
   kDropKeepsMemory,   // rule 12: a freed block keeps its bytes
   kLoseWake,          // who waits for the consistency lock is not woken
   kFetchCopiesFirst,  // rule 5: the home copies first, and looks whether it tracks afterwards

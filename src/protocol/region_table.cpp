@@ -310,9 +310,11 @@ wire::RegionStatus RegionTable::serve_free(std::uint64_t first) {
   Region region = at->second;
   allocated_.erase(at);
   forget(region.blocks);
-  // A node that has not dropped them yet may be giving pages back: to homes that have. So these do
-  // it once more.
-  bool again = region.policy.protocol == Protocol::kSc && !sc::mutant(sc::Mutant::kDropOnce);
+  // A node that has not dropped its copies yet may still bring what was written to them, or pages
+  // that it gives back, to homes that have dropped theirs. So all drop once more when all have
+  // dropped: nobody has a copy then, and what the homes have got is gone.
+  bool sc = region.policy.protocol == Protocol::kSc;
+  bool again = sc ? !sc::mutant(sc::Mutant::kDropOnce) : !mutant(Mutant::kDropOnce);
   dropping_[region.id.value] = {region.blocks, {}, again};
   drop_everywhere(region.id, region.blocks);
   return wire::RegionStatus::kOk;

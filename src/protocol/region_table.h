@@ -42,8 +42,9 @@ constexpr std::uint64_t directory_end(std::uint64_t block) {
 
 // The allocations of the job. Node 0 cuts the shared space and answers for it; others keep what
 // they have asked for until it is freed. A freed range is used again only after every node has
-// dropped it (a free is a write notice for all). Those with sequential consistency lie from
-// `sc_first` on.
+// dropped it twice (a free is a write notice for all): the first time ends its copies, the second
+// one does away with what came home from copies meanwhile. Those with sequential consistency lie
+// from `sc_first` on.
 class RegionTable {
  public:
   RegionTable(NodeId self, std::uint32_t nodes, std::uint64_t blocks, std::uint64_t sc_first,

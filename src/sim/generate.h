@@ -61,6 +61,8 @@ class Generator {
   bool one_goes_to_both() const;
   void prologue();
   void region_changes(std::uint32_t phase);
+  void doomed_stores(base::Prng& rng, std::uint32_t thread, std::uint32_t phase);
+  void read_fresh(std::uint32_t thread, std::uint32_t phase);
   void phase_of_thread(std::uint32_t thread, std::uint32_t phase);
   void fill_up(std::uint32_t phase);
   std::uint32_t meetings(std::uint64_t seed);

@@ -34,14 +34,51 @@ void Generator::prologue() {
   barrier(0);
 }
 
-// The region that dies is freed by one thread, and the one that follows allocated by the same.
+// The region that dies is freed by one thread, and the one that follows allocated by the same. In
+// most programs threads of any node write to the dying region just before, and nobody releases
+// these writes.
 void Generator::region_changes(std::uint32_t phase) {
   if (!changes_ || phase != change_phase_) return;
   std::uint32_t t = rng_->below(out_->threads());
   auto freed = static_cast<std::uint8_t>(freed_);
+  base::Prng aside = *rng_;  // so that the rest of a seed's program is the same without
+  bool locked = aside.chance(50);
+  std::uint32_t lock = aside.below(locks_);
+  for (std::uint32_t u = 0; u < out_->threads(); ++u) {
+    if (u == t && locked) push(t, phase, {.kind = OpKind::kLock, .at = lock});
+    if (aside.chance(u == t ? 70 : 30)) doomed_stores(aside, u, phase);
+  }
   push(t, phase, {.kind = OpKind::kFree, .region = freed});
   if (rng_->chance(30)) push(t, phase, {.kind = OpKind::kFreeAgain, .region = freed});
+  if (locked) push(t, phase, {.kind = OpKind::kUnlock, .at = lock});
   push(t, phase, {.kind = OpKind::kAllocate, .region = static_cast<std::uint8_t>(reused_)});
+  if (aside.chance(70)) read_fresh(t, phase);
+}
+
+// To words that stand in the region that is about to be freed.
+void Generator::doomed_stores(base::Prng& rng, std::uint32_t thread, std::uint32_t phase) {
+  for (std::uint32_t word : words_) {
+    if (word >> 24 != freed_ || !rng.chance(60)) continue;
+    push(thread, phase,
+         {.kind = OpKind::kDoomedStore,
+          .size = kWordBytes,
+          .region = static_cast<std::uint8_t>(freed_),
+          .at = word & 0xffffff,
+          .value = rng.next() | 1});
+  }
+}
+
+// All that will be used of the region that was just allocated: zeros.
+void Generator::read_fresh(std::uint32_t thread, std::uint32_t phase) {
+  for (std::uint32_t word : words_) {
+    if (word >> 24 != reused_) continue;
+    ++accesses_;
+    push(thread, phase,
+         {.kind = OpKind::kLoad,
+          .size = kWordBytes,
+          .region = static_cast<std::uint8_t>(reused_),
+          .at = word & 0xffffff});
+  }
 }
 
 void Generator::phase_of_thread(std::uint32_t thread, std::uint32_t phase) {

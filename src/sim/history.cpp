@@ -53,6 +53,10 @@ void History::begin(const Program& program, std::uint64_t seed) {
   for (std::uint32_t t = 0; t < program.threads(); ++t)
     for (const Op& op : program.ops[t])
       if (op.kind == OpKind::kBarrier) sums_[op.phase] += op.value;
+  doomed_left_ = 0;
+  freer_ = kNobody;
+  for (std::uint32_t t = 0; t < program.threads(); ++t)
+    for (const Op& op : program.ops[t]) doomed_left_ += op.kind == OpKind::kDoomedStore;
   draw_mood(rng_);
   running_ = program.threads();
   for (std::uint32_t t = 0; t < running_; ++t) {

@@ -146,6 +146,8 @@ class History {
   std::uint32_t holder_[kMaxLocks];
   std::vector<std::uint64_t> sums_;  // of what threads bring to the barrier of each phase
   bool ready_[kMaxCounts] = {};      // what threads wait for with a condition; under its lock
+  std::uint32_t doomed_left_ = 0;    // stores to do before a region is freed
+  std::uint32_t freer_ = kNobody;    // the thread that waits for them
   std::uint64_t focus_ = 0;  // kinds of steps, a bit each, after which threads sleep (Mood::kFocus)
   std::uint32_t running_ = 0;  // threads that are not done
 

@@ -229,6 +229,7 @@ constexpr std::string_view kMutants[] = {"None",
                                          "LookOnceForClaim",
                                          "KeepFailedFetch",
                                          "ReuseEarly",
+                                         "DropOnce",
                                          "DropKeepsMemory",
                                          "LoseWake",
                                          "FetchCopiesFirst",
@@ -342,9 +343,10 @@ constexpr std::string_view kEvents[] = {
     "sc await",       "sc installed",  "sc yielded",     "sc give back",   "expire copies",
     "expired",        "ask offer",     "offer made",     "received"};
 constexpr std::string_view kOps[] = {
-    "load",  "store",    "lock", "unlock",     "barrier", "side barrier", "add",
-    "set",   "await",    "post", "take",       "ready",   "condition",    "signal",
-    "evict", "allocate", "free", "free again", "nowhere", "final load",   "atomic"};
+    "load",       "store",   "lock",       "unlock",   "barrier",      "side barrier",
+    "add",        "set",     "await",      "post",     "take",         "ready",
+    "condition",  "signal",  "evict",      "allocate", "doomed store", "free",
+    "free again", "nowhere", "final load", "atomic"};
 constexpr std::string_view kMessages[] = {
     "none",           "lock request",    "lock forward",   "lock grant",     "barrier arrive",
     "barrier depart", "region allocate", "region find",    "region reply",   "region free",
@@ -380,6 +382,7 @@ std::string describe(const Op& op) {
     case OpKind::kLoad:
     case OpKind::kFinalLoad:
       return fmt::format("{} r{}+{} ({} bytes)", name, op.region, op.at, op.size);
+    case OpKind::kDoomedStore:
     case OpKind::kStore: {
       std::uint64_t value = op.size == 8 ? op.value : op.value & ((1ull << (8 * op.size)) - 1);
       return fmt::format("{} r{}+{} ({} bytes) = {:#x}", name, op.region, op.at, op.size, value);

@@ -67,6 +67,8 @@ enum class OpKind : std::uint8_t {
   kEvict,        // blocks [at, at + size) of the region; value: 1 gives the memory
                  // back, 2 trims the node, or tidies it
   kAllocate,     // the region; value: the collective call's number, or 0
+  kDoomedStore,  // as kStore, to a region that is freed once all such stores are done; no release
+                 // comes between, so the free must do away with what was written
   kFree,         // the region
   kFreeAgain,    // the region that this thread freed just now: must be refused
   kNowhere,      // an access outside every region: must be told so

@@ -58,6 +58,7 @@ void History::begin_op(Actor& actor) {
   switch (op.kind) {
     case OpKind::kLoad:
     case OpKind::kStore:
+    case OpKind::kDoomedStore:
     case OpKind::kFinalLoad:
       access(actor, op);
       return;
@@ -67,8 +68,14 @@ void History::begin_op(Actor& actor) {
     case OpKind::kNowhere:
       start_fault(actor, nowhere(), Access::kRead);
       return;
-    case OpKind::kAllocate:
     case OpKind::kFree:
+      if (doomed_left_ > 0) {  // the program sees to that order by means of its own
+        freer_ = actor.id;
+        schedule_.park(actor.id);
+        return;
+      }
+      [[fallthrough]];
+    case OpKind::kAllocate:
     case OpKind::kFreeAgain:
       host_call(actor, op);
       return;
@@ -203,7 +210,8 @@ void History::access(Actor& actor, const Op& op) {
   std::uint64_t block = region_first_[op.region] + op.at / unit;
   Node& node = nodes_[actor.node];
   Node::View& view = node.views[block];
-  bool store = op.kind == OpKind::kStore;
+  bool doomed = op.kind == OpKind::kDoomedStore;
+  bool store = op.kind == OpKind::kStore || doomed;
   if (program_->setup.entries_vanish && rng_.chance(5)) view = {};
   bool sc = program_->regions[op.region].sc();
   bool scan = program_->setup.scan && !sc;
@@ -217,7 +225,11 @@ void History::access(Actor& actor, const Op& op) {
   if (store) {
     view.guarded = false;
     std::memcpy(at, &op.value, op.size);
-    checker_.store(actor.id, op);
+    if (doomed) {
+      if (--doomed_left_ == 0 && freer_ != kNobody) schedule_.ready(static_cast<ActorId>(freer_));
+    } else {
+      checker_.store(actor.id, op);
+    }
     value = op.value;
   } else {
     std::memcpy(&value, at, op.size);

@@ -312,6 +312,39 @@ void beyond() {
   EXPECT(after.pages_fetched - before.pages_fetched <= kPages);
 }
 
+// One node after the other allocates, finds zeros, writes, and frees what it has not released yet.
+void fresh_of(const terrane_alloc_options& options, std::uint32_t rounds) {
+  constexpr std::size_t kPages = 5, kStep = 512;
+  for (std::uint32_t round = 1; round <= rounds; ++round) {
+    auto* bytes = static_cast<unsigned char*>(terrane_alloc(kPages * kPage, &options));
+    EXPECT(bytes != nullptr);
+    for (std::size_t i = 0; i < kPages * kPage; i += kStep) EXPECT(at(bytes, i) == 0);
+    EXPECT(terrane_lock(1) == TERRANE_OK);
+    for (std::size_t i = 0; i < kPages * kPage; i += kStep)
+      at(bytes, i) = static_cast<unsigned char>(1 + round % 250);
+    EXPECT(terrane_free(bytes) == TERRANE_OK);
+    EXPECT(terrane_unlock(1) == TERRANE_OK);
+  }
+}
+
+void fresh() {
+  for (auto protocol : {TERRANE_PROTOCOL_HLRC, TERRANE_PROTOCOL_ERC, TERRANE_PROTOCOL_SC}) {
+    for (auto homes : {TERRANE_HOMES_FIRST_TOUCH, TERRANE_HOMES_BLOCK, TERRANE_HOMES_CYCLIC,
+                       TERRANE_HOMES_EXPLICIT}) {
+      for (unsigned home = 0; home < (homes == TERRANE_HOMES_EXPLICIT ? nodes() : 1); ++home) {
+        terrane_alloc_options options{};
+        options.homes = homes;
+        options.home = home;
+        options.protocol = protocol;
+        if (self() == static_cast<int>(nodes()) - 1) fresh_of(options, 60);
+        EXPECT(terrane_barrier() == TERRANE_OK);
+        if (self() == 0) fresh_of(options, 60);
+        EXPECT(terrane_barrier() == TERRANE_OK);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -325,6 +358,8 @@ int main(int argc, char** argv) {
     order();
   } else if (mode == "beyond") {
     beyond();
+  } else if (mode == "fresh") {
+    fresh();
   } else if (mode == "misuse") {
     misuse();
   } else {
