@@ -199,7 +199,7 @@ typedef struct terrane_counters {
   uint64_t read_faults;       /* faults for reading */
   uint64_t write_faults;      /* faults for writing */
   uint64_t pages_flushed;     /* pages whose changes went to another node's home */
-  uint64_t bytes_flushed;     /* changed bytes in them */
+  uint64_t bytes_flushed;     /* changed bytes in them; as encoded where they go by messages */
   uint64_t notices;           /* pages named in this node's write notices */
   uint64_t pages_invalidated; /* copies dropped at an acquire */
   uint64_t pages_evicted;     /* copies dropped for want of memory, or by terrane_evict */
@@ -207,11 +207,11 @@ typedef struct terrane_counters {
   uint64_t barriers;
   uint64_t messages_sent;
   uint64_t message_bytes_sent;
-  uint64_t fetch_ns;    /* waiting for pages */
+  uint64_t fetch_ns;    /* faults that brought pages from other nodes */
   uint64_t lock_ns;     /* waiting for locks */
   uint64_t barrier_ns;  /* waiting in barriers */
   uint64_t handler_ns;  /* serving other nodes */
-  uint64_t overhead_ns; /* other protocol work: twins, diffs, notices, invalidation */
+  uint64_t overhead_ns; /* other protocol work: twins, diffs, notices, invalidation, other faults */
   uint64_t elapsed_ns;  /* since terrane_init */
 } terrane_counters;
 TERRANE_API int terrane_read_counters(terrane_counters* out) TERRANE_NOEXCEPT;

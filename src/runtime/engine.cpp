@@ -64,6 +64,15 @@ void Engine::stop() {
   handler_.join();
 }
 
+// Of an interval that ends, or of what an eager release tells all nodes.
+void Engine::count_notices(ThreadContext& context, const protocol::Event& event) {
+  const std::vector<protocol::BlockRange>* ranges = nullptr;
+  if (const auto* close = std::get_if<protocol::CloseInterval>(&event)) ranges = close->notices;
+  if (const auto* expire = std::get_if<protocol::ExpireCopies>(&event)) ranges = expire->ranges;
+  if (ranges == nullptr) return;
+  for (const protocol::BlockRange& range : *ranges) context.counters.notices.add(range.count);
+}
+
 std::uint64_t Engine::perform(ThreadContext& context, const protocol::Step& step) {
   if (!context.news_out.empty() && step.kind != protocol::StepKind::kSendNews)
     remote_.send_collected_news(context);
@@ -86,8 +95,10 @@ std::uint64_t Engine::step_of(ThreadContext& context, const protocol::Step& step
       platform::futex_wake_all(*step.word);
       return 0;
     case kCall:
+      count_notices(context, *step.event);
       return ask_core(context, *step.event);
     case kTell:
+      count_notices(context, *step.event);
       tell(context, *step.event);
       return 0;
     case kLoadOwner:

@@ -101,6 +101,7 @@ class Engine final : private transport::Receiver {
                  std::vector<Unrung>* unrung = nullptr);
   void carry_out(const protocol::Send& send, Counters& counters, std::vector<Unrung>* unrung);
   void carry_out(const protocol::Resume& resume);
+  void count_notices(ThreadContext& context, const protocol::Event& event);
   void place(const protocol::Place& place, const protocol::Event& event, Counters& counters);
   template <typename Done>
   void wait_until(ThreadContext& context, Done done);

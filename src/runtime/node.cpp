@@ -260,10 +260,13 @@ platform::FaultVerdict Node::fault(std::uint64_t offset, platform::Access wanted
   std::uint64_t from = platform::ticks();
   ThreadContext& context = threads_.current();
   bool write = wanted == platform::Access::kWrite;
+  std::uint64_t fetched = context.counters.pages_fetched.get();
   (write ? context.counters.write_faults : context.counters.read_faults).add(1);
   auto result = make_present(context, BlockId{offset / space_->unit()},
                              write ? protocol::Access::kWrite : protocol::Access::kRead);
-  context.counters.fetch_ns.add(ns_since(from));
+  // Zeros, and pages that are only claimed or unprotected here, come from nowhere else.
+  bool came = context.counters.pages_fetched.get() != fetched;
+  (came ? context.counters.fetch_ns : context.counters.overhead_ns).add(ns_since(from));
   context.waited_ns = 0;
   return result == protocol::FaultResult::kForeign ? platform::FaultVerdict::kForeign
                                                    : platform::FaultVerdict::kRetry;

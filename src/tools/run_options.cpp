@@ -20,6 +20,7 @@
 #include "tools/run_debug.h"
 #include "tools/run_hosts.h"
 #include "tools/run_topology.h"
+#include "transport/transport.h"
 
 namespace terrane::tools {
 namespace {
@@ -79,9 +80,20 @@ base::Result<std::string> report_folder(const std::string& folder) {
 bool survives(const RunOptions& options) { return options.on_death == "survive"; }
 
 base::Result<> add_settings(const RunOptions& options, HostPlan& plan) {
-  if (!options.memory.empty() && !is_size(options.memory)) {
-    return base::error("--memory {}: must be a size such as 512M or 4G", options.memory);
+  if (!options.memory.empty()) {
+    constexpr std::uint64_t kLeast = 256 << 10;
+    auto bytes = size_bytes(options.memory);
+    if (!bytes || *bytes < kLeast)
+      return base::error("--memory {}: must be a size such as 512M or 4G, and 256K at least",
+                         options.memory);
   }
+  auto transports = transport::transport_names();
+  bool known =
+      options.transport.empty() || options.transport == "auto" ||
+      std::find(transports.begin(), transports.end(), options.transport) != transports.end();
+  if (!known)
+    return base::error("--transport {}: there is no such transport; give auto or one of {}",
+                       options.transport, fmt::join(transports, ", "));
   if (!options.patience.empty() && options.patience != "0") {
     auto patience = parse_seconds("--patience", options.patience);
     if (!patience) return patience.error();

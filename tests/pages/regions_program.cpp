@@ -345,6 +345,56 @@ void fresh() {
   }
 }
 
+// Node 1 writes pages whose home is node 0, which reads none of them.
+void count_all() {
+  constexpr std::size_t kPages = 10;
+  terrane_alloc_options options{};
+  options.homes = TERRANE_HOMES_EXPLICIT;
+  options.propagation = TERRANE_INVALIDATE;
+  auto* bytes = allocate<unsigned char>(options, kPages * kPage);
+  EXPECT(terrane_barrier() == TERRANE_OK);
+  terrane_counters before = counters();
+  if (self() == 1) {
+    for (std::size_t page = 0; page < kPages; ++page)
+      for (std::size_t i = 0; i < 3; ++i) at(bytes, page * kPage + 8 * i) = 7;
+    terrane_counters wrote = counters();
+    EXPECT(wrote.pages_fetched - before.pages_fetched == kPages);
+    EXPECT(wrote.fetch_ns > before.fetch_ns);
+    EXPECT(terrane_lock(2) == TERRANE_OK && terrane_unlock(2) == TERRANE_OK);  // node 0 keeps it
+    terrane_counters released = counters();
+    EXPECT(released.notices - before.notices == kPages);
+    EXPECT(released.pages_flushed - before.pages_flushed == kPages);
+    std::uint64_t flushed = released.bytes_flushed - before.bytes_flushed;
+    EXPECT(flushed >= 3 * kPages && flushed < kPages * kPage / 8);
+    EXPECT(released.lock_acquires - before.lock_acquires == 1);
+    EXPECT(released.lock_ns > before.lock_ns && released.overhead_ns > before.overhead_ns);
+  }
+  EXPECT(terrane_barrier() == TERRANE_OK);
+  if (self() == 0) at(bytes, 1) = 1;  // its own page: a notice for the copy
+  EXPECT(terrane_barrier() == TERRANE_OK);
+  terrane_counters last = counters();
+  EXPECT(last.barriers - before.barriers == 2 && last.barrier_ns > before.barrier_ns);
+  EXPECT(last.messages_sent > before.messages_sent);
+  EXPECT(last.message_bytes_sent > before.message_bytes_sent);
+  EXPECT(last.elapsed_ns > before.elapsed_ns);
+  if (self() == 1) EXPECT(last.pages_invalidated > before.pages_invalidated);
+  // Zeros of this node's own are no page that came from elsewhere.
+  before = counters();
+  auto* fresh = static_cast<unsigned char*>(terrane_alloc(kPages * kPage, nullptr));
+  EXPECT(fresh != nullptr);
+  for (std::size_t page = 0; page < kPages; ++page) at(fresh, page * kPage) = 1;
+  last = counters();
+  EXPECT(last.read_faults + last.write_faults > before.read_faults + before.write_faults);
+  EXPECT(last.pages_fetched == before.pages_fetched && last.fetch_ns == before.fetch_ns);
+  if (self() == 1) {
+    std::uint64_t evicted = counters().pages_evicted;
+    unsigned char seen = at(bytes, 0);
+    EXPECT(seen == 7 && terrane_evict(bytes, kPages * kPage) == TERRANE_OK);
+    EXPECT(counters().pages_evicted > evicted);
+  }
+  EXPECT(terrane_barrier() == TERRANE_OK);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -360,6 +410,8 @@ int main(int argc, char** argv) {
     beyond();
   } else if (mode == "fresh") {
     fresh();
+  } else if (mode == "counters") {
+    count_all();
   } else if (mode == "misuse") {
     misuse();
   } else {

@@ -6,8 +6,6 @@
 #include <memory>
 #include <mutex>
 
-#include "base/log.h"
-
 namespace terrane::frontend::chunks {
 namespace {
 
@@ -80,10 +78,7 @@ int join() {
     return fail(Status::kState, self.left ? "terrane_chunks_init after terrane_chunks_finalize"
                                           : "terrane_chunks_init twice");
   auto node = ChunkNode::join();
-  if (!node) {
-    base::log("cannot join the job: {}", node.error().message);
-    return fail(Status::kSystem, node.error().message);
-  }
+  if (!node) return fail(Status::kSystem, node.error().message);
   self.owned = std::move(node).value();
   self.meetings = std::make_unique<runtime::chunks::Meetings>(*self.owned);
   self.chains = std::make_unique<runtime::chunks::Chains>(*self.owned, *self.meetings);

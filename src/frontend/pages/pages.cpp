@@ -4,7 +4,6 @@
 #include <cstring>
 #include <mutex>
 
-#include "base/log.h"
 #include "frontend/interpose/shared_range.h"
 #include "runtime/node.h"
 
@@ -157,10 +156,7 @@ int terrane_init(void) noexcept {
                 self.left ? "terrane_init after terrane_finalize" : "terrane_init twice");
   }
   auto node = Node::join();
-  if (!node) {
-    terrane::base::log("cannot join the job: {}", node.error().message);
-    return fail(Status::kSystem, node.error().message);
-  }
+  if (!node) return fail(Status::kSystem, node.error().message);
   self.owned = std::move(node).value();
   pthread_atfork(nullptr, nullptr, leave_in_child);
   self.node.store(self.owned.get(), std::memory_order_release);

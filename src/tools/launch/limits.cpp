@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
@@ -90,15 +91,20 @@ base::Result<std::uint64_t> parse_heartbeat(const std::string& text) {
   return ms;
 }
 
-bool is_size(const std::string& text) {
+std::optional<std::uint64_t> size_bytes(const std::string& text) {
+  constexpr std::string_view kUnits = "KMGT";
   std::uint64_t number = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || number == 0) return false;
+  if (error != std::errc() || number == 0) return std::nullopt;
   std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  if (unit.empty()) return true;
-  if (std::string_view("kKmMgGtT").find(unit[0]) == std::string_view::npos) return false;
+  if (unit.empty()) return number;
+  std::size_t power = kUnits.find(static_cast<char>(std::toupper(unit[0])));
+  if (power == std::string_view::npos) return std::nullopt;
   unit.remove_prefix(1);
-  return unit.empty() || unit == "B" || unit == "iB";
+  if (!unit.empty() && unit != "B" && unit != "iB") return std::nullopt;
+  std::uint64_t bytes = 0;
+  bool fits = !__builtin_mul_overflow(number, std::uint64_t{1} << 10 * (power + 1), &bytes);
+  return fits ? std::optional(bytes) : std::nullopt;
 }
 
 }  // namespace terrane::tools

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -26,8 +27,8 @@ base::Result<std::uint32_t> parse_nodes(const std::string& text, const NodeLimit
 base::Result<std::uint64_t> parse_seconds(const std::string& option, const std::string& text);
 // Reads the value of --heartbeat: seconds, or 0 for none.
 base::Result<std::uint64_t> parse_heartbeat(const std::string& text);
-// Whether the text is a size as TERRANE_MEMORY wants it: a number and an optional K, M, G or T
-// (then B or iB).
-bool is_size(const std::string& text);
+// A size as TERRANE_MEMORY wants it: a number and an optional K, M, G or T (then B or iB); nullopt:
+// the text is none, or one of 0 bytes.
+std::optional<std::uint64_t> size_bytes(const std::string& text);
 
 }  // namespace terrane::tools

@@ -38,11 +38,11 @@ TEST(LimitsTest, TimeoutsAreSecondsGreaterThanZero) {
 
 TEST(LimitsTest, SizesHaveAUnitOrNone) {
   for (const char* good : {"1", "4096", "512M", "4G", "4GiB", "16kB", "2T"}) {
-    EXPECT_TRUE(is_size(good)) << good;
+    EXPECT_TRUE(size_bytes(good).has_value()) << good;
   }
   for (const char* bad :
        {"", "0", "M", "-1", "4X", "4GG", "4Gi", "1.5G", " 4G", "99999999999999999999"}) {
-    EXPECT_FALSE(is_size(bad)) << bad;
+    EXPECT_FALSE(size_bytes(bad).has_value()) << bad;
   }
 }
 

@@ -103,7 +103,7 @@ class Reader {
     const toml::node* node = all.get("memory");
     if (node == nullptr) return true;
     if (!text(*node, "memory", "\"4G\"", topology_.memory.emplace())) return false;
-    return is_size(topology_.memory->value) ||
+    return size_bytes(topology_.memory->value).has_value() ||
            fail(node->source(), "memory = \"{}\": it must be a size such as \"512M\" or \"4G\"",
                 topology_.memory->value);
   }
