@@ -17,7 +17,8 @@
  * versions out, as its policy says, and nothing grows.
  *
  * Threads: every function but terrane_chunks_init and terrane_chunks_finalize may be called by any
- * thread at any time. A scope may be released by another thread than the one that opened it.
+ * thread at any time. A scope may be released by another thread than the one that opened it. A
+ * signal handler that has interrupted a call gets TERRANE_ESTATE from every other call.
  *
  * Errors: functions return TERRANE_OK (0) or a negative terrane_status. terrane_chunks_error() then
  * tells what happened, where, and what mends it. Whatever a function that failed was to give is

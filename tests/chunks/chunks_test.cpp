@@ -113,6 +113,9 @@ TEST(ChunksTest, ADeadServersChunksAreFoundAtItsSuccessor) {
     EXPECT_EQ(count(outcome.out, "good"), options[3] - '0' - 1) << outcome.out << outcome.err;
   }
 }
+TEST(ChunksBadInputTest, ACallFromAHandlerThatInterruptedOneIsRefused) {
+  expect_good(2, "interrupted");
+}
 TEST(ChunksBadInputTest, MisuseIsToldAndDoesNoHarm) { expect_good(2, "misuse", "--memory 1G"); }
 TEST(ChunksBadInputTest, ChainsThatCannotBeAreTold) {
   expect_good(2, "misused-chains", "--memory 1G");

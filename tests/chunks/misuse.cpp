@@ -1,4 +1,7 @@
 // Calls that make no sense, and scopes that are held for long.
+#include <sys/time.h>
+
+#include <csignal>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,6 +10,41 @@
 #include "program.h"
 
 namespace terrane::chunks_test {
+
+namespace {
+
+terrane_chunk struck;
+volatile std::sig_atomic_t served, refused, wrong;
+
+// Outside of a call it is served, inside it is refused; it never hangs.
+void strike(int) {
+  terrane_scope scope;
+  int status = terrane_chunk_open(struck, TERRANE_CHUNK_WRITE, TERRANE_TRY, &scope);
+  if (status == TERRANE_OK) {
+    served = served + 1;
+    terrane_chunk_release(&scope);
+  } else if (status == TERRANE_ESTATE && error_says("signal handler")) {
+    refused = refused + 1;
+  } else if (status != TERRANE_EBUSY) {
+    wrong = wrong + 1;
+  }
+}
+
+}  // namespace
+
+void interrupted() {
+  struck = create("struck", 8, TERRANE_CHUNK_UPDATE);
+  if (self() == 0) {
+    std::signal(SIGALRM, strike);
+    itimerval often{{0, 200}, {0, 200}}, never{};
+    ::setitimer(ITIMER_REAL, &often, nullptr);
+    for (std::uint64_t i = 0; refused < 20 && wrong == 0; ++i)
+      EXPECT_OK(terrane_chunk_publish(struck, 0, sizeof i, &i, TERRANE_FOREVER));
+    ::setitimer(ITIMER_REAL, &never, nullptr);
+    EXPECT(wrong == 0);
+  }
+  EXPECT_OK(terrane_chunk_barrier("struck", static_cast<std::uint32_t>(nodes()), TERRANE_FOREVER));
+}
 
 void misuse() {
   terrane_chunk chunk, other;

@@ -145,6 +145,8 @@ int terrane_chunk_find(const char* name, int64_t timeout_ns, terrane_chunk* chun
 }
 
 size_t terrane_chunk_bytes(terrane_chunk chunk) noexcept {
+  InCall in_call;
+  if (!in_call.outermost()) return fail_in_handler(), 0;
   ChunkNode* node = node_for("terrane_chunk_bytes");
   return node != nullptr ? node->facts(ChunkId{chunk.id}).bytes : 0;
 }

@@ -28,6 +28,9 @@ std::string& error_text() {
   return text;
 }
 
+// The error that stands in front of error_text(); nullptr: none does.
+thread_local const char* fixed_error = nullptr;
+
 // Neither shared memory nor the node's threads are in a child. Takes no lock: another thread of the
 // parent may have held it.
 void leave_in_child() {
@@ -45,12 +48,22 @@ int fail_in_child(const char* call) {
 
 }  // namespace
 
+thread_local volatile bool InCall::is_inside_ = false;
+
 int fail(Status status, std::string message) {
   error_text() = std::move(message);
+  fixed_error = nullptr;
   return static_cast<int>(status);
 }
 
-const char* last_error() { return error_text().c_str(); }
+int fail_in_handler() {
+  fixed_error =
+      "a signal handler has interrupted a call of <terrane/chunks.h> and made another: that one "
+      "cannot be served; note the signal, and make the call when the first one has returned";
+  return static_cast<int>(Status::kState);
+}
+
+const char* last_error() { return fixed_error ? fixed_error : error_text().c_str(); }
 
 ChunkNode* node_for(const char* call) {
   Process& self = process();

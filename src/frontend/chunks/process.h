@@ -26,11 +26,32 @@ Outcome to_coherence(terrane_chunk_coherence given, runtime::chunks::machine::Co
 terrane_scope to_scope(const runtime::chunks::OpenScope& open);
 
 int fail(Status status, std::string message);
+// For a call from a signal handler that has interrupted another call of this thread, which holds
+// what this one needs. Allocates nothing.
+int fail_in_handler();
 const char* last_error();
+
+// While the calling thread is in a call. Taken by every call that uses the node.
+class InCall {
+ public:
+  InCall() : outermost_(!is_inside_) { is_inside_ = true; }
+  ~InCall() {
+    if (outermost_) is_inside_ = false;
+  }
+  InCall(const InCall&) = delete;
+  // False: a signal handler has interrupted a call.
+  bool outermost() const { return outermost_; }
+
+ private:
+  static thread_local volatile bool is_inside_;
+  bool outermost_;
+};
 
 // Calls `function` with the node; an Outcome becomes a status and the thread's last error.
 template <typename Function>
 int with_node(const char* call, Function function) noexcept {
+  InCall in_call;
+  if (!in_call.outermost()) return fail_in_handler();
   ChunkNode* node = node_for(call);
   if (node == nullptr) return static_cast<int>(Status::kState);
   Outcome outcome = function(*node);
