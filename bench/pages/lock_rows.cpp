@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
   std::uint64_t times = 2000;
   if (argc == 3 && std::strcmp(argv[1], "--times") == 0)
     times = std::strtoull(argv[2], nullptr, 10);
-  if (terrane_init() != TERRANE_OK) return 1;
+  if (terrane_init() != TERRANE_OK) return std::fprintf(stderr, "%s\n", terrane_error()), 1;
   auto nodes = static_cast<std::uint64_t>(terrane_nodes());
   if (nodes > kMaxNodes || times * nodes > (1 << 17)) {
     std::fprintf(stderr, "terrane_bench_lock_rows: at most 64 nodes and %d turns in all\n",

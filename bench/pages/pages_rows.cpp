@@ -351,7 +351,7 @@ Options parse(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   Options options = parse(argc, argv);
-  if (terrane_init() != TERRANE_OK) return 1;
+  if (terrane_init() != TERRANE_OK) return std::fprintf(stderr, "%s\n", terrane_error()), 1;
   if (terrane_nodes() != 2) {
     std::fprintf(stderr, "terrane_bench_pages_rows needs two nodes: terrane run -n 2 ...\n");
     return 2;

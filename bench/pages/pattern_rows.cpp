@@ -186,7 +186,7 @@ void atomics(int repeat) {
 
 int main(int argc, char** argv) {
   int repeat = argc == 3 && std::strcmp(argv[1], "--repeat") == 0 ? std::atoi(argv[2]) : 7;
-  if (terrane_init() != TERRANE_OK) return 1;
+  if (terrane_init() != TERRANE_OK) return std::fprintf(stderr, "%s\n", terrane_error()), 1;
   if (nodes() < 2 || repeat < 1) {
     std::fprintf(stderr, "terrane_bench_pattern_rows: at least 2 nodes, and one repetition\n");
     return 2;

@@ -75,7 +75,7 @@ void wait_for_ever() {
 int main(int argc, char** argv) {
   bool growing = argc > 1 && std::strcmp(argv[1], "--grow") == 0;
   bool waiting = argc > 1 && std::strcmp(argv[1], "--wait") == 0;
-  if (terrane_init() != TERRANE_OK) return 1;
+  if (terrane_init() != TERRANE_OK) return std::fprintf(stderr, "%s\n", terrane_error()), 1;
   if (waiting) wait_for_ever();
   auto pages = static_cast<std::size_t>(terrane_nodes()) * kPagesEach;
   volatile std::uint64_t* table = allocate(pages * kPage);

@@ -5,7 +5,7 @@
 #include <span>
 
 int main() {
-  if (terrane_init() != TERRANE_OK) return 1;
+  if (terrane_init() != TERRANE_OK) return std::fprintf(stderr, "%s\n", terrane_error()), 1;
   const int node = terrane_node();
   const int nodes = terrane_nodes();
   auto* numbers = static_cast<int*>(terrane_alloc_all(nodes * sizeof(int), nullptr));

@@ -380,7 +380,7 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) sizes.push_back(std::strtoul(argv[i], nullptr, 10));
   std::size_t most = 10'000;
   for (std::size_t bytes : sizes) most = bytes > most ? bytes : most;
-  if (terrane_init() != TERRANE_OK) return 3;
+  if (terrane_init() != TERRANE_OK) return std::fprintf(stderr, "%s\n", terrane_error()), 3;
   shared.bytes = (most / kPage + 4) * kPage;
   shared.base = allocate_all<unsigned char>(shared.bytes);
   shared.aside = allocate_all<unsigned char>(Shared::kAside);

@@ -696,7 +696,7 @@ int main(int argc, char** argv) {
     return refused ? 0 : 9;
   }
   if (mode == "denied") deny_userfaultfd();
-  if (terrane_init() != TERRANE_OK) return 3;
+  if (terrane_init() != TERRANE_OK) return std::fprintf(stderr, "%s\n", terrane_error()), 3;
   auto found = kModes.find(mode);
   if (found == kModes.end()) return 4;
   found->second();

@@ -367,13 +367,14 @@ void count_all() {
     std::uint64_t flushed = released.bytes_flushed - before.bytes_flushed;
     EXPECT(flushed >= 3 * kPages && flushed < kPages * kPage / 8);
     EXPECT(released.lock_acquires - before.lock_acquires == 1);
-    EXPECT(released.lock_ns > before.lock_ns && released.overhead_ns > before.overhead_ns);
+    EXPECT(released.lock_ns >= before.lock_ns && released.overhead_ns > before.overhead_ns);
   }
   EXPECT(terrane_barrier() == TERRANE_OK);
   if (self() == 0) at(bytes, 1) = 1;  // its own page: a notice for the copy
   EXPECT(terrane_barrier() == TERRANE_OK);
   terrane_counters last = counters();
-  EXPECT(last.barriers - before.barriers == 2 && last.barrier_ns > before.barrier_ns);
+  EXPECT(last.barriers - before.barriers == 2);
+  EXPECT(last.barrier_ns >= before.barrier_ns);  // the last node to come waits for nobody
   EXPECT(last.messages_sent > before.messages_sent);
   EXPECT(last.message_bytes_sent > before.message_bytes_sent);
   EXPECT(last.elapsed_ns > before.elapsed_ns);

@@ -194,7 +194,7 @@ void beyond(std::size_t mebibytes) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (terrane_init() != TERRANE_OK) return 3;
+  if (terrane_init() != TERRANE_OK) return std::fprintf(stderr, "%s\n", terrane_error()), 3;
   if (argc > 1 && *argv[1] != '\0') {
     beyond(static_cast<std::size_t>(std::atoi(argv[1])));
   } else {

@@ -271,7 +271,7 @@ int main(int argc, char** argv) {
   auto mode = kModes.find(argc > 1 ? argv[1] : "");
   if (mode == kModes.end()) return 4;
   for (int fault : {SIGBUS, SIGSEGV}) signal(fault, SIG_DFL);  // sanitizers have handlers of theirs
-  if (terrane_init() != TERRANE_OK) return 3;
+  if (terrane_init() != TERRANE_OK) return std::fprintf(stderr, "%s\n", terrane_error()), 3;
   pages = allocate_all<unsigned char>(kPages * kPage);
   if (terrane_node() == 0)
     for (std::size_t page = 0; page < kPages; ++page) at(pages, page * kPage) = 77;

@@ -290,7 +290,7 @@ Options parse(int argc, char** argv) {
 int main(int argc, char** argv) {
   Options options = parse(argc, argv);
   if (options.spare_mappings != 0) stress::take_mappings(options.spare_mappings);
-  if (terrane_init() != TERRANE_OK) return 1;
+  if (terrane_init() != TERRANE_OK) return std::fprintf(stderr, "%s\n", terrane_error()), 1;
   int code = 0;
   {
     Stress stress(options);
