@@ -11,7 +11,7 @@ namespace terrane::runtime::shmem {
 //
 // `lock` is symmetric, else the job ends. `threads`: several threads of this PE may use the lock at
 // once (SHMEM_THREAD_MULTIPLE); they first agree among themselves which of them stands in the
-// queue. Who holds the lock already and sets it once more would wait for itself: the job ends.
+// queue. A PE that sets a lock which it holds would wait for itself: the job ends.
 // set_lock waits; test_lock returns whether it got the lock. clear_lock
 // comes after everything that the PE put before (the caller has to see to puts to other hosts).
 void set_lock(World& world, long* lock, bool threads);
