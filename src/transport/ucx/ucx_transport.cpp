@@ -87,6 +87,7 @@ base::Result<> UcxTransport::admit(NodeId node, Card card) {
   if (!decoded) return base::error("ucx: node {}'s card: {}", node.value, decoded.error().message);
   worker_->enter();
   outbox_.add(node, std::move(decoded.value().address), decoded.value().token);
+  admitted_.push_back(node);
   if (node.value > self_.value) greet(node);
   outbox_.leave_worker();
   sleepers_room_->ring();  // whoever sleeps helps it on
@@ -246,6 +247,11 @@ bool UcxTransport::is_heard() const {
   return true;
 }
 
+bool UcxTransport::has_met_newcomers() const {
+  return std::ranges::all_of(
+      admitted_, [&](NodeId peer) { return !outbox_.is_open(peer) || inbox_.has_heard(peer); });
+}
+
 void UcxTransport::finish_sending() {
   struct Deaf final : Receiver {
     void received(NodeId, Bytes) override {}
@@ -253,18 +259,22 @@ void UcxTransport::finish_sending() {
   } deaf;
   std::uint64_t deadline_ns = platform::now_ns() + kFarewell_ns;
   inbox_.receive_by(&deaf);
+  if (inbox_.has_deliverable()) inbox_.deliver();
+  // A node that joins may be connecting to us: see wait_for().
+  auto progress_until = [&](auto done) {
+    while (!done() && platform::now_ns() < deadline_ns) {
+      progress();
+      look_after_peers(deaf);
+      if (!done()) wait_for_events();
+    }
+  };
+  progress_until([&] { return has_met_newcomers(); });
   for (std::uint32_t node = 0; node < lost_.size(); ++node) {
     if (outbox_.has_sent(NodeId{node}) || outbox_.has_queued(NodeId{node})) {
       outbox_.send_notice(NodeId{node}, wire::NetworkFrameKind::kFarewell);
     }
   }
-  if (inbox_.has_deliverable()) inbox_.deliver();
-  while (!is_heard() || outbox_.is_busy()) {
-    if (platform::now_ns() > deadline_ns) break;
-    progress();
-    look_after_peers(deaf);
-    if (!is_heard() || outbox_.is_busy()) wait_for_events();
-  }
+  progress_until([&] { return is_heard() && !outbox_.is_busy(); });
   inbox_.receive_by(nullptr);
 }
 

@@ -94,6 +94,7 @@ class UcxTransport final : public PartTransport {
   void answer_notices();
   void finish_sending();
   bool is_heard() const;
+  bool has_met_newcomers() const;
   void close_all();
   void wait_for_events();
 
@@ -120,7 +121,8 @@ class UcxTransport final : public PartTransport {
   mutable Outbox outbox_;  // whoever has been inside the worker sends for those who could not enter
   Inbox inbox_;
   std::unique_ptr<Regions> own_regions_;
-  std::vector<bool> lost_;  // by the thread that is inside the worker
+  std::vector<NodeId> admitted_;  // guarded by the worker
+  std::vector<bool> lost_;        // by the thread that is inside the worker
   RemoteMemory memory_;
   SleepRoom room_;
   SleepRoom* sleepers_room_ = &room_;  // where our threads sleep: here, or in an owner's room
