@@ -7,18 +7,19 @@ set(TERRANE_EXAMPLES_DIR ${CMAKE_INSTALL_LIBDIR}/terrane/examples)
 set(TERRANE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/terrane)
 file(RELATIVE_PATH pkgconfig_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 
-install(TARGETS libterrane libterrane_shmem libterrane_chunks EXPORT TerraneTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+set_target_properties(libterrane libterrane_shmem libterrane_chunks PROPERTIES INSTALL_RPATH "$ORIGIN")
+install(TARGETS libterrane_runtime libterrane libterrane_shmem libterrane_chunks EXPORT TerraneTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
 include(TerraneWrappers)
 
 # Builds what is installed, and no test.
-add_custom_target(terrane_installed DEPENDS libterrane libterrane_shmem libterrane_chunks terrane)
+add_custom_target(terrane_installed DEPENDS libterrane_runtime libterrane libterrane_shmem libterrane_chunks terrane)
 if(TARGET terrane_fortran)
   add_dependencies(terrane_installed terrane_fortran)
 endif()
-foreach(example counter restore lu)
+foreach(example counter restore lu hybrid)
   if(TARGET ${example})
     install(TARGETS ${example} DESTINATION ${TERRANE_EXAMPLES_DIR})
     set_target_properties(${example} PROPERTIES INSTALL_RPATH "$ORIGIN/../..")

@@ -30,10 +30,10 @@ build_foreign() {
     -DTERRANE_TESTS=OFF -DCMAKE_SKIP_BUILD_RPATH=ON -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
     -DCMAKE_C_COMPILER_LAUNCHER=ccache || return
   cmake --build "$arm" --parallel "$(nproc)" --target libterrane_chunks terrane || return
-  local library=$arm/src/frontend/chunks
+  local library=$arm/src/frontend/chunks runtime=$arm/src/membership
   aarch64-linux-gnu-g++ -std=c++20 -O1 -D_GNU_SOURCE -Iinclude -o "$foreign" \
     tests/chunks/{node_program,subscriptions,parts_and_chains,coherences,comings_and_goings,misuse}.cpp -L"$library" -lterrane_chunks \
-    -Wl,-rpath,"$library" -lpthread
+    -Wl,-rpath,"$library:$runtime" -Wl,-rpath-link,"$runtime" -lpthread
 }
 
 # Three nodes, one of them foreign; so many must be good.

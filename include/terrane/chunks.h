@@ -35,11 +35,13 @@
 extern "C" {
 #endif
 
-/* Joins the job that `terrane run` started, or makes a job of one. Collective; once per process. */
+/* Joins the job that `terrane run` started, or makes a job of one. Collective; once per process. A
+ * process that uses several interfaces is one node; all nodes begin with them in the same order. */
 TERRANE_API int terrane_chunks_init(void) TERRANE_NOEXCEPT;
 /* Leaves the job. A client goes as soon as the servers have what it wrote, and the others go on; a
  * server serves until all nodes want to leave. No scope may be open, and no other thread may be in
- * a call. */
+ * a call. A process that also uses pages or OpenSHMEM, and is in them still, leaves the chunks
+ * together with all nodes. */
 TERRANE_API int terrane_chunks_finalize(void) TERRANE_NOEXCEPT;
 /* This process's number, 0 .. terrane_chunks_nodes() - 1; TERRANE_ESTATE outside of a job. */
 TERRANE_API int terrane_chunks_node(void) TERRANE_NOEXCEPT;

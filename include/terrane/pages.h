@@ -63,7 +63,8 @@ typedef struct terrane_alloc_options {
   uint32_t block_pages; /* TERRANE_HOMES_BLOCK_CYCLIC: from 1 */
 } terrane_alloc_options;
 
-/* Joins the job that `terrane run` started, or makes a job of one. Collective; once per process. */
+/* Joins the job that `terrane run` started, or makes a job of one. Collective; once per process. A
+ * process that uses several interfaces is one node; all nodes begin with them in the same order. */
 TERRANE_API int terrane_init(void) TERRANE_NOEXCEPT;
 /* Leaves the job. Collective: it waits for all nodes. Shared memory must not be used afterwards. */
 TERRANE_API int terrane_finalize(void) TERRANE_NOEXCEPT;

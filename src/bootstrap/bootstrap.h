@@ -76,6 +76,8 @@ class Bootstrap {
   // know it. Returns all that happened up to then, its own coming among it; what comes later
   // comes as news.
   virtual base::Result<History> enter() { return base::error("this job takes no guests"); }
+  // Whether other front-ends of this process are in the job as well (membership/membership.h).
+  virtual bool is_shared() const { return false; }
   // Tells the launcher that this node can speak to a guest of which it was told.
   virtual void admitted(NodeId) {}
   // Asks for an end of joining; it is told as news (kClosed).

@@ -467,7 +467,7 @@ void Engine::look_after_locks() {
 
 void Engine::look_after_deaths() {
   while (auto news = bootstrap_.take_news()) {
-    on_death_(*news);
+    if (news->kind == bootstrap::News::Kind::kDied) on_death_(*news);
     std::lock_guard hold(mutex_);
     if (lost_ == news->node) lost_at_ns_ = 0;
   }

@@ -73,8 +73,9 @@ base::Result<> compare_facts(const JobFacts& mine, const NodePlace& here,
                    may_differ(mine, other) ? architecture : text_of(other.architecture),
                    "the nodes of a job must be of one architecture, or of x86_64 and aarch64 where "
                    "they share chunks"},
-        std::tuple{"the interface", text_of(mine.interface), text_of(other.interface),
-                   "all nodes of a job use the same one"}}) {
+        std::tuple{
+            "the interface", text_of(mine.interface), text_of(other.interface),
+            "all nodes of a job use the same ones, and begin with them in the same order"}}) {
     if (a == b) continue;
     return base::error("{} is {} at {}, but {} at {}; {}", what, a, name_of(here), b,
                        name_of(there), cure);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "membership/membership.h"
 #include "runtime/wiring.h"
 
 namespace terrane::runtime {
@@ -35,7 +36,7 @@ base::Result<std::unique_ptr<Node>> Node::join() {
 
 base::Result<> Node::start() {
   joined_ns_ = platform::now_ns();
-  auto bootstrap = bootstrap::Bootstrap::connect();
+  auto bootstrap = membership::join();
   if (!bootstrap) return bootstrap.error();
   bootstrap_ = std::move(bootstrap).value();
   base::set_log_identity(fmt::format("node {} ({})", self().value, bootstrap_->host()));

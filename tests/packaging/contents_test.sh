@@ -16,10 +16,10 @@ for file in bin/terrane bin/oshrun bin/oshcc bin/oshc++ bin/oshfort lib/libterra
   lib/pkgconfig/terrane.pc lib/libterrane_chunks.so include/terrane/chunks.h include/terrane/chunks.hpp include/terrane/status.h \
   lib/pkgconfig/terrane-chunks.pc lib/libterrane_shmem.so include/shmem.h lib/pkgconfig/shmem.pc share/man/man1/terrane-run.1 \
   share/man/man1/oshcc.1 share/man/man1/oshfort.1 include/terrane/fortran/shmem.f90 share/man/man1/oshrun.1 share/man/man7/terrane-shmem.7 share/man/man7/terrane-chunks.7 \
-  lib/terrane/examples/counter lib/terrane/examples/restore lib/terrane/examples/lu; do
+  lib/terrane/examples/counter lib/terrane/examples/restore lib/terrane/examples/lu lib/terrane/examples/hybrid lib/libterrane_runtime.so.0; do
   [ -e "$stage/$file" ] || fail "missing: $file"
 done
-for program in bin/terrane lib/libterrane.so lib/libterrane_shmem.so lib/libterrane_chunks.so lib/terrane/examples/counter lib/terrane/examples/restore \
+for program in bin/terrane lib/libterrane.so lib/libterrane_shmem.so lib/libterrane_chunks.so lib/libterrane_runtime.so lib/terrane/examples/counter lib/terrane/examples/restore \
   lib/terrane/examples/lu; do
   missing=$(ldd "$stage/$program" | grep 'not found')
   [ -z "$missing" ] || fail "$program: $missing"

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "membership/membership.h"
 #include "platform/wait.h"
 #include "runtime/chunks/window.h"
 #include "runtime/wiring.h"
@@ -48,7 +49,7 @@ base::Result<std::unique_ptr<ChunkNode>> ChunkNode::join() {
 }
 
 base::Result<> ChunkNode::start() {
-  auto bootstrap = bootstrap::Bootstrap::connect();
+  auto bootstrap = membership::join();
   if (!bootstrap) return bootstrap.error();
   bootstrap_ = std::move(bootstrap).value();
   base::set_log_identity(fmt::format("node {} ({})", self().value, bootstrap_->host()));

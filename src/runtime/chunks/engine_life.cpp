@@ -215,7 +215,9 @@ bool ChunkEngine::is_home() const {
 }
 
 bootstrap::Departure ChunkEngine::leave() {
-  bool alone = leave_alone();
+  // The launcher tells the others who has left the job alone. A node that stays in it for another
+  // front-end has to tell them itself, as all do that leave together.
+  bool alone = !bootstrap_.is_shared() && leave_alone();
   if (!alone) leave_with_all();
   stop();
   // Others take off what we held as soon as they hear that we have gone: nothing may be held then.

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "base/log.h"
+#include "membership/membership.h"
 #include "platform/wait.h"
 #include "runtime/shmem/control_layout.h"
 #include "runtime/wiring.h"
@@ -31,7 +32,7 @@ struct PeCard {
 }  // namespace
 
 base::Result<std::unique_ptr<JobWorld>> JobWorld::connect() {
-  auto bootstrap = bootstrap::Bootstrap::connect();
+  auto bootstrap = membership::join();
   if (!bootstrap) return bootstrap.error();
   if (auto alone = refuse_guests(*bootstrap.value(), "OpenSHMEM"); !alone) return alone.error();
   return std::unique_ptr<JobWorld>(new JobWorld(std::move(bootstrap).value()));
@@ -277,7 +278,8 @@ bool JobWorld::nap(std::uint64_t& nap_ns) {
 void JobWorld::look_for_deaths() {
   std::unique_lock hold(news_, std::try_to_lock);
   if (!hold || bootstrap_->news_fd() < 0) return;
-  if (auto news = bootstrap_->take_news())
+  auto news = bootstrap_->take_news();
+  if (news && news->kind == bootstrap::News::Kind::kDied)
     fail(fmt::format("{}; OpenSHMEM cannot go on without PE {}: run it without --on-death survive",
                      news->why, news->node.value));
 }
