@@ -17,7 +17,7 @@ MAY_INCLUDE = {
     "bootstrap": set(),
     "membership": {"bootstrap"},
     "runtime": {"protocol", "wire", "transport", "platform", "bootstrap", "membership"},
-    "frontend": {"runtime", "platform"},
+    "frontend": {"runtime", "platform", "membership"},
     "gateway": {"runtime"},
     "tools": {"runtime", "sim", "transport", "bootstrap", "platform"},
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/open_descriptors.h"
 #include "membership/part.h"
 
 namespace terrane::membership {
@@ -18,8 +19,10 @@ base::Result<std::unique_ptr<bootstrap::Bootstrap>> Place::join() {
         "this process has lost its place in the job, since an earlier initialisation failed; "
         "end it");
   if (job_ == nullptr) {
+    base::OpenDescriptors before;
     auto job = connect_();
     if (!job) return job.error();
+    before.own_later_ones();  // PMIx opens some
     job_ = std::move(job).value();
     process_ = ::getpid();
   }

@@ -127,12 +127,12 @@ base::Result<DualMapping> DualMapping::create(std::uint64_t bytes, void* app_add
   auto fd = create_memfd(bytes, name);
   if (!fd) return fd.error();
   DualMapping mapping;
-  mapping.fd_ = fd.value();
+  mapping.fd_.reset(fd.value());
   mapping.bytes_ = bytes;
-  auto app = map_view(mapping.fd_, bytes, app_address);
+  auto app = map_view(mapping.fd_.get(), bytes, app_address);
   if (!app) return app.error();
   mapping.app_ = app.value();
-  auto runtime = map_view(mapping.fd_, bytes, nullptr);
+  auto runtime = map_view(mapping.fd_.get(), bytes, nullptr);
   if (!runtime) return runtime.error();
   mapping.runtime_ = runtime.value();
   if (!set_view_advice(mapping.app_, bytes) || !set_view_advice(mapping.runtime_, bytes)) {
@@ -154,7 +154,6 @@ DualMapping& DualMapping::operator=(DualMapping&& other) noexcept {
 DualMapping::~DualMapping() {
   if (app_ != nullptr) munmap(app_, bytes_);
   if (runtime_ != nullptr) munmap(runtime_, bytes_);
-  if (fd_ >= 0) close(fd_);
 }
 
 bool DualMapping::populate(Span span) noexcept {
@@ -171,13 +170,14 @@ bool DualMapping::reserve(Span span) noexcept {
     return false;
   }
   return in_steps(span.bytes, [&](std::uint64_t done, std::uint64_t step) {
-    return fallocate(fd_, 0, static_cast<off_t>(span.offset + done), static_cast<off_t>(step));
+    return fallocate(fd_.get(), 0, static_cast<off_t>(span.offset + done),
+                     static_cast<off_t>(step));
   });
 }
 
 void DualMapping::write(std::uint64_t offset, const std::byte* from, std::uint64_t bytes) noexcept {
   while (bytes > 0) {
-    ssize_t written = pwrite(fd_, from, bytes, static_cast<off_t>(offset));
+    ssize_t written = pwrite(fd_.get(), from, bytes, static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
     TERRANE_CHECK(written > 0, "what was reserved can be written");
     offset += static_cast<std::uint64_t>(written);
@@ -194,7 +194,7 @@ bool populate(std::byte* at, std::uint64_t bytes) noexcept {
   });
 }
 
-void DualMapping::punch(Span span) noexcept { punch_hole(fd_, span); }
+void DualMapping::punch(Span span) noexcept { punch_hole(fd_.get(), span); }
 
 void punch_hole(int fd, Span span) noexcept {
   if (span.bytes == 0) return;

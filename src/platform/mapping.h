@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace terrane::platform {
 
@@ -45,7 +46,7 @@ class DualMapping {
   std::byte* app() const { return app_; }
   std::byte* runtime() const { return runtime_; }
   std::uint64_t bytes() const { return bytes_; }
-  int fd() const { return fd_; }
+  int fd() const { return fd_.get(); }
 
   // Backs the span with zeroed memory where it has none yet. Fails cleanly (never SIGBUS) when
   // memory is short. Async-signal-safe but for the error's text; `false` and errno.
@@ -63,7 +64,7 @@ class DualMapping {
   std::byte* app_ = nullptr;
   std::byte* runtime_ = nullptr;
   std::uint64_t bytes_ = 0;
-  int fd_ = -1;
+  base::UniqueFd fd_;
 };
 
 // One shared mapping of a descriptor (a peer's memfd, or our own), readable and writable. Owns the

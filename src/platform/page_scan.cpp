@@ -29,24 +29,10 @@ void append_run(std::vector<Span>& runs, std::uint64_t offset, std::uint64_t byt
 }  // namespace
 
 PageScan::PageScan() : fd_(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {
-  if (fd_ < 0) return;
+  if (!fd_) return;
   abi::ScanArgument empty{};  // no range at all: answers whether the call exists
   empty.size = sizeof empty;
-  if (ioctl(fd_, abi::kPagemapScan, &empty) < 0) {
-    close(fd_);
-    fd_ = -1;
-  }
-}
-
-PageScan::PageScan(PageScan&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-
-PageScan& PageScan::operator=(PageScan&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-
-PageScan::~PageScan() {
-  if (fd_ >= 0) close(fd_);
+  if (ioctl(fd_.get(), abi::kPagemapScan, &empty) < 0) fd_.reset();
 }
 
 void PageScan::take_written(std::uintptr_t view, Span span, bool missing_too,
@@ -76,7 +62,7 @@ void PageScan::collect(std::uintptr_t view, Span span, bool missing_too, std::ui
   scan.return_mask = abi::kPageIsWritten;
   std::size_t first = written.size();
   while (scan.start < scan.end) {
-    int count = ioctl(fd_, abi::kPagemapScan, &scan);
+    int count = ioctl(fd_.get(), abi::kPagemapScan, &scan);
     if (count < 0) {
       if (errno == EINTR || errno == EAGAIN) continue;
       kernel_refused("PAGEMAP_SCAN", scan.start, errno);
@@ -99,7 +85,7 @@ std::uintptr_t PageScan::first_missing(std::uintptr_t address, std::uintptr_t en
   scan.category_inverted = abi::kPageIsPresent;
   scan.category_mask = abi::kPageIsPresent;
   scan.return_mask = abi::kPageIsPresent;
-  int count = ioctl(fd_, abi::kPagemapScan, &scan);
+  int count = ioctl(fd_.get(), abi::kPagemapScan, &scan);
   if (count < 0) return address;  // only a shortcut: the caller tries page by page
   return count == 0 ? end : region.start;
 }

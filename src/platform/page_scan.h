@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "platform/mapping.h"
 
 namespace terrane::platform {
@@ -13,12 +14,9 @@ namespace terrane::platform {
 class PageScan {
  public:
   PageScan();
-  PageScan(PageScan&&) noexcept;
-  PageScan& operator=(PageScan&&) noexcept;
-  ~PageScan();
 
   // False on older kernels and where /proc is not mounted.
-  bool available() const { return fd_ >= 0; }
+  bool available() const { return static_cast<bool>(fd_); }
 
   // Appends the runs written since they were last protected and protects them again, each page in
   // one atomic step. Offsets are counted from `view`. `missing_too`: pages without an entry or a
@@ -35,7 +33,7 @@ class PageScan {
   void collect(std::uintptr_t view, Span span, bool missing_too, std::uint64_t flags,
                std::vector<Span>& written) const;
 
-  int fd_ = -1;
+  base::UniqueFd fd_;
 };
 
 }  // namespace terrane::platform

@@ -9,6 +9,16 @@ SignalText& SignalText::add(const char* text) noexcept {
   return *this;
 }
 
+SignalText& SignalText::add_decimal(std::uint64_t value) noexcept {
+  char digits[21] = {};
+  int first = 20;
+  do {
+    digits[--first] = static_cast<char>('0' + value % 10);
+    value /= 10;
+  } while (value != 0);
+  return add(digits + first);
+}
+
 SignalText& SignalText::add_hex(std::uint64_t value) noexcept {
   char digits[19] = "0x0000000000000000";
   int first = 17;

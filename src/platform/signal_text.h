@@ -10,6 +10,7 @@ namespace terrane::platform {
 class SignalText {
  public:
   SignalText& add(const char* text) noexcept;
+  SignalText& add_decimal(std::uint64_t value) noexcept;
   SignalText& add_hex(std::uint64_t value) noexcept;
   void write_to_stderr() const noexcept;
 

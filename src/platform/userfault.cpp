@@ -64,25 +64,12 @@ base::Result<Userfault> Userfault::open(bool async_protect) {
   return userfault;
 }
 
-Userfault::Userfault(Userfault&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), missing_(std::move(other.missing_)) {}
-
-Userfault& Userfault::operator=(Userfault&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  missing_ = std::move(other.missing_);
-  return *this;
-}
-
-Userfault::~Userfault() {
-  if (fd_ >= 0) close(fd_);
-}
-
 base::Result<void> Userfault::watch(std::byte* view, std::uint64_t bytes) {
   uffdio_register request{};
   request.range = {reinterpret_cast<std::uintptr_t>(view), bytes};
   request.mode =
       UFFDIO_REGISTER_MODE_MISSING | UFFDIO_REGISTER_MODE_MINOR | UFFDIO_REGISTER_MODE_WP;
-  if (ioctl(fd_, UFFDIO_REGISTER, &request) != 0) {
+  if (ioctl(fd_.get(), UFFDIO_REGISTER, &request) != 0) {
     return base::errno_error("userfaultfd cannot watch the shared space (UFFDIO_REGISTER)");
   }
   return {};
@@ -92,7 +79,7 @@ bool Userfault::can_enter_protected(std::uintptr_t address) const {
   uffdio_continue request{};
   request.range = {address, page_bytes()};
   request.mode = UFFDIO_CONTINUE_MODE_DONTWAKE | abi::kContinueModeWp;
-  return ioctl(fd_, UFFDIO_CONTINUE, &request) == 0;
+  return ioctl(fd_.get(), UFFDIO_CONTINUE, &request) == 0;
 }
 
 // Nobody ever sleeps on the descriptor in SIGBUS mode, so nobody needs waking.
@@ -102,7 +89,7 @@ void Userfault::enter(std::uintptr_t address, std::uint64_t bytes, bool write_pr
     uffdio_continue request{};
     request.range = {address, end - address};
     request.mode = UFFDIO_CONTINUE_MODE_DONTWAKE | (write_protected ? abi::kContinueModeWp : 0);
-    if (ioctl(fd_, UFFDIO_CONTINUE, &request) == 0) return;
+    if (ioctl(fd_.get(), UFFDIO_CONTINUE, &request) == 0) return;
     if (request.mapped > 0) {  // as far as the first that is there
       address += static_cast<std::uint64_t>(request.mapped);
     } else if (errno == EEXIST) {
@@ -123,7 +110,7 @@ std::uint64_t Userfault::copy_into_hole(std::uintptr_t address, const std::byte*
     request.src = reinterpret_cast<std::uintptr_t>(source + done);
     request.len = bytes - done;
     request.mode = UFFDIO_COPY_MODE_DONTWAKE | (write_protected ? UFFDIO_COPY_MODE_WP : 0);
-    if (ioctl(fd_, UFFDIO_COPY, &request) == 0) return bytes;
+    if (ioctl(fd_.get(), UFFDIO_COPY, &request) == 0) return bytes;
     if (request.copy > 0) {
       done += static_cast<std::uint64_t>(request.copy);
     } else if (errno == EEXIST || errno == ENOMEM) {
@@ -139,7 +126,7 @@ void Userfault::set_write_protection(std::uintptr_t address, std::uint64_t bytes
   uffdio_writeprotect request{};
   request.range = {address, bytes};
   request.mode = on ? UFFDIO_WRITEPROTECT_MODE_WP : UFFDIO_WRITEPROTECT_MODE_DONTWAKE;
-  while (ioctl(fd_, UFFDIO_WRITEPROTECT, &request) != 0) {
+  while (ioctl(fd_.get(), UFFDIO_WRITEPROTECT, &request) != 0) {
     if (errno != EAGAIN && errno != EINTR) kernel_refused("UFFDIO_WRITEPROTECT", address, errno);
   }
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 #include "platform/mapping.h"
 #include "platform/page_scan.h"
 
@@ -20,9 +21,8 @@ class Userfault {
   // WP_ASYNC if asked.
   static base::Result<Userfault> open(bool async_protect);
 
-  Userfault(Userfault&&) noexcept;
-  Userfault& operator=(Userfault&&) noexcept;
-  ~Userfault();
+  Userfault(Userfault&&) noexcept = default;
+  Userfault& operator=(Userfault&&) noexcept = default;
 
   // Registers MISSING | MINOR | WP: with MINOR alone a hole of the memfd would read as silent
   // zeros.
@@ -43,7 +43,7 @@ class Userfault {
  private:
   explicit Userfault(int fd) : fd_(fd) {}
 
-  int fd_ = -1;
+  base::UniqueFd fd_;
   PageScan missing_;  // to step over long runs that are entered already
 };
 

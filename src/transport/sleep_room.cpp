@@ -15,17 +15,11 @@ namespace terrane::transport {
 
 base::Result<> SleepRoom::create(SleepRoom& room) {
   room.poll_.reset(::epoll_create1(EPOLL_CLOEXEC));
-  room.beds_[0].bell = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (!room.poll_ || room.beds_[0].bell < 0) {
+  room.beds_[0].bell.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!room.poll_ || !room.beds_[0].bell) {
     return base::errno_error("transport: a descriptor to sleep on");
   }
   return {};
-}
-
-SleepRoom::~SleepRoom() {
-  for (Bed& bed : beds_) {
-    if (bed.bell >= 0) ::close(bed.bell);
-  }
 }
 
 base::Result<> SleepRoom::watch(NewsSource& source, int fd) {
@@ -56,7 +50,7 @@ SleepRoom::Bed* SleepRoom::enter() {
     break;
   }
   if (ours != nullptr) {
-    if (ours->bell < 0) ours->bell = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (!ours->bell) ours->bell.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     auto used = static_cast<std::uint32_t>(ours - beds_.data()) + 1;
     std::uint32_t known = beds_used_.load();
     while (known < used && !beds_used_.compare_exchange_weak(known, used)) {
@@ -111,7 +105,7 @@ void SleepRoom::sleep(std::uint64_t timeout_ns, std::uint64_t patience_ns) {
 
 // Until the descriptor (-1: none) is readable, or the bell rings.
 void SleepRoom::wait(const Bed* bed, int fd, std::uint64_t timeout_ns) {
-  int bell = bed != nullptr ? bed->bell : -1;
+  int bell = bed != nullptr ? bed->bell.get() : -1;
   if (bell < 0) timeout_ns = std::min(timeout_ns, kWithoutBellNs);
   timespec timeout{static_cast<time_t>(timeout_ns / 1'000'000'000),
                    static_cast<long>(timeout_ns % 1'000'000'000)};
@@ -187,8 +181,8 @@ void SleepRoom::ring() noexcept {
   std::uint32_t used = beds_used_.load();
   for (std::uint32_t i = 0; i < used; ++i) {
     Bed& bed = beds_[i];
-    if (bed.state.load() != Bed::kSleeping || bed.bell < 0) continue;
-    [[maybe_unused]] ssize_t put = ::write(bed.bell, &one, sizeof one);
+    if (bed.state.load() != Bed::kSleeping || !bed.bell) continue;
+    [[maybe_unused]] ssize_t put = ::write(bed.bell.get(), &one, sizeof one);
   }
   errno = saved;
 }

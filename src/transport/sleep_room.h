@@ -40,7 +40,6 @@ class SleepRoom {
   SleepRoom() = default;
   SleepRoom(const SleepRoom&) = delete;
   SleepRoom& operator=(const SleepRoom&) = delete;
-  ~SleepRoom();
 
   static base::Result<> create(SleepRoom& room);
 
@@ -80,7 +79,7 @@ class SleepRoom {
   struct Bed {
     enum State : std::uint32_t { kFree, kTaken, kSleeping };
     std::atomic<std::uint32_t> state{kFree};
-    int bell = -1;  // an eventfd: the first bed's from the start, others' when they are needed
+    UniqueFd bell;  // an eventfd: the first bed's from the start, others' when they are needed
   };
   // Those who find no bed, or no descriptor for its bell, look up now and then.
   static constexpr std::uint32_t kBeds = 128;

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include "membership/membership.h"
 #include "runtime/shmem/statics.h"
 
 // Of a sanitizer that the program holds itself: it has not begun yet, though it stands in front of
@@ -21,6 +22,7 @@ using terrane::runtime::shmem::Statics;
 [[gnu::constructor(101)]] void take_statics() {
   if (__asan_init != nullptr) __asan_init();
   if (__tsan_init != nullptr) __tsan_init();
+  terrane::membership::guard_descriptors();
   Statics::of_process().take_at_start();
   ::pthread_atfork([] { Statics::of_process().before_fork(); },
                    [] { Statics::of_process().after_fork_in_parent(); },

@@ -10,8 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/open_descriptors.h"
 #include "transport/ucx/interfaces.h"
-#include "transport/ucx/open_descriptors.h"
 #include "transport/ucx/ucx_transport.h"
 
 namespace terrane::transport::ucx {
@@ -38,7 +38,7 @@ class UcxFactory final : public PartFactory {
   Peers peers_;
   Placement placement_;
   UcxTransport::Parts parts_;
-  std::optional<OpenDescriptors> open_before_;  // UCX
+  std::optional<base::OpenDescriptors> open_before_;  // UCX
 };
 
 base::Result<> UcxFactory::take_regions(std::span<const ExportedRegion> regions, UcxCard& card) {
@@ -135,7 +135,7 @@ base::Result<std::unique_ptr<PartTransport>> UcxFactory::connect_part(std::vecto
   if (!wrong.empty()) return base::error("ucx: {}", wrong);
   auto connected = UcxTransport::connect(std::move(parts_), std::move(decoded), peers);
   if (!connected) return connected.error();
-  open_before_->close_later_ones_on_exec();
+  open_before_->own_later_ones_and_close_on_exec();
   return std::unique_ptr<PartTransport>(std::move(connected).value());
 }
 

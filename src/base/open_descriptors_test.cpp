@@ -1,11 +1,11 @@
-#include "transport/ucx/open_descriptors.h"
+#include "base/open_descriptors.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace terrane::transport::ucx {
+namespace terrane::base {
 namespace {
 
 bool closes_on_exec(int fd) { return (::fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0; }
@@ -15,7 +15,7 @@ TEST(OpenDescriptorsTest, LaterSocketsAreClosedAndNothingElse) {
   OpenDescriptors open;
   int later = ::socket(AF_UNIX, SOCK_STREAM, 0);
   int file = ::open("/dev/null", O_RDONLY);
-  open.close_later_ones_on_exec();
+  open.own_later_ones_and_close_on_exec();
   EXPECT_FALSE(closes_on_exec(before));
   EXPECT_TRUE(closes_on_exec(later));
   EXPECT_FALSE(closes_on_exec(file));
@@ -23,4 +23,4 @@ TEST(OpenDescriptorsTest, LaterSocketsAreClosedAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace terrane::transport::ucx
+}  // namespace terrane::base

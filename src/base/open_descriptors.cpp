@@ -1,4 +1,4 @@
-#include "transport/ucx/open_descriptors.h"
+#include "base/open_descriptors.h"
 
 #include <fcntl.h>
 
@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <string>
 
-namespace terrane::transport::ucx {
+#include "base/descriptor_watch.h"
+
+namespace terrane::base {
 namespace {
 
 // Empty where /proc may not be read: children then inherit what UCX opens.
@@ -24,7 +26,7 @@ std::vector<int> descriptors() {
   return found;
 }
 
-bool is_of_a_kind_that_ucx_opens(int fd) {
+bool is_of_a_kind_that_libraries_open(int fd) {
   std::error_code error;
   std::string what = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), error);
   return what.starts_with("socket:") || what.starts_with("pipe:") ||
@@ -35,13 +37,25 @@ bool is_of_a_kind_that_ucx_opens(int fd) {
 
 OpenDescriptors::OpenDescriptors() : open_(descriptors()) {}
 
-void OpenDescriptors::close_later_ones_on_exec() const {
-  for (int fd : descriptors()) {
-    bool later = !std::binary_search(open_.begin(), open_.end(), fd);
-    if (!later || !is_of_a_kind_that_ucx_opens(fd)) continue;
+std::vector<int> OpenDescriptors::later_ones() const {
+  std::vector<int> found = descriptors();
+  std::erase_if(found, [&](int fd) {
+    return std::binary_search(open_.begin(), open_.end(), fd) ||
+           !is_of_a_kind_that_libraries_open(fd);
+  });
+  return found;
+}
+
+void OpenDescriptors::own_later_ones() const {
+  for (int fd : later_ones()) own_descriptor(fd);
+}
+
+void OpenDescriptors::own_later_ones_and_close_on_exec() const {
+  for (int fd : later_ones()) {
+    own_descriptor(fd);
     int flags = ::fcntl(fd, F_GETFD);
     if (flags >= 0) ::fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
   }
 }
 
-}  // namespace terrane::transport::ucx
+}  // namespace terrane::base
