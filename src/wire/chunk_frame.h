@@ -13,8 +13,10 @@ enum class FrameKind : std::uint8_t {
                  // receiver's too from now on
   kLeaving,      // the sender wants to leave the job in order
   kParted,       // it knows that all want to
-  kWhoHolds,     // which scopes of this chunk are open at your place?
-  kHolder,       // back: the one that is open longest. Tail: its words
+  kWhoHolds,     // which scopes of this chunk are open at your place? bytes 1: and what version
+                 // is the newest, if you are its server?
+  kHolder,       // back: the one that is open longest. Tail: its words. bytes 1: threads there
+                 // wait in the barrier that the chunk is
 };
 
 struct ChunkFrame {

@@ -133,6 +133,52 @@ TEST(ChunksBadInputTest, AScopeThatIsHeldForLongIsToldOnceByWhoWaits) {
       << outcome.err;
   EXPECT_EQ(count(outcome.err, " has held a write scope for "), 2) << outcome.err;
   EXPECT_EQ(run_chunks("-n 3 --patience 0", "held-long").err, "");
+  outcome = run_chunks("-n 3 --patience 0.3", "held-long", {"TERRANE_WAIT=spin"});
+  EXPECT_GE(count(outcome.err, "a read scope of chunk 'held' has been waited for 0.3 s"), 1)
+      << "a thread that never sleeps reports its wait, too: " << outcome.err;
+}
+TEST(ChunksBadInputTest, EveryCallThatWaitsForLongReportsWhatItWaitsFor) {
+  Outcome outcome = run_chunks("-n 3 --patience 0.3", "long-waits");
+  EXPECT_EQ(count(outcome.out, "good"), 3) << outcome.err;
+  for (const char* report : {
+           "chunk 'missing' has been waited for 0.3 s: no node has created it",
+           "chain 'missing chain' has been waited for 0.3 s: no node has created it",
+           "a version of chunk 'quiet' has been waited for 0.3 s: no node has published a version",
+           "a version of chunk 'spoken' has been waited for 0.3 s: the newest version is 1, by "
+           "node "
+           "2 on ",
+           "signal 'signal' has been waited for 0.3 s: 1 of 2 signals have come",
+           "barrier 'gate' has been waited in for 0.3 s: 2 of 3 threads have come; no thread of "
+           "node 0 on ",
+           "a read-write scope of lock 'lock' has been waited for 0.3 s: node 2 on ",
+           "chunk 'held' has been waited for 0.3 s, to change its coherence: node 2 on ",
+           "the end of the subscription of chunk 'slow' has been waited for 0.3 s: its handler has "
+           "not returned",
+           "has waited 0.3 s in terrane_chunks_finalize, where this server serves on: node 2 on ",
+       })
+    EXPECT_EQ(count(outcome.err, report), 1) << report << " is not in " << outcome.err;
+  EXPECT_EQ(run_chunks("-n 3 --patience 0", "long-waits").err, "");
+}
+TEST(ChunksBadInputTest, AServerThatDoesNotAnswerIsNamed) {
+  Outcome outcome = run_chunks("-n 2 --heartbeat 30 --patience 0.3", "silent-server");
+  EXPECT_EQ(count(outcome.out, "good"), 2) << outcome.err;
+  EXPECT_EQ(count(outcome.err,
+                  "chunk 'new' has been waited for 0.3 s, to create it: its server, "
+                  "node 0 on "),
+            1)
+      << outcome.err;
+  EXPECT_EQ(count(outcome.err, "chunk 'missing' has been waited for 0.3 s: its server, node 0 on "),
+            1)
+      << outcome.err;
+}
+TEST(ChunksBadInputTest, ATakerThatHoldsAllVersionsIsTold) {
+  expect_good(2, "full-window");
+  Outcome outcome = run_chunks("-n 2 --patience 0.3", "full-window");
+  EXPECT_EQ(count(outcome.err,
+                  "a version of chunk 'full' has been waited for 0.3 s: this node "
+                  "holds scopes of 3 versions (1, 2, 3)"),
+            1)
+      << outcome.err;
 }
 TEST(ChunksBadInputTest, ServersThatCannotBeAreTold) {
   for (const char* servers : {"3", "0", "1,1", "one"}) {

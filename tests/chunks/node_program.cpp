@@ -92,7 +92,7 @@ void meetings() {
   EXPECT(terrane_chunk_barrier("barrier", all + 1, TERRANE_TRY) == TERRANE_EMISMATCH);
   EXPECT(terrane_chunk_barrier("other", 0, TERRANE_TRY) == TERRANE_EINVAL);
   EXPECT(terrane_chunk_await("never", 1, kSecond / 100, nullptr) == TERRANE_ETIMEDOUT);
-  EXPECT(error_says("0 have come of 1"));
+  EXPECT(error_says("0 of 1 signals have come"));
   EXPECT(terrane_chunk_lock(nullptr, TERRANE_TRY, &scope) == TERRANE_EINVAL);
   EXPECT(terrane_chunk_lock(std::string(250, 'n').c_str(), TERRANE_TRY, &scope) == TERRANE_EINVAL);
 }
@@ -149,6 +149,9 @@ int main(int count, char** arguments) {
   if (mode == "cramped") cramped();
   if (mode == "held") held();
   if (mode == "held-long") held_long();
+  if (mode == "long-waits") long_waits();
+  if (mode == "silent-server") silent_server();
+  if (mode == "full-window") full_window();
   if (mode == "meetings") meetings();
   if (mode == "crowded") crowded();
   if (mode == "death") death();

@@ -4,12 +4,11 @@
 #include <cstring>
 
 #include "platform/wait.h"
+#include "runtime/chunks/names.h"
 
 namespace terrane::runtime::chunks {
 namespace {
 
-// Programs cannot name these unless they mean harm.
-constexpr std::string_view kChain = "\1chain ", kMade = "\1chain made ";
 constexpr std::size_t kMostName = 200;
 
 std::string piece_name(std::string_view name, std::uint64_t index) {
@@ -36,7 +35,7 @@ Outcome check(std::string_view name, const Chains::Shape& shape) {
 Outcome Chains::create(std::string_view name, const Shape& shape, ChunkId& chain, bool& existed) {
   if (Outcome good = check(name, shape); !good.ok()) return good;
   OpenScope scope;
-  Outcome outcome = node_.create(fmt::format("{}{}", kChain, name), sizeof(Shape),
+  Outcome outcome = node_.create(fmt::format("{}{}", kChainPrefix, name), sizeof(Shape),
                                  machine::Coherence::kInvalidate, chain, existed);
   if (outcome.ok()) outcome = node_.open(chain, Mode::kReadWrite, ChunkNode::kAll, kForever, scope);
   if (!outcome.ok()) return outcome;
@@ -60,7 +59,7 @@ Outcome Chains::create(std::string_view name, const Shape& shape, ChunkId& chain
   Outcome released = node_.release(scope.scope);
   if (!outcome.ok() || existed || !released.ok()) return outcome.ok() ? released : outcome;
   std::uint64_t now = 0;
-  return meetings_.signal(fmt::format("{}{}", kMade, name), now);
+  return meetings_.signal(fmt::format("{}{}", kChainMadePrefix, name), now);
 }
 
 Outcome Chains::make_pieces(const std::string& name, const Shape& shape, std::uint64_t from) {
@@ -79,7 +78,7 @@ Outcome Chains::make_pieces(const std::string& name, const Shape& shape, std::ui
 Outcome Chains::find(std::string_view name, std::int64_t timeout_ns, ChunkId& chain) {
   if (Outcome good = check(name, {1, 1}); !good.ok()) return good;
   std::uint64_t begin_ns = platform::now_ns();
-  Outcome outcome = node_.find(fmt::format("{}{}", kChain, name), timeout_ns, chain);
+  Outcome outcome = node_.find(fmt::format("{}{}", kChainPrefix, name), timeout_ns, chain);
   Shape shape;
   if (outcome.ok()) outcome = read(chain, shape);
   if (outcome.ok() && shape.piece_bytes == 0 && timeout_ns != 0) {
@@ -88,7 +87,7 @@ Outcome Chains::find(std::string_view name, std::int64_t timeout_ns, ChunkId& ch
     if (timeout_ns > 0)
       left = std::max<std::int64_t>(
           0, timeout_ns - static_cast<std::int64_t>(platform::now_ns() - begin_ns));
-    outcome = meetings_.await(fmt::format("{}{}", kMade, name), 1, left, now);
+    outcome = meetings_.await(fmt::format("{}{}", kChainMadePrefix, name), 1, left, now);
   } else if (outcome.ok() && shape.piece_bytes == 0) {
     outcome.status = Status::kUnknown;
   }
@@ -102,10 +101,10 @@ Outcome Chains::find(std::string_view name, std::int64_t timeout_ns, ChunkId& ch
 
 Outcome Chains::name_of(ChunkId chain, std::string& name) const {
   name = node_.facts(chain).name;
-  if (!name.starts_with(kChain) || name.starts_with(kMade))
+  if (!name.starts_with(kChainPrefix) || name.starts_with(kChainMadePrefix))
     return {Status::kInvalid,
             fmt::format("{:#x} is no chain that this node has created or found", chain.value)};
-  name.erase(0, kChain.size());
+  name.erase(0, kChainPrefix.size());
   return {};
 }
 

@@ -108,6 +108,8 @@ ChunkEngine::Answer ChunkEngine::call_for_scope(Waiter& waiter, ChunkId chunk,
 ChunkEngine::Answer ChunkEngine::create(std::string_view name, std::uint64_t bytes,
                                         machine::Coherence coherence) {
   Waiter waiter;
+  waiter.wants = Wants::kCreation;
+  waiter.name = name;
   return call(waiter, machine::kNever, [&](protocol::WaiterId id) {
     return machine::Create{name, bytes, coherence, id};
   });
@@ -115,6 +117,8 @@ ChunkEngine::Answer ChunkEngine::create(std::string_view name, std::uint64_t byt
 
 ChunkEngine::Answer ChunkEngine::find(std::string_view name, bool wait, std::uint64_t deadline_ns) {
   Waiter waiter;
+  waiter.wants = wait ? Wants::kName : Wants::kAnswers;
+  waiter.name = name;
   return call(waiter, deadline_ns, [&](protocol::WaiterId id) {
     return machine::Find{name, wait, deadline_ns, id};
   });
@@ -123,7 +127,7 @@ ChunkEngine::Answer ChunkEngine::find(std::string_view name, bool wait, std::uin
 ChunkEngine::Answer ChunkEngine::open(ChunkId chunk, Mode mode, machine::Range range, Wait wait,
                                       std::uint64_t deadline_ns) {
   Waiter waiter;
-  waiter.opens = true;
+  waiter.wants = Wants::kScope;
   waiter.mode = mode;
   waiter.chunk = chunk;
   waiter.range = range;
@@ -133,9 +137,12 @@ ChunkEngine::Answer ChunkEngine::open(ChunkId chunk, Mode mode, machine::Range r
                         });
 }
 
-ChunkEngine::Answer ChunkEngine::take(ChunkId chunk, Wait wait, std::uint64_t deadline_ns) {
+ChunkEngine::Answer ChunkEngine::take(ChunkId chunk, Wait wait, std::uint64_t deadline_ns,
+                                      bool reports) {
   Waiter waiter;
-  waiter.opens = true;
+  waiter.wants = Wants::kVersion;
+  waiter.reports = reports;
+  waiter.chunk = chunk;
   return call_for_scope(waiter, chunk, trace::ScopeOrigin::kTake, deadline_ns,
                         [&](protocol::WaiterId id) {
                           return machine::Take{chunk, wait, deadline_ns, id};
@@ -161,6 +168,8 @@ void ChunkEngine::unsubscribe(ChunkId chunk) {
 ChunkEngine::Answer ChunkEngine::hint(ChunkId chunk, machine::Coherence coherence,
                                       std::uint64_t deadline_ns) {
   Waiter waiter;
+  waiter.wants = Wants::kCoherence;
+  waiter.chunk = chunk;
   return call(waiter, deadline_ns, [&](protocol::WaiterId id) {
     return machine::Hint{chunk, coherence, deadline_ns, id};
   });
@@ -170,12 +179,13 @@ ChunkEngine::Answer ChunkEngine::hint(ChunkId chunk, machine::Coherence coherenc
 bool ChunkEngine::leave_alone() {
   {
     std::lock_guard hold(mutex_);
-    if (is_home()) return false;
+    if (serves(config_.self)) return false;
   }
   Waiter waiter;
+  waiter.wants = Wants::kServers;
   call(waiter, machine::kNever, [](protocol::WaiterId id) { return machine::Leave{id}; });
   std::lock_guard hold(mutex_);
-  leaving_in_order_.store(!is_home());
+  leaving_in_order_.store(!serves(config_.self));
   return leaving_in_order_.load();
 }
 
@@ -217,9 +227,10 @@ void ChunkEngine::finish(Waiter& waiter) {
 // of is over then.
 void ChunkEngine::wait_for(Waiter& waiter, std::uint64_t deadline_ns) {
   platform::Backoff backoff;
-  bool tells = waiter.opens && waiter.chunk != machine::kNoChunk && config_.patience_ms != 0;
-  std::uint64_t complain_ns =
-      tells ? platform::now_ns() + config_.patience_ms * 1'000'000 : machine::kNever;
+  bool reports = waiter.wants != Wants::kAnswers && waiter.reports && config_.patience_ms != 0;
+  std::uint64_t report_ns =
+      reports ? platform::now_ns() + config_.patience_ms * 1'000'000 : machine::kNever;
+  std::uint32_t looks = 0;  // where a waiting thread never sleeps it asks for the time now and then
   transport_.attend();
   while (waiter.done.load() == 0) {
     if (transport_.pending() && transport_.poll(*this) > 0) continue;
@@ -229,15 +240,17 @@ void ChunkEngine::wait_for(Waiter& waiter, std::uint64_t deadline_ns) {
       step(machine::Elapsed{now});
       break;
     }
-    if (backoff.pause()) continue;
+    bool asks_time = reports && ++looks % 1024 == 0;
+    if (backoff.pause() && !(asks_time && platform::now_ns() >= report_ns)) continue;
     transport_.unattend();
     now = platform::now_ns();
-    if (now >= complain_ns) {
-      complain_ns = machine::kNever;
-      complain(waiter);
+    if (now >= report_ns) {
+      report_ns = machine::kNever;
+      report(waiter, deadline_ns);
+      now = platform::now_ns();
     }
     waiter.sleeping.store(1, std::memory_order_seq_cst);
-    std::uint64_t until = std::min(deadline_ns, complain_ns);
+    std::uint64_t until = std::min(deadline_ns, report_ns);
     if (waiter.done.load() == 0 && until > now) transport_.sleep(std::min(kSleepNs, until - now));
     waiter.sleeping.store(0, std::memory_order_relaxed);
     transport_.attend();

@@ -35,7 +35,7 @@ struct EngineConfig {
   std::uint64_t budget_bytes, home_bytes;
   bool shares = true;              // memory with the nodes of this host
   bool survives = false;           // the job goes on when a node dies
-  std::uint64_t patience_ms = 0;   // a wait for a scope that takes so long is told, once; 0: never
+  std::uint64_t patience_ms = 0;   // a wait that takes so long is reported, once; 0: never
   trace::EventLog* log = nullptr;  // where it notes what happens; outlives the engine
   std::uint32_t log_every = 1;     // see ChunkTrace
 };
@@ -76,7 +76,8 @@ class ChunkEngine final : private transport::Receiver {
   Answer find(std::string_view name, bool wait, std::uint64_t deadline_ns);
   // A view of the range; who writes makes a version that differs there alone.
   Answer open(ChunkId chunk, Mode mode, machine::Range range, Wait wait, std::uint64_t deadline_ns);
-  Answer take(ChunkId chunk, Wait wait, std::uint64_t deadline_ns);
+  // `reports`: false where the caller reports a long wait by itself.
+  Answer take(ChunkId chunk, Wait wait, std::uint64_t deadline_ns, bool reports = true);
   Answer subscribe(ChunkId chunk, machine::Range range, machine::Policy policy,
                    std::uint32_t window, Notice notice);
   void unsubscribe(ChunkId chunk);
@@ -86,8 +87,18 @@ class ChunkEngine final : private transport::Receiver {
   bool close(ScopeId scope);
 
   Facts facts(ChunkId chunk) const;
-  // Who has scopes of the chunk open, by a sentence; asks the other nodes.
-  std::string holders(ChunkId chunk);
+  // Who has scopes of the chunk open, by a sentence; asks the other nodes, until `deadline_ns` at
+  // most.
+  std::string holders(ChunkId chunk, std::uint64_t deadline_ns = machine::kNever);
+  // Why no version can come to this node: its scopes are open on all that its window has room for.
+  // "" where one can.
+  std::string why_no_version_fits(ChunkId chunk) const;
+  // The number of this node's threads that wait in the barrier that the chunk is has changed.
+  void waits_in_barrier(ChunkId chunk, int change);
+  // Which nodes have no thread that waits in that barrier, by a sentence; asks the other nodes.
+  std::string absent_from_barrier(ChunkId chunk);
+  // Which servers do not answer, by a sentence; "" where all do.
+  std::string silent_servers(std::uint64_t deadline_ns = machine::kNever);
   // nullptr where nothing is noted.
   ChunkTrace* trace() const { return trace_.get(); }
   // The scope that is open longest; "" if none is.
@@ -98,16 +109,31 @@ class ChunkEngine final : private transport::Receiver {
   bootstrap::Departure leave();
 
  private:
+  // What a thread waits for.
+  enum class Wants : std::uint8_t {
+    kAnswers,    // of other nodes, for a bounded time
+    kCreation,   // of a chunk by `name`
+    kName,       // to be created
+    kScope,      // of `chunk`
+    kVersion,    // of `chunk`, to take it
+    kCoherence,  // of `chunk` to change
+    kServers,    // to take back all that this node has
+    kDeparture,  // of all nodes
+  };
   // A thread that waits for an answer.
   struct Waiter {
-    bool opens = false;  // a scope
+    Wants wants = Wants::kAnswers;
+    bool reports = true;  // where the wait takes long
+    std::string_view name;
     Mode mode = Mode::kRead;
     ChunkId chunk = machine::kNoChunk;
     machine::Range range;
     Answer answer;
     std::vector<std::string> words;  // of other nodes
+    std::vector<NodeId> in_barrier;  // that have threads which wait in it
     std::uint32_t asked = 0;         // the number of the question, and who has not answered
     std::vector<NodeId> missing;
+    bool opens() const { return wants == Wants::kScope || wants == Wants::kVersion; }
     bool steps = false;       // its thread does, for its sake
     std::uint64_t since = 0;  // when its thread began to wait, in ticks; where that is noted
     std::atomic<std::uint32_t> done{0};
@@ -129,7 +155,8 @@ class ChunkEngine final : private transport::Receiver {
   template <typename MakeEvent>
   Answer call(Waiter& waiter, std::uint64_t deadline_ns, MakeEvent make);
   void wait_for(Waiter& waiter, std::uint64_t deadline_ns);
-  void complain(const Waiter& waiter);
+  void report(const Waiter& waiter, std::uint64_t deadline_ns);
+  std::string report_of(const Waiter& waiter, std::uint64_t deadline_ns);
   void finish(Waiter& waiter);
   template <typename MakeEvent>
   Answer call_for_scope(Waiter& waiter, ChunkId chunk, trace::ScopeOrigin origin,
@@ -154,8 +181,20 @@ class ChunkEngine final : private transport::Receiver {
   void lost(NodeId peer, std::string_view why) override;
   void handle_frame(NodeId from, const wire::ChunkFrame& frame, transport::Bytes body);
   void tell_holder(NodeId asker, const wire::ChunkFrame& frame);
+  void take_holder(NodeId from, const wire::ChunkFrame& frame, transport::Bytes body);
+  enum class Question : std::uint8_t { kHolders, kHoldersAndNewest };
+  void inquire(Waiter& waiter, ChunkId chunk, Question question, std::uint64_t deadline_ns);
+  std::string holders(ChunkId chunk, Question question, std::uint64_t deadline_ns);
+  std::string who_created(const Waiter& waiter, std::uint64_t deadline_ns);
+  std::string missing_departures() const;
   std::string describe(const Scope& scope) const;
+  std::string describe(NodeId node) const;
+  std::string describe(const std::vector<NodeId>& nodes) const;
+  std::string do_not_answer(const std::vector<NodeId>& nodes) const;
+  NodeId server_of(std::string_view name) const;
+  std::string title(ChunkId chunk) const;
   std::string hold_up(ChunkId chunk) const;
+  std::string newest(ChunkId chunk) const;
   const Scope* oldest(ChunkId chunk) const;
 
   void poll_all();
@@ -166,7 +205,7 @@ class ChunkEngine final : private transport::Receiver {
   void take(const bootstrap::News& news);
   void hear_news();
   void welcome(const bootstrap::News& news);
-  bool is_home() const;
+  bool serves(NodeId node) const;
   bool leave_alone();
   void leave_with_all();
   void look_who_leaves();
@@ -191,6 +230,7 @@ class ChunkEngine final : private transport::Receiver {
   std::vector<std::uint32_t> free_waiters_;
   std::unordered_map<std::uint64_t, Scope> scopes_;
   std::uint64_t last_scope_ = 0;
+  std::unordered_map<std::uint64_t, std::uint32_t> in_barrier_;  // threads here, by its chunk
   std::unordered_map<std::uint64_t, Notice> notices_;
   std::vector<bool> leaves_, parted_;  // by node
   bool asked_to_close_ = false;        // nobody is to join any more

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "membership/membership.h"
 #include "platform/wait.h"
+#include "runtime/chunks/names.h"
 #include "runtime/chunks/window.h"
 #include "runtime/wiring.h"
 
@@ -112,7 +113,8 @@ base::Result<> ChunkNode::wire_up(const Options& options) {
                                                        .log = log_.get(),
                                                        .log_every = settings_.report_every},
                                           *pool_, *transport_, *bootstrap_);
-  subscriptions_ = std::make_unique<Subscriptions>();
+  subscriptions_ = std::make_unique<Subscriptions>(settings_.patience_ms,
+                                                   [this](ChunkId chunk) { return title(chunk); });
   return {};
 }
 
@@ -191,13 +193,14 @@ Outcome ChunkNode::find(std::string_view name, std::int64_t timeout_ns, ChunkId&
 }
 
 Outcome ChunkNode::unknown(ChunkId chunk) const {
-  std::string name = facts(chunk).name;
-  if (name.empty())
+  if (facts(chunk).name.empty())
     return {Status::kInvalid,
             fmt::format("{:#x} is no chunk that this node has created or found", chunk.value)};
   return {Status::kUnknown,
-          fmt::format("chunk '{}' is no more: it died with its server; create it again", name)};
+          fmt::format("{} is no more: it died with its server; create it again", title(chunk))};
 }
+
+std::string ChunkNode::title(ChunkId chunk) const { return title_of(facts(chunk).name); }
 
 // ---- Scopes
 
@@ -209,7 +212,7 @@ std::uint64_t ChunkNode::deadline(std::int64_t timeout_ns) const {
 Outcome ChunkNode::opened(const char* what, const ChunkEngine::Answer& answer, ChunkId chunk,
                           std::int64_t timeout_ns, OpenScope& scope) {
   auto say = [&](Status status, std::string_view rest) {
-    return Outcome{status, fmt::format("chunk '{}': {}{}", facts(chunk).name, what, rest)};
+    return Outcome{status, fmt::format("{}: {}{}", title(chunk), what, rest)};
   };
   switch (answer.status) {
     case machine::Status::kBusy:
@@ -372,20 +375,23 @@ Outcome ChunkNode::unsubscribe(ChunkId chunk) {
   return {};
 }
 
-Outcome ChunkNode::take(ChunkId chunk, std::int64_t timeout_ns, OpenScope& scope) {
+Outcome ChunkNode::take(ChunkId chunk, std::int64_t timeout_ns, OpenScope& scope, bool reports) {
   subscriptions_->before_take(chunk);
-  auto answer =
-      engine_->take(chunk, timeout_ns == 0 ? Wait::kTry : Wait::kBlock, deadline(timeout_ns));
+  auto answer = engine_->take(chunk, timeout_ns == 0 ? Wait::kTry : Wait::kBlock,
+                              deadline(timeout_ns), reports);
+  bool none =
+      answer.status == machine::Status::kBusy || answer.status == machine::Status::kTimedOut;
+  std::string full = none ? engine_->why_no_version_fits(chunk) : "";
+  if (!full.empty()) full = ": " + full;
   if (answer.status == machine::Status::kBusy)
-    return {Status::kBusy, fmt::format("chunk '{}': no version has come", facts(chunk).name)};
+    return {Status::kBusy, fmt::format("{}: no version has come{}", title(chunk), full)};
   if (answer.status == machine::Status::kTimedOut)
-    return {Status::kTimedOut,
-            fmt::format("chunk '{}': no version came within {:.3f} s", facts(chunk).name,
-                        static_cast<double>(timeout_ns) * 1e-9)};
+    return {Status::kTimedOut, fmt::format("{}: no version came within {:.3f} s{}", title(chunk),
+                                           static_cast<double>(timeout_ns) * 1e-9, full)};
   if (answer.status == machine::Status::kNotSubscribed)
     return {Status::kEnded,
-            fmt::format("chunk '{}': this node has not subscribed, or the subscription has ended",
-                        facts(chunk).name)};
+            fmt::format("{}: this node has not subscribed, or the subscription has ended",
+                        title(chunk))};
   if (answer.status == machine::Status::kOk) subscriptions_->after_take(chunk);
   return opened("a version", answer, chunk, timeout_ns, scope);
 }

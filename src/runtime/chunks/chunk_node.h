@@ -54,13 +54,20 @@ class ChunkNode {
   Outcome subscribe(ChunkId chunk, machine::Range range, machine::Policy policy,
                     std::uint32_t window, Handler handler);
   Outcome unsubscribe(ChunkId chunk);
-  Outcome take(ChunkId chunk, std::int64_t timeout_ns, OpenScope& scope);
+  // `reports`: false where the caller reports a long wait by itself.
+  Outcome take(ChunkId chunk, std::int64_t timeout_ns, OpenScope& scope, bool reports = true);
   // The chunk keeps to this from now on; waits until its scopes allow that.
   Outcome hint(ChunkId chunk, machine::Coherence coherence, std::int64_t timeout_ns);
   Outcome descriptor(ChunkId chunk, int& fd);
   Outcome drop(ChunkId chunk);
   // nullptr where nothing is noted (TERRANE_REPORT).
   ChunkTrace* trace() const { return engine_->trace(); }
+  // How long a wait lasts until it is reported; 0: it never is.
+  std::uint64_t patience_ms() const { return settings_.patience_ms; }
+  // As of ChunkEngine.
+  void waits_in_barrier(ChunkId chunk, int change) { engine_->waits_in_barrier(chunk, change); }
+  std::string absent_from_barrier(ChunkId chunk) { return engine_->absent_from_barrier(chunk); }
+  std::string silent_servers() { return engine_->silent_servers(); }
   // An empty name: there is no such chunk.
   ChunkEngine::Facts facts(ChunkId chunk) const { return engine_->facts(chunk); }
 
@@ -76,6 +83,7 @@ class ChunkNode {
   Outcome opened(const char* what, const ChunkEngine::Answer& answer, ChunkId chunk,
                  std::int64_t timeout_ns, OpenScope& scope);
   Outcome unknown(ChunkId chunk) const;
+  std::string title(ChunkId chunk) const;
   Outcome check_range(ChunkId chunk, machine::Range range) const;
   std::uint32_t measured_window(const ChunkEngine::Facts& facts);
   std::uint64_t deadline(std::int64_t timeout_ns) const;

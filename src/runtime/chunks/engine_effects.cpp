@@ -70,7 +70,7 @@ void ChunkEngine::perform(const machine::Resume& resume) {
                    .version = resume.version,
                    .missed = resume.missed,
                    .changed = resume.changed};
-  bool opens = waiter.opens && resume.status == machine::Status::kOk;
+  bool opens = waiter.opens() && resume.status == machine::Status::kOk;
   const machine::ChunkCache::Copy* copy =
       opens || trace_ ? machine_.cache().copy(resume.chunk) : nullptr;
   if (trace_ && copy != nullptr) trace_->look(resume.chunk, *copy);
@@ -93,14 +93,14 @@ void ChunkEngine::open_scope(Waiter& waiter, const machine::Resume& resume,
   ScopeId id{++last_scope_};
   // What was taken is looked at as far as the subscription goes.
   machine::Range range =
-      (waiter.chunk == machine::kNoChunk ? copy.range : waiter.range).within(copy.bytes);
+      (waiter.wants == Wants::kVersion ? copy.range : waiter.range).within(copy.bytes);
   waiter.answer.scope = id;
   waiter.answer.range = range;
   waiter.answer.changed = resume.changed.within(copy.bytes);
   waiter.answer.data = buffer.value() ? buffer.value()->data() + range.offset : nullptr;
   waiter.answer.opened = platform::ticks();
   waiter.answer.at_once = waiter.steps;
-  bool noted = !waiter.steps || waiter.chunk == machine::kNoChunk;
+  bool noted = !waiter.steps || waiter.wants == Wants::kVersion;
   scopes_.emplace(
       id.value, Scope{resume.chunk, waiter.mode, range, resume.place, buffer.value(), this_thread(),
                       waiter.answer.opened, resume.version, noted, &copy});

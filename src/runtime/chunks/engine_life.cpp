@@ -1,4 +1,4 @@
-// Deaths, the end of the job, and who holds a chunk.
+// Deaths, and the end of the job.
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -7,7 +7,6 @@
 #include <cstring>
 #include <utility>
 
-#include "base/log.h"
 #include "platform/wait.h"
 #include "runtime/chunks/chunk_engine.h"
 #include "runtime/wiring.h"
@@ -17,11 +16,6 @@ namespace {
 
 constexpr std::uint64_t kLossGraceNs = 5'000'000'000;  // in which the launcher may end the job
 constexpr std::uint64_t kPartNs = 5'000'000'000;       // for the others to have heard us
-constexpr std::uint64_t kAnswerNs = 500'000'000;       // for others to tell what they hold
-
-const char* name_of(Mode mode) {
-  return mode == Mode::kRead ? "read" : mode == Mode::kWrite ? "write" : "read-write";
-}
 
 }  // namespace
 
@@ -36,96 +30,10 @@ void ChunkEngine::handle_frame(NodeId from, const wire::ChunkFrame& frame, trans
     case wire::FrameKind::kWhoHolds:
       return tell_holder(from, frame);
     case wire::FrameKind::kHolder:
-      if (asking_ == nullptr || asking_->asked != frame.buffer) return;
-      if (std::erase(asking_->missing, from) == 0) return;
-      if (!body.empty())
-        asking_->words.emplace_back(reinterpret_cast<const char*>(body.data()), body.size());
-      if (asking_->missing.empty()) finish(*asking_);
-      return;
+      return take_holder(from, frame, body);
     default:
       return perform(machine::Malformed{from});
   }
-}
-
-// ---- Who holds a chunk
-
-const ChunkEngine::Scope* ChunkEngine::oldest(ChunkId chunk) const {
-  const Scope* found = nullptr;
-  for (const auto& [id, scope] : scopes_)
-    if ((scope.chunk == chunk || chunk == machine::kNoChunk) &&
-        (found == nullptr || scope.since < found->since))
-      found = &scope;
-  return found;
-}
-
-std::string ChunkEngine::describe(const Scope& scope) const {
-  scale_.mark();
-  double seconds = static_cast<double>(scale_.duration_ns(platform::ticks() - scope.since)) * 1e-9;
-  return fmt::format("node {} on {} has held a {} scope for {:.1f} s (thread {})",
-                     config_.self.value, bootstrap_.host(), name_of(scope.mode), seconds,
-                     scope.thread);
-}
-
-// A scope that is open here, or versions that nobody has taken; "" if there is neither.
-std::string ChunkEngine::hold_up(ChunkId chunk) const {
-  if (const Scope* scope = oldest(chunk)) return describe(*scope);
-  const machine::ChunkCache::Copy* copy = machine_.cache().copy(chunk);
-  if (copy == nullptr || !copy->subscribed) return "";
-  auto waiting = std::count_if(copy->held.begin(), copy->held.end(),
-                               [](const auto& held) { return held.fresh; });
-  if (waiting == 0) return "";
-  return fmt::format("node {} on {} has subscribed, and not taken the last {} versions",
-                     config_.self.value, bootstrap_.host(), waiting);
-}
-
-void ChunkEngine::tell_holder(NodeId asker, const wire::ChunkFrame& frame) {
-  std::string words = hold_up(ChunkId{frame.offset});
-  wire::ChunkFrame answer{.kind = wire::FrameKind::kHolder};
-  answer.buffer = frame.buffer;
-  send(asker, answer, std::as_bytes(std::span(words)));
-}
-
-std::string ChunkEngine::holders(ChunkId chunk) {
-  std::lock_guard one(inquiry_);
-  Waiter waiter;
-  {
-    std::lock_guard hold(mutex_);
-    if (std::string own = hold_up(chunk); !own.empty()) waiter.words.push_back(std::move(own));
-    waiter.asked = ++questions_;
-    wire::ChunkFrame question{.kind = wire::FrameKind::kWhoHolds};
-    question.buffer = waiter.asked;
-    question.offset = chunk.value;
-    for (NodeId node : view_.members) {
-      if (node == config_.self) continue;
-      waiter.missing.push_back(node);
-      send(node, question, {});
-    }
-    asking_ = &waiter;
-    if (waiter.missing.empty()) waiter.done.store(1);
-  }
-  wait_for(waiter, platform::now_ns() + kAnswerNs);
-  std::lock_guard hold(mutex_);
-  asking_ = nullptr;
-  std::string all;
-  for (NodeId silent : waiter.missing)
-    waiter.words.push_back(
-        fmt::format("node {} on {} does not answer", silent.value, bootstrap_.host_name(silent)));
-  for (const std::string& words : waiter.words) all += (all.empty() ? "" : "; ") + words;
-  return all.empty() ? "no node holds a scope of it now" : all;
-}
-
-std::string ChunkEngine::oldest_scope() const {
-  std::lock_guard hold(mutex_);
-  const Scope* scope = oldest(machine::kNoChunk);
-  if (scope == nullptr) return "";
-  const machine::ChunkCache::Copy* copy = machine_.cache().copy(scope->chunk);
-  return fmt::format("{} of chunk '{}'", describe(*scope), copy ? copy->name : "");
-}
-
-void ChunkEngine::complain(const Waiter& waiter) {
-  base::log("a {} scope of chunk '{}' has been waited for {:g} s: {}", name_of(waiter.mode),
-            facts(waiter.chunk).name, static_cast<double>(config_.patience_ms) / 1000,
-            holders(waiter.chunk));
 }
 
 // ---- Deaths
@@ -209,9 +117,9 @@ void ChunkEngine::look_who_leaves() {
   if (!std::exchange(asked_to_close_, true)) bootstrap_.closing();
 }
 
-bool ChunkEngine::is_home() const {
+bool ChunkEngine::serves(NodeId node) const {
   return std::any_of(view_.slots.begin(), view_.slots.end(),
-                     [this](const View::Slot& slot) { return slot.home == config_.self; });
+                     [node](const View::Slot& slot) { return slot.home == node; });
 }
 
 bootstrap::Departure ChunkEngine::leave() {
@@ -238,6 +146,7 @@ void ChunkEngine::stop() {
 void ChunkEngine::leave_with_all() {
   for (bool parting : {false, true}) {
     Waiter waiter;
+    waiter.wants = parting ? Wants::kAnswers : Wants::kDeparture;
     {
       std::lock_guard hold(mutex_);
       leaving_in_order_.store(parting);

@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
+#include "base/log.h"
 #include "platform/wait.h"
+#include "runtime/chunks/names.h"
 
 namespace terrane::runtime::chunks {
 namespace {
 
-// Programs cannot name these: what they give has no such byte in front unless they mean harm.
-constexpr std::string_view kLock = "\1lock ", kBarrier = "\1barrier ", kSignal = "\1signal ";
+constexpr std::uint64_t kLookNs = 1'000'000'000;  // a bound on every sleep
 constexpr std::size_t kMostName = machine::kMaxNameBytes - 16;
 
 Outcome check_name(std::string_view name) {
@@ -45,11 +47,24 @@ class Meetings::Note {
   std::uint64_t begin_ = 0;
 };
 
+class Meetings::Arrived {
+ public:
+  Arrived(ChunkNode& node, ChunkId barrier) : node_(node), barrier_(barrier) {
+    node_.waits_in_barrier(barrier_, 1);
+  }
+  ~Arrived() { node_.waits_in_barrier(barrier_, -1); }
+  Arrived(const Arrived&) = delete;
+
+ private:
+  ChunkNode& node_;
+  ChunkId barrier_;
+};
+
 Outcome Meetings::lock(std::string_view name, std::int64_t timeout_ns, OpenScope& scope) {
   if (Outcome good = check_name(name); !good.ok()) return good;
   ChunkId chunk;
   bool existed = false;
-  Outcome made = node_.create(fmt::format("{}{}", kLock, name), sizeof(std::uint64_t),
+  Outcome made = node_.create(fmt::format("{}{}", kLockPrefix, name), sizeof(std::uint64_t),
                               machine::Coherence::kInvalidate, chunk, existed);
   if (!made.ok()) return made;
   return node_.open(chunk, Mode::kReadWrite, ChunkNode::kAll, timeout_ns, scope);
@@ -81,37 +96,71 @@ void Meetings::learn(Count& count, std::uint64_t now) {
   if (count.known.learn(now)) count.changed.notify_all();
 }
 
-Outcome Meetings::wait_for(Count& count, std::string_view what, std::uint64_t target,
-                           std::uint64_t deadline_ns) {
+// Takes a version of the count, until then at most. False: the wait is over by `outcome`.
+bool Meetings::take_count(Count& count, std::uint64_t until_ns, Outcome& outcome) {
+  std::int64_t left = kForever;
+  if (until_ns != machine::kNever) {
+    std::uint64_t now = platform::now_ns();
+    left = until_ns > now ? static_cast<std::int64_t>(until_ns - now) : 1;
+  }
+  OpenScope scope;
+  outcome = node_.take(count.chunk, left, scope, false);
+  machine::MeetingWords words;
+  if (outcome.ok()) {
+    std::memcpy(&words, scope.data, sizeof words);
+    node_.release(scope.scope);
+  }
+  std::lock_guard hold(count.mutex);
+  if (count.known.took(outcome.ok() ? &words : nullptr)) count.changed.notify_all();
+  return outcome.ok() || outcome.status == Status::kTimedOut;
+}
+
+// Of the threads of a node that wait for the same count the first one reports a long wait.
+Outcome Meetings::wait_for(Count& count, const Goal& goal, std::uint64_t deadline_ns) {
   using Next = machine::MeetingCount::Next;
+  std::uint64_t report_ns = machine::kNever;
+  if (node_.patience_ms() != 0) report_ns = platform::now_ns() + node_.patience_ms() * 1'000'000;
   std::unique_lock hold(count.mutex);
-  bool forever = deadline_ns == machine::kNever;
   for (;;) {
     std::uint64_t now = platform::now_ns();
-    bool late = now >= deadline_ns && count.known.seen() < target;
-    if (late)
-      return {Status::kTimedOut,
-              fmt::format("{}: {} have come of {}", what, count.known.seen(), target)};
-    Next next = count.known.next(target);
+    std::uint64_t seen = count.known.seen();
+    if (now >= deadline_ns && seen < goal.target)
+      return {Status::kTimedOut, fmt::format("{}: {}", goal.title, progress(goal, seen))};
+    if (now >= report_ns && seen < goal.target) {
+      report_ns = machine::kNever;
+      if (std::exchange(count.reported, goal.target) == goal.target) continue;
+      hold.unlock();
+      report(count, goal, seen);
+      hold.lock();
+      continue;
+    }
+    Next next = count.known.next(goal.target);
     if (next == Next::kDone) return {};
+    std::uint64_t until = std::min(deadline_ns, report_ns);
     if (next == Next::kWait) {
-      auto time = std::chrono::nanoseconds(forever ? 1'000'000'000 : deadline_ns - now);
-      count.changed.wait_for(hold, time);
+      std::uint64_t left = std::min(until - now, kLookNs);
+      count.changed.wait_for(hold, std::chrono::nanoseconds(left));
       continue;
     }
     hold.unlock();
-    OpenScope scope;
-    auto left = forever ? kForever : static_cast<std::int64_t>(deadline_ns - now);
-    Outcome taken = node_.take(count.chunk, left, scope);
-    machine::MeetingWords words;
-    if (taken.ok()) {
-      std::memcpy(&words, scope.data, sizeof words);
-      node_.release(scope.scope);
-    }
+    Outcome outcome;
+    if (!take_count(count, until, outcome)) return outcome;
     hold.lock();
-    if (count.known.took(taken.ok() ? &words : nullptr)) count.changed.notify_all();
-    if (!taken.ok() && taken.status != Status::kTimedOut) return taken;
   }
+}
+
+std::string Meetings::progress(const Goal& goal, std::uint64_t seen) {
+  if (goal.parties == 0) return fmt::format("{} of {} signals have come", seen, goal.target);
+  std::uint64_t before = goal.target - goal.parties;
+  return fmt::format("{} of {} threads have come", seen - std::min(seen, before), goal.parties);
+}
+
+void Meetings::report(const Count& count, const Goal& goal, std::uint64_t seen) {
+  bool is_barrier = goal.parties != 0;
+  std::string rest = is_barrier ? node_.absent_from_barrier(count.chunk) : node_.silent_servers();
+  base::log("{} has been waited {} {:g} s: {}{}{}", goal.title, is_barrier ? "in for" : "for",
+            static_cast<double>(node_.patience_ms()) / 1000, progress(goal, seen),
+            rest.empty() ? "" : "; ", rest);
 }
 
 // Changes the words under a scope that writes; what `function` leaves is known here at once.
@@ -141,7 +190,7 @@ Outcome Meetings::barrier(std::string_view name, std::uint32_t count, std::int64
   note.number = count;
   std::uint64_t parties = 0;
   machine::Arrival arrival{};
-  Outcome outcome = change(kBarrier, name, known, [&](machine::MeetingWords& words) {
+  Outcome outcome = change(kBarrierPrefix, name, known, [&](machine::MeetingWords& words) {
     arrival = machine::arrive(words, count);
     parties = words.parties;
   });
@@ -149,13 +198,14 @@ Outcome Meetings::barrier(std::string_view name, std::uint32_t count, std::int64
   if (!arrival.agrees)
     return {Status::kMismatch,
             fmt::format("barrier '{}' is one of {} threads, not of {}", name, parties, count)};
-  return wait_for(*known, fmt::format("barrier '{}'", name), arrival.target, deadline_ns);
+  Arrived arrived(node_, known->chunk);
+  return wait_for(*known, {fmt::format("barrier '{}'", name), arrival.target, count}, deadline_ns);
 }
 
 Outcome Meetings::signal(std::string_view name, std::uint64_t& now) {
   Count* known = nullptr;
   Note note(node_, trace::Event::kSignal, known);
-  return change(kSignal, name, known, [&](machine::MeetingWords& words) {
+  return change(kSignalPrefix, name, known, [&](machine::MeetingWords& words) {
     note.number = now = machine::give_signal(words);
   });
 }
@@ -167,9 +217,9 @@ Outcome Meetings::await(std::string_view name, std::uint64_t count, std::int64_t
   Count* known = nullptr;
   Note note(node_, trace::Event::kAwaited, known);
   note.number = count;
-  Outcome outcome = count_of(fmt::format("{}{}", kSignal, name), known);
-  if (outcome.ok())
-    outcome = wait_for(*known, fmt::format("signal '{}'", name), count, deadline_ns);
+  std::string chunk_name = fmt::format("{}{}", kSignalPrefix, name);
+  Outcome outcome = count_of(chunk_name, known);
+  if (outcome.ok()) outcome = wait_for(*known, {title_of(chunk_name), count}, deadline_ns);
   if (!outcome.ok()) return outcome;
   std::lock_guard hold(known->mutex);
   now = known->known.seen();

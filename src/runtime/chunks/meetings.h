@@ -35,7 +35,16 @@ class Meetings {
     std::mutex mutex;
     std::condition_variable changed;
     machine::MeetingCount known;
+    std::uint64_t reported = 0;  // the target of the last wait that was reported
   };
+  // What a thread waits for: `parties` threads of a barrier (the last of which makes the count
+  // `target`), or `target` signals (parties 0).
+  struct Goal {
+    std::string title;
+    std::uint64_t target = 0, parties = 0;
+  };
+  // While a thread waits in a barrier.
+  class Arrived;
 
   Outcome count_of(const std::string& name, Count*& count);
   // Puts into the event log, when it ends, how long a thread was in a call.
@@ -43,8 +52,10 @@ class Meetings {
 
   template <typename Function>
   Outcome change(std::string_view kind, std::string_view name, Count*& count, Function function);
-  Outcome wait_for(Count& count, std::string_view what, std::uint64_t target,
-                   std::uint64_t deadline_ns);
+  Outcome wait_for(Count& count, const Goal& goal, std::uint64_t deadline_ns);
+  bool take_count(Count& count, std::uint64_t until_ns, Outcome& outcome);
+  static std::string progress(const Goal& goal, std::uint64_t seen);
+  void report(const Count& count, const Goal& goal, std::uint64_t seen);
   static void learn(Count& count, std::uint64_t now);
 
   ChunkNode& node_;

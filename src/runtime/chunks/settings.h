@@ -15,7 +15,7 @@ struct Settings {
   std::string report;                  // TERRANE_REPORT: the folder for event logs; "": none
   std::uint32_t report_every = 32;     // TERRANE_REPORT_EVERY: see ChunkTrace
   bool survives = false;               // TERRANE_ON_DEATH=survive: the job goes on when a node dies
-  std::uint64_t patience_ms = 10'000;  // TERRANE_PATIENCE: a wait for a scope that is told; 0: none
+  std::uint64_t patience_ms = 10'000;  // TERRANE_PATIENCE: a wait that is reported; 0: none
   // Half of TERRANE_MEMORY each, or of this node's share of half the machine's memory.
   std::uint64_t budget_bytes = 0;  // of copies whose home is elsewhere
   std::uint64_t home_bytes = 0;    // of chunks that have their home here

@@ -4,6 +4,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <chrono>
+
+#include "base/log.h"
 #include "runtime/quiet_thread.h"
 
 namespace terrane::runtime::chunks {
@@ -43,7 +46,17 @@ void Subscriptions::remove(ChunkId chunk) {
   std::unique_lock hold(mutex_);
   all_.erase(chunk);
   if (std::this_thread::get_id() == thread_.get_id()) return;
-  changed_.wait(hold, [&] { return running_ != chunk; });
+  auto is_over = [&] { return running_ != chunk; };
+  if (patience_ms_ != 0 &&
+      !changed_.wait_for(hold, std::chrono::milliseconds(patience_ms_), is_over)) {
+    hold.unlock();
+    base::log(
+        "the end of the subscription of {} has been waited for {:g} s: its handler has not "
+        "returned",
+        title_(chunk), static_cast<double>(patience_ms_) / 1000);
+    hold.lock();
+  }
+  changed_.wait(hold, is_over);
 }
 
 void Subscriptions::notice(ChunkId chunk) {

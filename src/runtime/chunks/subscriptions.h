@@ -5,7 +5,9 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/unique_fd.h"
@@ -23,6 +25,9 @@ class Subscriptions {
   // Takes one version that came and works on it; false: there is none.
   using Work = std::function<bool()>;
 
+  // patience_ms: after so long remove() reports the handler that it waits for; 0: never.
+  Subscriptions(std::uint64_t patience_ms, std::function<std::string(ChunkId)> title)
+      : patience_ms_(patience_ms), title_(std::move(title)) {}
   ~Subscriptions();
 
   // `work` may be empty.
@@ -49,6 +54,8 @@ class Subscriptions {
   void run();
   void queue(ChunkId chunk, Subscription& subscription);
 
+  const std::uint64_t patience_ms_;
+  const std::function<std::string(ChunkId)> title_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<ChunkId, Subscription> all_;

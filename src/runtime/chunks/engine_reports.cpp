@@ -1,0 +1,291 @@
+// What keeps a call waiting: who holds a chunk, and what a wait that takes long reports.
+#include <algorithm>
+#include <set>
+#include <span>
+
+#include "base/log.h"
+#include "platform/wait.h"
+#include "runtime/chunks/chunk_engine.h"
+#include "runtime/chunks/names.h"
+
+namespace terrane::runtime::chunks {
+namespace {
+
+constexpr std::uint64_t kAnswerNs = 500'000'000;  // for other nodes to answer a question
+constexpr std::size_t kMostListed = 8;
+
+const char* name_of(Mode mode) {
+  return mode == Mode::kRead ? "read" : mode == Mode::kWrite ? "write" : "read-write";
+}
+
+void add(std::string& all, std::string_view words, std::string_view between = "; ") {
+  if (!words.empty()) all += fmt::format("{}{}", all.empty() ? "" : between, words);
+}
+
+// The first ones in full, the others by their number.
+template <typename Items, typename Describe>
+std::string list(const Items& items, Describe describe) {
+  std::string all;
+  std::size_t listed = 0;
+  for (const auto& item : items)
+    if (listed < kMostListed) ++listed, add(all, describe(item), ", ");
+  if (items.size() > listed) all += fmt::format(" and {} more", items.size() - listed);
+  return all;
+}
+
+}  // namespace
+
+// ---- Descriptions
+
+std::string ChunkEngine::describe(NodeId node) const {
+  return fmt::format("node {} on {}", node.value, bootstrap_.host_name(node));
+}
+
+std::string ChunkEngine::describe(const std::vector<NodeId>& nodes) const {
+  return list(nodes, [this](NodeId node) { return describe(node); });
+}
+
+std::string ChunkEngine::do_not_answer(const std::vector<NodeId>& nodes) const {
+  return fmt::format("{} {} not answer", describe(nodes), nodes.size() == 1 ? "does" : "do");
+}
+
+std::string ChunkEngine::describe(const Scope& scope) const {
+  scale_.mark();
+  double seconds = static_cast<double>(scale_.duration_ns(platform::ticks() - scope.since)) * 1e-9;
+  return fmt::format("node {} on {} has held a {} scope for {:.1f} s (thread {})",
+                     config_.self.value, bootstrap_.host(), name_of(scope.mode), seconds,
+                     scope.thread);
+}
+
+std::string ChunkEngine::title(ChunkId chunk) const { return title_of(facts(chunk).name); }
+
+NodeId ChunkEngine::server_of(std::string_view name) const {
+  std::lock_guard hold(mutex_);
+  return view_.slots[machine::slot_of(name, view_)].home;
+}
+
+// ---- Who holds a chunk
+
+const ChunkEngine::Scope* ChunkEngine::oldest(ChunkId chunk) const {
+  const Scope* found = nullptr;
+  for (const auto& [id, scope] : scopes_)
+    if ((scope.chunk == chunk || chunk == machine::kNoChunk) &&
+        (found == nullptr || scope.since < found->since))
+      found = &scope;
+  return found;
+}
+
+std::string ChunkEngine::oldest_scope() const {
+  std::lock_guard hold(mutex_);
+  const Scope* scope = oldest(machine::kNoChunk);
+  if (scope == nullptr) return "";
+  const machine::ChunkCache::Copy* copy = machine_.cache().copy(scope->chunk);
+  return fmt::format("{} of {}", describe(*scope), title_of(copy ? copy->name : ""));
+}
+
+// A scope that is open here, or versions that nobody has taken; "" if there is neither.
+std::string ChunkEngine::hold_up(ChunkId chunk) const {
+  if (const Scope* scope = oldest(chunk)) return describe(*scope);
+  const machine::ChunkCache::Copy* copy = machine_.cache().copy(chunk);
+  if (copy == nullptr || !copy->subscribed) return "";
+  auto waiting = std::count_if(copy->held.begin(), copy->held.end(),
+                               [](const auto& held) { return held.fresh; });
+  if (waiting == 0) return "";
+  return fmt::format("node {} on {} has subscribed, and not taken the last {} versions",
+                     config_.self.value, bootstrap_.host(), waiting);
+}
+
+// The newest version, as the chunk's server knows it; "" at other nodes.
+std::string ChunkEngine::newest(ChunkId chunk) const {
+  const machine::ChunkHome::Entry* entry = machine_.home().entry(chunk);
+  if (entry == nullptr || machine_.home().rebuilding(chunk)) return "";
+  if (entry->version == 0) return "no node has published a version";
+  if (entry->writer == kNoNode) return fmt::format("the newest version is {}", entry->version);
+  return fmt::format("the newest version is {}, by {}", entry->version, describe(entry->writer));
+}
+
+void ChunkEngine::tell_holder(NodeId asker, const wire::ChunkFrame& frame) {
+  ChunkId chunk{frame.offset};
+  std::string words;
+  if (Question(frame.bytes) == Question::kHoldersAndNewest) words = newest(chunk);
+  add(words, hold_up(chunk));
+  wire::ChunkFrame answer{.kind = wire::FrameKind::kHolder};
+  answer.buffer = frame.buffer;
+  answer.bytes = in_barrier_.contains(chunk.value) ? 1 : 0;
+  send(asker, answer, std::as_bytes(std::span(words)));
+}
+
+void ChunkEngine::take_holder(NodeId from, const wire::ChunkFrame& frame, transport::Bytes body) {
+  if (asking_ == nullptr || asking_->asked != frame.buffer) return;
+  if (std::erase(asking_->missing, from) == 0) return;
+  if (!body.empty())
+    asking_->words.emplace_back(reinterpret_cast<const char*>(body.data()), body.size());
+  if (frame.bytes != 0) asking_->in_barrier.push_back(from);
+  if (asking_->missing.empty()) finish(*asking_);
+}
+
+// Asks all nodes about a chunk; those that have not answered in time stay in `missing`.
+void ChunkEngine::inquire(Waiter& waiter, ChunkId chunk, Question question,
+                          std::uint64_t deadline_ns) {
+  std::lock_guard one(inquiry_);
+  {
+    std::lock_guard hold(mutex_);
+    bool wants_newest = question == Question::kHoldersAndNewest;
+    for (std::string own : {wants_newest ? newest(chunk) : "", hold_up(chunk)})
+      if (!own.empty()) waiter.words.push_back(std::move(own));
+    if (in_barrier_.contains(chunk.value)) waiter.in_barrier.push_back(config_.self);
+    waiter.asked = ++questions_;
+    wire::ChunkFrame frame{.kind = wire::FrameKind::kWhoHolds};
+    frame.buffer = waiter.asked;
+    frame.offset = chunk.value;
+    frame.bytes = static_cast<std::uint64_t>(question);
+    for (NodeId node : view_.members) {
+      if (node == config_.self) continue;
+      waiter.missing.push_back(node);
+      send(node, frame, {});
+    }
+    asking_ = &waiter;
+    if (waiter.missing.empty()) waiter.done.store(1);
+  }
+  wait_for(waiter, std::min(platform::now_ns() + kAnswerNs, deadline_ns));
+  std::lock_guard hold(mutex_);
+  asking_ = nullptr;
+}
+
+std::string ChunkEngine::holders(ChunkId chunk, Question question, std::uint64_t deadline_ns) {
+  Waiter waiter;
+  inquire(waiter, chunk, question, deadline_ns);
+  std::string all;
+  for (const std::string& words : waiter.words) add(all, words);
+  if (!waiter.missing.empty()) add(all, do_not_answer(waiter.missing));
+  return all.empty() ? "no node holds a scope of it now" : all;
+}
+
+std::string ChunkEngine::holders(ChunkId chunk, std::uint64_t deadline_ns) {
+  return holders(chunk, Question::kHolders, deadline_ns);
+}
+
+// Versions of a subscription are kept while scopes of them are open.
+std::string ChunkEngine::why_no_version_fits(ChunkId chunk) const {
+  std::lock_guard hold(mutex_);
+  const machine::ChunkCache::Copy* copy = machine_.cache().copy(chunk);
+  if (copy == nullptr || !copy->subscribed || copy->at_home > 0) return "";
+  std::set<std::uint64_t> versions;
+  for (const auto& held : copy->held) {
+    if (held.fresh) return "";
+    if (held.received() && held.readers > 0) versions.insert(held.version);
+  }
+  if (versions.empty()) return "";
+  return fmt::format(
+      "this node holds scopes of {} versions ({}), which is all that its window of {} has room "
+      "for; release the scope of version {}, and the next version can come",
+      versions.size(), list(versions, [](std::uint64_t one) { return std::to_string(one); }),
+      copy->window, *versions.begin());
+}
+
+// ---- Barriers
+
+void ChunkEngine::waits_in_barrier(ChunkId chunk, int change) {
+  std::lock_guard hold(mutex_);
+  std::uint32_t& threads = in_barrier_[chunk.value];
+  threads += static_cast<std::uint32_t>(change);
+  if (threads == 0) in_barrier_.erase(chunk.value);
+}
+
+std::string ChunkEngine::absent_from_barrier(ChunkId chunk) {
+  Waiter waiter;
+  inquire(waiter, chunk, Question::kHolders, machine::kNever);
+  std::vector<NodeId> absent;
+  {
+    std::lock_guard hold(mutex_);
+    absent = view_.members;
+  }
+  for (const auto* known : {&waiter.in_barrier, &waiter.missing})
+    for (NodeId node : *known) std::erase(absent, node);
+  std::string all;
+  if (!absent.empty()) add(all, fmt::format("no thread of {} waits in it", describe(absent)));
+  if (!waiter.missing.empty()) add(all, do_not_answer(waiter.missing));
+  return all.empty() ? "each node has a thread that waits in it" : all;
+}
+
+// ---- Long waits
+
+// The server answers at once where nobody has created the chunk.
+std::string ChunkEngine::who_created(const Waiter& waiter, std::uint64_t deadline_ns) {
+  std::uint64_t until = std::min(platform::now_ns() + kAnswerNs, deadline_ns);
+  switch (find(waiter.name, false, until).status) {
+    case machine::Status::kUnknown:
+      return "no node has created it";
+    case machine::Status::kTimedOut:
+      return fmt::format("its server, {}, does not answer", describe(server_of(waiter.name)));
+    default:
+      return "it has just been created";
+  }
+}
+
+std::string ChunkEngine::silent_servers(std::uint64_t deadline_ns) {
+  Waiter waiter;
+  inquire(waiter, machine::kNoChunk, Question::kHolders, deadline_ns);
+  std::lock_guard hold(mutex_);
+  std::erase_if(waiter.missing, [this](NodeId node) { return !serves(node); });
+  return waiter.missing.empty() ? "" : do_not_answer(waiter.missing);
+}
+
+std::string ChunkEngine::missing_departures() const {
+  std::lock_guard hold(mutex_);
+  std::vector<NodeId> missing;
+  for (NodeId node : view_.members)
+    if (node != config_.self && !leaves_[node.value]) missing.push_back(node);
+  return missing.empty() ? "guests may still join the job"
+                         : fmt::format("{} {} not called it", describe(missing),
+                                       missing.size() == 1 ? "has" : "have");
+}
+
+std::string ChunkEngine::report_of(const Waiter& waiter, std::uint64_t deadline_ns) {
+  double seconds = static_cast<double>(config_.patience_ms) / 1000;
+  switch (waiter.wants) {
+    case Wants::kAnswers:
+      return "";
+    case Wants::kCreation:
+      return fmt::format(
+          "{} has been waited for {:g} s, to create it: its server, {}, has not "
+          "answered",
+          title_of(waiter.name), seconds, describe(server_of(waiter.name)));
+    case Wants::kName:
+      return fmt::format("{} has been waited for {:g} s: {}", title_of(waiter.name), seconds,
+                         who_created(waiter, deadline_ns));
+    case Wants::kScope:
+      return fmt::format("a {} scope of {} has been waited for {:g} s: {}", name_of(waiter.mode),
+                         title(waiter.chunk), seconds, holders(waiter.chunk, deadline_ns));
+    case Wants::kVersion: {
+      std::string why = why_no_version_fits(waiter.chunk);
+      if (why.empty()) why = holders(waiter.chunk, Question::kHoldersAndNewest, deadline_ns);
+      return fmt::format("a version of {} has been waited for {:g} s: {}", title(waiter.chunk),
+                         seconds, why);
+    }
+    case Wants::kCoherence:
+      return fmt::format("{} has been waited for {:g} s, to change its coherence: {}",
+                         title(waiter.chunk), seconds, holders(waiter.chunk, deadline_ns));
+    case Wants::kServers: {
+      std::string silent = silent_servers(deadline_ns);
+      return fmt::format(
+          "has waited {:g} s in terrane_chunks_finalize for servers to take what "
+          "this node has: {}",
+          seconds, silent.empty() ? "all of them answer" : silent);
+    }
+    case Wants::kDeparture:
+      return fmt::format(
+          "has waited {:g} s in terrane_chunks_finalize, where this server serves "
+          "on: {}",
+          seconds, missing_departures());
+  }
+  return "";
+}
+
+// Nothing where the wait has ended meanwhile.
+void ChunkEngine::report(const Waiter& waiter, std::uint64_t deadline_ns) {
+  std::string sentence = report_of(waiter, deadline_ns);
+  if (waiter.done.load() == 0) base::log("{}", sentence);
+}
+
+}  // namespace terrane::runtime::chunks
