@@ -51,7 +51,7 @@ TEST_F(ShmemHostsTest, CallsReachAllKindsOfMemory) {
 
 TEST_F(ShmemHostsTest, DataMoveAsOnOneHost) {
   if (!make_hosts({.hosts = 2})) return;
-  for (const char* mode : {"types", "sizes", "signals", "contexts", "statics"})
+  for (const char* mode : {"types", "sizes", "signals", "contexts", "statics", "nothing"})
     expect_good(3, "h0:2,h1", kRma + mode);
 }
 

@@ -67,6 +67,8 @@ void destroyed_team() {
 
 void overlap() { shmem_long_put(word, &word[1], 2, 1); }
 void null_source() { shmem_long_get(nullptr, word, 1, 0); }
+void null_dest() { shmem_long_broadcast(SHMEM_TEAM_WORLD, nullptr, word, 1, 0); }
+void null_reduced() { shmem_long_sum_reduce(SHMEM_TEAM_WORLD, word, nullptr, 1); }
 void unaligned() {
   word[1] = shmem_long_atomic_fetch(reinterpret_cast<long*>(reinterpret_cast<char*>(word) + 1), 0);
 }
@@ -202,6 +204,8 @@ constexpr Mode kModes[] = {
     differs<alltoall_in_place>("alltoall-place"),
     differs<fcollect_overlaps>("fcollect-overlap"),
     differs<broadcast_overlaps>("broadcast-overlap"),
+    differs<null_dest>("null-dest"),
+    differs<null_reduced>("null-reduced"),
     wrong<lock_set_twice>("lock-twice"),
     wrong<lock_not_set>("lock-free"),
     wrong<local_address>("local"),

@@ -55,6 +55,8 @@ const Fault kDiffering[] = {
     {"alltoall-place", "shmem_long_alltoall: dest at 0x"},
     {"fcollect-overlap", "shmem_long_fcollect: dest at 0x"},
     {"broadcast-overlap", "shmem_long_broadcast: dest at 0x"},
+    {"null-dest", "shmem_long_broadcast: dest is a null pointer, and 8 bytes are needed there"},
+    {"null-reduced", "shmem_long_sum_reduce: source is a null pointer"},
     {"lock-twice", "shmem_set_lock: this PE has set the lock at 0x"},
     {"lock-free", "shmem_clear_lock: nobody holds the lock at 0x"},
 };

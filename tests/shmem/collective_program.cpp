@@ -55,27 +55,51 @@ void data() {
   shmem_finalize();
 }
 
-// No elements need no memory, also where other PEs give some.
+// A PE gives no elements, and NULL, in each collective call of a type and of a size.
+void collect_nothing() {
+  const shmem_team_t world = SHMEM_TEAM_WORLD;
+  EXPECT(shmem_broadcastmem(world, nullptr, nullptr, 0, 0) == 0);
+  EXPECT(shmem_double_broadcast(world, nullptr, nullptr, 0, pes() - 1) == 0);
+  EXPECT(shmem_int_fcollect(world, nullptr, nullptr, 0) == 0);
+  EXPECT(shmem_fcollectmem(world, nullptr, nullptr, 0) == 0);
+  EXPECT(shmem_long_collect(world, nullptr, nullptr, 0) == 0);
+  EXPECT(shmem_collectmem(world, nullptr, nullptr, 0) == 0);
+  EXPECT(shmem_long_alltoall(world, nullptr, nullptr, 0) == 0);
+  EXPECT(shmem_alltoallmem(world, nullptr, nullptr, 0) == 0);
+  EXPECT(shmem_alltoallsmem(world, nullptr, nullptr, 1, 1, 0) == 0);
+  EXPECT(shmem_long_alltoalls(world, nullptr, nullptr, 0, 0, 0) == 0);
+  EXPECT(shmem_int_sum_reduce(world, nullptr, nullptr, 0) == 0);
+  EXPECT(shmem_uint_and_reduce(world, nullptr, nullptr, 0) == 0);
+  EXPECT(shmem_double_sum_exscan(world, nullptr, nullptr, 0) == 0);
+  EXPECT(shmem_double_sum_inscan(world, nullptr, nullptr, 0) == 0);
+  shmem_broadcast64(nullptr, nullptr, 0, 0, 0, 0, pes(), pSync);
+  shmem_collect32(nullptr, nullptr, 0, 0, 0, pes(), pSync);
+  shmem_fcollect64(nullptr, nullptr, 0, 0, 0, pes(), pSync);
+  shmem_alltoall32(nullptr, nullptr, 0, 0, 0, pes(), pSync);
+  shmem_alltoalls64(nullptr, nullptr, 1, 1, 0, 0, 0, pes(), pSync);
+  shmem_long_max_to_all(nullptr, nullptr, 0, 0, 0, pes(), pWrk, pSync);
+}
+
+// No elements need no memory, also where other PEs give some, or say where it would be.
 void empty() {
   shmem_init();
-  EXPECT(shmem_broadcastmem(SHMEM_TEAM_WORLD, nullptr, nullptr, 0, 0) == 0);
-  EXPECT(shmem_int_fcollect(SHMEM_TEAM_WORLD, nullptr, nullptr, 0) == 0);
-  EXPECT(shmem_long_alltoall(SHMEM_TEAM_WORLD, nullptr, nullptr, 0) == 0);
-  EXPECT(shmem_alltoallsmem(SHMEM_TEAM_WORLD, nullptr, nullptr, 1, 1, 0) == 0);
-  EXPECT(shmem_int_sum_reduce(SHMEM_TEAM_WORLD, nullptr, nullptr, 0) == 0);
-  EXPECT(shmem_double_sum_exscan(SHMEM_TEAM_WORLD, nullptr, nullptr, 0) == 0);
-  shmem_collect32(nullptr, nullptr, 0, 0, 0, pes(), pSync);
-  shmem_long_max_to_all(nullptr, nullptr, 0, 0, 0, pes(), pWrk, pSync);
+  collect_nothing();
+  symmetric<long>(1);  // so that nothing that is given lies at the offset 0
   auto* source = symmetric<long>(1);
   auto* dest = symmetric<long>(1);
   *dest = 7;
   *source = me();
   shmem_barrier_all();
   const bool last = me() == pes() - 1;
-  EXPECT(shmem_long_collect(SHMEM_TEAM_WORLD, dest, last ? source : nullptr, last ? 1 : 0) == 0);
+  auto* given = last ? source : nullptr;
+  EXPECT(shmem_long_collect(SHMEM_TEAM_WORLD, dest, given, last ? 1 : 0) == 0);
   EXPECT(*dest == pes() - 1);
-  shmem_putmem(nullptr, nullptr, 0, 0);
-  shmem_long_get(nullptr, nullptr, 0, pes() - 1);
+  EXPECT(shmem_long_fcollect(SHMEM_TEAM_WORLD, given, given, 0) == 0);
+  EXPECT(shmem_long_broadcast(SHMEM_TEAM_WORLD, given, given, 0, 0) == 0);
+  EXPECT(shmem_long_sum_reduce(SHMEM_TEAM_WORLD, given, given, 0) == 0);
+  EXPECT(shmem_long_wait_until_any(nullptr, 0, nullptr, SHMEM_CMP_EQ, 1) == SIZE_MAX);
+  EXPECT(shmem_long_test_some(nullptr, 0, nullptr, nullptr, SHMEM_CMP_EQ, 1) == 0);
+  shmem_long_wait_until_all(nullptr, 0, nullptr, SHMEM_CMP_EQ, 1);
   shmem_finalize();
 }
 

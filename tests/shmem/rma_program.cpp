@@ -1,6 +1,7 @@
 // Moving data: what tests/shmem/rma_test.cpp runs.
 #include <cstdint>
 #include <random>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -332,6 +333,58 @@ void threads() {
   shmem_finalize();
 }
 
+// No bytes need no memory on either side, whatever PE they would go to.
+void nothing() {
+  begin();
+  static std::uint64_t signal = 0;
+  meet();
+  for (int pe = 0; pe < pes; ++pe) {
+    shmem_putmem(nullptr, nullptr, 0, pe);
+    shmem_getmem(nullptr, nullptr, 0, pe);
+    shmem_long_put(nullptr, nullptr, 0, pe);
+    shmem_long_get(nullptr, nullptr, 0, pe);
+    shmem_put128(nullptr, nullptr, 0, pe);
+    shmem_get8(nullptr, nullptr, 0, pe);
+    shmem_putmem_nbi(nullptr, nullptr, 0, pe);
+    shmem_getmem_nbi(nullptr, nullptr, 0, pe);
+    shmem_double_put_nbi(nullptr, nullptr, 0, pe);
+    shmem_double_get_nbi(nullptr, nullptr, 0, pe);
+    shmem_long_iput(nullptr, nullptr, 1, 1, 0, pe);
+    shmem_long_iget(nullptr, nullptr, 0, 0, 0, pe);
+    shmem_iput32(nullptr, nullptr, 1, 1, 0, pe);
+    shmem_long_ibput(nullptr, nullptr, 1, 1, 0, 5, pe);
+    shmem_long_ibget(nullptr, nullptr, -1, -1, 0, 5, pe);
+    shmem_ibget64(nullptr, nullptr, 1, 1, 5, 0, pe);
+    shmem_putmem(&signal, nullptr, 0, pe);
+    shmem_getmem(nullptr, &signal, 0, pe);
+    shmem_putmem_signal(nullptr, nullptr, 0, &signal, 1, SHMEM_SIGNAL_ADD, pe);
+    shmem_long_put_signal_nbi(nullptr, nullptr, 0, &signal, 1, SHMEM_SIGNAL_ADD, pe);
+  }
+  shmem_pe_quiet(nullptr, 0);
+  meet();
+  EXPECT(shmem_signal_fetch(&signal) == 2 * static_cast<std::uint64_t>(pes));
+  shmem_finalize();
+}
+
+// A handle is given once, however often contexts are made and destroyed.
+void many_contexts() {
+  begin();
+  constexpr std::size_t kContexts = 2000;
+  std::vector<shmem_ctx_t> contexts(kContexts);
+  for (int round = 0; round < 3; ++round) {
+    for (shmem_ctx_t& one : contexts) EXPECT(shmem_ctx_create(0, &one) == 0);
+    std::set<shmem_ctx_t> all(contexts.begin(), contexts.end());
+    EXPECT(all.size() == kContexts && all.count(SHMEM_CTX_INVALID) == 0);
+    for (std::size_t i = 0; i < kContexts; ++i) shmem_ctx_destroy(contexts[(i * 7) % kContexts]);
+  }
+  shmem_ctx_t first, second;
+  EXPECT(shmem_team_create_ctx(SHMEM_TEAM_SHARED, 0, &first) == 0);
+  EXPECT(shmem_ctx_create(0, &second) == 0 && first != second);
+  shmem_team_t team;
+  EXPECT(shmem_ctx_get_team(second, &team) == 0 && team == SHMEM_TEAM_WORLD);
+  shmem_finalize();
+}
+
 long initialised[3] = {1, 2, 3};
 int zeroed[5000];
 
@@ -349,9 +402,11 @@ void statics() {
 }
 
 constexpr Mode kModes[] = {
-    {"types", every_type}, {"sizes", every_size},  {"atomics", atomics},
-    {"signals", signals},  {"contexts", contexts}, {"team-contexts", team_contexts},
-    {"threads", threads},  {"statics", statics},
+    {"types", every_type},  {"sizes", every_size},
+    {"atomics", atomics},   {"signals", signals},
+    {"contexts", contexts}, {"team-contexts", team_contexts},
+    {"threads", threads},   {"statics", statics},
+    {"nothing", nothing},   {"many-contexts", many_contexts},
 };
 
 }  // namespace

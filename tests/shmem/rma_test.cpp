@@ -24,6 +24,11 @@ TEST_P(ShmemRmaTest, WhoSeesASignalSeesItsData) { expect_moves(3, "signals"); }
 TEST_P(ShmemRmaTest, ContextsAreMadeUsedAndDestroyed) { expect_moves(2, "contexts"); }
 TEST_P(ShmemRmaTest, AContextCountsThePesOfItsTeam) { expect_moves(5, "team-contexts"); }
 TEST_P(ShmemRmaTest, ThreadsMoveDataByTheirOwnContexts) { expect_moves(2, "threads"); }
+TEST_P(ShmemRmaTest, ContextsAreGivenOnce) { expect_moves(2, "many-contexts"); }
+TEST_P(ShmemRmaTest, NoBytesNeedNoMemory) {
+  for (int pes : {1, 3}) expect_moves(pes, "nothing");
+  expect_good(3, "nothing", {std::string("SHMEM_DEBUG=") + GetParam(), "TERRANE_TRANSPORT=ucx"});
+}
 TEST_P(ShmemRmaTest, StaticsAreMovedLikeTheHeap) { expect_moves(3, "statics"); }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "frontend/shmem/collective_call.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "frontend/shmem/checks.h"
 
@@ -14,9 +15,14 @@ std::uint64_t bytes_of(const char* call, std::size_t elements, std::size_t eleme
        fmt::format("{} elements of {} bytes are more than any memory", elements, element_bytes));
 }
 
-void check_apart(Team& team, const char* call, const void* dest, std::uint64_t dest_bytes,
-                 const void* source, std::uint64_t source_bytes, bool in_place) noexcept {
-  if (!checks_calls() || dest_bytes == 0 || source_bytes == 0) return;
+void check_arrays(Team& team, const char* call, const void* dest, std::uint64_t dest_bytes,
+                  const void* source, std::uint64_t source_bytes, bool in_place) noexcept {
+  if (!checks_calls()) return;
+  for (auto [name, address, bytes] :
+       {std::tuple{"dest", dest, dest_bytes}, {"source", source, source_bytes}})
+    if (address == nullptr && bytes != 0)
+      fail(call, fmt::format("{} is a null pointer, and {} bytes are needed there", name, bytes));
+  if (dest_bytes == 0 || source_bytes == 0) return;
   auto to = reinterpret_cast<std::uintptr_t>(dest), from = reinterpret_cast<std::uintptr_t>(source);
   bool apart = to + dest_bytes <= from || from + source_bytes <= to;
   if (apart || (in_place && to == from)) return;
@@ -27,22 +33,23 @@ void check_apart(Team& team, const char* call, const void* dest, std::uint64_t d
 
 void collect(Team& team, const char* call, void* dest, const void* source,
              std::uint64_t bytes) noexcept {
-  compare_call(team, call, "collect", 0, 0, dest, source);
-  check_apart(team, call, dest, bytes, source, bytes, false);
+  // A PE that gives nothing need not say where.
+  compare_call(team, call, "collect", 0, 0, dest, bytes == 0 ? nullptr : source);
+  check_arrays(team, call, dest, bytes, source, bytes, false);
   runtime::shmem::collect(team, dest, source, bytes);
 }
 
 void fcollect(Team& team, const char* call, void* dest, const void* source,
               std::uint64_t bytes) noexcept {
   compare_call(team, call, "fcollect", bytes, 0, dest, source);
-  check_apart(team, call, dest, bytes * team.size(), source, bytes, false);
+  check_arrays(team, call, dest, bytes * team.size(), source, bytes, false);
   runtime::shmem::fcollect(team, dest, source, bytes);
 }
 
 void alltoall(Team& team, const char* call, void* dest, const void* source,
               std::uint64_t bytes) noexcept {
   compare_call(team, call, "alltoall", bytes, 0, dest, source);
-  check_apart(team, call, dest, bytes * team.size(), source, bytes * team.size(), false);
+  check_arrays(team, call, dest, bytes * team.size(), source, bytes * team.size(), false);
   runtime::shmem::alltoall(team, dest, source, bytes);
 }
 
@@ -53,20 +60,20 @@ void broadcast(Team& team, const char* call, void* dest, const void* source, std
                            team.size() - 1));
   }
   compare_call(team, call, "broadcast", bytes, static_cast<std::uint64_t>(root), dest, source);
-  check_apart(team, call, dest, bytes, source, bytes, true);
+  check_arrays(team, call, dest, bytes, source, bytes, true);
   runtime::shmem::broadcast(team, dest, source, bytes, static_cast<std::uint32_t>(root), root_too);
 }
 
 void alltoalls(Team& team, const char* call, void* dest, const void* source, std::ptrdiff_t dst,
                std::ptrdiff_t sst, std::size_t elements, std::size_t element_bytes) noexcept {
-  if (dst < 1 || sst < 1) {
+  if (elements != 0 && (dst < 1 || sst < 1)) {
     fail(call, fmt::format("the strides dst {} and sst {} must be 1 or more", dst, sst));
   }
   std::uint64_t bytes = bytes_of(call, elements, element_bytes);
-  bytes_of(call, bytes * team.size(), static_cast<std::size_t>(std::max(dst, sst)));
+  if (bytes != 0) bytes_of(call, bytes * team.size(), static_cast<std::size_t>(std::max(dst, sst)));
   compare_call(team, call, "alltoalls", bytes, 0, dest, source);
-  check_apart(team, call, dest, std::min<std::uint64_t>(bytes, 1), source,
-              std::min<std::uint64_t>(bytes, 1), false);
+  check_arrays(team, call, dest, std::min<std::uint64_t>(bytes, 1), source,
+               std::min<std::uint64_t>(bytes, 1), false);
   runtime::shmem::alltoalls(team, dest, source,
                             {static_cast<std::uint64_t>(dst), static_cast<std::uint64_t>(sst)},
                             elements, element_bytes);

@@ -14,10 +14,10 @@ using runtime::shmem::Team;
 // The bytes of so many elements; more than there can be end the job.
 std::uint64_t bytes_of(const char* call, std::size_t elements, std::size_t element_bytes) noexcept;
 
-// Where calls are checked: dest and source must not overlap; where `in_place`, they may be the
-// same.
-void check_apart(Team& team, const char* call, const void* dest, std::uint64_t dest_bytes,
-                 const void* source, std::uint64_t source_bytes, bool in_place) noexcept;
+// Where calls are checked: dest and source must be there where they have bytes, and not overlap;
+// where `in_place`, they may be the same.
+void check_arrays(Team& team, const char* call, const void* dest, std::uint64_t dest_bytes,
+                  const void* source, std::uint64_t source_bytes, bool in_place) noexcept;
 
 void collect(Team& team, const char* call, void* dest, const void* source,
              std::uint64_t bytes) noexcept;
@@ -36,7 +36,7 @@ void reduce(Team& team, const char* call, T* dest, const T* source, std::size_t 
   std::uint64_t bytes = bytes_of(call, elements, sizeof(T));
   compare_call(team, call, kKinds[static_cast<std::size_t>(op)], bytes, 0, dest, source,
                runtime::shmem::name_of(runtime::shmem::element_type<T>()));
-  check_apart(team, call, dest, bytes, source, bytes, true);
+  check_arrays(team, call, dest, bytes, source, bytes, true);
   runtime::shmem::reduce(team, dest, source, elements,
                          combine_for(op, runtime::shmem::element_type<T>()));
 }
@@ -47,7 +47,7 @@ void scan(Team& team, const char* call, T* dest, const T* source, std::size_t el
   std::uint64_t bytes = bytes_of(call, elements, sizeof(T));
   compare_call(team, call, inclusive ? "inscan" : "exscan", bytes, 0, dest, source,
                runtime::shmem::name_of(runtime::shmem::element_type<T>()));
-  check_apart(team, call, dest, bytes, source, bytes, true);
+  check_arrays(team, call, dest, bytes, source, bytes, true);
   runtime::shmem::scan(team, dest, source, elements,
                        combine_for(ReduceOp::kSum, runtime::shmem::element_type<T>()), inclusive);
 }

@@ -33,33 +33,38 @@ Contexts& Contexts::of_process() {
 ContextObject* Contexts::make(const TeamShape& shape, shmem_team_t team, long options) {
   if ((options & ~kAllOptions) != 0) return nullptr;
   std::lock_guard hold(mutex_);
-  for (ContextObject& old : made_) {
-    if (old.in_use) continue;
-    std::destroy_at(&old);
-    return std::construct_at(&old, shape, team, options);
+  if (destroyed_.empty()) {
+    ContextObject& made = made_.emplace_back(shape, team, options);
+    addresses_.insert(&made);
+    return &made;
   }
-  return &made_.emplace_back(shape, team, options);
+  ContextObject* old = destroyed_.back();
+  destroyed_.pop_back();
+  std::destroy_at(old);
+  return std::construct_at(old, shape, team, options);
+}
+
+void Contexts::retire(ContextObject& context) {
+  if (!context.in_use) return;
+  context.size = 0;
+  context.in_use = false;
+  destroyed_.push_back(&context);
 }
 
 void Contexts::destroy(ContextObject& context) {
   std::lock_guard hold(mutex_);
-  context.size = 0;
-  context.in_use = false;
+  retire(context);
 }
 
 void Contexts::destroy_those_of(shmem_team_t team) {
   std::lock_guard hold(mutex_);
-  for (ContextObject& context : made_) {
-    if (context.team != team) continue;
-    context.size = 0;
-    context.in_use = false;
-  }
+  for (ContextObject& context : made_)
+    if (context.team == team) retire(context);
 }
 
 bool Contexts::has(shmem_ctx_t handle) {
   std::lock_guard hold(mutex_);
-  return std::any_of(made_.begin(), made_.end(),
-                     [&](const ContextObject& one) { return &one == handle && one.in_use; });
+  return addresses_.contains(handle) && static_cast<const ContextObject*>(handle)->in_use;
 }
 
 ContextObject& Contexts::standard(std::uint32_t pes) {

@@ -8,6 +8,8 @@
 #include <deque>
 #include <mutex>
 #include <thread>
+#include <unordered_set>
+#include <vector>
 
 #include "runtime/shmem/context.h"
 
@@ -32,14 +34,16 @@ struct ContextObject : terrane_shmem_context {
 };
 
 // The contexts of this process. Owns them: a destroyed one is kept for the next that is made, so
-// that a handle that the program uses too long names no freed memory. Any thread; the lock is held
-// while a context is made or destroyed, never while it is used.
+// that a handle that the program uses too long names no freed memory. Making and destroying one
+// takes the same time however many there are. Any thread; the lock is held while a context is made
+// or destroyed, never while it is used.
 class Contexts {
  public:
   static Contexts& of_process();
 
   // nullptr where options are none of SHMEM_CTX_...
   ContextObject* make(const TeamShape& shape, shmem_team_t team, long options);
+  // Nothing where it was destroyed before.
   void destroy(ContextObject& context);
   // The ones that the program has left when it destroys their team; nothing is under way in them.
   void destroy_those_of(shmem_team_t team);
@@ -49,8 +53,12 @@ class Contexts {
   ContextObject& standard(std::uint32_t pes);
 
  private:
+  void retire(ContextObject& context);
+
   std::mutex mutex_;
   std::deque<ContextObject> made_;
+  std::unordered_set<const void*> addresses_;  // of all in made_
+  std::vector<ContextObject*> destroyed_;
 };
 
 }  // namespace terrane::frontend::shmem

@@ -44,6 +44,7 @@ void compare_call(Team& team, const char* call, const char* kind, std::uint64_t 
                   const char* type) noexcept {
   if (!checks_calls()) return;
   auto offset = [&](const void* address) {
+    if (address == nullptr && bytes == 0) return Team::Call::kAnywhere;
     auto place = team.world().memory().locate(address, 1);
     return place ? place->offset : 0;
   };

@@ -322,7 +322,7 @@ void Operation::check_local(const char* name, const void* here, std::uint64_t by
 void Operation::check_strides(const Strides& strides) {
   auto block = static_cast<std::ptrdiff_t>(strides.block);
   bool forward = strides.to >= block && strides.from >= block;
-  if (strides.count > 1 && !forward) {
+  if (strides.count > 1 && strides.block != 0 && !forward) {
     fail("dst and sst must not be less than the size of a block (1, where there are no blocks)");
   }
 }

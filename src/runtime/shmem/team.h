@@ -44,12 +44,13 @@ class Team {
   // same number, the job ends where it differs. While the call lasts, whoever waits too long tells
   // so. `call` and what it points to live as long as the program.
   struct Call {
+    static constexpr std::uint64_t kAnywhere = ~0ull;  // a place of no bytes matches every other
     const char* name = nullptr;
     const char* kind = nullptr;  // calls of one kind may stand for each other
     const char* type = "";       // of the elements, where it matters to the others
     std::uint64_t bytes = 0;
     std::uint64_t root = 0;
-    std::uint64_t dest = 0;  // offsets in symmetric memory; of a free, its block
+    std::uint64_t dest = 0;  // offsets in symmetric memory, or kAnywhere; of a free, its block
     std::uint64_t source = 0;
     std::uint64_t alignment = 0;  // not 0: of an allocation or a free
   };
