@@ -125,8 +125,11 @@ void add_node_options(CLI::App& run_app, RunOptions& options) {
       ->type_name("VAR[=VALUE]")
       ->allow_extra_args(false);
   run_app.add_option("--wdir", options.folder, "Folder to run the nodes in")->type_name("FOLDER");
-  run_app.add_option("--bind-to", options.bind_to, "Tie node i to core i: none (default), core")
-      ->check(CLI::IsMember({"none", "core"}))
+  run_app
+      .add_option("--bind-to", options.bind_to,
+                  "Tie each node to its share of the cores where they suffice (share: oshrun's "
+                  "default), node i to core i (core), or to none (none: else)")
+      ->check(CLI::IsMember({"none", "share", "core"}))
       ->type_name("WHAT");
   run_app
       .add_option("--fault-source", options.fault_source,

@@ -144,6 +144,14 @@ base::Result<> add_times(const RunOptions& options, JobPlan& plan) {
   return {};
 }
 
+// Programs of OpenSHMEM have few threads, all of which look for others' data: oshrun gives each PE
+// processors of its own. What terrane run starts may have as many threads as the host has room for.
+Binding binding_of(const RunOptions& options, const CommandContext& context) {
+  std::string what = options.bind_to;
+  if (what.empty()) what = context.run_name == "oshrun" ? "share" : "none";
+  return what == "core" ? Binding::kCore : what == "share" ? Binding::kShare : Binding::kNone;
+}
+
 constexpr std::uint32_t kMostGuests = 512;
 
 base::Result<> add_places_for_guests(const RunOptions& options, JobPlan& plan) {
@@ -201,7 +209,7 @@ base::Result<PlannedRun> plan_run(RunOptions options, const CommandContext& cont
   if (auto added = add_places_for_guests(options, plan); !added) return added.error();
   plan.program.argv = context.program;
   plan.program.tag_output = options.tag_output;
-  plan.program.bind_to_core = options.bind_to == "core";
+  plan.program.binding = binding_of(options, context);
   plan.verbose = options.verbose;
   plan.survive = survives(options);
   plan.command_line = context.command_line;

@@ -122,7 +122,7 @@ TEST(CommandLineTest, WhatIsWrongIsSaidInOneLineWithTheCommandThatHelps) {
       {"run --timeout 0 true", "--timeout 0: must be a number of seconds greater than 0"},
       {"run --timeout soon true", "--timeout soon: must be a number"},
       {"run --timeout nan true", "--timeout nan: must be a number"},
-      {"run --bind-to moon true", "--bind-to: moon not in {none,core}"},
+      {"run --bind-to moon true", "--bind-to: moon not in {none,share,core}"},
       {"run --fault-source x true", "--fault-source: x not in"},
       {"run --memory lots true", "--memory lots: must be a size such as 512M"},
       {"run --memory 5X true", "--memory 5X: must be a size"},
@@ -160,6 +160,12 @@ TEST(CommandLineTest, OshrunIsTerraneRunByAnotherName) {
   Outcome wrong = Launched({oshrun, "--fly", "true"}).finish();
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_TRUE(holds(wrong.err, "oshrun has no option --fly; see: oshrun --help"));
+  auto processors = [](std::vector<std::string> command) {
+    command.insert(command.end(), {"-n", "2", "nproc"});
+    return Launched(command).finish().out;
+  };
+  EXPECT_EQ(processors({oshrun}), processors({kTerrane, "run", "--bind-to", "share"}));
+  EXPECT_EQ(processors({oshrun, "--bind-to", "none"}), processors({kTerrane, "run"}));
   EXPECT_TRUE(holds(Launched({oshrun}).finish().err, "no program given: oshrun -n 1 PROGRAM"));
 }
 

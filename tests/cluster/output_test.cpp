@@ -113,6 +113,14 @@ TEST_P(OutputTest, BoundNodesRunOnOneCore) {
   EXPECT_GE(one, 1);
 }
 
+TEST_P(OutputTest, NodesThatFitHaveTheirShareOfTheCores) {
+  Outcome free = run_job("-n 1 --bind-to none", "show:cpus");
+  EXPECT_EQ(run_job("-n 1 --bind-to share", "show:cpus").out, free.out);
+  unsigned many = std::thread::hardware_concurrency() + 1;
+  std::string too_many = "-n " + std::to_string(many) + " --bind-to share";
+  EXPECT_EQ(count(run_job(too_many, "show:cpus").out, free.out), static_cast<int>(many));
+}
+
 TEST_P(OutputTest, ClosedStandardDescriptorsDoNoHarm) {
   Launched::Options closed = options();
   closed.before_exec = [] {

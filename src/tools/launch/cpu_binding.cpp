@@ -55,4 +55,21 @@ std::vector<cpu_set_t> usable_cores() {
   return cores;
 }
 
+std::vector<cpu_set_t> bound_processors(Binding binding, const std::vector<cpu_set_t>& cores,
+                                        std::size_t nodes) {
+  std::vector<cpu_set_t> bound;
+  bool fits = nodes <= cores.size();
+  if (binding == Binding::kCore) {
+    for (std::size_t n = 0; n < nodes; ++n) bound.push_back(cores[n % cores.size()]);
+  } else if (binding == Binding::kShare && fits) {
+    for (std::size_t n = 0; n < nodes; ++n) {
+      cpu_set_t& share = bound.emplace_back();
+      CPU_ZERO(&share);
+      for (std::size_t c = n * cores.size() / nodes; c < (n + 1) * cores.size() / nodes; ++c)
+        CPU_OR(&share, &share, &cores[c]);
+    }
+  }
+  return bound;
+}
+
 }  // namespace terrane::tools

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace terrane::tools {
 namespace {
 
@@ -25,6 +27,42 @@ TEST(CpuBindingTest, CoresShareNoProcessor) {
     CPU_OR(&all, &all, &core);
   }
   EXPECT_EQ(sum, CPU_COUNT(&all));
+}
+
+std::vector<cpu_set_t> cores_of(int count) {
+  std::vector<cpu_set_t> cores(static_cast<std::size_t>(count));
+  for (int c = 0; c < count; ++c) {
+    CPU_ZERO(&cores[static_cast<std::size_t>(c)]);
+    CPU_SET(c, &cores[static_cast<std::size_t>(c)]);
+  }
+  return cores;
+}
+
+TEST(CpuBindingTest, NodesThatFitHaveEqualSharesOfTheirOwn) {
+  for (auto [count, nodes] : {std::pair{1, 1}, {2, 2}, {7, 3}, {8, 2}, {64, 64}}) {
+    std::vector<cpu_set_t> bound =
+        bound_processors(Binding::kShare, cores_of(count), static_cast<std::size_t>(nodes));
+    ASSERT_EQ(bound.size(), static_cast<std::size_t>(nodes));
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    int sum = 0;
+    for (const cpu_set_t& share : bound) {
+      EXPECT_GE(CPU_COUNT(&share), count / nodes);
+      EXPECT_LE(CPU_COUNT(&share), count / nodes + 1);
+      sum += CPU_COUNT(&share);
+      CPU_OR(&all, &all, &share);
+    }
+    EXPECT_EQ(sum, count);
+    EXPECT_EQ(CPU_COUNT(&all), count) << "no core is shared, and none is left over";
+  }
+  EXPECT_TRUE(bound_processors(Binding::kShare, cores_of(2), 3).empty());
+}
+
+TEST(CpuBindingTest, NodesAreBoundToOneCoreEachOrToNone) {
+  std::vector<cpu_set_t> bound = bound_processors(Binding::kCore, cores_of(2), 3);
+  ASSERT_EQ(bound.size(), 3u);
+  EXPECT_TRUE(CPU_ISSET(0, &bound[2]) && CPU_COUNT(&bound[2]) == 1);
+  EXPECT_TRUE(bound_processors(Binding::kNone, cores_of(2), 2).empty());
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ class GuestEngine final : public RemoteEngine {
     plan.path = program_.path;
     plan.argv = program_.argv;
     plan.folder.clear();
-    plan.tag_output = plan.bind_to_core = plan.hold = false;
+    plan.tag_output = plan.hold = false;
+    plan.binding = Binding::kNone;
   }
 
   base::Result<> start_part() override { return start_nodes({}, std::move(input_)); }

@@ -9,6 +9,7 @@
 
 #include "base/ids.h"
 #include "bootstrap/job_map.h"
+#include "tools/launch/cpu_binding.h"
 #include "tools/launch/death.h"
 
 namespace terrane::tools {
@@ -32,14 +33,14 @@ struct HostPlan {
   std::string folder;    // to run the nodes in; empty: where the engine is
   std::string job_name;  // TERRANE_JOB
   bool tag_output = false;
-  bool bind_to_core = false;
+  Binding binding = Binding::kNone;
   bool hold = false;               // each node waits for a debugger before it executes the program
   std::uint64_t heartbeat_ms = 0;  // without a sign of life for so long, a host is dead; 0: never
   std::vector<PeerAddress> peers;  // by host; empty where there is one host only
 
   auto fields() {
     return std::tie(map.names, map.host_of, map.guests, host, path, argv, environment, folder,
-                    job_name, tag_output, bind_to_core, hold, heartbeat_ms, peers);
+                    job_name, tag_output, binding, hold, heartbeat_ms, peers);
   }
   bool operator==(const HostPlan&) const = default;
 };

@@ -95,13 +95,11 @@ base::Result<> HostPart::start_tagger() {
 base::Result<> HostPart::start_nodes(base::UniqueFd input) {
   base::UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!nothing) return base::errno_error("cannot open /dev/null");
-  std::vector<cpu_set_t> cores;
-  if (plan_.bind_to_core) cores = usable_cores();
+  std::vector<cpu_set_t> bound = bound_processors(plan_.binding, usable_cores(), here_.size());
   std::size_t count = 0;
   for (std::uint32_t node : here_) {
     int own_input = count == 0 && input ? input.get() : nothing.get();
-    auto started =
-        start_node(node, own_input, cores.empty() ? nullptr : &cores[count % cores.size()]);
+    auto started = start_node(node, own_input, bound.empty() ? nullptr : &bound[count]);
     if (!started) return started;
     ++count;
   }
