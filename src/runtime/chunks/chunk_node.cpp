@@ -388,6 +388,8 @@ Outcome ChunkNode::take(ChunkId chunk, std::int64_t timeout_ns, OpenScope& scope
   if (answer.status == machine::Status::kTimedOut)
     return {Status::kTimedOut, fmt::format("{}: no version came within {:.3f} s{}", title(chunk),
                                            static_cast<double>(timeout_ns) * 1e-9, full)};
+  if (answer.status == machine::Status::kNotSubscribed && facts(chunk).name.empty())
+    return unknown(chunk);
   if (answer.status == machine::Status::kNotSubscribed)
     return {Status::kEnded,
             fmt::format("{}: this node has not subscribed, or the subscription has ended",
@@ -399,8 +401,8 @@ Outcome ChunkNode::take(ChunkId chunk, std::int64_t timeout_ns, OpenScope& scope
 Outcome ChunkNode::descriptor(ChunkId chunk, int& fd) {
   fd = subscriptions_->descriptor(chunk);
   if (fd >= 0) return {};
-  return {Status::kEnded,
-          fmt::format("chunk '{}': no subscription has a descriptor here", facts(chunk).name)};
+  if (facts(chunk).name.empty()) return unknown(chunk);
+  return {Status::kEnded, fmt::format("{}: no subscription has a descriptor here", title(chunk))};
 }
 
 }  // namespace terrane::runtime::chunks

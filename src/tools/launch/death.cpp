@@ -48,7 +48,8 @@ std::string advice(const Death& death) {
     case Death::Cause::kExitCode:
       return "its own output says why; terrane run --tag-output shows which node wrote what";
     case Death::Cause::kNotLeft:
-      return "a program that joined a job must leave it (terrane_finalize) before it ends";
+      return "a program that joined a job must leave it (terrane_finalize, "
+             "terrane_chunks_finalize) before it ends";
     case Death::Cause::kLost:
       return death.sentence.empty() ? "start the program without a wrapper to learn how it ended"
                                     : "";
