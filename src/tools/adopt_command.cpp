@@ -83,19 +83,28 @@ class Starter {
   bootstrap::PacketReader reader_;
 };
 
-base::Result<std::uint64_t> heartbeat_from_environment() {
+// What are options of `terrane run`.
+struct Times {
+  std::uint64_t heartbeat_ms, death_after_ms;
+};
+
+base::Result<Times> times_from_environment() {
   const char* seconds = std::getenv("TERRANE_HEARTBEAT");
   auto heartbeat = parse_heartbeat(seconds ? seconds : "1");
   if (!heartbeat) return base::error("TERRANE_HEARTBEAT: {}", heartbeat.error().message);
-  return heartbeat;
+  const char* late = std::getenv("TERRANE_DEATH_AFTER");
+  auto death_after = parse_death_after("TERRANE_DEATH_AFTER", late ? late : "", heartbeat.value());
+  if (!death_after) return death_after.error();
+  return Times{heartbeat.value(), death_after.value()};
 }
 
 // The engine of node 0's host, which decides about the job and is the hub of the other hosts.
-int lead(const bootstrap::AdoptionOrder& order, std::uint64_t heartbeat_ms, DoorPlan door,
+int lead(const bootstrap::AdoptionOrder& order, Times times, DoorPlan door,
          const AdoptionAnswer& answer, CommandContext& context) {
   JobPlan plan;
   plan.program.map = order.map;
-  plan.program.heartbeat_ms = heartbeat_ms;
+  plan.program.heartbeat_ms = times.heartbeat_ms;
+  plan.program.death_after_ms = times.death_after_ms;
   plan.own_host = static_cast<std::int32_t>(order.host);
   plan.engine = StartEngine::kForeign;
   plan.secret = Secret::parse(bootstrap::to_text(order.secret));
@@ -104,7 +113,7 @@ int lead(const bootstrap::AdoptionOrder& order, std::uint64_t heartbeat_ms, Door
 }
 
 // The engine of another host.
-int follow(const bootstrap::AdoptionOrder& order, std::uint64_t heartbeat_ms, DoorPlan door,
+int follow(const bootstrap::AdoptionOrder& order, Times times, DoorPlan door,
            const AdoptionAnswer& answer, CommandContext& context) {
   auto hub = hub_of(order.hub);
   auto secret = Secret::parse(bootstrap::to_text(order.secret));
@@ -115,7 +124,7 @@ int follow(const bootstrap::AdoptionOrder& order, std::uint64_t heartbeat_ms, Do
   HostEngineOptions options{.hub_addresses = hub->addresses,
                             .port = hub->port,
                             .host = static_cast<std::int32_t>(order.host),
-                            .heartbeat_ms = heartbeat_ms,
+                            .heartbeat_ms = times.heartbeat_ms,
                             .command_line = context.command_line};
   return run_adopting_host_engine(options, *secret, std::move(door), answer);
 }
@@ -129,14 +138,14 @@ int adopt(CommandContext& context) {
     return kExitUsage;
   }
   door.secret = order.value().secret;
-  auto heartbeat_ms = heartbeat_from_environment();
-  if (!heartbeat_ms) {
-    starter.answer(heartbeat_ms.error());
+  auto times = times_from_environment();
+  if (!times) {
+    starter.answer(times.error());
     return kExitFailure;
   }
   auto play = order.value().host == order.value().map.host_of[0] ? lead : follow;
   return play(
-      order.value(), heartbeat_ms.value(), std::move(door),
+      order.value(), times.value(), std::move(door),
       [&starter](const base::Result<HubAddress>& hub) { starter.answer(hub); }, context);
 }
 

@@ -77,6 +77,10 @@ void add_job_options(CLI::App& run_app, RunOptions& options) {
                   "Silence of a host or a stop of a node that ends the job; default 1, 0: none")
       ->type_name("SECONDS");
   run_app
+      .add_option("--death-after", options.death_after,
+                  "The same for a host whose kernel answers: it is late, not dead; default 10")
+      ->type_name("SECONDS");
+  run_app
       .add_option("--patience", options.patience,
                   "A wait that nodes report; default 30, 0: they report none")
       ->type_name("SECONDS");

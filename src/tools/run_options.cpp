@@ -141,6 +141,9 @@ base::Result<> add_times(const RunOptions& options, JobPlan& plan) {
   auto heartbeat = parse_heartbeat(options.heartbeat);
   if (!heartbeat) return heartbeat.error();
   plan.program.heartbeat_ms = heartbeat.value();
+  auto death_after = parse_death_after("--death-after", options.death_after, heartbeat.value());
+  if (!death_after) return death_after.error();
+  plan.program.death_after_ms = death_after.value();
   return {};
 }
 

@@ -1,6 +1,7 @@
 // Jobs on several "hosts": this machine under other names, reached by fake_rsh.sh.
 
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -162,6 +163,19 @@ TEST_P(HostsTest, ExitCodesAndSentencesOfTheOtherHostAreTheJobs) {
   EXPECT_EQ(done.exit_code, 1);
   EXPECT_TRUE(holds(done.out, "node 1 of 2 has ended without joining the job"));
   EXPECT_EQ(run_hosts("-H h0,h1 --timeout 0.3", "join hang").exit_code, 124);
+}
+
+// A node's parent is the engine of its host.
+TEST_P(HostsTest, EnginesRunAtARaisedPriorityAndNodesAtThatOfTheLauncher) {
+  std::string own = std::to_string(::getpriority(PRIO_PROCESS, 0) + 1) + "\n";
+  for (const char* host : {"--tag-output", "-H h0", "-H h1 --tag-output"}) {
+    std::string script = "nice; cut -d' ' -f19 /proc/$PPID/stat";
+    std::vector<std::string> command = words(std::string("nice -n 1 ") + kTerrane + " run " + host);
+    for (const char* word : {"sh", "-c", script.c_str()}) command.emplace_back(word);
+    Outcome done = Launched(command, options()).finish();
+    std::string tag = holds(host, "--tag") ? "[0] " : "";
+    EXPECT_EQ(done.out, tag + own + tag + (GetParam() ? own : "-10\n")) << host << done.err;
+  }
 }
 
 TEST_P(HostsTest, SignalsReachEveryHost) {

@@ -134,6 +134,8 @@ TEST(StartHostsTest, OptionsThatDoNotGoTogetherAreRefused) {
       {"--engine rocket", "rocket not in"},
       {"--map-by moon", "moon not in"},
       {"--heartbeat 0.001", "--heartbeat 0.001: must be at least 0.05 seconds, or 0 for none"},
+      {"--heartbeat 2 --death-after 1",
+       "--death-after 1: must be at least the heartbeat, 2 seconds"},
       {"--start-timeout x", "--start-timeout x: must be a number of seconds"},
       {"--on-death cry", "cry not in"},
       {"-n 5000 -H h0", "-n 5000: at most 4096 nodes can be started here"},

@@ -100,7 +100,7 @@ std::vector<Input> seeds() {
   add(encode_message<HostEvent>(event::NodeDied{
       {.node = NodeId{1}, .pid = 7, .cause = Death::Cause::kSentence, .sentence = "no memory"}}));
   add(encode_message<HostEvent>(event::Output{true, "text\n"}));
-  add(encode_message<HostEvent>(event::HostSilent{1, 1000}));
+  add(encode_message<HostEvent>(event::HostSilent{1, 1000, true}));
   std::vector<std::byte> introduction;
   Encoder(introduction).put(introduce_ourselves());
   add(introduction);

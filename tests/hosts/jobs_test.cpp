@@ -25,6 +25,12 @@ class JobsTest : public OnHosts {
     for (const std::string& part : parts)
       EXPECT_EQ(count(outcome.err, part) > 0, true) << part << ": " << outcome.err;
   }
+
+  void signal_all(std::uint32_t host, bool (*is_wanted)(const Process&), int signal) {
+    for (const Process& process : hosts().processes(host)) {
+      if (is_wanted(process)) ::kill(process.pid, signal);
+    }
+  }
 };
 
 // Patient, because a busy machine may keep an engine from its work for longer than people wait.
@@ -155,14 +161,49 @@ TEST_F(JobsTest, ALinkCutInABarrierEndsTheJobOnBothSides) {
   expect_empty_hosts();
 }
 
+bool is_engine(const Process& process) { return process.name == "job-engine"; }
+bool is_guard(const Process& process) {
+  return process.words.size() > 1 && process.words[1] == "host-engine";
+}
+
+TEST_F(JobsTest, AHostWhoseEngineGetsNoProcessorIsLateAndNotDead) {
+  if (!make_hosts({.hosts = 2})) return;
+  const std::string program = cluster_test::kNodeProgram;
+  Launched job = start("-H h0,h1 --heartbeat 0.3 --death-after 30",
+                       program + " join exchange:0:0 say:up sleep:2500 exchange:0:0 leave");
+  ASSERT_TRUE(job.wait_for("up\n", 2));
+  // Both at once, for either would take the other one for stopped.
+  signal_all(1, is_guard, SIGSTOP);
+  signal_all(1, is_engine, SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  signal_all(1, is_engine, SIGCONT);
+  signal_all(1, is_guard, SIGCONT);
+  Outcome outcome = job.finish();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
+TEST_F(JobsTest, AHostThatIsLateForTooLongIsDeadAndItsKernelIsSaidToAnswer) {
+  if (!make_hosts({.hosts = 2})) return;
+  const std::string program = cluster_test::kNodeProgram;
+  Launched job = start("-H h0,h1 --heartbeat 0.3 --death-after 0.9",
+                       program + " join exchange:0:0 say:up hang");
+  ASSERT_TRUE(job.wait_for("up\n", 2));
+  signal_all(1, is_guard, SIGSTOP);
+  signal_all(1, is_engine, SIGSTOP);
+  expect_sentence(job.finish(), {"node 1 on host h1", "no sign of life for 0.9 s",
+                                 "its kernel answers", "--death-after SECONDS"});
+  signal_all(1, is_engine, SIGCONT);
+  signal_all(1, is_guard, SIGCONT);
+  expect_empty_hosts();
+}
+
 TEST_F(JobsTest, ALauncherKilledWhileItsHostsStartLeavesNoProcess) {
   if (!make_hosts({.hosts = 2})) return;
   ASSERT_TRUE(hosts().set_link(1, 0, LinkState::kSilent).ok());
   Launched job = start("-H h0,h1 --start-timeout 1", "true");
   auto has_engine = [this](std::uint32_t host) {
     auto all = hosts().processes(host);
-    return std::any_of(all.begin(), all.end(),
-                       [](const Process& one) { return one.name == "job-engine"; });
+    return std::any_of(all.begin(), all.end(), is_engine);
   };
   while (!has_engine(1)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   for (const Process& process : hosts().processes(0)) {

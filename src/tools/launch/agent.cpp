@@ -28,9 +28,8 @@ constexpr std::uint32_t kReadOn = 64 * 1024;
   for (const auto& [name, value] : command.environment) {
     ::setenv(name.c_str(), value.c_str(), 1);
   }
-  ::setrlimit(RLIMIT_NOFILE, &inheritance.files);
+  restore(inheritance);
   ::signal(SIGPIPE, SIG_DFL);
-  ::sigprocmask(SIG_SETMASK, &inheritance.signal_mask, nullptr);
   std::vector<char*> argv;
   for (const std::string& word : command.argv) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);

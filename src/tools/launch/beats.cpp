@@ -1,50 +1,86 @@
 #include "tools/launch/beats.h"
 
 #include <netinet/in.h>
+#include <signal.h>
 #include <sys/epoll.h>
 
-#include <cerrno>
+#include <chrono>
+#include <system_error>
 
 #include "tools/launch/addresses.h"
 
 namespace terrane::tools {
 
-Beats::Beats(Loop& loop, const Secret& secret, std::function<void(std::uint32_t)> on_silent)
+namespace {
+
+constexpr int kPortTries = 64;
+
+std::uint16_t port_of(const sockaddr_storage& address) {
+  return ntohs(address.ss_family == AF_INET6
+                   ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
+                   : reinterpret_cast<const sockaddr_in&>(address).sin_port);
+}
+
+// Signals are for the loop's thread.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+Beats::Beats(Loop& loop, const Secret& secret,
+             std::function<void(std::uint32_t, Silence)> on_silent)
     : loop_(loop),
       secret_(secret),
       on_silent_(std::move(on_silent)),
       tick_(loop, [this] { tick(); }) {}
 
-base::Result<> Beats::open() {
+// The probes' listener has the number of the UDP port, so that the others need to know one alone.
+bool Beats::bind_both(int family) {
   sockaddr_storage address{};
-  for (int family : {AF_INET6, AF_INET}) {  // a host may be without IPv6
-    family_ = family;
-    socket_.reset(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    int off = 0;
-    if (family == AF_INET6 && socket_) {
-      ::setsockopt(socket_.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    }
-    address = {};
-    address.ss_family = static_cast<sa_family_t>(family);
-    bool bound = socket_ && ::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address),
-                                   address_size(address)) == 0;
-    if (bound) break;
-    socket_.reset();
-  }
+  address.ss_family = static_cast<sa_family_t>(family);
+  listener_ = listen_for_probes(address);
   socklen_t size = sizeof address;
-  if (!socket_ || ::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    return base::errno_error("cannot make the socket for heartbeats");
+  if (!listener_ ||
+      ::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    return false;
   }
-  port_ = ntohs(family_ == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(address).sin6_port
-                                    : reinterpret_cast<sockaddr_in&>(address).sin_port);
-  loop_.watch(socket_.get(), EPOLLIN, [this](std::uint32_t) { hear(); });
+  socket_.reset(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  int off = 0;
+  if (family == AF_INET6) ::setsockopt(socket_.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+  port_ = port_of(address);
+  family_ = family;
+  return socket_ && ::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address),
+                           address_size(address)) == 0;
+}
+
+base::Result<> Beats::open() {
+  bool bound = false;
+  for (int tries = 0; !bound && tries < kPortTries; ++tries) {
+    bound = bind_both(AF_INET6) || bind_both(AF_INET);  // a host may be without IPv6
+  }
+  bool watched = bound && loop_.watch(socket_.get(), EPOLLIN, [this](std::uint32_t) { hear(); }) &&
+                 loop_.watch(listener_.get(), EPOLLIN,
+                             [this](std::uint32_t) { dismiss_probes(listener_.get()); });
+  if (!watched) return base::errno_error("cannot make the sockets for heartbeats");
   return {};
 }
 
 void Beats::start(const std::vector<PeerAddress>& peers, std::uint32_t own_host,
-                  const std::string& hub_address, std::uint64_t limit_ms) {
+                  const std::string& hub_address, std::uint64_t limit_ms,
+                  std::uint64_t late_limit_ms) {
   own_host_ = own_host;
-  vigil_ = Vigil(static_cast<std::uint32_t>(peers.size()), limit_ms);
+  vigil_ = Vigil(static_cast<std::uint32_t>(peers.size()), limit_ms, late_limit_ms);
   peers_.resize(peers.size());
   for (std::uint32_t host = 0; host < peers.size(); ++host) {
     if (host == own_host || peers[host].port == 0) continue;
@@ -55,13 +91,45 @@ void Beats::start(const std::vector<PeerAddress>& peers, std::uint32_t own_host,
     peers_[host].address = *address;
     peers_[host].known = true;
   }
+  start_speaker();
   tick();
+}
+
+// Where no thread can be made, the loop speaks.
+void Beats::start_speaker() {
+  SignalsBlocked blocked;
+  try {
+    speaker_ = std::jthread([this, period = vigil_.period_ms()](std::stop_token stop) {
+      std::unique_lock lock(addresses_);
+      while (!stop.stop_requested()) {
+        speak();
+        pause_.wait_for(lock, stop, std::chrono::milliseconds(period), [] { return false; });
+      }
+    });
+  } catch (const std::system_error&) {
+  }
 }
 
 void Beats::stop() {
   tick_.clear();
-  if (socket_) loop_.forget(socket_.get());
-  socket_.reset();
+  if (speaker_.joinable()) {
+    speaker_.request_stop();
+    speaker_.join();
+  }
+  for (base::UniqueFd* socket : {&socket_, &listener_}) {
+    if (*socket) loop_.forget(socket->get());
+    socket->reset();
+  }
+}
+
+void Beats::speak() {
+  for (std::uint32_t host = 0; host < peers_.size(); ++host) {
+    Peer& peer = peers_[host];
+    if (!peer.known) continue;
+    auto packet = encode_beat({.from = own_host_, .to = host, .number = ++peer.sent}, secret_);
+    ::sendto(socket_.get(), packet.data(), packet.size(), MSG_NOSIGNAL,
+             reinterpret_cast<const sockaddr*>(&peer.address), address_size(peer.address));
+  }
 }
 
 void Beats::hear() {
@@ -77,25 +145,33 @@ void Beats::hear() {
     if (!ours || beat->number <= peers_[beat->from].heard) continue;
     Peer& peer = peers_[beat->from];
     peer.heard = beat->number;
-    peer.address = from;  // what reaches us is where it is
-    peer.known = true;
+    {
+      std::lock_guard lock(addresses_);
+      peer.address = from;  // what reaches us is where it is
+      peer.known = true;
+    }
     vigil_.heard(beat->from, now_ms());
   }
 }
 
 void Beats::tick() {
   tick_.set_in(vigil_.period_ms());
+  if (!speaker_.joinable()) speak();
   hear();  // what has come while we did not run counts
   for (std::uint32_t host = 0; host < peers_.size(); ++host) {
-    Peer& peer = peers_[host];
-    if (!peer.known) continue;
-    auto packet = encode_beat({.from = own_host_, .to = host, .number = ++peer.sent}, secret_);
-    ::sendto(socket_.get(), packet.data(), packet.size(), MSG_NOSIGNAL,
-             reinterpret_cast<const sockaddr*>(&peer.address), address_size(peer.address));
+    vigil_.answered(host, peers_[host].probe.answered_at_ms());
   }
   for (std::uint32_t host : vigil_.look(now_ms())) {
     vigil_.dismiss(host);
-    on_silent_(host);
+    on_silent_(host, {vigil_.silence_ms(host), vigil_.answers(host)});
+  }
+  for (std::uint32_t host = 0; host < peers_.size(); ++host) {
+    Peer& peer = peers_[host];
+    if (vigil_.is_late(host)) {
+      peer.probe.ask(peer.address);
+    } else {
+      peer.probe.rest();
+    }
   }
 }
 

@@ -31,6 +31,7 @@ namespace {
 using base::UniqueFd;
 
 constexpr std::uint64_t kPatienceMs = 2000;
+constexpr int kEngineNice = -10;
 constexpr char kEngineTitle[] = "job-engine";
 
 // Nothing of ours may come to stand where a node expects its standard input, output or error.
@@ -69,6 +70,10 @@ Inheritance prepare_process() {
   rlimit raised{before.files.rlim_max, before.files.rlim_max};
   ::setrlimit(RLIMIT_NOFILE, &raised);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  // On a busy machine the engine still gets a processor for its heartbeats, where we are permitted
+  // to have it so.
+  before.nice = ::getpriority(PRIO_PROCESS, 0);
+  if (before.nice > kEngineNice) ::setpriority(PRIO_PROCESS, 0, kEngineNice);
   return before;
 }
 

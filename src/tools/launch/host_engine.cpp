@@ -16,8 +16,8 @@ class HostEngine final : public RemoteEngine {
              DoorPlan* door)
       : RemoteEngine(options, secret, loop, std::move(side), door),
         beats_(loop, secret,
-               [this](std::uint32_t host) {
-                 report(event::HostSilent{host, options_.heartbeat_ms});
+               [this](std::uint32_t host, Silence silence) {
+                 report(event::HostSilent{host, silence.ms, silence.answers});
                }),
         streams_(loop, [this](HostEvent event) { report(event); }) {}
 
@@ -31,7 +31,8 @@ class HostEngine final : public RemoteEngine {
 
   base::Result<> start_part() override {
     if (options_.heartbeat_ms != 0)
-      beats_.start(plan_.peers, plan_.host, link_->peer_address(), options_.heartbeat_ms);
+      beats_.start(plan_.peers, plan_.host, link_->peer_address(), options_.heartbeat_ms,
+                   plan_.death_after_ms);
     if (auto opened = streams_.open(); !opened) return opened;
     base::UniqueFd input;
     if (plan_.map.host_of[0] == plan_.host) {

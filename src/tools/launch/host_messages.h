@@ -23,6 +23,9 @@ struct PeerAddress {
   bool operator==(const PeerAddress&) const = default;
 };
 
+// How long a process may be silent whose kernel answers.
+constexpr std::uint64_t kDeathAfterMs = 10'000;
+
 // All that a host needs to know to run its part of a job.
 struct HostPlan {
   bootstrap::JobMap map;
@@ -36,11 +39,12 @@ struct HostPlan {
   Binding binding = Binding::kNone;
   bool hold = false;               // each node waits for a debugger before it executes the program
   std::uint64_t heartbeat_ms = 0;  // without a sign of life for so long, a host is dead; 0: never
-  std::vector<PeerAddress> peers;  // by host; empty where there is one host only
+  std::uint64_t death_after_ms = kDeathAfterMs;  // the same where its kernel answers
+  std::vector<PeerAddress> peers;                // by host; empty where there is one host only
 
   auto fields() {
     return std::tie(map.names, map.host_of, map.guests, host, path, argv, environment, folder,
-                    job_name, tag_output, binding, hold, heartbeat_ms, peers);
+                    job_name, tag_output, binding, hold, heartbeat_ms, death_after_ms, peers);
   }
   bool operator==(const HostPlan&) const = default;
 };
@@ -212,7 +216,8 @@ struct Notice {  // a line for the user that ends nothing
 struct HostSilent {  // another host was not heard of for so long
   std::uint32_t host = 0;
   std::uint64_t ms = 0;
-  auto fields() { return std::tie(host, ms); }
+  bool answers = false;  // its kernel does
+  auto fields() { return std::tie(host, ms, answers); }
 };
 struct Failed {  // this host's part cannot be run
   std::string sentence;

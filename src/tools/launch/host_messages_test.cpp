@@ -22,6 +22,7 @@ HostPlan sample_plan() {
   plan.tag_output = true;
   plan.hold = true;
   plan.heartbeat_ms = 1000;
+  plan.death_after_ms = 3000;
   plan.peers = {{"", 7}, {"10.0.0.2", 65535}};
   return plan;
 }

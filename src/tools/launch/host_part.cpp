@@ -81,7 +81,7 @@ base::Result<> HostPart::start_tagger() {
       tagged_.push_back(std::move(end).value());
     }
   }
-  auto process = tagger.start(around_.output, around_.error);
+  auto process = tagger.start(around_.inheritance->nice, around_.output, around_.error);
   if (!process) return process.error();
   tagger_ = process.value();
   around_.children->expect(tagger_, [this](int status) {

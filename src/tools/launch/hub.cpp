@@ -13,10 +13,15 @@ namespace {
 
 constexpr std::uint64_t kAgentsEndMs = 1000;  // for agents to end after their hosts' engines have
 
-Death silent_by_heartbeat(std::uint64_t ms, const std::string& seen_from) {
+Death death_by(Silence silence, const std::string& seen_from) {
+  std::string why = silence.answers
+                        ? "its kernel answers, so its engine is stopped or gets no processor; more "
+                          "time is given by --death-after SECONDS"
+                        : "host down or link cut";
+  if (!seen_from.empty()) why += "; seen from host " + seen_from;
   return {.cause = Death::Cause::kSilent,
-          .number = static_cast<int>(std::min<std::uint64_t>(ms, INT32_MAX)),
-          .sentence = fmt::format("host down, link cut or stopped; seen from host {}", seen_from)};
+          .number = static_cast<int>(std::min<std::uint64_t>(silence.ms, INT32_MAX)),
+          .sentence = std::move(why)};
 }
 
 }  // namespace
@@ -33,11 +38,11 @@ Hub::Hub(const JobPlan& plan, std::vector<std::uint32_t> hosts, std::int32_t own
       hosts_(plan.program.map.names.size()),
       peers_(plan.program.map.names.size()),
       streams_(
-          loop, children,
+          loop, children, inheritance.nice,
           [this](std::uint32_t host, const HostCommand& command) { tell(host, command); },
           [this](const std::string& sentence) { handlers_.on_output_failed(sentence); }),
       vigil_(static_cast<std::uint32_t>(hosts_.size()),
-             std::max<std::uint64_t>(plan.program.heartbeat_ms, 1)),
+             std::max<std::uint64_t>(plan.program.heartbeat_ms, 1), plan.program.death_after_ms),
       start_timeout_(loop,
                      [this] {
                        start_failed(fmt::format(
@@ -94,9 +99,9 @@ HubAddress Hub::address() const { return {own_addresses(), lobby_->port()}; }
 
 base::Result<> Hub::open_beats() {
   if (own_host_ < 0 || plan_.program.heartbeat_ms == 0) return {};
-  beats_.emplace(loop_, *secret_, [this](std::uint32_t host) {
+  beats_.emplace(loop_, *secret_, [this](std::uint32_t host, Silence silence) {
     auto own = static_cast<std::uint32_t>(own_host_);
-    lose(host, silent_by_heartbeat(plan_.program.heartbeat_ms, plan_.program.map.names[own]));
+    lose(host, death_by(silence, plan_.program.map.names[own]));
   });
   if (auto opened = beats_->open(); !opened) return opened;
   peers_[static_cast<std::uint32_t>(own_host_)] = {"", beats_->port()};
@@ -199,7 +204,8 @@ void Hub::send_plans() {
     tell(host, start);
   }
   if (!beats_) return;
-  beats_->start(peers_, static_cast<std::uint32_t>(own_host_), "", plan_.program.heartbeat_ms);
+  beats_->start(peers_, static_cast<std::uint32_t>(own_host_), "", plan_.program.heartbeat_ms,
+                plan_.program.death_after_ms);
 }
 
 void Hub::carry_input(base::UniqueFd input) {
@@ -219,7 +225,7 @@ bool Hub::on_frame(std::uint32_t host, std::span<const std::byte> frame) {
     streams_.input_taken(taken->bytes);
   } else if (const auto* silent = std::get_if<event::HostSilent>(&*event)) {
     if (silent->host >= hosts_.size() || silent->host == host) return false;
-    lose(silent->host, silent_by_heartbeat(silent->ms, plan_.program.map.names[host]));
+    lose(silent->host, death_by({silent->ms, silent->answers}, plan_.program.map.names[host]));
   } else {
     bool gone = std::holds_alternative<event::Ended>(*event);
     // A guest that has left goes its own way.
@@ -276,13 +282,14 @@ void Hub::tick() {
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
     Link* link = hosts_[host].link.get();
     if (!link || !link->is_open()) continue;
+    if (!hosts_[host].lost) {
+      vigil_.heard(host, link->heard_at_ms());
+      vigil_.answered(host, link->answered_at_ms());
+    }
     if (now - link->sent_at_ms() >= vigil_.period_ms()) tell(host, command::Beat{});
-    if (!hosts_[host].lost) vigil_.heard(host, link->heard_at_ms());
   }
   for (std::uint32_t host : vigil_.look(now)) {
-    lose(host, {.cause = Death::Cause::kSilent,
-                .number = static_cast<int>(plan_.program.heartbeat_ms),
-                .sentence = "host down, link cut or stopped"});
+    lose(host, death_by({vigil_.silence_ms(host), vigil_.answers(host)}, ""));
   }
 }
 

@@ -24,7 +24,7 @@ base::Result<> HubStreams::open(const std::vector<std::uint32_t>& hosts, bool ta
            std::make_unique<StreamWriter>(loop_, std::move(end).value(), std::move(handlers))});
     }
   }
-  auto started = process.start(-1, -1);
+  auto started = process.start(nice_);
   if (!started) return started.error();
   process_ = started.value();
   children_.expect(process_, [this](int status) {

@@ -26,9 +26,10 @@ class HubStreams {
   using OnFailure = std::function<void(const std::string& sentence)>;
 
   // on_failure: the output cannot be written.
-  HubStreams(Loop& loop, Children& children, Tell tell, OnFailure on_failure)
+  HubStreams(Loop& loop, Children& children, int nice, Tell tell, OnFailure on_failure)
       : loop_(loop),
         children_(children),
+        nice_(nice),
         tell_(std::move(tell)),
         on_failure_(std::move(on_failure)) {}
 
@@ -55,6 +56,7 @@ class HubStreams {
 
   Loop& loop_;
   Children& children_;
+  int nice_;  // the priority of the process that writes
   Tell tell_;
   OnFailure on_failure_;
   pid_t process_ = 0;

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "tools/launch/host_messages.h"
+
 namespace terrane::tools {
 namespace {
 
@@ -87,6 +89,19 @@ base::Result<std::uint64_t> parse_heartbeat(const std::string& text) {
   if (ms && ms.value() < kMinHeartbeatMs) {
     return base::error("--heartbeat {}: must be at least {} seconds, or 0 for none", text,
                        kMinHeartbeatMs / 1000.0);
+  }
+  return ms;
+}
+
+base::Result<std::uint64_t> parse_death_after(const std::string& option, const std::string& text,
+                                              std::uint64_t heartbeat_ms) {
+  if (text.empty()) return std::max(kDeathAfterMs, heartbeat_ms);
+  auto ms = parse_seconds(option, text);
+  if (ms && ms.value() < heartbeat_ms) {
+    return base::error(
+        "{} {}: must be at least the heartbeat, {} seconds; give a longer time, or a "
+        "shorter --heartbeat",
+        option, text, static_cast<double>(heartbeat_ms) / 1000);
   }
   return ms;
 }

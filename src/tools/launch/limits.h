@@ -27,6 +27,9 @@ base::Result<std::uint32_t> parse_nodes(const std::string& text, const NodeLimit
 base::Result<std::uint64_t> parse_seconds(const std::string& option, const std::string& text);
 // Reads the value of --heartbeat: seconds, or 0 for none.
 base::Result<std::uint64_t> parse_heartbeat(const std::string& text);
+// Reads the value of `option`, --death-after: seconds, at least the heartbeat; empty: the default.
+base::Result<std::uint64_t> parse_death_after(const std::string& option, const std::string& text,
+                                              std::uint64_t heartbeat_ms);
 // A size as TERRANE_MEMORY wants it: a number and an optional K, M, G or T (then B or iB); nullopt:
 // the text is none, or one of 0 bytes.
 std::optional<std::uint64_t> size_bytes(const std::string& text);

@@ -11,6 +11,7 @@
 #include "base/unique_fd.h"
 #include "tools/launch/frame_reader.h"
 #include "tools/launch/loop.h"
+#include "tools/launch/probe.h"
 
 namespace terrane::tools {
 
@@ -42,6 +43,8 @@ class Link {
 
   std::uint64_t heard_at_ms() const { return heard_at_ms_; }
   std::uint64_t sent_at_ms() const { return sent_at_ms_; }
+  // Of the other end's kernel (probe.h). To be asked before something is sent, not after.
+  std::uint64_t answered_at_ms() const { return tools::answered_at_ms(socket_.get()); }
   // The other end's address in numbers; empty where it has none.
   std::string peer_address() const;
 

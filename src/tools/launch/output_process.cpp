@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -115,7 +116,8 @@ base::Result<base::UniqueFd> OutputProcess::add(bool is_error, std::optional<std
   return base::UniqueFd(ends[1]);
 }
 
-void OutputProcess::work(pid_t parent, int output, int error) {
+void OutputProcess::work(pid_t parent, int nice, int output, int error) {
+  ::setpriority(PRIO_PROCESS, 0, nice);
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_NAME, "job-output");
@@ -133,11 +135,11 @@ void OutputProcess::work(pid_t parent, int output, int error) {
   ::_exit(0);
 }
 
-base::Result<pid_t> OutputProcess::start(int output, int error) {
+base::Result<pid_t> OutputProcess::start(int nice, int output, int error) {
   pid_t parent = ::getpid();
   pid_t child = ::fork();
   if (child < 0) return base::errno_error("cannot start the process that writes the output");
-  if (child == 0) work(parent, output, error);
+  if (child == 0) work(parent, nice, output, error);
   pipes_.clear();
   return child;
 }

@@ -21,8 +21,8 @@ class OutputProcess {
   // come.
   base::Result<base::UniqueFd> add(bool is_error, std::optional<std::string> tag);
   // Forks the process that does the work; it ends when every pipe has ended. It writes to the
-  // descriptors given (-1: our own standard output and error).
-  base::Result<pid_t> start(int output, int error);
+  // descriptors given (-1: our own standard output and error), at this priority.
+  base::Result<pid_t> start(int nice, int output = -1, int error = -1);
   // Of the process's wait status: why the output could not be written, in a sentence; nullopt: it
   // was, or nobody reads it any more.
   static std::optional<std::string> failure(int status);
@@ -34,7 +34,7 @@ class OutputProcess {
     std::optional<std::string> tag;
   };
 
-  [[noreturn]] void work(pid_t parent, int output, int error);
+  [[noreturn]] void work(pid_t parent, int nice, int output, int error);
 
   std::vector<Pipe> pipes_;
 };

@@ -40,7 +40,7 @@ RemoteEngine::RemoteEngine(const HostEngineOptions& options, const Secret& secre
       secret_(secret),
       inheritance_(*side.inheritance),
       children_(loop),
-      vigil_(1, std::max<std::uint64_t>(options.heartbeat_ms, 1)),
+      vigil_(1, std::max<std::uint64_t>(options.heartbeat_ms, 1), kDeathAfterMs),
       tick_(loop, [this] { tick(); }) {}
 
 base::Result<> RemoteEngine::open() {
@@ -101,6 +101,7 @@ bool RemoteEngine::begin(const HostPlan& plan) {
   if (!sense) return false;
   plan_ = plan;
   adapt(plan_);
+  vigil_.set_late_limit_ms(plan_.death_after_ms);
   const std::string& name = plan_.map.names[plan_.host];
   if (!plan_.folder.empty() && ::chdir(plan_.folder.c_str()) != 0) {
     give_up(kExitFailure, fmt::format("host {} has no folder {} to run in ({}); choose one that is "
@@ -162,8 +163,9 @@ void RemoteEngine::guard_stopped() {
 void RemoteEngine::tick() {
   tick_.set_in(vigil_.period_ms());
   std::uint64_t now = now_ms();
-  if (now - link_->sent_at_ms() >= vigil_.period_ms()) report(event::Beat{});
   vigil_.heard(0, link_->heard_at_ms());
+  vigil_.answered(0, link_->answered_at_ms());
+  if (now - link_->sent_at_ms() >= vigil_.period_ms()) report(event::Beat{});
   if (!vigil_.look(now).empty()) be_alone();
 }
 

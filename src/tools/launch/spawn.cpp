@@ -51,9 +51,7 @@ void tie_to_parent(pid_t parent) {
   put_at(start.output, STDOUT_FILENO);
   put_at(start.error, STDERR_FILENO);
   ::fcntl(start.place, F_SETFD, 0);
-  ::setrlimit(RLIMIT_NOFILE, &start.inheritance->files);
-  ::sigaction(SIGPIPE, &start.inheritance->on_broken_pipe, nullptr);
-  ::sigprocmask(SIG_SETMASK, &start.inheritance->signal_mask, nullptr);
+  restore(*start.inheritance);
   // Here, not in the program, whatever it is: a debugger follows the exec.
   if (start.plan->hold) bootstrap::wait_for_debugger();
   const char* path = start.plan->path.c_str();
@@ -70,6 +68,13 @@ void tie_to_parent(pid_t parent) {
 }
 
 }  // namespace
+
+void restore(const Inheritance& before) {
+  ::setpriority(PRIO_PROCESS, 0, before.nice);
+  ::setrlimit(RLIMIT_NOFILE, &before.files);
+  ::sigaction(SIGPIPE, &before.on_broken_pipe, nullptr);
+  ::sigprocmask(SIG_SETMASK, &before.signal_mask, nullptr);
+}
 
 std::vector<std::string> node_environment(const NodeStart& start, char** own) {
   std::vector<std::pair<std::string, std::string>> added = start.plan->environment;

@@ -14,12 +14,16 @@
 
 namespace terrane::tools {
 
-// What the launcher changes in itself and a node gets back as it was.
+// What the launcher changes in itself and the programs that it starts get back as it was.
 struct Inheritance {
   sigset_t signal_mask;
   struct sigaction on_broken_pipe;
   rlimit files;
+  int nice;
 };
+
+// To be called in the child that becomes such a program.
+void restore(const Inheritance& before);
 
 // One node about to be started. Borrows everything.
 struct NodeStart {

@@ -51,6 +51,49 @@ TEST(VigilTest, AJudgeThatSleptBlamesNobodyForThatTime) {
   EXPECT_EQ(look_until(vigil, 3'601'200, 3'601'200), Peers{0});
 }
 
+TEST(VigilTest, APeerWhoseKernelAnswersIsLateAndNotDead) {
+  Vigil vigil(1, 1000, 10'000);
+  vigil.expect(0, 5000);
+  for (std::uint64_t now = 5000; now < 14'800; now += 200) {
+    vigil.answered(0, now);
+    EXPECT_EQ(vigil.look(now), Peers{}) << now;
+    EXPECT_EQ(vigil.is_late(0), now >= 5400) << now;
+  }
+  vigil.answered(0, 15'000);
+  EXPECT_EQ(look_until(vigil, 14'800, 15'000), Peers{0});
+  EXPECT_TRUE(vigil.answers(0));
+  EXPECT_EQ(vigil.silence_ms(0), 10'000u);
+}
+
+TEST(VigilTest, ALatePeerWhoseKernelFallsSilentIsDeadAfterTheLimit) {
+  Vigil vigil(1, 1000, 10'000);
+  vigil.expect(0, 5000);
+  EXPECT_EQ(look_until(vigil, 5000, 5800), Peers{});
+  vigil.answered(0, 5900);
+  EXPECT_EQ(look_until(vigil, 6000, 6800), Peers{});
+  EXPECT_EQ(look_until(vigil, 7000, 7000), Peers{0});
+  EXPECT_FALSE(vigil.answers(0));
+  EXPECT_EQ(vigil.silence_ms(0), 1000u);
+}
+
+TEST(VigilTest, ALatePeerThatSpeaksAgainIsInTime) {
+  Vigil vigil(1, 1000, 10'000);
+  vigil.expect(0, 5000);
+  vigil.answered(0, 5900);
+  EXPECT_EQ(look_until(vigil, 5000, 6400), Peers{});
+  EXPECT_TRUE(vigil.is_late(0));
+  vigil.heard(0, 6500);
+  EXPECT_EQ(look_until(vigil, 6600, 7400), Peers{});
+  EXPECT_EQ(look_until(vigil, 7600, 7600), Peers{0});
+}
+
+TEST(VigilTest, ALimitOfLatePeersBelowTheOtherOneIsNone) {
+  Vigil vigil(1, 1000, 300);
+  vigil.expect(0, 5000);
+  vigil.answered(0, 5900);
+  EXPECT_EQ(look_until(vigil, 5000, 5800), Peers{});
+}
+
 TEST(VigilTest, TheSmallestLimitHasAPeriod) { EXPECT_EQ(Vigil(1, 3).period_ms(), 1u); }
 
 }  // namespace

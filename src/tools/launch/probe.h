@@ -1,0 +1,39 @@
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstdint>
+
+#include "base/unique_fd.h"
+
+namespace terrane::tools {
+
+// When the kernel at the other end of a TCP connection last showed that it is there, by
+// CLOCK_MONOTONIC in ms: it acknowledged a segment then, or has acknowledged all that was sent. 0:
+// unknown, or the connection is none (yet, or any more).
+std::uint64_t answered_at_ms(int socket);
+
+// Asks the kernel of another host whether it is there, by a TCP connection that no process there
+// has to serve: the kernel accepts it, and acknowledges what arrives. So an answer tells a process
+// that is stopped or gets no processor from a host that is down or a link that is cut. Owns the
+// socket. Never blocks.
+class Probe {
+ public:
+  // Connects, or sends a byte. To be called about once a period for as long as an answer is wanted.
+  void ask(const sockaddr_storage& listener);
+  // The last answer; 0: there was none.
+  std::uint64_t answered_at_ms();
+  // No answer is wanted any more.
+  void rest() { socket_.reset(); }
+
+ private:
+  base::UniqueFd socket_;
+  std::uint64_t answered_at_ms_ = 0;
+};
+
+// A socket that such connections reach, bound to this address. An error is an empty one.
+base::UniqueFd listen_for_probes(const sockaddr_storage& address);
+// Lets go of the connections that have come: their kernel need not answer for a process that runs.
+void dismiss_probes(int listener);
+
+}  // namespace terrane::tools
