@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kPagesEach = 4;
-constexpr std::size_t kGrowth = 256 * kPage;
+// Few rounds: on a busy machine each barrier of one takes tenths of a second.
+constexpr std::size_t kGrowth = 1024 * kPage;
 constexpr std::uint32_t kLock = 3;
 
 [[noreturn]] void fail(const char* what) {
