@@ -61,8 +61,12 @@ using InitFunction = Status(Process* self, Info* info, std::size_t count);
 using FinalizeFunction = Status(const Info* info, std::size_t count);
 using PutFunction = Status(Scope scope, const char* key, Value* value);
 using CommitFunction = Status();
+// Called once, by a thread of the library.
+using OperationDone = void(Status status, void* data);
 using FenceFunction = Status(const Process* of, std::size_t processes, const Info* info,
-                             std::size_t count);
+                             std::size_t count, OperationDone* done, void* data);
+// Of all processes of the job, where `of` is null.
+using AbortFunction = Status(int code, const char* message, Process* of, std::size_t processes);
 // *value: allocated by malloc, also what it points to.
 using GetFunction = Status(const Process* of, const char* key, const Info* info, std::size_t count,
                            Value** value);

@@ -3,11 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
 #include "bootstrap/adopting_engine.h"
 #include "bootstrap/adoption.h"
+#include "bootstrap/attendance.h"
 #include "bootstrap/debugger_wait.h"
 #include "bootstrap/job_of_one.h"
 #include "bootstrap/local_bootstrap.h"
@@ -25,17 +28,19 @@ constexpr char kSorry = '!';
 // on the way: nobody may wait for one that gave up.
 class WireUp {
  public:
-  explicit WireUp(const PmixClient& pmix) : pmix_(pmix) {}
+  WireUp(const PmixClient& pmix, std::chrono::milliseconds limit) : pmix_(pmix), limit_(limit) {}
 
   base::Result<> tell(PmixClient& pmix);
   base::Result<base::UniqueFd> find_place();
 
  private:
   base::Result<> prepare();
+  base::Result<> meet(PmixClient& pmix);
   base::Result<std::string> said(std::uint32_t rank, const char* key) const;
   bool is_first_of_host() const { return pmix_.rank() == first_of_host_; }
 
   const PmixClient& pmix_;
+  std::chrono::milliseconds limit_;  // for all to come
   AdoptionOrder order_;
   std::uint32_t first_of_host_ = 0;
   std::optional<Door> door_;
@@ -73,8 +78,15 @@ base::Result<> WireUp::tell(PmixClient& pmix) {
   if (is_first_of_host()) {
     if (auto put = pmix.put(kDoorKey, prepared ? door_->name : sorry); !put) return put;
   }
-  auto met = pmix.meet();
+  base::Result<> met = meet(pmix);
   return prepared ? met : prepared;
+}
+
+base::Result<> WireUp::meet(PmixClient& pmix) {
+  if (order_.map.host_of.empty()) return pmix.meet([] { return std::nullopt; });
+  auto attendance = Attendance::begin(pmix.job(), pmix.rank(), order_.map, limit_);
+  if (!attendance) return attendance.error();
+  return pmix.meet([&attendance] { return attendance.value().objection(); });
 }
 
 base::Result<std::string> WireUp::said(std::uint32_t rank, const char* key) const {
@@ -111,7 +123,10 @@ base::Result<std::unique_ptr<Bootstrap>> PmixBootstrap::connect() {
   // Before the wire-up, in which the others wait for us without a limit.
   if (auto held = wait_for_debugger_if_asked(pmix.value()->rank()); !held) return held.error();
   if (pmix.value()->size() == 1) return std::unique_ptr<Bootstrap>(std::make_unique<JobOfOne>());
-  WireUp wire_up(*pmix.value());
+  auto limit = start_timeout();
+  if (!limit) return limit.error();
+  bool debugged = std::getenv("TERRANE_DEBUG") != nullptr;  // nobody knows for how long
+  WireUp wire_up(*pmix.value(), debugged ? std::chrono::milliseconds(0) : limit.value());
   if (auto told = wire_up.tell(*pmix.value()); !told) return told.error();
   auto place = wire_up.find_place();
   if (!place) return place.error();
@@ -124,6 +139,14 @@ base::Result<std::unique_ptr<Bootstrap>> PmixBootstrap::connect() {
 void PmixBootstrap::fail(std::string_view sentence, int code) {
   place_->fail(sentence, code);
   ::_exit(code);
+}
+
+// A process that ends by a signal is a failure to the launcher, but to mpirun and prterun not where
+// the job was aborted with 0 before. (To srun that is a failure, too.)
+void PmixBootstrap::ending(int code) {
+  place_->ending(code);
+  bool by_slurm = pmix_->job().starts_with("slurm.");
+  if (code == 0 && !by_slurm) pmix_->abort(code);
 }
 
 void PmixBootstrap::leaving(Departure departure) {

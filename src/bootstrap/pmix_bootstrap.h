@@ -29,7 +29,7 @@ class PmixBootstrap final : public Bootstrap {
     return place_->exchange(bytes, fds);
   }
   void leaving(Departure departure) override;
-  void ending(int code) override { place_->ending(code); }
+  void ending(int code) override;
   [[noreturn]] void fail(std::string_view sentence, int code) override;
   int news_fd() const override { return place_->news_fd(); }
   std::optional<News> take_news() override { return place_->take_news(); }

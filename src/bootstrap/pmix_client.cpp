@@ -2,9 +2,12 @@
 
 #include <dlfcn.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <mutex>
 
 namespace terrane::bootstrap {
 namespace {
@@ -34,6 +37,20 @@ std::optional<std::uint64_t> number_of(const pmix::Value& value) {
       return std::nullopt;
   }
 }
+
+// What the library uses until all have come: it may outlive our wait.
+struct Meeting {
+  explicit Meeting(const pmix::Process& everybody) : all(everybody) {
+    std::strcpy(collect.key, pmix::kCollect);
+    collect.value.type = pmix::Type::kBool;
+    collect.value.data.flag = true;
+  }
+  pmix::Process all;
+  pmix::Info collect{};
+  std::mutex mutex;
+  std::condition_variable change;
+  std::optional<pmix::Status> status;
+};
 
 pmix::Process process_of(const pmix::Process& job, std::uint32_t rank) {
   pmix::Process process = job;
@@ -65,7 +82,8 @@ base::Result<PmixClient::Library> PmixClient::load() {
   find(functions.finalize, "PMIx_Finalize");
   find(functions.put, "PMIx_Put");
   find(functions.commit, "PMIx_Commit");
-  find(functions.fence, "PMIx_Fence");
+  find(functions.fence, "PMIx_Fence_nb");
+  find(functions.abort, "PMIx_Abort");
   find(functions.get, "PMIx_Get");
   find(functions.error_string, "PMIx_Error_string");
   if (missing)
@@ -155,15 +173,30 @@ base::Result<> PmixClient::put(const char* key, const std::string& text) {
   return {};
 }
 
-base::Result<> PmixClient::meet() {
-  pmix::Info collect{};
-  std::strcpy(collect.key, pmix::kCollect);
-  collect.value.type = pmix::Type::kBool;
-  collect.value.data.flag = true;
-  pmix::Process all = process_of(self_, pmix::kWildcardRank);
-  pmix::Status status = library_.fence(&all, 1, &collect, 1);
+base::Result<> PmixClient::meet(const std::function<std::optional<std::string>()>& objection) {
+  auto meeting = std::make_shared<Meeting>(process_of(self_, pmix::kWildcardRank));
+  auto done = [](pmix::Status status, void* data) {
+    std::unique_ptr<std::shared_ptr<Meeting>> ours(static_cast<std::shared_ptr<Meeting>*>(data));
+    std::lock_guard hold((*ours)->mutex);
+    (*ours)->status = status;
+    (*ours)->change.notify_all();
+  };
+  auto theirs = std::make_unique<std::shared_ptr<Meeting>>(meeting);
+  pmix::Status status = library_.fence(&meeting->all, 1, &meeting->collect, 1, done, theirs.get());
   if (status != pmix::kSuccess) return failure("bring all processes of the job together", status);
-  return {};
+  theirs.release();
+  std::unique_lock hold(meeting->mutex);
+  while (!meeting->status) {
+    meeting->change.wait_for(hold, std::chrono::seconds(1),
+                             [&] { return meeting->status.has_value(); });
+    if (meeting->status) break;
+    if (auto sentence = objection()) {
+      abandon();
+      return base::Error{*std::move(sentence)};
+    }
+  }
+  if (*meeting->status == pmix::kSuccess) return {};
+  return failure("bring all processes of the job together", *meeting->status);
 }
 
 base::Result<std::string> PmixClient::get(std::uint32_t rank, const char* key) const {

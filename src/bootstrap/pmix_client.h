@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,18 +26,24 @@ class PmixClient {
 
   std::uint32_t rank() const { return self_.rank; }
   std::uint32_t size() const { return size_; }
+  // The name of the job.
+  std::string job() const { return self_.space; }
   // On which host each process of the job is. Equal on all of them.
   base::Result<JobMap> map() const;
 
   // What this process has to tell to all others, once they have met.
   base::Result<> put(const char* key, const std::string& text);
-  // Collective: blocks until all processes have come.
-  base::Result<> meet();
+  // Collective: blocks until all processes have come, or `objection`, which is asked every second,
+  // has a sentence. Nothing more can be asked of PMIx then.
+  base::Result<> meet(const std::function<std::optional<std::string>()>& objection);
   // What `rank` put before they met.
   base::Result<std::string> get(std::uint32_t rank, const char* key) const;
 
   // Ends the connection in order; a launcher takes an exit without it for a failure.
   void finalize();
+  // The launcher ends all processes of the job, this one among them, and exits with `code`. From
+  // any thread.
+  void abort(int code) { library_.abort(code, "", nullptr, 0); }
   // The connection is left as it is: to the launcher, this process's end is then a failure.
   void abandon() { connected_ = false; }
 
@@ -47,6 +54,7 @@ class PmixClient {
     pmix::PutFunction* put;
     pmix::CommitFunction* commit;
     pmix::FenceFunction* fence;
+    pmix::AbortFunction* abort;
     pmix::GetFunction* get;
     pmix::ErrorStringFunction* error_string;
   };

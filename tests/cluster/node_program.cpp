@@ -263,8 +263,10 @@ Parameters split(const std::string& word) {
 
 int main(int argc, char** argv) {
   Program program;
-  if (const char* node = std::getenv(terrane::bootstrap::kNodeVariable)) {
-    program.node = static_cast<std::uint32_t>(std::atoi(node));
+  for (const char* name : {"PMIX_RANK", terrane::bootstrap::kNodeVariable}) {
+    if (const char* node = std::getenv(name)) {
+      program.node = static_cast<std::uint32_t>(std::atoi(node));
+    }
   }
   bool mine = true;
   for (int i = 1; i < argc; ++i) {

@@ -75,6 +75,15 @@ TEST_F(MpirunHostsTest, ADeathOnOneHostEndsAllAndIsToldWithItsHost) {
   EXPECT_TRUE(nobody_is_left());
 }
 
+TEST_F(MpirunHostsTest, AProcessThatEndsBeforeItJoinsIsNamedByItsHost) {
+  if (!begin()) return;
+  Outcome done =
+      mpirun(kNode, "@3 exit:0 @0 sleep:500 join @1 sleep:500 join @2 sleep:500 join").finish();
+  EXPECT_NE(done.exit_code, 0);
+  EXPECT_TRUE(holds(done.out, "join failed: process 3 of the job ended on host h1")) << done.out;
+  EXPECT_TRUE(nobody_is_left());
+}
+
 TEST_F(MpirunHostsTest, ACutLinkEndsTheNodesOfBothHosts) {
   if (!begin()) return;
   Launched job = mpirun(kNode, "join exchange:10:0 say:up hang");

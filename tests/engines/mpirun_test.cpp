@@ -240,6 +240,37 @@ TEST_F(MpirunTest, WhoEndsWithoutLeavingHasFailed) {
   EXPECT_TRUE(holds(done.err, "ended without leaving the job")) << done.err;
 }
 
+// One that ends while others have reached PMIx is seen by mpirun itself.
+TEST_F(MpirunTest, AProcessThatEndsBeforeItJoinsIsNamedAndTheOthersDoNotWaitForEver) {
+  Outcome done = run_actions(3, "@1 exit:0 @0 sleep:500 join @2 sleep:500 join");
+  EXPECT_NE(done.exit_code, 0);
+  EXPECT_TRUE(holds(done.out, "join failed: process 1 of the job ended on host ")) << done.out;
+}
+
+TEST_F(MpirunTest, AProcessThatIsLateIsNamed) {
+  Launched::Options patience = options();
+  patience.environment.emplace_back("TERRANE_START_TIMEOUT=0.5");
+  Outcome done = Launched(mpirun(3, kNodeProgram, "@2 hang @0 join @1 join"), patience).finish();
+  EXPECT_NE(done.exit_code, 0);
+  EXPECT_TRUE(holds(done.out, "within 0.5 s: process 2 on host ")) << done.out;
+  patience.environment.back() = "TERRANE_START_TIMEOUT=soon";
+  done = Launched(mpirun(2, kNodeProgram, "join"), patience).finish();
+  EXPECT_TRUE(holds(done.out, "TERRANE_START_TIMEOUT=soon: must be a number of seconds"))
+      << done.out;
+}
+
+TEST_F(MpirunTest, AGlobalExitWith0IsNoFailure) {
+  for (int code : {0, 37}) {
+    std::string mode = "exit-" + std::to_string(code);
+    Outcome done = Launched(mpirun(4, SHMEM_SETUP_BINARY, mode), options()).finish();
+    EXPECT_EQ(done.exit_code, code) << done.err;
+    EXPECT_FALSE(holds(done.err, "terrane: ")) << done.err;
+    if (code == 0) {
+      EXPECT_EQ(done.err, "");
+    }
+  }
+}
+
 TEST_F(MpirunTest, NoProcessOutlivesAKilledMpirun) {
   Launched job(mpirun(3, kNodeProgram, "join exchange:10:1 say:up ignore:15 hang"), options());
   ASSERT_TRUE(job.wait_for("up", 3));

@@ -20,7 +20,7 @@ Outcome srun(const std::string& options, const char* program, const std::string&
   command.emplace_back(program);
   for (const std::string& word : words(arguments)) command.push_back(word);
   std::string prefix = std::string("TERRANE_PREFIX=") + PREFIX_FOLDER;
-  return Launched(command, {.environment = {prefix}}).finish();
+  return Launched(command, {.environment = {prefix, "TERRANE_START_TIMEOUT=6"}}).finish();
 }
 
 TEST(SlurmTest, ItsTasksAreTheNodesOfAJob) {
@@ -61,6 +61,16 @@ TEST(SlurmTest, ANodesDeathEndsTheJobWithASentence) {
       srun("--mpi=pmix -N1 -n3", kNodeProgram, "join exchange:10:1 @1 kill:9 @0 hang @2 hang");
   EXPECT_NE(done.exit_code, 0);
   EXPECT_TRUE(holds(done.err, "was killed by SIGKILL (signal 9)")) << done.err;
+}
+
+// srun lets the tasks of the other host wait on: their time is up later.
+TEST(SlurmTest, ATaskThatEndsBeforeItJoinsIsNamedByItsHost) {
+  Outcome done = srun("--mpi=pmix -N2 -n4", kNodeProgram,
+                      "@1 exit:0 @0 sleep:500 join @2 sleep:500 join @3 sleep:500 join");
+  EXPECT_NE(done.exit_code, 0);
+  EXPECT_TRUE(holds(done.out, "join failed: process 1 of the job ended on host ")) << done.out;
+  EXPECT_TRUE(holds(done.out, "within 6 s: at least one of processes 0, 1, 2 on other hosts"))
+      << done.out;
 }
 
 TEST(SlurmTest, TasksWithoutPmixAreRefusedWithTheCommandThatWorks) {
