@@ -9,10 +9,11 @@ namespace {
 
 class CallsTest : public testing::TestWithParam<const char*> {
  protected:
-  static void expect_good(int nodes, const std::string& sizes) {
+  static void expect_good(int nodes, const std::string& sizes,
+                          const std::string& program = CALLS_PROGRAM) {
     Launched::Options options;
     options.environment = {std::string("TERRANE_FAULT_SOURCE=") + GetParam()};
-    std::vector<std::string> command{kTerrane, "run", "-n", std::to_string(nodes), CALLS_PROGRAM};
+    std::vector<std::string> command{kTerrane, "run", "-n", std::to_string(nodes), program};
     for (const std::string& size : words(sizes)) command.push_back(size);
     Outcome outcome = Launched(command, std::move(options)).finish();
     EXPECT_FALSE(outcome.timed_out) << outcome.err;
@@ -24,6 +25,12 @@ INSTANTIATE_TEST_SUITE_P(FaultSources, CallsTest, every_fault_source(), fault_so
 TEST_P(CallsTest, WorkOnPagesThatAreNotPresent) { expect_good(2, "1 100 4096 10000"); }
 TEST_P(CallsTest, WorkOnBuffersOfManyPages) { expect_good(2, "300000 1500000"); }
 TEST_P(CallsTest, WorkInAJobOfOne) { expect_good(1, "5000"); }
+
+TEST_P(CallsTest, WorkOneByOneOnAMissingPage) { expect_good(2, "", MORE_CALLS_PROGRAM); }
+TEST_P(CallsTest, WorkAsCompilersMakeThemForBuffersOfKnownSize) {
+  expect_good(2, "100 10000", FORTIFIED_CALLS_PROGRAM);
+  expect_good(2, "", FORTIFIED_MORE_CALLS_PROGRAM);
+}
 
 }  // namespace
 }  // namespace terrane::cluster_test

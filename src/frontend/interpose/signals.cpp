@@ -2,17 +2,22 @@
 // thread; programs see their own handlers, masks and stacks.
 #include <pthread.h>
 #include <signal.h>
+#include <sys/signalfd.h>
 
 #include <cerrno>
 #include <new>
 
+#include "frontend/interpose/arguments.h"
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/shared_range.h"
 #include "platform/fault_source.h"
 #include "platform/program_signals.h"
 
 namespace platform = terrane::platform;
+using terrane::frontend::In;
 using terrane::frontend::next;
+using terrane::frontend::Out;
+using terrane::frontend::SharedRange;
 
 namespace {
 
@@ -33,6 +38,7 @@ sighandler_t install(int signal_number, sighandler_t handler, int flags) {
 
 // What a new thread begins with. Owned by the thread.
 struct Start {
+  pthread_t* name;  // where the program wants it, if that is shared memory
   void* (*function)(void*);
   void* argument;
   std::uint8_t closed;
@@ -45,6 +51,7 @@ struct Start {
   platform::believe_closed(start.closed);
   platform::open_fault_signals();
   platform::ensure_signal_stack();
+  if (start.name != nullptr) *start.name = pthread_self();
   return start.function(start.argument);
 }
 
@@ -91,18 +98,48 @@ int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
   return platform::program_sigaltstack(stack, before);
 }
 
+int sigpending(sigset_t* to) noexcept {
+  Out<sigset_t> own(to);
+  return own.done(next<"sigpending">(::sigpending)(own.get()));
+}
+
+int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
+  In<sigset_t> own(set);
+  Out<siginfo_t> own_info(info);
+  In<timespec> own_timeout(timeout);
+  auto* call = next<"sigtimedwait">(::sigtimedwait);
+  return own_info.done(call(own.get(), own_info.get(), own_timeout.get()));
+}
+
+int sigwaitinfo(const sigset_t* set, siginfo_t* info) { return sigtimedwait(set, info, nullptr); }
+
+int sigwait(const sigset_t* set, int* signal_number) {
+  In<sigset_t> own(set);
+  Out<int> own_number(signal_number);
+  int error = next<"sigwait">(::sigwait)(own.get(), own_number.get());
+  return error != 0 ? error : own_number.done(0) == 0 ? 0 : EFAULT;
+}
+
+int signalfd(int fd, const sigset_t* set, int flags) noexcept {
+  return next<"signalfd">(::signalfd)(fd, In<sigset_t>(set).get(), flags);
+}
+
 // ThreadSanitizer must know a thread before any code of ours runs in it: threads get their stack at
 // their first fault there.
 #ifndef __SANITIZE_THREAD__
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
                    void* argument) noexcept {
   auto* call = next<"pthread_create">(::pthread_create);
-  if (!terrane::frontend::SharedRange::exists())
-    return call(thread, attributes, function, argument);
-  auto* start = new (std::nothrow) Start{function, argument, platform::believed_closed()};
+  if (!SharedRange::exists()) return call(thread, attributes, function, argument);
+  // The C library stores the name with all signals closed, those of faults included.
+  bool shared = SharedRange::contains(thread);
+  pthread_t own{};
+  auto* start = new (std::nothrow)
+      Start{shared ? thread : nullptr, function, argument, platform::believed_closed()};
   if (start == nullptr) return EAGAIN;
-  int error = call(thread, attributes, run_thread, start);
+  int error = call(shared ? &own : thread, attributes, run_thread, start);
   if (error != 0) delete start;
+  if (error == 0 && shared) *thread = own;
   return error;
 }
 #endif

@@ -108,5 +108,18 @@ int puts(const char* text) {
   return done && putc_unlocked('\n', stdout) != EOF ? 1 : EOF;
 }
 
+// A buffer in shared memory is not used: the kernel would write to it and read from it. A program
+// cannot tell, for what its buffer holds is nobody's business but the stream's.
+int setvbuf(FILE* stream, char* buffer, int mode, size_t bytes) noexcept {
+  bool shared = SharedRange::contains(buffer);
+  return next<"setvbuf">(::setvbuf)(stream, shared ? nullptr : buffer, mode, bytes);
+}
+
+void setbuffer(FILE* stream, char* buffer, size_t bytes) noexcept {
+  setvbuf(stream, buffer, buffer != nullptr ? _IOFBF : _IONBF, bytes);
+}
+
+void setbuf(FILE* stream, char* buffer) noexcept { setbuffer(stream, buffer, BUFSIZ); }
+
 }  // extern "C"
 #pragma GCC visibility pop

@@ -22,12 +22,14 @@ bool Gathered::needed(const iovec* vector, int count) {
 
 Gathered::Gathered(const iovec* vector, int count)
     : count_(count), bounce_([&] {
+        int before = errno;
         bool valid = count >= 0 && count <= kMostBuffers;
         errno = EINVAL;
         if (!valid) return std::size_t{0};
         ok_ = platform::guarded_copy(vector_, vector,
                                      static_cast<std::size_t>(count) * sizeof *vector);
         errno = EFAULT;
+        if (ok_) errno = before;
         return ok_ ? std::max(total(), std::size_t{1}) : 0;
       }()) {
   if (!ok_) return;

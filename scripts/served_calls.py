@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""The list in docs/design/faults.md: the functions of the C library that libterrane stands in front of.
+
+Usage: served_calls.py [--write] [LIBRARY] - compares the page with the sources, and these with what the library
+LIBRARY exports; --write writes the table anew."""
+
+import re
+import subprocess
+import sys
+import textwrap
+
+import source_tree
+
+PAGE = source_tree.ROOT / "docs/design/faults.md"
+SOURCES = source_tree.ROOT / "src/frontend/interpose"
+BEGIN, END = "<!-- served calls: scripts/served_calls.py -->\n", "<!-- end of served calls -->\n"
+ROWS = {  # what the page calls a file's functions
+    "bytes": "bytes", "vectors": "lists of buffers", "moves": "between files, pipes, processes", "stdio": "streams",
+    "print": "texts", "files": "files", "paths": "names of files", "attributes": "attributes of files",
+    "control": "control, where the size is known", "sockets": "sockets", "queues": "queues and semaphores",
+    "waiting": "waiting", "clocks": "clocks and timers", "limits": "limits, rights, processors",
+    "process": "processes", "programs": "other programs", "signals": "signals", "fortified": "checked and old forms",
+}
+DEFINITION = re.compile(r"^[A-Za-z_][\w:<>*& \[\]]*?[ *&](\w+)\(", re.MULTILINE)
+
+
+def defined(text):
+    """The functions between the lines that open and close default visibility."""
+    exported = re.findall(r"#pragma GCC visibility push\(default\)\n(.*?)#pragma GCC visibility pop", text, re.DOTALL)
+    return [name for part in exported for name in DEFINITION.findall(part)]
+
+
+def served_by_sources():
+    """File stem -> its functions, sorted; files without any are left out."""
+    found = {path.stem: sorted(defined(path.read_text())) for path in sorted(SOURCES.glob("*.cpp"))}
+    return {stem: names for stem, names in found.items() if names}
+
+
+def wide(name):
+    """The name without what says that offsets have 64 bits: these forms are not listed by themselves."""
+    return re.sub(r"64(?=_|v2|$)", "", name)
+
+
+def page_list(functions):
+    lines = []
+    order = {stem: number for number, stem in enumerate(ROWS)}
+    for stem in sorted(functions, key=lambda stem: (order.get(stem, len(order)), stem)):
+        names = [name for name in functions[stem] if wide(name) == name or wide(name) not in functions[stem]]
+        text = f"- {ROWS.get(stem, stem)}: {' '.join(f'`{name}`' for name in names)}"
+        lines += textwrap.wrap(text, width=118, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines) + "\n"
+
+
+def exported_by(library):
+    """The names that the library defines, but for its own interface."""
+    listing = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
+    names = {line.split()[-1].split("@")[0] for line in listing.stdout.splitlines() if " T " in line or " W " in line}
+    return {name for name in names if not name.startswith(("terrane_", "_Z"))} - {"_init", "_fini"}
+
+
+def check(functions, library):
+    shown = PAGE.read_text().partition(BEGIN)[2].partition(END)[0]
+    complaints = []
+    if shown.strip() != page_list(functions).strip():
+        complaints.append(f"{PAGE.name}: the list of served calls is out of date: scripts/served_calls.py --write")
+    if library:
+        listed, exported = {name for names in functions.values() for name in names}, exported_by(library)
+        complaints += [f"{name}: the library does not export it" for name in sorted(listed - exported)]
+        complaints += [f"{name}: exported, but no file of {SOURCES.name} defines it" for name in sorted(exported - listed)]
+    return complaints
+
+
+def write(functions):
+    before, begin, rest = PAGE.read_text().partition(BEGIN)
+    after = rest.partition(END)[2]
+    PAGE.write_text(before + begin + "\n" + page_list(functions) + "\n" + END + after)
+
+
+if __name__ == "__main__":
+    served = served_by_sources()
+    arguments = [argument for argument in sys.argv[1:] if argument != "--write"]
+    if "--write" in sys.argv:
+        write(served)
+    sys.exit(source_tree.report("served_calls", check(served, arguments[0] if arguments else None)))

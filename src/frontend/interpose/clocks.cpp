@@ -1,0 +1,99 @@
+// Calls about time. What the C library answers without the kernel's help is handed through, too: it
+// depends on the clock and on the machine which calls those are.
+#include <signal.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <sys/times.h>
+#include <sys/timex.h>
+#include <time.h>
+
+#include "frontend/interpose/arguments.h"
+#include "frontend/interpose/next.h"
+
+using terrane::frontend::In;
+using terrane::frontend::InOut;
+using terrane::frontend::next;
+using terrane::frontend::Out;
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+int clock_gettime(clockid_t clock, timespec* to) noexcept {
+  Out<timespec> own(to);
+  return own.done(next<"clock_gettime">(::clock_gettime)(clock, own.get()));
+}
+
+int clock_getres(clockid_t clock, timespec* to) noexcept {
+  Out<timespec> own(to);
+  return own.done(next<"clock_getres">(::clock_getres)(clock, own.get()));
+}
+
+int clock_settime(clockid_t clock, const timespec* time) noexcept {
+  return next<"clock_settime">(::clock_settime)(clock, In<timespec>(time).get());
+}
+
+int clock_adjtime(clockid_t clock, timex* change) noexcept {
+  InOut<timex> own(change);
+  return own.done(next<"clock_adjtime">(::clock_adjtime)(clock, own.get()));
+}
+
+int adjtimex(timex* change) noexcept {
+  InOut<timex> own(change);
+  return own.done(next<"adjtimex">(::adjtimex)(own.get()));
+}
+
+int ntp_adjtime(timex* change) noexcept { return adjtimex(change); }
+
+int gettimeofday(timeval* to, void* zone) noexcept {
+  Out<timeval> own(to);
+  return own.done(next<"gettimeofday">(::gettimeofday)(own.get(), zone));
+}
+
+clock_t times(tms* to) noexcept {
+  Out<tms> own(to);
+  return own.done(next<"times">(::times)(own.get()));
+}
+
+int getitimer(__itimer_which_t which, itimerval* to) noexcept {
+  Out<itimerval> own(to);
+  return own.done(next<"getitimer">(::getitimer)(which, own.get()));
+}
+
+int setitimer(__itimer_which_t which, const itimerval* time, itimerval* before) noexcept {
+  In<itimerval> own(time);
+  Out<itimerval> own_before(before);
+  return own_before.done(next<"setitimer">(::setitimer)(which, own.get(), own_before.get()));
+}
+
+int timer_create(clockid_t clock, sigevent* event, timer_t* timer) noexcept {
+  InOut<sigevent> own(event);
+  Out<timer_t> own_timer(timer);
+  return own_timer.done(next<"timer_create">(::timer_create)(clock, own.get(), own_timer.get()));
+}
+
+int timer_gettime(timer_t timer, itimerspec* to) noexcept {
+  Out<itimerspec> own(to);
+  return own.done(next<"timer_gettime">(::timer_gettime)(timer, own.get()));
+}
+
+int timer_settime(timer_t timer, int flags, const itimerspec* time, itimerspec* before) noexcept {
+  In<itimerspec> own(time);
+  Out<itimerspec> own_before(before);
+  auto* call = next<"timer_settime">(::timer_settime);
+  return own_before.done(call(timer, flags, own.get(), own_before.get()));
+}
+
+int timerfd_gettime(int fd, itimerspec* to) noexcept {
+  Out<itimerspec> own(to);
+  return own.done(next<"timerfd_gettime">(::timerfd_gettime)(fd, own.get()));
+}
+
+int timerfd_settime(int fd, int flags, const itimerspec* time, itimerspec* before) noexcept {
+  In<itimerspec> own(time);
+  Out<itimerspec> own_before(before);
+  auto* call = next<"timerfd_settime">(::timerfd_settime);
+  return own_before.done(call(fd, flags, own.get(), own_before.get()));
+}
+
+}  // extern "C"
+#pragma GCC visibility pop

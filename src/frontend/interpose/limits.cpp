@@ -1,0 +1,174 @@
+// Calls about a process's limits, its rights, its processors and its memory.
+#include <grp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "frontend/interpose/arguments.h"
+#include "frontend/interpose/next.h"
+
+using terrane::frontend::In;
+using terrane::frontend::InBytes;
+using terrane::frontend::next;
+using terrane::frontend::Out;
+using terrane::frontend::OutBytes;
+using terrane::frontend::SharedRange;
+
+namespace {
+
+std::size_t groups_bytes(int count) {
+  return count <= 0 ? 0 : static_cast<std::size_t>(count) * sizeof(gid_t);
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+int getrlimit(__rlimit_resource_t what, rlimit* to) noexcept {
+  Out<rlimit> own(to);
+  return own.done(next<"getrlimit">(::getrlimit)(what, own.get()));
+}
+
+int getrlimit64(__rlimit_resource_t what, rlimit64* to) noexcept {
+  Out<rlimit64> own(to);
+  return own.done(next<"getrlimit64">(::getrlimit64)(what, own.get()));
+}
+
+int setrlimit(__rlimit_resource_t what, const rlimit* limit) noexcept {
+  return next<"setrlimit">(::setrlimit)(what, In<rlimit>(limit).get());
+}
+
+int setrlimit64(__rlimit_resource_t what, const rlimit64* limit) noexcept {
+  return next<"setrlimit64">(::setrlimit64)(what, In<rlimit64>(limit).get());
+}
+
+int prlimit(pid_t process, __rlimit_resource what, const rlimit* limit, rlimit* before) noexcept {
+  In<rlimit> own(limit);
+  Out<rlimit> own_before(before);
+  return own_before.done(next<"prlimit">(::prlimit)(process, what, own.get(), own_before.get()));
+}
+
+int prlimit64(pid_t process, __rlimit_resource what, const rlimit64* limit,
+              rlimit64* before) noexcept {
+  In<rlimit64> own(limit);
+  Out<rlimit64> own_before(before);
+  auto* call = next<"prlimit64">(::prlimit64);
+  return own_before.done(call(process, what, own.get(), own_before.get()));
+}
+
+int sysinfo(struct sysinfo* to) noexcept {
+  Out<struct sysinfo> own(to);
+  return own.done(next<"sysinfo">(::sysinfo)(own.get()));
+}
+
+int sched_getaffinity(pid_t process, size_t bytes, cpu_set_t* to) noexcept {
+  OutBytes own(to, bytes);
+  auto* call = next<"sched_getaffinity">(::sched_getaffinity);
+  return own.done(call(process, bytes, static_cast<cpu_set_t*>(own.get())), bytes);
+}
+
+int sched_setaffinity(pid_t process, size_t bytes, const cpu_set_t* set) noexcept {
+  InBytes own(set, bytes);
+  auto* call = next<"sched_setaffinity">(::sched_setaffinity);
+  return call(process, bytes, static_cast<const cpu_set_t*>(own.get()));
+}
+
+int pthread_getaffinity_np(pthread_t thread, size_t bytes, cpu_set_t* to) noexcept {
+  OutBytes own(to, bytes);
+  auto* call = next<"pthread_getaffinity_np">(::pthread_getaffinity_np);
+  int error = call(thread, bytes, static_cast<cpu_set_t*>(own.get()));
+  return error != 0 ? error : own.done(0, bytes) == 0 ? 0 : EFAULT;
+}
+
+int pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t* set) noexcept {
+  InBytes own(set, bytes);
+  auto* call = next<"pthread_setaffinity_np">(::pthread_setaffinity_np);
+  return call(thread, bytes, static_cast<const cpu_set_t*>(own.get()));
+}
+
+int sched_getparam(pid_t process, sched_param* to) noexcept {
+  Out<sched_param> own(to);
+  return own.done(next<"sched_getparam">(::sched_getparam)(process, own.get()));
+}
+
+int sched_setparam(pid_t process, const sched_param* value) noexcept {
+  return next<"sched_setparam">(::sched_setparam)(process, In<sched_param>(value).get());
+}
+
+int sched_setscheduler(pid_t process, int policy, const sched_param* value) noexcept {
+  In<sched_param> own(value);
+  return next<"sched_setscheduler">(::sched_setscheduler)(process, policy, own.get());
+}
+
+int sched_rr_get_interval(pid_t process, timespec* to) noexcept {
+  Out<timespec> own(to);
+  return own.done(next<"sched_rr_get_interval">(::sched_rr_get_interval)(process, own.get()));
+}
+
+int getgroups(int count, gid_t* to) noexcept {
+  OutBytes own(to, groups_bytes(count));
+  int result = next<"getgroups">(::getgroups)(count, static_cast<gid_t*>(own.get()));
+  return own.done(result, count == 0 ? 0 : groups_bytes(result));
+}
+
+int setgroups(size_t count, const gid_t* groups) noexcept {
+  InBytes own(groups, count * sizeof *groups);
+  return next<"setgroups">(::setgroups)(count, static_cast<const gid_t*>(own.get()));
+}
+
+int getresuid(uid_t* real, uid_t* effective, uid_t* saved) noexcept {
+  Out<uid_t> r(real), e(effective), s(saved);
+  return s.done(e.done(r.done(next<"getresuid">(::getresuid)(r.get(), e.get(), s.get()))));
+}
+
+int getresgid(gid_t* real, gid_t* effective, gid_t* saved) noexcept {
+  Out<gid_t> r(real), e(effective), s(saved);
+  return s.done(e.done(r.done(next<"getresgid">(::getresgid)(r.get(), e.get(), s.get()))));
+}
+
+int sethostname(const char* name, size_t bytes) noexcept {
+  InBytes own(name, bytes);
+  return next<"sethostname">(::sethostname)(static_cast<const char*>(own.get()), bytes);
+}
+
+int getentropy(void* to, size_t bytes) {
+  constexpr std::size_t kMost = 256;
+  OutBytes own(to, std::min(bytes, kMost));
+  return own.done(next<"getentropy">(::getentropy)(own.get(), bytes), bytes);
+}
+
+// The C library's own ends the process where the kernel cannot write to the buffer.
+void arc4random_buf(void* to, size_t bytes) noexcept {
+  for (std::size_t done = 0; done < bytes;) {
+    ssize_t got = getrandom(static_cast<std::byte*>(to) + done, bytes - done, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) abort();
+    done += static_cast<std::size_t>(got);
+  }
+}
+
+int ttyname_r(int fd, char* to, size_t bytes) noexcept {
+  OutBytes own(to, std::min<std::size_t>(bytes, PATH_MAX));
+  int error = next<"ttyname_r">(::ttyname_r)(fd, static_cast<char*>(own.get()), bytes);
+  if (error != 0 || own.get() == to) return error;
+  return own.done(0, std::strlen(static_cast<char*>(own.get())) + 1) == 0 ? 0 : EFAULT;
+}
+
+int mincore(void* address, size_t bytes, unsigned char* to) noexcept {
+  auto page = static_cast<std::size_t>(getpagesize());
+  std::size_t pages = bytes / page + (bytes % page != 0 ? 1 : 0);
+  OutBytes own(to, pages);
+  auto* call = next<"mincore">(::mincore);
+  return own.done(call(address, bytes, static_cast<unsigned char*>(own.get())), pages);
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
