@@ -135,6 +135,14 @@ void add_node_options(CLI::App& run_app, RunOptions& options) {
                   "default), node i to core i (core), or to none (none: else)")
       ->check(CLI::IsMember({"none", "share", "core"}))
       ->type_name("WHAT");
+  run_app.add_flag("--randomize", options.randomize,
+                   "Leave the addresses of each node's private memory random");
+  run_app.add_flag_callback(
+      "--preload", [&options] { options.preload = Preload::kAlways; },
+      "Put libterrane in front of the C library, for programs that load it themselves; "
+      "without: where the program looks like one");
+  run_app.add_flag_callback(
+      "--no-preload", [&options] { options.preload = Preload::kNever; }, "Never do so");
   run_app
       .add_option("--fault-source", options.fault_source,
                   "auto, uffd-async, uffd-sync, uffd-late or sigsegv")

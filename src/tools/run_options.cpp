@@ -213,6 +213,9 @@ base::Result<PlannedRun> plan_run(RunOptions options, const CommandContext& cont
   plan.program.argv = context.program;
   plan.program.tag_output = options.tag_output;
   plan.program.binding = binding_of(options, context);
+  plan.program.randomize = options.randomize;
+  plan.program.verbose = options.verbose;
+  plan.program.preload = options.preload;
   plan.verbose = options.verbose;
   plan.survive = survives(options);
   plan.command_line = context.command_line;

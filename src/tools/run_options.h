@@ -22,6 +22,8 @@ struct RunOptions {
   std::string fault_source, memory, transport, net, servers, check, debug, guests, name;
   std::string report, report_every;
   bool tag_output = false;
+  bool randomize = false;
+  Preload preload = Preload::kAutomatic;
   bool verbose = false;
 };
 

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/log.h"
+#include "frontend/interpose/in_front.h"
 #include "frontend/interpose/shared_range.h"
 #include "runtime/node.h"
 
@@ -52,6 +54,16 @@ void leave_in_child() {
   Process& self = process();
   self.is_child = self.is_child || self.node.load(std::memory_order_relaxed) != nullptr;
   self.node.store(nullptr, std::memory_order_relaxed);
+}
+
+void warn_of_dlopen() {
+  std::string library = terrane::frontend::library_behind_libc();
+  if (library.empty()) return;
+  terrane::base::log(
+      "{} was loaded by dlopen, behind the C library: read(), write() and other system calls fail "
+      "on pages of shared memory that are not present here (EFAULT), and handlers of SIGBUS that "
+      "the program installs end it; start it by terrane run --preload, or with LD_PRELOAD={}",
+      library, library);
 }
 
 // Calls `function` with the node; an Outcome becomes a status and the thread's last error.
@@ -161,6 +173,7 @@ int terrane_init(void) noexcept {
   pthread_atfork(nullptr, nullptr, leave_in_child);
   self.node.store(self.owned.get(), std::memory_order_release);
   terrane::frontend::SharedRange::set(self.owned->shared_base(), self.owned->shared_bytes());
+  warn_of_dlopen();
   return TERRANE_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "bootstrap/job_map.h"
 #include "tools/launch/cpu_binding.h"
 #include "tools/launch/death.h"
+#include "tools/launch/preload.h"
 
 namespace terrane::tools {
 
@@ -37,14 +38,18 @@ struct HostPlan {
   std::string job_name;  // TERRANE_JOB
   bool tag_output = false;
   Binding binding = Binding::kNone;
-  bool hold = false;               // each node waits for a debugger before it executes the program
+  bool hold = false;       // each node waits for a debugger before it executes the program
+  bool randomize = false;  // nodes have random addresses, each its own
+  bool verbose = false;    // notices that are of use to few are wanted
+  Preload preload = Preload::kAutomatic;
   std::uint64_t heartbeat_ms = 0;  // without a sign of life for so long, a host is dead; 0: never
   std::uint64_t death_after_ms = kDeathAfterMs;  // the same where its kernel answers
   std::vector<PeerAddress> peers;                // by host; empty where there is one host only
 
   auto fields() {
     return std::tie(map.names, map.host_of, map.guests, host, path, argv, environment, folder,
-                    job_name, tag_output, binding, hold, heartbeat_ms, death_after_ms, peers);
+                    job_name, tag_output, binding, hold, randomize, verbose, preload, heartbeat_ms,
+                    death_after_ms, peers);
   }
   bool operator==(const HostPlan&) const = default;
 };

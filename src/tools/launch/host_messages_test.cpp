@@ -21,6 +21,9 @@ HostPlan sample_plan() {
   plan.job_name = "1.2";
   plan.tag_output = true;
   plan.hold = true;
+  plan.randomize = true;
+  plan.verbose = true;
+  plan.preload = Preload::kAlways;
   plan.heartbeat_ms = 1000;
   plan.death_after_ms = 3000;
   plan.peers = {{"", 7}, {"10.0.0.2", 65535}};

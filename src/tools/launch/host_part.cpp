@@ -120,7 +120,8 @@ base::Result<> HostPart::start_node(std::uint32_t node, int input, const cpu_set
                   .output = tagged ? tagged_[index].get() : around_.output,
                   .error = tagged ? tagged_[index + 1].get() : around_.error,
                   .start_errors = start_errors_out_.get(),
-                  .cpus = cpus};
+                  .cpus = cpus,
+                  .speaks_for_host = running_ == 0};
   auto pid = spawn_node(start);
   if (!pid) return pid.error();
   around_.children->expect(

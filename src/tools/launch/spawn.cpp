@@ -1,6 +1,7 @@
 #include "tools/launch/spawn.h"
 
 #include <fcntl.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -10,8 +11,10 @@
 #include <ctime>
 #include <string_view>
 
+#include "base/log.h"
 #include "bootstrap/debugger_wait.h"
 #include "bootstrap/message.h"
+#include "platform/preload_variables.h"
 #include "tools/launch/exit_codes.h"
 
 namespace terrane::tools {
@@ -44,6 +47,16 @@ void tie_to_parent(pid_t parent) {
   if (::getppid() != parent) ::_exit(kExitFailure);
 }
 
+// Functions and virtual tables lie at the same addresses in all nodes, so that pointers to them
+// mean the same everywhere.
+void fix_addresses(const NodeStart& start) {
+  unsigned long now = static_cast<unsigned long>(::personality(0xffffffff));
+  if (::personality(now | ADDR_NO_RANDOMIZE) >= 0) return;
+  if (start.plan->verbose && start.speaks_for_host)
+    base::log("the addresses of functions may differ from node to node: personality(2): {}",
+              std::strerror(errno));
+}
+
 [[noreturn]] void become_node(const NodeStart& start, pid_t parent, char** argv, char** envp) {
   tie_to_parent(parent);
   if (start.cpus) ::sched_setaffinity(0, sizeof *start.cpus, start.cpus);
@@ -53,6 +66,7 @@ void tie_to_parent(pid_t parent) {
   ::fcntl(start.place, F_SETFD, 0);
   restore(*start.inheritance);
   // Here, not in the program, whatever it is: a debugger follows the exec.
+  if (!start.plan->randomize) fix_addresses(start);
   if (start.plan->hold) bootstrap::wait_for_debugger();
   const char* path = start.plan->path.c_str();
   ::execve(path, argv, envp);
@@ -67,6 +81,30 @@ void tie_to_parent(pid_t parent) {
   ::_exit(report.error == ENOENT ? kExitNotFound : kExitNotExecutable);
 }
 
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+// The value that the node would have; empty: none.
+std::string value_of(const std::string& name, const Variables& added, char** own) {
+  for (auto one = added.rbegin(); one != added.rend(); ++one)
+    if (one->first == name) return one->second;
+  for (char** entry = own; *entry; ++entry)
+    if (name_of(*entry) == name) return *entry + name.size() + 1;
+  return {};
+}
+
+void add_preload(const NodeStart& start, char** own, Variables& added) {
+  std::string path = value_of("PATH", added, own);
+  ProgramFile program = read_program(start.plan->path, path);
+  if (!wants_preload(program, start.plan->preload)) return;
+  std::string library = library_beside_command();
+  if (library.empty()) return;
+  std::string before = value_of("LD_PRELOAD", added, own);
+  std::erase_if(added, [](const auto& variable) { return variable.first == "LD_PRELOAD"; });
+  added.emplace_back("LD_PRELOAD", before.empty() ? library : before + ":" + library);
+  added.emplace_back(platform::kPreloadedLibraryVariable, library);
+  added.emplace_back(platform::kPreloadedProgramVariable, program.path);
+}
+
 }  // namespace
 
 void restore(const Inheritance& before) {
@@ -77,11 +115,12 @@ void restore(const Inheritance& before) {
 }
 
 std::vector<std::string> node_environment(const NodeStart& start, char** own) {
-  std::vector<std::pair<std::string, std::string>> added = start.plan->environment;
+  Variables added = start.plan->environment;
   added.emplace_back(kSocketVariable, std::to_string(start.place));
   added.emplace_back(kNodeVariable, std::to_string(start.node.value));
   added.emplace_back(kNodesVariable, std::to_string(start.plan->map.started()));
   added.emplace_back(kJobVariable, start.plan->job_name);
+  add_preload(start, own, added);
   std::vector<std::string> all;
   for (char** entry = own; *entry; ++entry) {
     bool replaced = std::any_of(added.begin(), added.end(), [&](const auto& variable) {

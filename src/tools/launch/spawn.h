@@ -36,6 +36,7 @@ struct NodeStart {
   int error = -1;                   // the same for standard error
   int start_errors;                 // where a StartError goes when the program cannot be executed
   const cpu_set_t* cpus = nullptr;  // to run on; nullptr: any
+  bool speaks_for_host = false;     // what concerns all nodes of the host is said by this one
 };
 
 struct StartError {

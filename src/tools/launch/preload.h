@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace terrane::tools {
+
+// Whether a node has libterrane in front of the C library by LD_PRELOAD, as its linker would have
+// put it there. kAutomatic: where the program looks as if it loaded the library by itself.
+enum class Preload : std::uint8_t { kAutomatic, kAlways, kNever, kLast = kNever };
+
+// A program as its file tells it.
+struct ProgramFile {
+  std::string path;           // of the file that the kernel executes: a script's interpreter
+  bool is_dynamic = false;    // linked dynamically, for 64 bits
+  bool loads = false;         // may load libraries while it runs (dlopen), and is no shell
+  bool has_terrane = false;   // linked with a library of Terrane
+  bool has_first = false;     // linked with a library that must come first (a sanitizer's)
+  bool has_own_path = false;  // brings libraries of its own (DT_RPATH, DT_RUNPATH)
+};
+
+// Reads the headers of an ELF file, or of the interpreter that a script's first line names.
+// `search_path`: where env(1) would look for it. What cannot be read is not dynamic.
+ProgramFile read_program(const std::string& path, const std::string& search_path);
+
+// Whether the node is to have the library.
+bool wants_preload(const ProgramFile& program, Preload how);
+
+// libterrane's file beside this command, as it lies when it is installed or built; empty: it is not
+// there.
+std::string library_beside_command();
+
+}  // namespace terrane::tools

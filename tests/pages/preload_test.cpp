@@ -1,0 +1,77 @@
+// Programs that load the library by dlopen, which `terrane run` puts in front of the C library.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "../cluster/launched.h"
+
+namespace terrane::cluster_test {
+namespace {
+
+constexpr const char* kSentence = "was loaded by dlopen, behind the C library";
+
+Outcome run_loading(const std::vector<std::string>& options, const std::string& mode) {
+  std::vector<std::string> command{kTerrane, "run", "-n", "2"};
+  command.insert(command.end(), options.begin(), options.end());
+  command.insert(command.end(), {DLOPEN_PROGRAM, LIBTERRANE, mode});
+  return Launched(command).finish();
+}
+
+class PreloadTest : public testing::Test {
+ protected:
+  void SetUp() override {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "a sanitizer's library must come first";
+#endif
+  }
+};
+
+TEST_F(PreloadTest, ProgramThatLoadsTheLibraryHasItsCallsServed) {
+  Outcome outcome = run_loading({}, "calls");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "good\ngood\n") << outcome.err;
+  EXPECT_EQ(outcome.err.find(kSentence), std::string::npos) << outcome.err;
+}
+
+TEST_F(PreloadTest, WithoutItTheProgramIsTold) {
+  Outcome outcome = run_loading({"--no-preload"}, "no_calls");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(count(outcome.err, kSentence), 2) << outcome.err;  // by either node
+  EXPECT_NE(outcome.err.find("terrane run --preload"), std::string::npos) << outcome.err;
+}
+
+TEST_F(PreloadTest, WhatThePathLeadsToHasIt) {
+  std::string script = testing::TempDir() + "preload_test_script";
+  std::ofstream(script) << "#!/usr/bin/env -S " << DLOPEN_PROGRAM << " " << LIBTERRANE
+                        << " calls\n";
+  ASSERT_EQ(::chmod(script.c_str(), 0700), 0);
+  Outcome outcome = Launched({kTerrane, "run", "-n", "2", script}).finish();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "good\ngood\n") << outcome.err;
+}
+
+// Whatever the program is: it runs, and its children have its environment alone.
+TEST_F(PreloadTest, ShellsAndTheirChildrenDoNotHaveIt) {
+  Outcome outcome = Launched({kTerrane, "run", "sh", "-c", "env; exec env"}).finish();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.find("PRELOAD"), std::string::npos) << outcome.out;
+}
+
+TEST_F(PreloadTest, ChildrenOfAProgramThatIsAskedToHaveItDoNot) {
+  Outcome outcome = Launched({kTerrane, "run", "--preload", "sh", "-c", "env"}).finish();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.find("PRELOAD"), std::string::npos) << outcome.out;
+}
+
+TEST_F(PreloadTest, PreloadsOfTheUserStay) {
+  Launched::Options options;
+  options.environment = {"LD_PRELOAD=libm.so.6"};
+  Outcome outcome =
+      Launched({kTerrane, "run", "--preload", "sh", "-c", "env"}, std::move(options)).finish();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("LD_PRELOAD=libm.so.6\n"), std::string::npos) << outcome.out;
+}
+
+}  // namespace
+}  // namespace terrane::cluster_test
