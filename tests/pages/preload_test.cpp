@@ -38,7 +38,7 @@ TEST_F(PreloadTest, WithoutItTheProgramIsTold) {
   Outcome outcome = run_loading({"--no-preload"}, "no_calls");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(count(outcome.err, kSentence), 2) << outcome.err;  // by either node
-  EXPECT_NE(outcome.err.find("terrane run --preload"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("terrane run (--preload)"), std::string::npos) << outcome.err;
 }
 
 TEST_F(PreloadTest, WhatThePathLeadsToHasIt) {

@@ -62,7 +62,8 @@ void warn_of_dlopen() {
   terrane::base::log(
       "{} was loaded by dlopen, behind the C library: read(), write() and other system calls fail "
       "on pages of shared memory that are not present here (EFAULT), and handlers of SIGBUS that "
-      "the program installs end it; start it by terrane run --preload, or with LD_PRELOAD={}",
+      "the program installs end it; start that program itself by terrane run (--preload), or with "
+      "LD_PRELOAD={}",
       library, library);
 }
 
