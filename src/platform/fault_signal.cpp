@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <mutex>
@@ -33,6 +34,9 @@ struct Route {
 constexpr int kMaxRoutes = 64;
 Route routes[kMaxRoutes];
 std::mutex routes_mutex;  // of open and close; the handler takes no lock
+// Where application views were that have gone: from the first byte to behind the last.
+std::atomic<std::uintptr_t> gone_begin{~std::uintptr_t{0}};
+std::atomic<std::uintptr_t> gone_end{0};
 SignalChain sigbus(SIGBUS);
 SignalChain sigsegv(SIGSEGV);
 
@@ -66,19 +70,21 @@ bool memory_is_short(const Found& found) {
   return found.place == Place::kRuntime || found.route->signal == FaultSignal::kSegv;
 }
 
-void explain(const Found& found, bool short_of_memory, std::uintptr_t address, bool nested) {
+enum class Why { kNoMemory, kNested, kFreed, kNeverAllocated };
+
+void explain(const Found& found, Why why, std::uintptr_t address) {
   SignalText text;
-  if (short_of_memory) {
+  if (why == Why::kNoMemory) {
     text.add("terrane: out of memory: the machine has no page left for shared memory (offset ");
     text.add_hex(found.offset).add(" of the space)\n");
-  } else if (nested) {
+  } else if (why == Why::kNested) {
     text.add("terrane: internal error: the fault handler touched the application view at ");
     text.add_hex(address).add("\n");
   } else {
     text.add("terrane: invalid access at ").add_hex(address);
-    text.add(
-        ": inside the shared space, but not inside any allocation (freed, or an index out of "
-        "bounds?)\n");
+    text.add(why == Why::kFreed ? ": in shared memory that was freed\n"
+                                : ": in the shared space, but in no allocation (an index out of "
+                                  "bounds?)\n");
   }
   text.write_to_stderr();
 }
@@ -91,6 +97,24 @@ void explain_child(std::uintptr_t address) {
   text.write_to_stderr();
 }
 
+// An access outside of shared memory, of which the process dies. Addresses near 0 are the business
+// of whoever looks for a null pointer.
+void explain_elsewhere(std::uintptr_t address) {
+  constexpr std::uintptr_t kNearNull = 1 << 20;
+  SignalText text;
+  if (address - gone_begin.load(std::memory_order_acquire) <
+      gone_end.load(std::memory_order_acquire) - gone_begin.load(std::memory_order_acquire)) {
+    text.add("terrane: invalid access at ").add_hex(address);
+    text.add(": shared memory was used after terrane_finalize\n");
+  } else if (address >= kNearNull) {
+    text.add("terrane: invalid access at ").add_hex(address);
+    text.add(
+        ", where this node has no memory; a pointer in shared memory to a function, a virtual "
+        "table, a FILE or other private memory is good on the node alone that stored it\n");
+  }
+  text.write_to_stderr();
+}
+
 // An access of guarded_copy() that nothing resolves ends there. Comes back if it was not one.
 void leave_guarded_copy(std::uintptr_t address, void* context, int saved_errno) {
   if (in_handler || !is_guarded(address)) return;
@@ -99,16 +123,21 @@ void leave_guarded_copy(std::uintptr_t address, void* context, int saved_errno) 
   fail_guarded_copy();
 }
 
-// Whether the access was one that the view's source resolves, and it is resolved now.
-bool resolve(const Found& found, FaultSignal signal, const ucontext_t& context) {
+// kRetry: the access was one that the view's source resolves, and it is resolved now.
+FaultVerdict resolve(const Found& found, FaultSignal signal, const ucontext_t& context) {
   if (found.place != Place::kApplication || found.route->signal != signal || in_handler)
-    return false;
-  if (fetches_instruction(context)) return false;  // no source grants that: it would fault for ever
+    return FaultVerdict::kForeign;
+  if (fetches_instruction(context)) return FaultVerdict::kForeign;  // it would fault for ever
   in_handler = true;
   FaultVerdict verdict =
       found.route->handler(found.route->context, found.offset, faulting_access(context));
   in_handler = false;
-  return verdict == FaultVerdict::kRetry;
+  return verdict;
+}
+
+Why reason(FaultVerdict verdict, bool nested) {
+  if (nested) return Why::kNested;
+  return verdict == FaultVerdict::kFreed ? Why::kFreed : Why::kNeverAllocated;
 }
 
 void on_sigbus(int, siginfo_t* info, void* raw_context) {
@@ -118,10 +147,11 @@ void on_sigbus(int, siginfo_t* info, void* raw_context) {
   if (info->si_code == BUS_ADRERR) {
     Found found = find(address);
     bool nested = in_handler;
-    resolved = resolve(found, FaultSignal::kBus, *static_cast<const ucontext_t*>(raw_context));
+    auto verdict = resolve(found, FaultSignal::kBus, *static_cast<const ucontext_t*>(raw_context));
+    resolved = verdict == FaultVerdict::kRetry;
     if (!resolved && found.place != Place::kElsewhere) {
       leave_guarded_copy(address, raw_context, saved_errno);
-      explain(found, memory_is_short(found), address, nested);
+      explain(found, memory_is_short(found) ? Why::kNoMemory : reason(verdict, nested), address);
     }
   }
   if (!resolved) sigbus.pass_on(info, raw_context);
@@ -138,11 +168,15 @@ void on_sigsegv(int, siginfo_t* info, void* raw_context) {
     if (found.place != Place::kElsewhere && info->si_code == SEGV_MAPERR) {
       explain_child(address);
     } else if (found.place == Place::kApplication) {
-      resolved = resolve(found, FaultSignal::kSegv, *static_cast<const ucontext_t*>(raw_context));
+      auto verdict =
+          resolve(found, FaultSignal::kSegv, *static_cast<const ucontext_t*>(raw_context));
+      resolved = verdict == FaultVerdict::kRetry;
       if (!resolved) {
         leave_guarded_copy(address, raw_context, saved_errno);
-        explain(found, false, address, nested);
+        explain(found, reason(verdict, nested), address);
       }
+    } else if (info->si_code == SEGV_MAPERR && !sigsegv.program_handles()) {
+      explain_elsewhere(address);
     }
   }
   if (!resolved) sigsegv.pass_on(info, raw_context);
@@ -192,7 +226,11 @@ FaultRoute& FaultRoute::operator=(FaultRoute&& other) noexcept {
 FaultRoute::~FaultRoute() {
   if (slot_ < 0) return;
   std::lock_guard lock(routes_mutex);
-  routes[slot_].app.store(0, std::memory_order_release);
+  Route& route = routes[slot_];
+  std::uintptr_t app = route.app.load(std::memory_order_relaxed);
+  gone_begin.store(std::min(gone_begin.load(), app), std::memory_order_release);
+  gone_end.store(std::max(gone_end.load(), app + route.bytes), std::memory_order_release);
+  route.app.store(0, std::memory_order_release);
 }
 
 }  // namespace terrane::platform

@@ -43,8 +43,7 @@ TEST_F(FaultSignalDeathTest, AnAccessOutsideAnyAllocationIsNamedAndKills) {
     space.app(3, 5) = 1;
   };
   EXPECT_EXIT(access(), testing::KilledBySignal(SIGBUS),
-              "terrane: invalid access at 0x20+3005: inside the shared space, but not inside any "
-              "allocation");
+              "terrane: invalid access at 0x20+3005: in the shared space, but in no allocation");
 }
 
 TEST_F(FaultSignalDeathTest, AGenuineSigbusElsewhereStillKills) {

@@ -113,6 +113,8 @@ struct sigaction SignalChain::take() {
   return action;
 }
 
+bool SignalChain::program_handles() { return has_handler(current()); }
+
 void SignalChain::pass_on(siginfo_t* info, void* context) {
   bool sent = info->si_code <= 0;
   struct sigaction action = take();

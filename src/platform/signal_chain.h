@@ -28,6 +28,9 @@ class SignalChain {
   // in shared memory. Async-signal-safe, any thread.
   void exchange(const struct sigaction* next, struct sigaction* before);
 
+  // Whether the program has a handler of its own: what a fault means is its business then.
+  bool program_handles();
+
   // Inside the handler: does what would have happened without us, under the signal mask that it
   // would have had, but for the signals of faults, which stay open. Where that is death by default,
   // the signal comes again when the handler returns.

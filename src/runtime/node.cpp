@@ -269,8 +269,9 @@ platform::FaultVerdict Node::fault(std::uint64_t offset, platform::Access wanted
   bool came = context.counters.pages_fetched.get() != fetched;
   (came ? context.counters.fetch_ns : context.counters.overhead_ns).add(ns_since(from));
   context.waited_ns = 0;
-  return result == protocol::FaultResult::kForeign ? platform::FaultVerdict::kForeign
-                                                   : platform::FaultVerdict::kRetry;
+  if (result != protocol::FaultResult::kForeign) return platform::FaultVerdict::kRetry;
+  return space_->was_freed(offset / space_->unit()) ? platform::FaultVerdict::kFreed
+                                                    : platform::FaultVerdict::kForeign;
 }
 
 // Where there is no memory for the block, all that this node can do without goes. Its other threads

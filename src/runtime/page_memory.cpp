@@ -51,6 +51,7 @@ std::uint64_t PageSpace::populate(protocol::BlockRange blocks) {
     for (std::uint64_t p = run.first; p < run.end(); ++p) {
       fresh += !own.populated.insert(p);
       fresh_.insert(p);
+      known_.insert(p);
     }
     own.kept->fetch_add(fresh, std::memory_order_relaxed);
     b = run.end();  // which is populated, or past the end
@@ -126,6 +127,7 @@ void PageSpace::punch(protocol::BlockRange blocks, bool evicted, Counters& count
   Control& own = peers_[self_.value].control;
   std::uint64_t gone = 0;
   for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
+    if (!known_.contains(b)) known_.insert(b);
     if (!own.populated.contains(b)) continue;
     own.populated.erase(b);
     fresh_.erase(b);

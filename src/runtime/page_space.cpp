@@ -97,7 +97,7 @@ base::Result<std::unique_ptr<PageSpace>> PageSpace::create(const Options& option
   if (!aside) return aside.error();
   std::uint64_t set_bytes = protocol::BlockSet::words_needed(space->blocks_) * 8;
   auto tables = space->tables_.map(space->blocks_ * sizeof(protocol::BlockEntry) + 64 +
-                                   (protocol::HlrcMemory::kSets + 2) * set_bytes);
+                                   (protocol::HlrcMemory::kSets + 3) * set_bytes);
   if (!tables) return tables.error();
   Peer& own = space->peers_[self.value];
   own.pages = space->mapping_.runtime();
@@ -154,6 +154,8 @@ protocol::HlrcMemory PageSpace::protocol_memory() {
   twinned_ = protocol::BlockSet(reinterpret_cast<protocol::BlockSet::Word*>(at), blocks_);
   at += protocol::BlockSet::words_needed(blocks_) * 8;
   fresh_ = protocol::BlockSet(reinterpret_cast<protocol::BlockSet::Word*>(at), blocks_);
+  at += protocol::BlockSet::words_needed(blocks_) * 8;
+  known_ = protocol::BlockSet(reinterpret_cast<protocol::BlockSet::Word*>(at), blocks_);
   return memory;
 }
 

@@ -102,6 +102,8 @@ class PageSpace {
   bool is_over_limit() const {
     return peers_[self_.value].control.kept->load(std::memory_order_relaxed) >= limit_blocks_;
   }
+  // Of a block in no allocation: whether it was in one. Nodes drop what is freed, wherever it lay.
+  bool was_freed(std::uint64_t block) const { return known_.contains(block); }
   // Bytes of shared pages, copies and twins that a node of this host keeps now.
   std::uint64_t kept_bytes(NodeId node) {
     return control_of(node).kept->load(std::memory_order_relaxed) * unit_;
@@ -166,6 +168,7 @@ class PageSpace {
   protocol::BlockSet twinned_;  // blocks whose twin has memory
   // Blocks whose page was reserved, and is not known to be entered in the runtime view.
   protocol::BlockSet fresh_;
+  protocol::BlockSet known_;            // blocks that have ever had a page here, or were dropped
   std::uint64_t limit_blocks_ = ~0ull;  // that this node wants to keep to
   // Beyond it: until when the machine need not be asked whether it has more.
   std::atomic<std::uint64_t> had_until_{0};
