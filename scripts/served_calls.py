@@ -18,7 +18,7 @@ ROWS = {  # what the page calls a file's functions
     "bytes": "bytes", "vectors": "lists of buffers", "moves": "between files, pipes, processes", "stdio": "streams",
     "print": "texts", "files": "files", "paths": "names of files", "attributes": "attributes of files",
     "control": "control, where the size is known", "sockets": "sockets", "queues": "queues and semaphores",
-    "waiting": "waiting", "clocks": "clocks and timers", "limits": "limits, rights, processors",
+    "waiting": "waiting", "clocks": "clocks and timers", "limits": "limits, rights, processors", "locking": "locked memory",
     "process": "processes", "programs": "other programs", "signals": "signals", "fortified": "checked and old forms",
 }
 DEFINITION = re.compile(r"^[A-Za-z_][\w:<>*& \[\]]*?[ *&](\w+)\(", re.MULTILINE)

@@ -27,9 +27,14 @@ namespace {
 // left.
 constexpr std::uint64_t kPopulateStep = std::uint64_t{64} << 20;
 
+// What is shown in core files goes in these steps: few mappings in the one, for a terabyte is
+// 16,384 of them; few calls in the other.
+constexpr std::uint64_t kShownStep = std::uint64_t{64} << 20;
+constexpr std::uint64_t kShownTail = std::uint64_t{1} << 20;
+
 base::Result<std::byte*> map_view(int fd, std::uint64_t bytes, void* address) {
   int flags = MAP_SHARED | MAP_NORESERVE | (address != nullptr ? MAP_FIXED_NOREPLACE : 0);
-  void* view = mmap(address, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+  void* view = map_sparse(address, bytes, flags, fd);
   if (view == MAP_FAILED) {
     if (errno == EEXIST) {
       return base::error("cannot map {} bytes at {}: something else is mapped there already", bytes,
@@ -61,8 +66,7 @@ base::Result<std::byte*> map_aligned(int fd, std::uint64_t bytes, std::uint64_t 
   std::byte* place = begin + before;
   if (before != 0) munmap(begin, before);
   if (before != alignment) munmap(place + bytes, alignment - before);
-  void* view =
-      mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0);
+  void* view = map_sparse(place, bytes, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd);
   if (view != MAP_FAILED) return place;
   base::Error error = base::errno_error(fmt::format("cannot map {} bytes of shared memory", bytes));
   munmap(place, bytes);
@@ -72,6 +76,7 @@ base::Result<std::byte*> map_aligned(int fd, std::uint64_t bytes, std::uint64_t 
 // A child would see pages that its parent's node invalidates (rule 13); huge pages would defeat
 // page-wise entries.
 bool set_view_advice(std::byte* view, std::uint64_t bytes) {
+  madvise(view, bytes, MADV_DONTDUMP);
   madvise(view, bytes,
           MADV_NOHUGEPAGE);  // refused where the kernel has no huge pages: just as well
   return madvise(view, bytes, MADV_DONTFORK) == 0;
@@ -104,6 +109,17 @@ bool in_steps(std::uint64_t bytes, Call call) noexcept {
 
 }  // namespace
 
+// What cannot be read is not populated, and is unlocked before it can be.
+void* map_sparse(void* address, std::uint64_t bytes, int flags, int fd) noexcept {
+  void* at = mmap(address, bytes, PROT_NONE, flags, fd, 0);
+  if (at == MAP_FAILED) return at;
+  if (munlock(at, bytes) == 0 && mprotect(at, bytes, PROT_READ | PROT_WRITE) == 0) return at;
+  int why = errno;
+  munmap(at, bytes);
+  errno = why;
+  return MAP_FAILED;
+}
+
 base::Result<int> create_memfd(std::uint64_t bytes, const char* name) {
   if (!within_file_size_limit(bytes)) {
     return base::error("a memory file of {} bytes is over the limit of file sizes (ulimit -f)",
@@ -135,6 +151,7 @@ base::Result<DualMapping> DualMapping::create(std::uint64_t bytes, void* app_add
   auto runtime = map_view(mapping.fd_.get(), bytes, nullptr);
   if (!runtime) return runtime.error();
   mapping.runtime_ = runtime.value();
+  mapping.shown_ = std::vector<std::atomic<bool>>((bytes + kShownStep - 1) / kShownStep);
   if (!set_view_advice(mapping.app_, bytes) || !set_view_advice(mapping.runtime_, bytes)) {
     return base::errno_error("cannot keep shared memory out of child processes (MADV_DONTFORK)");
   }
@@ -148,6 +165,7 @@ DualMapping& DualMapping::operator=(DualMapping&& other) noexcept {
   std::swap(runtime_, other.runtime_);
   std::swap(bytes_, other.bytes_);
   std::swap(fd_, other.fd_);
+  std::swap(shown_, other.shown_);
   return *this;
 }
 
@@ -173,6 +191,16 @@ bool DualMapping::reserve(Span span) noexcept {
     return fallocate(fd_.get(), 0, static_cast<off_t>(span.offset + done),
                      static_cast<off_t>(step));
   });
+}
+
+void DualMapping::show_in_core(Span span) noexcept {
+  for (std::uint64_t at = span.offset / kShownStep; at * kShownStep < span.offset + span.bytes;
+       ++at) {
+    if (shown_[at].load(std::memory_order_relaxed)) continue;
+    std::uint64_t begin = at * kShownStep;
+    madvise(app_ + begin, std::min(kShownStep, bytes_ - begin), MADV_DODUMP);
+    shown_[at].store(true, std::memory_order_relaxed);
+  }
 }
 
 void DualMapping::write(std::uint64_t offset, const std::byte* from, std::uint64_t bytes) noexcept {
@@ -219,6 +247,7 @@ base::Result<SharedMapping> SharedMapping::map(int fd, std::uint64_t bytes,
   auto view = alignment == 0 ? map_view(fd, bytes, nullptr) : map_aligned(fd, bytes, alignment);
   if (!view) return view.error();
   madvise(view.value(), bytes, MADV_DONTFORK);  // a child must not keep a peer's memory alive
+  madvise(view.value(), bytes, MADV_DONTDUMP);
   SharedMapping mapping;
   mapping.data_ = view.value();
   mapping.bytes_ = bytes;
@@ -230,7 +259,15 @@ SharedMapping::SharedMapping(SharedMapping&& other) noexcept { *this = std::move
 SharedMapping& SharedMapping::operator=(SharedMapping&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
+  std::swap(shown_, other.shown_);
   return *this;
+}
+
+void SharedMapping::show_in_core(std::uint64_t end) noexcept {
+  if (end <= shown_) return;
+  end = std::min((end + kShownTail - 1) / kShownTail * kShownTail, bytes_);
+  madvise(data_ + shown_, end - shown_, MADV_DODUMP);
+  shown_ = end;
 }
 
 SharedMapping::~SharedMapping() {

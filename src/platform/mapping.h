@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -28,11 +30,15 @@ bool address_space_has(std::uint64_t bytes);
 // (sanitizers, valgrind).
 std::uint64_t comfortable_mapping_bytes();
 
+// mmap(2) of readable and writable memory that never takes memory at once, nor is locked, whatever
+// the program has asked for by mlockall(MCL_FUTURE). MAP_FAILED and errno.
+void* map_sparse(void* address, std::uint64_t bytes, int flags, int fd) noexcept;
+
 // A memfd mapped twice (ArgoDSM-style dual view; design: docs/design/architecture.md). The
 // application view sits at a fixed address, starts without any entry and faults; the runtime view
 // is always readable and writable, and what is written through it does not make the application
-// view dirty. Sparse: only touched pages take memory. Both views are MADV_DONTFORK. Owns the
-// descriptor and both mappings.
+// view dirty. Sparse: only touched pages take memory. Both views are MADV_DONTFORK, and a core file
+// has of them what was told to show_in_core(). Owns the descriptor and both mappings.
 class DualMapping {
  public:
   DualMapping() = default;
@@ -54,6 +60,10 @@ class DualMapping {
   // The same, but nothing is entered in the runtime view, whose first touch of each page then costs
   // a fault: half the cost for what is to be written by write(), or by the application alone.
   bool reserve(Span span) noexcept;
+  // A core file has the span of the application view, and what lies beside it in the same 64 MiB:
+  // the kernel looks at every page of what it dumps, and makes it, too, in a view that does not
+  // fault. Cheap where that was done before. Async-signal-safe, any thread.
+  void show_in_core(Span span) noexcept;
   // Writes bytes to memory that was reserved or populated, past the views.
   void write(std::uint64_t offset, const std::byte* from, std::uint64_t bytes) noexcept;
   // Gives the memory of a span that was zapped back to the machine; both views read zeros (runtime)
@@ -65,10 +75,12 @@ class DualMapping {
   std::byte* runtime_ = nullptr;
   std::uint64_t bytes_ = 0;
   base::UniqueFd fd_;
+  std::vector<std::atomic<bool>> shown_;  // by 64 MiB
 };
 
 // One shared mapping of a descriptor (a peer's memfd, or our own), readable and writable. Owns the
-// mapping only; children of fork do not have it.
+// mapping only; children of fork do not have it, and a core file has what was told to
+// show_in_core().
 class SharedMapping {
  public:
   SharedMapping() = default;
@@ -82,10 +94,14 @@ class SharedMapping {
   static base::Result<SharedMapping> map(int fd, std::uint64_t bytes, std::uint64_t alignment = 0);
   std::byte* data() const { return data_; }
   std::uint64_t bytes() const { return bytes_; }
+  // A core file has the first so many bytes, from now on. Not thread-safe; cheap where that was
+  // done before.
+  void show_in_core(std::uint64_t end) noexcept;
 
  private:
   std::byte* data_ = nullptr;
   std::uint64_t bytes_ = 0;
+  std::uint64_t shown_ = 0;
 };
 
 // Backs page-aligned shared memory with zeroed memory where it has none yet, and enters it in this

@@ -6,6 +6,8 @@
 #include <bit>
 #include <utility>
 
+#include "platform/mapping.h"
+
 namespace terrane::platform {
 namespace {
 
@@ -25,11 +27,11 @@ std::uint64_t mask(std::uint64_t first, std::uint64_t count) {
 }  // namespace
 
 base::Result<PageStates> PageStates::create(std::uint64_t pages) {
-  void* at = mmap(nullptr, bytes_for(pages), PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* at = map_sparse(nullptr, bytes_for(pages), MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
   if (at == MAP_FAILED) return base::errno_error("no address space for the states of pages");
   madvise(at, bytes_for(pages), MADV_NOHUGEPAGE);  // sparse
-  madvise(at, bytes_for(pages), MADV_DONTFORK);    // a child has no view
+  madvise(at, bytes_for(pages), MADV_DONTDUMP);
+  madvise(at, bytes_for(pages), MADV_DONTFORK);  // a child has no view
   PageStates states;
   states.words_ = static_cast<std::uint64_t*>(at);
   states.pages_ = pages;

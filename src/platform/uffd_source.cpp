@@ -50,8 +50,13 @@ class UffdSource : public FaultSource {
   }
 
   void zap(Span span) override {
+    bool unlocked = false;
     while (madvise(mapping_.app() + span.offset, span.bytes, MADV_DONTNEED) != 0) {
-      if (errno != EAGAIN && errno != EINTR) kernel_refused("MADV_DONTNEED", address(span), errno);
+      if (errno == EAGAIN || errno == EINTR) continue;
+      // The program has locked memory, past what stands in front of mlock.
+      if (errno != EINVAL || std::exchange(unlocked, true) ||
+          munlock(mapping_.app(), mapping_.bytes()) != 0)
+        kernel_refused("MADV_DONTNEED", address(span), errno);
     }
   }
 

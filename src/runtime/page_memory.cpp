@@ -149,7 +149,10 @@ void PageSpace::drop_twins(protocol::BlockRange blocks) {
   }
   if (gone == 0) return;
   peers_[self_.value].control.kept->fetch_sub(gone, std::memory_order_relaxed);
-  ::madvise(twins_.data() + blocks.first * unit_, blocks.count * unit_, MADV_DONTNEED);
+  std::byte* begin = twins_.data() + blocks.first * unit_;
+  if (::madvise(begin, blocks.count * unit_, MADV_DONTNEED) == 0 || errno != EINVAL) return;
+  ::munlock(twins_.data(), twins_.bytes());  // the program has locked all of its memory
+  ::madvise(begin, blocks.count * unit_, MADV_DONTNEED);
 }
 
 }  // namespace terrane::runtime

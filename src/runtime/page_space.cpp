@@ -28,13 +28,13 @@ SparseMemory::~SparseMemory() {
 }
 
 base::Result<> SparseMemory::map(std::uint64_t bytes) {
-  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* at = platform::map_sparse(nullptr, bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
   if (at == MAP_FAILED) {
     return base::error(
         "no {} MiB of address space ({}): set TERRANE_SPACE to less, or raise 'ulimit -v'",
         bytes >> 20, std::strerror(errno));
   }
+  ::madvise(at, bytes, MADV_DONTDUMP);  // a core file is no larger than what the program allocated
   ::madvise(at, bytes, MADV_DONTFORK);
   ::madvise(at, bytes, MADV_NOHUGEPAGE);  // sparse: a huge page for one entry would be waste
   data_ = static_cast<std::byte*>(at);
@@ -414,6 +414,7 @@ std::uint64_t PageSpace::perform_view(const protocol::Step& step, protocol::Stra
     case kPopulate:
       return step.flag ? populate_home(step.node, step.blocks.first) : populate(step.blocks);
     case kMap:
+      mapping_.show_in_core(span(step.blocks));
       source_of(step.blocks).map(span(step.blocks), access);
       return 0;
     case kProtect:

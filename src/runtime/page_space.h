@@ -27,6 +27,7 @@ class SparseMemory {
 
   base::Result<> map(std::uint64_t bytes);
   std::byte* data() const { return data_; }
+  std::uint64_t bytes() const { return bytes_; }
 
  private:
   std::byte* data_ = nullptr;

@@ -190,6 +190,7 @@ base::Result<std::uint32_t> BufferPool::find(std::uint32_t size_class) {
   errno = 0;
   if (!fits) return out_of_memory(bytes);
   next_offset_ = offset + bytes;
+  memory_.show_in_core(next_offset_);
   slots_.push_back({offset, size_class, false, false});
   return static_cast<std::uint32_t>(slots_.size() - 1);
 }

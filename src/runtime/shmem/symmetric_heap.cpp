@@ -92,6 +92,7 @@ std::optional<std::uint64_t> SymmetricHeap::take(std::uint64_t bytes, std::uint6
   std::uint64_t used_end = std::min(untouched_from_, *offset + bytes);
   if (zeroed && *offset < used_end) zero(*offset, used_end - *offset);
   untouched_from_ = std::max(untouched_from_, *offset + FreeRanges::rounded(bytes));
+  mapping_.show_in_core(untouched_from_);
   return offset;
 }
 
@@ -109,6 +110,7 @@ bool SymmetricHeap::resize(std::uint64_t offset, std::uint64_t bytes) {
   std::uint64_t after = FreeRanges::rounded(bytes);
   if (after < before) punch(offset + after, before - after);
   untouched_from_ = std::max(untouched_from_, offset + after);
+  mapping_.show_in_core(untouched_from_);
   return true;
 }
 
