@@ -14,6 +14,17 @@ Task<bool> Hlrc::lock(Strand& s, LockId id) {
   co_return how != Acquired::kHeldAlready;
 }
 
+Task<LockResult> Hlrc::try_lock(Strand& s, LockId id) {
+  Event attempt = LockTry{id, s.waiter(), settled_activity()};
+  auto how = static_cast<Acquired>(co_await s.call(attempt));
+  if (how == Acquired::kBusy) co_return LockResult::kBusy;
+  if (how == Acquired::kHeldAlready) co_return LockResult::kHeldAlready;
+  std::uint64_t activity = how == Acquired::kWithBlocks ? open_grant(s) : kUnsettled;
+  if (how != Acquired::kHere) co_await apply(s, 0, activity, id);
+  s.granted_blocks.clear();
+  co_return LockResult::kOk;
+}
+
 // This node's activity, if nothing that counts is just under way: whoever has counted before this
 // looks has then ended, too.
 std::uint64_t Hlrc::settled_activity() const {

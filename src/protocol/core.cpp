@@ -40,14 +40,17 @@ void Core::step(const Event& event, Effects& out) {
   outbox_.open(out);
   std::visit(base::Overloaded{
                  [&](const LockAcquire& e) { locks_.acquire(e.lock, e.waiter, e.activity); },
+                 [&](const LockTry& e) { locks_.attempt(e.lock, e.waiter, e.activity); },
                  [&](const LockHandOff& e) { locks_.hand_off(e.lock, e.waiter); },
                  [&](const LockRelease& e) { locks_.release(e.lock, e.waiter, e.activity); },
                  [&](const LockHeld& e) {
                    outbox_.resume_plain(e.waiter, locks_.holds(e.lock, e.waiter));
                  },
-                 [&](const CountChange& e) { counts_.change(e.count, e.op, e.operand, e.waiter); },
+                 [&](const CountChange& e) { counts_.change(e); },
                  [&](const CountAwait& e) { counts_.await(e.count, e.until, e.waiter); },
                  [&](const CountSleep& e) { counts_.sleep(e.waiter); },
+                 [&](const CountExpire& e) { counts_.expire(e.waiter); },
+                 [&](const CountGiveUp& e) { counts_.give_up(e); },
                  [&](const BarrierEnter& e) { barriers_.enter(e); },
                  [&](const BarrierTold& e) { barriers_.told(e.barrier, e.waiter); },
                  [&](const BarrierResult& e) { barriers_.result(e.barrier, e.waiter); },
@@ -91,19 +94,15 @@ void Core::received(const Received& event) {
   Bytes message = event.message;
   switch (message.empty() ? wire::Kind{} : static_cast<wire::Kind>(message[0])) {
     case wire::Kind::kLockRequest:
-      good = locks_.received_request(event.from, message, false);
-      break;
     case wire::Kind::kLockForward:
-      good = locks_.received_request(event.from, message, true);
-      break;
     case wire::Kind::kLockInsert:
-      good = locks_.received_insert(event.from, message);
-      break;
     case wire::Kind::kLockInserted:
-      good = locks_.received_inserted(event.from, message);
-      break;
+    case wire::Kind::kLockTry:
+    case wire::Kind::kLockTryForward:
+    case wire::Kind::kLockTried:
+    case wire::Kind::kLockBusy:
     case wire::Kind::kLockGrant:
-      good = locks_.received_grant(event.from, message);
+      good = locks_.received(event.from, message);
       break;
     case wire::Kind::kCountWake:
       good = counts_.received(message);

@@ -15,9 +15,11 @@ class Counts {
   Counts(NodeId self, LockManager& locks, Outbox& outbox)
       : self_(self), locks_(locks), outbox_(outbox) {}
 
-  void change(LockId count, CountOp op, std::int64_t operand, WaiterId waiter);
+  void change(const CountChange& event);
   void await(LockId count, std::int64_t until, WaiterId waiter);
   void sleep(WaiterId waiter);
+  void expire(WaiterId waiter);
+  void give_up(const CountGiveUp& event);
   // From the network; false: malformed.
   bool received(Bytes message);
 

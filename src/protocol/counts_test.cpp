@@ -78,9 +78,9 @@ TEST_F(CountsTest, AWakeMayComeBeforeTheSleep) {
 }
 
 TEST_F(CountsTest, TicketsAreServedInTheirOrder) {
-  EXPECT_EQ(change(0, 1, CountOp::kTicketIfFree, 0), 0) << "no unit";
-  EXPECT_EQ(change(0, 1, CountOp::kTicket, 0), 1);
-  EXPECT_EQ(change(1, 2, CountOp::kTicket, 0), 2);
+  EXPECT_EQ(change(0, 1, CountOp::kTicketIfFree, 1), 0) << "no unit";
+  EXPECT_EQ(change(0, 1, CountOp::kTicket, 1), 1);
+  EXPECT_EQ(change(1, 2, CountOp::kTicket, 1), 2);
   EXPECT_FALSE(await(1, 2, 2));
   EXPECT_FALSE(await(0, 1, 1));
   EXPECT_TRUE(sleeps(1, 2));
@@ -88,20 +88,86 @@ TEST_F(CountsTest, TicketsAreServedInTheirOrder) {
   change(2, 3, CountOp::kAdd, 1);
   EXPECT_TRUE(job.was_resumed(1));
   EXPECT_FALSE(job.was_resumed(2));
-  EXPECT_EQ(change(0, 4, CountOp::kTicketIfFree, 0), 0) << "the unit is taken";
+  EXPECT_EQ(change(0, 4, CountOp::kTicketIfFree, 1), 0) << "the unit is taken";
   change(2, 3, CountOp::kAdd, 2);
   EXPECT_TRUE(job.was_resumed(2));
-  EXPECT_EQ(change(0, 4, CountOp::kTicketIfFree, 0), 3);
+  EXPECT_EQ(change(0, 4, CountOp::kTicketIfFree, 1), 3);
 }
 
 TEST_F(CountsTest, ASignalThatNobodyWaitsForIsNone) {
   change(0, 1, CountOp::kSignal, 0);
   change(0, 1, CountOp::kSignalAll, 0);
-  EXPECT_EQ(change(1, 2, CountOp::kTicket, 0), 1);
+  EXPECT_EQ(change(1, 2, CountOp::kTicket, 1), 1);
   EXPECT_FALSE(await(1, 2, 1));
   EXPECT_TRUE(sleeps(1, 2));
   change(0, 1, CountOp::kSignal, 0);
   EXPECT_TRUE(job.was_resumed(2));
+}
+
+TEST_F(CountsTest, WhoGivesUpLeavesItsTicketToThoseBehind) {
+  change(0, 1, CountOp::kTicket, 1);
+  EXPECT_FALSE(await(0, 1, 1));
+  EXPECT_TRUE(sleeps(0, 1));
+  change(1, 2, CountOp::kTicket, 1);
+  EXPECT_FALSE(await(1, 2, 2));
+  EXPECT_TRUE(sleeps(1, 2));
+  job.resumed.erase(1);
+  job.step(0, CountExpire{WaiterId{1}});
+  EXPECT_EQ(job.resumed[1].value, 1u);
+  acquire(0, 1);
+  job.step(0, CountGiveUp{kCount, 1, WaiterId{1}});
+  EXPECT_EQ(job.resumed[1].value, 1u);
+  release(0, 1);
+  change(2, 3, CountOp::kAdd, 1);
+  EXPECT_TRUE(job.was_resumed(2)) << "the unit is for who is next";
+}
+
+TEST_F(CountsTest, WhoWasWokenCannotGiveUp) {
+  change(0, 1, CountOp::kTicket, 1);
+  EXPECT_FALSE(await(0, 1, 1));
+  EXPECT_TRUE(sleeps(0, 1));
+  job.resumed.erase(1);
+  job.step(0, CountExpire{WaiterId{1}});
+  ASSERT_TRUE(job.was_resumed(1));
+  change(2, 3, CountOp::kAdd, 1);
+  acquire(0, 1);
+  job.step(0, CountGiveUp{kCount, 1, WaiterId{1}});
+  EXPECT_EQ(job.resumed[1].value, 0u);
+  release(0, 1);
+  EXPECT_FALSE(sleeps(0, 1)) << "the wake has come";
+  job.resumed.erase(1);
+  job.step(0, CountExpire{WaiterId{1}});
+  EXPECT_FALSE(job.was_resumed(1)) << "nobody sleeps";
+}
+
+TEST_F(CountsTest, AWriterTakesTheRoomOfAllReaders) {
+  auto take = [&](std::uint32_t node, std::uint32_t waiter, std::int64_t units) {
+    acquire(node, waiter);
+    job.step(node, CountChange{kCount, CountOp::kTicketIfFree, units, WaiterId{waiter}, 8});
+    auto result = static_cast<std::int64_t>(job.resumed[waiter].value);
+    release(node, waiter);
+    return result;
+  };
+  EXPECT_EQ(take(0, 1, 1), 1);
+  EXPECT_EQ(take(1, 2, 1), 2);
+  EXPECT_EQ(take(2, 3, 8), 0) << "two read";
+  change(0, 1, CountOp::kAdd, 1);
+  change(1, 2, CountOp::kAdd, 1);
+  EXPECT_EQ(take(2, 3, 8), 10);
+  EXPECT_EQ(take(0, 1, 1), 0) << "one writes";
+  EXPECT_EQ(change(0, 1, CountOp::kFree, 8), 0);
+  change(2, 3, CountOp::kAdd, 8);
+  EXPECT_EQ(take(0, 1, 1), 11);
+}
+
+TEST_F(CountsTest, ThoseWhoMeetAreCountedInRounds) {
+  EXPECT_EQ(change(0, 1, CountOp::kArrive, 0), 0) << "nobody has said how many meet";
+  change(0, 1, CountOp::kTicket, 2);
+  EXPECT_EQ(change(0, 1, CountOp::kArrive, 0), 2);
+  EXPECT_EQ(change(1, 2, CountOp::kArrive, 0), 2);
+  EXPECT_EQ(change(2, 3, CountOp::kArrive, 0), 4);
+  change(0, 1, CountOp::kReset, 5);
+  EXPECT_EQ(change(0, 1, CountOp::kFree, 0), 5);
 }
 
 TEST_F(CountsTest, WhoHoldsALockIsKnown) {

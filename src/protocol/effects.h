@@ -37,6 +37,11 @@ struct LockAcquire {
   WaiterId waiter;
   std::uint64_t activity = kUnsettled;
 };  // resumed as holder; payload: as Acquired says
+struct LockTry {
+  LockId lock;
+  WaiterId waiter;
+  std::uint64_t activity = kUnsettled;
+};  // the same, if nobody holds the lock or is in line for it; else resumed with Acquired::kBusy
 struct LockHandOff {
   LockId lock;
   WaiterId waiter;
@@ -58,16 +63,22 @@ enum class CountOp : std::uint8_t {
   kXor,
   kMin,
   kMax,
-  kTicket,        // the next ticket, which is the result
-  kTicketIfFree,  // only if the count has reached it; else the result is 0
+  kTicket,        // so many tickets (operand), of which the last is the result
+  kTicketIfFree,  // only if the count, with the change's `room`, has reached them; else 0
   kSignal,        // the count goes up by one, if there is a ticket that it has not reached
   kSignalAll,     // ... up to the last ticket
+  kReset,         // the count begins again with this value and no tickets
+  kFree,          // no change; the result is by how much the count, and the operand, exceed its
+                  // tickets
+  kArrive,        // one more has come of those that meet, as many each round as there are tickets.
+                  // The result is what the count is when this round is complete; 0: no tickets
 };
 struct CountChange {
   LockId count;
   CountOp op;
   std::int64_t operand;
   WaiterId waiter;
+  std::int64_t room = 0;
 };  // by the holder of its token. Resumed at once: what the count was, or as the operation says
 struct CountAwait {
   LockId count;
@@ -76,7 +87,17 @@ struct CountAwait {
 };  // by the holder. Resumed at once: 1 when the count has reached it; 0: a CountSleep must come
 struct CountSleep {
   WaiterId waiter;
-};  // resumed when the count has reached it
+  bool may_expire = false;
+};  // resumed with 0 when the count has reached it. may_expire: the host may step a CountExpire
+struct CountExpire {
+  WaiterId waiter;
+};  // the sleeper is resumed with 1, unless it was woken; a CountGiveUp must come
+struct CountGiveUp {
+  LockId count;
+  std::int64_t tickets;
+  WaiterId waiter;
+};  // by the holder, after a CountExpire. Resumed at once: 1, and these tickets, the sleeper's last
+    // ones, are no more; 0: the sleeper has been woken, and a CountSleep must come
 struct BarrierEnter {
   BarrierId barrier;
   std::uint32_t threads_here;
@@ -192,16 +213,16 @@ struct Received {
 };
 
 using Event =
-    std::variant<LockAcquire, LockHandOff, LockRelease, LockHeld, CountChange, CountAwait,
-                 CountSleep, BarrierEnter, BarrierTold, BarrierArrive, BarrierResult, BarrierLeave,
-                 CloseInterval, Learn, RegionAllocate, RegionFind, RegionExtent, RegionFree,
-                 RegionDropped, ScAsk, ScAwait, ScInstalled, ScYielded, ScGiveBack, ExpireCopies,
-                 Expired, AskOffer, OfferMade, Received>;
+    std::variant<LockAcquire, LockTry, LockHandOff, LockRelease, LockHeld, CountChange, CountAwait,
+                 CountSleep, CountExpire, CountGiveUp, BarrierEnter, BarrierTold, BarrierArrive,
+                 BarrierResult, BarrierLeave, CloseInterval, Learn, RegionAllocate, RegionFind,
+                 RegionExtent, RegionFree, RegionDropped, ScAsk, ScAwait, ScInstalled, ScYielded,
+                 ScGiveBack, ExpireCopies, Expired, AskOffer, OfferMade, Received>;
 
 // kRemote: the payload is the grant's notice set. kHeldAlready: by this very waiter; nothing was
 // done. kWithBlocks: as kRemote, and the grant carries blocks; the payload is a GrantHead, the
-// notice set, and wire::GrantedBlocks, each with its bytes.
-enum class Acquired : std::uint64_t { kHere, kRemote, kHeldAlready, kWithBlocks };
+// notice set, and wire::GrantedBlocks, each with its bytes. kBusy: of a LockTry alone.
+enum class Acquired : std::uint64_t { kHere, kRemote, kHeldAlready, kWithBlocks, kBusy };
 struct GrantHead {
   std::uint64_t activity;  // of this node, when it asked for the token
   std::uint64_t notice_bytes;

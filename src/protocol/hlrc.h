@@ -72,11 +72,22 @@ class Pages;
 }
 
 enum class FaultResult : std::uint8_t { kDone, kForeign, kNoMemory };
-enum class LockResult : std::uint8_t { kOk, kNotHeld };
+enum class LockResult : std::uint8_t { kOk, kNotHeld, kHeldAlready, kBusy, kExpired };
 
-namespace sc {
-class Pages;
-}
+// What is taken of a count: `count` units, of those that were posted and of `room` more, which
+// there are from the beginning. A semaphore has no room; a read-write lock has kMostReaders, of
+// which a reader takes one and a writer all.
+struct Units {
+  static constexpr std::int64_t kMostReaders = 1 << 30;
+
+  std::int64_t count = 1;
+  std::int64_t room = 0;
+};
+// How long an operation waits: not at all; until it has what it asked for; or until its host says
+// that the time has come (CountExpire).
+enum class Patience : std::uint8_t { kTry, kForEver, kExpires };
+// Of those that meet one is the last. kNowhere: the count has no tickets, and nobody waits.
+enum class Arrival : std::uint8_t { kNowhere, kWaited, kLast };
 
 // Home-based lazy release consistency with multiple writers (Zhou, Iftode, Li, OSDI 1996) and a
 // completed flush: a release becomes visible only after its changes have reached their homes, so a
@@ -105,17 +116,23 @@ class Hlrc : BlockLocks {
   Task<FaultResult> atomic(Strand& s, BlockId block);
   // False: this very thread holds the lock already.
   Task<bool> lock(Strand& s, LockId lock);
+  // The lock, if nobody holds it or is in line for it; else kBusy.
+  Task<LockResult> try_lock(Strand& s, LockId lock);
   Task<LockResult> unlock(Strand& s, LockId lock);
   // Counts (lock_manager.h): a release, then the change; what the count was. `op`: up to kMax.
   Task<std::uint64_t> change_count(Strand& s, LockId count, CountOp op, std::int64_t operand);
   // Until the count has reached `until`; an acquire of what happened before the change that did it.
   Task<bool> await_count(Strand& s, LockId count, std::int64_t until);
-  // A unit of a semaphore, which change_count(kAdd) posts; in the order of calls. waits: until
-  // there is one; else false if there is none.
-  Task<bool> take_unit(Strand& s, LockId semaphore, bool waits);
+  // Units of a count, which change_count(kAdd) posts; in the order of calls. False: there are none,
+  // or the time has come.
+  Task<bool> take_units(Strand& s, LockId count, Units units, Patience patience);
+  // A release; then the thread waits until as many have come as the count has tickets, and acquires
+  // what they released.
+  Task<Arrival> arrive(Strand& s, LockId count);
   // Gives `lock` back, waits for a signal of the condition that comes afterwards, and takes the
-  // lock again.
-  Task<LockResult> wait_condition(Strand& s, LockId condition, LockId lock);
+  // lock again. kExpired: no signal came in time.
+  Task<LockResult> wait_condition(Strand& s, LockId condition, LockId lock,
+                                  Patience patience = Patience::kForEver);
   Task<bool> signal_condition(Strand& s, LockId condition, bool all);
   // What was reduced is in s.inbox, if anything. False: what the threads brought did not match.
   Task<bool> barrier(Strand& s, BarrierId barrier, std::uint32_t threads_here,
@@ -293,7 +310,8 @@ class Hlrc : BlockLocks {
   // counts.cpp
   Task<bool> give_back(Strand& s, LockId count);
   Task<bool> sleep(Strand& s);
-  Task<bool> sleep_and_acquire(Strand& s, LockId count);
+  Task<bool> sleep_or_give_up(Strand& s, LockId count, std::int64_t tickets);
+  Task<bool> acquire_woken(Strand& s, LockId count);
 
   // atomic.cpp
   Task<FaultResult> atomic_held(Strand& s, std::uint64_t block);

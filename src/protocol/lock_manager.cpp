@@ -4,12 +4,11 @@
 #include <cstddef>
 
 #include "base/check.h"
+#include "protocol/object_ids.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace {
-
-constexpr std::uint64_t kLastLock = 0xffffffffu;  // of the program's; counts follow
 
 Bytes bytes_of(const VectorTimestamp& timestamp) { return std::as_bytes(std::span(timestamp)); }
 
@@ -215,6 +214,29 @@ void LockManager::release(LockId id, [[maybe_unused]] WaiterId waiter, std::uint
   }
 }
 
+bool LockManager::received(NodeId from, Bytes message) {
+  switch (static_cast<wire::Kind>(message[0])) {
+    case wire::Kind::kLockRequest:
+      return received_request(from, message, false);
+    case wire::Kind::kLockForward:
+      return received_request(from, message, true);
+    case wire::Kind::kLockInsert:
+      return received_insert(from, message);
+    case wire::Kind::kLockInserted:
+      return received_inserted(from, message);
+    case wire::Kind::kLockTry:
+      return received_try(from, message, false);
+    case wire::Kind::kLockTryForward:
+      return received_try(from, message, true);
+    case wire::Kind::kLockTried:
+      return received_tried(from, message);
+    case wire::Kind::kLockBusy:
+      return received_busy(from, message);
+    default:
+      return received_grant(from, message);
+  }
+}
+
 // A request comes from the requester itself to the manager, and from there to the tail of the
 // queue, which is still waiting for the lock or has it. Nobody asks who is the tail already.
 bool LockManager::received_request(NodeId from, Bytes message, bool is_forward) {
@@ -272,7 +294,7 @@ bool LockManager::received_grant(NodeId from, Bytes message) {
   if (!log_.believable(notices, self_, blocks_) || !are_wanted(from, granted, lock.wants))
     return false;
   lock.token = true;
-  lock.requested = false;
+  lock.requested = lock.tried = false;
   if (grant.then != 0) lock.successor.set(NodeId{grant.then - 1}, then, grant.overtaken);
   take_next(lock);
   resume_granted(lock, notices, granted);
@@ -327,14 +349,14 @@ bool LockManager::holds(LockId id, WaiterId waiter) const {
 void LockManager::list_wanted(std::vector<Wanted>& out) const {
   for (const auto& [id, lock] : locks_) {
     bool wanted = lock.successor.there() || !lock.waiters.empty();
-    if (lock.held && wanted && id <= kLastLock)
+    if (lock.held && wanted && is_lock(LockId{id}))
       out.push_back({LockId{id}, lock.turn, lock.holder, lock.successor.node});
   }
 }
 
 std::optional<LockId> LockManager::held_by(WaiterId waiter) const {
   for (const auto& [id, lock] : locks_)
-    if (lock.held && lock.holder == waiter && id <= kLastLock) return LockId{id};
+    if (lock.held && lock.holder == waiter && is_lock(LockId{id})) return LockId{id};
   return std::nullopt;
 }
 
@@ -351,6 +373,7 @@ void LockManager::check_invariants() const {
   for (const auto& [id, lock] : locks_) {
     TERRANE_CHECK(!lock.held || lock.token, "who holds a lock has its token");
     TERRANE_CHECK(!(lock.token && lock.requested), "a token that is here is not asked for");
+    TERRANE_CHECK(!lock.tried || lock.requested, "a lock that was tried is asked for");
     TERRANE_CHECK(lock.waiters.empty() || lock.held || lock.requested,
                   "a waiter is waiting for something");
     TERRANE_CHECK(!lock.successor.there() || lock.held || lock.requested,

@@ -46,6 +46,7 @@ class LockManager {
 
   // activity: of this node (effects.h), for the requests that these may send.
   void acquire(LockId lock, WaiterId waiter, std::uint64_t activity);
+  void attempt(LockId lock, WaiterId waiter, std::uint64_t activity);
   void hand_off(LockId lock, WaiterId waiter);
   void release(LockId lock, WaiterId waiter, std::uint64_t activity);
   // What the requests for a token that is here name, from the next one on.
@@ -54,10 +55,7 @@ class LockManager {
   Count& count(LockId lock, WaiterId waiter);
   bool holds(LockId lock, WaiterId waiter) const;
   // From the network; false: malformed.
-  bool received_request(NodeId from, Bytes message, bool forwarded);
-  bool received_insert(NodeId from, Bytes message);
-  bool received_inserted(NodeId from, Bytes message);
-  bool received_grant(NodeId from, Bytes message);
+  bool received(NodeId from, Bytes message);
 
   // A program's lock that is held here, and wanted by a node, or (kNoNode) by another thread here.
   struct Wanted {
@@ -98,7 +96,8 @@ class LockManager {
   struct Lock {
     bool token = false;  // the lock rests or is held here
     bool held = false;
-    bool requested = false;  // the token is on its way to us
+    bool requested = false;  // the token is on its way to us ...
+    bool tried = false;      // ... or we hear that the lock is in use
     WaiterId holder;
     std::uint64_t turn = 0;  // how often it was taken here
     InLine successor;
@@ -108,6 +107,7 @@ class LockManager {
     NodeId tail = kNoNode;
     NodeId before_tail = kNoNode;
     InLine asking;
+    bool asks_to_try = false;  // ... of the tail, whether it can do without the token
     std::vector<InLine> held_back;
     WantedBlocks wants;             // our own requests
     std::uint64_t activity = 0;     // ... when the latest was sent
@@ -115,6 +115,13 @@ class LockManager {
     Count count;                    // while the token is here
   };
 
+  bool received_request(NodeId from, Bytes message, bool forwarded);
+  bool received_insert(NodeId from, Bytes message);
+  bool received_inserted(NodeId from, Bytes message);
+  bool received_try(NodeId from, Bytes message, bool forwarded);
+  bool received_tried(NodeId from, Bytes message);
+  bool received_busy(NodeId from, Bytes message);
+  bool received_grant(NodeId from, Bytes message);
   Lock& find(LockId lock);
   static void take(Lock& lock, WaiterId waiter);
   static void take_next(Lock& lock);
@@ -129,6 +136,10 @@ class LockManager {
   bool take_asked(Bytes& message, std::size_t wanted, Asked& asked) const;
   bool take_then(Bytes& message, const wire::LockGrant& grant, Asked& asked) const;
   void forwarded(LockId id, NodeId requester, Asked asked);
+  void queue_held_back(LockId id, Lock& lock);
+  void queue_try(LockId id, NodeId requester, Asked asked);
+  void refuse(LockId id, NodeId requester);
+  void refused(LockId id, Lock& lock);
   void put_request(wire::Kind kind, NodeId requester, LockId id, Asked asked,
                    NodeId before = NodeId{0});
   void grant(LockId id, Lock& lock, NodeId to);

@@ -38,6 +38,55 @@ TEST(LockManagerTest, WhoDoesNotHoldALockCannotGiveItBack) {
   EXPECT_EQ(job.resumed[1].value, static_cast<std::uint64_t>(HandOff::kNotHeld));
 }
 
+constexpr auto kBusy = static_cast<std::uint64_t>(Acquired::kBusy);
+
+TEST(LockManagerTest, ALockThatRestsElsewhereIsGotByTrying) {
+  TestJob job(3);
+  job.step(1, LockAcquire{LockId{0}, WaiterId{1}});
+  job.deliver_all();
+  job.step(1, LockRelease{LockId{0}, WaiterId{1}});
+  job.step(2, LockTry{LockId{0}, WaiterId{2}});
+  job.deliver_all();
+  ASSERT_TRUE(job.was_resumed(2));
+  EXPECT_NE(job.resumed[2].value, kBusy);
+  job.step(1, LockTry{LockId{0}, WaiterId{1}});
+  job.deliver_all();
+  EXPECT_EQ(job.resumed[1].value, kBusy) << "node 2 holds it";
+  job.step(2, LockTry{LockId{0}, WaiterId{2}});
+  EXPECT_EQ(job.resumed[2].value, static_cast<std::uint64_t>(Acquired::kHeldAlready));
+  job.step(2, LockTry{LockId{0}, WaiterId{3}});
+  EXPECT_EQ(job.resumed[3].value, kBusy) << "another thread of its node holds it";
+  EXPECT_EQ(job.malformed, 0);
+}
+
+TEST(LockManagerTest, WhoWaitsBehindATryInVainGetsTheLock) {
+  TestJob job(3);
+  job.step(1, LockAcquire{LockId{0}, WaiterId{1}});
+  job.deliver_all();
+  job.step(2, LockTry{LockId{0}, WaiterId{2}});
+  job.step(2, LockAcquire{LockId{0}, WaiterId{3}});
+  job.deliver_all();
+  EXPECT_EQ(job.resumed[2].value, kBusy);
+  EXPECT_FALSE(job.was_resumed(3));
+  job.step(1, LockRelease{LockId{0}, WaiterId{1}});
+  job.deliver_all();
+  EXPECT_TRUE(job.was_resumed(3));
+}
+
+TEST(LockManagerTest, MalformedTriesAreRefused) {
+  TestJob job(3);
+  std::vector<std::byte> busy, tried;
+  wire::put(busy, wire::LockBusy{.lock = 0});
+  wire::put(tried, wire::LockInserted{.kind = wire::Kind::kLockTried, .requester = 1, .lock = 0});
+  job.step(1, Received{NodeId{0}, busy});
+  EXPECT_EQ(job.malformed, 1) << "node 1 has tried nothing";
+  job.step(0, Received{NodeId{1}, tried});
+  EXPECT_EQ(job.malformed, 2) << "node 0 has asked nobody";
+  wire::put(busy, wire::LockBusy{});
+  job.step(1, Received{NodeId{0}, busy});
+  EXPECT_EQ(job.malformed, 3) << "too long";
+}
+
 TEST(LockManagerTest, ThreadsOfANodePassALockOnWithoutARelease) {
   TestJob job(2);
   job.step(0, LockAcquire{LockId{0}, WaiterId{1}});

@@ -83,20 +83,24 @@ bool LockManager::received_inserted(NodeId from, Bytes message) {
   if (at == locks_.end()) return false;
   Lock& lock = at->second;
   LockId id{answer.lock};
-  if (!lock.asking.there() || lock.asking.node != NodeId{answer.requester} ||
+  if (!lock.asking.there() || lock.asks_to_try || lock.asking.node != NodeId{answer.requester} ||
       lock.before_tail != from)
     return false;
   InLine asking = std::exchange(lock.asking, {});
-  std::vector<InLine> held_back = std::exchange(lock.held_back, {});
   if (answer.accepted != 0) {
     lock.before_tail = asking.node;
   } else {
     queue_behind_tail(id, asking.node, asking.asked());
   }
-  // Nobody asks who is the last already.
+  queue_held_back(id, lock);
+  return true;
+}
+
+// Nobody asks who is the last already.
+void LockManager::queue_held_back(LockId id, Lock& lock) {
+  std::vector<InLine> held_back = std::exchange(lock.held_back, {});
   for (const InLine& next : held_back)
     if (lock.asking.there() || lock.tail != next.node) queue(id, next.node, next.asked());
-  return true;
 }
 
 bool LockManager::take_then(Bytes& message, const wire::LockGrant& grant, Asked& asked) const {

@@ -33,6 +33,13 @@ bool can_wait(transport::Bytes message) {
   return kind == wire::Kind::kBarrierArrive || kind == wire::Kind::kPromiseEnd;
 }
 
+// Until a wait expires, as far as one sleep goes.
+std::uint64_t sleep_ns(std::uint64_t expires_ns) {
+  if (expires_ns == ~0ull) return kSleepNs;
+  std::uint64_t now = platform::now_ns();
+  return expires_ns <= now ? 1 : std::min(expires_ns - now, kSleepNs);
+}
+
 }  // namespace
 
 Engine::Engine(PageSpace& space, transport::Transport& transport, bootstrap::Bootstrap& bootstrap,
@@ -220,7 +227,11 @@ std::uint64_t Engine::ask_core(ThreadContext& context, const protocol::Event& ev
     carry_out(event, context.counters, waits ? &context.unrung : nullptr);
   }
   serve(context, false);
-  if (waits) wait_until(context, [&] { return context.resumed.load() != 0; });
+  const auto* sleep = std::get_if<protocol::CountSleep>(&event);
+  std::uint64_t expires_ns = sleep != nullptr && sleep->may_expire ? context.until_ns : ~0ull;
+  if (waits)
+    wait_until(
+        context, [&] { return context.resumed.load() != 0; }, expires_ns);
   return context.strand.result;
 }
 
@@ -316,7 +327,7 @@ void Engine::carry_out(const protocol::Resume& resume) {
 
 // done() is asked again and again; whoever makes it true looks at context.sleeping then.
 template <typename Done>
-void Engine::wait_until(ThreadContext& context, Done done) {
+void Engine::wait_until(ThreadContext& context, Done done, std::uint64_t expires_ns) {
   std::uint64_t from = platform::now_ns();
   platform::Backoff backoff(context.is_handler ? platform::Backoff::kBriefNs : ~0ull);
   Patience patience;
@@ -326,11 +337,12 @@ void Engine::wait_until(ThreadContext& context, Done done) {
       backoff.renew();  // who is served now asks for more soon, and is not to find us asleep
       continue;
     }
+    if (expires_ns != ~0ull && expire(context, expires_ns)) continue;
     if (!backoff.is_short()) ring(context);
     if (backoff.pause(context.is_handler ? Owed::kNothing : owed_to_handler_.load())) continue;
     transport_.unattend();
     context.sleeping.store(1, std::memory_order_seq_cst);
-    if (!done()) transport_.sleep(kSleepNs);
+    if (!done()) transport_.sleep(sleep_ns(expires_ns));
     context.sleeping.store(0, std::memory_order_relaxed);
     if (double seconds = patience.due(); seconds > 0) {
       std::lock_guard hold(mutex_);
@@ -341,6 +353,15 @@ void Engine::wait_until(ThreadContext& context, Done done) {
   ring(context);
   context.polled_ns = platform::now_ns();
   context.waited_ns += context.polled_ns - from;
+}
+
+// The core resumes the thread then, unless it has done so.
+bool Engine::expire(ThreadContext& context, std::uint64_t expires_ns) {
+  if (platform::now_ns() < expires_ns) return false;
+  std::lock_guard hold(mutex_);
+  if (context.resumed.load() == 0)
+    step(protocol::CountExpire{context.strand.waiter()}, context.counters);
+  return true;
 }
 
 void Engine::attend(ThreadContext& context) {

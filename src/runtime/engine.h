@@ -104,7 +104,8 @@ class Engine final : private transport::Receiver {
   void count_notices(ThreadContext& context, const protocol::Event& event);
   void place(const protocol::Place& place, const protocol::Event& event, Counters& counters);
   template <typename Done>
-  void wait_until(ThreadContext& context, Done done);
+  void wait_until(ThreadContext& context, Done done, std::uint64_t expires_ns = ~0ull);
+  bool expire(ThreadContext& context, std::uint64_t expires_ns);
   void attend(ThreadContext& context);
   void unattend(ThreadContext& context);
   bool poll_once(ThreadContext& context);

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "membership/membership.h"
+#include "runtime/wait_reports.h"
 #include "runtime/wiring.h"
 
 namespace terrane::runtime {
@@ -22,7 +23,12 @@ std::string size_text(std::uint64_t bytes) {
 }
 
 Waiting waits_for(For what, LockId id, std::int64_t until = 0) {
-  return {what, static_cast<std::uint32_t>(id.value), until};
+  return {protocol::is_object(id) ? For::kObject : what, id.value, until};
+}
+
+protocol::Patience patience_of(std::uint64_t until_ns) {
+  if (until_ns == 0) return protocol::Patience::kTry;
+  return until_ns == ~0ull ? protocol::Patience::kForEver : protocol::Patience::kExpires;
 }
 
 }  // namespace
@@ -157,9 +163,10 @@ void Node::thread_ended(ThreadContext& context) {
   if (engine_ == nullptr || left_.load()) return;
   if (auto lock = engine_->held_by(context))
     bootstrap_->fail(
-        fmt::format("thread {} ended while it held lock {}: it must give the lock back "
-                    "by terrane_unlock before it ends",
-                    context.thread.load(), lock->value),
+        fmt::format("thread {} ended while it held {}: it must give the lock back "
+                    "by {} before it ends",
+                    context.thread.load(), name_of_token(*lock),
+                    protocol::is_object(*lock) ? "pthread_mutex_unlock" : "terrane_unlock"),
         1);
 }
 
@@ -197,19 +204,54 @@ Outcome Node::await_count(LockId count, std::int64_t at_least) {
   return {};
 }
 
-Outcome Node::take_unit(LockId semaphore, bool waits) {
-  bool taken = synchronise(waits_for(For::kSemaphore, semaphore), [&](protocol::Strand& s) {
-    return hlrc_->take_unit(s, semaphore, waits);
+bool Node::take_units(LockId count, protocol::Units units, std::uint64_t until_ns) {
+  threads_.current().until_ns = until_ns;
+  return synchronise(waits_for(For::kSemaphore, count), [&](protocol::Strand& s) {
+    return hlrc_->take_units(s, count, units, patience_of(until_ns));
   });
-  if (taken) return {};
-  return {Status::kBusy, "the semaphore has no unit"};
+}
+
+// A lock with a time limit is tried again and again, ever more seldom.
+protocol::LockResult Node::lock_until(LockId mutex, std::uint64_t until_ns) {
+  using protocol::LockResult;
+  constexpr std::uint64_t kFirstSleepNs = 20'000, kLongestSleepNs = 1'000'000;
+  Waiting waiting = waits_for(For::kLock, mutex);
+  if (until_ns == ~0ull) {
+    bool taken = synchronise(waiting, [&](protocol::Strand& s) { return hlrc_->lock(s, mutex); });
+    threads_.current().counters.lock_acquires.add(1);
+    return taken ? LockResult::kOk : LockResult::kHeldAlready;
+  }
+  for (std::uint64_t sleep_ns = kFirstSleepNs;;
+       sleep_ns = std::min(2 * sleep_ns, kLongestSleepNs)) {
+    LockResult result =
+        synchronise(waiting, [&](protocol::Strand& s) { return hlrc_->try_lock(s, mutex); });
+    if (result == LockResult::kOk) threads_.current().counters.lock_acquires.add(1);
+    if (result != LockResult::kBusy || until_ns == 0) return result;
+    std::uint64_t now = platform::now_ns();
+    if (now >= until_ns) return LockResult::kExpired;
+    ::usleep(static_cast<useconds_t>(std::min(sleep_ns, until_ns - now) / 1000 + 1));
+  }
+}
+
+protocol::LockResult Node::unlock_held(LockId mutex) {
+  return synchronise({}, [&](protocol::Strand& s) { return hlrc_->unlock(s, mutex); });
+}
+
+protocol::LockResult Node::wait_condition_until(LockId condition, LockId mutex,
+                                                std::uint64_t until_ns) {
+  threads_.current().until_ns = until_ns;
+  return synchronise(waits_for(For::kCondition, condition), [&](protocol::Strand& s) {
+    return hlrc_->wait_condition(s, condition, mutex, patience_of(until_ns));
+  });
+}
+
+protocol::Arrival Node::arrive(LockId barrier) {
+  return synchronise(waits_for(For::kObject, barrier),
+                     [&](protocol::Strand& s) { return hlrc_->arrive(s, barrier); });
 }
 
 Outcome Node::wait_condition(LockId condition, LockId lock) {
-  auto result = synchronise(waits_for(For::kCondition, condition), [&](protocol::Strand& s) {
-    return hlrc_->wait_condition(s, condition, lock);
-  });
-  if (result == protocol::LockResult::kNotHeld)
+  if (wait_condition_until(condition, lock, ~0ull) == protocol::LockResult::kNotHeld)
     return {Status::kNotHeld, fmt::format("lock {}, with which a condition is waited for, is not "
                                           "held by this thread",
                                           lock.value)};

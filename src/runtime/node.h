@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "platform/ticks.h"
+#include "protocol/object_ids.h"
 #include "runtime/engine.h"
 #include "runtime/memory_share.h"
 #include "runtime/outcome.h"
@@ -48,9 +49,16 @@ class Node {
   Outcome change_count(LockId count, protocol::CountOp op, std::int64_t operand,
                        std::int64_t* before = nullptr);
   Outcome await_count(LockId count, std::int64_t at_least);
-  Outcome take_unit(LockId semaphore, bool waits);
+  // until_ns: of platform::now_ns(); 0: the call does not wait; ~0: it waits for ever.
+  bool take_units(LockId count, protocol::Units units, std::uint64_t until_ns);
   Outcome wait_condition(LockId condition, LockId lock);
   Outcome signal_condition(LockId condition, bool all);
+  // The same for objects of the C library's threads (protocol/object_ids.h), whose callers make no
+  // sentences of what is usual. lock_until: kOk, kHeldAlready, kBusy or kExpired.
+  protocol::LockResult lock_until(LockId mutex, std::uint64_t until_ns);
+  protocol::LockResult unlock_held(LockId mutex);
+  protocol::LockResult wait_condition_until(LockId condition, LockId mutex, std::uint64_t until_ns);
+  protocol::Arrival arrive(LockId barrier);
   Outcome barrier(BarrierId barrier, std::uint32_t threads_here);
   // The same, and a reduction of what all threads bring: `values` to `out`, which may be the same.
   Outcome barrier_reduce(BarrierId barrier, std::uint32_t threads_here,

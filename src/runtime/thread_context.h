@@ -68,10 +68,11 @@ struct Waiting {
     kFlag,
     kSemaphore,
     kCondition,
+    kObject,  // one of the C library's, in shared memory
     kLeaving
   };
   For what = For::kNothing;
-  std::uint32_t number = 0;
+  std::uint64_t id = 0;    // of the barrier, or the token
   std::int64_t until = 0;  // of a counter
 };
 
@@ -118,6 +119,7 @@ struct ThreadContext {
   bool flushed() const { return flushes.load() == 0 && passed.load() == 0; }  // in this order
   Counters counters;
   Waiting waiting;
+  std::uint64_t until_ns = ~0ull;       // when a sleep that may expire does so
   std::atomic<std::int32_t> thread{0};  // the kernel's number of the thread that has it
   std::uint64_t waited_ns = 0;          // of the operation under way
 };

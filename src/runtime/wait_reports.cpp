@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "protocol/object_ids.h"
 
 namespace terrane::runtime {
 namespace {
@@ -15,7 +16,8 @@ std::string list(const std::vector<NodeId>& nodes) {
 
 // What a barrier lacks, as far as it is this thread that tells.
 std::string lacks(const protocol::Core& core, const ThreadContext& context) {
-  auto wait = core.barriers().wait_of(BarrierId{context.waiting.number}, context.strand.waiter());
+  auto wait = core.barriers().wait_of(BarrierId{static_cast<std::uint32_t>(context.waiting.id)},
+                                      context.strand.waiter());
   if (!wait) return "";
   if (wait->threads_here < wait->threads)
     return fmt::format("{} of {} threads of this node have come", wait->threads_here,
@@ -40,30 +42,62 @@ bool tell_of_pages(const ThreadContext& context, double seconds) {
 
 }  // namespace
 
+std::string name_of_token(LockId id) {
+  using protocol::ObjectKind;
+  if (!protocol::is_object(id)) return fmt::format("lock {}", id.value);
+  const char* kind = "?";
+  switch (protocol::kind_of(id)) {
+    case ObjectKind::kMutex:
+      kind = "mutex";
+      break;
+    case ObjectKind::kOnce:
+      kind = "pthread_once_t";
+      break;
+    case ObjectKind::kCondition:
+      kind = "condition variable";
+      break;
+    case ObjectKind::kReadWriteLock:
+      kind = "read-write lock";
+      break;
+    case ObjectKind::kSemaphore:
+      kind = "semaphore";
+      break;
+    case ObjectKind::kBarrier:
+      kind = "barrier";
+      break;
+    case ObjectKind::kAtomic:
+      kind = "atomic variable";
+      break;
+  }
+  return fmt::format("the {} at {:#x}", kind, protocol::address_of(id));
+}
+
 void WaitReports::tell(const protocol::Core& core, const ThreadContext& context, double seconds) {
   if (tell_of_pages(context, seconds)) return;
   const Waiting& waiting = context.waiting;
+  auto number = static_cast<std::uint32_t>(waiting.id);
   switch (waiting.what) {
     case Waiting::For::kNothing:
       return;
     case Waiting::For::kBarrier:
       if (std::string what = lacks(core, context); !what.empty())
-        base::log("has waited {:.3g} s in barrier {}: {}", seconds, waiting.number, what);
+        base::log("has waited {:.3g} s in barrier {}: {}", seconds, number, what);
       return;
     case Waiting::For::kLeaving:
       base::log("has waited {:.3g} s in terrane_finalize for the other nodes", seconds);
       return;
     case Waiting::For::kLock:
-      return base::log("has waited {:.3g} s for lock {}", seconds, waiting.number);
+    case Waiting::For::kObject:
+      return base::log("has waited {:.3g} s for {}", seconds, name_of_token(LockId{waiting.id}));
     case Waiting::For::kCounter:
-      return base::log("has waited {:.3g} s for counter {} to be at least {}", seconds,
-                       waiting.number, waiting.until);
+      return base::log("has waited {:.3g} s for counter {} to be at least {}", seconds, number,
+                       waiting.until);
     case Waiting::For::kFlag:
-      return base::log("has waited {:.3g} s for flag {} to be set", seconds, waiting.number);
+      return base::log("has waited {:.3g} s for flag {} to be set", seconds, number);
     case Waiting::For::kSemaphore:
-      return base::log("has waited {:.3g} s for a unit of semaphore {}", seconds, waiting.number);
+      return base::log("has waited {:.3g} s for a unit of semaphore {}", seconds, number);
     case Waiting::For::kCondition:
-      return base::log("has waited {:.3g} s for a signal of condition {}", seconds, waiting.number);
+      return base::log("has waited {:.3g} s for a signal of condition {}", seconds, number);
   }
 }
 
@@ -81,8 +115,8 @@ void WaitReports::look(const protocol::Core& core, const ThreadRegistry& threads
     if (seconds == 0) continue;
     std::string who = wanted.by == kNoNode ? "another thread of this node"
                                            : fmt::format("node {}", wanted.by.value);
-    base::log("thread {} has held lock {} for {:.3g} s, and {} waits for it",
-              threads.at(wanted.holder).thread.load(), wanted.lock.value, seconds, who);
+    base::log("thread {} has held {} for {:.3g} s, and {} waits for it",
+              threads.at(wanted.holder).thread.load(), name_of_token(wanted.lock), seconds, who);
   }
 }
 

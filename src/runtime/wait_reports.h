@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "protocol/core.h"
@@ -8,6 +9,9 @@
 #include "runtime/thread_context.h"
 
 namespace terrane::runtime {
+
+// What messages call it: "lock 5", "the mutex at 0x7f...".
+std::string name_of_token(LockId id);
 
 // Sentences about waits that last long: each node tells what it knows itself. A barrier is spoken
 // of by whoever lacks somebody: its threads, or the nodes below in the tree. Pages by who waits for

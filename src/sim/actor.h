@@ -60,6 +60,8 @@ struct Actor {
         return std::get<3>(operation).done();
       case 4:
         return std::get<4>(operation).done();
+      case 5:
+        return std::get<5>(operation).done();
       default:
         return true;
     }
@@ -78,6 +80,7 @@ struct Actor {
     resumed = false;
     progress = {};
     next = 0;
+    tries = 0;
     flights = 0;
     passed = 0;
     late.clear();
@@ -110,12 +113,14 @@ struct Actor {
   };
   std::vector<Late> late;     // those that have not left yet
   std::uint32_t next = 0;     // the thread's place in its program
+  std::uint32_t tries = 0;    // of a lock
   Chore chore;                // a handler's
   protocol::Recall recall{};  // a handler's
   bool waits = true;          // a handler that yields: for who holds the page
   protocol::Strand strand;
   std::variant<std::monostate, protocol::Task<bool>, protocol::Task<protocol::FaultResult>,
-               protocol::Task<protocol::LockResult>, protocol::Task<std::uint64_t>>
+               protocol::Task<protocol::LockResult>, protocol::Task<std::uint64_t>,
+               protocol::Task<protocol::Arrival>>
       operation;
 };
 

@@ -22,7 +22,8 @@ class Clocks {
   std::uint16_t tick(std::uint32_t thread) { return ++threads_[thread][thread]; }
   void release(std::uint32_t thread, std::uint32_t lock) { locks_[lock] = threads_[thread]; }
   void acquire(std::uint32_t thread, std::uint32_t lock) { join(threads_[thread], locks_[lock]); }
-  // A thread comes to a barrier that `all` threads enter.
+  // A thread comes to a barrier that `all` threads enter. Counts where threads meet follow the
+  // barriers.
   void enter(std::uint32_t thread, std::uint32_t barrier, std::uint32_t all);
   // It leaves; false when not all have come, which no barrier may allow.
   bool leave(std::uint32_t thread, std::uint32_t barrier, std::uint32_t all);
@@ -39,8 +40,8 @@ class Clocks {
   std::uint32_t count_ = 0;
   Clock threads_[kMaxThreads];
   Clock locks_[kMaxLocks];
-  Round rounds_[kMaxBarriers][2];
-  std::uint32_t round_of_[kMaxThreads][kMaxBarriers];
+  Round rounds_[kMaxBarriers + kMaxCounts][2];
+  std::uint32_t round_of_[kMaxThreads][kMaxBarriers + kMaxCounts];
 };
 
 }  // namespace terrane::sim

@@ -77,6 +77,7 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   base::Prng again = after;
   if (again.chance(25)) repeat_values(again);
   if (again.chance(50)) out.setup.look_from = 2;
+  if (again.chance(20)) last += objects(again, last + 1);
   epilogue(last + 1);
 }
 

@@ -67,6 +67,10 @@ class Generator {
   void fill_up(std::uint32_t phase);
   std::uint32_t meetings(std::uint64_t seed);
   std::uint32_t lulls(base::Prng& rng, std::uint32_t phase);
+  std::uint32_t objects(base::Prng& rng, std::uint32_t phase);
+  void exclude_by_read_write_lock(std::uint32_t count, std::uint32_t phase);
+  void meet_by_arrival(std::uint32_t count, std::uint32_t phase);
+  void try_and_expire();
   void lull(std::uint32_t phase);
   void evict_all(std::uint32_t thread, std::uint32_t phase);
   void reduce(base::Prng& rng);

@@ -13,7 +13,7 @@ std::uint32_t Generator::meetings(std::uint64_t seed) {
   if (!rng.chance(35)) return 0;
   base::Prng* main = std::exchange(rng_, &rng);
   side_barriers_ = 0;
-  std::uint32_t count = 1 + rng.below(kMaxCounts);
+  std::uint32_t count = 1 + rng.below(kMaxMeetings);
   for (std::uint32_t meeting = 0; meeting < count; ++meeting) {
     std::uint32_t phase = phases_ + 1 + meeting;
     if (!out_->setup.racy) assign(phase);

@@ -49,6 +49,7 @@ void History::begin(const Program& program, std::uint64_t seed) {
   for (std::uint32_t& holder : holder_) holder = kNobody;
   for (Progress& progress : flushed_) progress = {};
   for (bool& ready : ready_) ready = false;
+  for (Users& users : users_) users = {};
   sums_.assign(256, 0);
   for (std::uint32_t t = 0; t < program.threads(); ++t)
     for (const Op& op : program.ops[t])
@@ -56,7 +57,10 @@ void History::begin(const Program& program, std::uint64_t seed) {
   doomed_left_ = 0;
   freer_ = kNobody;
   for (std::uint32_t t = 0; t < program.threads(); ++t)
-    for (const Op& op : program.ops[t]) doomed_left_ += op.kind == OpKind::kDoomedStore;
+    for (const Op& op : program.ops[t]) {
+      doomed_left_ += op.kind == OpKind::kDoomedStore;
+      if (op.kind == OpKind::kPrepare) arrivals_[op.at] = static_cast<std::uint32_t>(op.value);
+    }
   draw_mood(rng_);
   running_ = program.threads();
   for (std::uint32_t t = 0; t < running_; ++t) {

@@ -106,6 +106,7 @@ class History {
   void free_memory(Actor& actor);
   void finish_sync(Actor& actor, const Op& op);
   void check_reduced(const Actor& actor, const Op& op) const;
+  void take_room(const Actor& actor, const Op& op);
   void take_lock(Actor& actor, std::uint32_t lock);
   void leave_lock(Actor& actor, std::uint32_t lock);
   const Op& op_of(const Actor& actor) const;
@@ -145,9 +146,14 @@ class History {
   std::vector<bool> region_stands_;          // allocated, and not freed
   std::uint32_t holder_[kMaxLocks];
   std::vector<std::uint64_t> sums_;  // of what threads bring to the barrier of each phase
-  bool ready_[kMaxCounts] = {};      // what threads wait for with a condition; under its lock
-  std::uint32_t doomed_left_ = 0;    // stores to do before a region is freed
-  std::uint32_t freer_ = kNobody;    // the thread that waits for them
+  struct Users {
+    std::uint32_t readers = 0, writers = 0;
+  };
+  Users users_[kMaxCounts];                  // of read-write locks
+  std::uint32_t arrivals_[kMaxCounts] = {};  // how many threads meet there
+  bool ready_[kMaxCounts] = {};    // what threads wait for with a condition; under its lock
+  std::uint32_t doomed_left_ = 0;  // stores to do before a region is freed
+  std::uint32_t freer_ = kNobody;  // the thread that waits for them
   std::uint64_t focus_ = 0;  // kinds of steps, a bit each, after which threads sleep (Mood::kFocus)
   std::uint32_t running_ = 0;  // threads that are not done
 

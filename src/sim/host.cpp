@@ -105,10 +105,16 @@ bool History::call(Actor& actor, bool waits) {
     return true;
   }
   if (!actor.resumed) {
-    actor.wait = Actor::Wait::kResume;
-    step_core(actor.node, *actor.strand.step().event);
+    const auto* sleep = std::get_if<protocol::CountSleep>(actor.strand.step().event);
+    bool may_expire = sleep != nullptr && sleep->may_expire;
+    if (actor.wait != Actor::Wait::kResume) {
+      actor.wait = Actor::Wait::kResume;
+      step_core(actor.node, *actor.strand.step().event);
+    } else if (may_expire && rng_.chance(20)) {
+      step_core(actor.node, protocol::CountExpire{actor.strand.waiter()});
+    }
     if (!actor.resumed) {
-      schedule_.park(actor.id);
+      if (!may_expire) schedule_.park(actor.id);
       return false;
     }
   }

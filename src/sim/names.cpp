@@ -199,7 +199,18 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "AtomicByMessage",
                                        "AtomicFollowsHome",
                                        "AtomicAsksAgain",
-                                       "AtomicPatchesCopy"};
+                                       "AtomicPatchesCopy",
+                                       "LockTriedInUseHere",
+                                       "LockTriedInUse",
+                                       "LockTriedAtRest",
+                                       "LockTryHoldsBack",
+                                       "LockRequestedAfterTry",
+                                       "CountExpires",
+                                       "CountGivenUp",
+                                       "CountGivenUpWakes",
+                                       "CountWokenBeforeGivenUp",
+                                       "CountSharesRoom",
+                                       "CountMeets"};
 constexpr std::string_view kMutants[] = {"None",
                                          "DiffWords",
                                          "FlushWholeBlock",
@@ -322,7 +333,15 @@ constexpr std::string_view kMutants[] = {"None",
                                          "FlushKeepsSerial",
                                          "MissKeepsSerial",
                                          "ScansOneSuspect",
-                                         "ShowsWhatDied"};
+                                         "ShowsWhatDied",
+                                         "TryKeepsTail",
+                                         "TryForgetsHeldBack",
+                                         "TryForgetsWaiters",
+                                         "GiveUpKeepsTicket",
+                                         "GiveUpKeepsOrder",
+                                         "GiveUpDespiteWake",
+                                         "ShareWithWriter",
+                                         "ArriveForNextRound"};
 constexpr std::string_view kSteps[] = {
     "Pause",      "Wait",      "Wake",       "Call",         "Tell",        "LoadWord",
     "StoreWord",  "SwapWord",  "CountFlush", "LoadFlushing", "LoadGiving",  "SetWanted",
@@ -336,17 +355,18 @@ constexpr std::string_view kFaults[] = {"None",        "WrongValue", "NodesDisag
                                         "BarrierLeak", "Deadlock",   "Endless",       "Invariant",
                                         "Malformed",   "BadAnswer",  "BadStep"};
 constexpr std::string_view kEvents[] = {
-    "lock acquire",   "lock hand-off", "lock release",   "lock held",      "count change",
-    "count await",    "count sleep",   "barrier enter",  "barrier told",   "barrier arrive",
-    "barrier result", "barrier leave", "close interval", "learn",          "region allocate",
-    "region find",    "region extent", "region free",    "region dropped", "sc ask",
-    "sc await",       "sc installed",  "sc yielded",     "sc give back",   "expire copies",
-    "expired",        "ask offer",     "offer made",     "received"};
+    "lock acquire",   "lock try",       "lock hand-off",   "lock release",   "lock held",
+    "count change",   "count await",    "count sleep",     "count expire",   "count give up",
+    "barrier enter",  "barrier told",   "barrier arrive",  "barrier result", "barrier leave",
+    "close interval", "learn",          "region allocate", "region find",    "region extent",
+    "region free",    "region dropped", "sc ask",          "sc await",       "sc installed",
+    "sc yielded",     "sc give back",   "expire copies",   "expired",        "ask offer",
+    "offer made",     "received"};
 constexpr std::string_view kOps[] = {
     "load",       "store",   "lock",       "unlock",   "barrier",      "side barrier",
     "add",        "set",     "await",      "post",     "take",         "ready",
     "condition",  "signal",  "evict",      "allocate", "doomed store", "free",
-    "free again", "nowhere", "final load", "atomic"};
+    "free again", "nowhere", "final load", "atomic",   "prepare",      "arrive"};
 constexpr std::string_view kMessages[] = {
     "none",           "lock request",    "lock forward",   "lock grant",     "barrier arrive",
     "barrier depart", "region allocate", "region find",    "region reply",   "region free",
@@ -354,14 +374,15 @@ constexpr std::string_view kMessages[] = {
     "flush",          "flushed",         "owner request",  "owner reply",    "promise end",
     "page news",      "count wake",      "sc request",     "sc recall",      "sc yielded",
     "sc grant",       "expire",          "expired",        "atomic request", "atomic reply",
-    "lock insert",    "lock inserted",   "offer request",  "offer reply",    "sc returned"};
+    "lock insert",    "lock inserted",   "offer request",  "offer reply",    "sc returned",
+    "lock try",       "lock try on",     "lock tried",     "lock busy"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
 static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kPatch) + 1);
 static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kBadStep) + 1);
 static_assert(std::size(kEvents) == std::variant_size_v<protocol::Event>);
-static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kAtomic) + 1);
-static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kScReturned) + 1);
+static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kArrive) + 1);
+static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kLockBusy) + 1);
 
 }  // namespace
 

@@ -11,7 +11,8 @@ inline constexpr std::uint32_t kMaxNodes = 16;
 inline constexpr std::uint32_t kMaxThreads = 32;
 inline constexpr std::uint32_t kMaxLocks = 8;
 inline constexpr std::uint32_t kMaxBarriers = 5;
-inline constexpr std::uint32_t kMaxCounts = 3;  // one a meeting
+inline constexpr std::uint32_t kMaxMeetings = 3;  // each has a count
+inline constexpr std::uint32_t kMaxCounts = 5;    // those of objects follow
 inline constexpr std::uint32_t kWordBytes = 8;
 // The last two barriers are for one thread of each node: the first, or the last one.
 inline constexpr std::uint32_t kFirstThreads = kMaxBarriers - 2;
@@ -52,17 +53,19 @@ struct Setup {
 enum class OpKind : std::uint8_t {
   kLoad,
   kStore,
-  kLock,     // at: lock
+  kLock,     // at: lock; size: how often the thread tries before it waits
   kUnlock,   // at: lock
   kBarrier,  // at: barrier, which all threads enter; size 1: they reduce `value` in it, as `phase`
   kSideBarrier,  // at: barrier, which one thread of each node enters
   kAdd,          // at: count; value
   kSet,          // at: count; value
   kAwait,        // at: count; value: until it is at least that
-  kPost,         // at: count, a semaphore; value: units
-  kTake,         // at: count, a semaphore; value: 1 waits, 0 tries until there is a unit
+  kPost,         // at: count, a semaphore; value: units; or, by size as of kTake, a read-write lock
+  kTake,         // at: count, a semaphore; value: 1 waits, 0 tries until there is a unit, 2 waits
+                 // for a time, until there is one. size 1 or 2: a read-write lock, to read or write
   kReady,        // at: count, a condition: its predicate holds from now on; under its lock
-  kCondition,    // at: count; value: the lock, which the thread holds. Until its predicate holds
+  kCondition,    // at: count; value: the lock, which the thread holds. Until its predicate holds;
+                 // size 1: for a time, and then again
   kSignal,       // at: count; value: 1 wakes all that wait, 0 one
   kEvict,        // blocks [at, at + size) of the region; value: 1 gives the memory
                  // back, 2 trims the node, or tidies it
@@ -74,6 +77,8 @@ enum class OpKind : std::uint8_t {
   kNowhere,      // an access outside every region: must be told so
   kFinalLoad,    // a word at the end, on which all nodes must agree
   kAtomic,       // size: that of the word, and the kind of operation times 16; value: the operand
+  kPrepare,      // at: count; value: how many threads meet there
+  kArrive,       // at: count, where the thread waits for the others
 };
 
 // One thing that a thread of the program does. An address is a byte of a region, since where a

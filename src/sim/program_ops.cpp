@@ -27,10 +27,28 @@ Op word_of(const Op& op) {
   return word;
 }
 
-// A condition's predicate is looked at again, and so is a semaphore that is tried.
+LockResult lock_result(const Actor& actor) {
+  return std::get<protocol::Task<LockResult>>(actor.operation).value();
+}
+
+// Whether the lock that was tried is in use.
+bool is_busy(const Actor& actor) {
+  const auto* tried = std::get_if<protocol::Task<LockResult>>(&actor.operation);
+  return tried != nullptr && tried->value() == LockResult::kBusy;
+}
+
+// A condition's predicate is looked at again, and so are semaphores and locks that are tried.
 bool asks_again(const Op& op, const Actor& actor) {
   if (op.kind == OpKind::kCondition) return true;
+  if (op.kind == OpKind::kLock) return is_busy(actor);
   return op.kind == OpKind::kTake && !std::get<protocol::Task<bool>>(actor.operation).value();
+}
+
+// What is taken of a semaphore, or of a read-write lock by a reader (size 1) or a writer.
+protocol::Units units_of(const Op& op) {
+  constexpr std::int64_t kMost = protocol::Units::kMostReaders;
+  if (op.size == 0) return {};
+  return {op.size == 1 ? 1 : kMost, kMost};
 }
 
 }  // namespace
@@ -96,7 +114,12 @@ void History::begin_sync(Actor& actor, const Op& op) {
   protocol::Hlrc& hlrc = nodes_[actor.node].hlrc();
   switch (op.kind) {
     case OpKind::kLock:
-      actor.start(hlrc.lock(actor.strand, LockId{op.at}));
+      if (actor.tries < op.size) {
+        ++actor.tries;
+        actor.start(hlrc.try_lock(actor.strand, LockId{op.at}));
+      } else {
+        actor.start(hlrc.lock(actor.strand, LockId{op.at}));
+      }
       break;
     case OpKind::kUnlock:
       leave_lock(actor, op.at);
@@ -150,13 +173,16 @@ void History::check_reduced(const Actor& actor, const Op& op) const {
 
 void History::begin_count(Actor& actor, const Op& op) {
   using protocol::CountOp;
+  using protocol::Patience;
   protocol::Hlrc& hlrc = nodes_[actor.node].hlrc();
   protocol::Strand& strand = actor.strand;
   LockId count = count_id(op.at);
   auto value = static_cast<std::int64_t>(op.value);
   switch (op.kind) {
-    case OpKind::kAdd:
     case OpKind::kPost:
+      if (op.size != 0) --(op.size == 1 ? users_[op.at].readers : users_[op.at].writers);
+      [[fallthrough]];
+    case OpKind::kAdd:
       actor.start(hlrc.change_count(strand, count, CountOp::kAdd, value));
       break;
     case OpKind::kSet:
@@ -166,7 +192,10 @@ void History::begin_count(Actor& actor, const Op& op) {
       actor.start(hlrc.await_count(strand, count, value));
       break;
     case OpKind::kTake:
-      actor.start(hlrc.take_unit(strand, count, op.value != 0));
+      actor.start(hlrc.take_units(strand, count, units_of(op),
+                                  op.value == 0   ? Patience::kTry
+                                  : op.value == 1 ? Patience::kForEver
+                                                  : Patience::kExpires));
       break;
     case OpKind::kReady:
       ready_[op.at] = true;
@@ -178,14 +207,30 @@ void History::begin_count(Actor& actor, const Op& op) {
         break;
       }
       leave_lock(actor, static_cast<std::uint32_t>(op.value));
-      actor.start(hlrc.wait_condition(strand, count, LockId{op.value}));
+      actor.start(hlrc.wait_condition(strand, count, LockId{op.value},
+                                      op.size == 0 ? Patience::kForEver : Patience::kExpires));
       break;
     case OpKind::kSignal:
       actor.start(hlrc.signal_condition(strand, count, op.value != 0));
       break;
+    case OpKind::kPrepare:
+      actor.start(hlrc.change_count(strand, count, CountOp::kTicket, value));
+      break;
+    case OpKind::kArrive:
+      checker_.clocks().enter(actor.id, kMaxBarriers + op.at, arrivals_[op.at]);
+      actor.start(hlrc.arrive(strand, count));
+      break;
     default:
       break;
   }
+}
+
+void History::take_room(const Actor& actor, const Op& op) {
+  Users& users = users_[op.at];
+  if (users.writers > 0 || (op.size == 2 && users.readers > 0))
+    violated(Fault::kTwoHolders, "thread {} takes lock {} beside {} readers and {} writers",
+             actor.id, op.at, users.readers, users.writers);
+  ++(op.size == 1 ? users.readers : users.writers);
 }
 
 void History::take_lock(Actor& actor, std::uint32_t lock) {
@@ -437,15 +482,27 @@ void History::finish_sync(Actor& actor, const Op& op) {
                 describe(op));
   switch (op.kind) {
     case OpKind::kLock:
+      if (is_busy(actor)) break;
+      actor.tries = 0;
       take_lock(actor, op.at);
       break;
+    case OpKind::kTake:
+      if (op.size != 0 && !asks_again(op, actor)) take_room(actor, op);
+      break;
+    case OpKind::kArrive:
+      if (std::get<protocol::Task<protocol::Arrival>>(actor.operation).value() ==
+              protocol::Arrival::kNowhere ||
+          !checker_.clocks().leave(actor.id, kMaxBarriers + op.at, arrivals_[op.at]))
+        violated(Fault::kBarrierLeak, "thread {} left meeting {} before all had come", actor.id,
+                 op.at);
+      break;
     case OpKind::kCondition:
-      if (std::get<protocol::Task<LockResult>>(actor.operation).value() != LockResult::kOk)
+      if (lock_result(actor) == LockResult::kNotHeld)
         violated(Fault::kBadAnswer, "thread {} waits with a lock that it does not hold", actor.id);
       take_lock(actor, static_cast<std::uint32_t>(op.value));
       break;
     case OpKind::kUnlock:
-      if (std::get<protocol::Task<LockResult>>(actor.operation).value() != LockResult::kOk)
+      if (lock_result(actor) != LockResult::kOk)
         violated(Fault::kBadAnswer, "unlock {} of thread {} was refused", op.at, actor.id);
       break;
     case OpKind::kBarrier:

@@ -12,7 +12,9 @@ constexpr std::uint64_t kMaxTries = 60'000;
 constexpr std::uint64_t kSchedules = 40;  // for each candidate
 
 bool is_barrier(const Op& op) { return op.kind == OpKind::kBarrier; }
-bool is_count(const Op& op) { return op.kind >= OpKind::kAdd && op.kind <= OpKind::kSignal; }
+bool is_count(const Op& op) {
+  return (op.kind >= OpKind::kAdd && op.kind <= OpKind::kSignal) || op.kind >= OpKind::kPrepare;
+}
 bool is_meeting(const Op& op) {
   return is_barrier(op) || op.kind == OpKind::kSideBarrier || is_count(op);
 }

@@ -50,11 +50,17 @@ enum class Kind : std::uint8_t {
   kOfferRequest,
   kOfferReply,
   kScReturned,
+  kLockTry,
+  kLockTryForward,
+  kLockTried,
+  kLockBusy,
 };
 
 // To the lock's manager, then (as kLockForward) from the manager to the last node of the queue, or
 // (as kLockInsert) to the one before it, on whose host the requester is: may he come before
-// `before`? Tail: `wanted` WantedBlocks, and the requester's vector timestamp, one u32 a node.
+// `before`? As kLockTry to the manager, and as kLockTryForward from there to the last node of the
+// queue: only if that has the token and does not use it. Tail: `wanted` WantedBlocks, and the
+// requester's vector timestamp, one u32 a node.
 struct LockRequest {
   Kind kind = Kind::kLockRequest;
   std::uint8_t wanted = 0;
@@ -65,12 +71,19 @@ struct LockRequest {
   std::uint32_t pad2 = 0;
 };
 
-// Its answer.
+// The answer to a kLockInsert, or (kLockTried) to a kLockTryForward.
 struct LockInserted {
   Kind kind = Kind::kLockInserted;
   std::uint8_t accepted = 0;
   std::uint8_t pad[2] = {};
   std::uint32_t requester = 0;
+  std::uint64_t lock = 0;
+};
+
+// To a node that tried: the lock is in use.
+struct LockBusy {
+  Kind kind = Kind::kLockBusy;
+  std::uint8_t pad[7] = {};
   std::uint64_t lock = 0;
 };
 
@@ -398,6 +411,7 @@ static_assert(sizeof(OwnerRequest) == 24);
 static_assert(sizeof(OwnerReply) == 24);
 static_assert(sizeof(LockRequest) == 24);
 static_assert(sizeof(LockInserted) == 16);
+static_assert(sizeof(LockBusy) == 16);
 static_assert(sizeof(WantedBlock) == 16);
 static_assert(sizeof(LockGrant) == 48);
 static_assert(sizeof(GrantedBlock) == 24);

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "frontend/interpose/in_front.h"
 #include "frontend/interpose/shared_range.h"
+#include "frontend/pages/objects/shared_object.h"
 #include "runtime/node.h"
 
 namespace {
@@ -158,6 +159,10 @@ int set_flag(const char* call, uint32_t flag, int64_t value) noexcept {
 
 }  // namespace
 
+terrane::runtime::Node* terrane::frontend::pages::node() {
+  return process().node.load(std::memory_order_acquire);
+}
+
 extern "C" {
 
 int terrane_init(void) noexcept {
@@ -269,14 +274,16 @@ int terrane_semaphore_post(uint32_t semaphore, uint32_t units) noexcept {
 }
 
 int terrane_semaphore_wait(uint32_t semaphore) noexcept {
-  return with_node("terrane_semaphore_wait", [&](Node& node) {
-    return node.take_unit(count_id(CountKind::kSemaphore, semaphore), true);
+  return with_node("terrane_semaphore_wait", [&](Node& node) -> Outcome {
+    node.take_units(count_id(CountKind::kSemaphore, semaphore), {}, ~0ull);
+    return {};
   });
 }
 
 int terrane_semaphore_try(uint32_t semaphore) noexcept {
-  return with_node("terrane_semaphore_try", [&](Node& node) {
-    return node.take_unit(count_id(CountKind::kSemaphore, semaphore), false);
+  return with_node("terrane_semaphore_try", [&](Node& node) -> Outcome {
+    if (node.take_units(count_id(CountKind::kSemaphore, semaphore), {}, 0)) return {};
+    return {Status::kBusy, "the semaphore has no unit"};
   });
 }
 

@@ -1,0 +1,135 @@
+// Semaphores and barriers in shared memory.
+#include <pthread.h>
+#include <semaphore.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+
+#include "frontend/pages/objects/shared_object.h"
+
+using namespace terrane::frontend::pages;
+using terrane::frontend::next;
+using terrane::protocol::Arrival;
+using terrane::protocol::CountOp;
+
+namespace {
+
+int fail(int error) {
+  errno = error;
+  return -1;
+}
+
+int take(sem_t* semaphore, std::uint64_t until_ns, int otherwise) {
+  if (node()->take_units(id_of(ObjectKind::kSemaphore, semaphore), {}, until_ns)) return 0;
+  return fail(otherwise);
+}
+
+int take_until(sem_t* semaphore, clockid_t clock, const timespec* time) {
+  std::uint64_t until_ns = 0;
+  if (!deadline(clock, time, until_ns)) return fail(EINVAL);
+  return take(semaphore, until_ns, ETIMEDOUT);
+}
+
+// What a count of the job was before the change.
+std::int64_t change(terrane::LockId count, CountOp op, std::int64_t operand) {
+  std::int64_t before = 0;
+  node()->change_count(count, op, operand, &before);
+  return before;
+}
+
+int initialise(pthread_barrier_t* barrier, unsigned count) {
+  if (count == 0 || count > INT_MAX) return EINVAL;
+  terrane::LockId id = id_of(ObjectKind::kBarrier, barrier);
+  change(id, CountOp::kReset, 0);
+  change(id, CountOp::kTicket, count);
+  return 0;
+}
+
+int arrive(pthread_barrier_t* barrier) {
+  static std::atomic_flag said;
+  switch (node()->arrive(id_of(ObjectKind::kBarrier, barrier))) {
+    case Arrival::kLast:
+      return PTHREAD_BARRIER_SERIAL_THREAD;
+    case Arrival::kWaited:
+      return 0;
+    case Arrival::kNowhere:
+      break;
+  }
+  return refuse(said, EINVAL,
+                "pthread_barrier_wait: the barrier at {} was not initialised, or was destroyed; "
+                "the call fails with EINVAL",
+                fmt::ptr(barrier));
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+int sem_init(sem_t* semaphore, int shared, unsigned value) noexcept {
+  if (!is_shared(semaphore)) return next<"sem_init">(::sem_init)(semaphore, shared, value);
+  if (value > SEM_VALUE_MAX) return fail(EINVAL);
+  change(id_of(ObjectKind::kSemaphore, semaphore), CountOp::kReset, value);
+  return 0;
+}
+
+int sem_destroy(sem_t* semaphore) noexcept {
+  if (!is_shared(semaphore)) return next<"sem_destroy">(::sem_destroy)(semaphore);
+  return 0;
+}
+
+int sem_wait(sem_t* semaphore) {
+  if (!is_shared(semaphore)) return next<"sem_wait">(::sem_wait)(semaphore);
+  return take(semaphore, kForEver, EAGAIN);
+}
+
+int sem_trywait(sem_t* semaphore) noexcept {
+  if (!is_shared(semaphore)) return next<"sem_trywait">(::sem_trywait)(semaphore);
+  return take(semaphore, kNoWait, EAGAIN);
+}
+
+int sem_timedwait(sem_t* semaphore, const timespec* time) {
+  if (!is_shared(semaphore)) return next<"sem_timedwait">(::sem_timedwait)(semaphore, time);
+  return take_until(semaphore, CLOCK_REALTIME, time);
+}
+
+int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* time) {
+  if (!is_shared(semaphore)) return next<"sem_clockwait">(::sem_clockwait)(semaphore, clock, time);
+  return take_until(semaphore, clock, time);
+}
+
+int sem_post(sem_t* semaphore) noexcept {
+  if (!is_shared(semaphore)) return next<"sem_post">(::sem_post)(semaphore);
+  change(id_of(ObjectKind::kSemaphore, semaphore), CountOp::kAdd, 1);
+  return 0;
+}
+
+int sem_getvalue(sem_t* semaphore, int* value) noexcept {
+  if (!is_shared(semaphore)) return next<"sem_getvalue">(::sem_getvalue)(semaphore, value);
+  std::int64_t left = change(id_of(ObjectKind::kSemaphore, semaphore), CountOp::kFree, 0);
+  *value = static_cast<int>(std::clamp<std::int64_t>(left, 0, SEM_VALUE_MAX));
+  return 0;
+}
+
+int pthread_barrier_init(pthread_barrier_t* barrier, const pthread_barrierattr_t* attributes,
+                         unsigned count) noexcept {
+  if (!is_shared(barrier))
+    return next<"pthread_barrier_init">(::pthread_barrier_init)(barrier, attributes, count);
+  return initialise(barrier, count);
+}
+
+int pthread_barrier_destroy(pthread_barrier_t* barrier) noexcept {
+  if (!is_shared(barrier))
+    return next<"pthread_barrier_destroy">(::pthread_barrier_destroy)(barrier);
+  change(id_of(ObjectKind::kBarrier, barrier), CountOp::kReset, 0);
+  return 0;
+}
+
+int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
+  if (!is_shared(barrier)) return next<"pthread_barrier_wait">(::pthread_barrier_wait)(barrier);
+  return arrive(barrier);
+}
+
+}  // extern "C"
+#pragma GCC visibility pop

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <time.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/log.h"
+#include "frontend/interpose/next.h"
+#include "frontend/interpose/shared_range.h"
+#include "runtime/node.h"
+
+// Mutexes, condition variables and other objects of the C library's threads that lie in shared
+// memory are locks and counts of the job, by their address: they work between threads of any nodes,
+// whether they were made with PTHREAD_PROCESS_SHARED or not. All that belongs to one is in its
+// token (protocol/object_ids.h), so zeroed memory is an object that nobody has used; what the
+// program chose at its initialisation and calls look up later (a mutex's type, a condition's clock)
+// lies in the object itself. Objects elsewhere are the C library's, for the price of a comparison.
+namespace terrane::frontend::pages {
+
+using protocol::LockResult;
+using protocol::ObjectKind;
+using runtime::Node;
+
+inline constexpr std::uint64_t kNoWait = 0, kForEver = ~0ull;
+
+// The node of this process, or nullptr outside of a job.
+Node* node();
+
+inline bool is_shared(const volatile void* object) {
+  return SharedRange::contains(const_cast<const void*>(object));
+}
+
+inline LockId id_of(ObjectKind kind, const volatile void* object) {
+  return protocol::object_id(kind, reinterpret_cast<std::uintptr_t>(object));
+}
+
+// When a wait ends: `time` of `clock`, as of platform::now_ns(). False: it is no time, or no clock
+// that waits can use.
+bool deadline(clockid_t clock, const timespec* time, std::uint64_t& until_ns);
+
+// Says once, for each `said`, why a call fails; returns the error.
+template <typename... Args>
+int refuse(std::atomic_flag& said, int error, fmt::format_string<Args...> format, Args&&... args) {
+  if (!said.test_and_set()) base::log(format, std::forward<Args>(args)...);
+  return error;
+}
+
+// What the calling thread has of an object beyond what its token says: how often it took a
+// recursive mutex again, how often it reads. One for each object, as long as there is something.
+struct Hold {
+  const volatile void* object;
+  std::uint32_t times;
+  bool writes;
+  Hold* next;
+};
+// nullptr: nothing.
+Hold* find_hold(const volatile void* object);
+// False: there is no memory.
+bool add_hold(const volatile void* object, bool writes);
+void drop_hold(const volatile void* object);
+
+}  // namespace terrane::frontend::pages
