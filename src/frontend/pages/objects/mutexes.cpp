@@ -52,6 +52,9 @@ int unlock(pthread_mutex_t* mutex) {
     return 0;
   }
   if (node()->unlock_held(id_of(ObjectKind::kMutex, mutex)) == LockResult::kOk) return 0;
+  bool asks =
+      kind_of(mutex) == PTHREAD_MUTEX_ERRORCHECK || kind_of(mutex) == PTHREAD_MUTEX_RECURSIVE;
+  if (asks) return EPERM;
   static std::atomic_flag said;
   return refuse(said, EPERM,
                 "pthread_mutex_unlock: the mutex at {} is not held by this thread; in shared "
