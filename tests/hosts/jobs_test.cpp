@@ -47,6 +47,19 @@ TEST_F(JobsTest, PagesWorkAcrossTwoHosts) {
   expect_good(2, kTwo, "crowded", {"TERRANE_MEMORY=24M"});
 }
 
+TEST_F(JobsTest, ObjectsOfTheCLibraryWorkAcrossTwoHosts) {
+  if (!make_hosts({.hosts = 2})) return;
+  for (const char* mode : {"mutexes", "tries", "kinds", "conditions", "signals", "barriers",
+                           "locks", "semaphores", "errors"}) {
+    OnHosts::expect_good(2, kTwo, std::string(OBJECTS_PROGRAM) + " " + mode);
+    OnHosts::expect_good(4, kTwoByTwo, std::string(OBJECTS_PROGRAM) + " " + mode);
+  }
+#ifdef TERRANE_HAS_NO_INLINE_ATOMICS
+  OnHosts::expect_good(2, kTwo, ATOMICS_PROGRAM);
+  OnHosts::expect_good(4, kTwoByTwo, ATOMICS_PROGRAM);
+#endif
+}
+
 TEST_F(JobsTest, ASmallMemoryOnEachNodeIsEnoughAcrossHosts) {
   if (!make_hosts({.hosts = 2})) return;
   for (const char* mode : {"passive", "refused"}) expect_good(2, kTwo, mode, {"TERRANE_MEMORY=8M"});
