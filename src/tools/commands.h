@@ -24,6 +24,7 @@ struct CommandContext {
 void add_run_command(CLI::App& app, CommandContext& context);
 void add_host_engine_command(CLI::App& app, CommandContext& context);
 void add_info_command(CLI::App& app, CommandContext& context);
+void add_check_binary_command(CLI::App& app, CommandContext& context);
 void add_doctor_command(CLI::App& app, CommandContext& context);
 void add_adopt_command(CLI::App& app, CommandContext& context);
 void add_sim_command(CLI::App& app, CommandContext& context);

@@ -43,6 +43,7 @@ int run_command_line(int argc, char** argv) {
   tools::add_join_commands(app, context);
   tools::add_host_engine_command(app, context);
   tools::add_info_command(app, context);
+  tools::add_check_binary_command(app, context);
   tools::add_doctor_command(app, context);
   tools::add_adopt_command(app, context);
   tools::add_sim_command(app, context);

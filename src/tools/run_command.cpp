@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "tools/binary/check_binary.h"
 #include "tools/commands.h"
 #include "tools/launch/job_engine.h"
 #include "tools/launch/program.h"
@@ -37,6 +38,17 @@ void notice_oversubscription(const JobPlan& plan) {
   }
 }
 
+// Says which functions to look at; the job runs all the same. False: the program cannot be checked.
+bool check_pages(const std::string& path) {
+  auto functions = locked_functions(path);
+  if (!functions) {
+    base::log("--check=pages: {}", functions.error().message);
+    return false;
+  }
+  for (const std::string& line : describe(path, functions.value())) base::log_line(line);
+  return true;
+}
+
 int run(const RunOptions& options, const CommandContext& context) {
   auto planned = plan_run(options, context);
   if (!planned) {
@@ -52,6 +64,7 @@ int run(const RunOptions& options, const CommandContext& context) {
     return program.exit_code;
   }
   plan.program.path = program.path;
+  if (options.check == "pages" && !check_pages(program.path)) return kExitUsage;
   for (const std::string& notice : planned.value().notices) base::log_line(notice);
   notice_oversubscription(plan);
   if (plan.verbose) {
@@ -173,8 +186,11 @@ void add_node_options(CLI::App& run_app, RunOptions& options) {
                   "Scopes that waited for nobody: one of N is noted; default 32, 1: all")
       ->type_name("N");
   run_app
-      .add_option("--check", options.check, "Check every call of OpenSHMEM programs, at some cost")
-      ->check(CLI::IsMember({"shmem"}))
+      .add_option(
+          "--check", options.check,
+          "Every call of OpenSHMEM programs, at some cost (shmem); or the program's atomics, "
+          "before it starts (pages)")
+      ->check(CLI::IsMember({"shmem", "pages"}))
       ->type_name("WHAT");
   run_app
       .add_option("--debug", options.debug,

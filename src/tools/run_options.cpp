@@ -98,10 +98,11 @@ base::Result<> add_settings(const RunOptions& options, HostPlan& plan) {
     auto patience = parse_seconds("--patience", options.patience);
     if (!patience) return patience.error();
   }
+  const std::string check = options.check == "shmem" ? options.check : "";
   const std::pair<const char*, const std::string&> settings[] = {
       {"TERRANE_FAULT_SOURCE", options.fault_source}, {"TERRANE_MEMORY", options.memory},
       {"TERRANE_TRANSPORT", options.transport},       {"TERRANE_NET", options.net},
-      {"TERRANE_SERVERS", options.servers},           {"TERRANE_CHECK", options.check},
+      {"TERRANE_SERVERS", options.servers},           {"TERRANE_CHECK", check},
       {"TERRANE_PATIENCE", options.patience}};
   for (const auto& [name, value] : settings) {
     if (!value.empty()) plan.environment.emplace_back(name, value);
