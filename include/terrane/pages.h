@@ -6,7 +6,8 @@
  * races see sequential consistency). Bytes are the unit: two nodes may write adjacent bytes at
  * once. Hardware atomics on shared memory mean nothing between nodes, but in allocations that ask
  * for sequential consistency (TERRANE_PROTOCOL_SC); terrane_atomic_fetch and its kin serve the
- * others.
+ * others. Mutexes, condition variables, barriers, read-write locks and semaphores of the C library
+ * that lie in shared memory work between nodes (docs/pages.md says which).
  *
  * Threads: every function but terrane_init and terrane_finalize may be called by any thread at any
  * time, at once.
