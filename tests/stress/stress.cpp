@@ -4,8 +4,9 @@
 // A table of bytes is rewritten in phases. In each phase a pattern known to all gives every byte of
 // the active chunks to one thread of one node, so that neighbours in a word belong to different
 // nodes; odd and even slots alternate, one written while the other is read. Between the phases:
-// records under locks, whose bytes must all be equal; evictions at random; allocations that come
-// and go.
+// records under locks, whose bytes must all be equal; evictions at random. In each phase one thread
+// allocates a region, which all write in the next phase, and another thread writes it again and
+// frees it before anybody releases that.
 //
 // Usage: stress [--seconds S] [--threads T] [--seed N] [--pages P] [--no-evict] [--spare-mappings
 // N]
@@ -100,6 +101,7 @@ class Stress {
     std::uint64_t stop;
     std::uint64_t wrong[64];
     std::uint64_t increments[kRecords];
+    std::uint8_t* visitor[2];  // the regions of an even and of an odd phase
   };
 
   [[noreturn]] static void die(const char* what) {
@@ -119,11 +121,13 @@ class Stress {
     for (std::uint64_t phase = 1;; ++phase) {
       write_mine(phase, me);
       read_others(phase, me);
+      write_visitor(phase - 1, me);
       for (unsigned i = 0; i < 3; ++i)
         raise_record(mix(pattern_.seed + me, phase * 3 + i) % kRecords);
       if (me == 0 && std::chrono::steady_clock::now() > end) control_->stop = phase;
       terrane_barrier_threads(kBarrier, options_.threads);
-      if (me == 0 && phase % 16 == 0) come_and_go(phase);
+      take_away(phase - 1, me);
+      bring(phase, me);
       bool stop = control_->stop != 0;
       terrane_barrier_threads(kBarrier + 1, options_.threads);
       if (thread == 0) phases_ = phase;
@@ -182,13 +186,47 @@ class Stress {
     return records_ + (i % 4) * 4096 + (i / 4) * kRecords * 5 + record;
   }
 
-  void come_and_go(std::uint64_t phase) {
-    auto* fresh = static_cast<std::uint8_t*>(terrane_alloc(3 * 4096, nullptr));
+  // The region that is allocated in a phase, and the threads that allocate and free it.
+  std::uint64_t visitor_bytes(std::uint64_t phase) const {
+    return (1 + mix(pattern_.seed + 5, phase) % 6) * 4096;
+  }
+  unsigned bringer(std::uint64_t phase) const {
+    return static_cast<unsigned>(mix(pattern_.seed + 6, phase) % pattern_.writers);
+  }
+  unsigned taker(std::uint64_t phase) const {
+    return static_cast<unsigned>(mix(pattern_.seed + 7, phase) % pattern_.writers);
+  }
+
+  void bring(std::uint64_t phase, unsigned me) {
+    if (bringer(phase) != me) return;
+    terrane_alloc_options how{};
+    how.homes = static_cast<terrane_homes>(mix(pattern_.seed + 8, phase) % 4);
+    how.home = static_cast<std::uint32_t>(phase % nodes_);
+    how.protocol = static_cast<terrane_protocol>(mix(pattern_.seed + 9, phase) % 3);
+    const std::uint64_t bytes = visitor_bytes(phase);
+    auto* fresh = static_cast<std::uint8_t*>(terrane_alloc(bytes, &how));
     if (fresh == nullptr) die("allocation");
-    for (unsigned i = 0; i < 3 * 4096; i += 64)
+    for (std::uint64_t i = 0; i < bytes; i += 8)
       if (fresh[i] != 0) wrong(phase, i, fresh[i], 0, 0);
-    std::memset(fresh, 0x5a, 3 * 4096);
-    if (terrane_free(fresh) != TERRANE_OK) die("free");
+    control_->visitor[phase % 2] = fresh;
+  }
+
+  void write_visitor(std::uint64_t phase, unsigned me) {
+    if (phase == 0) return;
+    std::uint8_t* visitor = control_->visitor[phase % 2];
+    for (std::uint64_t i = me; i < visitor_bytes(phase); i += pattern_.writers)
+      visitor[i] = pattern_.value(phase, i);
+  }
+
+  void take_away(std::uint64_t phase, unsigned me) {
+    if (phase == 0 || taker(phase) != me) return;
+    std::uint8_t* visitor = control_->visitor[phase % 2];
+    const std::uint64_t bytes = visitor_bytes(phase);
+    for (std::uint64_t i = 0; i < bytes; ++i)
+      if (visitor[i] != pattern_.value(phase, i))
+        wrong(phase, i, visitor[i], pattern_.value(phase, i), phase);
+    std::memset(visitor, 0x5a, bytes);
+    if (terrane_free(visitor) != TERRANE_OK) die("free");
   }
 
   // Copies vanish under the threads' feet.
