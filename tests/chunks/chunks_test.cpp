@@ -117,6 +117,7 @@ TEST(ChunksBadInputTest, ACallFromAHandlerThatInterruptedOneIsRefused) {
   expect_good(2, "interrupted");
 }
 TEST(ChunksBadInputTest, MisuseIsToldAndDoesNoHarm) { expect_good(2, "misuse", "--memory 1G"); }
+TEST(ChunksBadInputTest, AChunkThatIsNotKnownIsTold) { expect_good(2, "unknown-chunk"); }
 TEST(ChunksBadInputTest, ChainsThatCannotBeAreTold) {
   expect_good(2, "misused-chains", "--memory 1G");
 }

@@ -111,12 +111,19 @@ void misuse() {
          TERRANE_ENOMEM);
   EXPECT(error_says("1028 buffers of 4194304 bytes"));
   EXPECT(terrane_chunk_bytes({99}) == 0);
-  EXPECT(terrane_chunk_take({99}, TERRANE_TRY, &scope) == TERRANE_EINVAL);
-  EXPECT(error_says("0x63 is no chunk that this node has created or found"));
-  EXPECT(terrane_chunk_descriptor({99}) == TERRANE_EINVAL);
   scope = open(create("mine " + std::to_string(self()), 8), TERRANE_CHUNK_WRITE);
   EXPECT(terrane_chunks_finalize() == TERRANE_ESTATE && error_says("mine"));
   release(scope);
+}
+
+// A chunk that this node has neither created nor found.
+void unknown_chunk() {
+  terrane_chunk none{99};
+  terrane_scope scope;
+  EXPECT(terrane_chunk_take(none, TERRANE_TRY, &scope) == TERRANE_EINVAL);
+  EXPECT(error_says("0x63 is no chunk that this node has created or found"));
+  EXPECT(terrane_chunk_descriptor(none) == TERRANE_EINVAL);
+  EXPECT(terrane_chunk_unsubscribe(none) == TERRANE_EINVAL);
 }
 
 // The last node looks at more at a time than it has memory for: it is told, and loses nothing.

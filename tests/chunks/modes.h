@@ -9,6 +9,7 @@ void late();
 void handlers();
 void stalled();
 void misuse();
+void unknown_chunk();
 void interrupted();
 void cramped();
 void held();

@@ -145,6 +145,7 @@ int main(int count, char** arguments) {
   if (mode == "dying-guest") dying_guest();
   if (mode == "stalled") stalled();
   if (mode == "misuse") misuse();
+  if (mode == "unknown-chunk") unknown_chunk();
   if (mode == "interrupted") interrupted();
   if (mode == "cramped") cramped();
   if (mode == "held") held();

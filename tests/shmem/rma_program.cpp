@@ -1,4 +1,6 @@
 // Moving data: what tests/shmem/rma_test.cpp runs.
+#include <shmemx.h>
+
 #include <cstdint>
 #include <random>
 #include <set>
@@ -366,6 +368,40 @@ void nothing() {
   shmem_finalize();
 }
 
+// Names of <shmemx.h> do what their namesakes of the specification do.
+void extensions() {
+  begin();
+  long* words = symmetric<long>(8);
+  auto* signal = symmetric<std::uint64_t>(2);
+  long source[8] = {me, me + 1, me + 2, me + 3, 0, 0, 0, 0};
+  meet();
+  shmemx_long_ibput(words, source, 4, 2, 2, 2, next);
+  shmemx_ctx_long_ibput(SHMEM_CTX_DEFAULT, words + 2, source, 2, 2, 2, 1, next);
+  shmemx_request_handle_t handle;
+  shmemx_long_put_nb(words + 6, source + 3, 1, next, &handle);
+  shmemx_putmem_nb(words + 7, source + 3, sizeof(long), next, nullptr);
+  shmemx_wait_req(handle);
+  shmemx_signal_add(&signal[0], 5, next);
+  shmemx_signal_set(SHMEM_CTX_DEFAULT, &signal[1], 6, next);
+  meet();
+  const long expected[8] = {before,     before + 1, before,     before + 1,
+                            before + 2, before + 3, before + 3, before + 3};
+  EXPECT(std::memcmp(words, expected, sizeof expected) == 0);
+  EXPECT(signal[0] == 5 && signal[1] == 6);
+  shmemx_long_ibget(source, words, 2, 4, 2, 2, me);
+  EXPECT(source[2] == before + 2);
+  int done = 0;
+  shmemx_long_get_nb(source, words + 7, 1, next, &handle);
+  shmemx_test_req(handle, &done);
+  EXPECT(done == 1 && source[0] == me + 3);
+  meet();
+  EXPECT(shmemx_long_sum_exscan(SHMEM_TEAM_WORLD, words, words + 7, 1) == 0);
+  EXPECT(me != 0 || words[0] == 0);
+  EXPECT(shmem_team_n_pes(SHMEMX_TEAM_NODE) == shmem_team_n_pes(SHMEM_TEAM_SHARED));
+  shmem_free(shmem_malloc_with_hints(8, SHMEMX_MALLOC_NO_BARRIER));
+  shmem_finalize();
+}
+
 // A handle is given once, however often contexts are made and destroyed.
 void many_contexts() {
   begin();
@@ -402,11 +438,12 @@ void statics() {
 }
 
 constexpr Mode kModes[] = {
-    {"types", every_type},  {"sizes", every_size},
-    {"atomics", atomics},   {"signals", signals},
-    {"contexts", contexts}, {"team-contexts", team_contexts},
-    {"threads", threads},   {"statics", statics},
-    {"nothing", nothing},   {"many-contexts", many_contexts},
+    {"types", every_type},      {"sizes", every_size},
+    {"atomics", atomics},       {"signals", signals},
+    {"contexts", contexts},     {"team-contexts", team_contexts},
+    {"threads", threads},       {"statics", statics},
+    {"nothing", nothing},       {"many-contexts", many_contexts},
+    {"extensions", extensions},
 };
 
 }  // namespace

@@ -25,6 +25,9 @@ TEST_P(ShmemRmaTest, ContextsAreMadeUsedAndDestroyed) { expect_moves(2, "context
 TEST_P(ShmemRmaTest, AContextCountsThePesOfItsTeam) { expect_moves(5, "team-contexts"); }
 TEST_P(ShmemRmaTest, ThreadsMoveDataByTheirOwnContexts) { expect_moves(2, "threads"); }
 TEST_P(ShmemRmaTest, ContextsAreGivenOnce) { expect_moves(2, "many-contexts"); }
+TEST_P(ShmemRmaTest, NamesOfOtherImplementationsServe) {
+  for (int pes : {1, 3}) expect_moves(pes, "extensions");
+}
 TEST_P(ShmemRmaTest, NoBytesNeedNoMemory) {
   for (int pes : {1, 3}) expect_moves(pes, "nothing");
   expect_good(3, "nothing", {std::string("SHMEM_DEBUG=") + GetParam(), "TERRANE_TRANSPORT=ucx"});
