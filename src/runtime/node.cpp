@@ -7,7 +7,6 @@
 
 #include "base/log.h"
 #include "membership/membership.h"
-#include "runtime/wait_reports.h"
 #include "runtime/wiring.h"
 
 namespace terrane::runtime {
@@ -15,20 +14,9 @@ namespace {
 
 constexpr std::uint64_t kRunBytes = 64 << 10;  // what one miss brings at most
 
-using For = Waiting::For;
-
 std::string size_text(std::uint64_t bytes) {
   return bytes < (1 << 20) ? fmt::format("{} KiB", bytes >> 10)
                            : fmt::format("{} MiB", bytes >> 20);
-}
-
-Waiting waits_for(For what, LockId id, std::int64_t until = 0) {
-  return {protocol::is_object(id) ? For::kObject : what, id.value, until};
-}
-
-protocol::Patience patience_of(std::uint64_t until_ns) {
-  if (until_ns == 0) return protocol::Patience::kTry;
-  return until_ns == ~0ull ? protocol::Patience::kForEver : protocol::Patience::kExpires;
 }
 
 }  // namespace
@@ -128,170 +116,11 @@ Node::~Node() = default;
 
 void Node::leave() {
   ThreadContext& context = threads_.current();
-  context.waiting = {For::kLeaving};
+  context.waiting = {Waiting::For::kLeaving};
   engine_->run(context, hlrc_->last_barrier(context.strand, BarrierId{0xffffffffu}));
   left_.store(true);
   engine_->stop();
   bootstrap_->leaving(bootstrap::Departure::kWithAll);
-}
-
-// What an operation since `from` took, apart: its waiting, and the protocol's own work.
-void Node::account(ThreadContext& context, Counter Counters::*waiting, std::uint64_t from) {
-  std::uint64_t total = ns_since(from);
-  std::uint64_t waited = std::min(context.waited_ns, total);
-  (context.counters.*waiting).add(waited);
-  context.counters.overhead_ns.add(total - waited);
-  context.waited_ns = 0;
-}
-
-// An operation of the calling thread that may wait for others; start(strand) makes it.
-template <typename Start>
-auto Node::synchronise(Waiting waiting, Start start) {
-  ThreadContext& context = threads_.current();
-  context.waiting = waiting;
-  std::uint64_t from = platform::ticks();
-  engine_->look(context);
-  auto result = engine_->run(context, start(context.strand));
-  account(context, &Counters::lock_ns, from);
-  context.waiting = {};
-  return result;
-}
-
-// Nobody could ever give the lock back, and the thread that has this context next would be taken
-// for its holder.
-void Node::thread_ended(ThreadContext& context) {
-  if (engine_ == nullptr || left_.load()) return;
-  if (auto lock = engine_->held_by(context))
-    bootstrap_->fail(
-        fmt::format("thread {} ended while it held {}: it must give the lock back "
-                    "by {} before it ends",
-                    context.thread.load(), name_of_token(*lock),
-                    protocol::is_object(*lock) ? "pthread_mutex_unlock" : "terrane_unlock"),
-        1);
-}
-
-Outcome Node::lock(LockId lock) {
-  bool taken = synchronise(waits_for(For::kLock, lock),
-                           [&](protocol::Strand& s) { return hlrc_->lock(s, lock); });
-  threads_.current().counters.lock_acquires.add(1);
-  if (!taken) {
-    return {
-        Status::kInvalid,
-        fmt::format("lock {} is held by this thread already; locks are not recursive", lock.value)};
-  }
-  return {};
-}
-
-Outcome Node::unlock(LockId lock) {
-  auto result = synchronise({}, [&](protocol::Strand& s) { return hlrc_->unlock(s, lock); });
-  if (result == protocol::LockResult::kNotHeld)
-    return {Status::kNotHeld, fmt::format("lock {} is not held by this thread", lock.value)};
-  return {};
-}
-
-Outcome Node::change_count(LockId count, protocol::CountOp op, std::int64_t operand,
-                           std::int64_t* before) {
-  std::uint64_t was = synchronise(
-      {}, [&](protocol::Strand& s) { return hlrc_->change_count(s, count, op, operand); });
-  if (before != nullptr) *before = static_cast<std::int64_t>(was);
-  return {};
-}
-
-Outcome Node::await_count(LockId count, std::int64_t at_least) {
-  bool flag = count.value >> 32 == static_cast<std::uint64_t>(CountKind::kFlag);
-  synchronise(waits_for(flag ? For::kFlag : For::kCounter, count, at_least),
-              [&](protocol::Strand& s) { return hlrc_->await_count(s, count, at_least); });
-  return {};
-}
-
-bool Node::take_units(LockId count, protocol::Units units, std::uint64_t until_ns) {
-  threads_.current().until_ns = until_ns;
-  return synchronise(waits_for(For::kSemaphore, count), [&](protocol::Strand& s) {
-    return hlrc_->take_units(s, count, units, patience_of(until_ns));
-  });
-}
-
-// A lock with a time limit is tried again and again, ever more seldom.
-protocol::LockResult Node::lock_until(LockId mutex, std::uint64_t until_ns) {
-  using protocol::LockResult;
-  constexpr std::uint64_t kFirstSleepNs = 20'000, kLongestSleepNs = 1'000'000;
-  Waiting waiting = waits_for(For::kLock, mutex);
-  if (until_ns == ~0ull) {
-    bool taken = synchronise(waiting, [&](protocol::Strand& s) { return hlrc_->lock(s, mutex); });
-    threads_.current().counters.lock_acquires.add(1);
-    return taken ? LockResult::kOk : LockResult::kHeldAlready;
-  }
-  for (std::uint64_t sleep_ns = kFirstSleepNs;;
-       sleep_ns = std::min(2 * sleep_ns, kLongestSleepNs)) {
-    LockResult result =
-        synchronise(waiting, [&](protocol::Strand& s) { return hlrc_->try_lock(s, mutex); });
-    if (result == LockResult::kOk) threads_.current().counters.lock_acquires.add(1);
-    if (result != LockResult::kBusy || until_ns == 0) return result;
-    std::uint64_t now = platform::now_ns();
-    if (now >= until_ns) return LockResult::kExpired;
-    ::usleep(static_cast<useconds_t>(std::min(sleep_ns, until_ns - now) / 1000 + 1));
-  }
-}
-
-protocol::LockResult Node::unlock_held(LockId mutex) {
-  return synchronise({}, [&](protocol::Strand& s) { return hlrc_->unlock(s, mutex); });
-}
-
-protocol::LockResult Node::wait_condition_until(LockId condition, LockId mutex,
-                                                std::uint64_t until_ns) {
-  threads_.current().until_ns = until_ns;
-  return synchronise(waits_for(For::kCondition, condition), [&](protocol::Strand& s) {
-    return hlrc_->wait_condition(s, condition, mutex, patience_of(until_ns));
-  });
-}
-
-protocol::Arrival Node::arrive(LockId barrier) {
-  return synchronise(waits_for(For::kObject, barrier),
-                     [&](protocol::Strand& s) { return hlrc_->arrive(s, barrier); });
-}
-
-Outcome Node::wait_condition(LockId condition, LockId lock) {
-  if (wait_condition_until(condition, lock, ~0ull) == protocol::LockResult::kNotHeld)
-    return {Status::kNotHeld, fmt::format("lock {}, with which a condition is waited for, is not "
-                                          "held by this thread",
-                                          lock.value)};
-  return {};
-}
-
-Outcome Node::signal_condition(LockId condition, bool all) {
-  synchronise({}, [&](protocol::Strand& s) { return hlrc_->signal_condition(s, condition, all); });
-  return {};
-}
-
-Outcome Node::barrier(BarrierId barrier, std::uint32_t threads_here) {
-  return barrier_reduce(barrier, threads_here, {}, nullptr);
-}
-
-// What is shared memory to the program is not touched while the core is at work.
-Outcome Node::barrier_reduce(BarrierId barrier, std::uint32_t threads_here,
-                             const protocol::Contribution& contribution, std::byte* out) {
-  if (threads_here == 0)
-    return {Status::kInvalid, "a barrier needs at least one thread of each node"};
-  ThreadContext& context = threads_.current();
-  context.waiting = {For::kBarrier, barrier.value};
-  std::uint64_t from = platform::ticks();
-  std::vector<std::byte> values(contribution.values.begin(), contribution.values.end());
-  bool matched =
-      engine_->run_expecting(context, hlrc_->barrier(context.strand, barrier, threads_here,
-                                                     {contribution.op, contribution.type, values}));
-  context.counters.barriers.add(1);
-  account(context, &Counters::barrier_ns, from);
-  context.waiting = {};
-  if (!matched)
-    return {Status::kMismatch,
-            fmt::format("barrier {}: all threads must reduce by the same operation, the same type "
-                        "and as many values",
-                        barrier.value)};
-  if (out != nullptr) {
-    values.swap(context.strand.inbox);  // a fault, which `out` may cause, needs the inbox
-    std::memcpy(out, values.data(), values.size());
-  }
-  return {};
 }
 
 platform::FaultVerdict Node::on_fault(void* context, std::uint64_t offset,
