@@ -2,6 +2,7 @@
 // every node, or what went wrong. Usage: objects_program MODE
 #include <pthread.h>
 #include <semaphore.h>
+#include <threads.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -344,6 +345,39 @@ void semaphores() {
   }
 }
 
+// A ball between all threads, by the names of C.
+void c_threads() {
+  struct Shared {
+    mtx_t mutex;
+    cnd_t turned;
+    long turn;
+  };
+  auto* shared = allocate_all<Shared>(1);
+  if (terrane_node() == 0) {
+    EXPECT(mtx_init(&shared->mutex, mtx_timed | mtx_recursive) == thrd_success);
+    EXPECT(cnd_init(&shared->turned) == thrd_success);
+  }
+  meet();
+  in_threads([=](int number) {
+    for (int round = 0; round < kRounds / 4; ++round) {
+      EXPECT(mtx_lock(&shared->mutex) == thrd_success);
+      EXPECT(mtx_trylock(&shared->mutex) == thrd_success);
+      EXPECT(mtx_unlock(&shared->mutex) == thrd_success);
+      while (shared->turn % threads() != number)
+        EXPECT(cnd_wait(&shared->turned, &shared->mutex) == thrd_success);
+      ++shared->turn;
+      EXPECT(cnd_broadcast(&shared->turned) == thrd_success);
+      EXPECT(mtx_unlock(&shared->mutex) == thrd_success);
+    }
+  });
+  meet();
+  EXPECT(shared->turn == threads() * (kRounds / 4));
+  timespec soon = from_now(CLOCK_REALTIME, 5);
+  EXPECT(mtx_lock(&shared->mutex) == thrd_success);
+  EXPECT(cnd_timedwait(&shared->turned, &shared->mutex, &soon) == thrd_timedout);
+  EXPECT(mtx_unlock(&shared->mutex) == thrd_success);
+}
+
 // Each says so once.
 void errors() {
   struct Shared {
@@ -432,10 +466,19 @@ int main(int argc, char** argv) {
   struct {
     const char* name;
     void (*run)();
-  } modes[] = {{"mutexes", mutexes},        {"tries", tries},           {"kinds", kinds},
-               {"conditions", conditions},  {"signals", signals},       {"barriers", barriers},
-               {"locks", read_write_locks}, {"semaphores", semaphores}, {"errors", errors},
-               {"elsewhere", elsewhere},    {"abandons", abandons},     {"waits", waits}};
+  } modes[] = {{"mutexes", mutexes},
+               {"tries", tries},
+               {"kinds", kinds},
+               {"c", c_threads},
+               {"conditions", conditions},
+               {"signals", signals},
+               {"barriers", barriers},
+               {"locks", read_write_locks},
+               {"semaphores", semaphores},
+               {"errors", errors},
+               {"elsewhere", elsewhere},
+               {"abandons", abandons},
+               {"waits", waits}};
   bool known = false;
   for (const auto& mode : modes) {
     if (argv[1] != std::string(mode.name)) continue;
