@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "platform/memory_left.h"
+#include "platform/page_size.h"
 
 #ifndef MADV_POPULATE_WRITE  // Linux 5.14
 #define MADV_POPULATE_WRITE 23
@@ -40,8 +41,13 @@ base::Result<std::byte*> map_view(int fd, std::uint64_t bytes, void* address) {
       return base::error("cannot map {} bytes at {}: something else is mapped there already", bytes,
                          address);
     }
+    if (errno == EAGAIN)
+      return base::error(
+          "cannot map {} bytes of shared memory: mlockall(MCL_FUTURE) is in force and 'ulimit -l' "
+          "too low; call mlockall after the start, or raise the limit",
+          bytes);
     return base::errno_error(fmt::format(
-        "cannot map {} bytes of shared memory (a limit on address space? see ulimit -v)", bytes));
+        "cannot map {} bytes of shared memory (a limit on addresses? see ulimit -v)", bytes));
   }
   if (address != nullptr && view != address) {  // kernels before 4.17 take the address as a wish
     munmap(view, bytes);
@@ -132,6 +138,16 @@ base::Result<int> create_memfd(std::uint64_t bytes, const char* name) {
       fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     base::Error error =
         base::errno_error(fmt::format("cannot size a memory file of {} bytes", bytes));
+    close(fd);
+    return error;
+  }
+  if (fallocate(fd, 0, 0, 1) != 0 || fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+                                               static_cast<off_t>(page_bytes())) != 0) {
+    base::Error error = base::errno_error(
+        errno == ENOMEM || errno == ENOSPC
+            ? "no memory for the first page of shared memory"
+            : "fallocate on a memory file is denied; in a container allow the system call (docker "
+              "run --security-opt seccomp=unconfined)");
     close(fd);
     return error;
   }

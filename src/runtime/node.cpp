@@ -39,6 +39,8 @@ base::Result<> Node::start() {
   if (!options) return options.error();
   Patience::set_ms(options.value().patience_ms);
   threads_.current();
+  if (auto fits = PageSpace::fits_addresses(options.value(), bootstrap_->nodes_on_host()); !fits)
+    return fits;
   auto space = PageSpace::create(options.value(), self(), nodes());
   if (!space) return space.error();
   space_ = std::move(space).value();

@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "base/check.h"
+#include "platform/process_limits.h"
 
 namespace terrane::runtime {
 namespace {
@@ -31,7 +33,8 @@ base::Result<> SparseMemory::map(std::uint64_t bytes) {
   void* at = platform::map_sparse(nullptr, bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
   if (at == MAP_FAILED) {
     return base::error(
-        "no {} MiB of address space ({}): set TERRANE_SPACE to less, or raise 'ulimit -v'",
+        "no {} MiB of address space ({}): set TERRANE_SPACE to less, or raise 'ulimit -v' and "
+        "'ulimit -d' (or set vm.overcommit_memory to 0 where it is 2)",
         bytes >> 20, std::strerror(errno));
   }
   ::madvise(at, bytes, MADV_DONTDUMP);  // a core file is no larger than what the program allocated
@@ -59,6 +62,45 @@ std::uint64_t PageSpace::control_bytes() const {
   std::uint64_t bytes = blocks_ * 8 + 2 * protocol::BlockSet::words_needed(blocks_) * 8 +
                         2 * kCacheLine + protocol::CentralBarrier::kPlaces * kCacheLine;
   return (bytes + 4095) / 4096 * 4096;
+}
+
+std::uint64_t PageSpace::table_bytes() const {
+  std::uint64_t set_bytes = protocol::BlockSet::words_needed(blocks_) * 8;
+  return blocks_ * sizeof(protocol::BlockEntry) + 64 +
+         (protocol::HlrcMemory::kSets + 3) * set_bytes;
+}
+
+base::Result<> PageSpace::fits_addresses(const Options& options, std::uint32_t nodes_on_host) {
+  constexpr std::uint64_t kRest = 64 << 20;  // stacks, messages, and what the program takes first
+  platform::AddressesLeft left = platform::addresses_left();
+  auto takes = [&](std::uint64_t space_bytes) {
+    Options smaller = options;
+    smaller.space_bytes = space_bytes;
+    PageSpace space(smaller, NodeId{0}, 1);
+    std::uint64_t shared = space.blocks_ * space.unit_ + space.control_bytes();
+    std::uint64_t own = space_bytes + space.table_bytes() + space.blocks_ * space.unit_ / 16384;
+    return std::pair{nodes_on_host * shared + space.blocks_ * space.unit_ + own + kRest,
+                     own + kRest};
+  };
+  auto fits = [&](std::uint64_t space_bytes) {
+    auto [all, own] = takes(space_bytes);
+    return all <= left.all && own <= left.own_writable;
+  };
+  if (fits(options.space_bytes)) return {};
+  auto [all, own] = takes(options.space_bytes);
+  bool is_all = all > left.all;
+  constexpr std::uint64_t kLeast = 1 << 20;
+  std::uint64_t smaller = std::bit_floor(options.space_bytes);
+  while (smaller > kLeast && !fits(smaller)) smaller /= 2;
+  const char* limit = is_all ? "ulimit -v" : "ulimit -d";
+  std::string cure = fits(smaller)
+                         ? fmt::format("set TERRANE_SPACE={}M, or raise '{}'", smaller >> 20, limit)
+                         : fmt::format("raise '{}'", limit);
+  return base::error(
+      "a shared space of {} MiB takes {} MiB of addresses in a node that has {} nodes on its host, "
+      "and '{}' leaves {} MiB: {}",
+      options.space_bytes >> 20, (is_all ? all : own) >> 20, nodes_on_host, limit,
+      (is_all ? left.all : left.own_writable) >> 20, cure);
 }
 
 PageSpace::Control PageSpace::control_at(std::byte* data) const {
@@ -95,9 +137,7 @@ base::Result<std::unique_ptr<PageSpace>> PageSpace::create(const Options& option
   if (!twins) return twins.error();
   auto aside = space->aside_.map(protocol::Hlrc::kMaxRun * space->unit_);
   if (!aside) return aside.error();
-  std::uint64_t set_bytes = protocol::BlockSet::words_needed(space->blocks_) * 8;
-  auto tables = space->tables_.map(space->blocks_ * sizeof(protocol::BlockEntry) + 64 +
-                                   (protocol::HlrcMemory::kSets + 3) * set_bytes);
+  auto tables = space->tables_.map(space->table_bytes());
   if (!tables) return tables.error();
   Peer& own = space->peers_[self.value];
   own.pages = space->mapping_.runtime();
@@ -113,9 +153,13 @@ std::vector<transport::ExportedRegion> PageSpace::exported() const {
 void PageSpace::connect(transport::Transport& transport, bool one_sided) {
   transport_ = &transport;
   reaches_all_ = true;
+  // Pages are mapped when they are needed first; where addresses may be short, while there is still
+  // another way.
+  bool unlimited = platform::addresses_left().all == ~std::uint64_t{0};
   for (std::uint32_t n = 0; n < nodes_; ++n) {
     reached_[n] =
-        NodeId{n} == self_ || (one_sided && transport.reach(NodeId{n}, kControlRegion) != nullptr);
+        NodeId{n} == self_ || (one_sided && transport.reach(NodeId{n}, kControlRegion) != nullptr &&
+                               (unlimited || transport.reach(NodeId{n}, kPagesRegion) != nullptr));
     reaches_all_ = reaches_all_ && reached_[n];
   }
 }

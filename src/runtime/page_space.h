@@ -39,6 +39,10 @@ class SparseMemory {
 // on peers' that can be reached.
 class PageSpace {
  public:
+  // Whether this process may have as many addresses as a node takes beside the others of its host;
+  // the error names the limit and the size of the space that would fit. Only where there is a
+  // limit.
+  static base::Result<> fits_addresses(const Options& options, std::uint32_t nodes_on_host);
   static base::Result<std::unique_ptr<PageSpace>> create(const Options& options, NodeId self,
                                                          std::uint32_t nodes);
 
@@ -124,6 +128,7 @@ class PageSpace {
 
   PageSpace(const Options& options, NodeId self, std::uint32_t nodes);
   std::uint64_t control_bytes() const;
+  std::uint64_t table_bytes() const;
   Control control_at(std::byte* data) const;
   std::byte* pages_of(NodeId node);
   Control& control_of(NodeId node);

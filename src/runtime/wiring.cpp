@@ -6,6 +6,7 @@
 #include "platform/wait.h"
 #include "runtime/job_facts.h"
 #include "runtime/processor_share.h"
+#include "runtime/quiet_thread.h"
 
 namespace terrane::runtime {
 namespace {
@@ -70,6 +71,8 @@ base::Result<Wiring> wire_up(bootstrap::Bootstrap& bootstrap, const Options& opt
                              std::string_view interface,
                              std::span<const transport::ExportedRegion> regions,
                              std::span<const std::byte> saying) {
+  // A look whether there are threads to be had: UCX ends the process where there are none.
+  start_without_signals([] {}).join();
   auto hosts = bootstrap.hosts();
   transport::Placement placement{
       bootstrap.self(), bootstrap.nodes(), {hosts.begin(), hosts.end()}, bootstrap.is_guest()};

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "denied.h"
 #include "program.h"
 
 using namespace terrane::pages_test;
@@ -99,12 +100,15 @@ void locked_since_before_init() {
   count();
 }
 
+void process_descriptors_denied() { count(); }
+
 const std::map<std::string, void (*)()> kModes = {
     {"core_holds_what_is_allocated", core_holds_what_is_allocated},
     {"mlock_fails_and_nothing_else", mlock_fails_and_nothing_else},
     {"mlock_by_system_call", mlock_by_system_call},
     {"mlockall_is_bounded", mlockall_is_bounded},
     {"locked_since_before_init", locked_since_before_init},
+    {"process_descriptors_denied", process_descriptors_denied},
 };
 
 }  // namespace
@@ -112,6 +116,8 @@ const std::map<std::string, void (*)()> kModes = {
 int main(int argc, char** argv) {
   auto mode = kModes.find(argc > 1 ? argv[1] : "");
   if (mode == kModes.end()) return 4;
+  if (mode->second == process_descriptors_denied)
+    terrane::cluster_test::deny({{SYS_pidfd_open, EPERM}});
   if (mode->second == locked_since_before_init) syscall(SYS_mlockall, MCL_FUTURE);
   if (terrane_init() != TERRANE_OK) return std::fprintf(stderr, "%s\n", terrane_error()), 3;
   shared = allocate_all<long>(kBytes / sizeof(long));

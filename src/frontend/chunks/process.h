@@ -3,6 +3,7 @@
 #include <terrane/chunks.h>
 
 #include <string>
+#include <system_error>
 
 #include "runtime/chunks/chains.h"
 
@@ -54,9 +55,13 @@ int with_node(const char* call, Function function) noexcept {
   if (!in_call.outermost()) return fail_in_handler();
   ChunkNode* node = node_for(call);
   if (node == nullptr) return static_cast<int>(Status::kState);
-  Outcome outcome = function(*node);
-  if (outcome.ok()) return 0;
-  return fail(outcome.status, std::string(call) + ": " + outcome.message);
+  try {
+    Outcome outcome = function(*node);
+    if (outcome.ok()) return 0;
+    return fail(outcome.status, std::string(call) + ": " + outcome.message);
+  } catch (const std::system_error& error) {  // a subscription's thread
+    return fail(Status::kSystem, std::string(call) + ": " + error.what());
+  }
 }
 
 }  // namespace terrane::frontend::chunks

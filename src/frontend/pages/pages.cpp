@@ -9,6 +9,7 @@
 #include "frontend/interpose/shared_range.h"
 #include "frontend/pages/objects/shared_object.h"
 #include "runtime/node.h"
+#include "runtime/quiet_thread.h"
 
 namespace {
 
@@ -173,7 +174,7 @@ int terrane_init(void) noexcept {
     return fail(Status::kState,
                 self.left ? "terrane_init after terrane_finalize" : "terrane_init twice");
   }
-  auto node = Node::join();
+  auto node = terrane::runtime::without_exceptions([] { return Node::join(); });
   if (!node) return fail(Status::kSystem, node.error().message);
   self.owned = std::move(node).value();
   pthread_atfork(nullptr, nullptr, leave_in_child);

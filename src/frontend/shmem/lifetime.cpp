@@ -15,6 +15,7 @@
 #include "frontend/shmem/checks.h"
 #include "frontend/shmem/process.h"
 #include "platform/wait.h"
+#include "runtime/quiet_thread.h"
 
 struct terrane_shmem_fast terrane_shmem_fast;
 
@@ -66,7 +67,7 @@ void Lifetime::end_at_exit(int status, void*) {
 
 void Lifetime::join(const char* call) {
   if (owned_ == nullptr) {
-    auto world = JobWorld::connect();
+    auto world = runtime::without_exceptions([] { return JobWorld::connect(); });
     if (!world) {
       base::log("{}: {}", call, world.error().message);
       ::_exit(1);
@@ -76,7 +77,8 @@ void Lifetime::join(const char* call) {
     pthread_atfork(nullptr, nullptr, [] { of_process().become_child(); });
   }
   bool returns = owned_->has_joined();
-  auto joined = returns ? owned_->rejoin() : owned_->join();
+  auto joined =
+      runtime::without_exceptions([&] { return returns ? owned_->rejoin() : owned_->join(); });
   if (!joined) owned_->fail(joined.error().message);
   start_teams();
   fill_fast_path();

@@ -40,8 +40,14 @@ ChunkEngine::ChunkEngine(const EngineConfig& config, BufferPool& pool,
   step(machine::ViewChanged{&view_});
   handler_ = start_without_signals([this] { handle(); });
   stop_.reset(::eventfd(0, EFD_CLOEXEC));
-  if (bootstrap_.news_fd() >= 0 && stop_)
-    listener_ = start_without_signals([this] { hear_news(); });
+  if (bootstrap_.news_fd() >= 0 && stop_) start_listener();
+}
+
+void ChunkEngine::start_listener() try {
+  listener_ = start_without_signals([this] { hear_news(); });
+} catch (const std::system_error&) {
+  stop();
+  throw;
 }
 
 ChunkEngine::~ChunkEngine() {

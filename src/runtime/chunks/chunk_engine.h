@@ -203,6 +203,7 @@ class ChunkEngine final : private transport::Receiver {
   void stop();
   void forget_memory();
   void take(const bootstrap::News& news);
+  void start_listener();
   void hear_news();
   void welcome(const bootstrap::News& news);
   bool serves(NodeId node) const;

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "bootstrap/message.h"
 #include "bootstrap/packet.h"
+#include "platform/process_limits.h"
 #include "tools/launch/death.h"
 #include "tools/launch/exit_codes.h"
 #include "tools/launch/forwarded_signals.h"
@@ -111,7 +112,10 @@ class Guard {
     UniqueFd signals(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
     UniqueFd engine(open_pidfd(engine_));
     if (!signals || !engine) {
-      base::log("{}", base::errno_error("cannot watch the job's engine").message);
+      base::log("{}", base::errno_error("cannot watch the job's engine (pidfd_open; in a container "
+                                        "allow the system call: docker run --security-opt "
+                                        "seccomp=unconfined)")
+                          .message);
       return give_up();
     }
     moving_.expect(0, now_ms());
@@ -204,7 +208,9 @@ int run_guarded(const GuardOptions& options, const std::function<int(EngineSide)
   if (options.passes_input && !terminal) input.reset(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
   pid_t child = ::fork();
   if (child < 0) {
-    base::log("{}", base::errno_error("cannot start the job's engine").message);
+    int why = errno;
+    base::log("cannot start the job's engine: {}; {}", std::strerror(why),
+              platform::why_no_thread(why));
     return kExitFailure;
   }
   if (child == 0) {

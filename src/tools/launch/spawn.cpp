@@ -15,6 +15,7 @@
 #include "bootstrap/debugger_wait.h"
 #include "bootstrap/message.h"
 #include "platform/preload_variables.h"
+#include "platform/process_limits.h"
 #include "tools/launch/exit_codes.h"
 
 namespace terrane::tools {
@@ -140,8 +141,9 @@ base::Result<pid_t> spawn_node(const NodeStart& start) {
   pid_t child = ::fork();
   if (child == 0) become_node(start, parent, argv.data(), envp.data());
   if (child < 0) {
-    const char* cure = errno == EAGAIN ? "; the limit on processes is reached (ulimit -u)" : "";
-    return base::error("cannot start node {}: {}{}", start.node.value, std::strerror(errno), cure);
+    int why = errno;
+    std::string cure = why == EAGAIN ? "; " + platform::why_no_thread(why) : "";
+    return base::error("cannot start node {}: {}{}", start.node.value, std::strerror(why), cure);
   }
   ::setpgid(child, child);  // here too, so that the group exists whoever runs first
   return child;

@@ -26,6 +26,7 @@ base::Result<> PeerWatch::add(NodeId peer, std::uint32_t pid) {
     if (errno == EMFILE || errno == ENFILE) {
       return base::errno_error("shm: a descriptor for each node (raise it with ulimit -n)");
     }
+    if (errno == EPERM || errno == ENOSYS) denied_ = errno;
     return {};
   }
   epoll_event event{.events = EPOLLIN, .data = {.u32 = peer.value}};

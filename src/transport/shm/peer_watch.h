@@ -26,6 +26,8 @@ class PeerWatch {
   int fd() const { return poll_.get(); }
   // A peer that has ended, each once.
   std::optional<NodeId> take();
+  // The errno with which pidfd_open was denied; 0: it was not.
+  int denied() const { return denied_; }
   std::uint32_t pid_of(NodeId peer) const { return peers_[peer.value].pid; }
 
  private:
@@ -37,6 +39,7 @@ class PeerWatch {
   UniqueFd poll_;
   std::vector<Peer> peers_;
   std::vector<NodeId> ended_at_start_;
+  int denied_ = 0;
 };
 
 }  // namespace terrane::transport::shm

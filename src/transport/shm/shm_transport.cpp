@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
+#include "base/log.h"
 #include "platform/wait.h"
 
 namespace terrane::transport::shm {
@@ -44,6 +46,11 @@ base::Result<std::unique_ptr<PartTransport>> ShmTransport::connect(NodeId self, 
     if (card.pid_namespace != cards[self.value].pid_namespace) continue;
     if (auto added = watch.value().add(NodeId{i}, card.pid); !added) return added.error();
   }
+  if (watch.value().denied() != 0 && self.value == 0)
+    base::log(
+        "pidfd_open: {}: nodes of this host learn of each other's end from the launcher alone; in "
+        "a container allow the system call (docker run --security-opt seccomp=unconfined)",
+        std::strerror(watch.value().denied()));
   return std::unique_ptr<PartTransport>(
       new ShmTransport(self, std::move(areas), std::move(cards), std::move(watch).value()));
 }
