@@ -20,6 +20,7 @@ ROWS = {  # what the page calls a file's functions
     "control": "control, where the size is known", "sockets": "sockets", "queues": "queues and semaphores",
     "waiting": "waiting", "clocks": "clocks and timers", "limits": "limits, rights, processors", "locking": "locked memory",
     "process": "processes", "programs": "other programs", "signals": "signals", "fortified": "checked and old forms",
+    "unserved": "not served, but told",
 }
 DEFINITION = re.compile(r"^[A-Za-z_][\w:<>*& \[\]]*?[ *&](\w+)\(", re.MULTILINE)
 

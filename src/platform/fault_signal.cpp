@@ -209,6 +209,11 @@ base::Result<FaultRoute> FaultRoute::open(const DualMapping& mapping, Span part,
   return base::error("more than {} shared spaces in one process", kMaxRoutes);
 }
 
+int restore_fault_handlers() {
+  bool bus = sigbus.restore(), segv = sigsegv.restore();
+  return bus ? SIGBUS : segv ? SIGSEGV : 0;
+}
+
 SignalChain* chain_of(int signal_number) {
   SignalChain* chain = signal_number == SIGBUS    ? &sigbus
                        : signal_number == SIGSEGV ? &sigsegv

@@ -66,19 +66,31 @@ bool on_alternate_stack() {
 
 // SA_NODEFER: a second fault inside the handler (no memory left, or our own mistake) shall be
 // explained too.
-base::Result<void> SignalChain::install(Handler handler) {
-  if (installed()) return {};
+bool SignalChain::put_in_front() {
   struct sigaction action {};
-  action.sa_sigaction = handler;
+  action.sa_sigaction = handler_;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
   action.sa_mask = mask_while_handling();
-  const LibcSignals& libc = libc_signals();
-  if (libc.sigaction(signal_number_, nullptr, &actions_[0]) != 0 ||
-      libc.sigaction(signal_number_, &action, nullptr) != 0) {
+  return libc_signals().sigaction(signal_number_, &action, nullptr) == 0;
+}
+
+base::Result<void> SignalChain::install(Handler handler) {
+  if (installed()) return {};
+  handler_ = handler;
+  if (libc_signals().sigaction(signal_number_, nullptr, &actions_[0]) != 0 || !put_in_front()) {
     return base::errno_error("cannot install the handler of page faults (sigaction)");
   }
   installed_.store(true, std::memory_order_release);
   return {};
+}
+
+bool SignalChain::restore() {
+  struct sigaction now {};
+  if (!installed() || libc_signals().sigaction(signal_number_, nullptr, &now) != 0) return false;
+  if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == handler_) return false;
+  exchange(&now, nullptr);
+  adopted_.store(true, std::memory_order_release);
+  return put_in_front();
 }
 
 // A writer fills the place that is not in use; only two writers in a row could disturb a reader,
@@ -97,6 +109,7 @@ void SignalChain::exchange(const struct sigaction* next, struct sigaction* befor
   std::uint32_t version = version_.load(std::memory_order_acquire);
   if (before != nullptr) *before = actions_[version % 2];
   if (next == nullptr) return;
+  adopted_.store(false, std::memory_order_relaxed);
   actions_[(version + 1) % 2] = *next;
   version_.store(version + 1, std::memory_order_release);
 }
@@ -123,7 +136,10 @@ void SignalChain::pass_on(siginfo_t* info, void* context) {
   auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   // A fault of its own inside a handler that has not asked for that kills, as it would without us.
   std::uintptr_t& frame = handler_frames[signal_number_ == SIGSEGV];
-  bool inside = frame > here + kLeastSignalFrame && (action.sa_flags & SA_NODEFER) == 0 && !sent;
+  bool again = frame > here + kLeastSignalFrame;
+  bool inside = again && (action.sa_flags & SA_NODEFER) == 0 && !sent;
+  // Such a handler hands the signal on to the action before it, which it takes to be ours.
+  inside = inside || (again && adopted_.load(std::memory_order_acquire));
   if (!has_handler(action) || inside) {
     libc_signals().set_mask(SIG_SETMASK, &static_cast<ucontext_t*>(context)->uc_sigmask, nullptr);
     die_by_default(signal_number_, sent);

@@ -11,8 +11,8 @@
 namespace terrane::platform {
 
 // Our handler of one signal in front of what the program has for it. Installed once a process,
-// never taken away: who came after us may hand signals on to us. What the program installs later
-// through exchange() comes behind ours too.
+// never taken away: handlers that came after ours may hand signals on to it. What the program
+// installs later through exchange() comes behind ours too; what it installs past us, by restore().
 class SignalChain {
  public:
   using Handler = void (*)(int signal_number, siginfo_t* info, void* context);
@@ -23,6 +23,10 @@ class SignalChain {
   // those that end a program. Not thread-safe.
   base::Result<void> install(Handler handler);
   bool installed() const { return installed_.load(std::memory_order_acquire); }
+
+  // Puts our handler in front again where another one has taken its place, which then stands behind
+  // ours; true: it had. Any thread, not in a signal handler.
+  bool restore();
 
   // What sigaction does, on the program's action behind ours. Either may be null; neither may lie
   // in shared memory. Async-signal-safe, any thread.
@@ -39,9 +43,14 @@ class SignalChain {
  private:
   struct sigaction current();
   struct sigaction take();
+  bool put_in_front();
   void run(const struct sigaction& action, siginfo_t* info, void* context) const;
 
   int signal_number_;
+  Handler handler_ = nullptr;
+  // The program's action took the place of ours once: what it knows as the action before it is
+  // ours.
+  std::atomic<bool> adopted_{false};
   std::atomic<bool> installed_{false};
   FutexLock writing_;  // taken with all signals closed
   // The program's action is actions_[version_ % 2]; the other is the next one's place.

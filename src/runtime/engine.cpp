@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "runtime/displaced_handlers.h"
 #include "runtime/handler_sleep.h"
 #include "runtime/quiet_thread.h"
 
@@ -443,6 +444,7 @@ void Engine::handle() {
     if (hlrc_.is_over_limit()) run(context, hlrc_.trim(context.strand));
     if (from >= tidy_due_ns) {
       run(context, hlrc_.tidy(context.strand));
+      mend_displaced_handlers();
       tidy_due_ns = platform::now_ns() + kSleepNs;
     }
     look_after_deaths();

@@ -9,8 +9,8 @@ namespace {
 
 class CallsTest : public testing::TestWithParam<const char*> {
  protected:
-  static void expect_good(int nodes, const std::string& sizes,
-                          const std::string& program = CALLS_PROGRAM) {
+  static Outcome expect_good(int nodes, const std::string& sizes,
+                             const std::string& program = CALLS_PROGRAM) {
     Launched::Options options;
     options.environment = {std::string("TERRANE_FAULT_SOURCE=") + GetParam()};
     std::vector<std::string> command{kTerrane, "run", "-n", std::to_string(nodes), program};
@@ -18,6 +18,7 @@ class CallsTest : public testing::TestWithParam<const char*> {
     Outcome outcome = Launched(command, std::move(options)).finish();
     EXPECT_FALSE(outcome.timed_out) << outcome.err;
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return outcome;
   }
 };
 INSTANTIATE_TEST_SUITE_P(FaultSources, CallsTest, every_fault_source(), fault_source_name);
@@ -26,7 +27,11 @@ TEST_P(CallsTest, WorkOnPagesThatAreNotPresent) { expect_good(2, "1 100 4096 100
 TEST_P(CallsTest, WorkOnBuffersOfManyPages) { expect_good(2, "300000 1500000"); }
 TEST_P(CallsTest, WorkInAJobOfOne) { expect_good(1, "5000"); }
 
-TEST_P(CallsTest, WorkOneByOneOnAMissingPage) { expect_good(2, "", MORE_CALLS_PROGRAM); }
+TEST_P(CallsTest, WorkOneByOneOnAMissingPage) {
+  Outcome outcome = expect_good(2, "", MORE_CALLS_PROGRAM);
+  EXPECT_EQ(count(outcome.err, "syscall() on shared memory is not served"), 1) << outcome.err;
+  EXPECT_EQ(count(outcome.err, "lio_listio on shared memory is not served"), 1) << outcome.err;
+}
 TEST_P(CallsTest, WorkAsCompilersMakeThemForBuffersOfKnownSize) {
   expect_good(2, "100 10000", FORTIFIED_CALLS_PROGRAM);
   expect_good(2, "", FORTIFIED_MORE_CALLS_PROGRAM);

@@ -1,5 +1,6 @@
 // Each system call by itself, on a page that its home has and node 0 has not: node 0 calls. Says
 // "good" on every node, or what went wrong. Usage: more_calls_program
+#include <aio.h>
 #include <fcntl.h>
 #include <mqueue.h>
 #include <poll.h>
@@ -17,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
@@ -305,6 +307,21 @@ void processes() {
   return fresh_text("x");
 }
 
+// Not served: told once, and no other answer than without Terrane.
+void unserved() {
+  int fd = open("/dev/zero", O_RDONLY);
+  for (int i = 0; i < 2; ++i)
+    EXPECT(syscall(SYS_read, fd, fresh_text("x"), 100) == -1 && errno == EFAULT);
+  aiocb block{};
+  block.aio_fildes = fd;
+  block.aio_buf = fresh_text("x");
+  block.aio_nbytes = 100;
+  EXPECT(aio_read(&block) == 0);
+  while (aio_error(&block) == EINPROGRESS) usleep(1000);
+  EXPECT(aio_error(&block) == EFAULT && aio_return(&block) == -1);
+  close(fd);
+}
+
 // As compilers call them where _FORTIFY_SOURCE is set: the sizes are known, the counts are not.
 void checked() {
   constexpr std::size_t kRoom = 2000;
@@ -343,6 +360,7 @@ void make_calls() {
   streams();
   processes();
   checked();
+  unserved();
   EXPECT(system(("rm -r " + folder).c_str()) == 0);
 }
 

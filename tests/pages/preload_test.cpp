@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <csignal>
 #include <fstream>
 
 #include "../cluster/launched.h"
@@ -49,6 +50,25 @@ TEST_F(PreloadTest, WhatThePathLeadsToHasIt) {
   Outcome outcome = Launched({kTerrane, "run", "-n", "2", script}).finish();
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "good\ngood\n") << outcome.err;
+}
+
+TEST_F(PreloadTest, HandlersOfTheProgramDoNotDisplaceTheLibrarys) {
+  for (const char* option : {"--preload", "--no-preload"}) {
+    for (const char* source : {"uffd-async", "sigsegv"}) {
+      Outcome outcome = run_loading({option, "--fault-source", source}, "handlers");
+      EXPECT_EQ(outcome.out, "good\ngood\n") << option << source << outcome.err;
+      EXPECT_EQ(outcome.err.find("handled"), std::string::npos) << outcome.err;
+    }
+  }
+}
+
+TEST_F(PreloadTest, HandlersThatDisplacedTheLibrarysAreToldAndHearOfMistakesOnce) {
+  for (const char* option : {"--preload", "--no-preload"}) {
+    Outcome outcome = run_loading({option}, "mistake");
+    EXPECT_EQ(outcome.exit_code, 128 + SIGSEGV) << option << outcome.err;
+    EXPECT_EQ(count(outcome.err, "handled\n"), 1) << option << outcome.err;
+    EXPECT_EQ(count(outcome.err, "in the place of Terrane's"), option[2] == 'n') << outcome.err;
+  }
 }
 
 // Whatever the program is: it runs, and its children have its environment alone.

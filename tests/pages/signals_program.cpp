@@ -1,5 +1,6 @@
 // Signals, forks and threads of programs that use shared memory, on every node of a job, one mode a
 // claim. Says "good" on every node, or what went wrong. Usage: signals_program MODE
+#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -226,6 +227,28 @@ void children() {
   EXPECT(WEXITSTATUS(status_of(child)) == 9);
 }
 
+// A library installs its handler by the C library's own function: within 100 ms it stands behind
+// Terrane's, which the node's handler thread sees to.
+void displaced_handlers() {
+  using SigAction = int (*)(int, const struct sigaction*, struct sigaction*);
+  void* libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+  auto* install = reinterpret_cast<SigAction>(dlsym(libc, "sigaction"));
+  struct sigaction theirs {};
+  theirs.sa_handler = [](int) { bad("a fault went to the other handler", __LINE__); };
+  for (int fault : {SIGBUS, SIGSEGV}) {
+    struct sigaction now {};
+    EXPECT(install(fault, &theirs, nullptr) == 0);
+    do {
+      usleep(1000);
+      EXPECT(install(fault, nullptr, &now) == 0);
+    } while (now.sa_handler == theirs.sa_handler);
+    EXPECT(sigaction(fault, nullptr, &now) == 0 && now.sa_handler == theirs.sa_handler);
+  }
+  terrane_barrier();
+  EXPECT(terrane_evict(pages, kPages * kPage) == TERRANE_OK);
+  EXPECT(at(pages, 0) == 77);
+}
+
 // What a child is told when it calls, and when it touches.
 void child_calls() {
   pid_t child = fork();
@@ -259,6 +282,7 @@ const std::map<std::string, void (*)()> kModes = {
     {"own_signal_stack", own_signal_stack},
     {"cancelled_in_a_call", cancelled_in_a_call},
     {"own_handlers", own_handlers},
+    {"displaced_handlers", displaced_handlers},
     {"own_mistake", own_mistake},
     {"children", children},
     {"child_calls", child_calls},

@@ -31,6 +31,7 @@ TEST_P(ProgramsTest, MayHaveSmallStacks) { expect_good("small_stacks"); }
 TEST_P(ProgramsTest, MayHaveASignalStackOfTheirOwn) { expect_good("own_signal_stack"); }
 TEST_P(ProgramsTest, MayCancelAThreadInACallOnSharedMemory) { expect_good("cancelled_in_a_call"); }
 TEST_P(ProgramsTest, MayHandleFaultsOfTheirOwn) { expect_good("own_handlers"); }
+TEST_P(ProgramsTest, MayInstallHandlersPastTheLibrary) { expect_good("displaced_handlers"); }
 TEST_P(ProgramsTest, MayHaveChildrenWhileFaultsGoOn) { expect_good("children"); }
 TEST_P(ProgramsTest, AreToldWhenAChildCalls) { expect_good("child_calls"); }
 

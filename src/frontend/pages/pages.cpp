@@ -8,6 +8,7 @@
 #include "frontend/interpose/in_front.h"
 #include "frontend/interpose/shared_range.h"
 #include "frontend/pages/objects/shared_object.h"
+#include "runtime/displaced_handlers.h"
 #include "runtime/node.h"
 #include "runtime/quiet_thread.h"
 
@@ -26,6 +27,8 @@ struct Process {
   std::atomic<Node*> node{nullptr};
   bool left = false;
   bool is_child = false;  // a child of the process that joined; it has no node
+  // The library was loaded behind the C library: handlers of signals are installed past it.
+  std::atomic<bool> is_behind{false};
 };
 Process& process() {
   static auto* one = new Process();  // never destroyed: threads may run on while the process exits
@@ -61,10 +64,12 @@ void leave_in_child() {
 void warn_of_dlopen() {
   std::string library = terrane::frontend::library_behind_libc();
   if (library.empty()) return;
+  process().is_behind.store(true);
   terrane::base::log(
       "{} was loaded by dlopen, behind the C library: read(), write() and other system calls fail "
-      "on pages of shared memory that are not present here (EFAULT), and handlers of SIGBUS that "
-      "the program installs end it; start that program itself by terrane run (--preload), or with "
+      "on pages of shared memory that are not present here (EFAULT), and a handler of SIGBUS "
+      "that the program installs ends it at the next fault; start that program itself by terrane "
+      "run (--preload), or with "
       "LD_PRELOAD={}",
       library, library);
 }
@@ -79,6 +84,8 @@ int with_node(const char* call, Function function) noexcept {
                 fmt::format("{} {}", call,
                             process().left ? "after terrane_finalize" : "before terrane_init"));
   }
+  if (process().is_behind.load(std::memory_order_relaxed))
+    terrane::runtime::mend_displaced_handlers();
   Outcome outcome = function(*node);
   return outcome.ok() ? TERRANE_OK : fail(outcome.status, std::move(outcome.message));
 }
