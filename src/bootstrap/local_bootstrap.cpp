@@ -14,9 +14,6 @@
 namespace terrane::bootstrap {
 namespace {
 
-constexpr int kFlyingRetryNs = 1'000'000;
-constexpr int kFlyingRetries = 5'000;
-
 base::Error launcher_gone() {
   return base::error("`terrane run`, which started this job, has gone; start the job again");
 }
@@ -40,19 +37,6 @@ base::Error receive_error(PacketStatus status) {
   }
 }
 
-// Sends by `attempt` until the kernel has room for the descriptors: it lets a user have only so
-// many on their way.
-template <typename Attempt>
-PacketStatus send_patiently(Attempt attempt) {
-  PacketStatus status = attempt();
-  for (int tries = 0; status == PacketStatus::kTooManyFlying && tries < kFlyingRetries; ++tries) {
-    timespec pause{0, kFlyingRetryNs};
-    ::nanosleep(&pause, nullptr);
-    status = attempt();
-  }
-  return status;
-}
-
 }  // namespace
 
 base::Result<std::unique_ptr<Bootstrap>> LocalBootstrap::claim(base::UniqueFd inherited) {
@@ -68,8 +52,7 @@ base::Result<std::unique_ptr<Bootstrap>> LocalBootstrap::claim(base::UniqueFd in
   base::UniqueFd lifeline(ends[0]), launchers_lifeline(ends[1]);
   const int fds[2] = {launchers_channel.get(), launchers_lifeline.get()};
   MessageHeader claim{.kind = MessageKind::kClaim};
-  PacketStatus sent =
-      send_patiently([&] { return send_packet(inherited.get(), claim, {}, fds, 0); });
+  PacketStatus sent = send_packet(inherited.get(), claim, {}, fds, 0);
   if (sent == PacketStatus::kClosed) return launcher_gone();
   if (sent != PacketStatus::kDone) return base::errno_error("cannot reach `terrane run`");
   launchers_channel.reset();
@@ -139,7 +122,7 @@ base::Result<std::vector<Contribution>> LocalBootstrap::exchange(std::span<const
 base::Result<> LocalBootstrap::send_card(std::span<const std::byte> bytes,
                                          std::span<const int> fds) {
   CardSender sender(self_.value, bytes, fds);
-  PacketStatus status = send_patiently([&] { return sender.send(channel_.get(), 0); });
+  PacketStatus status = sender.send(channel_.get(), 0);
   if (status == PacketStatus::kDone) return {};
   if (status == PacketStatus::kClosed) return launcher_gone();
   return base::errno_error("cannot send this node's card to `terrane run`");

@@ -6,9 +6,22 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 namespace terrane::bootstrap {
 namespace {
+
+constexpr int kMostPauses = 60'000;
+
+// For the kernel to have room for descriptors, which it does not tell. False: no pauses are left.
+bool pause_once(int& left) noexcept {
+  if (left == 0) return false;
+  --left;
+  timespec millisecond{0, 1'000'000};
+  ::nanosleep(&millisecond, nullptr);
+  errno = ETOOMANYREFS;
+  return true;
+}
 
 PacketStatus from_errno(int error) noexcept {
   switch (error) {
@@ -48,9 +61,10 @@ PacketStatus send_packet(int socket, const MessageHeader& header, std::span<cons
     std::memcpy(CMSG_DATA(rights), fds.data(), count * sizeof(int));
   }
   ssize_t sent;
+  int pauses = flags & MSG_DONTWAIT ? 0 : kMostPauses;
   do {
     sent = ::sendmsg(socket, &message, flags | MSG_NOSIGNAL);
-  } while (sent < 0 && errno == EINTR);
+  } while (sent < 0 && (errno == EINTR || (errno == ETOOMANYREFS && pause_once(pauses))));
   return sent < 0 ? from_errno(errno) : PacketStatus::kDone;
 }
 

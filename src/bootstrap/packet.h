@@ -17,8 +17,9 @@ namespace terrane::bootstrap {
 enum class PacketStatus {
   kDone,
   kAgain,          // would block (MSG_DONTWAIT only)
-  kTooManyFlying,  // send: the kernel holds too many descriptors on their way; again once a peer
-                   // has read
+  kTooManyFlying,  // send: the kernel holds too many descriptors of this user on their way, in all
+                   // its sockets; again once somebody has read. With MSG_DONTWAIT at once, else
+                   // after a minute
   kClosed,         // the other end has gone
   kNoDescriptors,  // receive: this process has no room for the descriptors that came
   kMalformed,      // receive: not a packet of ours
@@ -26,7 +27,7 @@ enum class PacketStatus {
 };
 
 // Sends one packet: at most kMaxPacketBytes bytes and kMaxPacketFds descriptors. Never raises
-// SIGPIPE, never allocates; safe in a signal handler.
+// SIGPIPE, never allocates; safe in a signal handler. `flags`: MSG_DONTWAIT or 0, which blocks.
 PacketStatus send_packet(int socket, const MessageHeader& header, std::span<const std::byte> bytes,
                          std::span<const int> fds, int flags) noexcept;
 PacketStatus send_text(int socket, const MessageHeader& header, std::string_view text,

@@ -115,10 +115,11 @@ bool Relay::give_place(std::uint32_t node) {
     return false;
   }
   base::UniqueFd our_news(pair[0]), their_news(pair[1]);
-  const int news[1] = {their_news.get()};
+  seat.welcome_fds[0] = their_news.get();
   base::UniqueFd channel = std::move(reader_.fds()[0]);
-  CardSender welcome(node, map_, news, MessageKind::kWelcome);
-  if (welcome.send(channel.get(), MSG_DONTWAIT) != PacketStatus::kDone) {
+  CardSender welcome(node, map_, seat.welcome_fds, MessageKind::kWelcome);
+  PacketStatus status = welcome.send(channel.get(), MSG_DONTWAIT);
+  if (status == PacketStatus::kClosed || status == PacketStatus::kFailed) {
     return false;  // it died at once, or its channel is no socket: the place stays free
   }
   seat.place.presence = Place::Presence::kJoined;
@@ -127,6 +128,10 @@ bool Relay::give_place(std::uint32_t node) {
   seat.channel = std::move(channel);
   seat.news = std::move(our_news);
   watch(seat.channel.get(), node, true, EPOLLIN, EPOLL_CTL_ADD);
+  if (status == PacketStatus::kDone) return true;
+  seat.its_news = std::move(their_news);
+  seat.outgoing.push_back(std::move(welcome));
+  send_some(node);
   return true;
 }
 
@@ -214,6 +219,7 @@ void Relay::begin_exchange(std::uint32_t node) {
 void Relay::close_channel(std::uint32_t node) {
   Seat& seat = seats_[node];
   seat.channel.reset();
+  seat.its_news.reset();
   seat.outgoing.clear();
   seat.sent = 0;
 }

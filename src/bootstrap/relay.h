@@ -110,6 +110,8 @@ class Relay {
     base::UniqueFd channel;   // to the process that joined
     base::UniqueFd lifeline;  // when its last holder dies, the kernel kills the node
     base::UniqueFd news;      // to the process that joined
+    base::UniqueFd its_news;  // the other end of that, until the process has got it
+    int welcome_fds[1];       // the same, as the sender of the welcome wants it
     std::deque<std::pair<MessageHeader, std::string>> unsent_news;
     Card incoming;
     std::vector<CardSender> outgoing;

@@ -60,6 +60,7 @@ void Relay::send_some(std::uint32_t node) {
   set_wants_room(node, status == PacketStatus::kAgain);
   if (!seat.outgoing.empty() && seat.sent == seat.outgoing.size()) {
     seat.outgoing.clear();
+    seat.its_news.reset();
     seat.sent = 0;
     bool everyone = std::all_of(here_.begin(), here_.end(), [this](std::uint32_t other) {
       return seats_[other].outgoing.empty();

@@ -4,11 +4,15 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <vector>
 
 namespace terrane::bootstrap {
 namespace {
@@ -88,6 +92,56 @@ TEST_F(RelayTest, AClaimIsAnsweredWithNumberMapAndNews) {
   EXPECT_EQ(nodes_[1].reader.fds().size(), 1u);
   EXPECT_EQ(place(1).pid, ::getpid());
   EXPECT_EQ(place(0).presence, Place::Presence::kAbsent);
+}
+
+// Runs `test` in a child that has few descriptors and, where it was root, is nobody: the kernel
+// holds root to no limit of descriptors on their way.
+void as_nobody_with_few_descriptors(const std::function<void()>& test) {
+  pid_t child = ::fork();
+  if (child == 0) {
+    rlimit files{200, 200};
+    bool ready =
+        ::setrlimit(RLIMIT_NOFILE, &files) == 0 && (::geteuid() != 0 || ::setuid(65534) == 0);
+    if (ready) test();
+    ::_exit(ready && !testing::Test::HasFailure() ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+// Takes up all that the user may have on their way.
+class Flying {
+ public:
+  Flying() {
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair_), 0);
+    const std::vector<int> many(150, pair_[0]);
+    auto send = [&] { return send_packet(pair_[0], {}, {}, many, MSG_DONTWAIT); };
+    while (send() == PacketStatus::kDone) continue;
+    EXPECT_EQ(send(), PacketStatus::kTooManyFlying);
+  }
+  ~Flying() {
+    for (int fd : pair_) ::close(fd);
+  }
+
+ private:
+  int pair_[2];
+};
+
+TEST_F(RelayTest, TheWelcomeWaitsForRoomForItsDescriptor) {
+  as_nobody_with_few_descriptors([&] {
+    nodes_[1].claim();
+    {
+      Flying all;
+      EXPECT_EQ(serve(), (std::vector<Relay::Change>{{NodeId{1}, Relay::What::kJoined}}));
+      EXPECT_TRUE(relay_->must_retry());
+      EXPECT_EQ(nodes_[1].receive(), PacketStatus::kAgain);
+    }
+    while (nodes_[1].receive() == PacketStatus::kAgain) serve();
+    EXPECT_EQ(nodes_[1].reader.header().kind, MessageKind::kWelcome);
+    EXPECT_EQ(nodes_[1].reader.fds().size(), 1u);
+    EXPECT_FALSE(relay_->must_retry());
+  });
 }
 
 TEST_F(RelayTest, NonsenseOnAPlaceIsPassedOver) {

@@ -29,6 +29,7 @@ Doorkeeper::Doorkeeper(Loop& loop, DoorPlan plan, std::vector<std::uint32_t> nod
       plan_(std::move(plan)),
       nodes_(std::move(nodes)),
       handlers_(std::move(handlers)),
+      again_(loop, [this] { hand_out_places(); }),
       missing_(loop, [this] { look_for_missing(); }) {}
 
 Doorkeeper::~Doorkeeper() {
@@ -100,9 +101,20 @@ void Doorkeeper::on_word(int socket) {
     return refuse(socket, place ? "its process cannot be watched" : place.error().message);
   }
   watch_guest(node, visitor.pid, std::move(pidfd));
-  const int fds[1] = {place.value().get()};
-  bootstrap::send_packet(socket, {.kind = MessageKind::kPlace, .node = node.value}, {}, fds,
-                         MSG_DONTWAIT);
+  given_.push_back({std::move(visitor.socket), node, std::move(place).value()});
+  hand_out_places();
+}
+
+// The kernel lets a user have only so many descriptors on their way.
+void Doorkeeper::hand_out_places() {
+  std::erase_if(given_, [](const GivenPlace& one) {
+    const int fds[1] = {one.place.get()};
+    PacketStatus status = bootstrap::send_packet(
+        one.visitor.get(), {.kind = MessageKind::kPlace, .node = one.node.value}, {}, fds,
+        MSG_DONTWAIT);
+    return status != PacketStatus::kTooManyFlying && status != PacketStatus::kAgain;
+  });
+  if (!given_.empty()) again_.set_in(1);
 }
 
 std::string Doorkeeper::objection(NodeId node) const {

@@ -58,8 +58,15 @@ class Doorkeeper {
     base::UniqueFd pidfd;
   };
 
+  struct GivenPlace {
+    base::UniqueFd visitor;
+    NodeId node{};
+    base::UniqueFd place;
+  };
+
   void on_knock();
   void on_word(int socket);
+  void hand_out_places();
   std::string objection(NodeId node) const;
   void refuse(int socket, const std::string& sentence);
   void watch_guest(NodeId node, pid_t pid, base::UniqueFd pidfd);
@@ -79,7 +86,8 @@ class Doorkeeper {
   std::unordered_map<std::uint32_t, pid_t> came_;  // by node
   std::unordered_map<pid_t, base::UniqueFd> launchers_;
   base::UniqueFd opener_;
-  Timer missing_;
+  std::vector<GivenPlace> given_;  // that their visitors have not got yet
+  Timer again_, missing_;
 };
 
 }  // namespace terrane::tools
