@@ -154,6 +154,7 @@ enum class Mutant : std::uint8_t {
   kLeaveWithCopies,       // who leaves keeps what it has
   kLeaveUnheard,          // who leaves does not wait until its homes have all that it sent
   kNewcomerUnheard,       // what a node sends before others are told that it joined is left
+  kDeadStillHeard,        // what a node sends after others were told that it died is taken
   kCount,
 };
 

@@ -93,7 +93,7 @@ void MesiChunk::handle(NodeId from, Bytes bytes, Bytes data) {
   bool known = slot < view_.slots.size();
   if (!view_.has(from)) {
     mark(Mark::kMessageOfTheDead);
-    return;
+    if (!mutant(Mutant::kDeadStillHeard)) return;
   }
   bool good = false;
   if (known && message.epoch < view_.slots[slot].since) {

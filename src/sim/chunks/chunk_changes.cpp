@@ -8,7 +8,12 @@ namespace terrane::sim {
 
 void ChunkHistory::changes() {
   for (const ChunkProgram::Change& death : program_->deaths)
-    if (schedule_.picks() >= death.step && nodes_[death.node].alive) kill(death.node);
+    if (schedule_.picks() >= death.step && nodes_[death.node].alive)
+      death.goes_on ? declare_dead(death) : kill(death.node);
+  for (std::uint32_t n = 0; n < nodes_.size(); ++n)
+    if (nodes_[n].undead) lead_undead(n);
+  for (std::uint32_t n = 0; schedule_.empty() && n < nodes_.size(); ++n)
+    if (nodes_[n].undead) end(n);  // it waits for ever
   for (const ChunkProgram::Change& join : program_->joins)
     if ((schedule_.picks() >= join.step || schedule_.empty()) && nodes_[join.node].views == 0)
       this->join(join.node);
@@ -19,27 +24,44 @@ void ChunkHistory::changes() {
 
 // What it had sent may come or not, but nothing without what was sent before it.
 void ChunkHistory::kill(std::uint32_t n) {
+  if (trace_) trace_->add(schedule_.picks(), "node {} dies", n);
+  forget(n);
+  end(n);
+  publish_view();
+}
+
+// What its threads do, and have open, counts no more.
+void ChunkHistory::forget(std::uint32_t n) {
   ++deaths_;
   nodes_[n].alive = false;
-  if (trace_) trace_->add(schedule_.picks(), "node {} dies", n);
+  for (std::uint32_t t = 0; t < threads_.size(); ++t) {
+    if (threads_[t].node != n) continue;
+    schedule_.park(static_cast<ActorId>(t));
+    for (std::uint32_t c = 0; c < kMaxChunks; ++c) {
+      if (!threads_[t].open[c]) continue;
+      if (!threads_[t].stale[c]) checker_.died(c, threads_[t].mode[c]);
+      threads_[t].stale[c] = true;
+    }
+  }
+  schedule_.park(static_cast<ActorId>(kFirstNews + n));
+  if (hushed_ != kNobody && threads_[hushed_].node == n) end_hush();
+  checker_.forget_node(n);
+}
+
+void ChunkHistory::end(std::uint32_t n) {
+  nodes_[n].undead = false;
   for (std::uint32_t t = 0; t < threads_.size(); ++t) {
     if (threads_[t].node != n) continue;
     schedule_.park(static_cast<ActorId>(t));
     threads_[t].waits = false;
-    for (std::uint32_t c = 0; c < kMaxChunks; ++c)
-      if (threads_[t].open[c] && !threads_[t].stale[c]) checker_.died(c, threads_[t].mode[c]);
   }
   schedule_.park(static_cast<ActorId>(kFirstClock + n));
-  schedule_.park(static_cast<ActorId>(kFirstNews + n));
   for (std::uint32_t m = 0; m < program_->nodes; ++m) {
     std::uint32_t channel = network_.channel(n, m);
     if (!rng_.chance(50)) continue;
     while (!network_.empty(channel)) network_.pop(channel);
     schedule_.park(static_cast<ActorId>(kFirstChannel + channel));
   }
-  if (hushed_ != kNobody && threads_[hushed_].node == n) end_hush();
-  checker_.forget_node(n);
-  publish_view();
 }
 
 void ChunkHistory::join(std::uint32_t n) {
@@ -112,7 +134,8 @@ void ChunkHistory::tell(std::uint32_t n) {
   if (views == views_.size()) schedule_.park(static_cast<ActorId>(kFirstNews + n));
 }
 
-void ChunkHistory::lost(const chunks::Lost& lost) {
+void ChunkHistory::lost(std::uint32_t n, const chunks::Lost& lost) {
+  if (nodes_[n].acts) return;  // nobody hears it
   std::uint32_t c = index_of(lost.chunk);
   if (trace_)
     trace_->add(schedule_.picks(), "chunk {}: version {} is from now on {}", c, lost.from,
@@ -122,8 +145,7 @@ void ChunkHistory::lost(const chunks::Lost& lost) {
     violated(Fault::kBadAnswer, "chunk {} is told to be {}", c, lost.name);
   // Who tells it is its home. What was restored may have gone over to a pushed coherence in the
   // same step; of what is gone there is nothing.
-  NodeId home = chunks::home_of(lost.chunk, views_.back());
-  if (nodes_[home.value].machine->home().entry(lost.chunk) == nullptr) {
+  if (nodes_[n].machine->home().entry(lost.chunk) == nullptr) {
     gone_.push_back(lost.chunk);
     return;
   }

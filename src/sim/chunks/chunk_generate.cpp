@@ -44,12 +44,18 @@ class ChunkGenerator {
   void draw_leaves() {
     out_.leaves.clear();
     base::Prng aside = rng_;
+    draw_false_deaths(aside);
     if (!dying_ || aside.chance(50)) return;
     for (std::uint32_t n = out_.servers; n < out_.nodes; ++n) {
       bool dies = std::any_of(out_.deaths.begin(), out_.deaths.end(),
                               [n](const ChunkProgram::Change& death) { return death.node == n; });
       if (!dies && aside.chance(40)) out_.leaves.push_back({n, aside.below(600)});
     }
+  }
+
+  void draw_false_deaths(base::Prng aside) {
+    for (ChunkProgram::Change& death : out_.deaths)
+      if (aside.chance(30)) death.goes_on = 1 + aside.below(500);
   }
 
   void draw_chunks() {
@@ -277,7 +283,8 @@ std::string describe(const ChunkProgram& program) {
                      std::to_string(program.budget_bytes) + " bytes\n";
   for (const ChunkProgram::Change& change : program.deaths)
     text += "  node " + std::to_string(change.node) + " dies at step " +
-            std::to_string(change.step) + "\n";
+            std::to_string(change.step) +
+            (change.goes_on ? " and goes on for " + std::to_string(change.goes_on) : "") + "\n";
   for (const ChunkProgram::Change& change : program.joins)
     text += "  node " + std::to_string(change.node) + " joins at step " +
             std::to_string(change.step) + "\n";

@@ -29,6 +29,7 @@ void ChunkHistory::begin(const ChunkProgram& program, std::uint64_t seed) {
   ids_.fill(chunks::kNoChunk);
   numbers_.clear();
   gone_.clear();
+  unheard_.clear();
   meetings_ = {};
   come_ = {};
   hushed_ = kNobody;
@@ -99,7 +100,7 @@ void ChunkHistory::deliver(std::uint32_t channel) {
   message_.assign(front.begin(), front.end());
   network_.pop(channel);
   if (network_.empty(channel)) schedule_.park(static_cast<ActorId>(kFirstChannel + channel));
-  if (!nodes_[to].alive) return;
+  if (!nodes_[to].alive && !nodes_[to].undead) return;
   if (trace_)
     trace_->add(schedule_.picks(), "node {} <- {}: {}", to, from, describe_chunk_message(message_));
   ++outcome_.messages;

@@ -48,8 +48,13 @@ class ChunkHistory {
     std::array<std::array<Memory, kMaxPlaces>, kMaxChunks> memory;
     std::uint64_t now_ns = 0;
     bool alive = true;
-    bool leaves = false;    // no thread of it does anything any more
-    std::size_t views = 0;  // that it was told of
+    // It was declared dead, and goes on until that step: at first it only answers, and once all
+    // others know of its death its threads go on, too.
+    bool undead = false, acts = false;
+    std::uint64_t ends_at = 0;
+    std::size_t dead_in = 0;  // the number of views at its death
+    bool leaves = false;      // no thread of it does anything any more
+    std::size_t views = 0;    // that it was told of
   };
   struct Thread {
     std::uint32_t node = 0;
@@ -90,17 +95,26 @@ class ChunkHistory {
   // chunk_changes.cpp: who lives, and what is lost
   void changes();
   void kill(std::uint32_t node);
+  void forget(std::uint32_t node);
+  void end(std::uint32_t node);
   void join(std::uint32_t node);
   bool may_leave(std::uint32_t node) const;
   void leave(std::uint32_t node);
   void left(std::uint32_t node);
   void publish_view();
   void tell(std::uint32_t node);
-  void lost(const chunks::Lost& lost);
+  void lost(std::uint32_t node, const chunks::Lost& lost);
   bool dead(std::uint32_t node) const { return !nodes_[node].alive && nodes_[node].views > 0; }
   void check_told(std::uint32_t chunk) const;
   bool pushed_death(std::uint32_t chunk) const;
   void truncate_to_home(std::uint32_t chunk);
+
+  // chunk_false_deaths.cpp: nodes that are declared dead and go on
+  void declare_dead(const ChunkProgram::Change& death);
+  void lead_undead(std::uint32_t node);
+  bool all_know_of(std::uint32_t node) const;
+  bool may_act(std::uint32_t thread, const ChunkOp& op) const;
+  void resume_undead(std::uint32_t thread, const chunks::Resume& resume);
 
   // chunk_host.cpp: what a node's runtime does for its machine
   void step(std::uint32_t node, const chunks::Event& event);
@@ -114,6 +128,7 @@ class ChunkHistory {
     return ChunkChecker::Words(memory(node, chunk, place).words).first(program_->all[chunk].words);
   }
   std::uint32_t index_of(chunks::ChunkId id);
+  void holds_from_now_on(chunks::ChunkId id, std::uint32_t chunk);
 
   // chunk_program_ops.cpp: what a thread of the program does
   void act(std::uint32_t thread);
@@ -156,6 +171,8 @@ class ChunkHistory {
   std::vector<Thread> threads_;
   std::array<chunks::ChunkId, kMaxChunks> ids_;  // the last by which each was known
   std::vector<std::pair<chunks::ChunkId, std::uint32_t>> numbers_;
+  // Made anew by a home that was declared dead: they hold once a living node hears of them.
+  std::vector<chunks::ChunkId> unheard_;
   std::vector<chunks::ChunkId> gone_;   // of which it was told
   std::size_t deaths_ = 0, joins_ = 0;  // that have come about
   chunks::Effects effects_;

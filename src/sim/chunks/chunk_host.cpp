@@ -8,13 +8,14 @@ namespace terrane::sim {
 
 void ChunkHistory::step(std::uint32_t n, const chunks::Event& event) {
   effects_.clear();
-  bool own_will = careful_ && deaths_ > 0 && !std::holds_alternative<chunks::Received>(event) &&
+  bool own_will = careful_ && deaths_ > 0 && nodes_[n].alive &&
+                  !std::holds_alternative<chunks::Received>(event) &&
                   !std::holds_alternative<chunks::ViewChanged>(event);
   std::uint32_t kept = own_will ? kept_for_homes(n) : 0;
   nodes_[n].machine->step(event, effects_);
   if (own_will && (kept & ~kept_for_homes(n) & ~gone_over(n)) != 0)
     violated(Fault::kInvariant, "node {} gives up a copy that a new home may ask for", n);
-  note_coherence(n);
+  if (!nodes_[n].acts) note_coherence(n);
   perform(n, effects_);
   if (careful_) {
     nodes_[n].machine->check_invariants();
@@ -44,7 +45,7 @@ void ChunkHistory::perform(std::uint32_t n, const chunks::Effects& effects) {
         base::Overloaded{
             [&](const chunks::Send& e) { send(n, effects, e); },
             [&](const chunks::Resume& e) { resume(n, e); }, [&](const chunks::Notify&) {},
-            [&](const chunks::Lost& e) { lost(e); },
+            [&](const chunks::Lost& e) { lost(n, e); },
             [&](const chunks::Provide& e) {
               Memory& place = memory(n, index_of(e.chunk), e.place);
               if (!place.there || place.id != e.chunk) place.words.fill(0);
@@ -128,17 +129,25 @@ std::uint32_t ChunkHistory::index_of(chunks::ChunkId id) {
     const chunks::ChunkHome::Entry* entry = node.machine->home().entry(id);
     for (std::uint32_t c = 0; entry && c < program_->all.size(); ++c) {
       if (program_->all[c].name != entry->name) continue;
-      if (ids_[c] != chunks::kNoChunk) {
-        check_told(c);
-        checker_.remade(c);
-        for (Thread& thread : threads_) thread.stale[c] = thread.open[c];
-      }
-      ids_[c] = id;
       numbers_.emplace_back(id, c);
+      if (node.undead && ids_[c] != chunks::kNoChunk) {
+        unheard_.push_back(id);
+      } else {
+        holds_from_now_on(id, c);
+      }
       return c;
     }
   }
   violated(Fault::kBadStep, "nobody knows chunk {:x}", id.value);
+}
+
+void ChunkHistory::holds_from_now_on(chunks::ChunkId id, std::uint32_t c) {
+  if (ids_[c] != chunks::kNoChunk) {
+    check_told(c);
+    checker_.remade(c);
+    for (Thread& thread : threads_) thread.stale[c] = thread.open[c];
+  }
+  ids_[c] = id;
 }
 
 }  // namespace terrane::sim

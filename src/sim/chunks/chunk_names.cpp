@@ -152,7 +152,8 @@ constexpr std::string_view kMutants[] = {"None",
                                          "TakerTellsNobody",
                                          "LeaveWithCopies",
                                          "LeaveUnheard",
-                                         "NewcomerUnheard"};
+                                         "NewcomerUnheard",
+                                         "DeadStillHeard"};
 constexpr std::string_view kStatuses[] = {"ok",        "existed",        "unknown",
                                           "mismatch",  "busy",           "timed out",
                                           "no memory", "not subscribed", "written"};

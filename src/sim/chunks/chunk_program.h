@@ -65,10 +65,11 @@ struct ChunkProgram {
   std::uint32_t slots = 1;
   std::uint64_t budget_bytes = 0;
   // A node dies, joins, or leaves once that many steps are done. The first server stays, and
-  // servers do not leave.
+  // servers do not leave. A node that is declared dead may go on for some steps more.
   struct Change {
     std::uint32_t node = 0;
     std::uint32_t step = 0;
+    std::uint32_t goes_on = 0;
   };
   std::vector<Change> deaths;
   std::vector<Change> joins;

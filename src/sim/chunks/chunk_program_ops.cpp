@@ -17,6 +17,10 @@ void ChunkHistory::act(std::uint32_t t) {
     return;
   }
   const ChunkOp& op = ops[thread.next];
+  if (nodes_[thread.node].undead && !may_act(t, op)) {
+    schedule_.park(static_cast<ActorId>(t));
+    return;
+  }
   bool scope = op.kind == ChunkOpKind::kWork || op.kind == ChunkOpKind::kClose ||
                op.kind == ChunkOpKind::kEndTake;
   bool needs = op.kind == ChunkOpKind::kUnsubscribe || op.kind == ChunkOpKind::kTake ||
@@ -60,7 +64,7 @@ void ChunkHistory::act(std::uint32_t t) {
     thread.waits = true;
     schedule_.park(static_cast<ActorId>(t));
     start(t, op);
-    hush_others(t, op);
+    if (nodes_[thread.node].alive) hush_others(t, op);
   }
 }
 
@@ -155,6 +159,7 @@ void ChunkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
   if (trace_)
     trace_->add(schedule_.picks(), "node {} thread {}: {} -> {}, version {}", n, t, describe(op),
                 name_of(resume.status), resume.version);
+  if (nodes_[n].undead) return resume_undead(t, resume);
   note(t << 8 | static_cast<std::uint32_t>(resume.status));
   thread.waits = false;
   bool again = op.kind == ChunkOpKind::kTakeAll || op.kind == ChunkOpKind::kMeet;
@@ -254,6 +259,7 @@ void ChunkHistory::learn(std::uint32_t t, const ChunkOp& op, const chunks::Resum
   if (op.kind != ChunkOpKind::kCreate && op.kind != ChunkOpKind::kFind) return;
   if (index_of(resume.chunk) != op.chunk)
     violated(Fault::kBadAnswer, "thread {}: {} answers another chunk", t, describe(op));
+  if (std::erase(unheard_, resume.chunk) > 0) holds_from_now_on(resume.chunk, op.chunk);
   for (const Thread& other : threads_)
     if (!pushed_death(op.chunk) && nodes_[other.node].alive &&
         other.id[op.chunk] != chunks::kNoChunk && other.id[op.chunk] != resume.chunk)
