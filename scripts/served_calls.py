@@ -2,7 +2,7 @@
 """The list in docs/design/faults.md: the functions of the C library that libterrane stands in front of.
 
 Usage: served_calls.py [--write] [LIBRARY] - compares the page with the sources, and these with what the library
-LIBRARY exports; --write writes the table anew."""
+LIBRARY exports; --write writes the list anew."""
 
 import re
 import subprocess
@@ -12,7 +12,8 @@ import textwrap
 import source_tree
 
 PAGE = source_tree.ROOT / "docs/design/faults.md"
-SOURCES = source_tree.ROOT / "src/frontend/interpose"
+FRONTEND = source_tree.ROOT / "src/frontend"
+FOLDERS = ["interpose", "pages/objects", "closing"]
 BEGIN, END = "<!-- served calls: scripts/served_calls.py -->\n", "<!-- end of served calls -->\n"
 ROWS = {  # what the page calls a file's functions
     "bytes": "bytes", "vectors": "lists of buffers", "moves": "between files, pipes, processes", "stdio": "streams",
@@ -20,20 +21,25 @@ ROWS = {  # what the page calls a file's functions
     "control": "control, where the size is known", "sockets": "sockets", "queues": "queues and semaphores",
     "waiting": "waiting", "clocks": "clocks and timers", "limits": "limits, rights, processors", "locking": "locked memory",
     "process": "processes", "programs": "other programs", "signals": "signals", "fortified": "checked and old forms",
-    "unserved": "not served, but told",
+    "unserved": "not served, but told", "mutexes": "mutexes", "read_write_locks": "locks of readers and writers",
+    "conditions": "conditions", "semaphores": "semaphores", "c_threads": "objects of C's threads",
+    "closing": "descriptors that the job needs",
 }
+NOT_OF_LIBC = ("terrane_", "_Z", "__atomic_")  # our own, and the compiler's
 DEFINITION = re.compile(r"^[A-Za-z_][\w:<>*& \[\]]*?[ *&](\w+)\(", re.MULTILINE)
 
 
 def defined(text):
-    """The functions between the lines that open and close default visibility."""
+    """The functions between the lines that open and close default visibility, and those marked as in front."""
     exported = re.findall(r"#pragma GCC visibility push\(default\)\n(.*?)#pragma GCC visibility pop", text, re.DOTALL)
-    return [name for part in exported for name in DEFINITION.findall(part)]
+    exported += re.findall(r"^TERRANE_IN_FRONT .*", text, re.MULTILINE)
+    return [name for part in exported for name in DEFINITION.findall(part) if not name.startswith(NOT_OF_LIBC)]
 
 
 def served_by_sources():
     """File stem -> its functions, sorted; files without any are left out."""
-    found = {path.stem: sorted(defined(path.read_text())) for path in sorted(SOURCES.glob("*.cpp"))}
+    paths = [path for folder in FOLDERS for path in (FRONTEND / folder).glob("*.cpp")]
+    found = {path.stem: sorted(defined(path.read_text())) for path in paths}
     return {stem: names for stem, names in found.items() if names}
 
 
@@ -56,7 +62,7 @@ def exported_by(library):
     """The names that the library defines, but for its own interface."""
     listing = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
     names = {line.split()[-1].split("@")[0] for line in listing.stdout.splitlines() if " T " in line or " W " in line}
-    return {name for name in names if not name.startswith(("terrane_", "_Z"))} - {"_init", "_fini"}
+    return {name for name in names if not name.startswith(NOT_OF_LIBC)} - {"_init", "_fini"}
 
 
 def check(functions, library):
@@ -67,7 +73,7 @@ def check(functions, library):
     if library:
         listed, exported = {name for names in functions.values() for name in names}, exported_by(library)
         complaints += [f"{name}: the library does not export it" for name in sorted(listed - exported)]
-        complaints += [f"{name}: exported, but no file of {SOURCES.name} defines it" for name in sorted(exported - listed)]
+        complaints += [f"{name}: exported, but no file of these folders defines it" for name in sorted(exported - listed)]
     return complaints
 
 
