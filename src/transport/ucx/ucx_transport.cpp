@@ -17,6 +17,8 @@ constexpr std::uint64_t kMillisecond = 1'000'000;
 constexpr std::uint64_t kFarewell_ns = 2000 * kMillisecond;
 // How long a peer may take to greet us.
 constexpr std::uint64_t kPatience_ns = 20'000 * kMillisecond;
+// After so long without an event no answer of UCX's to a node that joins is on its way.
+constexpr std::uint64_t kQuiet_ns = 20 * kMillisecond;
 constexpr std::uint64_t kClosing_ns = 200 * kMillisecond;
 constexpr int kLongestNap_ms = 20;
 // A thread that only sleeps takes in no more than so much for a receiver.
@@ -103,6 +105,7 @@ UcxTransport::UcxTransport(Parts parts, std::vector<std::vector<UcxCard::Region>
     : self_(parts.self),
       description_(std::move(parts.description)),
       sockets_alone_(parts.sockets_alone),
+      joins_(parts.joins),
       bandwidth_(parts.bandwidth),
       worker_(std::move(parts.worker)),
       outbox_(*worker_, pool_, self_, static_cast<std::uint32_t>(regions.size()), sockets_alone_),
@@ -275,6 +278,13 @@ void UcxTransport::finish_sending() {
     }
   }
   progress_until([&] { return is_heard() && !outbox_.is_busy(); });
+  // One that joins may have connected to us before we heard of it.
+  std::uint64_t quiet_since_ns = platform::now_ns();
+  while ((joins_ || !admitted_.empty()) && platform::now_ns() - quiet_since_ns < kQuiet_ns) {
+    if (progress()) quiet_since_ns = platform::now_ns();
+    if (platform::now_ns() > deadline_ns) break;
+    wait_for_events();
+  }
   inbox_.receive_by(nullptr);
 }
 

@@ -115,6 +115,7 @@ class UcxTransport final : public PartTransport {
   NodeId self_;
   std::string description_;
   bool sockets_alone_;
+  bool joins_;
   std::uint64_t bandwidth_;
   std::unique_ptr<Worker> worker_;
   ParcelPool pool_;
