@@ -28,8 +28,8 @@ for program in bin/terrane lib/libterrane.so lib/libterrane_shmem.so lib/libterr
 done
 names=$(grep -rlF -e "$source/src/" -e "$source/include" -e "$build/" "$stage")
 [ -z "$names" ] || fail "names the folder of the sources or of the build: $names"
-# What is not Terrane's own stands in front of a function of the C library.
-exported=$(nm -D --defined-only "$stage/lib/libterrane.so" | awk '{ print $3 }' | grep -v -e '^terrane_' -e '^TERRANE_0')
+# What is not Terrane's own stands in front of a function of the C library or of libatomic (__atomic_*).
+exported=$(nm -D --defined-only "$stage/lib/libterrane.so" | awk '{ print $3 }' | grep -v -e '^terrane_' -e '^TERRANE_0' -e '^__atomic_')
 libc=$(ldd "$stage/lib/libterrane.so" | sed -n 's/.*libc\.so\.6 => \([^ ]*\).*/\1/p')
 of_libc=$(nm -D --defined-only "$libc" | awk '{ print $3 }' | sed 's/@.*//')
 for name in $exported; do

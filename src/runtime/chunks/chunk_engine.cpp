@@ -11,6 +11,8 @@ namespace terrane::runtime::chunks {
 namespace {
 
 constexpr std::uint64_t kSleepNs = 100'000'000;  // a bound on every sleep
+// A look that offers the processor on a busy machine takes milliseconds.
+constexpr std::uint32_t kLooksAtTime = 16;
 constexpr std::uint64_t kSweepNs = 50'000'000;
 
 }  // namespace
@@ -246,7 +248,7 @@ void ChunkEngine::wait_for(Waiter& waiter, std::uint64_t deadline_ns) {
       step(machine::Elapsed{now});
       break;
     }
-    bool asks_time = reports && ++looks % 1024 == 0;
+    bool asks_time = reports && ++looks % kLooksAtTime == 0;
     if (backoff.pause() && !(asks_time && platform::now_ns() >= report_ns)) continue;
     transport_.unattend();
     now = platform::now_ns();
