@@ -94,10 +94,6 @@ base::Result<> add_settings(const RunOptions& options, HostPlan& plan) {
   if (!known)
     return base::error("--transport {}: there is no such transport; give auto or one of {}",
                        options.transport, fmt::join(transports, ", "));
-  if (!options.patience.empty() && options.patience != "0") {
-    auto patience = parse_seconds("--patience", options.patience);
-    if (!patience) return patience.error();
-  }
   const std::string check = options.check == "shmem" ? options.check : "";
   const std::pair<const char*, const std::string&> settings[] = {
       {"TERRANE_FAULT_SOURCE", options.fault_source}, {"TERRANE_MEMORY", options.memory},
@@ -139,6 +135,13 @@ base::Result<> add_times(const RunOptions& options, JobPlan& plan) {
   auto start = parse_seconds("--start-timeout", options.start_timeout);
   if (!start) return start.error();
   plan.start_timeout_ms = start.value();
+  if (options.patience == "0") {
+    plan.patience_ms = 0;
+  } else if (!options.patience.empty()) {
+    auto patience = parse_seconds("--patience", options.patience);
+    if (!patience) return patience.error();
+    plan.patience_ms = patience.value();
+  }
   auto heartbeat = parse_heartbeat(options.heartbeat);
   if (!heartbeat) return heartbeat.error();
   plan.program.heartbeat_ms = heartbeat.value();

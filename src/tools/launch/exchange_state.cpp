@@ -28,6 +28,17 @@ void ExchangeState::done() {
   for (Node& node : nodes_) node.waits = false;
 }
 
+std::optional<std::string> ExchangeState::absence() const {
+  std::vector<std::uint32_t> waiting, missing;
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node)
+    (nodes_[node].waits ? waiting : missing).push_back(node);
+  if (waiting.empty() || missing.empty()) return std::nullopt;
+  bool one = missing.size() == 1;
+  return fmt::format("{} of {} {} not joined the job, and {} {} for {}", name_nodes(missing),
+                     nodes_.size(), one ? "has" : "have", name_nodes(waiting),
+                     waiting.size() == 1 ? "waits" : "wait", one ? "it" : "them");
+}
+
 std::optional<std::string> ExchangeState::obstacle() const {
   std::vector<std::uint32_t> waiting, missing;
   for (std::uint32_t node = 0; node < nodes_.size(); ++node) {

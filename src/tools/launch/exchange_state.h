@@ -19,6 +19,8 @@ class ExchangeState {
   // The exchange has ended for all.
   void done();
 
+  // Who waits, and for whom, while others may still come; nullopt: nobody waits for anybody.
+  std::optional<std::string> absence() const;
   // Why an exchange that somebody waits in can never end, if that is so.
   std::optional<std::string> obstacle() const;
 

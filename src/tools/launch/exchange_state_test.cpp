@@ -30,6 +30,20 @@ TEST(ExchangeStateTest, WhoEndedOrLeftIsNamedWithWhoWaits) {
   EXPECT_NE(leaving.obstacle()->find("has left the job already"), std::string::npos);
 }
 
+TEST(ExchangeStateTest, WhoHasNotComeYetIsNamed) {
+  ExchangeState state(3);
+  EXPECT_FALSE(state.absence());
+  state.waits(1);
+  EXPECT_EQ(state.absence(),
+            "nodes 0 and 2 of 3 have not joined the job, and node 1 waits for them");
+  state.waits(0);
+  EXPECT_EQ(state.absence(), "node 2 of 3 has not joined the job, and nodes 0 and 1 wait for it");
+  state.waits(2);
+  EXPECT_FALSE(state.absence());
+  state.done();
+  EXPECT_FALSE(state.absence());
+}
+
 TEST(ExchangeStateTest, AnExchangeThatEndedBlamesNobodyAfterwards) {
   ExchangeState state(2);
   state.waits(0);

@@ -45,11 +45,13 @@ Job::Job(const JobPlan& plan, Loop& loop, JobOutlet& outlet)
                     place_, static_cast<double>(plan_.timeout_ms) / 1000),
                 0);
           }),
-      grace_(loop, [this] {
-        kill_for(grace_signal_, fmt::format("still ran {} s after {} (--grace)",
-                                            static_cast<double>(plan_.grace_ms) / 1000,
-                                            signal_name(grace_signal_)));
-      }) {
+      grace_(loop,
+             [this] {
+               kill_for(grace_signal_, fmt::format("still ran {} s after {} (--grace)",
+                                                   static_cast<double>(plan_.grace_ms) / 1000,
+                                                   signal_name(grace_signal_)));
+             }),
+      absence_(loop, [this] { tell_of_absence(); }) {
   for (std::uint32_t host = hosts_running_; host < host_running_.size(); ++host)
     host_running_[host] = false;
 }
@@ -91,6 +93,8 @@ bool Job::on_event(std::uint32_t host, const HostEvent& event) {
           [this](const event::NodeWaits& one) {
             if (is_guest(one.node.value)) return;
             exchange_.waits(one.node.value);
+            bool reports = plan_.patience_ms != 0 && !plan_.program.hold && !is_ending();
+            if (reports && !absence_.is_set()) absence_.set_in(plan_.patience_ms);
             judge_soon();
           },
           [this](const event::NodeLeft& one) {
@@ -112,7 +116,7 @@ bool Job::on_event(std::uint32_t host, const HostEvent& event) {
           [this](const event::NodeEnded& one) { node_ended(one.node.value); },
           [this](const event::NodeDied& one) { consider(one.death); },
           [this](const event::Card& one) { take_card(one.node.value, one.bytes); },
-          [this](const event::Exchanged&) { exchange_.done(); },
+          [this](const event::Exchanged&) { exchanged(); },
           [this](const event::Signalled& one) { on_signal(one.number); },
           [this](const event::Notice& one) { outlet_.say(one.text); },
           [this](const event::Failed& one) { fail(failure_code(one.exit_code), one.sentence); },
@@ -146,6 +150,7 @@ void Job::host_ended(std::uint32_t host) {
   if (verdict_.is_set()) pronounce();  // what is known by now is all that there will be
   verdict_.clear();
   timeout_.clear();
+  absence_.clear();
   grace_.clear();
 }
 
@@ -183,7 +188,7 @@ void Job::merge_cards() {
     if (map.guests == 0) node.card.reset();
   }
   cards_ = 0;
-  exchange_.done();
+  exchanged();
   if (map.guests == 0) return;
   for (std::uint32_t node = 0; node < map.started(); ++node) nodes_[node].member = true;
   together_ = true;
@@ -234,6 +239,7 @@ void Job::kill(int exit_code) {
   exit_code_ = exit_code;
   verdict_.clear();
   timeout_.clear();
+  absence_.clear();
   grace_.clear();
   tell_all(command::Kill{});
 }
@@ -269,6 +275,17 @@ void Job::judge_soon() {
   verdict_.set_in(host_running_.size() == 1 ? 0 : patience_ms);
 }
 
+void Job::exchanged() {
+  exchange_.done();
+  absence_.clear();
+}
+
+void Job::tell_of_absence() {
+  if (auto sentence = exchange_.absence())
+    outlet_.say(
+        fmt::format("after {:g} s {}", static_cast<double>(plan_.patience_ms) / 1000, *sentence));
+}
+
 // Ends the job for what has come to light, if anything.
 void Job::pronounce() {
   if (stage_ != Stage::kRunning) return;
@@ -296,6 +313,7 @@ void Job::end(int exit_code, const std::string& sentence, std::uint32_t delay_ms
   stage_ = Stage::kEnding;
   exit_code_ = exit_code;
   timeout_.clear();
+  absence_.clear();
   verdict_.clear();
   if (!sentence.empty()) outlet_.say(sentence);
   tell_all(command::End{sentence, delay_ms});

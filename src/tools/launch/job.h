@@ -77,6 +77,8 @@ class Job {
   void consider(Death death);
   void survive(const Death& death);
   void judge_soon();
+  void exchanged();
+  void tell_of_absence();
   void pronounce();
   void end(int exit_code, const std::string& sentence, std::uint32_t delay_ms);
   void kill_for(int signal, const std::string& why);
@@ -110,7 +112,7 @@ class Job {
   int exit_code_ = 0;
   int last_signal_ = 0;
   std::uint64_t started_at_ms_ = 0;
-  Timer verdict_, timeout_, grace_;
+  Timer verdict_, timeout_, grace_, absence_;
   int grace_signal_ = 0;
   // One guest joins at a time: it gets the cards of all members, and compares. It wants in: all
   // members are told of it. When all know it it is let in, and is a member when it says that it has

@@ -99,6 +99,18 @@ TEST_F(JobTest, AnExchangeThatCannotEndEndsTheJob) {
   EXPECT_NE(said_.at(0).find("node 2 of 3 has ended without joining"), std::string::npos);
 }
 
+TEST_F(JobTest, NodesThatAreWaitedForLongAreNamedOnce) {
+  plan_.patience_ms = 1;
+  job_->on_event(0, event::NodeWaits{NodeId{0}});
+  job_->on_event(1, event::NodeWaits{NodeId{1}});
+  for (int i = 0; i < 1000 && said_.empty(); ++i) loop_->turn();
+  ASSERT_EQ(said_.size(), 1u);
+  EXPECT_EQ(said_[0].find(
+                "after 0.001 s node 2 of 3 has not joined the job, and nodes 0 and 1 wait for it"),
+            0u);
+  EXPECT_FALSE(job_->is_ending());
+}
+
 TEST_F(JobTest, ALostHostIsTheDeathOfItsNodes) {
   job_->host_lost(1, {.cause = Death::Cause::kSilent,
                       .number = 1000,

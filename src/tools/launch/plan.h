@@ -31,6 +31,7 @@ struct JobPlan {
   std::uint64_t timeout_ms = 0;    // 0: none
   std::uint64_t grace_ms = 5'000;  // from SIGTERM, SIGHUP or SIGQUIT to the end of what still runs
   std::uint64_t start_timeout_ms = 30'000;
+  std::uint64_t patience_ms = 30'000;  // nodes that wait so long for others to join: said; 0: never
   std::span<char*> command_line;  // main's argv, so that helper processes can show another title
 };
 
