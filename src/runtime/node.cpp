@@ -231,6 +231,7 @@ Outcome Node::touch(const void* address, std::uint64_t bytes, bool write) {
   Outcome range = check_range(address, bytes, "touch", blocks);
   if (!range.ok()) return range;
   ThreadContext& context = threads_.current();
+  Inside inside(context);
   for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
     auto access = write ? protocol::Access::kWrite : protocol::Access::kRead;
     auto result = make_present(context, BlockId{b}, access);
@@ -261,6 +262,7 @@ Outcome Node::atomic(const void* address, protocol::AtomicOp op, std::uint64_t& 
   }
   constexpr int kTries = 16;
   ThreadContext& context = threads_.current();
+  Inside inside(context);
   for (int i = 0; i < kTries; ++i) {
     context.strand.atomic = op;
     auto result = engine_->run(context, hlrc_->atomic(context.strand, BlockId{blocks.first}));
@@ -279,6 +281,7 @@ Outcome Node::evict(const void* address, std::uint64_t bytes) {
   Outcome range = check_range(address, bytes, "evict", blocks);
   if (!range.ok()) return range;
   ThreadContext& context = threads_.current();
+  Inside inside(context);
   engine_->run(context, hlrc_->evict(context.strand, blocks, true));
   engine_->run(context, sc_->evict(context.strand, blocks));
   return {};
@@ -300,6 +303,7 @@ Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& ad
   if (bytes > space_->bytes()) return too_much();
   if (Outcome fits = fits_memory(bytes, options); !fits.ok()) return fits;
   ThreadContext& context = threads_.current();
+  Inside inside(context);
   protocol::RegionAllocate request{(bytes + space_->unit() - 1) / space_->unit(),
                                    bytes,
                                    options.policy,
@@ -330,6 +334,7 @@ Outcome Node::free(void* address) {
   Outcome range = check_range(address, 1, "free", blocks);
   if (!range.ok()) return range;
   ThreadContext& context = threads_.current();
+  Inside inside(context);
   auto status = wire::RegionStatus::kUnknown;
   if (address == space_->base() + blocks.first * space_->unit()) {
     status = static_cast<wire::RegionStatus>(engine_->call(

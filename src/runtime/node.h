@@ -53,6 +53,8 @@ class Node {
   bool take_units(LockId count, protocol::Units units, std::uint64_t until_ns);
   Outcome wait_condition(LockId condition, LockId lock);
   Outcome signal_condition(LockId condition, bool all);
+  // Whether the calling thread is in one of these already: a signal handler has interrupted it.
+  bool is_inside() { return threads_.current().is_inside; }
   // The same for objects of the C library's threads (protocol/object_ids.h), whose callers make no
   // sentences of what is usual. lock_until: kOk, kHeldAlready, kBusy or kExpired.
   protocol::LockResult lock_until(LockId mutex, std::uint64_t until_ns);

@@ -37,6 +37,7 @@ void Node::account(ThreadContext& context, Counter Counters::*waiting, std::uint
 template <typename Start>
 auto Node::synchronise(Waiting waiting, Start start) {
   ThreadContext& context = threads_.current();
+  Inside inside(context);
   context.waiting = waiting;
   std::uint64_t from = platform::ticks();
   engine_->look(context);
@@ -162,6 +163,7 @@ Outcome Node::barrier_reduce(BarrierId barrier, std::uint32_t threads_here,
   if (threads_here == 0)
     return {Status::kInvalid, "a barrier needs at least one thread of each node"};
   ThreadContext& context = threads_.current();
+  Inside inside(context);
   context.waiting = {For::kBarrier, barrier.value};
   std::uint64_t from = platform::ticks();
   std::vector<std::byte> values(contribution.values.begin(), contribution.values.end());

@@ -90,6 +90,7 @@ struct ThreadContext {
   protocol::Strand strand;
   protocol::Strand serving;  // of what the thread does for others, also while it waits
   bool serves = false;
+  bool is_inside = false;   // in an operation of the program; read by its signal handlers
   bool is_handler = false;  // it shares the processor of a thread of the program
   LatestPages latest_pages;
   std::atomic<std::uint32_t> resumed{
@@ -122,6 +123,24 @@ struct ThreadContext {
   std::uint64_t until_ns = ~0ull;       // when a sleep that may expire does so
   std::atomic<std::int32_t> thread{0};  // the kernel's number of the thread that has it
   std::uint64_t waited_ns = 0;          // of the operation under way
+};
+
+// While the thread is in an operation of the program.
+class Inside {
+ public:
+  explicit Inside(ThreadContext& context) : context_(context), before_(context.is_inside) {
+    context.is_inside = true;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~Inside() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    context_.is_inside = before_;
+  }
+  Inside(const Inside&) = delete;
+
+ private:
+  ThreadContext& context_;
+  bool before_;
 };
 
 // The contexts of a node's threads, by waiter number. A context outlives its thread and serves the

@@ -1,7 +1,9 @@
 // Objects of the C library's threads in shared memory, used by threads of all nodes. Says "good" on
 // every node, or what went wrong. Usage: objects_program MODE
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <threads.h>
 
 #include <chrono>
@@ -345,6 +347,51 @@ void semaphores() {
   }
 }
 
+// A post in a signal handler is done, or refused where the handler interrupted a call of Terrane.
+void handlers() {
+  struct Shared {
+    sem_t posted;
+    std::mutex mutex;
+  };
+  static Shared* shared;
+  static volatile sig_atomic_t handled, done;
+  constexpr int kSignals = 300;
+  shared = allocate_all<Shared>(1);
+  if (terrane_node() == 0) EXPECT(sem_init(&shared->posted, 0, 0) == 0);
+  meet();
+  if (terrane_node() == 0) {
+    struct sigaction action {};
+    action.sa_handler = [](int) {
+      int before = errno;
+      if (sem_post(&shared->posted) == 0) {
+        done = done + 1;
+      } else if (errno != EDEADLK) {
+        std::_Exit(8);
+      }
+      handled = handled + 1;
+      errno = before;
+    };
+    EXPECT(sigaction(SIGUSR1, &action, nullptr) == 0);
+    pthread_t self = pthread_self();
+    std::thread sender([=] {
+      for (int sent = 0; sent < kSignals; ++sent) {
+        EXPECT(pthread_kill(self, SIGUSR1) == 0);
+        while (handled <= sent) sched_yield();
+      }
+    });
+    while (handled < kSignals) {
+      if (handled % 3 == 0) {  // outside of calls
+        for (int i = 0; i < 20; ++i) sched_yield();
+      }
+      std::lock_guard hold(shared->mutex);
+    }
+    sender.join();
+    int value = -1;
+    EXPECT(sem_getvalue(&shared->posted, &value) == 0 && value == done && done > 0);
+  }
+  meet();
+}
+
 // A ball between all threads, by the names of C.
 void c_threads() {
   struct Shared {
@@ -466,19 +513,11 @@ int main(int argc, char** argv) {
   struct {
     const char* name;
     void (*run)();
-  } modes[] = {{"mutexes", mutexes},
-               {"tries", tries},
-               {"kinds", kinds},
-               {"c", c_threads},
-               {"conditions", conditions},
-               {"signals", signals},
-               {"barriers", barriers},
-               {"locks", read_write_locks},
-               {"semaphores", semaphores},
-               {"errors", errors},
-               {"elsewhere", elsewhere},
-               {"abandons", abandons},
-               {"waits", waits}};
+  } modes[] = {{"mutexes", mutexes},       {"tries", tries},       {"kinds", kinds},
+               {"handlers", handlers},     {"c", c_threads},       {"conditions", conditions},
+               {"signals", signals},       {"barriers", barriers}, {"locks", read_write_locks},
+               {"semaphores", semaphores}, {"errors", errors},     {"elsewhere", elsewhere},
+               {"abandons", abandons},     {"waits", waits}};
   bool known = false;
   for (const auto& mode : modes) {
     if (argv[1] != std::string(mode.name)) continue;

@@ -39,6 +39,7 @@ INSTANTIATE_TEST_SUITE_P(Transports, ObjectsTest, testing::Values("shm", "ucx"),
 TEST_P(ObjectsTest, MutexesExcludeThreadsOfAllNodes) { expect("mutexes"); }
 TEST_P(ObjectsTest, ATryOrATimeLimitEndsWhereTheMutexIsHeld) { expect("tries"); }
 TEST_P(ObjectsTest, AMutexIsOfItsType) { expect("kinds"); }
+TEST_P(ObjectsTest, APostInAHandlerIsDoneOrRefused) { expect("handlers"); }
 TEST_P(ObjectsTest, ObjectsOfCWorkAsThoseOfPosix) { expect("c"); }
 TEST_P(ObjectsTest, ConditionsWakeThreadsOfAllNodes) { expect("conditions"); }
 TEST_P(ObjectsTest, NoSignalIsLostOnAWaitThatExpires) { expect("signals"); }

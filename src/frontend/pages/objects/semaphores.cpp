@@ -101,6 +101,7 @@ int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* time) {
 
 int sem_post(sem_t* semaphore) noexcept {
   if (!is_shared(semaphore)) return next<"sem_post">(::sem_post)(semaphore);
+  if (node()->is_inside()) return fail(EDEADLK);  // what the handler would need, its thread holds
   change(id_of(ObjectKind::kSemaphore, semaphore), CountOp::kAdd, 1);
   return 0;
 }
