@@ -18,9 +18,9 @@ import tempfile
 RULES = pathlib.Path(__file__).with_name("interface.txt")
 PROTOTYPE = re.compile(r"(?P<returns>.*?[ *])(?P<name>\w+)\((?P<parameters>.*)\)$")
 # What the library may export besides: what the inlined calls need, and what makes the static data of libraries
-# symmetric that the program opens.
+# symmetric that the program opens, and what keeps the job's descriptors open.
 SHMEMX = pathlib.Path(__file__).parents[2] / "include" / "shmemx.h"  # extensions
-OWN = re.compile(r"terrane_shmem_\w+$|dlopen$|__odr_asan\.")
+OWN = re.compile(r"terrane_shmem_\w+$|(dlopen|close|close_range|closefrom|dup2|dup3)$|__odr_asan\.")
 
 
 class Function:
