@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Pages are in plain words: lines of at most 120 characters, no word of WORDS, and "who" not used as a noun.
+
+Usage: check_words.py [--self-test]. Code, generated lists and link targets are not prose; only their length counts."""
+
+import re
+import sys
+
+import source_tree
+
+MAX_LINE = 120
+MAX_WHO = 0.5  # per 1,000 words of a page
+ROOTS = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")
+NOT_YET = {  # page or folder: why it is not checked
+    "docs/results.md": "A script will make this page from the output of the benchmarks.",
+    "docs/decisions/": "The records change when each becomes one page with problem, decision and result.",
+    "docs/design/hlrc.md": "The page changes together with the names in the protocol's code.",
+    "docs/design/hlrc_model.md": "The page changes together with the names in the protocol's code.",
+    "docs/design/sc.md": "The page changes together with the names in the protocol's code.",
+    "docs/design/chunks.md": "The page changes together with the names in the protocol's code.",
+    "docs/design/architecture.md": "The page is not rewritten yet.",
+    "docs/design/faults.md": "The page is not rewritten yet.",
+    "docs/design/shmem.md": "The page is not rewritten yet.",
+    "docs/design/simulator.md": "The page is not rewritten yet.",
+}
+# What a page does not say, and what it says instead. Words with an ordinary meaning beside the one that is to be
+# avoided ("given", "hand", "failures", "skip") are not here: a pattern cannot tell the two meanings apart.
+WORDS = {
+    r"he|him|his": "the noun: the reader, the requester",
+    r"comes? along|brings?": "is prefetched, prefetches, carries",
+    r"ahead": "pipelined, before",
+    r"streams? of misses": "sequential stream",
+    r"promise[ds]?|expectations?": "subscription",
+    r"news": "push",
+    r"serial numbers?": "version",
+    r"departures?": "barrier exit",
+    r"hot|renew(?:s|ed|als?)?": "refreshed",
+    r"on trial": "on probation",
+    r"hidden cop(?:y|ies)": "unmapped probe",
+    r"fores(?:ee|eeing|een|ight)": "prediction",
+    r"regrets?": "reclaimed home",
+    r"calm|told|disturb(?:s|ed)?|settled": "quiet, reported, changed",
+    r"attends?|attention": "poll for the node",
+    r"aside": "staging buffer, separately",
+    r"alike": "same-owner run, in the same way",
+    r"meets?|meetings?": "in-memory barrier, rendezvous",
+    r"hand of (?:the )?evictions?": "clock hand",
+    r"rivals?": "competing process",
+    r"owed": "yields to the handler",
+    r"stands?(?: up to)?|bears?": "is, works with, represents",
+}
+WORD = {re.compile(rf"\b(?:{words})\b", re.IGNORECASE): instead for words, instead in WORDS.items()}
+# "Who" is a noun where it begins a clause by itself: "who waits polls". After a noun it is a relative pronoun ("the
+# reader who waits"). A script knows no nouns: it counts "who" unless a word stands directly before it that is none of
+# FUNCTION_WORDS. "Whoever" and "whom" always count. It misses few, and counts some indirect questions ("knows who").
+FUNCTION_WORDS = set("""
+    a about after also an and as ask asks at because but by decides for from if in is it know knows not of on only
+    or report reports say saying says see sees tell tells than that the then to what when where while with
+""".split())
+WHO = re.compile(r"(?:\b([\w'-]+)[ \n])?\b(who|whoever|whom)\b", re.IGNORECASE)
+
+
+def markdown_prose(lines):
+    """The lines with those that are no prose blanked."""
+    fenced = generated = False
+    before = ""
+    for line in lines:
+        generated = (generated or line.startswith("<!-- served calls")) and not line.startswith("<!-- end of")
+        fence = line.lstrip().startswith("```")
+        fenced ^= fence
+        indented = line.startswith("    ") and (not before.strip() or before.startswith("    "))
+        if fence or fenced or generated or indented:
+            yield ""
+        else:
+            yield re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "`", line))
+        before = line
+
+
+def manual_prose(lines):
+    """The same for a manual page: without requests, font changes and examples."""
+    example = False
+    for line in lines:
+        example = (example or line == ".nf") and line != ".fi"
+        text = re.sub(r"^[.'](?:\\\"|TH|so|nf|fi).*", "", line)
+        text = re.sub(r"^\.[A-Z]{1,2}\b|\\f[A-Z]|\\(?:\(..|.)", " ", text)
+        yield "" if example else text
+
+
+def who_as_noun(prose):
+    """The numbers of the lines where it is one."""
+    text = "\n".join(prose)
+    for match in WHO.finditer(text):
+        is_relative = match[2].lower() == "who" and match[1] and match[1].lower() not in FUNCTION_WORDS
+        if not is_relative:
+            yield text.count("\n", 0, match.start(2)) + 1
+
+
+def check_page(path, text):
+    lines = text.splitlines()
+    prose = list((markdown_prose if path.suffix == ".md" else manual_prose)(lines))
+    for number, line in enumerate(lines, 1):
+        if len(line) > MAX_LINE:
+            yield f"{path}:{number}: {len(line)} characters; at most {MAX_LINE}"
+    for number, line in enumerate(prose, 1):
+        for word, instead in WORD.items():
+            for match in word.finditer(line):
+                yield f"{path}:{number}: '{match[0]}': write: {instead}"
+    found = list(who_as_noun(prose))
+    if len(found) * 1000 > MAX_WHO * len(" ".join(prose).split()):
+        for number in found:
+            yield f"{path}:{number}: 'who' as a noun: name the actor"
+
+
+def is_checked(path):
+    name = path.as_posix()
+    is_page = name in ROOTS or (name.startswith("docs/") and (path.suffix == ".md" or "docs/man/" in name))
+    return is_page and not name.startswith(tuple(NOT_YET))
+
+
+def check(root):
+    pages = [path for path in source_tree.files(root) if is_checked(path)]
+    return [complaint for path in pages for complaint in check_page(path, (root / path).read_text())]
+
+
+def self_test():
+    """The check must find each of these, and nothing in the others."""
+    wrong = {
+        "README.md": "A line " + "of many words " * 10 + "\n",
+        "CHANGELOG.md": "- Misses are foreseen.\n",
+        "docs/noun.md": "Who waits for a page polls.\n",
+        "docs/second.md": "The home sends it to\nwhoever wants it.\n",
+        "docs/pronoun.md": "The reader asks, and he waits.\n",
+        "docs/man/a.1": ".SH NAME\na \\- tells what\n.B b\nis owed\n",
+    }
+    right = {
+        "docs/relative.md": "The reader who waits polls.\n",
+        "docs/code.md": "Run `who` or\n\n    who ahead\n\n```c\nint ahead;\n```\nsee [a page](decisions/who.md).\n",
+        "docs/long.md": "word " * 24 + "\n" + ("word " * 20 + "\n") * 200 + "Who waits polls.\n",
+        "docs/man/b.1": ".TH B 1\n.nf\nnews ahead\n.fi\n.BR stands_for (1)\n",
+        "docs/decisions/0001.md": "Who waits attends.\n",
+    }
+    return source_tree.self_test(check, wrong, right)
+
+
+if __name__ == "__main__":
+    ours = self_test() if sys.argv[1:] == ["--self-test"] else check(source_tree.ROOT)
+    sys.exit(source_tree.report("check_words", ours))
