@@ -7,22 +7,21 @@
 
 namespace restore {
 
-Progress::Progress() : terminal_(isatty(STDOUT_FILENO) != 0) {}
+Progress::Progress() : terminal_(isatty(STDERR_FILENO) != 0) {}
 
 void Progress::show(const Convergence& state) {
+  if (!terminal_) return;
   const Clock::time_point now = Clock::now();
-  const auto pause = std::chrono::milliseconds(terminal_ ? 50 : 500);
-  if (!state.converged && now - shown_ < pause) return;
+  if (!state.converged && now - shown_ < std::chrono::milliseconds(50)) return;
   shown_ = now;
   const std::chrono::duration<double> elapsed = now - start_;
-  std::printf("%siteration %6u   largest change %11.6f   %6.2f s%s", terminal_ ? "\r" : "",
-              state.iterations, state.change, elapsed.count(), terminal_ ? "" : "\n");
-  std::fflush(stdout);
-  line_open_ = terminal_;
+  std::fprintf(stderr, "\riteration %6u   largest change %11.6f   %6.2f s", state.iterations,
+               state.change, elapsed.count());
+  line_open_ = true;
 }
 
 void Progress::finish() {
-  if (line_open_) std::printf("\n");
+  if (line_open_) std::fprintf(stderr, "\n");
   line_open_ = false;
 }
 

@@ -9,8 +9,7 @@
 
 namespace restore {
 
-// Tells how far the solving is: one updating line on a terminal, a line every half second
-// elsewhere.
+// Tells how far the solving is, by one line that is redrawn on standard error, if that is a terminal.
 class Progress {
  public:
   Progress();
