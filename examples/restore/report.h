@@ -9,7 +9,8 @@
 
 namespace restore {
 
-// Tells how far the solving is, by one line that is redrawn on standard error, if that is a terminal.
+// Tells how far the solving is, by one line that is redrawn on standard error, if that is a
+// terminal.
 class Progress {
  public:
   Progress();
