@@ -18,7 +18,6 @@ NOT_YET = {  # page or folder: why it is not checked
     "docs/design/hlrc_model.md": "The page changes together with the names in the protocol's code.",
     "docs/design/sc.md": "The page changes together with the names in the protocol's code.",
     "docs/design/chunks.md": "The page changes together with the names in the protocol's code.",
-    "docs/design/architecture.md": "The page is not rewritten yet.",
     "docs/design/shmem.md": "The page is not rewritten yet.",
     "docs/design/simulator.md": "The page is not rewritten yet.",
 }
