@@ -84,3 +84,17 @@ function(terrane_folder name)
     terrane_test(${name}_test ${ARG_LABEL} FILES ${tests} LINK terrane_${name})
   endif()
 endfunction()
+
+# terrane_find_mpi(LANGUAGE): sets MPI_LANGUAGE_FOUND. Debian's openmpi-bin has mpicc, and libopenmpi-dev its headers: where they are
+# missing FindMPI would end the configuration.
+macro(terrane_find_mpi language)
+  find_program(TERRANE_MPICC mpicc)
+  set(mpi_header missing)
+  if(TERRANE_MPICC)
+    execute_process(COMMAND ${TERRANE_MPICC} -E -x c -include mpi.h /dev/null
+                    RESULT_VARIABLE mpi_header OUTPUT_QUIET ERROR_QUIET)
+  endif()
+  if("${mpi_header}" STREQUAL "0")
+    find_package(MPI COMPONENTS ${language})
+  endif()
+endmacro()
