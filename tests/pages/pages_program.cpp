@@ -150,7 +150,8 @@ void writers() {
 }
 
 // A copy that nobody writes is fetched twice: as a lease, then to be kept. Where its home has
-// promised it meanwhile, once more.
+// promised it meanwhile, once more; where the two nodes are not in step, some times more, but not
+// in each of the 20 rounds.
 void tracking() {
   auto* bytes = allocate_all<std::uint8_t>(16 * kPage, TERRANE_HOMES_EXPLICIT, 0);
   if (terrane_node() == 0)
@@ -163,7 +164,7 @@ void tracking() {
     terrane_barrier();  // the home's next release comes after these reads
     terrane_barrier();
   }
-  if (terrane_node() == 1) EXPECT(counters().pages_fetched - before.pages_fetched <= 3 * 16);
+  if (terrane_node() == 1) EXPECT(counters().pages_fetched - before.pages_fetched <= 6 * 16);
   // Written in each round: soon neither protected nor noticed, but renewed at both of its barriers.
   auto written = counters();
   for (int round = 0; round < 60; ++round) {
