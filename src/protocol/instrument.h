@@ -358,7 +358,7 @@ enum class Mutant : std::uint8_t {
   kGiveUpKeepsTicket,   // who gives up a wait leaves a ticket that nobody waits for
   kGiveUpKeepsOrder,    // ... and those behind wait for as much as before
   kGiveUpDespiteWake,   // ... though a signal was spent on it
-  kShareWithWriter,     // who writes takes the room of one reader alone
+  kShareWithWriter,     // a writer takes the room of one reader alone
   kArriveForNextRound,  // the last of a round waits for the next
   kCount,
 };

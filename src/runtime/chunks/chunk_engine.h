@@ -87,8 +87,8 @@ class ChunkEngine final : private transport::Receiver {
   bool close(ScopeId scope);
 
   Facts facts(ChunkId chunk) const;
-  // Who has scopes of the chunk open, by a sentence; asks the other nodes, until `deadline_ns` at
-  // most.
+  // The nodes that have scopes of the chunk open, as a sentence; asks the other nodes, until
+  // `deadline_ns` at most.
   std::string holders(ChunkId chunk, std::uint64_t deadline_ns = machine::kNever);
   // Why no version can come to this node: its scopes are open on all that its window has room for.
   // "" where one can.

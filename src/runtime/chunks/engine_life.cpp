@@ -123,8 +123,8 @@ bool ChunkEngine::serves(NodeId node) const {
 }
 
 bootstrap::Departure ChunkEngine::leave() {
-  // The launcher tells the others who has left the job alone. A node that stays in it for another
-  // front-end has to tell them itself, as all do that leave together.
+  // The launcher tells the others which node has left the job alone. A node that stays in it for
+  // another front-end has to tell them itself, as all do that leave together.
   bool alone = !bootstrap_.is_shared() && leave_alone();
   if (!alone) leave_with_all();
   stop();

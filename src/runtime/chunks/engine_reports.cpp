@@ -1,4 +1,4 @@
-// What keeps a call waiting: who holds a chunk, and what a wait that takes long reports.
+// What keeps a call waiting: which node holds a chunk, and what a wait that takes long reports.
 #include <algorithm>
 #include <set>
 #include <span>
@@ -64,7 +64,7 @@ NodeId ChunkEngine::server_of(std::string_view name) const {
   return view_.slots[machine::slot_of(name, view_)].home;
 }
 
-// ---- Who holds a chunk
+// ---- The holders of a chunk
 
 const ChunkEngine::Scope* ChunkEngine::oldest(ChunkId chunk) const {
   const Scope* found = nullptr;

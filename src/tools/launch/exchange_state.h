@@ -19,7 +19,7 @@ class ExchangeState {
   // The exchange has ended for all.
   void done();
 
-  // Who waits, and for whom, while others may still come; nullopt: nobody waits for anybody.
+  // Which nodes wait, and for which, while others may still come; nullopt: no node waits.
   std::optional<std::string> absence() const;
   // Why an exchange that somebody waits in can never end, if that is so.
   std::optional<std::string> obstacle() const;
