@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <vector>
 
 #include "../cluster/launched.h"
 
@@ -138,26 +139,34 @@ TEST(ChunksBadInputTest, AScopeThatIsHeldForLongIsToldOnceByWhoWaits) {
   EXPECT_GE(count(outcome.err, "a read scope of chunk 'held' has been waited for 0.3 s"), 1)
       << "a thread that never sleeps reports its wait, too: " << outcome.err;
 }
+// On a busy machine a report may come when a node has not done yet what the program lets it do
+// before: then the program runs again, some times.
 TEST(ChunksBadInputTest, EveryCallThatWaitsForLongReportsWhatItWaitsFor) {
-  Outcome outcome = run_chunks("-n 3 --patience 0.3", "long-waits");
-  EXPECT_EQ(count(outcome.out, "good"), 3) << outcome.err;
-  for (const char* report : {
-           "chunk 'missing' has been waited for 0.3 s: no node has created it",
-           "chain 'missing chain' has been waited for 0.3 s: no node has created it",
-           "a version of chunk 'quiet' has been waited for 0.3 s: no node has published a version",
-           "a version of chunk 'spoken' has been waited for 0.3 s: the newest version is 1, by "
-           "node "
-           "2 on ",
-           "signal 'signal' has been waited for 0.3 s: 1 of 2 signals have come",
-           "barrier 'gate' has been waited in for 0.3 s: 2 of 3 threads have come; no thread of "
-           "node 0 on ",
-           "a read-write scope of lock 'lock' has been waited for 0.3 s: node 2 on ",
-           "chunk 'held' has been waited for 0.3 s, to change its coherence: node 2 on ",
-           "the end of the subscription of chunk 'slow' has been waited for 0.3 s: its handler has "
-           "not returned",
-           "has waited 0.3 s in terrane_chunks_finalize, where this server serves on: node 2 on ",
-       })
-    EXPECT_EQ(count(outcome.err, report), 1) << report << " is not in " << outcome.err;
+  const std::vector<const char*> reports{
+      "chunk 'missing' has been waited for 0.3 s: no node has created it",
+      "chain 'missing chain' has been waited for 0.3 s: no node has created it",
+      "a version of chunk 'quiet' has been waited for 0.3 s: no node has published a version",
+      "a version of chunk 'spoken' has been waited for 0.3 s: the newest version is 1, by "
+      "node "
+      "2 on ",
+      "signal 'signal' has been waited for 0.3 s: 1 of 2 signals have come",
+      "barrier 'gate' has been waited in for 0.3 s: 2 of 3 threads have come; no thread of "
+      "node 0 on ",
+      "a read-write scope of lock 'lock' has been waited for 0.3 s: node 2 on ",
+      "chunk 'held' has been waited for 0.3 s, to change its coherence: node 2 on ",
+      "the end of the subscription of chunk 'slow' has been waited for 0.3 s: its handler has "
+      "not returned",
+      "has waited 0.3 s in terrane_chunks_finalize, where this server serves on: node 2 on ",
+  };
+  Outcome outcome;
+  std::vector<const char*> missing = reports;
+  for (int tries = 0; tries < 5 && !missing.empty(); ++tries) {
+    outcome = run_chunks("-n 3 --patience 0.3", "long-waits");
+    EXPECT_EQ(count(outcome.out, "good"), 3) << outcome.err;
+    missing = reports;
+    std::erase_if(missing, [&](const char* report) { return count(outcome.err, report) == 1; });
+  }
+  for (const char* report : missing) ADD_FAILURE() << report << " is not in " << outcome.err;
   EXPECT_EQ(run_chunks("-n 3 --patience 0", "long-waits").err, "");
 }
 TEST(ChunksBadInputTest, AServerThatDoesNotAnswerIsNamed) {
