@@ -119,7 +119,7 @@ TEST_F(CountsTest, WhoGivesUpLeavesItsTicketToThoseBehind) {
   EXPECT_EQ(job.resumed[1].value, 1u);
   release(0, 1);
   change(2, 3, CountOp::kAdd, 1);
-  EXPECT_TRUE(job.was_resumed(2)) << "the unit is for who is next";
+  EXPECT_TRUE(job.was_resumed(2)) << "the unit is for the next waiting thread";
 }
 
 TEST_F(CountsTest, WhoWasWokenCannotGiveUp) {

@@ -96,7 +96,7 @@ bool LockManager::received_inserted(NodeId from, Bytes message) {
   return true;
 }
 
-// Nobody asks who is the last already.
+// No node that is the last already asks.
 void LockManager::queue_held_back(LockId id, Lock& lock) {
   std::vector<InLine> held_back = std::exchange(lock.held_back, {});
   for (const InLine& next : held_back)

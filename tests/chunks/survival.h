@@ -19,7 +19,7 @@ struct Account {
   std::atomic<std::uint64_t> done[kNodes][kChunks];  // writes that were acknowledged
 };
 
-// The last few are pushed to who reads them.
+// The last few are pushed to their readers.
 inline bool is_pushed(int chunk) { return chunk >= kChunks - 4; }
 inline std::string name_of(int chunk) {
   return std::string(is_pushed(chunk) ? "pushed" : "kept").append(std::to_string(chunk));

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <system_error>
 
+#include "base/signals_blocked.h"
 #include "tools/launch/addresses.h"
 
 namespace terrane::tools {
@@ -20,21 +21,6 @@ std::uint16_t port_of(const sockaddr_storage& address) {
                    ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
                    : reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
-
-// Signals are for the loop's thread.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 }  // namespace
 
@@ -97,7 +83,7 @@ void Beats::start(const std::vector<PeerAddress>& peers, std::uint32_t own_host,
 
 // Where no thread can be made, the loop speaks.
 void Beats::start_speaker() {
-  SignalsBlocked blocked;
+  base::SignalsBlocked blocked;  // signals are for the loop's thread
   try {
     speaker_ = std::jthread([this, period = vigil_.period_ms()](std::stop_token stop) {
       std::unique_lock lock(addresses_);

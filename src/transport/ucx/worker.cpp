@@ -11,6 +11,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/signals_blocked.h"
 #include "platform/wait.h"
 
 namespace terrane::transport::ucx {
@@ -52,21 +53,6 @@ std::string transports_allowed() {
   return kept.empty() ? std::string(kTransports) : kept;
 }
 
-// The threads that UCX starts take none of the program's signals.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
-
 // The workers that UCX serves in this process.
 class Living {
  public:
@@ -104,7 +90,7 @@ class Living {
 base::Result<std::unique_ptr<Worker>> Worker::create(const WorkerOptions& options) {
   auto api = UcxApi::load();
   if (!api) return api.error();
-  SignalsBlocked blocked;
+  base::SignalsBlocked blocked;  // threads that UCX starts take none of the program's signals
   std::unique_ptr<Worker> worker(new Worker());
   worker->api_ = api.value();
   if (auto started = worker->start(options); !started) return started.error();
