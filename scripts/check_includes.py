@@ -21,6 +21,17 @@ MAY_INCLUDE = {
     "gateway": {"runtime"},
     "tools": {"runtime", "sim", "transport", "bootstrap", "platform"},
 }
+# The folders of src/protocol/, and what each may include of the others; a unit test may include all of them.
+PROTOCOL = {
+    "steps": set(),
+    "predict": {"steps"},
+    "push": {"steps"},
+    "serve": {"steps"},
+    "sc": {"steps"},
+    "core": {"steps", "sc"},
+    "hlrc": {"steps", "core", "push", "serve", "predict", "sc"},
+    "chunks": {"steps"},
+}
 # These folders run inside the simulator: nothing of the operating system, no thread, clock or chance.
 PURE = {"wire", "protocol"}
 IMPURE = re.compile(
@@ -53,6 +64,13 @@ def complaint(path, folder, kind, name):
         return "includes are written from src/"
     if target not in MAY_INCLUDE:
         return f"{target} is no folder of src/"
+    if folder == target == "protocol" and not path.stem.endswith("_test"):
+        inner, wanted = path.parts[2], name.split("/")[1]
+        if inner not in PROTOCOL:
+            return f"folder src/protocol/{inner} has no rule in scripts/check_includes.py"
+        if wanted not in PROTOCOL[inner] | {inner}:
+            allowed = ", ".join(sorted(PROTOCOL[inner])) or "nothing"
+            return f"protocol/{inner} may include {allowed} of the other protocol folders alone"
     if target not in MAY_INCLUDE[folder] | {folder, "base"}:
         allowed = ", ".join(sorted(MAY_INCLUDE[folder] | {"base"} - {folder}))
         return f"{folder} may include {allowed} alone"
@@ -80,24 +98,28 @@ def check(root):
 def self_test():
     """The check must find each of these, and nothing in the others."""
     wrong = {
-        "src/protocol/a.h": '#include "platform/mapping.h"',
-        "src/protocol/b.h": "#include <thread>",
-        "src/wire/a.h": '#include "protocol/core.h"',
+        "src/protocol/core/a.h": '#include "platform/mapping.h"',
+        "src/protocol/core/b.h": "#include <thread>",
+        "src/wire/a.h": '#include "protocol/core/core.h"',
+        "src/protocol/predict/a.h": '#include "protocol/hlrc/hlrc.h"',
+        "src/protocol/more/a.h": '#include "protocol/steps/strand.h"',
         "src/sim/a.cpp": '# include "runtime/node.h"',
         "src/base/a.h": '#include "wire/message.h"',
         "src/runtime/a.h": '#include "node.h"',
         "src/runtime/b.cpp": "#include <terrane/pages.h>",
-        "src/frontend/pages/a.cpp": '#include "protocol/core.h"',
-        "src/tools/a.cpp": '#include "protocol/core.h"',
+        "src/frontend/pages/a.cpp": '#include "protocol/core/core.h"',
+        "src/tools/a.cpp": '#include "protocol/core/core.h"',
         "src/unheard_of/a.h": "",
         "examples/a/a.c": '#include "base/result.h"',
     }
     right = {
-        "src/runtime/c.h": '#include "protocol/core.h"',
+        "src/protocol/sc/a_test.cpp": '#include "protocol/core/test_job.h"',
+        "src/protocol/hlrc/a.h": '#include "protocol/core/core.h"',
+        "src/runtime/c.h": '#include "protocol/core/core.h"',
         "src/tools/b.cpp": '#include "sim/history.h"',
         "src/frontend/pages/b.cpp": "#include <terrane/pages.h>",
         "src/frontend/pages/c.cpp": '#include "platform/guarded_copy.h"',
-        "tests/a.cpp": '#include "protocol/core.h"',
+        "tests/a.cpp": '#include "protocol/core/core.h"',
         "examples/a/b.cpp": '#include "b.h"',
     }
     return source_tree.self_test(check, wrong, right)

@@ -42,8 +42,8 @@ Machine::Machine(std::uint32_t nodes, const Pattern& pattern, const Costs& costs
     MemoryCount::work_for(n);
     node.core.emplace(protocol::CoreConfig{
         .self = NodeId{n}, .nodes = nodes, .blocks = blocks_, .block_bytes = sizeof(Page)});
-    protocol::HlrcMemory memory{.entries = node.entries.get(), .reached = node.reached.get()};
-    for (int i = 0; i < protocol::HlrcMemory::kSets; ++i) memory.sets[i] = node.sets[i].get();
+    protocol::BlockMemory memory{.entries = node.entries.get(), .reached = node.reached.get()};
+    for (int i = 0; i < protocol::BlockMemory::kSets; ++i) memory.sets[i] = node.sets[i].get();
     node.hlrc.emplace(
         protocol::HlrcConfig{.self = NodeId{n}, .nodes = nodes, .blocks = blocks_, .migrate = true},
         memory, *node.core);

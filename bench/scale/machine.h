@@ -10,10 +10,10 @@
 #include <variant>
 #include <vector>
 
-#include "protocol/core.h"
-#include "protocol/hlrc.h"
-#include "protocol/sent_news.h"
-#include "protocol/served.h"
+#include "protocol/core/core.h"
+#include "protocol/hlrc/hlrc.h"
+#include "protocol/push/sent_news.h"
+#include "protocol/serve/served.h"
 #include "scale/costs.h"
 #include "scale/program.h"
 
@@ -96,7 +96,7 @@ class Machine {
     std::vector<Page> aside;
     std::vector<std::uint32_t> words, owners;
     std::vector<std::uint64_t> wanted;
-    std::unique_ptr<protocol::BlockSet::Word[]> sets[protocol::HlrcMemory::kSets];
+    std::unique_ptr<protocol::BlockSet::Word[]> sets[protocol::BlockMemory::kSets];
     std::unique_ptr<protocol::BlockEntry[]> entries;
     std::unique_ptr<bool[]> reached;
     protocol::NewsBox news;

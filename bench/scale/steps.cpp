@@ -2,7 +2,7 @@
 #include <bit>
 #include <cstring>
 
-#include "protocol/news_tree.h"
+#include "protocol/push/news_tree.h"
 #include "scale/machine.h"
 #include "scale/memory_count.h"
 

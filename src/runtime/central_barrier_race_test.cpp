@@ -4,7 +4,7 @@
 #include <thread>
 #include <vector>
 
-#include "protocol/central_barrier.h"
+#include "protocol/core/central_barrier.h"
 
 namespace terrane::runtime {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "bootstrap/bootstrap.h"
 #include "platform/wait.h"
-#include "protocol/core.h"
-#include "protocol/hlrc.h"
+#include "protocol/core/core.h"
+#include "protocol/hlrc/hlrc.h"
 #include "protocol/sc/pages.h"
 #include "runtime/page_space.h"
 #include "runtime/remote_pages.h"

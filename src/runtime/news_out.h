@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "protocol/news_tree.h"
+#include "protocol/push/news_tree.h"
 
 namespace terrane::runtime {
 

@@ -53,7 +53,7 @@ base::Result<> Node::start() {
   core.blocks = space_->blocks();
   core.block_bytes = static_cast<std::uint32_t>(space_->unit());
   core.sc_first = space_->sc_first();
-  protocol::HlrcMemory memory = space_->protocol_memory();
+  protocol::BlockMemory memory = space_->protocol_memory();
   core.reached = memory.reached;
   core.hosts = bootstrap_->hosts().data();
   core.max_log_ranges = static_cast<std::uint32_t>(options.value().log_ranges);
@@ -79,6 +79,7 @@ base::Result<> Node::start() {
   sc_ = std::make_unique<protocol::sc::Pages>(
       protocol::sc::PagesConfig{.self = self(), .nodes = nodes(), .blocks = space_->blocks()},
       memory, *hlrc_);
+  hlrc_->share_memory_with(*sc_);
   engine_ = std::make_unique<Engine>(*space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_,
                                      *sc_, [this](const auto& news) { end_without(news); });
   scale_.mark();

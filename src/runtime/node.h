@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "platform/ticks.h"
-#include "protocol/object_ids.h"
+#include "protocol/core/object_ids.h"
 #include "runtime/engine.h"
 #include "runtime/memory_share.h"
 #include "runtime/outcome.h"
@@ -55,8 +55,8 @@ class Node {
   Outcome signal_condition(LockId condition, bool all);
   // Whether the calling thread is in one of these already: a signal handler has interrupted it.
   bool is_inside() { return threads_.current().is_inside; }
-  // The same for objects of the C library's threads (protocol/object_ids.h), whose callers make no
-  // sentences of what is usual. lock_until: kOk, kHeldAlready, kBusy or kExpired.
+  // The same for objects of the C library's threads (protocol/core/object_ids.h), whose callers
+  // make no sentences of what is usual. lock_until: kOk, kHeldAlready, kBusy or kExpired.
   protocol::LockResult lock_until(LockId mutex, std::uint64_t until_ns);
   protocol::LockResult unlock_held(LockId mutex);
   protocol::LockResult wait_condition_until(LockId condition, LockId mutex, std::uint64_t until_ns);

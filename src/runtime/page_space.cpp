@@ -67,7 +67,7 @@ std::uint64_t PageSpace::control_bytes() const {
 std::uint64_t PageSpace::table_bytes() const {
   std::uint64_t set_bytes = protocol::BlockSet::words_needed(blocks_) * 8;
   return blocks_ * sizeof(protocol::BlockEntry) + 64 +
-         (protocol::HlrcMemory::kSets + 3) * set_bytes;
+         (protocol::BlockMemory::kSets + 3) * set_bytes;
 }
 
 base::Result<> PageSpace::fits_addresses(const Options& options, std::uint32_t nodes_on_host) {
@@ -183,8 +183,8 @@ protocol::WriteDetection PageSpace::detection() const {
                                                                  : protocol::WriteDetection::kFault;
 }
 
-protocol::HlrcMemory PageSpace::protocol_memory() {
-  protocol::HlrcMemory memory;
+protocol::BlockMemory PageSpace::protocol_memory() {
+  protocol::BlockMemory memory;
   std::byte* at = tables_.data();
   memory.entries = reinterpret_cast<protocol::BlockEntry*>(at);
   at += (blocks_ * sizeof(protocol::BlockEntry) + 63) / 64 * 64;

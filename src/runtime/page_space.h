@@ -10,7 +10,7 @@
 #include "platform/diff.h"
 #include "platform/fault_source.h"
 #include "platform/mapping.h"
-#include "protocol/hlrc.h"
+#include "protocol/hlrc/hlrc.h"
 #include "runtime/counters.h"
 #include "runtime/memory_share.h"
 #include "runtime/options.h"
@@ -62,7 +62,7 @@ class PageSpace {
   // Faults of the application view call the handler from now on.
   base::Result<> watch(platform::FaultHandler handler, void* context);
 
-  protocol::HlrcMemory protocol_memory();
+  protocol::BlockMemory protocol_memory();
   // How writes to the blocks before sc_first() are detected; to those behind always by faults.
   protocol::WriteDetection detection() const;
   bool enters_protected() const { return source_->enters_protected(); }

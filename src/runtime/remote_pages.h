@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
-#include "protocol/effects.h"
-#include "protocol/news_tree.h"
-#include "protocol/promises.h"
-#include "protocol/sent_news.h"
-#include "protocol/served.h"
+#include "protocol/push/news_tree.h"
+#include "protocol/push/promises.h"
+#include "protocol/push/sent_news.h"
+#include "protocol/serve/served.h"
+#include "protocol/steps/effects.h"
 #include "runtime/page_space.h"
 #include "runtime/thread_context.h"
 #include "transport/transport.h"

@@ -51,7 +51,7 @@ struct Side {
   }
 
   std::unique_ptr<PageSpace> space;
-  protocol::HlrcMemory memory;
+  protocol::BlockMemory memory;
   Kept kept;
   ThreadRegistry threads;
   protocol::Promises promises{true, kNodes};

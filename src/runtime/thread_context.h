@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/strand.h"
+#include "protocol/steps/strand.h"
 #include "runtime/counters.h"
 #include "runtime/news_out.h"
 #include "transport/transport.h"

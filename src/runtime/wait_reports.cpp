@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "protocol/object_ids.h"
+#include "protocol/core/object_ids.h"
 
 namespace terrane::runtime {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/core.h"
+#include "protocol/core/core.h"
 #include "runtime/patience.h"
 #include "runtime/thread_context.h"
 

@@ -3,9 +3,9 @@
 #include <variant>
 #include <vector>
 
-#include "protocol/hlrc.h"
-#include "protocol/news_tree.h"
-#include "protocol/served.h"
+#include "protocol/hlrc/hlrc.h"
+#include "protocol/push/news_tree.h"
+#include "protocol/serve/served.h"
 #include "sim/program.h"
 #include "sim/schedule.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "protocol/hlrc.h"
+#include "protocol/hlrc/hlrc.h"
 #include "sim/generate.h"
 
 // Phases with read-write locks and with counts where threads meet, and what programs do with a time

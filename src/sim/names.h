@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/effects.h"
-#include "protocol/instrument.h"
 #include "protocol/sc/sc_instrument.h"
+#include "protocol/steps/effects.h"
+#include "protocol/steps/instrument.h"
 #include "sim/program.h"
 #include "sim/violation.h"
 

@@ -45,8 +45,8 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .hosts = hosts_,
                                      .barrier_arity = setup.barrier_arity,
                                      .max_log_ranges = setup.max_log_ranges});
-  protocol::HlrcMemory memory{.entries = entries_.get(), .used = &kept_, .reached = reached_};
-  for (int i = 0; i < protocol::HlrcMemory::kSets; ++i) memory.sets[i] = sets_[i];
+  protocol::BlockMemory memory{.entries = entries_.get(), .used = &kept_, .reached = reached_};
+  for (int i = 0; i < protocol::BlockMemory::kSets; ++i) memory.sets[i] = sets_[i];
   for (std::uint32_t n = 0; n < setup.nodes; ++n) {
     hosts_[n] = n % setup.hosts;
     reached_[n] = hosts_[n] == self % setup.hosts;
@@ -78,6 +78,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
   sc_.emplace(
       protocol::sc::PagesConfig{.self = NodeId{self}, .nodes = setup.nodes, .blocks = blocks},
       memory, *hlrc_);
+  hlrc_->share_memory_with(*sc_);
 }
 
 void Node::end() {

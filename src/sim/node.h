@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "protocol/core.h"
-#include "protocol/hlrc.h"
+#include "protocol/core/core.h"
+#include "protocol/hlrc/hlrc.h"
+#include "protocol/push/sent_news.h"
 #include "protocol/sc/pages.h"
-#include "protocol/sent_news.h"
 #include "sim/program.h"
 
 namespace terrane::sim {
@@ -80,7 +80,7 @@ class Node {
   std::optional<protocol::SentNews> sent_news_;
   std::byte aside_[protocol::Hlrc::kMaxRun * kMaxBlockBytes] = {};
   std::unique_ptr<protocol::BlockEntry[]> entries_;
-  protocol::BlockSet::Word sets_[protocol::HlrcMemory::kSets][kSetWords] = {};
+  protocol::BlockSet::Word sets_[protocol::BlockMemory::kSets][kSetWords] = {};
   bool reached_[kMaxNodes] = {};
   std::uint32_t hosts_[kMaxNodes] = {};
   std::optional<protocol::Core> core_;

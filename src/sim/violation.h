@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "protocol/instrument.h"
+#include "protocol/steps/instrument.h"
 
 namespace terrane::sim {
 

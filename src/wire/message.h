@@ -259,7 +259,7 @@ struct OfferReply {
 };
 
 // Asks a home whose memory cannot be reached for `blocks` blocks (1 to 16) from `block` on; how:
-// bits of protocol/served.h.
+// bits of protocol/serve/served.h.
 struct PageFetch {
   Kind kind = Kind::kPageFetch;
   std::uint8_t blocks = 1;
@@ -328,8 +328,8 @@ struct FlushedBlock {
   std::uint32_t via = 0xffffffff;
 };
 
-// An atomic operation for a home whose memory cannot be reached (protocol/atomic.h); via: by whose
-// word it comes, or 0xffffffff.
+// An atomic operation for a home whose memory cannot be reached (protocol/steps/atomic.h); via: by
+// whose word it comes, or 0xffffffff.
 struct AtomicRequest {
   Kind kind = Kind::kAtomicRequest;
   std::uint8_t operation = 0;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fuzz/input_reader.h"
-#include "protocol/core.h"
+#include "protocol/core/core.h"
 
 namespace terrane::fuzz {
 

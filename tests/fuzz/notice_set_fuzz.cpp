@@ -3,7 +3,7 @@
 #include "fuzz/fuzz_target.h"
 #include "fuzz/input_reader.h"
 #include "fuzz/input_writer.h"
-#include "protocol/interval_log.h"
+#include "protocol/core/interval_log.h"
 
 namespace terrane::fuzz {
 namespace {

@@ -47,7 +47,7 @@ struct Side {
   Side() { space->connect(network, false); }
 
   std::unique_ptr<PageSpace> space = make_space();
-  protocol::HlrcMemory memory = space->protocol_memory();
+  protocol::BlockMemory memory = space->protocol_memory();
   Network network;
   ThreadRegistry threads;
   protocol::Promises promises{true, kNodes};

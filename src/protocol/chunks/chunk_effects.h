@@ -8,7 +8,7 @@
 
 #include "base/ids.h"
 #include "protocol/chunks/chunk_instrument.h"
-#include "protocol/effects.h"
+#include "protocol/steps/effects.h"
 #include "wire/chunk_message.h"
 
 namespace terrane::protocol {

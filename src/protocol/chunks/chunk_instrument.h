@@ -1,6 +1,6 @@
 #pragma once
 
-#include "protocol/instrument.h"
+#include "protocol/steps/instrument.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {

@@ -3,8 +3,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "protocol/effects.h"
-#include "protocol/outbox.h"
+#include "protocol/steps/effects.h"
+#include "protocol/steps/outbox.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "protocol/test_job.h"
+#include "protocol/core/test_job.h"
 
 namespace terrane::protocol {
 namespace {

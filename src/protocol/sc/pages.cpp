@@ -6,22 +6,20 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace sc {
 
-Pages::Pages(const PagesConfig& config, const HlrcMemory& memory, Hlrc& hlrc)
+Pages::Pages(const PagesConfig& config, const BlockMemory& memory, MemoryRoom& room)
     : BlockLocks(memory.entries),
       config_(config),
       reached_(memory.reached),
-      hlrc_(hlrc),
-      copies_(memory.sets[HlrcMemory::kScCopies], config.blocks) {
-  hlrc.share_memory_with(*this);
-}
+      room_(room),
+      copies_(memory.sets[BlockMemory::kScCopies], config.blocks) {}
 
 // The page's lock is not held while the home's answer is awaited: a recall of the same page may
 // have to come first. So each look begins anew.
 Task<FaultResult> Pages::fault(Strand& s, BlockId id, Access wanted) {
   std::uint64_t block = id.value;
-  if (hlrc_.is_short()) {
+  if (room_.is_short()) {
     mark(Mark::kFaultMakesRoom);
-    co_await hlrc_.make_room(s);
+    co_await room_.make_room(s);
   }
   for (;;) {
     co_await lock_block(s, block);

@@ -1,6 +1,8 @@
 #pragma once
 
-#include "protocol/hlrc.h"
+#include "protocol/steps/block_locks.h"
+#include "protocol/steps/block_memory.h"
+#include "protocol/steps/found_region.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
@@ -21,8 +23,8 @@ struct PagesConfig {
 // kWritten, to be written.
 class Pages : BlockLocks {
  public:
-  // `hlrc`: of this node, whose copies and these share its memory.
-  Pages(const PagesConfig& config, const HlrcMemory& memory, Hlrc& hlrc);
+  // `room`: of this node's memory, which these copies share with those of other protocols.
+  Pages(const PagesConfig& config, const BlockMemory& memory, MemoryRoom& room);
   Pages(const Pages&) = delete;
 
   // Makes the page accessible to a thread that faulted on it, until it is recalled: which may be
@@ -58,7 +60,7 @@ class Pages : BlockLocks {
 
   PagesConfig config_;
   const bool* reached_;
-  Hlrc& hlrc_;
+  MemoryRoom& room_;
   BlockSet copies_;  // that may have memory here; of freed regions, too, until they are looked at
   std::atomic<std::uint64_t> copy_count_{0};
   std::uint64_t evict_hand_ = 0;  // under the consistency lock

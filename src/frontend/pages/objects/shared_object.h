@@ -13,7 +13,7 @@
 // Mutexes, condition variables and other objects of the C library's threads that lie in shared
 // memory are locks and counts of the job, by their address: they work between threads of any nodes,
 // whether they were made with PTHREAD_PROCESS_SHARED or not. All that belongs to one is in its
-// token (protocol/object_ids.h), so zeroed memory is an object that nobody has used; what the
+// token (protocol/core/object_ids.h), so zeroed memory is an object that nobody has used; what the
 // program chose at its initialisation and calls look up later (a mutex's type, a condition's clock)
 // lies in the object itself. Objects elsewhere are the C library's, for the price of a comparison.
 namespace terrane::frontend::pages {

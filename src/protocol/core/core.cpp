@@ -1,0 +1,169 @@
+#include "protocol/core/core.h"
+
+#include <algorithm>
+
+#include "base/overloaded.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace {
+
+BlockRange sc_blocks(const CoreConfig& config) {
+  std::uint64_t first = std::min(config.sc_first, config.blocks);
+  return {first, config.blocks - first};
+}
+
+}  // namespace
+
+Core::Core(const CoreConfig& config)
+    : config_(config),
+      log_(config.nodes, config.max_log_ranges),
+      locks_({.self = config.self,
+              .nodes = config.nodes,
+              .blocks = config.blocks,
+              .block_bytes = config.block_bytes,
+              .hosts = config.hosts},
+             log_, outbox_),
+      counts_(config.self, locks_, outbox_),
+      barriers_(config.self, config.nodes, config.barrier_arity, config.block_bytes, log_, outbox_),
+      regions_(config.self, config.nodes, config.blocks, config.sc_first, outbox_),
+      sc_({.self = config.self,
+           .nodes = config.nodes,
+           .blocks = sc_blocks(config),
+           .named_readers = config.sc_named_readers,
+           .reached = config.reached},
+          outbox_),
+      expiry_(config.self, config.nodes, config.barrier_arity, outbox_),
+      offers_(config.self, outbox_) {}
+
+void Core::step(const Event& event, Effects& out) {
+  outbox_.open(out);
+  std::visit(base::Overloaded{
+                 [&](const LockAcquire& e) { locks_.acquire(e.lock, e.waiter, e.activity); },
+                 [&](const LockTry& e) { locks_.attempt(e.lock, e.waiter, e.activity); },
+                 [&](const LockHandOff& e) { locks_.hand_off(e.lock, e.waiter); },
+                 [&](const LockRelease& e) { locks_.release(e.lock, e.waiter, e.activity); },
+                 [&](const LockHeld& e) {
+                   outbox_.resume_plain(e.waiter, locks_.holds(e.lock, e.waiter));
+                 },
+                 [&](const CountChange& e) { counts_.change(e); },
+                 [&](const CountAwait& e) { counts_.await(e.count, e.until, e.waiter); },
+                 [&](const CountSleep& e) { counts_.sleep(e.waiter); },
+                 [&](const CountExpire& e) { counts_.expire(e.waiter); },
+                 [&](const CountGiveUp& e) { counts_.give_up(e); },
+                 [&](const BarrierEnter& e) { barriers_.enter(e); },
+                 [&](const BarrierTold& e) { barriers_.told(e.barrier, e.waiter); },
+                 [&](const BarrierResult& e) { barriers_.result(e.barrier, e.waiter); },
+                 [&](const BarrierArrive& e) { barriers_.arrive(e); },
+                 [&](const BarrierLeave& e) { barriers_.leave(e.barrier); },
+                 [&](const CloseInterval& e) {
+                   std::uint32_t self = config_.self.value;
+                   changes_.fetch_add(1, std::memory_order_release);
+                   log_.append(self, log_.timestamp()[self] + 1, *e.notices);
+                 },
+                 [&](const Learn& e) {
+                   changes_.fetch_add(1, std::memory_order_release);
+                   log_.learn(e.notices);
+                   if (e.wanted != nullptr) locks_.want(e.lock, *e.wanted);
+                   if (e.everyone) barriers_.learned(e.notices);
+                 },
+                 [&](const RegionAllocate& e) { regions_.allocate(e); },
+                 [&](const RegionFind& e) { regions_.find(e); },
+                 [&](const RegionExtent& e) { regions_.extent(e); },
+                 [&](const RegionFree& e) { regions_.free(e); },
+                 [&](const RegionDropped& e) {
+                   sc_.drop(e.blocks);
+                   regions_.dropped(e.region, e.blocks);
+                 },
+                 [&](const ScAsk& e) { sc_.ask(e); },
+                 [&](const ScAwait& e) { sc_.await(e); },
+                 [&](const ScInstalled& e) { sc_.installed(e); },
+                 [&](const ScYielded& e) { sc_.yielded(e); },
+                 [&](const ScGiveBack& e) { sc_.may_give_back(e); },
+                 [&](const ExpireCopies& e) { expiry_.begin(e); },
+                 [&](const Expired& e) { expiry_.expired(e.origin, e.waiter); },
+                 [&](const AskOffer& e) { offers_.ask(e); },
+                 [&](const OfferMade& e) { offers_.made(e); },
+                 [&](const Received& e) { received(e); },
+             },
+             event);
+}
+
+void Core::received(const Received& event) {
+  bool good = false;
+  Bytes message = event.message;
+  switch (message.empty() ? wire::Kind{} : static_cast<wire::Kind>(message[0])) {
+    case wire::Kind::kLockRequest:
+    case wire::Kind::kLockForward:
+    case wire::Kind::kLockInsert:
+    case wire::Kind::kLockInserted:
+    case wire::Kind::kLockTry:
+    case wire::Kind::kLockTryForward:
+    case wire::Kind::kLockTried:
+    case wire::Kind::kLockBusy:
+    case wire::Kind::kLockGrant:
+      good = locks_.received(event.from, message);
+      break;
+    case wire::Kind::kCountWake:
+      good = counts_.received(message);
+      break;
+    case wire::Kind::kBarrierArrive:
+      good = barriers_.received(event.from, message, false, config_.blocks);
+      break;
+    case wire::Kind::kBarrierDepart:
+      good = barriers_.received(event.from, message, true, config_.blocks);
+      break;
+    case wire::Kind::kRegionAllocate:
+    case wire::Kind::kRegionFind:
+    case wire::Kind::kRegionReply:
+    case wire::Kind::kRegionFree:
+    case wire::Kind::kRegionFreed:
+    case wire::Kind::kRegionDrop:
+    case wire::Kind::kRegionDropped:
+      good = regions_.received(event.from, message);
+      break;
+    case wire::Kind::kScRequest:
+    case wire::Kind::kScRecall:
+    case wire::Kind::kScYielded:
+    case wire::Kind::kScReturned:
+    case wire::Kind::kScGrant:
+      good = sc_.received(event.from, message, sc_home(message));
+      break;
+    case wire::Kind::kExpire:
+    case wire::Kind::kExpired:
+      good = expiry_.received(event.from, message, config_.blocks);
+      break;
+    case wire::Kind::kOfferRequest:
+      good = offers_.received_request(event.from, message, config_.blocks);
+      break;
+    case wire::Kind::kOfferReply:
+      good = offers_.received_reply(event.from, message);
+      break;
+    default:  // what the host's pages are asked and told, it keeps to itself
+      break;
+  }
+  if (!good) outbox_.malformed(event.from);
+}
+
+void Core::check_invariants() const {
+  log_.check_invariants();
+  locks_.check_invariants();
+  barriers_.check_invariants();
+  regions_.check_invariants();
+  sc_.check_invariants();
+  expiry_.check_invariants();
+}
+
+// Of the block that the message names; kNoNode where its region is not known here.
+NodeId Core::sc_home(Bytes message) const {
+  wire::ScMessage head;
+  if (!wire::take(message, head)) return kNoNode;
+  const Region* region = regions_.known(head.block);
+  if (region == nullptr) return kNoNode;
+  std::uint64_t home = home_of(*region, head.block, config_.nodes);
+  if (home == kHomeFirstTouch) return directory_of(head.block, config_.nodes);
+  return NodeId{static_cast<std::uint32_t>(home)};
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

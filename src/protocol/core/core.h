@@ -1,0 +1,72 @@
+#pragma once
+
+#include <atomic>
+
+#include "protocol/core/barrier_tree.h"
+#include "protocol/core/counts.h"
+#include "protocol/core/expiry.h"
+#include "protocol/core/interval_log.h"
+#include "protocol/core/lock_manager.h"
+#include "protocol/core/offer_requests.h"
+#include "protocol/core/region_table.h"
+#include "protocol/sc/machine.h"
+#include "protocol/steps/effects.h"
+#include "protocol/steps/outbox.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+struct CoreConfig {
+  NodeId self;
+  std::uint32_t nodes = 1;
+  std::uint64_t blocks = 0;  // of the shared space
+  std::uint32_t block_bytes = 4096;
+  // From this block on regions with sequential consistency lie, all others before it.
+  std::uint64_t sc_first = ~0ull;
+  std::uint32_t sc_named_readers = 8;  // of a page, until all nodes are asked (sc/machine.h)
+  const bool* reached = nullptr;  // by node: its memory can be reached; nullptr: everyone's can
+  const std::uint32_t* hosts = nullptr;  // by node, a number for each host; nullptr: all on one
+  std::uint32_t barrier_arity = 4;
+  std::uint32_t max_log_ranges = 1 << 16;  // write notices kept for passing on
+};
+
+// A node's machine for everything that travels in messages: locks, barriers, notices, allocations.
+// One event in, effects out; never blocks. The host calls it under one mutex.
+class Core {
+ public:
+  explicit Core(const CoreConfig& config);
+  Core(const Core&) = delete;
+
+  void step(const Event& event, Effects& out);
+
+  // What this node knows; changes only in steps by the holder of the consistency lock (hlrc.h), who
+  // may read it freely.
+  const VectorTimestamp& timestamp() const { return log_.timestamp(); }
+  // Grows with every interval that this node closes or learns of; by any thread.
+  std::uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
+  const Region* region_of(std::uint64_t block) const { return regions_.known(block); }
+  const IntervalLog& log() const { return log_; }
+  const LockManager& locks() const { return locks_; }
+  const BarrierTree& barriers() const { return barriers_; }
+  const sc::Machine& sc() const { return sc_; }
+  void check_invariants() const;
+
+ private:
+  void received(const Received& event);
+  NodeId sc_home(Bytes message) const;
+
+  CoreConfig config_;
+  Outbox outbox_;
+  IntervalLog log_;
+  std::atomic<std::uint64_t> changes_{0};
+  LockManager locks_;
+  Counts counts_;
+  BarrierTree barriers_;
+  RegionTable regions_;
+  sc::Machine sc_;
+  Expiry expiry_;
+  OfferRequests offers_;
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

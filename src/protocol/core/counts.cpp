@@ -1,0 +1,169 @@
+#include "protocol/core/counts.h"
+
+#include <algorithm>
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace {
+
+// The sum wraps around.
+std::int64_t sum(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+
+// The result of the operation.
+std::int64_t perform(Count& count, const CountChange& change) {
+  std::int64_t before = count.value;
+  std::int64_t operand = change.operand;
+  switch (change.op) {
+    case CountOp::kAdd:
+      count.value = sum(before, operand);
+      break;
+    case CountOp::kSet:
+      count.value = operand;
+      break;
+    case CountOp::kAnd:
+      count.value &= operand;
+      break;
+    case CountOp::kOr:
+      count.value |= operand;
+      break;
+    case CountOp::kXor:
+      count.value ^= operand;
+      break;
+    case CountOp::kMin:
+      count.value = std::min(before, operand);
+      break;
+    case CountOp::kMax:
+      count.value = std::max(before, operand);
+      break;
+    case CountOp::kTicketIfFree:
+      if (sum(count.value, change.room) - count.tickets < operand) return 0;
+      [[fallthrough]];
+    case CountOp::kTicket:
+      if (mutant(Mutant::kTicketTwice)) return count.tickets + operand;
+      return count.tickets += operand;
+    case CountOp::kSignal:
+      count.value = std::min(before + 1, count.tickets);
+      break;
+    case CountOp::kSignalAll:
+      count.value = count.tickets;
+      break;
+    case CountOp::kReset:
+      count.value = operand;
+      count.tickets = 0;
+      break;
+    case CountOp::kFree:
+      return sum(before, operand) - count.tickets;
+    case CountOp::kArrive: {
+      if (count.tickets <= 0) return 0;
+      mark(Mark::kCountMeets);
+      ++count.value;
+      std::int64_t from = mutant(Mutant::kArriveForNextRound) ? before + 1 : before;
+      return (from / count.tickets + 1) * count.tickets;
+    }
+  }
+  return before;
+}
+
+}  // namespace
+
+void Counts::change(const CountChange& event) {
+  Count& count = locks_.count(event.count, event.waiter);
+  outbox_.resume_plain(event.waiter, static_cast<std::uint64_t>(perform(count, event)));
+  wake_reached(count);
+}
+
+void Counts::await(LockId id, std::int64_t until, WaiterId waiter) {
+  Count& count = locks_.count(id, waiter);
+  bool reached = count.value >= until;
+  if (reached) {
+    mark(Mark::kCountReached);
+  } else {
+    count.sleepers.push_back({.node = self_.value, .waiter = waiter.value, .until = until});
+    sleepers_[waiter.value] = Sleep::kComing;
+  }
+  outbox_.resume_plain(waiter, reached);
+}
+
+void Counts::wake_reached(Count& count) {
+  std::erase_if(count.sleepers, [&](const wire::Sleeper& sleeper) {
+    if (count.value < sleeper.until) return false;
+    if (NodeId{sleeper.node} == self_) {
+      mark(Mark::kCountWakesHere);
+      wake(WaiterId{sleeper.waiter});
+    } else {
+      mark(Mark::kCountWakesElsewhere);
+      wire::put(outbox_.begin(), wire::CountWake{.waiter = sleeper.waiter});
+      outbox_.send(NodeId{sleeper.node});
+    }
+    return true;
+  });
+}
+
+// The wake may come before the sleeper has given the token back and sleeps.
+bool Counts::wake(WaiterId waiter) {
+  auto at = sleepers_.find(waiter.value);
+  if (at == sleepers_.end() || at->second == Sleep::kWoken) return false;
+  if (at->second == Sleep::kAsleep) {
+    sleepers_.erase(at);
+    outbox_.resume_plain(waiter, 0);
+  } else if (!mutant(Mutant::kEarlyWakeLost)) {
+    mark(Mark::kCountWokenBeforeSleep);
+    at->second = Sleep::kWoken;
+  }
+  return true;
+}
+
+void Counts::sleep(WaiterId waiter) {
+  auto at = sleepers_.find(waiter.value);
+  TERRANE_CHECK(at != sleepers_.end(), "who sleeps waits for a count");
+  if (at->second == Sleep::kWoken) {
+    sleepers_.erase(at);
+    outbox_.resume_plain(waiter, 0);
+  } else {
+    at->second = Sleep::kAsleep;
+  }
+}
+
+// A wake that comes from now on is found by the sleeper's CountSleep.
+void Counts::expire(WaiterId waiter) {
+  auto at = sleepers_.find(waiter.value);
+  if (at == sleepers_.end() || at->second != Sleep::kAsleep) return;
+  mark(Mark::kCountExpires);
+  at->second = Sleep::kComing;
+  outbox_.resume_plain(waiter, 1);
+}
+
+// Whose ticket is not reached sleeps, and so does everybody behind: the tickets behind become
+// smaller by those that are given up.
+void Counts::give_up(const CountGiveUp& event) {
+  Count& count = locks_.count(event.count, event.waiter);
+  auto at =
+      std::find_if(count.sleepers.begin(), count.sleepers.end(), [&](const wire::Sleeper& sleeper) {
+        return NodeId{sleeper.node} == self_ && sleeper.waiter == event.waiter.value;
+      });
+  bool found = at != count.sleepers.end();
+  if (!found) mark(Mark::kCountWokenBeforeGivenUp);
+  if (found || mutant(Mutant::kGiveUpDespiteWake)) sleepers_.erase(event.waiter.value);
+  outbox_.resume_plain(event.waiter, found || mutant(Mutant::kGiveUpDespiteWake));
+  if (!found) return;
+  mark(Mark::kCountGivenUp);
+  std::int64_t until = at->until;
+  count.sleepers.erase(at);
+  if (mutant(Mutant::kGiveUpKeepsTicket)) return;
+  count.tickets -= event.tickets;
+  std::size_t before = count.sleepers.size();
+  for (wire::Sleeper& sleeper : count.sleepers)
+    if (sleeper.until > until && !mutant(Mutant::kGiveUpKeepsOrder)) sleeper.until -= event.tickets;
+  wake_reached(count);
+  if (count.sleepers.size() < before) mark(Mark::kCountGivenUpWakes);
+}
+
+bool Counts::received(Bytes message) {
+  wire::CountWake wake_up;
+  return wire::take(message, wake_up) && message.empty() && wake(WaiterId{wake_up.waiter});
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <unordered_map>
+
+#include "protocol/core/lock_manager.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// A node's part in the job's counts (Count): what the holder of a count's token does with it, and
+// the sleepers of this node. Whoever changes a count wakes those whose number it has reached, by a
+// message where they are elsewhere.
+class Counts {
+ public:
+  Counts(NodeId self, LockManager& locks, Outbox& outbox)
+      : self_(self), locks_(locks), outbox_(outbox) {}
+
+  void change(const CountChange& event);
+  void await(LockId count, std::int64_t until, WaiterId waiter);
+  void sleep(WaiterId waiter);
+  void expire(WaiterId waiter);
+  void give_up(const CountGiveUp& event);
+  // From the network; false: malformed.
+  bool received(Bytes message);
+
+ private:
+  enum class Sleep : std::uint8_t { kComing, kWoken, kAsleep };
+
+  void wake_reached(Count& count);
+  bool wake(WaiterId waiter);
+
+  NodeId self_;
+  LockManager& locks_;
+  Outbox& outbox_;
+  std::unordered_map<std::uint32_t, Sleep> sleepers_;  // of this node, by waiter
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,130 @@
+#include "protocol/core/expiry.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace {
+
+bool valid_ranges(Bytes ranges, std::uint64_t blocks) {
+  BlockRange range;
+  if (ranges.empty()) return false;
+  while (!ranges.empty()) {
+    if (!wire::take(ranges, range) || range.count == 0 || range.first >= blocks ||
+        range.count > blocks - range.first) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Expiry::Expiry(NodeId self, std::uint32_t nodes, std::uint32_t arity, Outbox& outbox)
+    : self_(self), nodes_(nodes), arity_(arity), outbox_(outbox) {}
+
+NodeId Expiry::parent(NodeId origin) const {
+  std::uint32_t above = (rank(self_, origin) - 1) / arity_;
+  return NodeId{(above + origin.value) % nodes_};
+}
+
+// How many children this node has in the tree.
+std::uint32_t Expiry::children(NodeId origin) const {
+  std::uint32_t most = mutant(Mutant::kExpiryForgetsChild) ? 1 : arity_;
+  std::uint64_t first = std::uint64_t{rank(self_, origin)} * arity_ + 1;
+  if (first >= nodes_) return 0;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, nodes_ - first));
+}
+
+void Expiry::pass_on(NodeId origin, Bytes message) {
+  std::uint32_t first = rank(self_, origin) * arity_ + 1;
+  for (std::uint32_t i = 0; i < children(origin); ++i) {
+    put_bytes(outbox_.begin(), message);
+    outbox_.send(NodeId{(first + i + origin.value) % nodes_});
+  }
+}
+
+void Expiry::begin(const ExpireCopies& event) {
+  std::uint32_t below = children(self_);
+  if (below == 0) {
+    outbox_.resume_plain(event.waiter, 0);
+    return;
+  }
+  bool fresh =
+      rounds_.try_emplace({self_.value, event.waiter.value}, Round{below, (1u << below) - 1})
+          .second;
+  TERRANE_CHECK(fresh, "a thread releases once at a time");
+  std::vector<std::byte> message;
+  wire::put(message, wire::Expire{.origin = self_.value, .waiter = event.waiter.value});
+  for (const BlockRange& range : *event.ranges) wire::put(message, range);
+  pass_on(self_, message);
+}
+
+bool Expiry::received(NodeId from, Bytes message, std::uint64_t blocks) {
+  if (static_cast<wire::Kind>(message[0]) == wire::Kind::kExpire)
+    return received_expire(from, message, blocks);
+  return received_expired(from, message);
+}
+
+bool Expiry::received_expire(NodeId from, Bytes message, std::uint64_t blocks) {
+  wire::Expire head;
+  Bytes ranges = message;
+  if (!wire::take(ranges, head) || head.origin >= nodes_ || head.origin == self_.value ||
+      from != parent(NodeId{head.origin}) || !valid_ranges(ranges, blocks)) {
+    return false;
+  }
+  NodeId origin{head.origin};
+  std::uint32_t below = children(origin);
+  auto [round, fresh] =
+      rounds_.try_emplace({head.origin, head.waiter}, Round{below + 1, (1u << below) - 1});
+  if (!fresh) return false;
+  if (below > 0) mark(Mark::kExpiryPassedOn);
+  pass_on(origin, message);
+  put_bytes(outbox_.begin(), ranges);
+  outbox_.expire(origin, WaiterId{head.waiter});
+  if (mutant(Mutant::kExpiryAnsweredEarly)) count(round);
+  return true;
+}
+
+void Expiry::expired(NodeId origin, WaiterId waiter) {
+  if (mutant(Mutant::kExpiryAnsweredEarly)) return;
+  auto round = rounds_.find({origin.value, waiter.value});
+  TERRANE_CHECK(round != rounds_.end(), "copies expire because somebody told so");
+  count(round);
+}
+
+bool Expiry::received_expired(NodeId from, Bytes message) {
+  wire::Expired head;
+  if (!wire::take(message, head) || !message.empty()) return false;
+  auto round = rounds_.find({head.origin, head.waiter});
+  if (round == rounds_.end()) return false;
+  NodeId origin{head.origin};
+  std::uint32_t at = rank(from, origin) - rank(self_, origin) * arity_ - 1;
+  if (at >= arity_ || !(round->second.children >> at & 1)) return false;
+  round->second.children &= ~(1u << at);
+  count(round);
+  return true;
+}
+
+// One part more of the round is done; with the last one it is.
+void Expiry::count(std::map<Key, Round>::iterator round) {
+  if (--round->second.awaited > 0) return;
+  auto [origin, waiter] = round->first;
+  rounds_.erase(round);
+  if (origin == self_.value) {
+    outbox_.resume_plain(WaiterId{waiter}, 0);
+    return;
+  }
+  wire::put(outbox_.begin(), wire::Expired{.origin = origin, .waiter = waiter});
+  outbox_.send(parent(NodeId{origin}));
+}
+
+void Expiry::check_invariants() const {
+  for (const auto& [key, round] : rounds_)
+    TERRANE_CHECK(round.awaited > 0 && key.first < nodes_, "a round waits for somebody");
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

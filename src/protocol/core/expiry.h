@@ -1,0 +1,54 @@
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "protocol/steps/effects.h"
+#include "protocol/steps/outbox.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// What an eager release tells all nodes before it ends: blocks whose copies are old. It goes down a
+// tree with the releaser at its root; each node answers when it and its subtree have dropped theirs
+// (Omni/SCASH's eager release; the tree in place of copysets, which would grow with the pages).
+class Expiry {
+ public:
+  // arity: of the tree.
+  Expiry(NodeId self, std::uint32_t nodes, std::uint32_t arity, Outbox& outbox);
+
+  void begin(const ExpireCopies& event);
+  // This node has dropped what (origin, waiter) told of.
+  void expired(NodeId origin, WaiterId waiter);
+  // From the network; false: malformed.
+  bool received(NodeId from, Bytes message, std::uint64_t blocks);
+
+  void check_invariants() const;
+
+ private:
+  struct Round {
+    std::uint32_t awaited;   // this node's own part, and children that have not answered
+    std::uint32_t children;  // a bit for each of them
+  };
+  using Key = std::pair<std::uint32_t, std::uint32_t>;  // origin, waiter
+
+  bool received_expire(NodeId from, Bytes message, std::uint64_t blocks);
+  bool received_expired(NodeId from, Bytes message);
+  std::uint32_t rank(NodeId node, NodeId origin) const {
+    return (node.value + nodes_ - origin.value) % nodes_;
+  }
+  NodeId parent(NodeId origin) const;
+  std::uint32_t children(NodeId origin) const;
+  void pass_on(NodeId origin, Bytes message);
+  void count(std::map<Key, Round>::iterator round);
+
+  NodeId self_;
+  std::uint32_t nodes_;
+  std::uint32_t arity_;
+  Outbox& outbox_;
+  std::map<Key, Round> rounds_;
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,162 @@
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+
+#include "protocol/core/interval_log.h"
+#include "protocol/steps/effects.h"
+#include "protocol/steps/outbox.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// A number that travels with a token, and who sleeps until it is large enough, first come first.
+// Counters and flags use the value alone. A semaphore's value is the units that were ever posted,
+// and its tickets those that were asked for: a ticket is good once the value has reached it. So is
+// a condition's, whose value counts the tickets that were signalled.
+struct Count {
+  std::int64_t value = 0;
+  std::int64_t tickets = 0;
+  std::vector<wire::Sleeper> sleepers;
+};
+
+// A node's part in the job's locks. A lock is a token; its manager (lock modulo nodes) remembers
+// the last node that asked and forwards the next request to it, so requests form a queue through
+// the nodes (TreadMarks, section 3.3) and a grant is one message from holder to successor. Threads
+// of a node queue here; a node with a successor lets the token go after at most one more of its own
+// threads has held it: no node is overtaken more than nodes - 1 times. As far as that allows, who
+// is on the holder's host comes before the last of the queue, if that is on another.
+class LockManager {
+ public:
+  struct Config {
+    NodeId self;
+    std::uint32_t nodes;
+    std::uint64_t blocks;  // of the space, of block_bytes each
+    std::uint32_t block_bytes;
+    const std::uint32_t* hosts;  // by node, a number for each host; nullptr: all are on one
+  };
+  LockManager(const Config& config, const IntervalLog& log, Outbox& outbox)
+      : self_(config.self),
+        nodes_(config.nodes),
+        blocks_(config.blocks),
+        block_bytes_(config.block_bytes),
+        hosts_(config.hosts),
+        log_(log),
+        outbox_(outbox) {}
+
+  // activity: of this node (effects.h), for the requests that these may send.
+  void acquire(LockId lock, WaiterId waiter, std::uint64_t activity);
+  void attempt(LockId lock, WaiterId waiter, std::uint64_t activity);
+  void hand_off(LockId lock, WaiterId waiter);
+  void release(LockId lock, WaiterId waiter, std::uint64_t activity);
+  // What the requests for a token that is here name, from the next one on.
+  void want(LockId lock, const std::vector<wire::WantedBlock>& blocks);
+  // Of a token that this waiter holds.
+  Count& count(LockId lock, WaiterId waiter);
+  bool holds(LockId lock, WaiterId waiter) const;
+  // From the network; false: malformed.
+  bool received(NodeId from, Bytes message);
+
+  // A program's lock that is held here, and wanted by a node, or (kNoNode) by another thread here.
+  struct Wanted {
+    LockId lock;
+    std::uint64_t turn;  // how often it has been taken here
+    WaiterId holder;
+    NodeId by;
+  };
+  // Appends them.
+  void list_wanted(std::vector<Wanted>& out) const;
+  // A program's lock that this waiter holds, if any.
+  std::optional<LockId> held_by(WaiterId waiter) const;
+  // For checks across nodes: the token is here; this node manages a lock that was used.
+  bool has_token(LockId lock) const;
+  bool manages(LockId lock) const;
+  void check_invariants() const;
+
+ private:
+  using WantedBlocks = std::vector<wire::WantedBlock>;
+  // What a request says behind its head; where it is in the message.
+  struct Asked {
+    Bytes wants;
+    Bytes timestamp;
+  };
+  static constexpr std::uint32_t kUncounted = ~0u;
+  // A node that waits in line, and what it said when it asked.
+  struct InLine {
+    NodeId node = kNoNode;
+    VectorTimestamp timestamp;
+    WantedBlocks wants;
+    // By others' turns since it has been in line; the one under way counts.
+    std::uint32_t overtaken = kUncounted;
+
+    bool there() const { return node != kNoNode; }
+    void set(NodeId who, Asked asked, std::uint32_t overtaken_by);
+    Asked asked() const;
+  };
+  struct Lock {
+    bool token = false;  // the lock rests or is held here
+    bool held = false;
+    bool requested = false;  // the token is on its way to us ...
+    bool tried = false;      // ... or we hear that the lock is in use
+    WaiterId holder;
+    std::uint64_t turn = 0;  // how often it was taken here
+    InLine successor;
+    InLine then;  // was the successor, until another was put before it
+    // At the manager: the last node in line, the one before it, who is asked for just now to be put
+    // between them, and who asked since.
+    NodeId tail = kNoNode;
+    NodeId before_tail = kNoNode;
+    InLine asking;
+    bool asks_to_try = false;  // ... of the tail, whether it can do without the token
+    std::vector<InLine> held_back;
+    WantedBlocks wants;             // our own requests
+    std::uint64_t activity = 0;     // ... when the latest was sent
+    std::vector<WaiterId> waiters;  // of this node: few
+    Count count;                    // while the token is here
+  };
+
+  bool received_request(NodeId from, Bytes message, bool forwarded);
+  bool received_insert(NodeId from, Bytes message);
+  bool received_inserted(NodeId from, Bytes message);
+  bool received_try(NodeId from, Bytes message, bool forwarded);
+  bool received_tried(NodeId from, Bytes message);
+  bool received_busy(NodeId from, Bytes message);
+  bool received_grant(NodeId from, Bytes message);
+  Lock& find(LockId lock);
+  static void take(Lock& lock, WaiterId waiter);
+  static void take_next(Lock& lock);
+  NodeId manager(LockId lock) const {
+    return NodeId{static_cast<std::uint32_t>(lock.value % nodes_)};
+  }
+  void request(LockId id, Lock& lock, std::uint64_t activity);
+  void queue(LockId id, NodeId requester, Asked asked);
+  void queue_behind_tail(LockId id, NodeId requester, Asked asked);
+  bool prefers(const Lock& lock, NodeId requester) const;
+  bool insert(Lock& lock, NodeId before, NodeId requester, Asked asked) const;
+  bool take_asked(Bytes& message, std::size_t wanted, Asked& asked) const;
+  bool take_then(Bytes& message, const wire::LockGrant& grant, Asked& asked) const;
+  void forwarded(LockId id, NodeId requester, Asked asked);
+  void queue_held_back(LockId id, Lock& lock);
+  void queue_try(LockId id, NodeId requester, Asked asked);
+  void refuse(LockId id, NodeId requester);
+  void refused(LockId id, Lock& lock);
+  void put_request(wire::Kind kind, NodeId requester, LockId id, Asked asked,
+                   NodeId before = NodeId{0});
+  void grant(LockId id, Lock& lock, NodeId to);
+  void send_grant(const WantedBlocks& wants, NodeId to);
+  bool take_count(Bytes& message, const wire::LockGrant& grant, Count& count) const;
+  bool are_wanted(NodeId from, Bytes granted, const WantedBlocks& wants) const;
+  void resume_granted(const Lock& lock, Bytes notices, Bytes granted);
+
+  NodeId self_;
+  std::uint32_t nodes_;
+  std::uint64_t blocks_;
+  std::uint32_t block_bytes_;
+  const std::uint32_t* hosts_;
+  const IntervalLog& log_;
+  Outbox& outbox_;
+  std::unordered_map<std::uint64_t, Lock> locks_;
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

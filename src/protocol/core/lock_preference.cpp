@@ -1,0 +1,112 @@
+// Preference for who is on the holder's host. The manager asks the node before the last of the
+// queue whether a requester of its own host may come before that last one. It may, if the node
+// asked holds the lock and the other has not been overtaken too often; else it goes behind, as
+// ever. The last of the queue stays the last, so whoever asks later finds his place as before.
+#include <utility>
+
+#include "protocol/core/lock_manager.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// At the manager. One question at a time: who asks meanwhile is held back, in order.
+void LockManager::queue(LockId id, NodeId requester, Asked asked) {
+  Lock& lock = find(id);
+  if (lock.asking.there()) {
+    mark(Mark::kLockHeldBack);
+    lock.held_back.emplace_back().set(requester, asked, kUncounted);
+    return;
+  }
+  if (!prefers(lock, requester)) return queue_behind_tail(id, requester, asked);
+  if (lock.before_tail != self_) {
+    lock.asking.set(requester, asked, kUncounted);
+    put_request(wire::Kind::kLockInsert, requester, id, asked, lock.tail);
+    outbox_.send(lock.before_tail);
+    return;
+  }
+  if (insert(lock, lock.tail, requester, asked)) {
+    lock.before_tail = requester;
+  } else {
+    queue_behind_tail(id, requester, asked);
+  }
+}
+
+bool LockManager::prefers(const Lock& lock, NodeId requester) const {
+  if (hosts_ == nullptr || nodes_ < 3) return false;
+  NodeId before = lock.before_tail;
+  if (before == kNoNode || before == requester) return false;
+  std::uint32_t host = hosts_[requester.value];
+  return hosts_[before.value] == host && hosts_[lock.tail.value] != host;
+}
+
+// At the node before the last one. That has waited for the turn under way, and will wait for one
+// more with each that is put before it.
+bool LockManager::insert(Lock& lock, NodeId before, NodeId requester, Asked asked) const {
+  InLine& last = lock.successor;
+  bool next = lock.held && last.node == before && !lock.then.there();
+  bool bounded = last.overtaken < nodes_ - 1 || mutant(Mutant::kInsertUnbounded);
+  if (!next || last.overtaken == kUncounted || !bounded) {
+    mark(Mark::kLockInsertRefused);
+    return false;
+  }
+  mark(Mark::kLockInserts);
+  std::swap(lock.then, lock.successor);
+  ++lock.then.overtaken;
+  lock.successor.set(requester, asked, 1);
+  return true;
+}
+
+bool LockManager::received_insert(NodeId from, Bytes message) {
+  wire::LockRequest request;
+  Asked asked;
+  if (!wire::take(message, request) || request.requester >= nodes_ || request.before >= nodes_ ||
+      !take_asked(message, request.wanted, asked) || !message.empty()) {
+    return false;
+  }
+  LockId id{request.lock};
+  NodeId requester{request.requester};
+  if (requester == self_ || from != manager(id)) return false;
+  auto at = locks_.find(id.value);
+  bool accepted =
+      at != locks_.end() && insert(at->second, NodeId{request.before}, requester, asked);
+  wire::put(outbox_.begin(), wire::LockInserted{.accepted = static_cast<std::uint8_t>(accepted),
+                                                .requester = requester.value,
+                                                .lock = id.value});
+  outbox_.send(from);
+  return true;
+}
+
+bool LockManager::received_inserted(NodeId from, Bytes message) {
+  wire::LockInserted answer;
+  if (!wire::take(message, answer) || !message.empty() || answer.accepted > 1) return false;
+  auto at = locks_.find(answer.lock);
+  if (at == locks_.end()) return false;
+  Lock& lock = at->second;
+  LockId id{answer.lock};
+  if (!lock.asking.there() || lock.asks_to_try || lock.asking.node != NodeId{answer.requester} ||
+      lock.before_tail != from)
+    return false;
+  InLine asking = std::exchange(lock.asking, {});
+  if (answer.accepted != 0) {
+    lock.before_tail = asking.node;
+  } else {
+    queue_behind_tail(id, asking.node, asking.asked());
+  }
+  queue_held_back(id, lock);
+  return true;
+}
+
+// No node that is the last already asks.
+void LockManager::queue_held_back(LockId id, Lock& lock) {
+  std::vector<InLine> held_back = std::exchange(lock.held_back, {});
+  for (const InLine& next : held_back)
+    if (lock.asking.there() || lock.tail != next.node) queue(id, next.node, next.asked());
+}
+
+bool LockManager::take_then(Bytes& message, const wire::LockGrant& grant, Asked& asked) const {
+  return grant.then <= nodes_ && grant.then != self_.value + 1 && grant.overtaken < nodes_ &&
+         take_asked(message, grant.wanted, asked);
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,424 @@
+#include <algorithm>
+
+#include "protocol/hlrc/hlrc.h"
+#include "protocol/steps/runs.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+Task<bool> Hlrc::lock(Strand& s, LockId id) {
+  Event acquire = LockAcquire{id, s.waiter(), settled_activity()};
+  auto how = static_cast<Acquired>(co_await s.call(acquire));
+  std::uint64_t activity = how == Acquired::kWithBlocks ? open_grant(s) : kUnsettled;
+  if (how == Acquired::kRemote || how == Acquired::kWithBlocks) co_await apply(s, 0, activity, id);
+  s.granted_blocks.clear();
+  co_return how != Acquired::kHeldAlready;
+}
+
+Task<LockResult> Hlrc::try_lock(Strand& s, LockId id) {
+  Event attempt = LockTry{id, s.waiter(), settled_activity()};
+  auto how = static_cast<Acquired>(co_await s.call(attempt));
+  if (how == Acquired::kBusy) co_return LockResult::kBusy;
+  if (how == Acquired::kHeldAlready) co_return LockResult::kHeldAlready;
+  std::uint64_t activity = how == Acquired::kWithBlocks ? open_grant(s) : kUnsettled;
+  if (how != Acquired::kHere) co_await apply(s, 0, activity, id);
+  s.granted_blocks.clear();
+  co_return LockResult::kOk;
+}
+
+// This node's activity, if nothing that counts is just under way: whoever has counted before this
+// looks has then ended, too.
+std::uint64_t Hlrc::settled_activity() const {
+  std::uint64_t activity = activity_.load();
+  bool busy = consistency_.load() != 0 && !mutant(Mutant::kGrantDuringFlush);
+  return busy ? kUnsettled : activity;
+}
+
+// The grant in s.inbox: what is behind the notice set goes to s.granted. Result: the activity when
+// it was asked for.
+std::uint64_t Hlrc::open_grant(Strand& s) {
+  Bytes grant(s.inbox);
+  GrantHead head{};
+  TERRANE_CHECK(wire::take(grant, head) && head.notice_bytes <= grant.size(), "a grant is whole");
+  Bytes granted = grant.subspan(head.notice_bytes);
+  s.granted.assign(granted.begin(), granted.end());
+  s.granted_blocks.clear();
+  Strand::Granted one{};
+  for (Bytes rest(s.granted); wire::take(rest, one.head); rest = rest.subspan(one.head.bytes)) {
+    one.at = static_cast<std::uint32_t>(s.granted.size() - rest.size());
+    s.granted_blocks.push_back(one);
+  }
+  s.inbox.resize(sizeof head + head.notice_bytes);
+  s.inbox.erase(s.inbox.begin(), s.inbox.begin() + sizeof head);
+  return head.activity;
+}
+
+Task<LockResult> Hlrc::unlock(Strand& s, LockId id) {
+  Event hand_off = LockHandOff{id, s.waiter()};
+  std::uint64_t answer = co_await s.call(hand_off);
+  if (answer == static_cast<std::uint64_t>(HandOff::kNotHeld)) co_return LockResult::kNotHeld;
+  if (answer == static_cast<std::uint64_t>(HandOff::kHandedOver)) co_return LockResult::kOk;
+  bool early = mutant(Mutant::kFlushAfterGrant);
+  if (!early) co_await release(s);
+  Event release_lock = LockRelease{id, s.waiter(), settled_activity()};
+  co_await s.tell(release_lock);
+  if (early) co_await release(s);
+  co_return LockResult::kOk;
+}
+
+Task<bool> Hlrc::barrier(Strand& s, BarrierId id, std::uint32_t threads_here,
+                         Contribution contribution) {
+  bool calm = threads_here == 1 && contribution.op == ReduceOp::kNone && is_calm(id);
+  if (calm) {
+    mark(Mark::kBarrierCalm);
+    bool held = co_await meet(s, id, meetings_[id.value].told);
+    if (held) co_return true;
+  }
+  Event come = BarrierEnter{id, threads_here, s.waiter(), contribution};
+  auto role = static_cast<BarrierRole>(co_await s.call(come));
+  if (role != BarrierRole::kLast) co_return role == BarrierRole::kLeft;
+  std::uint64_t activity = co_await release(s);
+  Event go = BarrierLeave{id};
+  if (!calm && meets_at(id)) {
+    bool held = co_await meet_released(s, id);
+    if (held) co_await s.tell(go);
+    if (held) co_return true;
+  }
+  std::uint64_t acquired = acquired_.load();
+  select_along(s);
+  Event arrive = BarrierArrive{id, s.waiter(), acquired != acquired_before_.load(), &s.along};
+  std::uint64_t departure = co_await s.call(arrive);
+  acquired_before_.store(acquired);
+  if (departure & kAlongCame) open_grant(s);
+  auto number = static_cast<std::uint32_t>(departure);
+  co_await send_news(s, number, (departure & kAlongStands) != 0);
+  co_await wait_for_departure(s, number - 1);
+  co_await apply(s, number, activity);
+  s.granted_blocks.clear();
+  if (departures_.exchange(number * 2, std::memory_order_acq_rel) & 1) co_await s.wake(departures_);
+  Event ask = BarrierResult{id, s.waiter()};
+  if (contribution.op != ReduceOp::kNone) co_await s.call(ask);
+  co_await s.tell(go);
+  co_return (departure & kContributionsDiffer) == 0;
+}
+
+// Whether this round of the barrier is tried in memory. All nodes see the same rounds held, and
+// count alike.
+bool Hlrc::meets_at(BarrierId id) {
+  if (!meets_ || id.value >= CentralBarrier::kPlaces) return false;
+  Meeting& meeting = meetings_[id.value];
+  if (meeting.skip == 0) return true;
+  --meeting.skip;
+  return false;
+}
+
+// Whether this round is tried in memory, and nothing has to be done for it here: since the last
+// one, which was held and found no copies and nothing tracked, none of what a release looks for has
+// come.
+bool Hlrc::is_calm(BarrierId id) const {
+  if (!meets_ || id.value >= CentralBarrier::kPlaces) return false;
+  const Meeting& meeting = meetings_[id.value];
+  if (!meeting.calm || meeting.skip > 0) return false;
+  bool same = meeting.changes == core_.changes() &&
+              meeting.disturbed == disturbed_.load(std::memory_order_acquire) &&
+              meeting.taken == taken_.load(std::memory_order_acquire);
+  if (!same && !mutant(Mutant::kCalmForgetsChanges)) return false;
+  return cached() == 0 || mutant(Mutant::kCalmForgetsCopies);
+}
+
+// A round in which no node has notices to give, none has leases, which would die, and none has
+// homes that may follow their writers: nothing has to be sent. After this node's release.
+Task<bool> Hlrc::meet_released(Strand& s, BarrierId id) {
+  Meeting& meeting = meetings_[id.value];
+  meeting.disturbed = settled_.load(std::memory_order_acquire);
+  meeting.taken = settled_taken_.load(std::memory_order_relaxed);
+  meeting.changes = core_.changes();
+  Event ask = BarrierTold{id, s.waiter()};
+  std::uint64_t told = co_await s.call(ask);
+  if (has_leases() || others_wrote_.load(std::memory_order_relaxed)) told = 0;
+  bool held = co_await meet(s, id, told);
+  meeting.calm = held && cached() == 0 && tracked_.next_run(0, config_.blocks).count == 0;
+  meeting.told = told;
+  co_return held;
+}
+
+// told: how many departures were learned, + 1; 0: the round cannot be held. One that is not held
+// costs some time, so the next ones are not tried: ever more of them.
+Task<bool> Hlrc::meet(Strand& s, BarrierId id, std::uint64_t told) {
+  bool quiet = told != 0;
+  std::uint64_t word = std::uint64_t{id.value} << 32 | (quiet ? told - 1 : 0);
+  std::uint64_t held = co_await s.perform({.kind = StepKind::kMeet, .flag = quiet, .value = word});
+  Meeting& meeting = meetings_[id.value];
+  if (!held) {
+    mark(Mark::kBarrierNotHeld);
+    std::uint32_t next = std::min(meeting.next_skip * 2u + 1, config_.most_unmet);
+    meeting.skip = meeting.next_skip = static_cast<std::uint8_t>(next);
+    co_return false;
+  }
+  mark(Mark::kBarrierHeldInMemory);
+  held_.fetch_add(1, std::memory_order_relaxed);
+  meeting.next_skip = 0;
+  // A miss of another thread counts its copy before it reads what that was before the round.
+  bool copies = cached_count_.load(std::memory_order_seq_cst) != 0;
+  if (copies && has_leases() && !mutant(Mutant::kMeetingKeepsLeases)) {
+    mark(Mark::kBarrierDropsLeases);
+    s.inbox.clear();
+    co_await apply(s, 0, kUnsettled);
+  }
+  co_return true;
+}
+
+Task<bool> Hlrc::last_barrier(Strand& s, BarrierId id) {
+  Event come = BarrierEnter{id, 1, s.waiter()};
+  co_await s.call(come);
+  co_await release(s);
+  Event arrive = BarrierArrive{id, s.waiter()};
+  co_await s.call(arrive);
+  co_return true;
+}
+
+// Barriers of different threads may depart at once. A set says only what earlier departures have
+// not told, so it is applied after them.
+Task<bool> Hlrc::wait_for_departure(Strand& s, std::uint32_t number) {
+  co_await s.pause();
+  std::uint32_t seen = departures_.load(std::memory_order_acquire);
+  while (seen / 2 != number && !mutant(Mutant::kDeparturesUnordered)) {
+    mark(Mark::kBarrierWaitsForDeparture);
+    if (!(seen & 1) && !departures_.compare_exchange_strong(seen, seen | 1)) continue;
+    co_await s.wait(departures_, seen | 1);
+    seen = departures_.load(std::memory_order_acquire);
+  }
+  co_return true;
+}
+
+Task<bool> Hlrc::enter(Strand& s) {
+  if (mutant(Mutant::kNoReleaseLock)) co_return true;
+  co_await s.pause();
+  std::uint32_t free = 0;
+  if (consistency_.compare_exchange_strong(free, 1, std::memory_order_acquire)) co_return true;
+  mark(Mark::kConsistencyLockContended);
+  while (consistency_.exchange(2, std::memory_order_acquire) != 0) co_await s.wait(consistency_, 2);
+  co_return true;
+}
+
+Task<bool> Hlrc::leave(Strand& s) {
+  bool waited = consistency_.exchange(0, std::memory_order_release) == 2;
+  if (waited && !mutant(Mutant::kLoseWake)) co_await s.wake(consistency_);
+  co_return true;
+}
+
+// What the acquired notice set (s.inbox) makes stale is dropped, or brought up to date; only then
+// does this node know what it says. departure: its number, or 0 where the set came with `lock`, or
+// is empty; activity: this node's when it arrived, or asked for the lock.
+Task<bool> Hlrc::apply(Strand& s, std::uint32_t departure, std::uint64_t activity,
+                       std::optional<LockId> lock) {
+  if (config_.nodes == 1) co_return true;
+  co_await enter(s);
+  Mutant careless = departure == 0 ? Mutant::kGrantAfterOthers : Mutant::kNewsAfterOthers;
+  Departure at{departure, activity_ == activity || mutant(careless)};
+  ++activity_;
+  s.wanted.clear();
+  if (departure == 0) lock_acquires_.fetch_add(1, std::memory_order_relaxed);
+  if (departure == 0) acquired_.fetch_add(1);
+  co_await expect_promised(s);
+  select_invalid(s);
+  for (std::size_t i = 0; i < s.runs.size(); ++i) {
+    BlockRange run = s.runs[i];
+    co_await renew_or_invalidate(s, run, at);
+  }
+  if (s.wanted.size() > wire::kMostWanted) {
+    mark(Mark::kLockNamesTooMany);
+    s.wanted.clear();
+  }
+  if (departure != 0 && expectations_.may_have_come()) {
+    expectations_.depart(departure);
+    co_await end_promises(s);
+    co_await s.perform({.kind = StepKind::kForgetNews, .value = departure});
+  }
+  if (departure != 0 && config_.migrate) co_await offer_homes(s);
+  Event learn = Learn{s.inbox, departure != 0, lock.value_or(LockId{}), lock ? &s.wanted : nullptr};
+  co_await s.tell(learn);
+  co_await leave(s);
+  co_return true;
+}
+
+void Hlrc::select_cached(Strand& s, BlockRange within) const {
+  BlockRange run = cached_.next_run(within.first, within.end());
+  while (run.count > 0) {
+    s.runs.push_back(run);
+    run = cached_.next_run(run.end(), within.end());
+  }
+}
+
+// Copies that die at this acquire -> s.runs, sorted and joined: leases all, others where a notice
+// that is new here names them, everything where the set starts after what this node knows.
+void Hlrc::select_invalid(Strand& s) const {
+  s.runs.clear();
+  const VectorTimestamp& known = core_.timestamp();
+  bool everything = false;
+  wire::NoticeReader reader(s.inbox);
+  wire::NoticeEntry entry;
+  wire::NoticeRecord record;
+  BlockRange range;
+  while (reader.next_entry(entry)) {
+    bool own = entry.node == config_.self.value;
+    if (!own && entry.base > known[entry.node] && !mutant(Mutant::kIgnoreLogHole))
+      everything = true;
+    while (reader.next_record(record)) {
+      bool fresh = !own && record.interval > known[entry.node];
+      if (!fresh) mark(Mark::kAcquireSkipsKnownInterval);
+      while (reader.next_range(range)) {
+        if (fresh) select_cached(s, range);
+      }
+    }
+  }
+  if (!s.runs.empty()) mark(Mark::kAcquireDropsNoticed);
+  if (everything) {
+    mark(Mark::kAcquireDropsEverything);
+    s.runs.clear();
+    select_cached(s, {0, config_.blocks});
+    return;
+  }
+  if (!mutant(Mutant::kKeepLease)) {
+    BlockRange run = leases_.next_run(0, config_.blocks);
+    if (run.count > 0) mark(Mark::kAcquireDropsLease);
+    while (run.count > 0) {
+      s.runs.push_back(run);
+      run = leases_.next_run(run.end(), config_.blocks);
+    }
+  }
+  join(s.runs);
+}
+
+// BUSY, zap, difference to the twin brought home, INVALID: in this order no write is lost. punch:
+// the copies are evicted, and their memory goes.
+Task<bool> Hlrc::invalidate(Strand& s, BlockRange run, bool punch) {
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    if (entries_[b].busy()) mark(Mark::kInvalidateWaitsForBusyBlock);
+    co_await lock_block(s, b);
+  }
+  bool early = mutant(Mutant::kDiffBeforeZap);
+  if (!early) co_await s.view(StepKind::kZap, run);
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    co_await invalidate_block(s, b, punch);
+    if (early) co_await s.view(StepKind::kZap, {b, 1});
+  }
+  if (mutant(Mutant::kInvalidBeforeFlushed)) s.posted = false;
+  co_await await_flush(s);
+  co_await finish_invalid(s, run, punch);
+  co_return true;
+}
+
+// What the copy has more than its home goes there, and the sets forget it.
+Task<bool> Hlrc::invalidate_block(Strand& s, std::uint64_t block, bool evicted) {
+  BlockState state = entries_[block].state();
+  if (state == BlockState::kInvalid || state == BlockState::kHome) {
+    // While this waited for the block its fetch gave up, and another thread may have claimed it. A
+    // fault maps it again; what the zapped entry knew of writes is taken for certain.
+    mark(Mark::kInvalidateFindsNoCopy);
+    bool home = state == BlockState::kHome && tracked_.contains(block);
+    if (home && !mutant(Mutant::kKeepFailedFetch)) co_await untrack(s, block);
+    co_return true;
+  }
+  std::vector<BlockRange>::size_type before = notices_.size();
+  bool dirty = co_await may_be_dirty(s, block, state);
+  if (evicted && mutant(Mutant::kPunchBeforeDiff)) co_await s.view(StepKind::kPunch, {block, 1});
+  if (evicted && mutant(Mutant::kTwinBeforeDiff)) co_await s.view(StepKind::kDropTwin, {block, 1});
+  bool forgets =
+      mutant(Mutant::kInvalidateWithoutDiff) || (evicted && mutant(Mutant::kEvictWithoutDiff));
+  if (dirty && !forgets) {
+    bool mine = co_await push_changes(s, block, mutant(Mutant::kDiffBeforeZap), !scans());
+    if (mine) mark(Mark::kInvalidateClaimsHome);
+    if (mine) spare_.insert(block);
+    if (notices_.size() > before) mark(Mark::kInvalidateFlushesDirty);
+    bool silent =
+        mutant(Mutant::kForgetInvalidated) || (evicted && mutant(Mutant::kEvictWithoutNotice));
+    if (silent && notices_.size() > before) notices_.resize(before);
+  }
+  written_.erase(block);
+  leases_.erase(block);
+  remove_cached(block);
+  co_return true;
+}
+
+// The copies of the run become invalid. The memory of one may go unless the block found its home
+// here. In one loop: a coroutine for each block that never stops would pile up where the compiler
+// makes no tail calls.
+Task<bool> Hlrc::finish_invalid(Strand& s, BlockRange run, bool punch) {
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    BlockState state = entries_[b].state();
+    bool copy = state == BlockState::kClean || state == BlockState::kWritten;
+    bool gone = copy && entries_[b].home() != config_.self;
+    if (gone && punch) co_await s.view(StepKind::kPunch, {b, 1});
+    if (gone && !punch) add_idle(b);
+    if (entries_[b].unlock(copy ? BlockState::kInvalid : state))
+      co_await s.wake(entries_[b].word());
+  }
+  co_return true;
+}
+
+// With write detection by scan, the comparison with the twin tells. A copy of zeros that was only
+// read must not claim its block: it may be in a region that is being freed.
+Task<bool> Hlrc::may_be_dirty(Strand& s, std::uint64_t block, BlockState state) {
+  if (!scans()) co_return state == BlockState::kWritten;
+  if (entries_[block].home() != kNoNode) co_return true;
+  std::uint64_t changed = co_await s.at(StepKind::kStoreDiff, config_.self, BlockId{block});
+  if (changed == 0) mark(Mark::kInvalidateFindsZeros);
+  co_return changed > 0;
+}
+
+Task<bool> Hlrc::drop(Strand& s, [[maybe_unused]] RegionId region, BlockRange range) {
+  constexpr std::uint64_t kBatch = 1024;  // locked, zapped and punched together
+  co_await enter(s);
+  ++activity_;
+  acquired_.fetch_add(1);
+  regretted_.store(0, std::memory_order_relaxed);  // another allocation may be used otherwise
+  for (std::uint64_t at = range.first; at < range.end(); at += kBatch) {
+    std::uint64_t left = range.end() - at;
+    BlockRange run{at, left < kBatch ? left : kBatch};
+    co_await drop_run(s, run);
+  }
+  co_await leave(s);
+  co_return true;
+}
+
+// Freed blocks: their copies, their homes and their places in the directory are forgotten; they
+// will read as zeros.
+Task<bool> Hlrc::drop_run(Strand& s, BlockRange run) {
+  bool used = false;
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    co_await lock_block(s, b);
+    bool present = entries_[b].state() != BlockState::kInvalid;
+    used = used || present;
+    if (present)
+      mark(entries_[b].state() == BlockState::kHome ? Mark::kDropHome : Mark::kDropCached);
+  }
+  if (used) co_await s.view(StepKind::kZap, run);
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b}, 0);
+    co_await s.at(StepKind::kClearOwner, config_.self, BlockId{b});
+    tracked_.erase(b);
+    leases_.erase(b);
+    written_.erase(b);
+    remove_cached(b);
+    remove_idle(b);
+    leaving_.erase(b);
+    spare_.erase(b);
+    given_.erase(b);
+    entries_[b].set_home(kNoNode);
+    entries_[b].set_policy({}, {});
+    entries_[b].failures = 0;
+    entries_[b].brought = 0;
+    entries_[b].on_trial = false;
+    entries_[b].skip = 0;
+    entries_[b].missed = 0;
+    entries_[b].dropped = 0;
+    entries_[b].missed_after_locks = 0;
+  }
+  if (!mutant(Mutant::kDropKeepsMemory)) co_await s.view(StepKind::kPunch, run);
+  for (std::uint64_t b = run.first; b < run.end(); ++b)
+    if (entries_[b].unlock(BlockState::kInvalid)) co_await s.wake(entries_[b].word());
+  co_return true;
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,485 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "protocol/core/central_barrier.h"
+#include "protocol/core/core.h"
+#include "protocol/predict/streams.h"
+#include "protocol/push/promises.h"
+#include "protocol/steps/block_locks.h"
+#include "protocol/steps/block_memory.h"
+#include "protocol/steps/strand.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// How the first write to a protected block becomes known: by a scan at release, or by a fault at
+// once.
+enum class WriteDetection : std::uint8_t { kScan, kFault };
+
+struct HlrcConfig {
+  NodeId self;
+  std::uint32_t nodes = 1;
+  std::uint64_t blocks = 0;
+  WriteDetection detection = WriteDetection::kScan;
+  // Whether a block can enter the application view protected, in one step (Linux 6.4). Where not,
+  // a block that enters counts as written from then on: other threads might write before it could
+  // be protected.
+  bool enters_protected = true;
+  std::uint64_t limit = ~0ull;              // memory to keep to, in blocks: frames and twins
+  std::uint64_t floor = 2;                  // copies that stay however short memory is
+  std::uint64_t reserve = 0;                // of the limit: not for homes taken over from others
+  std::uint32_t look_from = 4;              // runs close to each other that one call looks at first
+  std::uint64_t most_notices = 4096;        // until those of the interval under way are joined
+  std::uint32_t max_run = 16;               // blocks that one miss brings, at most kMaxRun ...
+  std::uint32_t runs_ahead = Ahead::kMost;  // ... and so many times as many more by messages, once
+                                            // misses have gone on in order for
+  std::uint32_t ahead_after = 8;            // times as many
+  std::uint8_t hot_after = 2;        // rounds on end in which a copy is missed until it is renewed
+  std::uint32_t few_misses = 16;     // blocks in a round, up to which a miss is foreseen to be the
+                                     // first of several: its home is asked to promise it
+  std::int32_t foresight = 8;        // blocks for which that may have been in vain
+  std::uint8_t most_renewed = 63;    // renewals on end; then a fault has to show that it is used
+                                     // (four times as many where that was shown twice)
+  std::uint32_t promised = 16;       // departures on end at which a reader makes no use of the news
+                                     // that a home promised, until it ends that; 0: no promises
+  std::uint32_t join_from = 8;       // promised runs that follow each other, until they become one
+  bool migrate = false;              // homes by first touch follow their writers
+  std::uint32_t most_asked = 128;    // blocks that who writes in order asks their home to offer
+  std::uint64_t reads_ask = 64;      // ... and who has read so many in order; 0: nobody
+  std::uint32_t most_regretted = 8;  // of what readers got so, until they get nothing more
+  bool meets = true;  // barriers that bring nobody anything are held in memory, where all reach it
+  std::uint32_t most_unmet = 64;  // rounds that go by messages at once after one that was not held
+};
+
+namespace sc {
+class Pages;
+}
+
+enum class LockResult : std::uint8_t { kOk, kNotHeld, kHeldAlready, kBusy, kExpired };
+
+// What is taken of a count: `count` units, of those that were posted and of `room` more, which
+// there are from the beginning. A semaphore has no room; a read-write lock has kMostReaders, of
+// which a reader takes one and a writer all.
+struct Units {
+  static constexpr std::int64_t kMostReaders = 1 << 30;
+
+  std::int64_t count = 1;
+  std::int64_t room = 0;
+};
+// How long an operation waits: not at all; until it has what it asked for; or until its host says
+// that the time has come (CountExpire).
+enum class Patience : std::uint8_t { kTry, kForEver, kExpires };
+// Of those that meet one is the last. kNowhere: the count has no tickets, and nobody waits.
+enum class Arrival : std::uint8_t { kNowhere, kWaited, kLast };
+
+// Home-based lazy release consistency with multiple writers (Zhou, Iftode, Li, OSDI 1996) and a
+// completed flush: a release becomes visible only after its changes have reached their homes, so a
+// home is current for anyone who may rightly ask, and a miss is a one-sided copy. The node's half
+// that touches blocks; what travels in messages is core.h's.
+//
+// Every public function is an operation of one thread: a coroutine that stops at each one-sided
+// step (effects.h). Several may be under way at once. What they share is guarded by the blocks'
+// locks (BlockEntry) and by the consistency lock, under which releases, invalidations and evictions
+// of a node take turns; faults do without it.
+class Hlrc : BlockLocks, public MemoryRoom {
+ public:
+  static constexpr std::uint32_t kMaxRun = 16;
+  // How often a copy comes along, or stays, by a neighbour's miss until it needs one of its own.
+  static constexpr std::uint8_t kMostBrought = 16;
+  static constexpr std::uint64_t kNear = 256;          // blocks between runs that one call looks at
+  static constexpr std::uint32_t kForesightBack = 64;  // departures
+
+  Hlrc(const HlrcConfig& config, const BlockMemory& memory, Core& core);
+  Hlrc(const Hlrc&) = delete;
+
+  // Makes the block accessible to a thread that faulted on it.
+  Task<FaultResult> fault(Strand& s, BlockId block, Access wanted);
+  // s.atomic on a word of the block; s.before: what the word was. Ordered with other operations on
+  // that word alone.
+  Task<FaultResult> atomic(Strand& s, BlockId block);
+  // False: this very thread holds the lock already.
+  Task<bool> lock(Strand& s, LockId lock);
+  // The lock, if nobody holds it or is in line for it; else kBusy.
+  Task<LockResult> try_lock(Strand& s, LockId lock);
+  Task<LockResult> unlock(Strand& s, LockId lock);
+  // Counts (lock_manager.h): a release, then the change; what the count was. `op`: up to kMax.
+  Task<std::uint64_t> change_count(Strand& s, LockId count, CountOp op, std::int64_t operand);
+  // Until the count has reached `until`; an acquire of what happened before the change that did it.
+  Task<bool> await_count(Strand& s, LockId count, std::int64_t until);
+  // Units of a count, which change_count(kAdd) posts; in the order of calls. False: there are none,
+  // or the time has come.
+  Task<bool> take_units(Strand& s, LockId count, Units units, Patience patience);
+  // A release; then the thread waits until as many have come as the count has tickets, and acquires
+  // what they released.
+  Task<Arrival> arrive(Strand& s, LockId count);
+  // Gives `lock` back, waits for a signal of the condition that comes afterwards, and takes the
+  // lock again. kExpired: no signal came in time.
+  Task<LockResult> wait_condition(Strand& s, LockId condition, LockId lock,
+                                  Patience patience = Patience::kForEver);
+  Task<bool> signal_condition(Strand& s, LockId condition, bool all);
+  // What was reduced is in s.inbox, if anything. False: what the threads brought did not match.
+  Task<bool> barrier(Strand& s, BarrierId barrier, std::uint32_t threads_here,
+                     Contribution contribution);
+  // The barrier after which this node leaves the job: what it wrote is home, and all are here. The
+  // copies are of no use any more; nobody may be asked for anything afterwards.
+  Task<bool> last_barrier(Strand& s, BarrierId barrier);
+  // Drops this node's copies in the range; what they hold goes home first. punch: their memory is
+  // given back.
+  Task<bool> evict(Strand& s, BlockRange range, bool punch);
+  // The machine has no more: gives back all that this node can do without.
+  Task<bool> free_memory(Strand& s);
+  // For a handler, when others have stored so much in homes here that the copies are too many:
+  // evicts some, unless the node is about to release, to invalidate or to evict.
+  Task<bool> trim(Strand& s);
+  bool is_over_limit() const { return room() == 0; }
+  // Whose copies count and go as well.
+  void share_memory_with(sc::Pages& sequential) { sequential_ = &sequential; }
+  // For faults there: whether there is less room than a fault wants to find; makes some.
+  bool is_short() const override { return room() < low_; }
+  Task<bool> make_room(Strand& s) override { return make_room(s, 2 * low_, config_.floor); }
+  // For a handler, now and then: gives back some of the memory that homes have left here which
+  // moved, unless the node is about to release, to invalidate or to evict. (Where memory is short,
+  // whoever wants it does.)
+  Task<bool> tidy(Strand& s);
+  // Drops, or renews, the copies that an eager release of another node told of (an Expire effect).
+  // `ranges`: BlockRanges, the caller's until the end.
+  Task<bool> expire(Strand& s, NodeId origin, Bytes ranges);
+  // Another node is about to write these blocks (an Offer effect): offers it those that are at
+  // home here, never moved, and free just now. Waits for nobody. Result: how many. Where it reads
+  // alone: none, once our threads have come back for some that were given so.
+  Task<std::uint64_t> offer_asked(Strand& s, Offer asked);
+  // Forgets the blocks of a freed region, homes included (a Drop effect).
+  Task<bool> drop(Strand& s, RegionId region, BlockRange range);
+
+  // For who serves kFetch here.
+  Promises& promises() { return promises_; }
+  // Whether this node waits for the run at that departure, if it has the copies yet.
+  bool expects(NodeId home, BlockRange run, std::uint32_t departure) const {
+    return expectations_.covers(home, run, departure);
+  }
+
+  std::uint64_t cached() const { return cached_count_.load(std::memory_order_relaxed); }
+  const BlockEntry& entry(std::uint64_t block) const { return entries_[block]; }
+  bool is_tracked(std::uint64_t block) const { return tracked_.contains(block); }
+  bool is_cached(std::uint64_t block) const { return cached_.contains(block); }
+  bool is_written(std::uint64_t block) const { return written_.contains(block); }
+
+  // The node that keeps the block's owner where homes are by first touch.
+  NodeId directory(std::uint64_t block) const { return directory_of(block, config_.nodes); }
+
+ private:
+  // A departure that is being applied, or the acquire of a lock (0); usable: what homes sent with
+  // it may be taken.
+  struct Departure {
+    std::uint32_t number;
+    bool usable;
+  };
+  // What a grant, or an arrival, brought of a block: nothing; its bytes; bytes that may be too old;
+  // or that the home has to be asked from now on.
+  enum class Brought : std::uint8_t { kNot, kHere, kStale, kGone };
+  // The first blocks of a run, where they were found.
+  struct Fetched {
+    NodeId home;
+    std::uint64_t count = 0;
+    bool own = false;            // this node is their home by that
+    std::uint64_t promised = 0;  // for departures after the one of this number - 1; 0: not
+    std::uint64_t tracked = 0;   // a bit for each; of what lies aside
+    std::uint64_t same = 0;      // ... that does not lie there: the copy is what the home has
+    bool news = false;           // by serial numbers, which are in Strand::serials
+    std::uint64_t alike = 1;     // where none came: for how many `home` is the node to ask
+  };
+
+  struct Written {
+    BlockRange run;
+    NodeId by;
+  };
+
+  // fault.cpp
+  Task<FaultResult> fault_invalid(Strand& s, std::uint64_t block, Access wanted);
+  Task<FaultResult> fault_elsewhere(Strand& s, std::uint64_t block, Access wanted, NodeId home,
+                                    std::uint64_t foreseen = 1);
+  Task<std::uint64_t> ask_owner(Strand& s, StepKind how, std::uint64_t block,
+                                std::uint64_t claim = 0);
+  Task<bool> is_freed(Strand& s, std::uint64_t block);
+  Task<std::uint64_t> moved_together(Strand& s, BlockRange run, NodeId home, NodeId next);
+  Task<std::uint64_t> find_home(Strand& s, std::uint64_t block, Access wanted);
+  Task<FaultResult> fault_at_home(Strand& s, std::uint64_t block, Access wanted);
+  Task<BlockState> fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home,
+                              std::uint64_t foreseen);
+  Task<Fetched> fetch(Strand& s, BlockRange run, NodeId home, bool aside, std::uint64_t again);
+  Task<Fetched> fetch_missed(Strand& s, BlockRange run, NodeId home);
+  Task<std::uint64_t> copy_some(Strand& s, BlockRange run, Fetched& got, std::uint64_t word,
+                                std::uint64_t must, bool aside);
+  Task<bool> want(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word, bool aside);
+  Task<Fetched> fetch_by_message(Strand& s, BlockRange run, NodeId home, bool aside,
+                                 std::uint64_t how);
+  void settle_leases(BlockRange run, std::uint64_t tracked);
+  Task<bool> enter_copies(Strand& s, BlockRange run, Access wanted);
+  Task<bool> enter_homes(Strand& s, BlockRange run, Access wanted);
+  Task<NodeId> still_unclaimed(Strand& s, std::uint64_t block);
+  Task<bool> first_write(Strand& s, std::uint64_t block);
+
+  // neighbours.cpp
+  Task<std::uint64_t> extend_run(Strand& s, BlockRange& run, NodeId home, bool streams,
+                                 std::uint64_t most);
+  Task<bool> bring_more(Strand& s, BlockRange& run, NodeId home, bool streams, std::uint64_t most);
+  Task<bool> may_bring(Strand& s, std::uint64_t block, NodeId home, bool streams);
+  void prove_read(std::uint64_t block);
+  Task<bool> is_known_home(Strand& s, std::uint64_t block, NodeId home, bool streams);
+  Task<bool> leave_out(Strand& s, BlockRange blocks);
+  Task<bool> bring_before(Strand& s, std::uint64_t block);
+  Task<NodeId> lock_foreseen(Strand& s, std::uint64_t block, std::uint64_t missed);
+
+  // ahead.cpp
+  Task<bool> ask_ahead(Strand& s, BlockRange run, NodeId home, std::uint64_t extent, Access wanted);
+  Task<bool> knows_home(Strand& s, std::uint64_t block, NodeId home);
+  Task<bool> ask_offers_ahead(Strand& s, BlockRange miss, std::uint64_t reached);
+  Task<bool> finish_ahead(Strand& s);
+  Task<bool> enter_ahead(Strand& s, BlockRange run, const Fetched& got);
+
+  // release.cpp
+  Task<std::uint64_t> release(Strand& s);
+  Task<bool> find_written(Strand& s);
+  BlockRange runs_near(BlockRange run) const;
+  Task<bool> scan_suspects(Strand& s, BlockRange group);
+  Task<bool> flush_run(Strand& s, BlockRange run);
+  Task<BlockState> flush_block(Strand& s, std::uint64_t block);
+  Task<BlockState> flush_copy(Strand& s, std::uint64_t block, bool written);
+  Task<bool> untrack(Strand& s, std::uint64_t block);
+  Task<bool> track_wanted(Strand& s);
+  Task<bool> publish(Strand& s);
+  Task<bool> track_run(Strand& s, BlockRange run);
+  Task<bool> track_part(Strand& s, BlockRange run);
+  Task<bool> trackable(Strand& s, std::uint64_t block);
+  Task<bool> push_changes(Strand& s, std::uint64_t block, bool update_twin, bool written);
+  Task<bool> await_flush(Strand& s);
+
+  // memory.cpp
+  Task<bool> make_room(Strand& s, std::uint64_t blocks, std::uint64_t floor);
+  Task<bool> make_room_held(Strand& s, std::uint64_t blocks, std::uint64_t floor);
+  Task<bool> evict_sequential(Strand& s, std::uint64_t blocks, std::uint64_t floor);
+  Task<bool> evict_copies(Strand& s, std::uint64_t blocks, std::uint64_t floor);
+  BlockRange next_victims();
+  Task<bool> give_back_idle(Strand& s, std::uint64_t blocks);
+  Task<bool> give_back_twins(Strand& s, std::uint64_t blocks);
+  Task<bool> give_back_moved(Strand& s);
+  Task<bool> give_back(Strand& s, BlockRange run);
+  Task<bool> may_go(Strand& s, std::uint64_t block);
+  Task<bool> has_arrived(Strand& s, std::uint64_t block, std::uint64_t word);
+  std::uint64_t room() const {
+    std::uint64_t used = used_ == nullptr ? 0 : used_->load(std::memory_order_relaxed);
+    return used < config_.limit ? config_.limit - used : 0;
+  }
+
+  // acquire.cpp
+  bool meets_at(BarrierId barrier);
+  bool is_calm(BarrierId barrier) const;
+  bool has_leases() const { return leases_.next_run(0, config_.blocks).count > 0; }
+  Task<bool> meet_released(Strand& s, BarrierId barrier);
+  Task<bool> meet(Strand& s, BarrierId barrier, std::uint64_t told);
+  Task<bool> wait_for_departure(Strand& s, std::uint32_t number);
+  Task<bool> apply(Strand& s, std::uint32_t departure, std::uint64_t activity,
+                   std::optional<LockId> lock = std::nullopt);
+  static std::uint64_t open_grant(Strand& s);
+  std::uint64_t settled_activity() const;
+  void select_invalid(Strand& s) const;
+  void select_cached(Strand& s, BlockRange within) const;
+  Task<bool> invalidate(Strand& s, BlockRange run, bool punch);
+  Task<bool> invalidate_block(Strand& s, std::uint64_t block, bool evicted);
+  Task<bool> finish_invalid(Strand& s, BlockRange run, bool punch);
+  Task<bool> may_be_dirty(Strand& s, std::uint64_t block, BlockState state);
+  Task<bool> drop_run(Strand& s, BlockRange run);
+
+  // counts.cpp
+  Task<bool> give_back(Strand& s, LockId count);
+  Task<bool> sleep(Strand& s);
+  Task<bool> sleep_or_give_up(Strand& s, LockId count, std::int64_t tickets);
+  Task<bool> acquire_woken(Strand& s, LockId count);
+
+  // atomic.cpp
+  Task<FaultResult> atomic_held(Strand& s, std::uint64_t block);
+  Task<BlockState> flush_before_atomic(Strand& s, std::uint64_t block, BlockState state);
+  Task<bool> atomic_at_home(Strand& s, std::uint64_t block);
+  Task<bool> atomic_elsewhere(Strand& s, std::uint64_t block);
+
+  // expire.cpp
+  std::uint32_t begin_expiry(Strand& s);
+  Task<bool> finish_expiry(Strand& s, std::uint32_t number);
+
+  // claim.cpp
+  Task<bool> claim_next(Strand& s, std::uint64_t block);
+  Task<std::uint64_t> claim_run(Strand& s, BlockRange run);
+  Task<bool> enter_claimed(Strand& s, BlockRange run, std::uint64_t claimed,
+                           std::uint64_t neighbour);
+
+  // renew.cpp
+  std::uint16_t round() const;
+  void note_miss(std::uint64_t block);
+  bool becomes_hot(std::uint64_t block, bool foreseen) const;
+  bool count_missed(std::uint64_t blocks);
+  bool missed_many() const;
+  void note_neighbours_miss(std::uint64_t block);
+  void prove_together(BlockRange run);
+  std::uint32_t most_renewed(const BlockEntry& entry) const;
+  void note_drop(BlockRange run);
+  bool is_hot(std::uint64_t block, Departure at) const;
+  bool is_due(std::uint64_t block) const;
+  bool is_left_over(std::uint64_t block, Departure at) const;
+  bool must_show(std::uint64_t block) const;
+  Task<bool> hide(Strand& s, BlockRange run);
+  bool is_hidden(const BlockEntry& entry) const;
+  bool prove_hidden(std::uint64_t block);
+  void show_used(BlockEntry& entry);
+  Task<BlockRange> lock_hidden(Strand& s, std::uint64_t block);
+  std::uint64_t count_dropped(BlockRange run, Departure at) const;
+  Task<bool> renew_or_invalidate(Strand& s, BlockRange run, Departure at);
+  Task<BlockRange> hold_hot(Strand& s, BlockRange within, Departure at);
+  Task<bool> unlock_rest(Strand& s, BlockRange run, std::uint64_t count);
+  Task<BlockRange> renew(Strand& s, BlockRange run, Departure at);
+  static void note_wanted(Strand& s, BlockRange run, NodeId home);
+  Task<Fetched> fetch_renewal(Strand& s, BlockRange run, NodeId home, Departure at);
+  Task<bool> merge(Strand& s, BlockRange run, std::uint64_t same);
+
+  // news.cpp
+  Task<bool> expect_promised(Strand& s);
+  Task<Fetched> take_news(Strand& s, BlockRange run, NodeId home, Departure at);
+  void gain_foresight(std::int32_t blocks);
+  bool has_kept(std::uint64_t block, std::uint32_t serial) const;
+  void note_news(const Strand& s, std::uint64_t block, std::uint64_t index, const Fetched& got);
+  Task<bool> give_up(Strand& s, NodeId home, BlockRange run);
+  Task<bool> end_promises(Strand& s);
+  static const Strand::Granted* granted_of(const Strand& s, std::uint64_t block);
+  Brought brought_by(const Strand& s, std::uint64_t block, NodeId home, Departure at) const;
+  static bool is_named(Bytes notices, NodeId home, BlockRange run);
+  Task<Fetched> take_granted(Strand& s, BlockRange run, NodeId home, Departure at);
+  void select_along(Strand& s);
+  static bool any_along(const Strand& s, BlockRange run);
+  bool went_along(const Strand& s, BlockRange run) const;
+  static BlockRange take_readers(Strand& s, std::span<const Promised> due);
+  Task<bool> send_news(Strand& s, std::uint32_t departure, bool stands);
+
+  // migrate.cpp
+  Task<bool> offer_homes(Strand& s);
+  void find_sole_writers(Bytes notices);
+  void note_writer(BlockRange range, NodeId writer);
+  void note_eager_writer(BlockRange range, NodeId writer);
+  void announce_unchanged(std::uint64_t block);
+  Task<bool> offer(Strand& s, Written written, bool fresh);
+  Task<bool> defer(Strand& s, std::uint64_t block, NodeId to);
+  Task<bool> may_offer(Strand& s, std::uint64_t block, NodeId to);
+  Task<bool> offer_part(Strand& s, BlockRange run, NodeId to);
+  Task<bool> arm_offers(Strand& s);
+  Task<bool> may_offer_asked(Strand& s, std::uint64_t block, NodeId to);
+  bool worth_asking(std::uint64_t block, Access wanted) const;
+  Task<bool> ask_offers(Strand& s, std::uint64_t block, NodeId home, Access wanted);
+  Task<bool> still_here(Strand& s, std::uint64_t block);
+  void regret(std::uint64_t block);
+  Task<NodeId> settle(Strand& s, std::uint64_t block, NodeId home, NodeId& via);
+  Task<bool> take_at_flush(Strand& s, std::uint64_t block);
+  bool tracks_taken(std::uint64_t block) const;
+  Task<bool> become_home(Strand& s, BlockRange run, bool tracks);
+  Task<bool> swap_word(Strand& s, NodeId node, std::uint64_t block, std::uint64_t from,
+                       std::uint64_t to);
+  Task<bool> take(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word);
+  Task<bool> store_word(Strand& s, std::uint64_t block, std::uint64_t bits);
+  Task<bool> stayed(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word);
+  bool is_armed_for_us(std::uint64_t word) const;
+  bool may_take() const;
+
+  Task<bool> enter(Strand& s);
+  Task<bool> leave(Strand& s);
+
+  bool enters_free(Access wanted) const {
+    return wanted == Access::kWrite || !config_.enters_protected;
+  }
+  bool reaches(NodeId node) const { return reached_ == nullptr || reached_[node.value]; }
+  bool scans() const { return config_.detection == WriteDetection::kScan; }
+  void add_cached(std::uint64_t block);
+  void remove_cached(std::uint64_t block);
+  void add_idle(std::uint64_t block);
+  void remove_idle(std::uint64_t block);
+  void track(std::uint64_t block);
+  void notice(std::uint64_t block);
+  static void add_block(std::vector<BlockRange>& to, std::uint64_t block);
+
+  HlrcConfig config_;
+  Core& core_;
+  sc::Pages* sequential_ = nullptr;
+  const bool* reached_;
+  BlockSet cached_;   // copies of others' blocks, also those being made
+  BlockSet leases_;   // of these, the ones that die at the next acquire
+  BlockSet tracked_;  // our home blocks that are protected and whose readers rely on notices
+  BlockSet written_;  // write detection by fault: blocks written since the last release; by scan:
+                      // homes taken to be written, of which the next release gives notice
+  BlockSet recent_;   // copies that came, or were written, since the hand of evictions passed them
+  BlockSet idle_;     // no copies any more, and their memory may still be here
+  BlockSet leaving_;  // our homes that were offered, or have moved and left their memory here
+  BlockSet spare_;    // homes that were copies, and whose twins may still be here
+  BlockSet given_;    // our homes that were offered to who had only read them
+  std::atomic<std::uint32_t> regretted_{0};  // of these, what our threads have come back for
+  const std::atomic<std::uint64_t>* used_;   // blocks of memory, by the host
+  std::uint64_t low_ = 0;                    // a fault wants to find so much room
+  std::atomic<std::uint64_t> cached_count_{0};
+  std::atomic<std::uint64_t> idle_count_{0};
+  std::atomic<std::uint32_t> consistency_{0};    // 0 free, 1 held, 2 held and waited for
+  std::atomic<std::uint32_t> lock_acquires_{0};  // that dropped or renewed copies
+  std::atomic<std::uint32_t> departures_{0};  // of barriers, applied here, times 2; odd: waited for
+  std::atomic<std::uint32_t> held_{0};        // barriers held in memory
+  std::vector<BlockRange> notices_;        // of the interval under way; under the consistency lock
+  std::vector<BlockRange> eager_;          // the same of blocks whose copies are to expire
+  std::uint32_t expiries_ = 0;             // begun; under the consistency lock
+  std::atomic<std::uint32_t> expired_{0};  // of these, over, in their order
+  std::uint64_t most_notices_;             // ... until they are joined
+  // Our blocks that a departure tells of, by writer; then those that one node alone wrote. Under
+  // the consistency lock.
+  std::vector<Written> writers_;
+  std::vector<Written> offers_;
+  std::vector<Written> deferred_;  // offers of the next departure
+  // The same of eager regions, of which no departure tells: what expiries told since the last one;
+  // and whether others wrote any.
+  std::vector<Written> eager_writers_;
+  std::atomic<bool> others_wrote_{false};
+  // A barrier that may be held in memory; the last thread's that comes.
+  struct Meeting {
+    std::uint8_t skip = 0;       // rounds that go by messages yet; alike on all nodes, as the next
+    std::uint8_t next_skip = 0;  // ... after the next one that is not held
+    bool calm = false;           // the last one was held, without copies and anything tracked here
+    std::uint64_t told = 0;      // what this node said then, when these were:
+    std::uint64_t changes = 0;   // Core::changes()
+    std::uint64_t disturbed = 0;
+    std::uint64_t taken = 0;
+  };
+  Meeting meetings_[CentralBarrier::kPlaces];
+  bool meets_ = false;
+  std::atomic<std::uint64_t> disturbed_{0};  // grows with what the next release has to look for
+  std::atomic<std::uint64_t> settled_{0};    // as it was when the last one ended
+  // The same by faults, which do without the consistency lock: counted after all else, and settled
+  // as it was when the last release began.
+  std::atomic<std::uint64_t> taken_{0};
+  std::atomic<std::uint64_t> settled_taken_{0};
+  std::uint64_t evict_hand_ = 0;  // under the consistency lock, as the next one
+  std::uint64_t moved_hand_ = 0;
+  // Flushes, acquires and drops of this node; changes under the consistency lock, as the
+  // expectations do.
+  std::atomic<std::uint64_t> activity_{0};
+  // Acquires but for departures, drops of regions, and releases that others have to be told of; and
+  // as it was when this node arrived at the barrier that departed last.
+  std::atomic<std::uint64_t> acquired_{0};
+  std::atomic<std::uint64_t> acquired_before_{0};
+  Expectations expectations_{config_.promised, config_.max_run, config_.join_from};
+  MissesPromises misses_promises_;
+  Promises promises_;
+  std::atomic<std::uint32_t> lately_missed_{0};  // the round << 16 | blocks; a guess
+  std::atomic<std::int32_t> foresight_{config_.foresight};
+  Streams streams_;  // of copies
+  Streams falling_;  // ... that go on downwards; blocks counted from the end of the space
+  Streams claims_;   // of first writes
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

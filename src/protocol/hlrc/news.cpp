@@ -1,0 +1,232 @@
+// What a home sends unasked, and what its readers do with it: promises, news at departures, blocks
+// with an arrival, a serial number where nothing has changed.
+#include <algorithm>
+
+#include "protocol/hlrc/hlrc.h"
+#include "protocol/push/news_tree.h"
+#include "protocol/serve/served.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// What misses were promised is expected from here on. What may have been ended meanwhile, or comes
+// within a longer run already, is not; nor what was foreseen, if so much was missed afterwards that
+// this is not a row or two that is read again and again.
+Task<bool> Hlrc::expect_promised(Strand& s) {
+  while (auto made = misses_promises_.take()) {
+    bool stands = made->stands && !expectations_.ends(made->home, made->run);
+    if (mutant(Mutant::kExpectsWhatEnded)) stands = true;
+    if (!stands) mark(Mark::kAcquireRefusesPromise);
+    if (stands && made->foreseen && missed_many()) {
+      mark(Mark::kAcquireForeseesNothing);
+      stands = false;
+    }
+    if (stands && !expectations_.comes_within(made->home, made->run)) {
+      expectations_.note(made->home, made->run, made->after);
+      if (made->foreseen) foresight_.fetch_sub(static_cast<std::int32_t>(made->run.count));
+    } else {
+      expectations_.refuse(made->home, made->run);
+    }
+  }
+  co_return co_await end_promises(s);
+}
+
+// A home that was asked once sends the run unasked at its next departures: it is as if we had asked
+// at that moment. If this node flushed or acquired after it arrived, the bytes of that moment may
+// be older than what its threads know, and it asks again. It asks, too, where the home says so.
+Task<Hlrc::Fetched> Hlrc::take_news(Strand& s, BlockRange run, NodeId home, Departure at) {
+  if (at.number == 0 || reaches(home) || !expectations_.covers(home, run, at.number))
+    co_return Fetched{.home = home};
+  if (!at.usable) {
+    mark(Mark::kAcquireLeavesNews);
+    co_return Fetched{.home = home};
+  }
+  std::uint64_t taken = co_await s.perform(
+      {.kind = StepKind::kTakeNews, .node = home, .blocks = run, .value = at.number});
+  if (taken == kNewsGone) {
+    mark(Mark::kAcquireFindsNewsGone);
+    co_await give_up(s, home, run);
+    co_return Fetched{.home = home};
+  }
+  for (std::uint64_t i = 0; i < run.count; ++i)
+    if (taken_same(taken) >> i & 1 && !has_kept(run.first + i, s.serials[i]))
+      co_return Fetched{.home = home};
+  mark(Mark::kAcquireRenewsByNews);
+  co_return Fetched{.home = home,
+                    .count = run.count,
+                    .tracked = taken_tracked(taken),
+                    .same = taken_same(taken),
+                    .news = true};
+}
+
+// What was foreseen in vain is made up for by what was not, and by time.
+void Hlrc::gain_foresight(std::int32_t blocks) {
+  foresight_.store(std::min(foresight_.load() + blocks, config_.foresight));
+}
+
+// Whether the copy is still what came by this serial number, whose bytes the home has left out. If
+// not, it is asked, and the bytes come with the next news.
+bool Hlrc::has_kept(std::uint64_t block, std::uint32_t serial) const {
+  bool kept = entries_[block].news == serial || mutant(Mutant::kKeepsAnySerial);
+  mark(kept ? Mark::kAcquireKeepsSame : Mark::kAcquireAsksForSame);
+  return kept;
+}
+
+// What was renewed is now by the serial number of the news, or by none.
+void Hlrc::note_news(const Strand& s, std::uint64_t block, std::uint64_t index,
+                     const Fetched& got) {
+  if (got.same >> index & 1) return;
+  if (!mutant(Mutant::kMissKeepsSerial) || got.news)
+    entries_[block].news = got.news ? s.serials[index] : 0;
+}
+
+// Before the home is asked again: what it promises then is not what ends here.
+Task<bool> Hlrc::give_up(Strand& s, NodeId home, BlockRange run) {
+  expectations_.give_up(home, run);
+  if (!mutant(Mutant::kEndsPromiseLate)) co_await end_promises(s);
+  co_return true;
+}
+
+// The homes of what nobody here expects any more hear of it.
+Task<bool> Hlrc::end_promises(Strand& s) {
+  auto ended = expectations_.take_ended();
+  if (ended.empty()) co_return true;
+  misses_promises_.ending(true);
+  for (const auto& [home, run] : ended) {
+    mark(Mark::kAcquireEndsPromise);
+    co_await s.perform({.kind = StepKind::kEndPromise, .node = home, .blocks = run});
+  }
+  misses_promises_.ending(false);
+  co_return true;
+}
+
+// What s.granted has of the block, or nullptr.
+const Strand::Granted* Hlrc::granted_of(const Strand& s, std::uint64_t block) {
+  for (const Strand::Granted& one : s.granted_blocks)
+    if (one.head.block == block) return &one;
+  return nullptr;
+}
+
+// What came with the grant, or with the other node's arrival, that is being applied: the home
+// answered for the block as it would have answered a fetch. If this node flushed, acquired or
+// dropped a region after it asked for the lock, or arrived, that may be older than what its threads
+// know. What this node wrote since the departure before, the home may have sent along without it,
+// and sends as news: both see it in the departure's notices.
+Hlrc::Brought Hlrc::brought_by(const Strand& s, std::uint64_t block, NodeId home,
+                               Departure at) const {
+  const Strand::Granted* granted = granted_of(s, block);
+  if (granted == nullptr) return Brought::kNot;
+  const wire::GrantedBlock& head = granted->head;
+  bool arrival = at.number != 0;
+  if (arrival && is_named(s.inbox, NodeId{head.home}, {block, 1})) {
+    mark(Mark::kAcquireLeavesOverwritten);
+    return Brought::kNot;
+  }
+  if (!at.usable) mark(arrival ? Mark::kAcquireLeavesNews : Mark::kLockLeavesGranted);
+  bool good = at.usable && NodeId{head.home} == home;
+  if (good && head.bytes > 0) return Brought::kHere;
+  if (!arrival) return Brought::kNot;
+  if (good && head.serial != 0)
+    return has_kept(block, head.serial) ? Brought::kHere : Brought::kStale;
+  if (good) mark(Mark::kAcquireFindsNewsGone);
+  return good ? Brought::kGone : Brought::kStale;
+}
+
+// Whether a notice of another than `home` names some of the blocks.
+bool Hlrc::is_named(Bytes notices, NodeId home, BlockRange run) {
+  if (mutant(Mutant::kAlongOverOwn)) return false;
+  wire::NoticeReader reader(notices);
+  wire::NoticeEntry entry;
+  wire::NoticeRecord record;
+  BlockRange range;
+  while (reader.next_entry(entry))
+    while (reader.next_record(record))
+      while (reader.next_range(range))
+        if (NodeId{entry.node} != home && range.first < run.end() && run.first < range.end())
+          return true;
+  return false;
+}
+
+Task<Hlrc::Fetched> Hlrc::take_granted(Strand& s, BlockRange run, NodeId home, Departure at) {
+  mark(at.number == 0 ? Mark::kLockRenewsByGrant : Mark::kAcquireRenewsByArrival);
+  Fetched got{.home = home, .count = run.count, .news = at.number != 0};
+  s.serials.resize(run.count);
+  for (std::uint64_t i = 0; i < run.count; ++i) {
+    const Strand::Granted* granted = granted_of(s, run.first + i);
+    TERRANE_CHECK(granted != nullptr, "it has been looked for");
+    s.serials[i] = granted->head.serial;
+    if (granted->head.tracked != 0) got.tracked |= 1ull << i;
+    if (granted->head.bytes == 0) got.same |= 1ull << i;
+    if (granted->head.bytes == 0) continue;
+    std::uint64_t from = granted->at;
+    co_await s.perform(
+        {.kind = StepKind::kTakeGranted, .blocks = {run.first + i, 1}, .value = from | i << 32});
+  }
+  co_return got;
+}
+
+// What of this node's promises can go with its arrival at the other of two nodes -> s.along: then
+// the departure brings it, and no message after it. If they acquired nothing from each other but by
+// departures since the one before, nobody knows of anything newer than what it had when it arrived,
+// but for what the reader wrote.
+void Hlrc::select_along(Strand& s) {
+  s.along.clear();
+  if (config_.nodes != 2 || config_.promised == 0) return;
+  NodeId other{1 - config_.self.value};
+  if (reaches(other)) return;
+  for (const auto& [run, reader] : promises_.due_next()) {
+    if (reader != other || s.along.size() + run.count > wire::kMostAlong) continue;
+    for (std::uint64_t b = run.first; b < run.end(); ++b) s.along.push_back(b);
+  }
+}
+
+bool Hlrc::any_along(const Strand& s, BlockRange run) {
+  return std::any_of(s.along.begin(), s.along.end(),
+                     [&](std::uint64_t b) { return run.first <= b && b < run.end(); });
+}
+
+// Whether the departure brought the run to its reader.
+bool Hlrc::went_along(const Strand& s, BlockRange run) const {
+  for (std::uint64_t b = run.first; b < run.end(); ++b)
+    if (std::find(s.along.begin(), s.along.end(), b) == s.along.end()) return false;
+  return !is_named(s.inbox, config_.self, run);
+}
+
+// The first run, and who is sent it together -> s.readers.
+BlockRange Hlrc::take_readers(Strand& s, std::span<const Promised> due) {
+  BlockRange run = due[0].run;
+  s.readers.clear();
+  for (const Promised& one : due) {
+    if (one.run.first != run.first || one.run.count != run.count) break;
+    s.readers.push_back(one.reader);
+  }
+  if (s.readers.size() < kTogether) s.readers.resize(1);
+  if (s.readers.size() > 1) mark(Mark::kDepartureSpreadsNews);
+  return run;
+}
+
+// Keeps this node's promises for a departure: by now all that was to be flushed for it is at the
+// homes. Takes no lock, so that nobody who waits for news waits for one that waits for his. What
+// went along, and does not stand, its reader has not kept.
+Task<bool> Hlrc::send_news(Strand& s, std::uint32_t departure, bool stands) {
+  if (config_.promised == 0) co_return true;
+  if (departure % kForesightBack == 0) gain_foresight(1);
+  promises_.depart(departure);
+  co_await s.pause();
+  std::vector<Promised> due = promises_.due(departure);
+  for (std::size_t at = 0; at < due.size(); at += s.readers.size()) {
+    BlockRange run = take_readers(s, std::span(due).subspan(at));
+    if (stands && went_along(s, run)) continue;
+    co_await s.perform({.kind = StepKind::kSendNews,
+                        .flag = !any_along(s, run),
+                        .node = s.readers[0],
+                        .blocks = run,
+                        .value = departure});
+  }
+  co_await s.pause();
+  promises_.keep();
+  co_return true;
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,75 @@
+#include "protocol/push/news_tree.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace terrane::protocol {
+namespace {
+
+using Nodes = std::vector<NodeId>;
+
+Nodes readers(std::uint32_t count) {
+  Nodes all;
+  for (std::uint32_t n = 1; n <= count; ++n) all.emplace_back(n);
+  return all;
+}
+
+// Plays all who receive; counts what each receives, and returns the deepest way.
+int play(const Nodes& to, std::map<std::uint32_t, int>& received, int depth = 1) {
+  int deepest = depth;
+  std::size_t sent = 0;
+  spread(to, kNewsArity, [&](NodeId first, std::span<const NodeId> further) {
+    ++sent;
+    ++received[first.value];
+    Nodes left(further.begin(), further.end());
+    if (!left.empty()) deepest = std::max(deepest, play(left, received, depth + 1));
+  });
+  EXPECT_LE(sent, kNewsArity);
+  return deepest;
+}
+
+TEST(NewsTreeTest, EveryReaderReceivesOnce) {
+  for (std::uint32_t count = 1; count < 200; ++count) {
+    std::map<std::uint32_t, int> received;
+    play(readers(count), received);
+    EXPECT_EQ(received.size(), count);
+    for (const auto& [node, times] : received) EXPECT_EQ(times, 1) << node << " of " << count;
+  }
+}
+
+TEST(NewsTreeTest, TheWayGrowsWithTheLogarithm) {
+  std::map<std::uint32_t, int> received;
+  EXPECT_EQ(play(readers(4), received), 1);
+  EXPECT_EQ(play(readers(20), received), 2);
+  EXPECT_EQ(play(readers(84), received), 3);
+  EXPECT_EQ(play(readers(1023), received), 5);
+}
+
+TEST(NewsTreeTest, APartOfAMessageIsTakenAsItWasPut) {
+  std::vector<std::byte> message;
+  Nodes further = readers(3);
+  NewsPart two{.head = {.blocks = 3, .number = 7, .block = 100, .home = 5, .same = 0b10},
+               .serials = {11, 12, 13}};
+  put_news_head(message, two, further);
+  message.resize(message.size() + 16, std::byte{9});
+  put_news_head(message, {.head = {.gone = 1, .block = 200}}, {});
+  Bytes rest = message;
+  NewsPart part;
+  ASSERT_TRUE(take_news_part(rest, 8, part));
+  EXPECT_EQ(part.head.block, 100u);
+  EXPECT_EQ(part.head.home, 5u);
+  EXPECT_EQ(part.further, further);
+  EXPECT_EQ(part.serials, two.serials);
+  EXPECT_EQ(part.bytes.size(), 16u);
+  EXPECT_EQ(part.bytes.back(), std::byte{9});
+  ASSERT_TRUE(take_news_part(rest, 8, part));
+  EXPECT_TRUE(part.further.empty() && part.serials.empty() && part.bytes.empty() && rest.empty());
+  for (std::size_t size = 0; size < sizeof(wire::PageNews) + 12 + 12 + 16; ++size) {
+    Bytes cut = Bytes(message).first(size);
+    EXPECT_FALSE(take_news_part(cut, 8, part)) << size;
+  }
+}
+
+}  // namespace
+}  // namespace terrane::protocol

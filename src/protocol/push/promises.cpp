@@ -1,0 +1,327 @@
+#include "protocol/push/promises.h"
+
+#include <algorithm>
+#include <bit>
+#include <tuple>
+#include <utility>
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace {
+
+constexpr std::uint32_t kForever = ~0u;
+
+bool same(BlockRange a, BlockRange b) { return a.first == b.first && a.count == b.count; }
+bool contains(BlockRange all, BlockRange part) {
+  return all.first <= part.first && part.end() <= all.end();
+}
+std::uint64_t what_of(NodeId reader, BlockRange run) {
+  return std::uint64_t{reader.value} << 48 | run.first << 8 | run.count;
+}
+BlockRange run_of(std::uint64_t what) { return {what >> 8 & Promises::kMaxFirst, what & 255}; }
+bool before(const Promised& a, const Promised& b) {
+  return std::tie(a.run.first, a.run.count, a.reader.value) <
+         std::tie(b.run.first, b.run.count, b.reader.value);
+}
+
+}  // namespace
+
+// The promise stands in its slot before the departures are looked at: a departure that begins after
+// the look finds it there.
+std::uint64_t Promises::make(NodeId reader, BlockRange run) {
+  if (most_ == 0 || run.first > kMaxFirst || run.count > 255 || reader.value > 0xffff) return 0;
+  std::uint64_t what = what_of(reader, run);
+  Slot* found = slot_for(what);
+  if (found == nullptr) return 0;
+  found->what.store(what, std::memory_order_relaxed);
+  found->until.store(kForever);
+  std::uint32_t after = departed_.load();
+  for (std::size_t i = 0; i < slots_.load(std::memory_order_relaxed); ++i) {
+    Slot& other = slot(i);
+    std::uint64_t its = other.what.load(std::memory_order_relaxed);
+    bool within = &other != found && its >> 48 == reader.value && contains(run, run_of(its));
+    if (within && other.until.load(std::memory_order_relaxed) > after) other.until.store(after);
+  }
+  return std::uint64_t{after} + 1;
+}
+
+void Promises::end(NodeId reader, BlockRange run) {
+  std::uint64_t what = what_of(reader, run);
+  for (std::size_t i = 0; i < slots_.load(std::memory_order_relaxed); ++i) {
+    Slot& one = slot(i);
+    bool lasts = one.until.load(std::memory_order_relaxed) == kForever;
+    if (lasts && one.what.load(std::memory_order_relaxed) == what)
+      one.until.store(departed_.load());
+  }
+}
+
+// The promise's own slot, or a free one.
+Promises::Slot* Promises::slot_for(std::uint64_t what) {
+  std::uint32_t kept = kept_.load();
+  Slot* free = nullptr;
+  for (std::size_t i = 0; i < slots_.load(std::memory_order_relaxed); ++i) {
+    Slot& one = slot(i);
+    bool used = one.until.load(std::memory_order_relaxed) > kept;
+    if (used && one.what.load(std::memory_order_relaxed) == what) return &one;
+    if (!used && free == nullptr) free = &one;
+  }
+  return free == nullptr ? grow() : free;
+}
+
+// As many again, which a departure finds as soon as it finds what is promised there.
+Promises::Slot* Promises::grow() {
+  std::size_t slots = slots_.load(std::memory_order_relaxed);
+  auto part = static_cast<std::size_t>(std::countr_zero(slots / kSlots));
+  if (slots >= most_ || part == kParts) return nullptr;
+  parts_[part] = std::vector<Slot>(slots);
+  slots_.store(slots * 2);
+  return &slot(slots);
+}
+
+Promises::Slot& Promises::slot(std::size_t index) {
+  if (index < kSlots) return first_[index];
+  std::size_t before = std::bit_floor(index);
+  return parts_[static_cast<std::size_t>(std::countr_zero(before / kSlots))][index - before];
+}
+
+// Several departures may be under way at once, and begin out of their order.
+void Promises::depart(std::uint32_t number) {
+  std::uint32_t last = departed_.load();
+  while (last < number && !departed_.compare_exchange_weak(last, number)) {
+  }
+}
+
+void Promises::keep() {
+  std::uint32_t done = done_.fetch_add(1) + 1;
+  if (done == departed_.load()) kept_.store(done);
+}
+
+std::vector<Promised> Promises::due(std::uint32_t number) {
+  std::vector<Promised> all;
+  for (std::size_t i = 0; i < slots_.load(); ++i) {
+    if (slot(i).until.load() < number) continue;
+    std::uint64_t what = slot(i).what.load(std::memory_order_relaxed);
+    all.push_back({run_of(what), NodeId{static_cast<std::uint32_t>(what >> 48)}});
+  }
+  std::sort(all.begin(), all.end(), before);
+  return all;
+}
+
+bool Expectations::stands_before(const Expected& a, const Expected& b) {
+  return std::tie(a.home.value, a.run.first) < std::tie(b.home.value, b.run.first);
+}
+
+// Those of the home that share blocks with the run; some that do not may be among them.
+std::span<const Expectations::Expected> Expectations::near(NodeId home, BlockRange run) const {
+  auto from = [&](auto begin, std::uint64_t block) {
+    Expected first{home, {block, 0}, 0, 0};
+    return std::lower_bound(begin, list_.end(), first, stands_before);
+  };
+  auto begin = from(list_.begin(), run.first < longest_ ? 0 : run.first - longest_ + 1);
+  return {begin, from(begin, run.end())};
+}
+
+std::span<Expectations::Expected> Expectations::near(NodeId home, BlockRange run) {
+  std::span<const Expected> all = std::as_const(*this).near(home, run);
+  return {list_.data() + (all.data() - list_.data()), all.size()};
+}
+
+void Expectations::note(NodeId home, BlockRange run, std::uint32_t after) {
+  if (join_at_ == 0) join_at_ = after + joins_after_;
+  bool found = false;
+  for (Expected& one : near(home, run)) {
+    if (!contains(run, one.run)) continue;
+    if (!same(one.run, run)) {
+      one.until = std::min(one.until, after);
+      continue;
+    }
+    if (one.until <= after) one.after = after;
+    one.until = kForever;
+    one.unused = 0;
+    found = true;
+  }
+  if (found) return;
+  if (++noted_ > joined_) look_again(after);
+  if (list_.size() < kMost) {
+    longest_ = std::max(longest_, run.count);
+    Expected one{home, run, after, kForever};
+    list_.insert(std::upper_bound(list_.begin(), list_.end(), one, stands_before), one);
+  } else {
+    ended_.push_back({home, run});
+  }
+}
+
+bool Expectations::covers(NodeId home, BlockRange run, std::uint32_t number) const {
+  std::span<const Expected> all = near(home, run);
+  return std::any_of(all.begin(), all.end(), [&](const Expected& one) {
+    return one.is_of(number) && contains(one.run, run);
+  });
+}
+
+bool Expectations::comes_within(NodeId home, BlockRange run) const {
+  std::span<const Expected> all = near(home, run);
+  return std::any_of(all.begin(), all.end(), [&](const Expected& one) {
+    return one.until == kForever && contains(one.run, run) && !same(one.run, run);
+  });
+}
+
+std::uint64_t Expectations::alike(NodeId home, BlockRange run, std::uint32_t number) const {
+  std::uint64_t together = 0, alone = run.count;
+  for (const Expected& one : near(home, run)) {
+    if (!one.is_of(number) || one.run.end() <= run.first) continue;
+    if (one.run.first <= run.first) together = std::max(together, one.run.end() - run.first);
+    // What has to be asked for anyway may become one with what is promised; but not with a part.
+    if (one.run.first > run.first && one.run.end() > run.end())
+      alone = std::min(alone, one.run.first - run.first);
+  }
+  return std::min(run.count, together > 0 ? together : alone);
+}
+
+void Expectations::use(NodeId home, BlockRange run) {
+  for (Expected& one : near(home, run))
+    if (contains(one.run, run)) one.unused = 0;
+}
+
+void Expectations::give_up(NodeId home, BlockRange run) {
+  std::vector<Ended> ended;
+  std::erase_if(list_, [&](const Expected& one) {
+    bool ends = one.home == home && contains(one.run, run);
+    if (ends) ended.push_back({home, one.run});
+    return ends;
+  });
+  end(ended);
+}
+
+void Expectations::depart(std::uint32_t number) {
+  if (join_at_ != 0 && number >= join_at_) {
+    join();
+    joins_after_ = std::min(2 * joins_after_, kForever / 4);
+    join_at_ = number + joins_after_;
+  }
+  std::vector<Ended> ended;
+  std::erase_if(list_, [&](Expected& one) {
+    if (one.until <= number) return true;
+    bool unused = one.after < number && ++one.unused > most_unused_;
+    bool ends = unused || one.joins;
+    if (ends) ended.push_back({one.home, one.run});
+    return ends;
+  });
+  end(ended);
+}
+
+// There is more than what the latest join asked for anew.
+void Expectations::look_again(std::uint32_t after) {
+  joins_after_ = 2 * most_unused_;
+  join_at_ = std::min(join_at_, after + joins_after_);
+}
+
+// Whether both are used, and would come as one run.
+bool Expectations::follow(const Expected& one, const Expected& next) const {
+  if (one.home != next.home || one.run.end() != next.run.first) return false;
+  if (one.until != kForever || next.until != kForever) return false;
+  return one.unused == 0 && next.unused == 0 && one.run.count + next.run.count <= most_blocks_;
+}
+
+// What a reader missed piece by piece at first is promised so, and sent so; it asks anew where that
+// spares many pieces. And of two runs that share blocks, neither of them within the other, these
+// travel twice: both end, for the reader to ask for what it renews together.
+void Expectations::join() {
+  auto reaches_into = [](const Expected& one, const Expected& next) {
+    return one.home == next.home && one.until == kForever && next.run.first < one.run.end();
+  };
+  std::size_t pieces = 0, furthest = 0;
+  for (std::size_t i = 1; i < list_.size(); ++i)
+    if (follow(list_[i - 1], list_[i])) ++pieces;
+  for (std::size_t i = 1; i < list_.size(); ++i) {
+    Expected& one = list_[i - 1];
+    Expected& next = list_[i];
+    if (next.until != kForever) continue;
+    if (pieces + 1 >= join_from_ && follow(one, next)) {
+      mark(Mark::kAcquireJoinsPromises);
+      one.joins = next.joins = true;
+    }
+    if (reaches_into(list_[furthest], next)) {
+      mark(Mark::kAcquirePartsPromises);
+      list_[furthest].joins = next.joins = true;
+    }
+    if (!reaches_into(list_[furthest], next) || next.run.end() > list_[furthest].run.end())
+      furthest = i;
+  }
+  noted_ = 0;
+  joined_ = static_cast<std::size_t>(
+      std::count_if(list_.begin(), list_.end(), [](const Expected& one) { return one.joins; }));
+}
+
+bool Expectations::ends(NodeId home, BlockRange run) const {
+  return std::any_of(ended_.begin(), ended_.end(),
+                     [&](const Ended& one) { return one.home == home && contains(one.run, run); });
+}
+
+// What a home promises ends what is within it there, and only what ends takes anything from what it
+// sends. So with a run ends what is within it, whichever was promised first.
+void Expectations::end(const std::vector<Ended>& all) {
+  ended_.insert(ended_.end(), all.begin(), all.end());
+  for (const Ended& whole : all) {
+    std::erase_if(list_, [&](const Expected& one) {
+      bool within = one.home == whole.home && contains(whole.run, one.run);
+      if (!within || one.until != kForever) return false;
+      if (!same(one.run, whole.run)) ended_.push_back({one.home, one.run});
+      return true;
+    });
+  }
+}
+
+std::optional<std::size_t> MissesPromises::reserve() {
+  for (std::size_t i = 0; i < kPlaces; ++i) {
+    std::uint32_t free = kFree;
+    if (!places_[i].state.compare_exchange_strong(free, kReserved)) continue;
+    places_[i].ends = ends_.load();
+    if (places_[i].ends % 2 == 0) return i;
+    release(i);
+    break;
+  }
+  return std::nullopt;
+}
+
+void MissesPromises::fill(std::size_t place, const Made& made) {
+  places_[place].made = made;
+  places_[place].state.store(kMade);
+  made_.fetch_add(1);
+}
+
+std::optional<MissesPromises::Made> MissesPromises::take() {
+  if (made_.load() == 0) return std::nullopt;
+  for (Place& place : places_) {
+    if (place.state.load() != kMade) continue;
+    Made made = place.made;
+    made.stands = place.ends == ends_.load();
+    place.state.store(kFree);
+    made_.fetch_sub(1);
+    return made;
+  }
+  return std::nullopt;
+}
+
+bool NewsBox::put(News news) {
+  if (list_.size() >= kMost) return false;
+  list_.push_back(std::move(news));
+  return true;
+}
+
+const NewsBox::News* NewsBox::find(NodeId from, BlockRange part, std::uint32_t number) {
+  for (std::size_t looked = 0; looked < list_.size(); ++looked, ++found_) {
+    if (found_ >= list_.size()) found_ = 0;
+    const News& news = list_[found_];
+    if (news.from == from && contains(news.run, part) &&
+        (news.number == number || mutant(Mutant::kNewsOfAnyDeparture)))
+      return &news;
+  }
+  return nullptr;
+}
+
+void NewsBox::forget(std::uint32_t number) {
+  std::erase_if(list_, [&](const News& news) { return news.number <= number; });
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,243 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "base/ids.h"
+#include "protocol/steps/effects.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// A run that is sent to a reader at a departure.
+struct Promised {
+  BlockRange run;
+  NodeId reader;
+
+  bool operator==(const Promised&) const = default;
+};
+
+// What a home has promised to readers that renew copies by messages: to send the blocks of a run
+// again, unasked, at each of its departures, until the reader ends that. Promises are made and
+// ended by whoever serves messages, one at a time, and kept by the threads that depart; all else is
+// of one thread. Owns the list, which grows as it is needed and is bounded by the nodes: who gets
+// no promise goes on asking.
+class Promises {
+ public:
+  static constexpr std::size_t kSlots = 64;   // that are there from the beginning
+  static constexpr std::size_t kRuns = 8;     // that all nodes can be promised, or one of few ...
+  static constexpr std::size_t kLeast = 512;  // ... as many
+  static constexpr std::uint64_t kMaxFirst = (1ull << 40) - 1;
+
+  // any: whether anything is promised; nodes: of the job.
+  Promises(bool any, std::uint32_t nodes) : most_(any ? std::max(kRuns * nodes, kLeast) : 0) {}
+
+  // Promises the run to the reader for the departures after the returned one. Result: that
+  // departure's number + 1, or 0: no promise. Runs within it are not promised any more, after that
+  // departure.
+  std::uint64_t make(NodeId reader, BlockRange run);
+  // The reader does not expect the run any more, before it asks for it again.
+  void end(NodeId reader, BlockRange run);
+  // From here on promises are kept for departure `number` too; before due() is asked.
+  void depart(std::uint32_t number);
+  // One departure's promises have been kept.
+  void keep();
+  // What is to be kept at this departure: by block, which is the order that readers take it in, and
+  // by reader.
+  std::vector<Promised> due(std::uint32_t number);
+
+  // ... at the next departure, as far as is known before it.
+  std::vector<Promised> due_next() { return due(departed_.load() + 1); }
+
+ private:
+  struct Slot {
+    std::atomic<std::uint64_t> what{0};   // reader << 48 | first block << 8 | blocks
+    std::atomic<std::uint32_t> until{0};  // the last departure; free once that is over
+  };
+
+  static constexpr std::size_t kParts = 16;  // behind the first slots; each as large as all before
+
+  Slot& slot(std::size_t index);
+  Slot* slot_for(std::uint64_t what);
+  Slot* grow();
+
+  std::size_t most_;
+  std::atomic<std::uint32_t> departed_{0};  // the latest that has begun
+  std::atomic<std::uint32_t> done_{0};      // how many are over
+  std::atomic<std::uint32_t> kept_{0};      // all up to this one are over
+  std::atomic<std::size_t> slots_{kSlots};
+  Slot first_[kSlots];
+  std::vector<Slot> parts_[kParts];
+};
+
+// The other side: what homes have promised to this node, until it has made no use of it for some
+// departures.
+class Expectations {
+ public:
+  struct Ended {
+    NodeId home;
+    BlockRange run;
+
+    bool operator==(const Ended&) const = default;
+  };
+
+  // most_unused: departures on end; most_blocks: of a run; join_from: runs that follow each other,
+  // of which fewer stay as they are.
+  Expectations(std::uint32_t most_unused, std::uint64_t most_blocks, std::uint32_t join_from = 2)
+      : most_unused_(most_unused),
+        most_blocks_(most_blocks),
+        join_from_(join_from),
+        joins_after_(2 * most_unused) {}
+
+  void note(NodeId home, BlockRange run, std::uint32_t after);
+  // The same is not wanted, or may have been ended since: it ends.
+  void refuse(NodeId home, BlockRange run) { end({{home, run}}); }
+  // Whether it is about to end, or was promised within what is.
+  bool ends(NodeId home, BlockRange run) const;
+  // Whether `home` sends a longer run that the run is a part of.
+  bool comes_within(NodeId home, BlockRange run) const;
+  // Whether `home` sends the run, perhaps within a longer one, at departure `number` in any case.
+  bool covers(NodeId home, BlockRange run, std::uint32_t number) const;
+  // How many of the run's first blocks the home sends together at that departure, or does not send.
+  std::uint64_t alike(NodeId home, BlockRange run, std::uint32_t number) const;
+  // The run was renewed at this departure.
+  void use(NodeId home, BlockRange run);
+  // The home cannot send the run any more: the reader goes on asking, and is promised what is left.
+  void give_up(NodeId home, BlockRange run);
+  // The departure has been applied: forgets what ended before, and what nobody has used for long.
+  // Ever more seldom, as long as nothing new is promised, also runs that are used and follow each
+  // other, if there are many, or share blocks, for the reader to ask for them together.
+  void depart(std::uint32_t number);
+  // What was forgotten here since the last call, and the homes do not know of.
+  std::vector<Ended> take_ended() { return std::exchange(ended_, {}); }
+  bool empty() const { return list_.empty(); }
+  // Whether homes may have sent something, expected or not.
+  bool may_have_come() const { return join_at_ != 0; }
+
+ private:
+  struct Expected {
+    NodeId home;
+    BlockRange run;
+    std::uint32_t after;
+    std::uint32_t until;  // for ever, or where a longer run has taken its place
+    std::uint32_t unused = 0;
+    bool joins = false;
+
+    // Whether it comes at departure `number`.
+    bool is_of(std::uint32_t number) const { return after < number && number <= until; }
+  };
+  static constexpr std::size_t kMost = 4096;
+
+  static bool stands_before(const Expected& a, const Expected& b);
+  bool follow(const Expected& one, const Expected& next) const;
+  std::span<const Expected> near(NodeId home, BlockRange run) const;
+  std::span<Expected> near(NodeId home, BlockRange run);
+  void end(const std::vector<Ended>& all);
+  void join();
+  void look_again(std::uint32_t after);
+
+  std::uint32_t most_unused_;
+  std::uint64_t most_blocks_;
+  std::uint32_t join_from_;
+  std::uint32_t joins_after_;   // departures
+  std::uint32_t join_at_ = 0;   // the departure; 0: nothing was promised yet
+  std::size_t joined_ = 0;      // runs that ended so the last time
+  std::size_t noted_ = 0;       // since then
+  std::vector<Expected> list_;  // by home, and by first block
+  std::uint64_t longest_ = 1;   // of its runs, at most
+  std::vector<Ended> ended_;
+};
+
+// Promises that misses were given, until an acquire takes them up, since misses do without its
+// lock. Where this node has ended some promise since the miss asked, that may have been the same
+// one. By any thread; take() and ending() by one at a time.
+class MissesPromises {
+ public:
+  struct Made {
+    NodeId home;
+    BlockRange run;
+    std::uint32_t after = 0;
+    bool foreseen = false;  // by a first miss
+    bool stands = false;
+  };
+
+  // A place for a promise that is about to be asked for; nullopt: it is not to be.
+  std::optional<std::size_t> reserve();
+  void fill(std::size_t place, const Made& made);
+  void release(std::size_t place) { places_[place].state.store(kFree); }
+  // One that was made since the last call.
+  std::optional<Made> take();
+  // Around what tells homes that promises end.
+  void ending(bool begins) {
+    ends_.fetch_add(1);
+    TERRANE_CHECK((ends_.load() % 2 != 0) == begins, "one at a time ends promises");
+  }
+
+ private:
+  enum State : std::uint32_t { kFree, kReserved, kMade };
+  struct Place {
+    std::atomic<std::uint32_t> state{kFree};
+    std::uint32_t ends = 0;  // as it was before the promise was asked for
+    Made made;
+  };
+  static constexpr std::size_t kPlaces = 64;
+
+  std::atomic<std::uint32_t> ends_{0};  // begun and over; odd: one is under way
+  std::atomic<std::uint32_t> made_{0};
+  Place places_[kPlaces];
+};
+
+// Blocks that homes have sent unasked, until the departure that they were sent at is applied here.
+class NewsBox {
+ public:
+  struct News {
+    NodeId from;
+    std::uint32_t number = 0;  // of the departure
+    BlockRange run;
+    std::uint32_t tracked = 0;  // a bit for each block
+    std::uint32_t same = 0;     // ... that is as it was sent by its serial number before
+    bool gone = false;          // the home has not sent them: it has to be asked
+    std::vector<std::uint32_t> serials;
+    std::vector<std::byte> bytes;  // of those that are not the same
+
+    std::uint32_t serial_of(std::uint64_t block) const { return serials[block - run.first]; }
+    // Of one that is not the same.
+    const std::byte* bytes_of(std::uint64_t block, std::uint64_t block_bytes) const {
+      std::uint64_t at = mutant(Mutant::kNewsOfOtherBlocks) ? 0 : block - run.first;
+      int left_out = std::popcount(same & ((1u << at) - 1));
+      return bytes.data() + (at - static_cast<std::uint64_t>(left_out)) * block_bytes;
+    }
+    std::uint32_t tracked_of(BlockRange part) const { return of(tracked, part); }
+    std::uint32_t same_of(BlockRange part) const { return of(same, part); }
+
+   private:
+    std::uint32_t of(std::uint32_t bits, BlockRange part) const {
+      return bits >> (part.first - run.first) & ((1u << part.count) - 1);
+    }
+  };
+  // False: more than anybody sends who keeps his promises.
+  bool put(News news);
+  // What has the home's blocks of that departure, `part` among them; nullptr: not here yet. Valid
+  // until the next call.
+  const News* find(NodeId from, BlockRange part, std::uint32_t number);
+  // Forgets what was sent at departures up to this one.
+  void forget(std::uint32_t number);
+  void clear() { list_.clear(); }
+
+ private:
+  static constexpr std::size_t kMost = 1 << 16;
+
+  std::vector<News> list_;
+  std::size_t found_ = 0;  // the latest one, for the next is mostly behind it
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,337 @@
+#include "protocol/push/promises.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+namespace terrane::protocol {
+namespace {
+
+constexpr NodeId kHome{3}, kOther{4};
+constexpr std::uint32_t kAfter = 10;  // promised from 11 on
+constexpr std::uint32_t kMostUnused = 3;
+constexpr std::uint32_t kNodes = 300;
+
+class ExpectationsTest : public testing::Test {
+ protected:
+  ExpectationsTest() { expected.note(kHome, {100, 16}, kAfter); }
+  Expectations expected{kMostUnused, 16};
+  using Ended = std::vector<Expectations::Ended>;
+};
+
+TEST_F(ExpectationsTest, CoverEveryPartOfARunThatWasPromised) {
+  EXPECT_TRUE(expected.covers(kHome, {100, 16}, 11));
+  EXPECT_TRUE(expected.covers(kHome, {106, 10}, 15));
+  EXPECT_TRUE(expected.covers(kHome, {100, 5}, 12));
+  EXPECT_FALSE(expected.covers(kHome, {99, 3}, 12));
+  EXPECT_FALSE(expected.covers(kHome, {110, 7}, 12));
+  EXPECT_FALSE(expected.covers(kOther, {100, 16}, 12));
+  EXPECT_FALSE(expected.covers(kHome, {100, 16}, 10));
+  EXPECT_TRUE(expected.covers(kHome, {100, 16}, 1'000'000));
+}
+
+TEST_F(ExpectationsTest, CutARunWhereAPromiseBeginsOrEnds) {
+  EXPECT_EQ(expected.alike(kHome, {106, 16}, 12), 10u);
+  EXPECT_EQ(expected.alike(kHome, {95, 16}, 12), 5u);
+  EXPECT_EQ(expected.alike(kHome, {116, 16}, 12), 16u);
+  EXPECT_EQ(expected.alike(kHome, {101, 4}, 12), 4u);
+  EXPECT_EQ(expected.alike(kOther, {95, 16}, 12), 16u);
+  EXPECT_EQ(expected.alike(kHome, {95, 16}, 10), 16u);
+}
+
+TEST_F(ExpectationsTest, LetWhatIsAskedForTakeInWholeRunsAlone) {
+  EXPECT_EQ(expected.alike(kHome, {95, 21}, 12), 21u);
+  EXPECT_EQ(expected.alike(kHome, {95, 20}, 12), 5u);
+}
+
+TEST_F(ExpectationsTest, EndRunsWithinTheOneThatIsPromised) {
+  expected.note(kHome, {116, 4}, kAfter);
+  expected.note(kOther, {100, 16}, kAfter);
+  expected.note(kHome, {98, 18}, 12);  // from departure 13 on
+  EXPECT_EQ(expected.alike(kHome, {100, 20}, 12), 16u);
+  EXPECT_TRUE(expected.covers(kHome, {100, 16}, 12));
+  EXPECT_FALSE(expected.covers(kHome, {98, 18}, 12));
+  EXPECT_TRUE(expected.covers(kHome, {98, 18}, 17));
+  EXPECT_TRUE(expected.covers(kHome, {116, 4}, 15));
+  EXPECT_TRUE(expected.covers(kOther, {100, 16}, 15));
+}
+
+TEST_F(ExpectationsTest, EndWhereNoUseIsMadeOfThemForSomeDepartures) {
+  expected.note(kOther, {100, 16}, kAfter);
+  std::uint32_t number = kAfter;
+  expected.depart(number);  // nothing was due yet
+  for (int times = 0; times < 10; ++times) {
+    expected.use(kHome, {104, 2});
+    expected.depart(++number);
+    EXPECT_EQ(expected.covers(kOther, {100, 16}, number + 1), times < 3);
+  }
+  EXPECT_EQ(expected.take_ended(), (Ended{{kOther, {100, 16}}}));
+  EXPECT_TRUE(expected.covers(kHome, {100, 16}, number + 1));
+  EXPECT_FALSE(expected.covers(kOther, {100, 16}, number + 1));
+  for (std::uint32_t i = 0; i < kMostUnused; ++i) expected.depart(++number);
+  EXPECT_TRUE(expected.empty());
+  EXPECT_EQ(expected.take_ended(), (Ended{{kHome, {100, 16}}}));
+}
+
+TEST_F(ExpectationsTest, OfRunsThatFollowEachOtherEndEverMoreSeldomToBecomeOne) {
+  expected.note(kHome, {116, 16}, kAfter);  // would be too long with the one before
+  expected.note(kHome, {200, 4}, kAfter);
+  expected.note(kHome, {204, 4}, kAfter);
+  expected.note(kOther, {208, 4}, kAfter);
+  auto depart = [&](std::uint32_t from, std::uint32_t until) {
+    for (std::uint32_t number = from; number <= until; ++number) {
+      for (std::uint64_t first : {100, 116}) expected.use(kHome, {first, 16});
+      for (std::uint64_t first : {200, 204}) expected.use(kHome, {first, 4});
+      expected.use(kOther, {208, 4});
+      expected.depart(number);
+      if (number == until) break;
+      EXPECT_EQ(expected.take_ended(), Ended{}) << number;
+    }
+    return expected.take_ended();
+  };
+  Ended both{{kHome, {200, 4}}, {kHome, {204, 4}}};
+  EXPECT_EQ(depart(kAfter + 1, kAfter + 6), both);
+  expected.note(kHome, {200, 4}, kAfter + 6);
+  expected.note(kHome, {204, 4}, kAfter + 6);
+  EXPECT_EQ(depart(kAfter + 7, kAfter + 18), both);
+  EXPECT_EQ(depart(kAfter + 19, kAfter + 100), Ended{});
+}
+
+TEST_F(ExpectationsTest, OfFewRunsThatFollowEachOtherStayAsTheyAre) {
+  Expectations few(kMostUnused, 16, 3);
+  few.note(kHome, {10, 2}, kAfter);
+  few.note(kHome, {12, 2}, kAfter);
+  few.note(kHome, {30, 2}, kAfter);
+  auto depart_until_join = [&](std::uint32_t from) {
+    for (std::uint32_t number = from; number <= from + 2 * kMostUnused; ++number) {
+      for (std::uint64_t first : {10u, 12u, 30u}) few.use(kHome, {first, 2});
+      few.depart(number);
+    }
+  };
+  depart_until_join(kAfter + 1);
+  EXPECT_EQ(few.take_ended(), Ended{});
+  few.note(kHome, {32, 2}, 20);
+  few.note(kHome, {34, 2}, 20);
+  few.use(kHome, {32, 2});
+  few.use(kHome, {34, 2});
+  for (std::uint32_t number = 21; number <= 26; ++number) {
+    for (std::uint64_t first : {10u, 12u, 30u, 32u, 34u}) few.use(kHome, {first, 2});
+    few.depart(number);
+  }
+  EXPECT_EQ(few.take_ended().size(), 5u);
+}
+
+TEST_F(ExpectationsTest, ThatShareBlocksEndToBeAskedForTogether) {
+  expected.note(kHome, {110, 16}, kAfter);  // six of the first one's blocks
+  expected.note(kHome, {126, 4}, kAfter);   // follows, and would be too long with it
+  expected.note(kOther, {110, 16}, kAfter);
+  for (std::uint32_t number = kAfter + 1; number <= kAfter + 6; ++number) {
+    EXPECT_EQ(expected.take_ended(), Ended{}) << number;
+    for (NodeId home : {kHome, kOther})
+      for (std::uint64_t first : {100, 116}) expected.use(home, {first, 10});
+    expected.use(kHome, {126, 4});
+    expected.depart(number);
+  }
+  EXPECT_EQ(expected.take_ended(), (Ended{{kHome, {100, 16}}, {kHome, {110, 16}}}));
+  EXPECT_TRUE(expected.covers(kHome, {126, 4}, kAfter + 7));
+  EXPECT_TRUE(expected.covers(kOther, {110, 16}, kAfter + 7));
+}
+
+TEST_F(ExpectationsTest, OfANewRegionBecomeOneAsSoonAsTheFirstOnesDid) {
+  std::uint32_t number = kAfter;
+  for (std::uint64_t first : {200, 300}) {
+    for (int i = 0; i < 1000; ++i) expected.depart(++number);
+    expected.take_ended();
+    for (int i = 0; i < 3; ++i)
+      expected.note(kHome, {first + 4ull * static_cast<std::uint64_t>(i), 4}, number);
+    Ended ended;
+    for (std::uint32_t i = 1; i <= 2 * kMostUnused; ++i) {
+      EXPECT_EQ(ended, Ended{}) << first << ", " << i;
+      for (std::uint64_t part : {0, 4, 8}) expected.use(kHome, {first + part, 4});
+      expected.depart(++number);
+      ended = expected.take_ended();
+    }
+    EXPECT_EQ(ended.size(), 3u) << first;
+    expected.note(kHome, {first, 12}, number);
+  }
+}
+
+TEST_F(ExpectationsTest, KnowWhetherAnythingMayCome) {
+  EXPECT_FALSE(Expectations(kMostUnused, 16).may_have_come());
+  expected.give_up(kHome, {100, 16});
+  EXPECT_TRUE(expected.empty());
+  EXPECT_TRUE(expected.may_have_come()) << "the home may not know";
+}
+
+TEST_F(ExpectationsTest, ForgetWhatAHomeCannotSendAnyMoreAndLetItKnow) {
+  expected.note(kHome, {200, 4}, kAfter);
+  expected.give_up(kHome, {104, 2});
+  EXPECT_FALSE(expected.covers(kHome, {100, 4}, 12));
+  EXPECT_TRUE(expected.covers(kHome, {200, 4}, 12));
+  EXPECT_EQ(expected.take_ended(), (Ended{{kHome, {100, 16}}}));
+  EXPECT_EQ(expected.take_ended(), Ended{});
+}
+
+TEST_F(ExpectationsTest, EndWithARunWhatIsPromisedWithinIt) {
+  expected.note(kHome, {120, 4}, kAfter);
+  expected.note(kHome, {122, 2}, kAfter);  // perhaps before the longer one, which has ended it then
+  EXPECT_FALSE(expected.ends(kHome, {122, 2}));
+  expected.refuse(kHome, {120, 4});
+  EXPECT_FALSE(expected.covers(kHome, {122, 2}, 13));
+  EXPECT_TRUE(expected.ends(kHome, {122, 2}));
+  EXPECT_TRUE(expected.covers(kHome, {100, 16}, 13));
+  EXPECT_EQ(expected.take_ended(), Ended({{kHome, {120, 4}}, {kHome, {122, 2}}}));
+}
+
+TEST_F(ExpectationsTest, KeepALongerRunWhereAPartOfItIsRefused) {
+  EXPECT_TRUE(expected.comes_within(kHome, {102, 4}));
+  EXPECT_FALSE(expected.comes_within(kHome, {100, 16}));
+  EXPECT_FALSE(expected.comes_within(kOther, {102, 4}));
+  expected.refuse(kHome, {102, 4});
+  EXPECT_TRUE(expected.covers(kHome, {102, 4}, 13));
+  EXPECT_EQ(expected.take_ended(), Ended({{kHome, {102, 4}}}));
+}
+
+TEST(MissesPromisesTest, StandWhereNothingHasEndedSinceTheyWereAskedFor) {
+  MissesPromises promises;
+  auto first = promises.reserve();
+  auto second = promises.reserve();
+  ASSERT_TRUE(first && second);
+  EXPECT_FALSE(promises.take());
+  promises.fill(*second, {.home = kHome, .run = {7, 2}, .after = kAfter, .foreseen = true});
+  auto made = promises.take();
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->home, kHome);
+  EXPECT_EQ(made->run, BlockRange({7, 2}));
+  EXPECT_EQ(made->after, kAfter);
+  EXPECT_TRUE(made->foreseen);
+  EXPECT_TRUE(made->stands);
+  EXPECT_FALSE(promises.take());
+  promises.ending(true);
+  EXPECT_FALSE(promises.reserve());
+  promises.ending(false);
+  promises.fill(*first, {.home = kHome, .run = {7, 2}, .after = kAfter});
+  made = promises.take();
+  ASSERT_TRUE(made);
+  EXPECT_FALSE(made->stands);
+}
+
+TEST(MissesPromisesTest, AreNoMoreThanThereArePlaces) {
+  MissesPromises promises;
+  std::size_t places = 0;
+  while (promises.reserve()) ++places;
+  EXPECT_GE(places, 16u);
+  promises.release(places / 2);
+  EXPECT_EQ(promises.reserve(), places / 2);
+}
+
+class PromisesTest : public testing::Test {
+ protected:
+  // What is due to whom at the departure.
+  std::vector<Promised> due(std::uint32_t number) { return promises.due(number); }
+  void depart(std::uint32_t number) {
+    promises.depart(number);
+    promises.keep();
+  }
+  using Due = std::vector<Promised>;
+
+  Promises promises{true, kNodes};
+};
+
+TEST_F(PromisesTest, AreDueFromTheNextDepartureOnUntilTheirReaderEndsThem) {
+  depart(1);
+  EXPECT_EQ(promises.make(kOther, {100, 16}), 1u + 1);
+  EXPECT_EQ(promises.make(kHome, {100, 16}), 1u + 1);
+  EXPECT_EQ(due(2).size(), 2u);
+  EXPECT_EQ(due(1'000'000).size(), 2u);
+  promises.end(kOther, {100, 15});  // which is another
+  promises.end(kHome, {100, 16});
+  EXPECT_EQ(due(2), (Due{{{100, 16}, kOther}}));
+  depart(2);
+  EXPECT_EQ(promises.make(kHome, {100, 16}), 2u + 1);
+  EXPECT_EQ(due(3).size(), 2u);
+}
+
+TEST_F(PromisesTest, ALongerRunEndsThoseWithinIt) {
+  depart(1);
+  promises.make(kOther, {100, 2});
+  promises.make(kOther, {102, 2});
+  promises.make(kOther, {104, 4});
+  promises.make(kHome, {100, 2});
+  depart(2);
+  EXPECT_EQ(promises.make(kOther, {100, 5}), 2u + 1);
+  // Departure 2 may be under way yet.
+  EXPECT_EQ(due(2).size(), 5u);
+  EXPECT_EQ(due(3), (Due{{{100, 2}, kHome}, {{100, 5}, kOther}, {{104, 4}, kOther}}));
+}
+
+TEST_F(PromisesTest, AreDueByBlockAndByReader) {
+  for (std::uint32_t reader : {9, 5, 7}) {
+    promises.make(NodeId{reader}, {200, reader == 7 ? 2u : 1u});
+    promises.make(NodeId{reader}, {100, 2});
+  }
+  EXPECT_EQ(due(1), (Due{{{100, 2}, NodeId{5}},
+                         {{100, 2}, NodeId{7}},
+                         {{100, 2}, NodeId{9}},
+                         {{200, 1}, NodeId{5}},
+                         {{200, 1}, NodeId{9}},
+                         {{200, 2}, NodeId{7}}}));
+  EXPECT_EQ(promises.due_next().size(), 6u);
+}
+
+TEST_F(PromisesTest, AreMadeToAllNodesForSomeRuns) {
+  std::size_t made = 0;
+  for (std::uint32_t run = 0; run < 2 * Promises::kRuns; ++run)
+    for (std::uint32_t reader = 0; reader < kNodes; ++reader)
+      made += promises.make(NodeId{reader}, {100 + run, 1}) != 0;
+  EXPECT_GE(made, Promises::kRuns * kNodes);
+  EXPECT_LT(made, 2 * Promises::kRuns * kNodes);
+  Due all = due(1);
+  ASSERT_EQ(all.size(), made);
+  for (std::size_t i = 0; i < made; ++i) {
+    EXPECT_EQ(all[i].run.first, 100 + i / kNodes);
+    EXPECT_EQ(all[i].reader.value, i % kNodes);
+  }
+  EXPECT_EQ(promises.make(kOther, {500, 1}), 0u);
+  promises.end(kOther, {100, 1});
+  depart(1);
+  EXPECT_NE(promises.make(kOther, {500, 1}), 0u) << "what is over is free again";
+  EXPECT_EQ(due(2).size(), made);
+}
+
+TEST(NewsBoxTest, GivesThemInAnyOrder) {
+  NewsBox box;
+  for (std::uint64_t first : {100, 104, 108})
+    ASSERT_TRUE(box.put({.from = kHome, .number = 12, .run = {first, 4}}));
+  for (std::uint64_t first : {104, 104, 100, 108, 100}) {
+    const NewsBox::News* found = box.find(kHome, {first, 2}, 12);
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->run.first, first);
+  }
+  box.forget(12);
+  EXPECT_EQ(box.find(kHome, {108, 4}, 12), nullptr);
+}
+
+TEST(NewsBoxTest, GivesThePartOfARunThatIsAskedFor) {
+  NewsBox box;
+  NewsBox::News news{
+      .from = kHome, .number = 12, .run = {100, 4}, .tracked = 0b1010, .same = 0b0010};
+  news.serials = {6, 7, 8, 9};
+  for (int byte = 0; byte < 24; ++byte) news.bytes.push_back(static_cast<std::byte>(byte));
+  ASSERT_TRUE(box.put(news));
+  EXPECT_EQ(box.find(kHome, {102, 3}, 12), nullptr);
+  EXPECT_EQ(box.find(kHome, {102, 2}, 13), nullptr);
+  const NewsBox::News* found = box.find(kHome, {102, 2}, 12);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(*found->bytes_of(100, 8), std::byte{0});
+  EXPECT_EQ(*found->bytes_of(102, 8), std::byte{8}) << "behind one that was left out";
+  EXPECT_EQ(*found->bytes_of(103, 8), std::byte{16});
+  EXPECT_EQ(found->serial_of(102), 8u);
+  EXPECT_EQ(found->same_of({101, 2}), 0b01u);
+  EXPECT_EQ(found->tracked_of({102, 2}), 0b10u);
+  EXPECT_EQ(found->tracked_of({100, 2}), 0b10u);
+}
+
+}  // namespace
+}  // namespace terrane::protocol

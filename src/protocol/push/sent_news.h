@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <unordered_map>
+#include <vector>
+
+#include "protocol/push/news_tree.h"
+#include "protocol/steps/effects.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// What a home sent last of each block that it promised, by a serial number: a block that is still
+// the same goes to its readers by that number alone, and who has kept what came with it keeps it
+// still. Owns copies of these blocks, `most` of them. By one thread at a time.
+class SentNews {
+ public:
+  static constexpr std::size_t kMost = 1024;
+  // How often a block goes whole, at least. The first time may be for a departure that its reader
+  // had seen before it asked, so that it is not taken.
+  static constexpr std::uint32_t kWhole = 2;
+
+  struct Sent {
+    std::uint32_t serial;  // not 0
+    bool same;             // the bytes are those that went by this number before
+  };
+
+  explicit SentNews(std::size_t block_bytes, std::size_t most = kMost, std::uint32_t whole = kWhole)
+      : block_bytes_(block_bytes), most_(most), whole_(whole) {}
+
+  // The block is about to be sent so, at departure `number`, or 0: at an arrival. whole: its bytes
+  // go in any case. They do in each of several runs of one departure, too, of which its reader
+  // takes one.
+  Sent send(std::uint64_t block, const std::byte* bytes, std::uint32_t number, bool whole) {
+    if (sent_.size() >= most_ && !sent_.contains(block)) sent_.clear();
+    Kept& kept = sent_[block];
+    bool again = kept.times > 0 && number != 0 && kept.number == number;
+    bool equal = kept.times > 0 && std::memcmp(kept.bytes.data(), bytes, block_bytes_) == 0;
+    if (equal && !again && !whole && kept.times >= whole_) return {kept.serial, true};
+    if (!again) ++kept.times;
+    kept.number = number;
+    if (equal) return {kept.serial, false};
+    kept.bytes.assign(bytes, bytes + block_bytes_);
+    kept.serial = next_;
+    if (++next_ == 0) next_ = 1;
+    return {kept.serial, false};
+  }
+  // The same of all blocks of a part, whose bytes are at `bytes`: fills in what it says of them,
+  // and moves together what goes of the bytes.
+  void send(NewsPart& part, std::byte* bytes, bool whole) {
+    std::byte* to = bytes;
+    part.serials.resize(part.head.blocks);
+    for (std::uint32_t i = 0; i < part.head.blocks; ++i) {
+      const std::byte* from = bytes + i * block_bytes_;
+      Sent sent = send(part.head.block + i, from, part.head.number, whole);
+      part.serials[i] = sent.serial;
+      if (sent.same) part.head.same |= 1u << i;
+      if (sent.same) continue;
+      if (to != from) std::memcpy(to, from, block_bytes_);
+      to += block_bytes_;
+    }
+    part.bytes = {bytes, to};
+  }
+  // A reader had to ask for the blocks: they go whole for the next times.
+  void forget(BlockRange run) {
+    if (sent_.empty()) return;
+    for (std::uint64_t b = run.first; b < run.end(); ++b) sent_.erase(b);
+  }
+
+ private:
+  struct Kept {
+    std::uint32_t serial = 0;
+    std::uint32_t times = 0;   // sent whole, each at another departure
+    std::uint32_t number = 0;  // ... the last one
+    std::vector<std::byte> bytes;
+  };
+
+  std::size_t block_bytes_;
+  std::size_t most_;
+  std::uint32_t whole_;
+  std::unordered_map<std::uint64_t, Kept> sent_;
+  std::uint32_t next_ = 1;
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "protocol/steps/block_table.h"
+#include "protocol/steps/strand.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// The locks of a node's blocks, for operations; the entries are the host's.
+class BlockLocks {
+ protected:
+  explicit BlockLocks(BlockEntry* entries) : entries_(entries) {}
+
+  Task<bool> lock_block(Strand& s, std::uint64_t block);
+  Task<bool> unlock_block(Strand& s, std::uint64_t block, BlockState state);
+
+  BlockEntry* entries_;
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/ids.h"
+#include "protocol/steps/block_set.h"
+#include "wire/region_policy.h"
+
+namespace terrane::protocol {
+
+// Where a block stands at this node (design: docs/design/architecture.md).
+enum class BlockState : std::uint32_t {
+  kInvalid = 0,  // not in the application view
+  kClean = 1,    // a copy; with write detection by scan it may be written, the scan will tell
+  kWritten = 2,  // a copy with a twin, written since the last release (write detection by fault)
+  kHome = 3,     // this node is its home, and it is in the application view
+};
+
+// One block's entry: the state word, which is also the block's lock (BUSY), and its home once
+// known. Zeroed memory is an empty table. Only who holds BUSY changes an entry, but
+// for what says otherwise.
+class BlockEntry {
+ public:
+  static constexpr std::uint32_t kBusy = 4;
+  static constexpr std::uint32_t kWaited = 8;  // somebody sleeps on the word
+
+  std::atomic<std::uint32_t>& word() { return word_; }
+
+  // Takes the lock, or leaves in `seen` the value to wait on.
+  bool try_lock(std::uint32_t& seen) {
+    seen = word_.load(std::memory_order_relaxed);
+    while (!(seen & kBusy)) {
+      if (word_.compare_exchange_weak(seen, seen | kBusy, std::memory_order_acquire)) return true;
+    }
+    if (!(seen & kWaited)) {
+      if (!word_.compare_exchange_strong(seen, seen | kWaited, std::memory_order_relaxed))
+        return try_lock(seen);
+      seen |= kWaited;
+    }
+    return false;
+  }
+  // Takes the lock if it is free; leaves no trace otherwise.
+  bool try_lock_now() {
+    std::uint32_t seen = word_.load(std::memory_order_relaxed);
+    return !(seen & kBusy) &&
+           word_.compare_exchange_strong(seen, seen | kBusy, std::memory_order_acquire);
+  }
+  BlockState state() const {
+    return static_cast<BlockState>(word_.load(std::memory_order_relaxed) & 3);
+  }
+  // For who does not hold the lock: what the last holder changed is seen with the state.
+  BlockState settled_state() const {
+    return static_cast<BlockState>(word_.load(std::memory_order_acquire) & 3);
+  }
+  bool busy() const { return word_.load(std::memory_order_relaxed) & kBusy; }
+  // Gives the lock back with a new state; true when somebody sleeps and has to be woken.
+  bool unlock(BlockState state) {
+    return word_.exchange(static_cast<std::uint32_t>(state), std::memory_order_release) & kWaited;
+  }
+
+  NodeId home() const { return NodeId{(home_bits() & kHome) - 1}; }  // kNoNode: not known
+  // movable: at the home, whether it may be given to another node.
+  void set_home(NodeId home, bool movable = false) {
+    if (home != this->home()) news.store(0, std::memory_order_relaxed);
+    set_bits((home_bits() & kPolicy) | ((home.value + 1) & kHome) | (movable ? kMovable : 0));
+  }
+  bool movable() const { return home_bits() & kMovable; }
+
+  // What the block's region wants, once it is known; the default before.
+  void set_policy(wire::Protocol protocol, wire::Propagation propagation) {
+    set_bits((home_bits() & ~kPolicy) | static_cast<std::uint32_t>(propagation) << kPropagationAt |
+             (protocol == wire::Protocol::kErc ? kEager : 0));
+  }
+  void copy_policy(const BlockEntry& other) {
+    set_bits((home_bits() & ~kPolicy) | (other.home_bits() & kPolicy));
+  }
+  wire::Propagation propagation() const {
+    return static_cast<wire::Propagation>(home_bits() >> kPropagationAt & 3);
+  }
+  bool eager() const { return home_bits() & kEager; }
+
+  // At the home: how often tracking was in vain, and for how many more requests it is not tried
+  // again. At a node that has a copy: how often it was told that it is written and stays the same,
+  // and how many more times it is not (migrate.cpp).
+  std::uint8_t failures = 0;
+  // At a node that had a copy: how often it came along with a neighbour's miss since its own last
+  // one, counted from 1; 0: it never was here.
+  std::uint8_t brought = 0;
+  std::uint16_t skip = 0;
+  // At a node that has a copy, in rounds between barriers (renew.cpp): the latest one in which it
+  // was missed or renewed, in how many on end it was missed, or shown to be used since, and
+  // renewals since it was last seen to be; of a copy both are also looked at without the lock. At
+  // the home (migrate.cpp): from which round on it may be offered, and how often it was kept.
+  std::uint16_t round = 0;
+  std::atomic<std::uint8_t> missed{0};
+  std::atomic<std::uint8_t> renewed{0};
+  // At a node that had a copy, counted in acquires of locks (renew.cpp): the one at which it was
+  // dropped, 0 after a miss; and how often on end it was missed soon afterwards.
+  std::atomic<std::uint16_t> dropped{0};
+  std::uint8_t missed_after_locks = 0;
+  // It came along where misses went on in order, and since then neither had a miss of its own nor
+  // did they go on behind it: perhaps it was never needed. The latter by any thread.
+  std::atomic<bool> on_trial{false};
+  // The serial number of the news of its home (sent_news.h) that a copy is, but for what this node
+  // wrote since and has not brought home; 0: of none.
+  std::atomic<std::uint32_t> news{0};
+
+ private:
+  std::uint32_t home_bits() const { return home_.load(std::memory_order_relaxed); }
+  void set_bits(std::uint32_t bits) { home_.store(bits, std::memory_order_relaxed); }
+
+  static constexpr std::uint32_t kMovable = 1u << 31;
+  static constexpr std::uint32_t kEager = 1u << 30;
+  static constexpr std::uint32_t kPropagationAt = 28;
+  static constexpr std::uint32_t kPolicy = kEager | 3u << kPropagationAt;
+  static constexpr std::uint32_t kHome = (1u << kPropagationAt) - 1;  // a node + 1
+
+  std::atomic<std::uint32_t> word_{0};
+  std::atomic<std::uint32_t> home_{0};  // also looked at without the lock, for a guess
+};
+
+}  // namespace terrane::protocol

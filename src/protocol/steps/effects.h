@@ -1,0 +1,402 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "protocol/steps/instrument.h"
+#include "protocol/steps/reduction.h"
+#include "wire/message.h"
+#include "wire/notice_set.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+using wire::BlockRange;
+using wire::Homes;
+using wire::Propagation;
+using wire::Protocol;
+using wire::RegionPolicy;
+
+enum class Access : std::uint8_t { kRead = 1, kWrite = 2 };
+using WaiterId =
+    Id<struct WaiterTag, std::uint32_t>;  // an operation of this node, for as long as it runs
+inline constexpr WaiterId kNobody{~0u};
+
+// ---- What the node's machine (core.h) is told, and what it answers
+// --------------------------------------------------
+
+// A node's activity (Hlrc) when it asks for a token; this: something was just under way.
+inline constexpr std::uint64_t kUnsettled = ~0ull;
+
+struct LockAcquire {
+  LockId lock;
+  WaiterId waiter;
+  std::uint64_t activity = kUnsettled;
+};  // resumed as holder; payload: as Acquired says
+struct LockTry {
+  LockId lock;
+  WaiterId waiter;
+  std::uint64_t activity = kUnsettled;
+};  // the same, if nobody holds the lock or is in line for it; else resumed with Acquired::kBusy
+struct LockHandOff {
+  LockId lock;
+  WaiterId waiter;
+};  // resumed at once with a HandOff
+struct LockRelease {
+  LockId lock;
+  WaiterId waiter;
+  std::uint64_t activity = kUnsettled;
+};  // after the flush
+struct LockHeld {
+  LockId lock;
+  WaiterId waiter;
+};  // resumed at once: 1 when this waiter holds it
+enum class CountOp : std::uint8_t {
+  kAdd,
+  kSet,
+  kAnd,
+  kOr,
+  kXor,
+  kMin,
+  kMax,
+  kTicket,        // so many tickets (operand), of which the last is the result
+  kTicketIfFree,  // only if the count, with the change's `room`, has reached them; else 0
+  kSignal,        // the count goes up by one, if there is a ticket that it has not reached
+  kSignalAll,     // ... up to the last ticket
+  kReset,         // the count begins again with this value and no tickets
+  kFree,          // no change; the result is by how much the count, and the operand, exceed its
+                  // tickets
+  kArrive,        // one more has come of those that meet, as many each round as there are tickets.
+                  // The result is what the count is when this round is complete; 0: no tickets
+};
+struct CountChange {
+  LockId count;
+  CountOp op;
+  std::int64_t operand;
+  WaiterId waiter;
+  std::int64_t room = 0;
+};  // by the holder of its token. Resumed at once: what the count was, or as the operation says
+struct CountAwait {
+  LockId count;
+  std::int64_t until;
+  WaiterId waiter;
+};  // by the holder. Resumed at once: 1 when the count has reached it; 0: a CountSleep must come
+struct CountSleep {
+  WaiterId waiter;
+  bool may_expire = false;
+};  // resumed with 0 when the count has reached it. may_expire: the host may step a CountExpire
+struct CountExpire {
+  WaiterId waiter;
+};  // the sleeper is resumed with 1, unless it was woken; a CountGiveUp must come
+struct CountGiveUp {
+  LockId count;
+  std::int64_t tickets;
+  WaiterId waiter;
+};  // by the holder, after a CountExpire. Resumed at once: 1, and these tickets, the sleeper's last
+    // ones, are no more; 0: the sleeper has been woken, and a CountSleep must come
+struct BarrierEnter {
+  BarrierId barrier;
+  std::uint32_t threads_here;
+  WaiterId waiter;
+  Contribution contribution{};
+};  // resumed: a BarrierRole; payload of those that left: what was reduced
+struct BarrierTold {
+  BarrierId barrier;
+  WaiterId waiter;
+};  // after the node's release; resumed at once: 0 if this node has to tell the others something,
+    // or one of them has told it something already; else how many departures' notices it learned, +
+    // 1
+struct BarrierArrive {
+  BarrierId barrier;
+  WaiterId waiter;
+  bool acquired = true;
+  const std::vector<std::uint64_t>* along = nullptr;
+};  // the last one here, after the flush; acquired: since it arrived before, this node acquired, or
+    // dropped copies, by other ways than departures; along: blocks of ours that the other one of
+    // two nodes was promised. Resumed: the departure's number and, beside it, kContributionsDiffer,
+    // kAlongStands, kAlongCame; payload: a notice set, or if it came as of Acquired::kWithBlocks
+struct BarrierResult {
+  BarrierId barrier;
+  WaiterId waiter;
+};  // by the last one here, after the departure. Resumed at once; payload: what was reduced
+struct BarrierLeave {
+  BarrierId barrier;
+};  // resumes those that wait here
+struct CloseInterval {
+  const std::vector<BlockRange>* notices;
+};  // a release's notices, flushed; none: no interval
+struct Learn {
+  Bytes notices;
+  bool everyone;
+  LockId lock{};
+  const std::vector<wire::WantedBlock>* wanted = nullptr;
+};  // a set whose invalidations are done; everyone: a barrier told all nodes; wanted: it came with
+    // this lock, which the waiter holds, and the next request for it names these blocks
+struct RegionAllocate {
+  std::uint64_t blocks;
+  std::uint64_t bytes;
+  RegionPolicy policy;
+  std::uint32_t sequence;
+  char name[32];
+  WaiterId waiter;
+};  // resumed with a wire::RegionReply as payload
+struct RegionFind {
+  BlockId block;
+  WaiterId waiter;
+};  // resumed with the block's home, or one of kHome..., and the policy (region_table.h: found)
+struct RegionExtent {
+  BlockId block;
+  WaiterId waiter;
+};  // resumed with how many blocks of the same allocation begin here, 0 when it is not known here
+struct RegionFree {
+  BlockId first;
+  WaiterId waiter;
+};  // resumed with a wire::RegionStatus
+struct RegionDropped {
+  RegionId region;
+  BlockRange blocks;
+};  // the Drop effect was carried out
+// Pages with sequential consistency (sc/machine.h). The first is for the holder of the block's
+// lock.
+struct ScAsk {
+  BlockId block;
+  Access access;
+  NodeId home;
+  WaiterId waiter;
+};  // resumed at once: what was granted (an Access), which the waiter installs now; or 0
+struct ScAwait {
+  BlockId block;
+  WaiterId waiter;
+};  // resumed when what this node asked for was granted
+struct ScInstalled {
+  BlockId block;
+};
+struct ScYielded {
+  BlockId block;
+  NodeId home;
+  bool wrote;
+  bool keeps_copy;
+  bool asked = true;
+};  // a Recall was carried out; not asked: the node gives the page back by itself
+struct ScGiveBack {
+  BlockId block;
+  bool spares;
+  WaiterId waiter;
+};  // may the page go? By the holder of its lock. Resumed at once: 1 if nobody here has asked for
+    // it. spares: the host may say 0 of what a thread has only just got
+struct ExpireCopies {
+  const std::vector<BlockRange>* ranges;
+  WaiterId waiter;
+};  // of an eager release, flushed; resumed when all nodes have dropped their copies of these
+struct Expired {
+  NodeId origin;
+  WaiterId waiter;
+};  // the Expire effect was carried out
+struct AskOffer {
+  NodeId home;
+  BlockRange run;
+  bool reads;  // and does not write yet
+  WaiterId waiter;
+};  // that it offers us these blocks; resumed with how many of them it did, unless kNobody waits
+struct OfferMade {
+  NodeId to;
+  WaiterId waiter;
+  std::uint64_t blocks;
+};  // an Offer effect was carried out, and so many were offered
+struct Received {
+  NodeId from;
+  Bytes message;
+};
+
+using Event =
+    std::variant<LockAcquire, LockTry, LockHandOff, LockRelease, LockHeld, CountChange, CountAwait,
+                 CountSleep, CountExpire, CountGiveUp, BarrierEnter, BarrierTold, BarrierArrive,
+                 BarrierResult, BarrierLeave, CloseInterval, Learn, RegionAllocate, RegionFind,
+                 RegionExtent, RegionFree, RegionDropped, ScAsk, ScAwait, ScInstalled, ScYielded,
+                 ScGiveBack, ExpireCopies, Expired, AskOffer, OfferMade, Received>;
+
+// kRemote: the payload is the grant's notice set. kHeldAlready: by this very waiter; nothing was
+// done. kWithBlocks: as kRemote, and the grant carries blocks; the payload is a GrantHead, the
+// notice set, and wire::GrantedBlocks, each with its bytes. kBusy: of a LockTry alone.
+enum class Acquired : std::uint64_t { kHere, kRemote, kHeldAlready, kWithBlocks, kBusy };
+struct GrantHead {
+  std::uint64_t activity;  // of this node, when it asked for the token
+  std::uint64_t notice_bytes;
+};
+enum class HandOff : std::uint64_t { kRelease, kHandedOver, kNotHeld };
+enum class BarrierRole : std::uint64_t { kLast, kLeft, kMismatched };  // the last two: it is over
+// Beside a departure's number.
+inline constexpr std::uint64_t kContributionsDiffer = 1ull << 32;
+inline constexpr std::uint64_t kAlongStands = 1ull << 33;     // what went along is not sent as news
+inline constexpr std::uint64_t kAlongCame = 1ull << 34;       // what came along may be taken
+inline constexpr std::uint64_t kHomeFirstTouch = 1ull << 32;  // ask the directory
+inline constexpr std::uint64_t kHomeNowhere = 1ull << 33;     // in no allocation
+
+struct Send {
+  NodeId to;
+  std::uint32_t offset;
+  std::uint32_t size;
+  BlockRange with{};
+  std::uint32_t wanted = 0;
+};  // bytes of Effects::bytes; behind them those of our blocks `with`, if any. wanted: so many
+    // block numbers (8 bytes each) follow the message in Effects::bytes; of those that are here now
+    // as who cannot reach our memory fetches them (served.h: answer_news) a wire::GrantedBlock goes
+    // behind the message
+struct Resume {
+  WaiterId waiter;
+  std::uint64_t value;
+  std::uint32_t offset;
+  std::uint32_t size;
+};
+struct Drop {
+  RegionId region;
+  BlockRange blocks;
+};  // run Hlrc::drop, then step RegionDropped
+struct Recall {
+  BlockId block;
+  NodeId home;
+  bool keeps_copy;
+};  // run sc::Pages::yield
+struct Place {
+  BlockId block;
+  Bytes bytes;
+};  // to our memory of the block, before what follows in the list; bytes of the event's message
+struct Expire {
+  NodeId origin;
+  WaiterId waiter;
+  std::uint32_t offset;
+  std::uint32_t size;
+};  // BlockRanges of Effects::bytes: run Hlrc::expire, then step Expired
+struct Offer {
+  NodeId to;
+  WaiterId waiter;
+  BlockRange run;
+  bool reads;
+};  // run Hlrc::offer_asked, then step OfferMade
+struct Malformed {
+  NodeId from;
+};  // close that peer
+
+// What a step answers. Owned by the host and reused: nothing is allocated when warm.
+struct Effects {
+  std::vector<std::variant<Send, Resume, Drop, Recall, Place, Expire, Offer, Malformed>> list;
+  std::vector<std::byte> bytes;
+
+  void clear() {
+    list.clear();
+    bytes.clear();
+  }
+  bool resumes(WaiterId waiter) const {
+    return std::any_of(list.begin(), list.end(), [waiter](const auto& effect) {
+      const auto* resume = std::get_if<Resume>(&effect);
+      return resume != nullptr && resume->waiter == waiter;
+    });
+  }
+};
+
+// ---- One-sided steps of an operation (hlrc.h)
+// ----------------------------------------------------------------------- Each is performed alone;
+// other threads and nodes act between any two of them.
+
+enum class StepKind : std::uint8_t {
+  kPause,  // nothing: a place where others may act between two touches of what a node's threads
+           // share; flag: somebody else has to act before this thread can go on
+  kWait,   // until *word != value
+  kWake,   // those that wait on word
+  kCall,   // the event goes to the core; until the waiter is resumed. Result: its value; payload:
+           // Strand::inbox
+  kTell,   // the event goes to the core; no waiting
+  kLoadWord,    // node's home word of block -> result
+  kStoreWord,   // our own home word of block = value
+  kSwapWord,    // node's home word of block: compare-and-swap, low half of value -> high half.
+                // Result: 1, or 0 when it was another
+  kCountFlush,  // flag: a thread of ours begins to store at homes; else it has ended. Others see it
+  kLoadFlushing,  // result: how many threads of node are between the two
+  kLoadGiving,  // result: how many of our blocks are just being copied for a node that takes their
+                // homes by kFetch; it is counted from before the word is swapped
+  kSetWanted,   // at node: a reader without tracking wants block. Result: it was set already
+  kTakeWanted,  // ours, taken -> Strand::runs
+  kLoadOwner,   // node's directory: owner of block + 1, 0 when unclaimed -> low half of result.
+                // High half: how many blocks from this one on have the same there, as far as that
+                // was looked at
+  kClaimOwner,  // node's directory: compare-and-swap 0 -> value; result: the same, afterwards. Of
+                // several blocks, which that directory keeps: of each until one is another's
+  kClearOwner,  // our own directory's entry of block
+  kPopulate,   // back blocks with zeroed memory where they have none; result 1, or 0 when memory is
+               // short. flag: node's copy of a block
+  kMap,        // application view sees blocks: kRead protected, kWrite free
+  kProtect,    // the next write to blocks is detected
+  kUnprotect,  // writes to a block pass
+  kZap,        // blocks leave the application view; data stay
+  kScan,       // appends the runs written since protected to Strand::runs, and protects them (write
+               // detection kScan)
+  kLook,       // the same of all that lies in blocks, copies and homes or not, but protects nothing
+  kCopyHome,   // node's copy of blocks -> ours; flag: -> aside, from block number `value` there on
+  kCopyTwin,   // our block -> its twin
+  kStoreDiff,  // bytes of our block that differ from its twin -> node's copy, and the twin if flag.
+               // Result: how many
+  kStoreHome,  // our block -> node's copy
+  kMerge,  // block number `value` aside -> ours; flag: the bytes that differ from our twin alone,
+           // to our block and the twin
+  kFetch,  // where node's memory cannot be reached, in one exchange, for each of the blocks: its
+           // home word; unless tracked, it is wanted; then node's copy -> ours, or aside if flag;
+           // as far as the word allows, and the blocks are alike. Value, result: served.h
+  kPostFetch,  // the same is asked for; a kFetch of the same blocks of the same node, which has to
+               // follow, waits for it. The home answers at any time in between
+  kSendNews,   // our blocks to Strand::readers, node the first of them, which take them by
+               // kTakeNews; value: the departure's number. In the order in which a home does it for
+               // kFetch, once for all; from who has them they go along a tree (news_tree.h). flag:
+               // what is the same as what was sent before goes by its serial number (sent_news.h)
+  kTakeNews,  // what node sent of blocks at departure `value` -> aside, once it is here; the serial
+              // numbers -> Strand::serials. Result: served.h
+  kForgetNews,  // what was sent to us at departures up to `value`
+  kEndPromise,  // node need not send us the blocks any more; no waiting. Known there before what we
+                // ask it for afterwards
+  kTakeGranted,  // block's bytes in Strand::granted, from byte `value` on -> aside, as its first
+                 // block or, in the high half of `value`, as a later one
+  kPostDiff,     // the same as kStoreDiff, but the bytes are only on their way to node afterwards;
+                 // value: 0, or by whose word they go there, + 1
+  kAwaitFlush,   // until everything that this strand posted is at its homes
+  kMeet,   // the central barrier of number `value` >> 32, until its round is over; flag: this node
+           // has nothing to tell, and the low half of value are the departures that it learned.
+           // Result: whether it was held; who has waited for long withdraws
+  kPunch,  // the memory of blocks and their twins goes back to the machine; they read as zeros.
+           // flag: they were no copies any more
+  kDropTwin,   // the memory of the blocks' twins alone
+  kAtomic,     // Strand::atomic in node's copy of block; result: what the word was
+  kAskAtomic,  // the same where node's memory cannot be reached, in one exchange; value: 0, or by
+               // whose word it comes, + 1. Strand::before: what the word was. Result: served.h
+  kPatch,      // what Strand::atomic left of Strand::before -> our block, and its twin if flag
+};
+
+struct Step {
+  StepKind kind = StepKind::kPause;
+  Access access = Access::kRead;
+  bool flag = false;
+  NodeId node;
+  BlockRange blocks;
+  std::uint64_t value = 0;
+  std::atomic<std::uint32_t>* word = nullptr;
+  const Event* event = nullptr;
+};
+
+// A home word, one a block, which peers load before they copy. Zero: an untracked home, or not a
+// home at all.
+inline constexpr std::uint32_t kTracked = 1;  // readers rely on notices
+inline constexpr std::uint32_t kHere = 2;  // set by who became the home by a move, and who tracks
+                                           // and knows that it is the home
+inline constexpr std::uint32_t kOffered = 4;       // home_in() may become the home ...
+inline constexpr std::uint32_t kArmed = 8;         // ... from now on, by a swap to kMoved
+inline constexpr std::uint32_t kMoved = 16;        // home_in() is the home, or is just becoming it
+inline constexpr std::uint32_t kTimes = 3u << 5;   // how often the node has become the home
+inline constexpr std::uint32_t kComing = 1u << 7;  // the node takes the home just now
+inline constexpr std::uint32_t kStays = kTracked | kHere | kTimes;  // an offer leaves this as it is
+inline constexpr std::uint32_t word_for(NodeId node) { return node.value << 8; }
+inline constexpr NodeId home_in(std::uint32_t word) { return NodeId{word >> 8}; }
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "protocol/steps/effects.h"
+
+// What the answer to a RegionFind holds (core/region_table.h: found), and who keeps a block's
+// owner.
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+inline std::uint64_t home_found(std::uint64_t answer) { return answer & ((1ull << 40) - 1); }
+inline Protocol protocol_found(std::uint64_t answer) {
+  return static_cast<Protocol>(answer >> 40 & 0xf);
+}
+inline Propagation propagation_found(std::uint64_t answer) {
+  return static_cast<Propagation>(answer >> 44 & 0xf);
+}
+
+// The node that keeps a block's owner where homes are by first touch.
+inline constexpr std::uint64_t kDirectoryRun = 64;  // blocks in a row
+constexpr NodeId directory_of(std::uint64_t block, std::uint32_t nodes) {
+  return NodeId{static_cast<std::uint32_t>(block / kDirectoryRun % nodes)};
+}
+// The end of the blocks from this one on that one node keeps.
+constexpr std::uint64_t directory_end(std::uint64_t block) {
+  return (block / kDirectoryRun + 1) * kDirectoryRun;
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "protocol/steps/instrument.h"
+#include "wire/message.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+using wire::Bytes;
+
+enum class ReduceOp : std::uint8_t { kNone, kSum, kMin, kMax, kAnd, kOr, kXor };
+enum class ReduceType : std::uint8_t { kInt64, kUint64, kDouble };
+
+inline constexpr std::size_t kReducedBytes = 8;   // an element of any type
+inline constexpr std::size_t kMaxReduced = 1024;  // elements
+
+// What a thread, or a subtree of nodes, brings to a barrier to be combined with what the others
+// bring. Bits (kAnd, kOr, kXor) of integers alone. Owns nothing.
+struct Contribution {
+  ReduceOp op = ReduceOp::kNone;
+  ReduceType type = ReduceType::kInt64;
+  Bytes values;
+};
+
+// The contributions to one round of a barrier, combined element by element in the order in which
+// they come; all have to be of one kind.
+class Reduction {
+ public:
+  void add(const Contribution& more);
+  void mismatch() { mismatched_ = true; }
+  void clear();
+
+  Contribution combined() const { return {op_, type_, values_}; }
+  bool mismatched() const { return mismatched_; }
+  // Nothing was brought but that somebody came.
+  bool is_plain() const { return op_ == ReduceOp::kNone && !mismatched_ && values_.empty(); }
+
+ private:
+  bool begun_ = false;
+  bool mismatched_ = false;
+  ReduceOp op_ = ReduceOp::kNone;
+  ReduceType type_ = ReduceType::kInt64;
+  std::vector<std::byte> values_;
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,201 @@
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "protocol/steps/atomic.h"
+#include "protocol/steps/effects.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+template <typename T>
+class Task;
+
+// Of a miss that brings more than one message's blocks: what was asked for behind the first ones,
+// and has not been entered yet. Its blocks are locked, and among the copies.
+struct Ahead {
+  static constexpr std::uint32_t kMost = 3;
+
+  BlockRange runs[kMost];
+  std::uint32_t count = 0;
+  NodeId home;
+  Access wanted{};               // of those whose home comes
+  std::uint64_t extent_end = 0;  // of the allocation
+  std::uint64_t miss_end = 0;    // of what the miss itself brought
+};
+
+// One operation of one thread under way: it stands at a one-sided step, which its host performs
+// before it moves the operation on. Owns the memory of the operation's coroutine frames (no
+// allocation, so it may run in a signal handler) and the buffers that steps fill.
+class Strand {
+ public:
+  explicit Strand(WaiterId waiter) : waiter_(waiter) {}
+  Strand(const Strand&) = delete;
+  Strand& operator=(const Strand&) = delete;
+
+  WaiterId waiter() const { return waiter_; }
+
+  // Starts an operation; at most one at a time, of this strand. It runs up to its first step.
+  template <typename T>
+  void start(Task<T>& task) {
+    task.handle_.promise().continuation = std::noop_coroutine();
+    leaf_ = task.handle_;
+    leaf_.resume();
+  }
+  // The step to perform. Put its result into `result`, then move_on().
+  const Step& step() const { return step_; }
+  void move_on() { leaf_.resume(); }
+
+  std::uint64_t result = 0;
+  std::vector<BlockRange> runs;      // filled by kScan, kLook and kTakeWanted
+  std::vector<BlockRange> suspects;  // of a release: what a kLook named
+  std::vector<std::byte> inbox;      // the payload of the last kCall
+  std::vector<std::byte> granted;    // wire::GrantedBlocks of the grant that is being applied,
+                                     // or of the other one's arrival
+  struct Granted {
+    wire::GrantedBlock head;
+    std::uint32_t at;  // of the bytes, in `granted`
+  };
+  std::vector<Granted> granted_blocks;    // what they are
+  std::vector<wire::WantedBlock> wanted;  // what it could have brought
+  std::vector<std::uint64_t> along;       // our blocks that go with an arrival
+  std::vector<NodeId> readers;            // of the news that kSendNews sends
+  std::vector<std::uint32_t> serials;     // of the news that kTakeNews took
+  AtomicOp atomic;                        // of Hlrc::atomic, and what the word was before it
+  std::uint64_t before = 0;
+  bool posted = false;  // a difference is on its way: kAwaitFlush must come
+  BlockRange alike{};   // of a miss: blocks of the owner that a directory named
+  Ahead ahead;
+
+  struct Awaiter {
+    Strand& strand;
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> leaf) noexcept { strand.leaf_ = leaf; }
+    std::uint64_t await_resume() const noexcept { return strand.result; }
+  };
+  Awaiter perform(Step step) {
+    step_ = step;
+    return Awaiter{*this};
+  }
+  Awaiter pause() { return perform({.kind = StepKind::kPause}); }
+  Awaiter yield() { return perform({.kind = StepKind::kPause, .flag = true}); }
+  Awaiter wait(std::atomic<std::uint32_t>& word, std::uint32_t value) {
+    return perform({.kind = StepKind::kWait, .value = value, .word = &word});
+  }
+  Awaiter wake(std::atomic<std::uint32_t>& word) {
+    return perform({.kind = StepKind::kWake, .word = &word});
+  }
+  Awaiter call(const Event& event) { return perform({.kind = StepKind::kCall, .event = &event}); }
+  Awaiter tell(const Event& event) { return perform({.kind = StepKind::kTell, .event = &event}); }
+  Awaiter at(StepKind kind, NodeId node, BlockId block, std::uint64_t value = 0,
+             bool flag = false) {
+    return perform(
+        {.kind = kind, .flag = flag, .node = node, .blocks = {block.value, 1}, .value = value});
+  }
+  Awaiter view(StepKind kind, BlockRange blocks, Access access = Access::kRead) {
+    return perform({.kind = kind, .access = access, .blocks = blocks});
+  }
+
+  void* allocate(std::size_t bytes) {
+    bytes = (bytes + 15) & ~std::size_t{15};
+    TERRANE_CHECK(used_ + bytes <= sizeof frames_, "an operation nests too deep");
+    void* at = frames_ + used_;
+    used_ += bytes;
+    return at;
+  }
+  void release(std::size_t bytes) { used_ -= (bytes + 15) & ~std::size_t{15}; }
+
+ private:
+  WaiterId waiter_;
+  Step step_;
+  std::coroutine_handle<> leaf_;
+  std::size_t used_ = 0;
+  alignas(16) std::byte frames_[8192];
+};
+
+namespace detail {
+
+// What the promises of all tasks share: frames in the strand's memory, and who continues
+// afterwards.
+struct PromiseBase {
+  std::coroutine_handle<> continuation;
+
+  // An operation is a member function whose first argument is its strand.
+  template <typename Self, typename... Args>
+  static void* operator new(std::size_t bytes, Self&, Strand& strand, Args&&...) {
+    void* at = strand.allocate(bytes + kHeader);
+    *static_cast<Strand**>(at) = &strand;
+    return static_cast<std::byte*>(at) + kHeader;
+  }
+  static void operator delete(void* frame, std::size_t bytes) {
+    auto* at = static_cast<std::byte*>(frame) - kHeader;
+    (*reinterpret_cast<Strand**>(at))->release(bytes + kHeader);
+  }
+
+  struct Final {
+    bool await_ready() const noexcept { return false; }
+    template <typename Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> done) const noexcept {
+      return done.promise().continuation;
+    }
+    void await_resume() const noexcept {}
+  };
+  std::suspend_always initial_suspend() const noexcept { return {}; }
+  Final final_suspend() const noexcept { return {}; }
+  [[noreturn]] void unhandled_exception() const {
+#ifdef TERRANE_INSTRUMENTED
+    throw;  // a broken invariant, on its way to the simulator
+#else
+    base::check_failed("no exception", __FILE__, __LINE__, "an exception in an operation");
+#endif
+  }
+
+ private:
+  static constexpr std::size_t kHeader = 16;
+};
+
+}  // namespace detail
+
+// An operation, or a part of one, as a coroutine that stops at every one-sided step. Awaiting a
+// part runs it to its end.
+template <typename T>
+class [[nodiscard]] Task {
+ public:
+  struct promise_type : detail::PromiseBase {
+    T value{};
+    Task get_return_object() {
+      return Task(std::coroutine_handle<promise_type>::from_promise(*this));
+    }
+    void return_value(T v) { value = v; }
+  };
+
+  Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+  Task& operator=(Task&&) = delete;
+  ~Task() {
+    if (handle_) handle_.destroy();
+  }
+
+  bool done() const { return handle_.done(); }
+  T value() const { return handle_.promise().value; }
+
+  bool await_ready() const noexcept { return false; }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) noexcept {
+    handle_.promise().continuation = caller;
+    return handle_;
+  }
+  T await_resume() const noexcept { return handle_.promise().value; }
+
+ private:
+  friend class Strand;
+  explicit Task(std::coroutine_handle<promise_type> handle) : handle_(handle) {}
+
+  std::coroutine_handle<promise_type> handle_;
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol
