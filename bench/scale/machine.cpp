@@ -45,7 +45,9 @@ Machine::Machine(std::uint32_t nodes, const Pattern& pattern, const Costs& costs
     protocol::BlockMemory memory{.entries = node.entries.get(), .reached = node.reached.get()};
     for (int i = 0; i < protocol::BlockMemory::kSets; ++i) memory.sets[i] = node.sets[i].get();
     node.hlrc.emplace(
-        protocol::HlrcConfig{.self = NodeId{n}, .nodes = nodes, .blocks = blocks_, .migrate = true},
+        // A node has one thread and no handler here that could make a release for it.
+        protocol::HlrcConfig{
+            .self = NodeId{n}, .nodes = nodes, .blocks = blocks_, .lazy = false, .migrate = true},
         memory, *node.core);
     MemoryCount::work_for(MemoryCount::kNobody);
   }

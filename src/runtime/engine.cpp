@@ -41,6 +41,15 @@ std::uint64_t sleep_ns(std::uint64_t expires_ns) {
   return expires_ns <= now ? 1 : std::min(expires_ns - now, kSleepNs);
 }
 
+// Whether an operation that asks this holds neither the consistency lock nor a block's.
+bool holds_nothing(const protocol::Event& event) {
+  return std::holds_alternative<protocol::LockAcquire>(event) ||
+         std::holds_alternative<protocol::LockTry>(event) ||
+         std::holds_alternative<protocol::BarrierEnter>(event) ||
+         std::holds_alternative<protocol::BarrierArrive>(event) ||
+         std::holds_alternative<protocol::CountSleep>(event);
+}
+
 }  // namespace
 
 Engine::Engine(PageSpace& space, transport::Transport& transport, bootstrap::Bootstrap& bootstrap,
@@ -219,6 +228,7 @@ std::uint64_t Engine::ask_core(ThreadContext& context, const protocol::Event& ev
   if (goes != nullptr && goes->spares && kept_until_ns(goes->block.value) > platform::now_ns())
     return 0;
   context.resumed.store(0, std::memory_order_relaxed);
+  context.holds_nothing = holds_nothing(event);
   bool waits = false;
   {
     std::lock_guard hold(mutex_);
@@ -233,6 +243,7 @@ std::uint64_t Engine::ask_core(ThreadContext& context, const protocol::Event& ev
   if (waits)
     wait_until(
         context, [&] { return context.resumed.load() != 0; }, expires_ns);
+  context.holds_nothing = false;
   return context.strand.result;
 }
 
@@ -260,6 +271,10 @@ void Engine::carry_out(const protocol::Event& event, Counters& counters,
     } else if (const auto* offer = std::get_if<protocol::Offer>(&effect)) {
       offers_.push_back(*offer);
       offer_count_.fetch_add(1);
+    } else if (const auto* kept = std::get_if<protocol::ReleaseKept>(&effect)) {
+      releases_.push_back(*kept);
+      release_count_.fetch_add(1);
+      releases_told_.store(false);
     } else if (const auto* recall = std::get_if<protocol::Recall>(&effect)) {
       recalls_.push_back({*recall});
       recalls_due_ns_.store(0);
@@ -404,8 +419,13 @@ void Engine::let_go(ThreadContext& context) {
 // On one host a look is a few loads; else a system call.
 void Engine::look(ThreadContext& context) {
   let_go(context);
-  if (!space_.reaches_all()) return poll_now_and_then(context);
-  poll_once(context);
+  context.holds_nothing = true;
+  if (space_.reaches_all()) {
+    poll_once(context);
+  } else {
+    poll_now_and_then(context);
+  }
+  context.holds_nothing = false;
 }
 
 void Engine::ring(ThreadContext& context) {

@@ -118,6 +118,9 @@ class Engine final : private transport::Receiver {
   void run_chores(ThreadContext& context);
   std::uint64_t serve(ThreadContext& context, bool waits);
   void serve_offers(ThreadContext& context);
+  void serve_releases(ThreadContext& context);
+  void make_releases(ThreadContext& context);
+  bool next_release(protocol::ReleaseKept& out);
   std::uint64_t serve_recalls(ThreadContext& context, bool waits);
   bool next_recall(bool waits, protocol::Recall& out);
   std::uint64_t kept_until_ns(std::uint64_t block) const;
@@ -149,6 +152,11 @@ class Engine final : private transport::Receiver {
   std::vector<Recalled> recalls_;
   std::atomic<std::uint32_t> recall_count_{0};
   std::atomic<std::uint64_t> recalls_due_ns_{0};
+  // Releases of tokens that have to leave: by a thread that holds nothing of this node, or by the
+  // handler. Under the mutex; but how many, and whether the handler knows of them.
+  std::deque<protocol::ReleaseKept> releases_;
+  std::atomic<std::uint32_t> release_count_{0};
+  std::atomic<bool> releases_told_{false};
   std::deque<protocol::Offer> offers_;  // to be made; under the mutex
   std::atomic<std::uint32_t> offer_count_{0};
   std::vector<Line> page_;          // on its way behind a message

@@ -8,6 +8,7 @@ namespace terrane::runtime {
 // What others wait for and any thread can do: also one that waits itself, in the middle of its own
 // operation. How long until there is more to do.
 std::uint64_t Engine::serve(ThreadContext& context, bool waits) {
+  if (release_count_.load() != 0) serve_releases(context);
   if (recall_count_.load() == 0 && offer_count_.load() == 0) return ~0ull;
   if (context.serves) return 0;
   context.serves = true;
@@ -32,6 +33,43 @@ void Engine::serve_offers(ThreadContext& context) {
     std::uint64_t made = run(context, context.serving, hlrc_.offer_asked(context.serving, offer));
     tell(context, protocol::OfferMade{offer.to, offer.waiter, made});
   }
+}
+
+// A release takes the node's consistency lock and the locks of blocks, so only a thread that holds
+// none of them may make it: one between two operations, or one that waits for a lock, a barrier or
+// a count. It has the strand and the state of a deputy for that, since its own operation stands
+// still meanwhile. Any other thread leaves it to the handler thread.
+void Engine::serve_releases(ThreadContext& context) {
+  if (context.is_handler) return;  // run_chores
+  if (!context.holds_nothing) {
+    if (!releases_told_.exchange(true)) call_handler();
+    return;
+  }
+  context.holds_nothing = false;
+  bool attended = context.attends;
+  context.attends = false;  // the deputy may sleep
+  if (attended && transport_.unattend()) poll_all();
+  make_releases(threads_.deputy(context));
+  if (attended) attend(context);
+  context.holds_nothing = true;
+}
+
+void Engine::make_releases(ThreadContext& context) {
+  protocol::ReleaseKept kept;
+  while (next_release(kept)) {
+    std::uint64_t activity = run(context, hlrc_.release_kept(context.strand, kept));
+    tell(context, protocol::LockRelease{kept.lock, protocol::kNobody, activity});
+  }
+}
+
+bool Engine::next_release(protocol::ReleaseKept& out) {
+  if (release_count_.load() == 0) return false;
+  std::lock_guard hold(mutex_);
+  if (releases_.empty()) return false;
+  out = releases_.front();
+  releases_.pop_front();
+  release_count_.fetch_sub(1);
+  return true;
 }
 
 // Carries out the recalls that are due. Whoever has caused or received one comes here: the handler
@@ -94,10 +132,12 @@ void Engine::leave_to_handler(Chore chore) {
   call_handler();
 }
 
-// Freed regions, and copies that others' eager releases make old. Such an operation waits only for
-// threads of its own node, which poll while they wait themselves.
+// Releases of tokens that have to leave, freed regions, and copies that others' eager releases make
+// old. Such an operation waits only for threads of its own node, which poll while they wait
+// themselves, and for answers that homes give at once.
 void Engine::run_chores(ThreadContext& context) {
   for (;;) {
+    make_releases(context);
     Chore chore;
     {
       std::lock_guard hold(mutex_);

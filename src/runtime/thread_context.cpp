@@ -126,6 +126,12 @@ ThreadContext& ThreadRegistry::make() {
   return *contexts_[index];
 }
 
+ThreadContext& ThreadRegistry::deputy(ThreadContext& context) {
+  if (context.deputy == nullptr) context.deputy = &make();
+  context.deputy->thread = context.thread.load();
+  return *context.deputy;
+}
+
 void ThreadRegistry::give_back(ThreadContext& context) {
   if (on_end_) on_end_(context);
   std::lock_guard hold(mutex_);

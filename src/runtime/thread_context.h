@@ -90,8 +90,11 @@ struct ThreadContext {
   protocol::Strand strand;
   protocol::Strand serving;  // of what the thread does for others, also while it waits
   bool serves = false;
-  bool is_inside = false;   // in an operation of the program; read by its signal handlers
-  bool is_handler = false;  // it shares the processor of a thread of the program
+  // The thread holds neither the consistency lock nor a block's: it may make a release for others.
+  bool holds_nothing = false;
+  ThreadContext* deputy = nullptr;  // with which it does that while its own operation waits
+  bool is_inside = false;           // in an operation of the program; read by its signal handlers
+  bool is_handler = false;          // it shares the processor of a thread of the program
   LatestPages latest_pages;
   std::atomic<std::uint32_t> resumed{
       0};  // the call was answered; result and inbox are in the strand
@@ -158,6 +161,9 @@ class ThreadRegistry {
   // The calling thread's context. Ends the process with a sentence beyond kMaxThreads threads at
   // once.
   ThreadContext& current();
+  // The context with which the calling thread, whose own one is `context`, runs an operation while
+  // its own operation waits. It stays with `context`.
+  ThreadContext& deputy(ThreadContext& context);
   ThreadContext& at(protocol::WaiterId waiter) const { return *contexts_[waiter.value]; }
 
   // Whether there is a context of that number, for numbers from the network.

@@ -137,6 +137,8 @@ void History::step_core(std::uint32_t node, const protocol::Event& event) {
       spawn({node, *expire, {ranges, ranges + expire->size}});
     } else if (const auto* offer = std::get_if<protocol::Offer>(&effect)) {
       spawn({node, *offer, {}});
+    } else if (const auto* kept = std::get_if<protocol::ReleaseKept>(&effect)) {
+      spawn({node, *kept, {}});
     } else if (const auto* recall = std::get_if<protocol::Recall>(&effect)) {
       recalls_.push_back({node, *recall});
     } else if (const auto* place = std::get_if<protocol::Place>(&effect)) {
@@ -220,6 +222,8 @@ bool History::start(Chore& chore) {
     actor->start(hlrc.drop(actor->strand, drop->region, drop->blocks));
   } else if (const auto* offer = std::get_if<protocol::Offer>(&actor->chore.what)) {
     actor->start(hlrc.offer_asked(actor->strand, *offer));
+  } else if (const auto* kept = std::get_if<protocol::ReleaseKept>(&actor->chore.what)) {
+    actor->start(hlrc.release_kept(actor->strand, *kept));
   } else {
     NodeId origin = std::get<protocol::Expire>(actor->chore.what).origin;
     actor->start(hlrc.expire(actor->strand, origin, actor->chore.ranges));
@@ -239,6 +243,8 @@ void History::finish_chore(Actor& actor) {
     step_core(node, protocol::RegionDropped{drop->region, drop->blocks});
   } else if (const auto* offer = std::get_if<protocol::Offer>(&what)) {
     step_core(node, protocol::OfferMade{offer->to, offer->waiter, value});
+  } else if (const auto* kept = std::get_if<protocol::ReleaseKept>(&what)) {
+    step_core(node, protocol::LockRelease{kept->lock, protocol::kNobody, value});
   } else {
     const auto& expire = std::get<protocol::Expire>(what);
     step_core(node, protocol::Expired{expire.origin, expire.waiter});

@@ -55,6 +55,8 @@ void CoreHost::step(const protocol::Event& event) {
       TERRANE_CHECK(offer->run.count > 0 && offer->run.end() <= kBlocks,
                     "what is asked for lies in the space");
       step(protocol::OfferMade{offer->to, offer->waiter, offer->run.count});
+    } else if (const auto* kept = std::get_if<protocol::ReleaseKept>(&effect)) {
+      kept_.push_back(kept->lock);
     } else if (const auto* recall = std::get_if<protocol::Recall>(&effect)) {
       yield(*recall);
     } else if (const auto* place = std::get_if<protocol::Place>(&effect)) {
@@ -142,7 +144,7 @@ void CoreHost::granted(Thread& thread, std::uint64_t value, const std::vector<st
 }
 
 void CoreHost::handed_off(Thread& thread, WaiterId waiter, std::uint64_t value) {
-  TERRANE_CHECK(value <= static_cast<std::uint64_t>(protocol::HandOff::kHandedOver),
+  TERRANE_CHECK(value <= static_cast<std::uint64_t>(protocol::HandOff::kKept),
                 "the holder may hand over");
   if (value == static_cast<std::uint64_t>(protocol::HandOff::kRelease)) {
     step(protocol::LockRelease{thread.lock, waiter});
@@ -197,7 +199,7 @@ void CoreHost::take_lock(Thread& thread, WaiterId waiter, std::uint32_t lock) {
   if (thread.holds) {
     thread.holds = false;  // another thread here may be resumed first
     thread.wait = Wait::kHandOff;
-    step(protocol::LockHandOff{thread.lock, waiter});
+    step(protocol::LockHandOff{thread.lock, waiter, (lock & 1) != 0});
     return;
   }
   thread.lock = LockId{lock};
@@ -273,6 +275,12 @@ void CoreHost::act(InputReader& input) {
     protocol::Expire expire = expires_.front();
     expires_.pop_front();
     step(protocol::Expired{expire.origin, expire.waiter});
+    return;
+  }
+  if (action == 0 && !kept_.empty()) {
+    LockId kept_lock = kept_.front();
+    kept_.pop_front();
+    step(protocol::LockRelease{kept_lock, protocol::kNobody});
     return;
   }
   if (action == 1) release_blocks(input);

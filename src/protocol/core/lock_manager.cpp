@@ -38,6 +38,7 @@ LockManager::Lock& LockManager::find(LockId id) {
 
 void LockManager::take(Lock& lock, WaiterId waiter) {
   lock.held = true;
+  lock.unreleased = false;
   lock.holder = waiter;
   ++lock.turn;
 }
@@ -115,12 +116,23 @@ void LockManager::queue_behind_tail(LockId id, NodeId requester, Asked asked) {
 void LockManager::forwarded(LockId id, NodeId requester, Asked asked) {
   Lock& lock = find(id);
   lock.successor.set(requester, asked, lock.held ? 1 : kUncounted);
-  if (lock.token && (!lock.held || mutant(Mutant::kLockTwoHolders))) {
+  if (lock.token && lock.unreleased && !mutant(Mutant::kGrantUnreleased)) {
+    release_kept(id, lock);
+  } else if (lock.token && (!lock.held || mutant(Mutant::kLockTwoHolders))) {
     mark(Mark::kLockGrantedFromRest);
     grant(id, lock, requester);
   } else {
     mark(Mark::kLockForwardWaits);
   }
+}
+
+// The host makes the release, and then gives the lock back as its holder does.
+void LockManager::release_kept(LockId id, Lock& lock) {
+  mark(Mark::kLockReleasedLate);
+  lock.unreleased = false;
+  lock.held = !mutant(Mutant::kKeptNotHeld);
+  lock.holder = kNobody;
+  outbox_.release_kept({id, lock.releases});
 }
 
 void LockManager::grant(LockId id, Lock& lock, NodeId to) {
@@ -177,8 +189,10 @@ void LockManager::send_grant(const WantedBlocks& wants, NodeId to) {
 }
 
 // Between two threads of a node no data has to move, so the release is left to the last of them. A
-// successor elsewhere comes first.
-void LockManager::hand_off(LockId id, WaiterId waiter) {
+// successor elsewhere comes first. Where no node asks for the lock the release may be left until
+// one does.
+void LockManager::hand_off(const LockHandOff& event) {
+  auto [id, waiter, lazily, releases] = event;
   if (!holds(id, waiter)) {
     outbox_.resume_plain(waiter, static_cast<std::uint64_t>(HandOff::kNotHeld));
     return;
@@ -194,8 +208,15 @@ void LockManager::hand_off(LockId id, WaiterId waiter) {
     mark(Mark::kLockHandedLocally);
     release(id, waiter, kUnsettled);
   }
-  outbox_.resume_plain(waiter,
-                       static_cast<std::uint64_t>(here ? HandOff::kHandedOver : HandOff::kRelease));
+  HandOff answer = here ? HandOff::kHandedOver : HandOff::kRelease;
+  if (lazily && !here && !lock.successor.there()) {
+    mark(Mark::kLockKept);
+    lock.held = false;
+    lock.unreleased = true;
+    lock.releases = releases;
+    answer = HandOff::kKept;
+  }
+  outbox_.resume_plain(waiter, static_cast<std::uint64_t>(answer));
 }
 
 void LockManager::release(LockId id, [[maybe_unused]] WaiterId waiter, std::uint64_t activity) {
@@ -349,7 +370,7 @@ bool LockManager::holds(LockId id, WaiterId waiter) const {
 void LockManager::list_wanted(std::vector<Wanted>& out) const {
   for (const auto& [id, lock] : locks_) {
     bool wanted = lock.successor.there() || !lock.waiters.empty();
-    if (lock.held && wanted && is_lock(LockId{id}))
+    if (lock.held && lock.holder != kNobody && wanted && is_lock(LockId{id}))
       out.push_back({LockId{id}, lock.turn, lock.holder, lock.successor.node});
   }
 }
@@ -373,6 +394,8 @@ void LockManager::check_invariants() const {
   for (const auto& [id, lock] : locks_) {
     TERRANE_CHECK(!lock.held || lock.token, "who holds a lock has its token");
     TERRANE_CHECK(!(lock.token && lock.requested), "a token that is here is not asked for");
+    TERRANE_CHECK(!lock.unreleased || (lock.token && !lock.held),
+                  "a token that is kept without a release rests");
     TERRANE_CHECK(!lock.tried || lock.requested, "a lock that was tried is asked for");
     TERRANE_CHECK(lock.waiters.empty() || lock.held || lock.requested,
                   "a waiter is waiting for something");

@@ -47,7 +47,7 @@ class LockManager {
   // activity: of this node (effects.h), for the requests that these may send.
   void acquire(LockId lock, WaiterId waiter, std::uint64_t activity);
   void attempt(LockId lock, WaiterId waiter, std::uint64_t activity);
-  void hand_off(LockId lock, WaiterId waiter);
+  void hand_off(const LockHandOff& event);
   void release(LockId lock, WaiterId waiter, std::uint64_t activity);
   // What the requests for a token that is here name, from the next one on.
   void want(LockId lock, const std::vector<wire::WantedBlock>& blocks);
@@ -98,7 +98,11 @@ class LockManager {
     bool held = false;
     bool requested = false;  // the token is on its way to us ...
     bool tried = false;      // ... or we hear that the lock is in use
-    WaiterId holder;
+    // The token rests here, and the writes of its last holder have not been released: so many
+    // releases had begun here when the holder gave it back.
+    bool unreleased = false;
+    std::uint64_t releases = 0;
+    WaiterId holder;         // kNobody: a release is made, after which the token leaves
     std::uint64_t turn = 0;  // how often it was taken here
     InLine successor;
     InLine then;  // was the successor, until another was put before it
@@ -142,6 +146,7 @@ class LockManager {
   void refused(LockId id, Lock& lock);
   void put_request(wire::Kind kind, NodeId requester, LockId id, Asked asked,
                    NodeId before = NodeId{0});
+  void release_kept(LockId id, Lock& lock);
   void grant(LockId id, Lock& lock, NodeId to);
   void send_grant(const WantedBlocks& wants, NodeId to);
   bool take_count(Bytes& message, const wire::LockGrant& grant, Count& count) const;

@@ -56,6 +56,8 @@ class TestJob {
         drops.emplace_back(node, *drop);
       } else if (const auto* recall = std::get_if<Recall>(&effect)) {
         recalls.emplace_back(node, *recall);
+      } else if (const auto* release = std::get_if<ReleaseKept>(&effect)) {
+        kept.emplace_back(node, *release);
       } else if (const auto* expire = std::get_if<Expire>(&effect)) {
         expires.emplace_back(node, *expire);
       } else if (const auto* offer = std::get_if<Offer>(&effect)) {
@@ -86,6 +88,7 @@ class TestJob {
   std::map<std::uint32_t, Resumed> resumed;  // by waiter
   std::vector<std::uint32_t> order;          // of the waiters
   std::vector<std::pair<std::uint32_t, Drop>> drops;
+  std::vector<std::pair<std::uint32_t, ReleaseKept>> kept;
   std::vector<std::pair<std::uint32_t, Recall>> recalls;
   std::vector<std::pair<std::uint32_t, Expire>> expires;
   std::vector<std::pair<std::uint32_t, Offer>> offers;

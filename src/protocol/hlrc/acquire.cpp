@@ -8,6 +8,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 Task<bool> Hlrc::lock(Strand& s, LockId id) {
   Event acquire = LockAcquire{id, s.waiter(), settled_activity()};
   auto how = static_cast<Acquired>(co_await s.call(acquire));
+  if (how == Acquired::kHere) lock_habit_.reused(id);
   std::uint64_t activity = how == Acquired::kWithBlocks ? open_grant(s) : kUnsettled;
   if (how == Acquired::kRemote || how == Acquired::kWithBlocks) co_await apply(s, 0, activity, id);
   s.granted_blocks.clear();
@@ -53,16 +54,30 @@ std::uint64_t Hlrc::open_grant(Strand& s) {
 }
 
 Task<LockResult> Hlrc::unlock(Strand& s, LockId id) {
-  Event hand_off = LockHandOff{id, s.waiter()};
-  std::uint64_t answer = co_await s.call(hand_off);
-  if (answer == static_cast<std::uint64_t>(HandOff::kNotHeld)) co_return LockResult::kNotHeld;
-  if (answer == static_cast<std::uint64_t>(HandOff::kHandedOver)) co_return LockResult::kOk;
+  bool lazily =
+      config_.lazy && !lock_habit_.leaves(id) && !eager_seen_.load(std::memory_order_relaxed);
+  Event hand_off = LockHandOff{id, s.waiter(), lazily, releases_begun_.load()};
+  auto answer = static_cast<HandOff>(co_await s.call(hand_off));
+  if (answer == HandOff::kNotHeld) co_return LockResult::kNotHeld;
+  if (answer != HandOff::kRelease) co_return LockResult::kOk;
   bool early = mutant(Mutant::kFlushAfterGrant);
   if (!early) co_await release(s);
   Event release_lock = LockRelease{id, s.waiter(), settled_activity()};
   co_await s.tell(release_lock);
   if (early) co_await release(s);
   co_return LockResult::kOk;
+}
+
+// A release that began after the lock was given back has found what its holder wrote.
+Task<std::uint64_t> Hlrc::release_kept(Strand& s, ReleaseKept kept) {
+  lock_habit_.left(kept.lock);
+  std::uint64_t needed = kept.releases + (mutant(Mutant::kKeptTrustsOldRelease) ? 0 : 1);
+  if (releases_ended_.load() >= needed) {
+    mark(Mark::kReleaseKeptDone);
+  } else {
+    co_await release(s);
+  }
+  co_return settled_activity();
 }
 
 Task<bool> Hlrc::barrier(Strand& s, BarrierId id, std::uint32_t threads_here,

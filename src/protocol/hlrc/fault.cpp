@@ -133,6 +133,7 @@ Task<std::uint64_t> Hlrc::find_home(Strand& s, std::uint64_t block, Access wante
   std::uint64_t home = home_found(told);
   if (home == kHomeNowhere) co_return home;
   entries_[block].set_policy(protocol_found(told), propagation_found(told));
+  if (entries_[block].eager()) eager_seen_.store(true, std::memory_order_relaxed);
   if (home == kHomeFirstTouch) {
     bool claims = wanted == Access::kWrite;
     StepKind how = claims ? StepKind::kClaimOwner : StepKind::kLoadOwner;

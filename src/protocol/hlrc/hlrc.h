@@ -8,6 +8,7 @@
 
 #include "protocol/core/central_barrier.h"
 #include "protocol/core/core.h"
+#include "protocol/predict/lock_habit.h"
 #include "protocol/predict/streams.h"
 #include "protocol/push/promises.h"
 #include "protocol/steps/block_locks.h"
@@ -52,6 +53,7 @@ struct HlrcConfig {
   std::uint32_t most_asked = 128;    // blocks that who writes in order asks their home to offer
   std::uint64_t reads_ask = 64;      // ... and who has read so many in order; 0: nobody
   std::uint32_t most_regretted = 8;  // of what readers got so, until they get nothing more
+  bool lazy = true;   // a token that no node asks for stays, without a release, until one does
   bool meets = true;  // barriers that bring nobody anything are held in memory, where all reach it
   std::uint32_t most_unmet = 64;  // rounds that go by messages at once after one that was not held
 };
@@ -106,7 +108,10 @@ class Hlrc : BlockLocks, public MemoryRoom {
   Task<bool> lock(Strand& s, LockId lock);
   // The lock, if nobody holds it or is in line for it; else kBusy.
   Task<LockResult> try_lock(Strand& s, LockId lock);
+  // Where no node asks for the lock its token stays, and the release is left until it leaves.
   Task<LockResult> unlock(Strand& s, LockId lock);
+  // For a handler: the release of a token that stayed (a ReleaseKept effect).
+  Task<std::uint64_t> release_kept(Strand& s, ReleaseKept kept);
   // Counts (lock_manager.h): a release, then the change; what the count was. `op`: up to kMax.
   Task<std::uint64_t> change_count(Strand& s, LockId count, CountOp op, std::int64_t operand);
   // Until the count has reached `until`; an acquire of what happened before the change that did it.
@@ -457,7 +462,12 @@ class Hlrc : BlockLocks, public MemoryRoom {
   Meeting meetings_[CentralBarrier::kPlaces];
   bool meets_ = false;
   std::atomic<std::uint64_t> disturbed_{0};  // grows with what the next release has to look for
-  std::atomic<std::uint64_t> settled_{0};    // as it was when the last one ended
+  // Releases that this node has begun, and the latest that has ended: they take turns.
+  std::atomic<std::uint64_t> releases_begun_{0};
+  std::atomic<std::uint64_t> releases_ended_{0};
+  std::atomic<bool> eager_seen_{false};  // a block of a region with eager releases
+  LockHabit lock_habit_;
+  std::atomic<std::uint64_t> settled_{0};  // as it was when the last one ended
   // The same by faults, which do without the consistency lock: counted after all else, and settled
   // as it was when the last release began.
   std::atomic<std::uint64_t> taken_{0};

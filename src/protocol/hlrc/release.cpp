@@ -43,6 +43,8 @@ void Hlrc::notice(std::uint64_t block) {
 Task<std::uint64_t> Hlrc::release(Strand& s) {
   if (config_.nodes == 1) co_return 0;
   co_await enter(s);
+  std::uint64_t number = releases_begun_.load(std::memory_order_relaxed) + 1;
+  releases_begun_.store(number);
   settled_taken_.store(taken_.load(std::memory_order_acquire), std::memory_order_relaxed);
   co_await find_written(s);
   // An operation below may reuse s.runs; the runs are walked by index and only evict, which is not
@@ -63,6 +65,7 @@ Task<std::uint64_t> Hlrc::release(Strand& s) {
   }
   if (mutant(Mutant::kCloseBeforeFlushed)) s.posted = false;
   settled_.store(disturbed_.load(std::memory_order_relaxed), std::memory_order_release);
+  releases_ended_.store(number);
   std::uint64_t activity = activity_;
   std::uint32_t expiry = begin_expiry(s);
   co_await leave(s);

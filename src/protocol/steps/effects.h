@@ -45,7 +45,9 @@ struct LockTry {
 struct LockHandOff {
   LockId lock;
   WaiterId waiter;
-};  // resumed at once with a HandOff
+  bool lazily = false;         // the release may be left until the token leaves the node ...
+  std::uint64_t releases = 0;  // ... and this node had begun so many before
+};                             // resumed at once with a HandOff
 struct LockRelease {
   LockId lock;
   WaiterId waiter;
@@ -227,7 +229,8 @@ struct GrantHead {
   std::uint64_t activity;  // of this node, when it asked for the token
   std::uint64_t notice_bytes;
 };
-enum class HandOff : std::uint64_t { kRelease, kHandedOver, kNotHeld };
+// kRelease: a release and a LockRelease must come. kKept: the token rests here, without a release.
+enum class HandOff : std::uint64_t { kRelease, kHandedOver, kKept, kNotHeld };
 enum class BarrierRole : std::uint64_t { kLast, kLeft, kMismatched };  // the last two: it is over
 // Beside a departure's number.
 inline constexpr std::uint64_t kContributionsDiffer = 1ull << 32;
@@ -277,13 +280,20 @@ struct Offer {
   BlockRange run;
   bool reads;
 };  // run Hlrc::offer_asked, then step OfferMade
+struct ReleaseKept {
+  LockId lock;
+  std::uint64_t releases;
+};  // a token that rests here without a release has to leave: run Hlrc::release_kept, then step
+    // LockRelease by kNobody
 struct Malformed {
   NodeId from;
 };  // close that peer
 
 // What a step answers. Owned by the host and reused: nothing is allocated when warm.
 struct Effects {
-  std::vector<std::variant<Send, Resume, Drop, Recall, Place, Expire, Offer, Malformed>> list;
+  std::vector<
+      std::variant<Send, Resume, Drop, Recall, Place, Expire, Offer, ReleaseKept, Malformed>>
+      list;
   std::vector<std::byte> bytes;
 
   void clear() {

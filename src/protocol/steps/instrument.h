@@ -150,6 +150,9 @@ enum class Mark : std::uint8_t {
   kLockQueuedHere,
   kLockRequested,
   kLockHandedLocally,
+  kLockKept,
+  kLockReleasedLate,
+  kReleaseKeptDone,
   kLockGrantedToSuccessor,
   kLockGrantedFromRest,
   kLockForwardWaits,
@@ -235,21 +238,24 @@ enum class Mutant : std::uint8_t {
   kPublishBeforeProtect,    // rule 5: tracked becomes visible before the home is protected
   kKeepTrackedWhenWritten,  // rule 5: a written home stays tracked, and gives no notice
   kKeepLease,               // rule 5: a lease outlives an acquire
-  kLateCachedMark,       // rule 5: the copy is marked after it was made, so an acquire may miss it
-  kTwinCopiedApart,      // rule 6: the twin is copied again after the diff
-  kTwinFromHome,         // rule 6: block and twin copied from the home one after the other
-  kFlushAfterGrant,      // completed flush: the release is visible before the flush
-  kForgetInvalidated,    // a dirty copy flushed at an acquire gives no notice
-  kGrantWithoutNotices,  // the grant carries nothing
-  kForgetOthersNotices,  // the grant carries the granter's own intervals alone
-  kIgnoreLogHole,        // the receiver trusts a set that starts after what it knows
-  kBarrierForgetsChild,  // a child's notices are not merged
-  kBarrierOwnNotices,    // an arrival does not pass on what came by locks
-  kDeparturesUnordered,  // a departure is applied before an earlier one of another barrier
-  kBarrierEarly,         // departs with one arrival missing
-  kLockTwoHolders,       // a forward is granted while the lock is held
-  kClaimWithoutSwap,     // rule 11: load and store instead of compare-and-swap
-  kHandoffAcrossNodes,   // the release is skipped when the next holder is on another node
+  kLateCachedMark,        // rule 5: the copy is marked after it was made, so an acquire may miss it
+  kTwinCopiedApart,       // rule 6: the twin is copied again after the diff
+  kTwinFromHome,          // rule 6: block and twin copied from the home one after the other
+  kFlushAfterGrant,       // completed flush: the release is visible before the flush
+  kForgetInvalidated,     // a dirty copy flushed at an acquire gives no notice
+  kGrantWithoutNotices,   // the grant carries nothing
+  kForgetOthersNotices,   // the grant carries the granter's own intervals alone
+  kIgnoreLogHole,         // the receiver trusts a set that starts after what it knows
+  kBarrierForgetsChild,   // a child's notices are not merged
+  kBarrierOwnNotices,     // an arrival does not pass on what came by locks
+  kDeparturesUnordered,   // a departure is applied before an earlier one of another barrier
+  kBarrierEarly,          // departs with one arrival missing
+  kGrantUnreleased,       // a kept token leaves before its release
+  kKeptNotHeld,           // a thread may take a kept token while its release is made
+  kKeptTrustsOldRelease,  // a release that began before the lock was given back is good enough
+  kLockTwoHolders,        // a forward is granted while the lock is held
+  kClaimWithoutSwap,      // rule 11: load and store instead of compare-and-swap
+  kHandoffAcrossNodes,    // the release is skipped when the next holder is on another node
   kNoReleaseLock,     // two releases of a node run at once, the second not waiting for the first's
                       // flush
   kTrackAgain,        // a tracked block is protected once more, which hides what was written
