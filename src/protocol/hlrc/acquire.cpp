@@ -341,7 +341,8 @@ Task<bool> Hlrc::invalidate_block(Strand& s, std::uint64_t block, bool evicted) 
   bool forgets =
       mutant(Mutant::kInvalidateWithoutDiff) || (evicted && mutant(Mutant::kEvictWithoutDiff));
   if (dirty && !forgets) {
-    bool mine = co_await push_changes(s, block, mutant(Mutant::kDiffBeforeZap), !scans());
+    Pushed pushed = co_await push_changes(s, block, mutant(Mutant::kDiffBeforeZap), !scans());
+    bool mine = pushed.mine;
     if (mine) mark(Mark::kInvalidateClaimsHome);
     if (mine) spare_.insert(block);
     if (notices_.size() > before) mark(Mark::kInvalidateFlushesDirty);
@@ -426,6 +427,7 @@ Task<bool> Hlrc::drop_run(Strand& s, BlockRange run) {
     entries_[b].on_trial = false;
     entries_[b].skip = 0;
     entries_[b].missed = 0;
+    entries_[b].found_written = 0;
     entries_[b].dropped = 0;
     entries_[b].missed_after_locks = 0;
   }

@@ -61,6 +61,7 @@ Task<BlockState> Hlrc::flush_before_atomic(Strand& s, std::uint64_t block, Block
   bool claims = entries_[block].home() == kNoNode;
   if (!dirty && !claims) co_return state;
   if (mutant(Mutant::kAtomicBeforeFlush) && !claims) co_return state;
+  close(block);
   if (!scans()) {
     bool written = state == BlockState::kWritten;
     co_await s.view(written ? StepKind::kProtect : StepKind::kCopyTwin, {block, 1});

@@ -13,6 +13,7 @@ Hlrc::Hlrc(const HlrcConfig& config, const BlockMemory& memory, Core& core)
       core_(core),
       reached_(memory.reached),
       cached_(memory.sets[0], config.blocks),
+      open_(memory.sets[10], config.blocks),
       leases_(memory.sets[1], config.blocks),
       tracked_(memory.sets[2], config.blocks),
       written_(memory.sets[3], config.blocks),
@@ -46,6 +47,7 @@ void Hlrc::remove_cached(std::uint64_t block) {
   if (!cached_.contains(block)) return;
   cached_.erase(block);
   recent_.erase(block);
+  close(block);
   cached_count_.fetch_sub(1, std::memory_order_relaxed);
 }
 

@@ -87,7 +87,12 @@ Task<bool> Hlrc::find_written(Strand& s) {
   s.runs.clear();
   if (scans()) {
     // Where homes and copies alternate, one call looks at both.
-    BlockRange run = cached_.next_run_with(tracked_, 0, config_.blocks);
+    BlockRange run = open_.next_run(0, config_.blocks);
+    while (run.count > 0) {
+      if (!mutant(Mutant::kOpenNotCompared)) s.runs.push_back(run);
+      run = open_.next_run(run.end(), config_.blocks);
+    }
+    run = next_to_scan(0, config_.blocks);
     while (run.count > 0) {
       BlockRange group = runs_near(run);
       if (group.count > run.count) {
@@ -95,7 +100,7 @@ Task<bool> Hlrc::find_written(Strand& s) {
       } else {
         co_await s.view(StepKind::kScan, run);
       }
-      run = cached_.next_run_with(tracked_, group.end(), config_.blocks);
+      run = next_to_scan(group.end(), config_.blocks);
     }
   }
   BlockRange run = written_.next_run(0, config_.blocks);
@@ -106,6 +111,18 @@ Task<bool> Hlrc::find_written(Strand& s) {
   co_return true;
 }
 
+// The next copies or tracked homes of which a scan has to tell whether they were written.
+BlockRange Hlrc::next_to_scan(std::uint64_t from, std::uint64_t end) const {
+  BlockRange run = cached_.next_run_with(tracked_, from, end);
+  while (run.count > 0) {
+    BlockRange open = open_.next_run(run.first, run.end());
+    if (open.count == 0) return run;
+    if (open.first > run.first) return {run.first, open.first - run.first};
+    run = cached_.next_run_with(tracked_, open.end(), end);
+  }
+  return run;
+}
+
 // From the run up to the last of at least config_.look_from runs that lie close to each other; the
 // run alone where there are fewer.
 BlockRange Hlrc::runs_near(BlockRange run) const {
@@ -114,7 +131,7 @@ BlockRange Hlrc::runs_near(BlockRange run) const {
   while (next.count > 0 && next.first <= group.end() + kNear) {
     group.count = next.end() - group.first;
     ++runs;
-    next = cached_.next_run_with(tracked_, next.end(), config_.blocks);
+    next = next_to_scan(next.end(), config_.blocks);
   }
   return runs >= config_.look_from ? group : run;
 }
@@ -129,11 +146,11 @@ Task<bool> Hlrc::scan_suspects(Strand& s, BlockRange group) {
   s.runs.resize(before);
   for (std::size_t i = 0; i < s.suspects.size(); ++i) {
     BlockRange all = s.suspects[i];
-    BlockRange run = cached_.next_run_with(tracked_, all.first, all.end());
+    BlockRange run = next_to_scan(all.first, all.end());
     while (run.count > 0) {
       co_await s.view(StepKind::kScan, run);
       if (mutant(Mutant::kScansOneSuspect)) break;
-      run = cached_.next_run_with(tracked_, run.end(), all.end());
+      run = next_to_scan(run.end(), all.end());
     }
   }
   co_return true;
@@ -143,10 +160,22 @@ Task<bool> Hlrc::scan_suspects(Strand& s, BlockRange group) {
 // flushed one by one.
 Task<bool> Hlrc::flush_run(Strand& s, BlockRange run) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) co_await lock_block(s, b);
-  if (!scans()) co_await s.view(StepKind::kProtect, run);
+  if (!scans()) co_await protect_run(s, run);
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     BlockState state = co_await flush_block(s, b);
     co_await unlock_block(s, b, state);
+  }
+  co_return true;
+}
+
+// Those of the run that are not kept open.
+Task<bool> Hlrc::protect_run(Strand& s, BlockRange run) {
+  BlockRange part{run.first, 0};
+  while (part.end() < run.end()) {
+    BlockRange open = open_.next_run(part.first, run.end());
+    part.count = (open.count == 0 ? run.end() : open.first) - part.first;
+    if (part.count > 0) co_await s.view(StepKind::kProtect, part);
+    part = {open.count == 0 ? run.end() : open.end(), 0};
   }
   co_return true;
 }
@@ -177,10 +206,15 @@ Task<BlockState> Hlrc::flush_copy(Strand& s, std::uint64_t block, bool written) 
     bool taken = co_await take_at_flush(s, block);
     if (taken) co_return BlockState::kHome;
   }
-  bool mine = co_await push_changes(s, block, scans(), written);
-  if (!mine) {
+  bool open = open_.contains(block) && !scans();
+  bool update_twin = scans() || (open && !mutant(Mutant::kOpenKeepsTwin));
+  Pushed pushed = co_await push_changes(s, block, update_twin, written);
+  if (!pushed.mine) {
     recent_.insert(block);
-    co_return BlockState::kClean;
+    note_flush(block, pushed.changed);
+    if (!open) co_return BlockState::kClean;
+    if (!mutant(Mutant::kOpenNotCompared)) written_.insert(block);  // writes to it are not detected
+    co_return BlockState::kWritten;
   }
   // Nobody had claimed it: our copy is the home's from now on.
   mark(Mark::kReleaseClaimsHome);
@@ -192,16 +226,44 @@ Task<BlockState> Hlrc::flush_copy(Strand& s, std::uint64_t block, bool written) 
   co_return BlockState::kHome;
 }
 
+// A copy that releases in a row found written is kept open: the next ones compare it without
+// asking. One that stays the same while it is open is closed. That needs no step: it counts as
+// written until the next release has found it so, and protected it.
+void Hlrc::note_flush(std::uint64_t block, bool changed) {
+  BlockEntry& entry = entries_[block];
+  if (open_.contains(block)) {
+    entry.found_same = changed ? 0 : static_cast<std::uint8_t>(entry.found_same + 1);
+    if (entry.found_same < kClosesAfter) return;
+    mark(Mark::kReleaseClosesCopy);
+    close(block);
+    return;
+  }
+  entry.found_written = changed ? static_cast<std::uint8_t>(entry.found_written + 1) : 0;
+  if (entry.found_written < kOpensAfter || open_count_.load() >= kMostOpen) return;
+  mark(Mark::kReleaseOpensCopy);
+  entry.found_same = 0;
+  open_.insert(block);
+  open_count_.fetch_add(1);
+}
+
+void Hlrc::close(std::uint64_t block) {
+  entries_[block].found_written = 0;
+  if (!open_.contains(block)) return;
+  open_.erase(block);
+  open_count_.fetch_sub(1);
+}
+
 // Brings a copy's changed bytes home and gives notice. written: it is known that somebody wrote to
-// it. True when the block had no home, and now has it here.
-Task<bool> Hlrc::push_changes(Strand& s, std::uint64_t block, bool update_twin, bool written) {
+// it.
+Task<Hlrc::Pushed> Hlrc::push_changes(Strand& s, std::uint64_t block, bool update_twin,
+                                      bool written) {
   NodeId home = entries_[block].home();
   if (home == kNoNode) {
     std::uint64_t mine = config_.self.value + 1;
     std::uint64_t owner = co_await ask_owner(s, StepKind::kClaimOwner, block, mine);
     home = NodeId{static_cast<std::uint32_t>(owner - 1)};
     entries_[block].set_home(home, true);
-    if (owner == mine) co_return true;
+    if (owner == mine) co_return Pushed{.mine = true};
     mark(Mark::kReleaseLosesClaim);
   }
   bool counted = config_.migrate && reaches(home);
@@ -211,7 +273,7 @@ Task<bool> Hlrc::push_changes(Strand& s, std::uint64_t block, bool update_twin, 
     home = co_await settle(s, block, home, via);
     if (home == kNoNode) {
       co_await s.perform({.kind = StepKind::kCountFlush, .flag = false});
-      co_return false;
+      co_return Pushed{};
     }
   }
   if (reaches(home)) via = kNoNode;
@@ -229,7 +291,7 @@ Task<bool> Hlrc::push_changes(Strand& s, std::uint64_t block, bool update_twin, 
     mark(Mark::kReleaseFindsNothingChanged);
     if (config_.migrate && written) announce_unchanged(block);
   }
-  co_return false;
+  co_return Pushed{.changed = changed > 0};
 }
 
 // A tracked home block was written: it goes back to leases, with a notice for the copies that rely

@@ -102,6 +102,10 @@ class BlockEntry {
   // It came along where misses went on in order, and since then neither had a miss of its own nor
   // did they go on behind it: perhaps it was never needed. The latter by any thread.
   std::atomic<bool> on_trial{false};
+  // Of a copy: releases in a row that found it written, or, while it is kept open (release.cpp),
+  // the same.
+  std::uint8_t found_written = 0;
+  std::uint8_t found_same = 0;
   // The serial number of the news of its home (sent_news.h) that a copy is, but for what this node
   // wrote since and has not brought home; 0: of none.
   std::atomic<std::uint32_t> news{0};

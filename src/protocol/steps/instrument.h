@@ -150,6 +150,8 @@ enum class Mark : std::uint8_t {
   kLockQueuedHere,
   kLockRequested,
   kLockHandedLocally,
+  kReleaseOpensCopy,
+  kReleaseClosesCopy,
   kLockKept,
   kLockReleasedLate,
   kReleaseKeptDone,
@@ -250,6 +252,8 @@ enum class Mutant : std::uint8_t {
   kBarrierOwnNotices,     // an arrival does not pass on what came by locks
   kDeparturesUnordered,   // a departure is applied before an earlier one of another barrier
   kBarrierEarly,          // departs with one arrival missing
+  kOpenNotCompared,       // a release forgets the copies that are kept open
+  kOpenKeepsTwin,         // ... brings their changes home, and does not note that in the twin
   kGrantUnreleased,       // a kept token leaves before its release
   kKeptNotHeld,           // a thread may take a kept token while its release is made
   kKeptTrustsOldRelease,  // a release that began before the lock was given back is good enough
