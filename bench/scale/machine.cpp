@@ -47,7 +47,7 @@ Machine::Machine(std::uint32_t nodes, const Pattern& pattern, const Costs& costs
     node.hlrc.emplace(
         // A node has one thread and no handler here that could make a release for it.
         protocol::HlrcConfig{
-            .self = NodeId{n}, .nodes = nodes, .blocks = blocks_, .lazy = false, .migrate = true},
+            .self = NodeId{n}, .nodes = nodes, .blocks = blocks_, .migrate = true, .lazy = false},
         memory, *node.core);
     MemoryCount::work_for(MemoryCount::kNobody);
   }

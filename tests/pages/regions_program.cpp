@@ -360,7 +360,10 @@ void count_all() {
     terrane_counters wrote = counters();
     EXPECT(wrote.pages_fetched - before.pages_fetched == kPages);
     EXPECT(wrote.fetch_ns > before.fetch_ns);
-    EXPECT(terrane_lock(2) == TERRANE_OK && terrane_unlock(2) == TERRANE_OK);  // node 0 keeps it
+    EXPECT(terrane_lock(2) == TERRANE_OK && terrane_unlock(2) == TERRANE_OK);
+    // No node asks for the lock: its token stays here, and nothing is released.
+    EXPECT(counters().notices == before.notices);
+    EXPECT(terrane_flag_set(2) == TERRANE_OK);
     terrane_counters released = counters();
     EXPECT(released.notices - before.notices == kPages);
     EXPECT(released.pages_flushed - before.pages_flushed == kPages);
