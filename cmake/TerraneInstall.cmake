@@ -11,6 +11,7 @@ set_target_properties(libterrane libterrane_shmem libterrane_chunks PROPERTIES I
 install(TARGETS libterrane_runtime libterrane libterrane_shmem libterrane_chunks EXPORT TerraneTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(FILES share/terrane/anl.m4 DESTINATION ${CMAKE_INSTALL_DATADIR}/terrane)
 
 include(TerraneWrappers)
 
