@@ -34,6 +34,10 @@ foreach(example hello ring heat histogram sort matmul)
     add_dependencies(terrane_installed shmem_example_${example})
   endif()
 endforeach()
+foreach(example barnes fft lu ocean radix water_nsquared water_spatial)
+  install(TARGETS splash_${example} DESTINATION ${TERRANE_EXAMPLES_DIR}/splash)
+  add_dependencies(terrane_installed splash_${example})
+endforeach()
 
 foreach(example blackboard queue pipeline)
   if(TARGET chunks_example_${example})
@@ -47,6 +51,8 @@ install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
 install(FILES examples/counter/counter.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(DIRECTORY examples/shmem DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
         FILES_MATCHING PATTERN "*.c" PATTERN "*.f90" PATTERN "*.h" PATTERN "README.md")
+install(DIRECTORY examples/splash DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
+        FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "README.md")
 install(DIRECTORY examples/chunks DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
         FILES_MATCHING PATTERN "*.cpp" PATTERN "README.md")
 install(DIRECTORY examples/hello_cmake DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
