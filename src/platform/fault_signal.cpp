@@ -22,6 +22,7 @@ namespace {
 struct Route {
   std::atomic<std::uintptr_t> app{0};  // where the part begins, in either view
   std::uintptr_t runtime = 0;
+  const DualMapping* mapping = nullptr;
   std::uint64_t offset = 0;  // ... and in the mapping
   std::uint64_t bytes = 0;
   FaultSignal signal = FaultSignal::kBus;
@@ -56,7 +57,9 @@ Found find(std::uintptr_t address) {
   for (const Route& route : routes) {
     std::uintptr_t app = route.app.load(std::memory_order_acquire);
     if (app == 0) continue;
-    if (address - app < route.bytes)
+    // A stretch that lies elsewhere, as a pane, is not to be seen in the view.
+    if (address - app < route.bytes &&
+        route.mapping->offset_of(reinterpret_cast<const void*>(address), 1))
       return {Place::kApplication, &route, address - app + route.offset};
     if (address - route.runtime < route.bytes)
       return {Place::kRuntime, &route, address - route.runtime + route.offset};
@@ -195,12 +198,13 @@ base::Result<FaultRoute> FaultRoute::open(const DualMapping& mapping, Span part,
     Route& route = routes[slot];
     if (route.app.load(std::memory_order_relaxed) != 0) continue;
     route.runtime = reinterpret_cast<std::uintptr_t>(mapping.runtime()) + part.offset;
+    route.mapping = &mapping;
     route.offset = part.offset;
     route.bytes = part.bytes;
     route.signal = signal;
     route.handler = handler;
     route.context = context;
-    route.app.store(reinterpret_cast<std::uintptr_t>(mapping.app()) + part.offset,
+    route.app.store(reinterpret_cast<std::uintptr_t>(mapping.app_at(part.offset)),
                     std::memory_order_release);
     FaultRoute opened;
     opened.slot_ = slot;

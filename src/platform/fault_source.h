@@ -101,8 +101,10 @@ base::Result<FaultSourceKind> parse_fault_source(std::string_view text);
 // the best one here that does so.
 FaultSourceKind synchronous_kind(FaultSourceKind kind);
 
-// Registers `part` of the application view of `mapping` (which must outlive the source) and
-// installs the handler. Each part has one source; up to 64 sources may live at once in a process.
+// Registers `part` of the application view of `mapping` (which must outlive the source, and stay
+// where it is) and installs the handler. Each part has one source, and is a pane or lies in the
+// view; a part in the view may contain stretches that become panes later, with sources of their
+// own, whose pages this source is not asked about. Up to 64 sources may live at once in a process.
 // Spans and offsets are the mapping's.
 base::Result<std::unique_ptr<FaultSource>> make_fault_source(FaultSourceKind kind,
                                                              DualMapping& mapping, Span part,

@@ -181,6 +181,8 @@ DualMapping& DualMapping::operator=(DualMapping&& other) noexcept {
   std::swap(runtime_, other.runtime_);
   std::swap(bytes_, other.bytes_);
   std::swap(fd_, other.fd_);
+  std::swap(panes_, other.panes_);
+  std::swap(pane_count_, other.pane_count_);
   std::swap(shown_, other.shown_);
   return *this;
 }
@@ -188,6 +190,62 @@ DualMapping& DualMapping::operator=(DualMapping&& other) noexcept {
 DualMapping::~DualMapping() {
   if (app_ != nullptr) munmap(app_, bytes_);
   if (runtime_ != nullptr) munmap(runtime_, bytes_);
+}
+
+std::optional<std::uint64_t> DualMapping::offset_of(const void* address,
+                                                    std::uint64_t bytes) const {
+  auto at = reinterpret_cast<std::uintptr_t>(address);
+  for (const Pane& pane : panes()) {
+    std::uint64_t inside = at - reinterpret_cast<std::uintptr_t>(pane.address);
+    if (inside >= pane.span.bytes) continue;
+    if (bytes > pane.span.bytes - inside) return std::nullopt;
+    return pane.span.offset + inside;
+  }
+  std::uint64_t offset = at - reinterpret_cast<std::uintptr_t>(app_);
+  if (offset >= bytes_ || bytes > bytes_ - offset) return std::nullopt;
+  for (const Pane& pane : panes()) {
+    std::uint64_t pane_end = pane.span.offset + pane.span.bytes;
+    bool apart =
+        offset >= pane_end || offset + std::max(bytes, std::uint64_t{1}) <= pane.span.offset;
+    if (!apart) return std::nullopt;
+  }
+  return offset;
+}
+
+base::Result<> DualMapping::place(Span span, void* address) {
+  auto at = reinterpret_cast<std::uintptr_t>(address);
+  bool whole = (at | span.offset | span.bytes) % page_bytes() == 0 && span.bytes > 0;
+  if (!whole || span.offset > bytes_ || span.bytes > bytes_ - span.offset)
+    return base::error("no pane of {} bytes of shared memory fits at {}", span.bytes, address);
+  std::size_t before = 0;  // how many panes come before this one
+  for (const Pane& pane : panes()) {
+    bool apart = span.offset + span.bytes <= pane.span.offset ||
+                 span.offset >= pane.span.offset + pane.span.bytes;
+    if (!apart) return base::error("two panes share a page of shared memory, at {}", address);
+    before += pane.span.offset < span.offset;
+  }
+  if (pane_count_ == kMostPanes)
+    return base::error("more than {} stretches of shared memory at addresses of their own",
+                       kMostPanes);
+  // Nobody has access to what is left in the view.
+  void* left = mmap(app_ + span.offset, span.bytes, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  if (left == MAP_FAILED) return base::errno_error("cannot take shared memory out of its view");
+  madvise(left, span.bytes, MADV_DONTFORK);
+  int flags = MAP_SHARED | MAP_NORESERVE | MAP_FIXED;
+  void* pane = mmap(address, span.bytes, PROT_READ | PROT_WRITE, flags, fd_.get(),
+                    static_cast<off_t>(span.offset));
+  if (pane == MAP_FAILED || !set_view_advice(static_cast<std::byte*>(pane), span.bytes))
+    return base::errno_error(
+        fmt::format("cannot map {} bytes of shared memory at {}", span.bytes, address));
+  std::move_backward(panes_.begin() + before, panes_.begin() + pane_count_,
+                     panes_.begin() + pane_count_ + 1);
+  panes_[before] = {span, static_cast<std::byte*>(pane)};
+  ++pane_count_;
+  std::uint64_t end = span.offset + span.bytes;
+  for (std::uint64_t step = span.offset / kShownStep; step * kShownStep < end; ++step)
+    shown_[step].store(false, std::memory_order_relaxed);
+  return {};
 }
 
 bool DualMapping::populate(Span span) noexcept {
@@ -214,7 +272,13 @@ void DualMapping::show_in_core(Span span) noexcept {
        ++at) {
     if (shown_[at].load(std::memory_order_relaxed)) continue;
     std::uint64_t begin = at * kShownStep;
-    madvise(app_ + begin, std::min(kShownStep, bytes_ - begin), MADV_DODUMP);
+    std::uint64_t end = std::min(begin + kShownStep, bytes_);
+    madvise(app_ + begin, end - begin, MADV_DODUMP);
+    for (const Pane& pane : panes()) {
+      std::uint64_t from = std::max(begin, pane.span.offset);
+      std::uint64_t to = std::min(end, pane.span.offset + pane.span.bytes);
+      if (from < to) madvise(pane.address + (from - pane.span.offset), to - from, MADV_DODUMP);
+    }
     shown_[at].store(true, std::memory_order_relaxed);
   }
 }

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -34,11 +37,18 @@ std::uint64_t comfortable_mapping_bytes();
 // the program has asked for by mlockall(MCL_FUTURE). MAP_FAILED and errno.
 void* map_sparse(void* address, std::uint64_t bytes, int flags, int fd) noexcept;
 
+// A stretch of an application view that lies at an address of its own.
+struct Pane {
+  Span span;
+  std::byte* address = nullptr;
+};
+
 // A memfd mapped twice (ArgoDSM-style dual view; design: docs/design/architecture.md). The
 // application view sits at a fixed address, starts without any entry and faults; the runtime view
 // is always readable and writable, and what is written through it does not make the application
-// view dirty. Sparse: only touched pages take memory. Both views are MADV_DONTFORK, and a core file
-// has of them what was told to show_in_core(). Owns the descriptor and both mappings.
+// view dirty. Stretches of the application view may lie elsewhere, as panes. Sparse: only touched
+// pages take memory. All views are MADV_DONTFORK, and a core file has of them what was told to
+// show_in_core(). Owns the descriptor and both mappings; panes stay until the process ends.
 class DualMapping {
  public:
   DualMapping() = default;
@@ -50,9 +60,26 @@ class DualMapping {
   static base::Result<DualMapping> create(std::uint64_t bytes, void* app_address, const char* name);
 
   std::byte* app() const { return app_; }
+  // Where the application sees the byte at this offset.
+  std::byte* app_at(std::uint64_t offset) const {
+    for (const Pane& pane : panes())
+      if (offset - pane.span.offset < pane.span.bytes)
+        return pane.address + (offset - pane.span.offset);
+    return app_ + offset;
+  }
+  // The offset of what the application sees at [address, address + bytes); none where that is not
+  // one stretch of the view. Async-signal-safe.
+  std::optional<std::uint64_t> offset_of(const void* address, std::uint64_t bytes) const;
   std::byte* runtime() const { return runtime_; }
   std::uint64_t bytes() const { return bytes_; }
   int fd() const { return fd_.get(); }
+
+  // From now on the application sees the span at `address`, in place of what was mapped there, and
+  // no longer in the view. Whole pages, of which no fault source has entered any yet, and in no
+  // other pane. Not thread-safe; no thread may touch either place meanwhile.
+  base::Result<> place(Span span, void* address);
+  // In the order of their offsets.
+  std::span<const Pane> panes() const { return {panes_.data(), pane_count_}; }
 
   // Backs the span with zeroed memory where it has none yet. Fails cleanly (never SIGBUS) when
   // memory is short. Async-signal-safe but for the error's text; `false` and errno.
@@ -71,10 +98,14 @@ class DualMapping {
   void punch(Span span) noexcept;
 
  private:
+  static constexpr std::size_t kMostPanes = 32;
+
   std::byte* app_ = nullptr;
   std::byte* runtime_ = nullptr;
   std::uint64_t bytes_ = 0;
   base::UniqueFd fd_;
+  std::array<Pane, kMostPanes> panes_;
+  std::size_t pane_count_ = 0;
   std::vector<std::atomic<bool>> shown_;  // by 64 MiB
 };
 

@@ -40,8 +40,11 @@ int protection_of(PageState state) {
 // table of states; the mapping is the caller's and outlives it.
 class SigsegvSource final : public FaultSource {
  public:
-  SigsegvSource(PageStates states, FaultRoute route, DualMapping& mapping)
-      : states_(std::move(states)), route_(std::move(route)), mapping_(mapping) {
+  SigsegvSource(PageStates states, FaultRoute route, DualMapping& mapping, Span part)
+      : states_(std::move(states)),
+        route_(std::move(route)),
+        mapping_(mapping),
+        view_(reinterpret_cast<std::uintptr_t>(mapping.app_at(part.offset)) - part.offset) {
     std::uint64_t allowed = max_map_count();
     std::uint64_t used = std::min(current_map_count(), allowed);
     budget_ = std::max((allowed - used) / 4 * 3, kLeastRuns);  // the rest is the program's
@@ -127,7 +130,7 @@ class SigsegvSource final : public FaultSource {
 
   // False: the process has no mapping left (ENOMEM); part of the stretch may be done.
   bool apply(std::uint64_t first, std::uint64_t end, PageState state) {
-    while (mprotect(mapping_.app() + first * page_bytes(), (end - first) * page_bytes(),
+    while (mprotect(reinterpret_cast<void*>(address(first)), (end - first) * page_bytes(),
                     protection_of(state)) != 0) {
       if (errno == EINTR || errno == EAGAIN) continue;
       if (errno != ENOMEM) refused(first, errno);
@@ -163,9 +166,7 @@ class SigsegvSource final : public FaultSource {
     }
   }
 
-  std::uintptr_t address(std::uint64_t page) const {
-    return reinterpret_cast<std::uintptr_t>(mapping_.app()) + page * page_bytes();
-  }
+  std::uintptr_t address(std::uint64_t page) const { return view_ + page * page_bytes(); }
 
   FutexLock lock_;  // of all below; held over the system calls, as the kernel's own lock is
   PageStates states_;
@@ -173,6 +174,7 @@ class SigsegvSource final : public FaultSource {
   std::uint64_t hand_ = 0;  // where access is taken next
   FaultRoute route_;
   DualMapping& mapping_;
+  std::uintptr_t view_;  // where the application would see offset 0 if all lay as the part does
 };
 
 }  // namespace
@@ -184,11 +186,11 @@ base::Result<std::unique_ptr<FaultSource>> make_sigsegv_source(DualMapping& mapp
   if (!states) return states.error();
   auto route = FaultRoute::open(mapping, part, FaultSignal::kSegv, handler, context);
   if (!route) return route.error();
-  if (mprotect(mapping.app() + part.offset, part.bytes, PROT_NONE) != 0) {
+  if (mprotect(mapping.app_at(part.offset), part.bytes, PROT_NONE) != 0) {
     return base::errno_error("the shared space cannot be protected (mprotect)");
   }
   return std::unique_ptr<FaultSource>(std::make_unique<SigsegvSource>(
-      std::move(states).value(), std::move(route).value(), mapping));
+      std::move(states).value(), std::move(route).value(), mapping, part));
 }
 
 }  // namespace terrane::platform

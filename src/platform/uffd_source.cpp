@@ -18,8 +18,12 @@ namespace {
 // signal route; the mapping is the caller's and outlives it.
 class UffdSource : public FaultSource {
  public:
-  UffdSource(Userfault userfault, FaultRoute route, DualMapping& mapping)
-      : userfault_(std::move(userfault)), route_(std::move(route)), mapping_(mapping) {}
+  UffdSource(Userfault userfault, FaultRoute route, DualMapping& mapping, Span part)
+      : userfault_(std::move(userfault)),
+        route_(std::move(route)),
+        mapping_(mapping),
+        part_(part),
+        view_(reinterpret_cast<std::uintptr_t>(mapping.app_at(part.offset)) - part.offset) {}
 
   void map(Span span, Access allowed) override {
     userfault_.enter(address(span), span.bytes, allowed == Access::kRead);
@@ -51,17 +55,18 @@ class UffdSource : public FaultSource {
 
   void zap(Span span) override {
     bool unlocked = false;
-    while (madvise(mapping_.app() + span.offset, span.bytes, MADV_DONTNEED) != 0) {
+    while (madvise(reinterpret_cast<void*>(address(span)), span.bytes, MADV_DONTNEED) != 0) {
       if (errno == EAGAIN || errno == EINTR) continue;
       // The program has locked memory, past what stands in front of mlock.
       if (errno != EINVAL || std::exchange(unlocked, true) ||
-          munlock(mapping_.app(), mapping_.bytes()) != 0)
+          munlock(reinterpret_cast<void*>(address(part_)), part_.bytes) != 0)
         kernel_refused("MADV_DONTNEED", address(span), errno);
     }
   }
 
  protected:
-  std::uintptr_t view() const { return reinterpret_cast<std::uintptr_t>(mapping_.app()); }
+  // Where the application would see offset 0 if all lay as this part does.
+  std::uintptr_t view() const { return view_; }
 
  private:
   std::uintptr_t address(Span span) const { return view() + span.offset; }
@@ -69,13 +74,17 @@ class UffdSource : public FaultSource {
   Userfault userfault_;
   FaultRoute route_;
   DualMapping& mapping_;
+  Span part_;
+  std::uintptr_t view_;
 };
 
 // The kernel notes writes (WP_ASYNC) and scan() asks for them (PAGEMAP_SCAN).
 class UffdAsyncSource final : public UffdSource {
  public:
-  UffdAsyncSource(Userfault userfault, FaultRoute route, DualMapping& mapping, PageScan pages)
-      : UffdSource(std::move(userfault), std::move(route), mapping), pages_(std::move(pages)) {}
+  UffdAsyncSource(Userfault userfault, FaultRoute route, DualMapping& mapping, Span part,
+                  PageScan pages)
+      : UffdSource(std::move(userfault), std::move(route), mapping, part),
+        pages_(std::move(pages)) {}
 
   std::string_view name() const override { return "uffd-async"; }
   WriteDetection detection() const override { return WriteDetection::kScan; }
@@ -98,8 +107,9 @@ class UffdAsyncSource final : public UffdSource {
 // The first write to a protected page faults.
 class UffdSyncSource final : public UffdSource {
  public:
-  UffdSyncSource(Userfault userfault, FaultRoute route, DualMapping& mapping, bool enters_protected)
-      : UffdSource(std::move(userfault), std::move(route), mapping),
+  UffdSyncSource(Userfault userfault, FaultRoute route, DualMapping& mapping, Span part,
+                 bool enters_protected)
+      : UffdSource(std::move(userfault), std::move(route), mapping, part),
         enters_protected_(enters_protected) {}
 
   std::string_view name() const override { return enters_protected_ ? "uffd-sync" : "uffd-late"; }
@@ -131,16 +141,16 @@ base::Result<std::unique_ptr<FaultSource>> make_uffd_source(FaultSourceKind kind
   if (!userfault) return userfault.error();
   auto route = FaultRoute::open(mapping, part, FaultSignal::kBus, handler, context);
   if (!route) return route.error();
-  if (auto done = userfault.value().watch(mapping.app() + part.offset, part.bytes); !done) {
+  if (auto done = userfault.value().watch(mapping.app_at(part.offset), part.bytes); !done) {
     return done.error();
   }
   if (!async_protect) {
     return std::unique_ptr<FaultSource>(
         std::make_unique<UffdSyncSource>(std::move(userfault).value(), std::move(route).value(),
-                                         mapping, kind == FaultSourceKind::kUserfaultfdSync));
+                                         mapping, part, kind == FaultSourceKind::kUserfaultfdSync));
   }
   return std::unique_ptr<FaultSource>(std::make_unique<UffdAsyncSource>(
-      std::move(userfault).value(), std::move(route).value(), mapping, PageScan()));
+      std::move(userfault).value(), std::move(route).value(), mapping, part, PageScan()));
 }
 
 }  // namespace terrane::platform

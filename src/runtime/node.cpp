@@ -176,7 +176,7 @@ void Node::out_of_memory(NodeId node, std::uint64_t block) {
   bootstrap_->fail(
       fmt::format("out of memory for shared page {}: {} keeps {} of pages whose home it is{}, "
                   "and has no more; use more nodes, spread the homes, or raise --memory",
-                  fmt::ptr(space_->base() + block * space_->unit()), name_of(node),
+                  fmt::ptr(space_->address_of(block)), name_of(node),
                   size_text(space_->kept_bytes(node)), limit),
       1);
   std::abort();
@@ -212,9 +212,8 @@ Outcome Node::fits_memory(std::uint64_t bytes, const Allocation& options) const 
 
 Outcome Node::check_range(const void* address, std::uint64_t bytes, const char* what,
                           protocol::BlockRange& blocks) {
-  auto at = reinterpret_cast<std::uintptr_t>(address);
-  auto base = reinterpret_cast<std::uintptr_t>(space_->base());
-  if (at < base || at - base >= space_->bytes() || bytes > space_->bytes() - (at - base)) {
+  std::optional<std::uint64_t> at = space_->offset_of(address, bytes);
+  if (!at) {
     return {Status::kAddress,
             fmt::format("{}: {} is not in shared memory", what, fmt::ptr(address))};
   }
@@ -222,8 +221,8 @@ Outcome Node::check_range(const void* address, std::uint64_t bytes, const char* 
     blocks = {};
     return {};
   }
-  std::uint64_t first = (at - base) / space_->unit();
-  blocks = {first, (at - base + bytes - 1) / space_->unit() - first + 1};
+  std::uint64_t first = *at / space_->unit();
+  blocks = {first, (*at + bytes - 1) / space_->unit() - first + 1};
   return {};
 }
 
@@ -237,8 +236,8 @@ Outcome Node::touch(const void* address, std::uint64_t bytes, bool write) {
     auto access = write ? protocol::Access::kWrite : protocol::Access::kRead;
     auto result = make_present(context, BlockId{b}, access);
     if (result == protocol::FaultResult::kForeign) {
-      return {Status::kAddress, fmt::format("touch: {} lies in no allocation",
-                                            fmt::ptr(space_->base() + b * space_->unit()))};
+      return {Status::kAddress,
+              fmt::format("touch: {} lies in no allocation", fmt::ptr(space_->address_of(b)))};
     }
   }
   return {};
@@ -248,15 +247,15 @@ Outcome Node::atomic(const void* address, protocol::AtomicOp op, std::uint64_t& 
   protocol::BlockRange blocks;
   Outcome range = check_range(address, op.size, "atomic operation", blocks);
   if (!range.ok()) return range;
-  auto at = static_cast<const std::byte*>(address) - space_->base();
-  op.offset = static_cast<std::uint32_t>(static_cast<std::uint64_t>(at) % space_->unit());
+  auto at = reinterpret_cast<std::uintptr_t>(address);
+  op.offset = static_cast<std::uint32_t>(at % space_->unit());
   if (!protocol::is_valid(op, space_->unit()))
     return {Status::kInvalid,
             fmt::format("an atomic operation on {} bytes at {}: a word has 4 or 8 "
                         "bytes and is aligned to its size",
                         op.size, fmt::ptr(address))};
   if (blocks.first >= space_->sc_first()) {  // one node has the page while it writes
-    std::byte* block = space_->base() + blocks.first * space_->unit();
+    std::byte* block = space_->address_of(blocks.first);
     Outcome present = touch(address, op.size, op.kind != protocol::AtomicKind::kLoad);
     if (present.ok()) before = protocol::perform(op, block);
     return present;
@@ -326,7 +325,7 @@ Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& ad
   wire::RegionReply reply;
   protocol::Bytes payload(context.strand.inbox);
   wire::take(payload, reply);
-  address = space_->base() + reply.first * space_->unit();
+  address = space_->address_of(reply.first);
   return {};
 }
 
@@ -337,7 +336,7 @@ Outcome Node::free(void* address) {
   ThreadContext& context = threads_.current();
   Inside inside(context);
   auto status = wire::RegionStatus::kUnknown;
-  if (address == space_->base() + blocks.first * space_->unit()) {
+  if (address == space_->address_of(blocks.first)) {
     status = static_cast<wire::RegionStatus>(engine_->call(
         context, protocol::RegionFree{BlockId{blocks.first}, context.strand.waiter()}));
   }
@@ -346,6 +345,25 @@ Outcome Node::free(void* address) {
             fmt::format("free: {} is not the start of an allocation, or was freed already",
                         fmt::ptr(address))};
   }
+  return {};
+}
+
+Outcome Node::place(const std::vector<Pane>& panes) {
+  std::vector<PageSpace::Placed> placed;
+  for (const Pane& pane : panes) {
+    protocol::BlockRange blocks;
+    Outcome range = check_range(pane.region, pane.bytes, "a pane", blocks);
+    if (!range.ok()) return range;
+    std::uint64_t unit = space_->unit();
+    auto at = reinterpret_cast<std::uintptr_t>(pane.address);
+    if ((reinterpret_cast<std::uintptr_t>(pane.region) | at | pane.bytes) % unit != 0)
+      return {Status::kInvalid,
+              fmt::format("a pane of {} bytes at {} is not made of whole blocks of {} bytes",
+                          pane.bytes, fmt::ptr(pane.address), unit)};
+    placed.push_back({blocks, pane.address});
+  }
+  auto done = space_->place(std::move(placed));
+  if (!done) return {Status::kSystem, done.error().message};
   return {};
 }
 

@@ -17,6 +17,13 @@ struct Allocation {
   bool collective = false;
 };
 
+// A stretch of an allocation, and where the program is to see it.
+struct Pane {
+  void* region = nullptr;
+  std::uint64_t bytes = 0;
+  void* address = nullptr;
+};
+
 struct Totals;
 
 // What a token is for: the program's locks and each kind of count have numbers of their own.
@@ -43,6 +50,10 @@ class Node {
 
   Outcome allocate(std::uint64_t bytes, const Allocation& options, void*& address);
   Outcome free(void* address);
+  // The program sees each stretch at its address from now on, in place of what was mapped there.
+  // Whole blocks of allocations that no thread of this node has touched yet; once, while no other
+  // thread of the program runs. Every node places the same before any touches one.
+  Outcome place(const std::vector<Pane>& panes);
   Outcome lock(LockId lock);
   Outcome unlock(LockId lock);
   // Counts, by the numbers of their tokens (CountKind).

@@ -166,6 +166,8 @@ void PageSpace::connect(transport::Transport& transport, bool one_sided) {
 
 base::Result<> PageSpace::watch(platform::FaultHandler handler, void* context) {
   control_fd_.reset();  // mapped by now, and peers have theirs
+  handler_ = handler;
+  handler_context_ = context;
   platform::Span sc = span({sc_first_, blocks_ - sc_first_});
   auto source =
       platform::make_fault_source(kind_, mapping_, span({0, sc_first_}), handler, context);
@@ -176,6 +178,44 @@ base::Result<> PageSpace::watch(platform::FaultHandler handler, void* context) {
   if (!sc_source) return sc_source.error();
   sc_source_ = std::move(sc_source).value();
   return {};
+}
+
+base::Result<> PageSpace::place(std::vector<Placed> placed) {
+  TERRANE_CHECK(owned_panes_ == nullptr, "panes are placed once");
+  std::sort(placed.begin(), placed.end(),
+            [](const Placed& a, const Placed& b) { return a.blocks.first < b.blocks.first; });
+  owned_panes_ = std::make_unique<Panes>();
+  for (const Placed& one : placed) {
+    auto done = mapping_.place(span(one.blocks), one.address);
+    if (!done) return done;
+    auto source =
+        platform::make_fault_source(kind_, mapping_, span(one.blocks), handler_, handler_context_);
+    if (!source) return source.error();
+    owned_panes_->push_back({one.blocks, std::move(source).value()});
+  }
+  panes_.store(owned_panes_.get(), std::memory_order_release);
+  return {};
+}
+
+template <typename Function>
+void PageSpace::by_source(protocol::BlockRange blocks, Function function) const {
+  if (blocks.first >= sc_first_) return function(*sc_source_, span(blocks));
+  const Panes* panes = panes_.load(std::memory_order_acquire);
+  if (panes == nullptr) return function(*source_, span(blocks));
+  std::uint64_t at = blocks.first;
+  for (const Pane& pane : *panes) {
+    std::uint64_t before = std::min(blocks.end(), pane.blocks.first);
+    if (at < before) {
+      function(*source_, span({at, before - at}));
+      at = before;
+    }
+    std::uint64_t inside = std::min(blocks.end(), pane.blocks.end());
+    if (at < inside) {
+      function(*pane.source, span({at, inside - at}));
+      at = inside;
+    }
+  }
+  if (at < blocks.end()) function(*source_, span({at, blocks.end() - at}));
 }
 
 protocol::WriteDetection PageSpace::detection() const {
@@ -459,16 +499,16 @@ std::uint64_t PageSpace::perform_view(const protocol::Step& step, protocol::Stra
       return step.flag ? populate_home(step.node, step.blocks.first) : populate(step.blocks);
     case kMap:
       mapping_.show_in_core(span(step.blocks));
-      source_of(step.blocks).map(span(step.blocks), access);
+      by_source(step.blocks, [&](auto& source, auto part) { source.map(part, access); });
       return 0;
     case kProtect:
-      source_of(step.blocks).protect(span(step.blocks));
+      by_source(step.blocks, [](auto& source, auto part) { source.protect(part); });
       return 0;
     case kUnprotect:
-      source_of(step.blocks).unprotect(span(step.blocks));
+      by_source(step.blocks, [](auto& source, auto part) { source.unprotect(part); });
       return 0;
     case kZap:
-      source_of(step.blocks).zap(span(step.blocks));
+      by_source(step.blocks, [](auto& source, auto part) { source.zap(part); });
       counters.pages_invalidated.add(step.blocks.count);
       return 0;
     case kScan:
@@ -489,11 +529,10 @@ std::uint64_t PageSpace::perform_view(const protocol::Step& step, protocol::Stra
 // The kernel speaks of pages, the protocol of blocks; adjacent runs are joined again.
 void PageSpace::scan(const protocol::Step& step, protocol::Strand& strand) {
   written_.clear();
-  if (step.kind == protocol::StepKind::kLook) {
-    source_->look(span(step.blocks), written_);
-  } else {
-    source_->scan(span(step.blocks), written_);
-  }
+  bool looks = step.kind == protocol::StepKind::kLook;
+  by_source(step.blocks, [&](auto& source, auto part) {
+    looks ? source.look(part, written_) : source.scan(part, written_);
+  });
   for (const platform::Span& run : written_) {
     std::uint64_t first = run.offset / unit_;
     std::uint64_t end = (run.offset + run.bytes + unit_ - 1) / unit_;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -61,6 +62,14 @@ class PageSpace {
   void bound(const std::vector<MemoryShare>& shares, Exhausted exhausted);
   // Faults of the application view call the handler from now on.
   base::Result<> watch(platform::FaultHandler handler, void* context);
+  // The application sees each range of blocks at its address from now on, in place of what was
+  // mapped there. Once, after watch(), while no other thread of the program runs; of whole blocks
+  // that nobody has touched here, before sc_first(), none in two ranges.
+  struct Placed {
+    protocol::BlockRange blocks;
+    void* address = nullptr;
+  };
+  base::Result<> place(std::vector<Placed> panes);
 
   protocol::BlockMemory protocol_memory();
   // How writes to the blocks before sc_first() are detected; to those behind always by faults.
@@ -103,6 +112,13 @@ class PageSpace {
   std::uint64_t sc_first() const { return sc_first_; }
   std::uint64_t unit() const { return unit_; }
   std::byte* base() const { return mapping_.app(); }
+  // Where the program sees a block.
+  std::byte* address_of(std::uint64_t block) const { return mapping_.app_at(block * unit_); }
+  // The offset of what the program sees at [address, address + bytes); none where that is not one
+  // stretch of shared memory.
+  std::optional<std::uint64_t> offset_of(const void* address, std::uint64_t bytes) const {
+    return mapping_.offset_of(address, bytes);
+  }
   std::uint64_t bytes() const { return mapping_.bytes(); }
   bool is_over_limit() const {
     return peers_[self_.value].control.kept->load(std::memory_order_relaxed) >= limit_blocks_;
@@ -152,10 +168,10 @@ class PageSpace {
   bool machine_has_more(std::uint64_t kept);
   void scan(const protocol::Step& step, protocol::Strand& strand);
 
-  // Of blocks that lie on one side of sc_first().
-  platform::FaultSource& source_of(protocol::BlockRange blocks) const {
-    return blocks.first < sc_first_ ? *source_ : *sc_source_;
-  }
+  // Calls function(source, span) for each part of the range that one source watches: ranges are
+  // cut at the edges of panes. The range lies on one side of sc_first().
+  template <typename Function>
+  void by_source(protocol::BlockRange blocks, Function function) const;
   platform::Span span(protocol::BlockRange blocks) const {
     return {blocks.first * unit_, blocks.count * unit_};
   }
@@ -183,6 +199,15 @@ class PageSpace {
   std::atomic<std::uint32_t> giving_{0};
   std::unique_ptr<platform::FaultSource> source_;
   std::unique_ptr<platform::FaultSource> sc_source_;
+  platform::FaultHandler handler_ = nullptr;
+  void* handler_context_ = nullptr;
+  struct Pane {
+    protocol::BlockRange blocks;
+    std::unique_ptr<platform::FaultSource> source;
+  };
+  using Panes = std::vector<Pane>;  // in the order of their blocks
+  std::unique_ptr<Panes> owned_panes_;
+  std::atomic<const Panes*> panes_{nullptr};
   const platform::DiffKernels& diff_;
   transport::Transport* transport_ = nullptr;
   struct Peer {
