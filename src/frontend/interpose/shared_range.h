@@ -48,8 +48,8 @@ class SharedRange {
 
  private:
   struct Pane {
-    std::uintptr_t base = 0;
-    std::uint64_t bytes = 0;
+    std::uintptr_t base;
+    std::uint64_t bytes;
   };
   static constinit inline std::atomic<std::uintptr_t> base_{0};
   static constinit inline std::atomic<std::uint64_t> bytes_{0};

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "runtime/program/arena.h"
+
+namespace terrane::runtime {
+
+// Blocks of the heap that other nodes have freed, on their way to the node that allocated them: one
+// for each node, in shared memory, under a lock of the job.
+struct HeapMail {
+  static constexpr std::uint32_t kRoom = 1020;
+  std::uint64_t count;
+  std::uintptr_t blocks[kRoom];
+};
+
+// What a heap stands on.
+class HeapMemory {
+ public:
+  virtual ~HeapMemory() = default;
+  // Zeroed shared memory, page-aligned; nullptr: there is none.
+  virtual void* take_region(std::uint64_t bytes) = 0;
+  virtual void give_region(void* region) = 0;
+  // The mail of a node, locked: what was stored in it by other nodes is seen.
+  virtual HeapMail& lock_mail(std::uint32_t node) = 0;
+  virtual void unlock_mail(std::uint32_t node) = 0;
+};
+
+// One node's side of a heap in shared memory: blocks that it allocates come from its own arena, and
+// any node may free them. All tables are private memory, and no lock is held while shared memory is
+// touched, so a fault finds none of them taken. In shared memory lies only a header of 16 bytes
+// before each block, which is written once. Any thread.
+class Heap {
+ public:
+  Heap(std::uint32_t self, std::uint32_t nodes, HeapMemory& memory);
+
+  // nullptr: there is no memory. `alignment`: a power of two; blocks are aligned to 16 anyway.
+  void* allocate(std::uint64_t bytes, std::uint64_t alignment = kAlignment);
+  // The same, of zeros.
+  void* allocate_zeroed(std::uint64_t bytes);
+  // A larger or smaller block with the same bytes at its begin; nullptr: there is no memory, and
+  // the block stays.
+  void* resize(void* block, std::uint64_t bytes);
+  // False: it is no block of this heap, or was freed already.
+  bool free(void* block);
+  // How many bytes the block has.
+  std::uint64_t bytes_of(const void* block) const;
+
+ private:
+  static constexpr std::uint64_t kAlignment = 16;
+  static constexpr std::uint64_t kChunk = std::uint64_t{64} << 20;
+  // From here on a block is a region of its own, which begins at a page.
+  static constexpr std::uint64_t kRegion = std::uint64_t{1} << 20;
+  static constexpr std::size_t kMostKept = 64;
+  static constexpr std::uint64_t kMostKeptBytes = 256 << 10;
+
+  // Before each block, in shared memory.
+  struct Header {
+    std::uint64_t bytes;  // of the block with what lies before and behind it
+    std::uint32_t lead;   // from the begin of that to the block
+    std::uint16_t node;   // that allocated it
+    std::uint16_t mark;
+  };
+  static_assert(sizeof(Header) == kAlignment);
+  static constexpr std::uint16_t kBlock = 0xa110, kOwnRegion = 0xa117, kFreed = 0xf4ee;
+  // Freed here, and allocated by another node.
+  struct Outgoing {
+    std::vector<std::uintptr_t> blocks;
+    std::uint64_t bytes = 0;
+  };
+
+  void* take_region(std::uint64_t bytes, std::uint64_t alignment);
+  bool grow(std::uint64_t bytes);
+  bool receive();
+  void send(std::uint32_t node, std::uintptr_t block, std::uint64_t bytes);
+  static Header* header_of(void* block) { return static_cast<Header*>(block) - 1; }
+
+  const std::uint32_t self_;
+  HeapMemory& memory_;
+  std::mutex mutex_;  // of the two below
+  Arena arena_;
+  std::vector<Outgoing> outgoing_;  // by node
+  std::mutex growing_;              // one thread at a time asks for a region
+};
+
+}  // namespace terrane::runtime

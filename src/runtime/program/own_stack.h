@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace terrane::runtime {
+
+// Threads of a program whose memory is shared run on stacks that are shared memory (stacks.h). The
+// protocol must not: it may protect or fetch the very page that it stands on. Operations of a node
+// therefore run on the stack that the C library gave the thread.
+struct OwnStack {
+  std::byte* top = nullptr;  // where operations begin; nullptr: the thread is on its own stack
+  std::uint32_t depth = 0;   // of operations that the thread is in
+};
+
+// Of the calling thread. Initial-exec: it is looked at in signal handlers.
+inline OwnStack& own_stack() {
+  static thread_local constinit OwnStack own __attribute__((tls_model("initial-exec")));
+  return own;
+}
+
+// Whether the calling thread is in an operation of its node.
+inline bool is_in_operation() { return own_stack().depth != 0; }
+
+// Calls function(argument) with the stack pointer at `top`, and comes back.
+inline void call_on_stack(std::byte* top, void (*function)(void*), void* argument) {
+#if defined(__x86_64__)
+  asm volatile(
+      "movq %%rsp, %%rbx\n\t"
+      "movq %[top], %%rsp\n\t"
+      "callq *%[function]\n\t"
+      "movq %%rbx, %%rsp"
+      : "+D"(argument), [top] "+r"(top), [function] "+r"(function)
+      :
+      : "rbx", "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1",
+        "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",
+        "xmm13", "xmm14", "xmm15");
+#else
+  static_cast<void>(top);
+  function(argument);
+#endif
+}
+
+// function(), on the thread's own stack. What it captures by value lies there, too. No exception
+// may leave it.
+template <typename Function>
+auto on_own_stack(Function function) -> decltype(function()) {
+  using Result = decltype(function());
+  OwnStack& own = own_stack();
+  if (own.depth++ != 0 || own.top == nullptr) {
+    struct Leave {
+      ~Leave() { --own_stack().depth; }
+    } leave;
+    return function();
+  }
+  if constexpr (std::is_void_v<Result>) {
+    call_on_stack(
+        own.top,
+        [](void* raw) {
+          Function here = std::move(*static_cast<Function*>(raw));
+          here();
+        },
+        &function);
+    --own_stack().depth;
+  } else {
+    struct Call {
+      Function* function;
+      Result* result;
+    };
+    alignas(Result) std::byte room[sizeof(Result)];
+    Call call{&function, reinterpret_cast<Result*>(room)};
+    call_on_stack(
+        own.top,
+        [](void* raw) {
+          Call& made = *static_cast<Call*>(raw);
+          Function here = std::move(*made.function);
+          Result result = here();
+          --own_stack().depth;  // what follows may fault
+          new (made.result) Result(std::move(result));
+        },
+        &call);
+    Result result = std::move(*call.result);
+    call.result->~Result();
+    return result;
+  }
+}
+
+}  // namespace terrane::runtime
