@@ -37,7 +37,7 @@ class HlrcWorker : public CampaignWorker {
     mine.faults += outcome.faults;
     mine.hash += outcome.hash * (2 * seed + 1);
     if (!outcome.failed()) return std::nullopt;
-    return fmt::format("{}: {}", name_of(outcome.violation.fault), outcome.violation.text);
+    return reason_of(outcome.violation);
   }
 
   std::vector<BranchCount> branches() const override {
@@ -137,10 +137,7 @@ Replay replay(const CampaignOptions& options, std::uint64_t seed) {
   Trace trace;
   Outcome outcome = player.play(shape_of(options), seed, seed % options.careful_every == 0, &trace);
   choose_mutant("None");
-  std::string reason;
-  if (outcome.failed())
-    reason = fmt::format("{}: {}", name_of(outcome.violation.fault), outcome.violation.text);
-  return {outcome.failed(), std::move(reason), outcome.hash, trace.lines()};
+  return {outcome.failed(), reason_of(outcome.violation), outcome.hash, trace.lines()};
 }
 
 Shape shape_of(const CampaignOptions& options) {

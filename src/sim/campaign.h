@@ -64,6 +64,10 @@ struct Shrunk {
 };
 Shrunk shrink(const CampaignOptions& options, std::uint64_t seed);
 
+// Which generator draws the programs of seeds, as four hexadecimal digits: a hash of what it draws
+// of the first seeds. A seed names the same program for as long as this stays the same.
+std::string seed_format(Protocol protocol);
+
 // The planted faults' names, without "None".
 std::vector<std::string_view> mutant_names(Protocol protocol = Protocol::kHlrc);
 

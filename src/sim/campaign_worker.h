@@ -25,5 +25,7 @@ std::unique_ptr<CampaignWorker> make_chunk_worker(const CampaignOptions& options
 Replay replay_chunks(const CampaignOptions& options, std::uint64_t seed);
 Shrunk shrink_chunks(const CampaignOptions& options, std::uint64_t seed);
 std::vector<std::string_view> chunk_mutant_names();
+// The programs of the first seeds, as text.
+std::string drawn_chunks(std::uint64_t seeds);
 
 }  // namespace terrane::sim

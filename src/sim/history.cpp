@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "sim/names.h"
+#include "sim/trace_steps.h"
 
 namespace terrane::sim {
 
@@ -17,15 +18,23 @@ History::~History() {
   for (auto& actor : actors_) actor->clear_operation();
 }
 
-Outcome History::run(const Program& program, std::uint64_t seed, bool careful, Trace* trace) {
+Outcome History::run(const Program& program, std::uint64_t seed, bool careful, Trace* trace,
+                     Director* director) {
   careful_ = careful;
   trace_ = trace;
+  director_ = director;
+  acting_ = 0;
+  received_ = "nothing";
   outcome_ = Outcome{};
   outcome_.violation = violation_of([&] {
     begin(program, seed);
     loop();
     finish_check();
   });
+  Violation& violation = outcome_.violation;
+  if (violation.fault == Fault::kInvariant || violation.fault == Fault::kBadStep ||
+      violation.fault == Fault::kMalformed)
+    violation.text += ", when " + where();
   outcome_.steps = schedule_.picks();
   return outcome_;
 }
@@ -124,13 +133,22 @@ void History::loop() {
     }
     if (schedule_.picks() > kMaxSteps)
       violated(Fault::kEndless, "more than {} steps: somebody goes round in circles", kMaxSteps);
-    ActorId id = schedule_.pick();
+    ActorId id = director_ == nullptr ? schedule_.pick() : direct();
+    if (id == kNoActor) return;
+    acting_ = id;
     if (id >= kFirstChannel) {
       deliver(static_cast<std::uint32_t>(id - kFirstChannel));
     } else {
       act(*actors_[id]);
     }
   }
+}
+
+ActorId History::direct() {
+  ActorId id =
+      director_->pick({schedule_.ready(), actors_, network_, outcome_.hash, schedule_.picks()});
+  if (id != kNoActor) schedule_.take(id);
+  return id;
 }
 
 void History::act(Actor& actor) {
@@ -160,7 +178,12 @@ void History::deliver(std::uint32_t channel) {
     if (!fill_grant(channel, message)) return;
     message = grants_[channel];
   }
-  if (trace_) trace_->add(schedule_.picks(), "node {} <- {}: {}", to, from, describe(message));
+  received_ = name_of_message(message);
+  if (trace_)
+    trace({.actor = fmt::format("node {}", to),
+           .kind = "receives",
+           .name = std::string(received_),
+           .detail = fmt::format("from node {}", from)});
   outcome_.hash = (outcome_.hash ^ (channel + 0x100u + message.size())) * 0x100000001b3u;
   ++outcome_.messages;
   if (static_cast<wire::Kind>(message[0]) == wire::Kind::kFlushed) {
@@ -293,26 +316,16 @@ void History::finish_check() {
     for (std::uint32_t t = 0; t < program_->threads(); ++t) {
       const Actor& actor = *actors_[t];
       if (actor.next >= program_->ops[t].size()) continue;
-      who += fmt::format("; thread {} in {}", t, describe(op_of(actor)));
+      who += fmt::format("; node {} thread {} in {}", actor.node, t,
+                         describe(*program_, op_of(actor)));
       if (actor.busy()) who += fmt::format(" at {}", describe(actor.strand.step()));
     }
-    violated(Fault::kDeadlock, "nothing can happen any more, and {} threads wait{}", running_, who);
+    violated(Fault::kDeadlock, "nothing can happen any more, and {} threads have not ended{}",
+             running_, who);
   }
   for (auto& actor : actors_)
     if (actor->busy()) violated(Fault::kDeadlock, "a handler is still waiting at the end");
   check_across();
-}
-
-// What just happened becomes part of the history's hash and, if wanted, of its trace.
-void History::note(const Actor& actor, std::uint64_t what) {
-  std::uint64_t value = static_cast<std::uint64_t>(actor.id) << 32 ^ what ^ actor.strand.result;
-  outcome_.hash = (outcome_.hash ^ value) * 0x100000001b3u;
-  if (!trace_) return;
-  const protocol::Step& step = actor.strand.step();
-  if (step.kind == protocol::StepKind::kPause) return;
-  trace_->add(schedule_.picks(), "node {} {} {}: {} -> {}", actor.node,
-              actor.id < kMaxThreads ? "thread" : "handler", actor.id, describe(step),
-              actor.strand.result);
 }
 
 }  // namespace terrane::sim

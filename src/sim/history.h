@@ -7,6 +7,7 @@
 #include "protocol/push/news_tree.h"
 #include "sim/actor.h"
 #include "sim/checker.h"
+#include "sim/director.h"
 #include "sim/mover.h"
 #include "sim/network.h"
 #include "sim/node.h"
@@ -37,12 +38,13 @@ class History {
   ~History();
 
   // careful: the invariants of every core after each of its steps, and those across nodes after
-  // each message. `trace`: where to write what happens, or nullptr.
-  Outcome run(const Program& program, std::uint64_t seed, bool careful, Trace* trace);
+  // each message. `trace`: where to write what happens, or nullptr. `director`: decides who acts in
+  // place of chance, or nullptr.
+  Outcome run(const Program& program, std::uint64_t seed, bool careful, Trace* trace,
+              Director* director = nullptr);
 
  private:
   static constexpr std::uint32_t kMaxHandlers = 32;
-  static constexpr ActorId kFirstChannel = 64;
   static constexpr std::uint64_t kMaxSteps = 500'000;
   // A schedule that works against a thread for ever keeps it from going on where others go round in
   // loops: after so many steps it is a fair one.
@@ -63,6 +65,14 @@ class History {
   void pass_news_on(std::uint32_t node, const protocol::NewsPart& part);
   void deliver_flushed(std::uint32_t node, protocol::Bytes message);
   void note(const Actor& actor, std::uint64_t what);
+  ActorId direct();
+
+  // history_trace.cpp: what the trace says
+  void trace(TraceStep step);
+  void trace_of(const Actor& actor, TraceStep step);
+  std::string name_of_actor(const Actor& actor) const;
+  std::string name_of_blocks(protocol::BlockRange blocks) const;
+  std::string where() const;
 
   // host.cpp: what a node's runtime does for its protocol
   bool perform(Actor& actor);
@@ -94,6 +104,8 @@ class History {
   void begin_evict(Actor& actor, const Op& op);
   void begin_count(Actor& actor, const Op& op);
   void access(Actor& actor, const Op& op);
+  [[noreturn]] void wrong_value(const Actor& actor, const Op& op, std::uint64_t found,
+                                std::uint64_t expected) const;
   void begin_atomic(Actor& actor, const Op& op);
   void atomic_in_place(Actor& actor, const Op& op);
   void check_atomic(Actor& actor, std::uint64_t before);
@@ -125,6 +137,7 @@ class History {
   base::Prng rng_{0};
   bool careful_ = false;
   Trace* trace_ = nullptr;
+  Director* director_ = nullptr;
   Outcome outcome_;
   Network network_;
   Schedule schedule_;
@@ -156,6 +169,8 @@ class History {
   std::uint32_t freer_ = kNobody;  // the thread that waits for them
   std::uint64_t focus_ = 0;  // kinds of steps, a bit each, after which threads sleep (Mood::kFocus)
   std::uint32_t running_ = 0;  // threads that are not done
+  ActorId acting_ = 0;         // who acted last
+  std::string_view received_;  // the kind of the message that was received last
 
   static constexpr std::uint64_t kNoRegion = ~0ull;
   static constexpr std::uint32_t kNobody = ~0u;

@@ -100,7 +100,8 @@ bool History::call(Actor& actor, bool waits) {
     return true;
   }
   const auto* goes = std::get_if<protocol::ScGiveBack>(actor.strand.step().event);
-  if (goes != nullptr && goes->spares && rng_.chance(20)) {  // a thread has only just got it
+  if (goes != nullptr && goes->spares && !program_->setup.whole_steps &&
+      rng_.chance(20)) {  // a thread has only just got it
     actor.strand.result = 0;
     return true;
   }

@@ -39,7 +39,8 @@ void History::check_locks() const {
       used |= locks.manages(id);
     }
     if (tokens[lock] != (used ? 1u : 0u))
-      violated(Fault::kInvariant, "lock {} has {} tokens", lock, tokens[lock]);
+      violated(Fault::kInvariant, "lock {} has {} tokens, where {} is expected", lock, tokens[lock],
+               used ? 1 : 0);
   }
 }
 
@@ -56,11 +57,12 @@ void History::check_block(std::uint64_t block) const {
     if (known == kNoNode.value || (moving && program_->setup.migrate)) continue;
     for (std::uint32_t hops = 0; nodes_[known].words[block] & protocol::kMoved; ++hops) {
       if (hops > program_->setup.nodes)
-        violated(Fault::kInvariant, "the home of block {} is nowhere", block);
+        violated(Fault::kInvariant, "the home of {} is nowhere", name_of_blocks({block, 1}));
       known = protocol::home_in(nodes_[known].words[block]).value;
     }
     if (home != kNoNode.value && home != known)
-      violated(Fault::kInvariant, "block {} has homes {} and {}", block, home, known);
+      violated(Fault::kInvariant, "{} has homes {} and {}", name_of_blocks({block, 1}), home,
+               known);
     home = known;
   }
 }
@@ -73,22 +75,29 @@ void History::check_node_block(std::uint32_t n, std::uint64_t block) const {
   BlockState state = entry.state();
   bool copy = state == BlockState::kClean || state == BlockState::kWritten;
   if (copy && !hlrc.is_cached(block))
-    violated(Fault::kInvariant, "node {} holds a copy of block {} and does not know", n, block);
+    violated(Fault::kInvariant, "node {} holds a copy of {} and does not know", n,
+             name_of_blocks({block, 1}));
   if (!copy && hlrc.is_cached(block))
-    violated(Fault::kInvariant, "node {} takes block {} for a copy, and has none", n, block);
+    violated(Fault::kInvariant, "node {} takes {} for a copy, and has none", n,
+             name_of_blocks({block, 1}));
   if (view.present && state == BlockState::kInvalid)
-    violated(Fault::kInvariant, "node {} sees block {}, which is invalid", n, block);
+    violated(Fault::kInvariant, "node {} sees {}, which is invalid", n, name_of_blocks({block, 1}));
   if (view.present && !node.backed[block])
-    violated(Fault::kInvariant, "node {} sees block {}, which has no memory", n, block);
+    violated(Fault::kInvariant, "node {} sees {}, which has no memory", n,
+             name_of_blocks({block, 1}));
   if (state == BlockState::kHome && entry.home() != NodeId{n})
-    violated(Fault::kInvariant, "node {} takes itself for the home of block {}", n, block);
+    violated(Fault::kInvariant, "node {} takes itself for the home of {}", n,
+             name_of_blocks({block, 1}));
   if (node.words[block] & protocol::kTracked && !hlrc.is_tracked(block))
-    violated(Fault::kInvariant, "readers believe that node {} tracks block {}", n, block);
+    violated(Fault::kInvariant, "readers believe that node {} tracks {}", n,
+             name_of_blocks({block, 1}));
   bool noticed = program_->setup.scan || hlrc.is_written(block);
   if (hlrc.is_tracked(block) && view.present && !view.guarded && !noticed)
-    violated(Fault::kInvariant, "node {} writes tracked block {} unnoticed", n, block);
+    violated(Fault::kInvariant, "node {} writes tracked {} unnoticed", n,
+             name_of_blocks({block, 1}));
   if (state == BlockState::kWritten && !hlrc.is_written(block))
-    violated(Fault::kInvariant, "node {} has written block {} and would not flush it", n, block);
+    violated(Fault::kInvariant, "node {} has written {} and would not flush it", n,
+             name_of_blocks({block, 1}));
 }
 
 // Nobody else may store to a page that a thread loads, nor see one that it stores to.
@@ -96,8 +105,9 @@ void History::check_alone(std::uint32_t self, std::uint64_t block, bool writes) 
   for (std::uint32_t n = 0; n < program_->setup.nodes; ++n) {
     const Node::View& view = nodes_[n].views[block];
     if (n != self && view.present && (writes || !view.guarded))
-      violated(Fault::kInvariant, "node {} {} block {}, which node {} may {}", self,
-               writes ? "writes" : "reads", block, n, view.guarded ? "read" : "write");
+      violated(Fault::kInvariant, "node {} {} {}, which node {} may {}", self,
+               writes ? "writes" : "reads", name_of_blocks({block, 1}), n,
+               view.guarded ? "read" : "write");
   }
 }
 
@@ -109,14 +119,17 @@ void History::check_sc_block(std::uint64_t block) const {
     if (view.present) check_alone(n, block, !view.guarded);
     if (entry.busy()) continue;
     if (view.present && entry.state() == BlockState::kInvalid)
-      violated(Fault::kInvariant, "node {} sees block {}, which is invalid", n, block);
+      violated(Fault::kInvariant, "node {} sees {}, which is invalid", n,
+               name_of_blocks({block, 1}));
     if (view.present && !view.guarded && entry.state() != BlockState::kWritten)
-      violated(Fault::kInvariant, "node {} writes block {}, which is to be read", n, block);
+      violated(Fault::kInvariant, "node {} writes {}, which is to be read", n,
+               name_of_blocks({block, 1}));
     if (entry.state() == BlockState::kInvalid) continue;
     auto access =
         entry.state() == BlockState::kWritten ? protocol::Access::kWrite : protocol::Access::kRead;
     if (!nodes_[entry.home().value].core().sc().may_hold(NodeId{n}, block, access))
-      violated(Fault::kInvariant, "node {} has block {}, and its home does not know", n, block);
+      violated(Fault::kInvariant, "node {} has {}, and its home does not know", n,
+               name_of_blocks({block, 1}));
   }
 }
 

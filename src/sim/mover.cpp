@@ -17,6 +17,7 @@ void Mover::begin(base::Prng& rng, const Setup& setup) {
   scan_ = setup.scan;
   several_hosts_ = setup.hosts > 1;
   populate_fails_percent_ = setup.populate_fails_percent;
+  whole_steps_ = setup.whole_steps;
   static constexpr std::uint32_t kFine[] = {6, 20, 50, 100};
   fine_ = kFine[rng.below(4)];
   nodes_in_job_ = setup.nodes;
@@ -25,6 +26,7 @@ void Mover::begin(base::Prng& rng, const Setup& setup) {
 }
 
 std::uint32_t Mover::pieces() {
+  if (whole_steps_) return ~0u;
   std::uint64_t draw = rng_->next();
   if ((draw & 127) >= fine_) return ~0u;
   return 1 + static_cast<std::uint32_t>(draw >> 32) % 12;
@@ -57,7 +59,7 @@ bool Mover::perform(Actor& a) {
       return true;
     case StepKind::kEndPromise:
       ends_.push_back({NodeId{a.node}, step.node, step.blocks});
-      if (rng_->chance(50)) end_promises(NodeId{a.node}, step.node);
+      if (whole_steps_ || rng_->chance(50)) end_promises(NodeId{a.node}, step.node);
       return true;
     case StepKind::kForgetNews:
       nodes_[a.node].news().forget(static_cast<std::uint32_t>(step.value));

@@ -85,6 +85,7 @@ class Mover {
   std::uint32_t nodes_in_job_ = 1;
   std::uint32_t patience_ = 1;  // looks at a round of a barrier
   bool scan_ = true;
+  bool whole_steps_ = false;
   bool several_hosts_ = false;
   std::uint32_t populate_fails_percent_ = 0;
   // On their way to homes, where they come before what the reader asks for next.

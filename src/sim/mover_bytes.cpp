@@ -55,7 +55,7 @@ Mover::Served Mover::serve(Progress& p, const Reader& reader, Node& home, std::u
 // The home answers at once, or only when the answer is waited for.
 bool Mover::post_fetch(Actor& a, const Step& step) {
   Progress& p = a.progress;
-  if (!p.posted) p.at_once = rng_->chance(50);
+  if (!p.posted) p.at_once = whole_steps_ || rng_->chance(50);
   p.posted = true;
   if (p.at_once && !fetch(a, step)) return false;
   a.posted.push_back({step.blocks, step.node, p.at_once, a.strand.result});

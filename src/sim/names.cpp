@@ -1,5 +1,6 @@
 #include "sim/names.h"
 
+#include <algorithm>
 #include <iterator>
 
 namespace terrane::sim {
@@ -377,6 +378,8 @@ constexpr std::string_view kOps[] = {
     "add",        "set",     "await",      "post",     "take",         "ready",
     "condition",  "signal",  "evict",      "allocate", "doomed store", "free",
     "free again", "nowhere", "final load", "atomic",   "prepare",      "arrive"};
+constexpr std::string_view kAtomics[] = {"load", "store", "add",         "and",
+                                         "or",   "xor",   "compare swap"};
 constexpr std::string_view kMessages[] = {
     "none",           "lock request",    "lock forward",   "lock grant",     "barrier arrive",
     "barrier depart", "region allocate", "region find",    "region reply",   "region free",
@@ -391,10 +394,26 @@ static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
 static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kPatch) + 1);
 static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kBadStep) + 1);
 static_assert(std::size(kEvents) == std::variant_size_v<protocol::Event>);
+static_assert(std::size(kAtomics) ==
+              static_cast<std::size_t>(protocol::AtomicKind::kCompareSwap) + 1);
 static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kArrive) + 1);
 static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kLockBusy) + 1);
 
+template <std::size_t size>
+bool has(const std::string_view (&names)[size], std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
 }  // namespace
+
+bool is_step_name(std::string_view name) { return has(kSteps, name); }
+
+bool is_trace_word(std::string_view name) {
+  static constexpr std::string_view kOthers[] = {"messages", "faults", "load", "store"};
+  return has(kSteps, name) || has(kMessages, name) || has(kEvents, name) || has(kOthers, name);
+}
+
+bool is_fault_name(std::string_view name) { return has(kFaults, name); }
 
 std::string_view name_of(Mark mark) { return kMarks[static_cast<std::size_t>(mark)]; }
 std::string_view name_of(Mutant mutant) { return kMutants[static_cast<std::size_t>(mutant)]; }
@@ -407,28 +426,43 @@ std::optional<Mutant> mutant_named(std::string_view name) {
   return std::nullopt;
 }
 
-std::string describe(const Op& op) {
+std::string name_of(const Program& program, std::size_t region) {
+  const std::string& name = program.regions[region].name;
+  return name.empty() ? fmt::format("r{}", region) : name;
+}
+
+std::uint64_t value_of(const Op& op) {
+  std::uint32_t size = op.kind == OpKind::kAtomic ? op.size & 15 : op.size;
+  return size == 8 ? op.value : op.value & ((1ull << (8 * size)) - 1);
+}
+
+std::string describe(const Program& program, const Op& op) {
   std::string_view name = kOps[static_cast<std::size_t>(op.kind)];
+  auto region = [&] { return name_of(program, op.region); };
+  auto place = [&](std::uint32_t size) {
+    std::uint32_t unit = program.setup.block_bytes;
+    return fmt::format("{}[{}]+{} ({} byte{})", region(), op.at / unit, op.at % unit, size,
+                       size == 1 ? "" : "s");
+  };
   switch (op.kind) {
     case OpKind::kLoad:
     case OpKind::kFinalLoad:
-      return fmt::format("{} r{}+{} ({} bytes)", name, op.region, op.at, op.size);
+      return fmt::format("{} {}", name, place(op.size));
     case OpKind::kDoomedStore:
-    case OpKind::kStore: {
-      std::uint64_t value = op.size == 8 ? op.value : op.value & ((1ull << (8 * op.size)) - 1);
-      return fmt::format("{} r{}+{} ({} bytes) = {:#x}", name, op.region, op.at, op.size, value);
-    }
+    case OpKind::kStore:
+      return fmt::format("{} {} = {:#x}", name, place(op.size), value_of(op));
     case OpKind::kAtomic:
-      return fmt::format("atomic {} of r{}+{} ({} bytes) with {:#x}", op.size >> 4, op.region,
-                         op.at, op.size & 15, op.value);
+      return fmt::format("atomic {} {} = {:#x}", kAtomics[op.size >> 4], place(op.size & 15),
+                         value_of(op));
     case OpKind::kEvict:
-      return fmt::format("{} r{} blocks {}..{}{}", name, op.region, op.at, op.at + op.size - 1,
-                         op.value ? ", memory given back" : "");
+      if (op.value == 2) return fmt::format("{} what is not needed", name);
+      return fmt::format("{} {}[{}..{}]{}", name, region(), op.at, op.at + op.size - 1,
+                         op.value ? " and memory" : "");
     case OpKind::kAllocate:
-      return fmt::format("{} r{}{}", name, op.region, op.value ? " (collective)" : "");
+      return fmt::format("{} {}{}", name, region(), op.value ? " (collective)" : "");
     case OpKind::kFree:
     case OpKind::kFreeAgain:
-      return fmt::format("{} r{}", name, op.region);
+      return fmt::format("{} {}", name, region());
     case OpKind::kNowhere:
       return std::string(name);
     default:
@@ -436,44 +470,11 @@ std::string describe(const Op& op) {
   }
 }
 
-std::string describe(const protocol::Step& step) {
-  std::string text(name_of(step.kind));
-  if (step.blocks.count == 1) text += fmt::format(" b{}", step.blocks.first);
-  if (step.blocks.count > 1)
-    text += fmt::format(" b{}..{}", step.blocks.first, step.blocks.end() - 1);
-  switch (step.kind) {
-    case StepKind::kLoadWord:
-    case StepKind::kStoreWord:
-    case StepKind::kSetWanted:
-    case StepKind::kLoadOwner:
-    case StepKind::kClaimOwner:
-    case StepKind::kCopyHome:
-    case StepKind::kStoreHome:
-    case StepKind::kStoreDiff:
-    case StepKind::kFetch:
-    case StepKind::kPostDiff:
-      text += fmt::format(" at node {}", step.node.value);
-      break;
-    case StepKind::kMap:
-      text += step.access == protocol::Access::kRead ? " protected" : " free";
-      break;
-    default:
-      break;
-  }
-  if (step.kind == StepKind::kCall || step.kind == StepKind::kTell)
-    text += fmt::format(" {}", kEvents[step.event->index()]);
-  if (step.kind == StepKind::kStoreWord || step.kind == StepKind::kClaimOwner)
-    text += fmt::format(" = {}", step.value);
-  if ((step.kind == StepKind::kStoreDiff || step.kind == StepKind::kPostDiff) && step.flag)
-    text += ", and twin";
-  return text;
-}
+std::string_view name_of(const protocol::Event& event) { return kEvents[event.index()]; }
 
-std::string describe(protocol::Bytes message) {
-  if (message.empty()) return "empty message";
-  auto kind = static_cast<std::size_t>(message[0]);
-  std::string text(kind < std::size(kMessages) ? kMessages[kind] : "unknown message");
-  return text + fmt::format(" ({} bytes)", message.size());
+std::string_view name_of_message(protocol::Bytes message) {
+  auto kind = message.empty() ? std::size(kMessages) : static_cast<std::size_t>(message[0]);
+  return kind < std::size(kMessages) ? kMessages[kind] : "unknown message";
 }
 
 }  // namespace terrane::sim

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "protocol/sc/sc_instrument.h"
+#include "protocol/steps/atomic.h"
 #include "protocol/steps/effects.h"
 #include "protocol/steps/instrument.h"
 #include "sim/program.h"
@@ -18,14 +19,21 @@ std::string_view name_of(protocol::Mutant mutant);
 std::string_view name_of(protocol::StepKind kind);
 std::string_view name_of(Fault fault);
 std::optional<protocol::Mutant> mutant_named(std::string_view name);
+bool is_fault_name(std::string_view name);
+bool is_step_name(std::string_view name);
+// Whether a line of a trace can be chosen by it: a step, a message or an event, by name, or
+// "messages", "faults", "load", "store".
+bool is_trace_word(std::string_view name);
 // The same of the protocol sc.
 std::string_view name_of(protocol::sc::Mark mark);
 std::string_view name_of(protocol::sc::Mutant mutant);
 std::optional<protocol::sc::Mutant> sc_mutant_named(std::string_view name);
 
 // For traces.
-std::string describe(const Op& op);
-std::string describe(const protocol::Step& step);
-std::string describe(protocol::Bytes message);
+std::string describe(const Program& program, const Op& op);
+// What an operation stores, as wide as it is.
+std::uint64_t value_of(const Op& op);
+std::string_view name_of(const protocol::Event& event);
+std::string_view name_of_message(protocol::Bytes message);
 
 }  // namespace terrane::sim

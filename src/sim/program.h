@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/ids.h"
@@ -48,6 +50,7 @@ struct Setup {
   bool enters_protected = true;  // a block can enter the view protected (always so by scan)
   bool entries_vanish = false;   // by fault: an entry may be taken out of the view at any time
   bool racy = false;             // the program keeps no discipline
+  bool whole_steps = false;      // a step is performed in one piece, and a choice is not drawn
 };
 
 enum class OpKind : std::uint8_t {
@@ -90,6 +93,7 @@ struct Op {
   std::uint8_t phase = 0;  // which barrier phase it stands in; for shrinking
   std::uint32_t at = 0;
   std::uint64_t value = 0;
+  std::optional<std::uint64_t> expected = {};  // what a load or atomic operation must find
 };
 
 struct RegionPlan {
@@ -98,6 +102,7 @@ struct RegionPlan {
   std::uint32_t home = 0;         // where homes are explicit
   std::uint32_t protocol = 0;     // protocol::Protocol
   std::uint32_t propagation = 0;  // protocol::Propagation
+  std::string name = {};          // in traces; empty: by its number
 
   bool sc() const { return protocol == 2; }
 };
@@ -112,6 +117,9 @@ struct Program {
 
   std::uint32_t threads() const { return static_cast<std::uint32_t>(thread_node.size()); }
 };
+
+// What traces call a region of the program: its name, or "r2".
+std::string name_of(const Program& program, std::size_t region);
 
 // The lock whose token carries a program's count.
 constexpr LockId count_id(std::uint32_t count) { return LockId{(1ull << 32) + count}; }

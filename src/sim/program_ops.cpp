@@ -1,3 +1,4 @@
+#include <bit>
 #include <cstring>
 #include <span>
 
@@ -143,9 +144,7 @@ void History::begin_sync(Actor& actor, const Op& op) {
       begin_count(actor, op);
       break;
   }
-  if (trace_)
-    trace_->add(schedule_.picks(), "node {} thread {}: begins {}", actor.node, actor.id,
-                describe(op));
+  if (trace_) trace_of(actor, {.kind = "begins", .name = describe(*program_, op)});
 }
 
 void History::begin_evict(Actor& actor, const Op& op) {
@@ -280,18 +279,36 @@ void History::access(Actor& actor, const Op& op) {
     std::memcpy(&value, at, op.size);
   }
   if (trace_)
-    trace_->add(schedule_.picks(), "node {} thread {}: {} (b{}) -> {:#x}", actor.node, actor.id,
-                describe(op), block, value);
+    trace_of(actor, {.kind = store ? "store" : "load",
+                     .block = name_of_blocks({block, 1}),
+                     .detail = fmt::format("byte {} ({} bytes){}", op.at % unit, op.size,
+                                           store ? fmt::format(" = {:#x}", value_of(op)) : ""),
+                     .result = store ? "" : fmt::format("{:#x}", value)});
   outcome_.hash = (outcome_.hash ^ value ^ actor.id) * 0x100000001b3u;
   outcome_.accesses += op.kind != OpKind::kFinalLoad;
   if (!store && !checker_.may_load(actor.id, op, value))
-    violated(Fault::kWrongValue, "thread {} of node {}: {} (block {}) returned {:#x}, not {:#x}",
-             actor.id, actor.node, describe(op), block, value, checker_.expected(op));
+    wrong_value(actor, op, value, checker_.expected(op));
+  if (op.kind == OpKind::kLoad && op.expected && *op.expected != value)
+    wrong_value(actor, op, value, *op.expected);
   if (op.kind == OpKind::kFinalLoad && !checker_.agrees(op, value))
     violated(Fault::kNodesDisagree,
-             "node {}: {} (block {}) returned {:#x}, elsewhere another value", actor.node,
-             describe(op), block, value);
+             "{} finds {:#x} at byte {} of {} at the end, and another node found another value",
+             name_of_actor(actor), value, op.at % unit, name_of_blocks({block, 1}));
   ++actor.next;
+}
+
+// The thread, the block and the first byte of it that differs.
+void History::wrong_value(const Actor& actor, const Op& op, std::uint64_t found,
+                          std::uint64_t expected) const {
+  std::uint32_t unit = program_->setup.block_bytes;
+  auto byte = static_cast<std::uint32_t>(std::countr_zero(found ^ expected)) / 8;
+  violated(Fault::kWrongValue,
+           "{} {} {} bytes from byte {} of {} and finds {:#x}, where {:#x} is expected; byte {} is "
+           "the first that differs",
+           name_of_actor(actor), op.kind == OpKind::kAtomic ? "operates on" : "loads",
+           word_of(op).size, op.at % unit,
+           name_of_blocks({region_first_[op.region] + op.at / unit, 1}), found, expected,
+           op.at % unit + byte);
 }
 
 void History::begin_atomic(Actor& actor, const Op& op) {
@@ -331,26 +348,23 @@ void History::atomic_in_place(Actor& actor, const Op& op) {
 // In its home's memory, where it is the latest access of all to its word.
 void History::check_atomic(Actor& actor, std::uint64_t before) {
   Op word = word_of(op_of(actor));
-  std::uint64_t expected = checker_.expected(word);
-  if (before != expected)
-    violated(Fault::kWrongValue, "thread {} of node {}: {} found {:#x}, not {:#x}", actor.id,
-             actor.node, describe(op_of(actor)), before, expected);
+  std::uint64_t expected = op_of(actor).expected.value_or(checker_.expected(word));
+  if (before != expected) wrong_value(actor, op_of(actor), before, expected);
   word.value = protocol::after(actor.strand.atomic, before);
   checker_.store(actor.id, word);
   ++outcome_.accesses;
   outcome_.hash = (outcome_.hash ^ before ^ actor.id) * 0x100000001b3u;
   if (trace_)
-    trace_->add(schedule_.picks(), "node {} thread {}: {} -> {:#x}", actor.node, actor.id,
-                describe(op_of(actor)), before);
+    trace_of(actor,
+             {.kind = describe(*program_, op_of(actor)), .result = fmt::format("{:#x}", before)});
 }
 
 void History::start_fault(Actor& actor, std::uint64_t block, Access wanted) {
   ++outcome_.faults;
   actor.doing = Actor::Doing::kFault;
   if (trace_)
-    trace_->add(schedule_.picks(), "node {} thread {}: {} fault on b{}, to {}", actor.node,
-                actor.id, wanted == Access::kWrite ? "write" : "read", block,
-                describe(op_of(actor)));
+    trace_of(actor, {.kind = wanted == Access::kWrite ? "write fault" : "read fault",
+                     .block = name_of_blocks({block, 1})});
   Node& node = nodes_[actor.node];
   if (node.core().sc().serves(block)) {
     actor.start(node.sc().fault(actor.strand, BlockId{block}, wanted));
@@ -391,8 +405,10 @@ void History::finish_host_call(Actor& actor) {
   actor.doing = Actor::Doing::kProgram;
   actor.resumed = false;
   if (trace_)
-    trace_->add(schedule_.picks(), "node {} thread {}: {} -> {}", actor.node, actor.id,
-                describe(op), actor.strand.result);
+    trace_of(actor, {.kind = describe(*program_, op),
+                     .result = status == wire::RegionStatus::kOk
+                                   ? ""
+                                   : fmt::format("status {}", actor.strand.result)});
   if (op.kind == OpKind::kAllocate) {
     if (status == wire::RegionStatus::kNoSpace)
       return;  // once more, when what was freed is dropped
@@ -430,7 +446,7 @@ void History::finish_operation(Actor& actor) {
       actor.clear_operation();
       actor.doing = Actor::Doing::kProgram;
       if (result == FaultResult::kForeign)
-        violated(Fault::kBadAnswer, "{} finds no region", describe(op_of(actor)));
+        violated(Fault::kBadAnswer, "{} finds no region", describe(*program_, op_of(actor)));
       if (result == FaultResult::kDone) ++actor.next;
       if (result == FaultResult::kNoMemory) free_memory(actor);
       return;
@@ -465,7 +481,7 @@ void History::finish_fault(Actor& actor) {
   bool nowhere = op_of(actor).kind == OpKind::kNowhere;
   if (nowhere != (result == FaultResult::kForeign) && result != FaultResult::kNoMemory)
     violated(Fault::kBadAnswer, "a fault of thread {} in {} answered {}", actor.id,
-             describe(op_of(actor)), static_cast<int>(result));
+             describe(*program_, op_of(actor)), static_cast<int>(result));
   if (nowhere) ++actor.next;
   if (result != FaultResult::kNoMemory) return;
   free_memory(actor);
@@ -477,9 +493,7 @@ void History::free_memory(Actor& actor) {
 }
 
 void History::finish_sync(Actor& actor, const Op& op) {
-  if (trace_)
-    trace_->add(schedule_.picks(), "node {} thread {}: {} is done", actor.node, actor.id,
-                describe(op));
+  if (trace_) trace_of(actor, {.kind = "ends", .name = describe(*program_, op)});
   switch (op.kind) {
     case OpKind::kLock:
       if (is_busy(actor)) break;

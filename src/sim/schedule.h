@@ -9,6 +9,8 @@ namespace terrane::sim {
 
 // Something that can act: a thread, a handler, or a channel that has a message to deliver.
 using ActorId = std::uint16_t;
+inline constexpr ActorId kNoActor = 0xffff;
+inline constexpr ActorId kFirstChannel = 64;  // the channels' numbers follow those of the actors
 
 enum class Mood : std::uint8_t {
   kUniform,
@@ -47,6 +49,12 @@ class Schedule {
   bool empty() const { return ready_.empty(); }
 
   ActorId pick();
+  // As if it had picked this one.
+  void take(ActorId actor) {
+    ++picks_;
+    last_ = actor;
+  }
+  const std::vector<ActorId>& ready() const { return ready_; }
   // The actor stops for a random time, short or long.
   void doze(ActorId actor) {
     asleep_until_[actor] = picks_ + rng_->below(16u << rng_->below(7));

@@ -4,6 +4,7 @@
 
 #include "sim/campaign_worker.h"
 #include "sim/names.h"
+#include "sim/script/settings.h"
 
 namespace terrane::sim {
 namespace {
@@ -166,28 +167,24 @@ bool Shrinker::drop_runs(std::uint32_t thread, std::size_t length) {
 
 std::string describe(const Program& program) {
   const Setup& setup = program.setup;
-  std::string text = fmt::format(
-      "{} nodes, blocks of {} bytes, write detection by {}, barrier tree of arity {}{}{}{}\n",
-      setup.nodes, setup.block_bytes,
-      setup.scan               ? "scan"
-      : setup.enters_protected ? "fault"
-                               : "fault (blocks enter free)",
-      setup.barrier_arity, setup.racy ? ", with races" : "",
-      setup.limit == ~0ull ? "" : fmt::format(", {} blocks of memory a node", setup.limit),
-      setup.max_log_ranges == Setup{}.max_log_ranges
-          ? ""
-          : fmt::format(", at most {} notices kept", setup.max_log_ranges));
-  static constexpr std::string_view kHomes[] = {"first touch", "block", "cyclic", "explicit"};
+  std::string text = fmt::format("nodes {}\n", setup.nodes);
+  for (const Setting& setting : settings())
+    if (setting.name != "nodes" && !setting.is_default_in(setup))
+      text += fmt::format("{} {}\n", setting.name, setting.value_in(setup));
+  static constexpr std::string_view kHomes[] = {"homes first touch", "homes block", "homes cyclic"};
+  static constexpr std::string_view kProtocols[] = {"", ", eager", ", sequential"};
   static constexpr std::string_view kPropagation[] = {"", ", invalidate", ", update"};
   for (std::size_t r = 0; r < program.regions.size(); ++r) {
     const RegionPlan& region = program.regions[r];
-    text += fmt::format("r{}: {} blocks, homes {}{}{}{}\n", r, region.blocks, kHomes[region.homes],
-                        region.homes == 3 ? fmt::format(" (node {})", region.home) : "",
-                        region.protocol == 1 ? ", eager" : "", kPropagation[region.propagation]);
+    text += fmt::format("region {}: {} block{}, {}{}{}\n", name_of(program, r), region.blocks,
+                        region.blocks == 1 ? "" : "s",
+                        region.homes < std::size(kHomes) ? std::string(kHomes[region.homes])
+                                                         : fmt::format("home node {}", region.home),
+                        kProtocols[region.protocol], kPropagation[region.propagation]);
   }
   for (std::uint32_t t = 0; t < program.threads(); ++t) {
-    text += fmt::format("thread {} of node {}:\n", t, program.thread_node[t]);
-    for (const Op& op : program.ops[t]) text += fmt::format("  {}\n", describe(op));
+    text += fmt::format("node {} thread {}:\n", program.thread_node[t], t);
+    for (const Op& op : program.ops[t]) text += fmt::format("  {}\n", describe(program, op));
   }
   return text;
 }
@@ -205,9 +202,8 @@ Shrunk shrink(const CampaignOptions& options, std::uint64_t seed) {
   Outcome outcome =
       player.history().run(shrinker.program(), shrinker.schedule_seed(), true, &trace);
   choose_mutant("None");
-  return {describe(shrinker.program()),
-          fmt::format("{}: {}", name_of(outcome.violation.fault), outcome.violation.text),
-          trace.lines(), shrinker.tried()};
+  return {describe(shrinker.program()), reason_of(outcome.violation), trace.lines(),
+          shrinker.tried()};
 }
 
 }  // namespace terrane::sim

@@ -9,18 +9,52 @@
 
 namespace terrane::sim {
 
-// What happened in one history, line by line; kept only where somebody wants to read it.
+// One step of a history.
+struct TraceStep {
+  std::uint64_t at = 0;  // how many times an actor has acted before
+  std::string actor;     // "node 1 thread 3", "node 0 handler 2", "node 2"
+  std::string kind;      // "CopyHome", "Call", "receives", "fault"
+  std::string name;      // of the event, message or operation: "lock grant", "read"; may be empty
+  std::string block;     // "r0[1]", or empty
+  std::string detail;    // "at node 0", or empty
+  std::string result;    // empty: the step has none
+
+  // In columns, without `at`.
+  std::string text() const {
+    std::string step = name.empty() ? kind : fmt::format("{} {}", kind, name);
+    std::string line = fmt::format("{:<18} {:<22} {:<9} {}", actor, step, block, detail);
+    line.erase(line.find_last_not_of(' ') + 1);
+    return result.empty() ? line : fmt::format("{} -> {}", line, result);
+  }
+};
+
+// What happened in one history, step by step; kept only where it is to be read.
 class Trace {
  public:
+  void add(TraceStep step) { steps_.push_back(std::move(step)); }
+  // A step that is told as "ACTOR: TEXT".
   template <typename... Args>
   void add(std::uint64_t at, fmt::format_string<Args...> format, Args&&... args) {
-    lines_.push_back(fmt::format("{:6} {}", at, fmt::format(format, std::forward<Args>(args)...)));
+    std::string text = fmt::format(format, std::forward<Args>(args)...);
+    std::size_t colon = text.find(": ");
+    if (colon == std::string::npos) {
+      steps_.push_back({.at = at, .kind = std::move(text)});
+    } else {
+      steps_.push_back({.at = at, .actor = text.substr(0, colon), .kind = text.substr(colon + 2)});
+    }
   }
-  const std::vector<std::string>& lines() const { return lines_; }
-  void clear() { lines_.clear(); }
+
+  const std::vector<TraceStep>& steps() const { return steps_; }
+  std::vector<std::string> lines() const {
+    std::vector<std::string> lines;
+    for (const TraceStep& step : steps_)
+      lines.push_back(fmt::format("{:6} {}", step.at, step.text()));
+    return lines;
+  }
+  void clear() { steps_.clear(); }
 
  private:
-  std::vector<std::string> lines_;
+  std::vector<TraceStep> steps_;
 };
 
 }  // namespace terrane::sim

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "protocol/steps/instrument.h"
@@ -29,6 +30,11 @@ struct Violation {
   Fault fault = Fault::kNone;
   std::string text;
 };
+
+// The rule that such a fault breaks, as a statement without a full stop.
+std::string_view rule_of(Fault fault);
+// In one sentence: the fault, what was found where, and the rule. Empty for Fault::kNone.
+std::string reason_of(const Violation& violation);
 
 template <typename... Args>
 [[noreturn]] void violated(Fault fault, fmt::format_string<Args...> format, Args&&... args) {

@@ -8,11 +8,13 @@
 
 #include "sim/campaign.h"
 #include "tools/commands.h"
+#include "tools/sim_script.h"
 
 namespace terrane::tools {
 namespace {
 
 constexpr int kExitViolation = 1;
+constexpr int kExitMisuse = 2;
 constexpr std::size_t kTraceLines = 60;
 
 // The command line as it was written.
@@ -25,6 +27,10 @@ struct SimOptions {
   std::uint32_t check_every = 8;
   bool trace = false;
   bool no_shrink = false;
+  bool coverage = false;
+  std::string format;  // of the seed; empty: whatever it is
+  std::string script;  // its file; empty: random histories
+  bool update = false;
 };
 
 bool of_chunks(const SimOptions& options) { return options.protocol == "mesi_chunk"; }
@@ -50,9 +56,12 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-void print_lines(const std::vector<std::string>& lines, std::size_t last) {
+// The last of them, in columns.
+void print_trace(const std::vector<std::string>& lines, std::size_t last) {
   std::size_t from = lines.size() > last ? lines.size() - last : 0;
-  if (from > 0) fmt::print("  ... {} lines before\n", from);
+  fmt::print("\nwhat happened{}\n",
+             from > 0 ? fmt::format(" ({} steps before these; --trace prints them)", from) : "");
+  fmt::print("  {:>6} {:<18} {:<22} {:<9} {}\n", "at", "actor", "step", "block", "-> result");
   for (std::size_t i = from; i < lines.size(); ++i) fmt::print("  {}\n", lines[i]);
 }
 
@@ -80,26 +89,31 @@ void print_branches(const sim::CampaignReport& report) {
     if (count.times == 0) fmt::print("  never: {}\n", count.branch);
 }
 
-void print_failure(const SimOptions& options, const sim::CampaignReport& report) {
-  sim::CampaignOptions campaign = campaign_of(options);
-  std::uint64_t seed = *report.failed_seed;
-  fmt::print("\nseed {} breaks the memory model\n{}\n", seed, report.reason);
-  sim::Replay replay = sim::replay(campaign, seed);
-  fmt::print("\nwhat happened:\n");
-  print_lines(replay.trace, options.trace ? replay.trace.size() : kTraceLines);
-  if (!options.no_shrink) {
-    sim::Shrunk shrunk = sim::shrink(campaign, seed);
-    fmt::print("\nmade smaller ({} histories tried): {}\n{}\n", shrunk.tried, shrunk.reason,
-               shrunk.program);
-    print_lines(shrunk.trace, options.trace ? shrunk.trace.size() : kTraceLines);
-  }
-  fmt::print(
-      "\nonce more: terrane sim --seed {} --histories 1{}{}{}{}{} --check-every {} --trace\n", seed,
+std::string command_of(const SimOptions& options, std::uint64_t seed) {
+  return fmt::format(
+      "terrane sim --seed {} --format {} --histories 1{}{}{}{}{} --check-every {} --trace", seed,
+      sim::seed_format(campaign_of(options).protocol),
       options.protocol == "hlrc" ? "" : " --protocol " + options.protocol,
       options.nodes ? fmt::format(" --nodes {}", options.nodes) : "",
       options.mutant.empty() ? "" : " --mutant " + options.mutant,
       options.racy == "mix" ? "" : " --racy " + options.racy,
       options.detection == "mix" ? "" : " --detection " + options.detection, options.check_every);
+}
+
+// The reason, the program, what happened.
+void print_failure(const SimOptions& options, std::uint64_t seed) {
+  sim::CampaignOptions campaign = campaign_of(options);
+  sim::Replay replay = sim::replay(campaign, seed);
+  sim::Shrunk shrunk;
+  if (!options.no_shrink) shrunk = sim::shrink(campaign, seed);
+  bool small = !shrunk.reason.empty();
+  fmt::print("seed {} breaks a rule\n{}\n", seed, small ? shrunk.reason : replay.reason);
+  if (small)
+    fmt::print("\nthe smallest program found ({} histories tried)\n{}", shrunk.tried,
+               shrunk.program);
+  print_trace(small ? shrunk.trace : replay.trace, options.trace ? ~std::size_t{0} : kTraceLines);
+  if (small) fmt::print("\nthe whole program of the seed fails so\n{}\n", replay.reason);
+  fmt::print("\nonce more: {}\n\n", command_of(options, seed));
 }
 
 int list_mutants(const SimOptions& options) {
@@ -126,22 +140,31 @@ int run_mutants(const SimOptions& options) {
   return missed > 0 ? kExitViolation : 0;
 }
 
+bool is_of_this_version(const SimOptions& options) {
+  std::string format = sim::seed_format(campaign_of(options).protocol);
+  if (options.format.empty() || options.format == format) return true;
+  fmt::print(stderr,
+             "terrane sim: seed {} is of format {}, and this version draws programs of format {}: "
+             "the seed names another program here; without --format it is run all the same\n",
+             options.seed, options.format, format);
+  return false;
+}
+
 int run_sim(const SimOptions& options) {
+  if (!options.script.empty()) return run_script(options.script, options.update, options.trace);
+  if (!is_of_this_version(options)) return kExitMisuse;
   if (options.mutant == "list") return list_mutants(options);
   if (options.mutant == "all") return run_mutants(options);
   auto start = std::chrono::steady_clock::now();
   sim::CampaignReport report = sim::run_campaign(campaign_of(options));
-  print_figures(options, report, seconds_since(start));
-  print_branches(report);
+  double seconds = seconds_since(start);
+  if (report.failed_seed) print_failure(options, *report.failed_seed);
+  print_figures(options, report, seconds);
+  if (options.coverage) print_branches(report);
   fmt::print("hash {:016x}\n", report.hash);
-  if (report.failed_seed) {
-    print_failure(options, report);
-    return kExitViolation;
-  }
-  if (options.trace && options.histories == 1) {
-    sim::Replay replay = sim::replay(campaign_of(options), options.seed);
-    print_lines(replay.trace, replay.trace.size());
-  }
+  if (report.failed_seed) return kExitViolation;
+  if (options.trace && options.histories == 1)
+    print_trace(sim::replay(campaign_of(options), options.seed).trace, ~std::size_t{0});
   fmt::print("the memory model holds\n");
   return 0;
 }
@@ -192,6 +215,17 @@ void add_sim_command(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   command->add_flag("--trace", options->trace, "Print everything that happened in the history");
   command->add_flag("--no-shrink", options->no_shrink, "Leave a failing program as it is");
+  command->add_flag("--coverage", options->coverage,
+                    "Name the branches of the protocol that no history took");
+  command->add_option("--format", options->format,
+                      "The format of the seed, as a failure printed it: refuse any other");
+  CLI::Option* script =
+      command->add_option("--script", options->script, "Run a program that a person has written")
+          ->check(CLI::ExistingFile);
+  command
+      ->add_flag("--update", options->update,
+                 "Write the trace that was found into the script, in place of the expected one")
+      ->needs(script);
   command->callback([options, &context] { context.exit_code = run_sim(*options); });
 }
 

@@ -37,10 +37,6 @@ class ChunkPlayer {
   ChunkHistory history;
 };
 
-std::string reason_of(const ChunkOutcome& outcome) {
-  return fmt::format("{}: {}", name_of(outcome.violation.fault), outcome.violation.text);
-}
-
 class ChunkWorker : public CampaignWorker {
  public:
   explicit ChunkWorker(const CampaignOptions& options)
@@ -55,7 +51,7 @@ class ChunkWorker : public CampaignWorker {
     mine.accesses += outcome.scopes;
     mine.hash += outcome.hash * (2 * seed + 1);
     if (!outcome.failed()) return std::nullopt;
-    return reason_of(outcome);
+    return reason_of(outcome.violation);
   }
 
   std::vector<BranchCount> branches() const override {
@@ -157,8 +153,7 @@ Replay replay_chunks(const CampaignOptions& options, std::uint64_t seed) {
   ChunkPlayer player;
   Trace trace;
   ChunkOutcome outcome = player.play(options, seed, &trace);
-  return {outcome.failed(), outcome.failed() ? reason_of(outcome) : std::string(), outcome.hash,
-          trace.lines()};
+  return {outcome.failed(), reason_of(outcome.violation), outcome.hash, trace.lines()};
 }
 
 Shrunk shrink_chunks(const CampaignOptions& options, std::uint64_t seed) {
@@ -169,7 +164,18 @@ Shrunk shrink_chunks(const CampaignOptions& options, std::uint64_t seed) {
   shrinker.run();
   Trace trace;
   outcome = player.history.run(player.program, player.schedule_seed, true, &trace);
-  return {describe(player.program), reason_of(outcome), trace.lines(), shrinker.tried()};
+  return {describe(player.program), reason_of(outcome.violation), trace.lines(), shrinker.tried()};
+}
+
+std::string drawn_chunks(std::uint64_t seeds) {
+  ChunkProgram program;
+  std::string drawn;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    base::Prng rng(seed);
+    generate(rng, 0, program);
+    drawn += fmt::format("{} {}", describe(program), rng.next());
+  }
+  return drawn;
 }
 
 std::vector<std::string_view> chunk_mutant_names() {

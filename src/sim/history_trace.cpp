@@ -1,0 +1,75 @@
+#include "sim/history.h"
+#include "sim/names.h"
+#include "sim/trace_steps.h"
+
+// What a history writes into its trace, and how it calls actors and blocks.
+namespace terrane::sim {
+
+void History::trace(TraceStep step) {
+  step.at = schedule_.picks();
+  trace_->add(std::move(step));
+}
+
+void History::trace_of(const Actor& actor, TraceStep step) {
+  step.actor = name_of_actor(actor);
+  trace(std::move(step));
+}
+
+std::string History::name_of_actor(const Actor& actor) const {
+  if (actor.id >= kMaxThreads)
+    return fmt::format("node {} handler {}", actor.node, actor.id - kMaxThreads);
+  return fmt::format("node {} thread {}", actor.node, actor.id);
+}
+
+// By the region that stands there, or else by one that did.
+std::string History::name_of_blocks(protocol::BlockRange blocks) const {
+  std::size_t found = region_first_.size();
+  for (std::size_t r = 0; r < region_first_.size(); ++r) {
+    if (region_first_[r] == kNoRegion || blocks.first < region_first_[r]) continue;
+    bool within = blocks.first - region_first_[r] < program_->regions[r].blocks;
+    if (within && (found == region_first_.size() || region_stands_[r])) found = r;
+  }
+  std::string name = "b";
+  std::uint64_t first = blocks.first;
+  if (found < region_first_.size()) {
+    name = name_of(*program_, found);
+    first -= region_first_[found];
+  }
+  std::string range = fmt::format("{}", first);
+  if (blocks.count > 1) range += fmt::format("..{}", first + blocks.count - 1);
+  return found < region_first_.size() ? fmt::format("{}[{}]", name, range) : name + range;
+}
+
+// Who acted when a history failed, and at which step.
+std::string History::where() const {
+  if (acting_ >= kFirstChannel) {
+    auto channel = static_cast<std::uint32_t>(acting_ - kFirstChannel);
+    return fmt::format("node {} had received {} from node {}", network_.to(channel), received_,
+                       network_.from(channel));
+  }
+  const Actor& actor = *actors_[acting_];
+  std::string text = name_of_actor(actor);
+  if (!actor.busy()) return text + " acted";
+  const protocol::Step& step = actor.strand.step();
+  text += fmt::format(" was at {}", name_of(step.kind));
+  if (step.event != nullptr) text += fmt::format(" {}", name_of(*step.event));
+  if (step.blocks.count > 0) text += fmt::format(" {}", name_of_blocks(step.blocks));
+  return text;
+}
+
+// What just happened becomes part of the history's hash and, if wanted, of its trace.
+void History::note(const Actor& actor, std::uint64_t what) {
+  std::uint64_t value = static_cast<std::uint64_t>(actor.id) << 32 ^ what ^ actor.strand.result;
+  outcome_.hash = (outcome_.hash ^ value) * 0x100000001b3u;
+  if (!trace_) return;
+  const protocol::Step& step = actor.strand.step();
+  if (step.kind == protocol::StepKind::kPause) return;
+  auto names = [this](protocol::BlockRange blocks) { return name_of_blocks(blocks); };
+  trace_of(actor, {.kind = std::string(name_of(step.kind)),
+                   .name = std::string(step.event == nullptr ? "" : name_of(*step.event)),
+                   .block = step.blocks.count == 0 ? "" : names(step.blocks),
+                   .detail = detail_of(step),
+                   .result = result_of(step, actor.strand, names)});
+}
+
+}  // namespace terrane::sim
