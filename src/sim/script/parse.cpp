@@ -130,8 +130,8 @@ void Parser::settle() {
 
 void Parser::trace(std::string_view words) {
   selected_.clear();
-  traced_ = words != "off";
-  while (traced_ && !words.empty() && words != "nothing") {
+  traced_ = true;
+  while (!words.empty() && words != "nothing") {
     std::size_t comma = std::min(words.find(','), words.size());
     std::string_view word = trimmed(words.substr(0, comma));
     if (!is_trace_word(word))

@@ -8,7 +8,8 @@
 namespace terrane::sim {
 namespace {
 
-constexpr std::string_view kStart = "nodes 2\nregion a: 2 blocks, home node 0\nnode 0: allocate a\n";
+constexpr std::string_view kStart =
+    "nodes 2\nregion a: 2 blocks, home node 0\nnode 0: allocate a\n";
 
 std::string text_of(std::string_view statements) {
   return std::string(kStart) + std::string(statements);
@@ -83,9 +84,9 @@ TEST(ScriptTest, TheFirstLineOfATraceThatDiffersIsShownInBothVersions) {
 }
 
 TEST(ScriptTest, AnUpdateWritesTheTraceThatWasFound) {
-  std::string before =
-      text_of("trace faults\n# A miss.\nnode 1: read a -> 0\n  > node 1: nonsense\n\n"
-              "node 1: read a -> 0\n");
+  std::string before = text_of(
+      "trace faults\n# A miss.\nnode 1: read a -> 0\n  > node 1: nonsense\n\n"
+      "node 1: read a -> 0\n");
   ScriptReport report = report_of(before);
   EXPECT_FALSE(report.failure.empty());
   EXPECT_EQ(report.updated,
@@ -122,8 +123,9 @@ TEST(ScriptTest, AStatementThatMustWaitLetsTheNextOnesRun) {
 }
 
 TEST(ScriptTest, AParallelSectionIsTriedInManyOrders) {
-  std::string text = "orders 200\n" + text_of("parallel\nnode 0: atomic add a = 1\n"
-                                              "node 1: atomic add a = 1 -> 0\nend\n");
+  std::string text = "orders 200\n" + text_of(
+                                          "parallel\nnode 0: atomic add a = 1\n"
+                                          "node 1: atomic add a = 1 -> 0\nend\n");
   ScriptReport report = report_of(text);
   EXPECT_NE(report.failure.find("finds 0x1, where 0x0 is expected"), std::string::npos);
   EXPECT_NE(report.failure.find(", in order "), std::string::npos) << report.failure;
