@@ -141,8 +141,8 @@ TEST(ScriptTest, AFailureThatIsExpectedMustOccur) {
 
 TEST(ScriptTest, EachSettingIsReadAsItIsWritten) {
   for (const Setting& setting : settings()) {
-    Setup setup;
-    std::string value = setting.value_in(Setup{});
+    sim::Setup setup;
+    std::string value = setting.value_in(sim::Setup{});
     EXPECT_TRUE(setting.set(setup, value) || setting.name == "memory limit") << setting.name;
     EXPECT_TRUE(setting.is_default_in(setup)) << setting.name;
     EXPECT_FALSE(setting.set(setup, "nonsense")) << setting.name;
