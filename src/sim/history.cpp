@@ -126,7 +126,7 @@ void History::draw_mood(base::Prng& rng) {
 }
 
 void History::loop() {
-  while (!schedule_.empty()) {
+  while (director_ != nullptr || !schedule_.empty()) {
     if (schedule_.picks() == kUnfairSteps) {
       schedule_.calm();
       focus_ = 0;

@@ -281,7 +281,8 @@ void History::access(Actor& actor, const Op& op) {
   if (trace_)
     trace_of(actor, {.kind = store ? "store" : "load",
                      .block = name_of_blocks({block, 1}),
-                     .detail = fmt::format("byte {} ({} bytes){}", op.at % unit, op.size,
+                     .detail = fmt::format("byte {} ({} byte{}){}", op.at % unit, op.size,
+                                           op.size == 1 ? "" : "s",
                                            store ? fmt::format(" = {:#x}", value_of(op)) : ""),
                      .result = store ? "" : fmt::format("{:#x}", value)});
   outcome_.hash = (outcome_.hash ^ value ^ actor.id) * 0x100000001b3u;
