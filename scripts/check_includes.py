@@ -25,7 +25,7 @@ MAY_INCLUDE = {
 PROTOCOL = {
     "steps": set(),
     "predict": {"steps"},
-    "push": {"steps"},
+    "push": {"steps", "predict"},
     "serve": {"steps"},
     "sc": {"steps"},
     "core": {"steps", "sc"},

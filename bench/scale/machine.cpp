@@ -21,7 +21,8 @@ namespace {
 
 }  // namespace
 
-Machine::Machine(std::uint32_t nodes, const Pattern& pattern, const Costs& costs)
+Machine::Machine(std::uint32_t nodes, const Pattern& pattern, const Costs& costs,
+                 const protocol::Prediction& prediction)
     : costs_(costs), pattern_(pattern) {
   MemoryCount::clear();
   std::uint64_t pages = pattern.pages(nodes);
@@ -44,11 +45,17 @@ Machine::Machine(std::uint32_t nodes, const Pattern& pattern, const Costs& costs
         .self = NodeId{n}, .nodes = nodes, .blocks = blocks_, .block_bytes = sizeof(Page)});
     protocol::BlockMemory memory{.entries = node.entries.get(), .reached = node.reached.get()};
     for (int i = 0; i < protocol::BlockMemory::kSets; ++i) memory.sets[i] = node.sets[i].get();
-    node.hlrc.emplace(
-        // A node has one thread and no handler here that could make a release for it.
-        protocol::HlrcConfig{
-            .self = NodeId{n}, .nodes = nodes, .blocks = blocks_, .migrate = true, .lazy = false},
-        memory, *node.core);
+    node.history = std::make_unique<protocol::BlockHistory[]>(blocks_);
+    protocol::Tunables tunables = protocol::tuned({}, prediction.on);
+    node.predictor = protocol::make_predictor(prediction, node.history.get(), blocks_, tunables);
+    // A node has one thread and no handler here that could make a release for it.
+    node.hlrc.emplace(protocol::HlrcConfig{.self = NodeId{n},
+                                           .nodes = nodes,
+                                           .blocks = blocks_,
+                                           .migrate = true,
+                                           .lazy = false,
+                                           .tunables = tunables},
+                      memory, *node.core, *node.predictor);
     MemoryCount::work_for(MemoryCount::kNobody);
   }
 }

@@ -12,6 +12,7 @@
 
 #include "protocol/core/core.h"
 #include "protocol/hlrc/hlrc.h"
+#include "protocol/predict/make_predictor.h"
 #include "protocol/push/sent_news.h"
 #include "protocol/serve/served.h"
 #include "scale/costs.h"
@@ -46,7 +47,8 @@ struct Result {
 // plays all. Ends the program with a sentence where a load returns what it must not.
 class Machine {
  public:
-  Machine(std::uint32_t nodes, const Pattern& pattern, const Costs& costs);
+  Machine(std::uint32_t nodes, const Pattern& pattern, const Costs& costs,
+          const protocol::Prediction& prediction = {});
   ~Machine();
 
   // After `warm` iterations that do not count.
@@ -102,6 +104,8 @@ class Machine {
     protocol::NewsBox news;
     protocol::SentNews sent_news{kPageBytes};
     std::optional<protocol::Core> core;
+    std::unique_ptr<protocol::BlockHistory[]> history;
+    std::unique_ptr<protocol::Predictor> predictor;
     std::optional<protocol::Hlrc> hlrc;
 
     protocol::Strand strand;

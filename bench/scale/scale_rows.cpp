@@ -1,7 +1,7 @@
 // What a job of many nodes would take, in virtual time (machine.h): rows "pattern=NAME nodes=N
 // us=T messages=M bytes=B faults=F pages=P busiest=R memory=S known=K". By bench_scale.py.
 //
-//   terrane_bench_scale_rows PATTERN NODES [COUNTED ITERATIONS]
+//   terrane_bench_scale_rows PATTERN NODES [COUNTED ITERATIONS [PREDICTION]]
 #include <cstdio>
 #include <cstdlib>
 
@@ -16,12 +16,17 @@ int main(int argc, char** argv) {
   if (!pattern || nodes < 2 || nodes > MemoryCount::kMost || counted == 0) {
     std::fprintf(stderr,
                  "terrane_bench_scale_rows barrier|stencil|transpose|tree|update|broadcast|"
-                 "migratory|producer NODES (2 to %u) [ITERATIONS]\n",
+                 "migratory|producer NODES (2 to %u) [ITERATIONS [PREDICTION]]\n",
                  MemoryCount::kMost);
     return 2;
   }
+  auto prediction = terrane::protocol::parse_prediction(argc >= 5 ? argv[4] : "");
+  if (!prediction) {
+    std::fprintf(stderr, "terrane_bench_scale_rows: %s\n", prediction.error().message.c_str());
+    return 2;
+  }
   constexpr std::uint32_t kWarm = 8;
-  Machine machine(nodes, *pattern, Costs{});
+  Machine machine(nodes, *pattern, Costs{}, prediction.value());
   Result r = machine.run(kWarm, counted);
   std::printf(
       "pattern=%s nodes=%u us=%.1f messages=%.1f bytes=%.0f faults=%.2f pages=%.2f busiest=%.1f "

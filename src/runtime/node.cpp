@@ -64,10 +64,14 @@ base::Result<> Node::start() {
   hlrc.self = self();
   hlrc.nodes = nodes();
   hlrc.blocks = space_->blocks();
+  hlrc.sc_first = space_->sc_first();
   hlrc.detection = space_->detection();
   hlrc.enters_protected = space_->enters_protected();
-  hlrc.max_run = static_cast<std::uint32_t>(
+  hlrc.tunables = protocol::tuned({}, options.value().prediction.on);
+  hlrc.tunables.max_run = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(kRunBytes / space_->unit(), 1, protocol::Hlrc::kMaxRun));
+  predictor_ = protocol::make_predictor(options.value().prediction, space_->history(),
+                                        space_->blocks(), hlrc.tunables);
   hlrc.migrate = options.value().migrate;
   hlrc.meets = options.value().meet;
   if (memory_[self().value].limit_bytes != ~0ull) {
@@ -75,7 +79,7 @@ base::Result<> Node::start() {
     hlrc.floor = std::min<std::uint64_t>(32, hlrc.limit / 16);
     hlrc.reserve = hlrc.limit / 8;
   }
-  hlrc_ = std::make_unique<protocol::Hlrc>(hlrc, memory, *core_);
+  hlrc_ = std::make_unique<protocol::Hlrc>(hlrc, memory, *core_, *predictor_);
   sc_ = std::make_unique<protocol::sc::Pages>(
       protocol::sc::PagesConfig{.self = self(), .nodes = nodes(), .blocks = space_->blocks()},
       memory, *hlrc_);

@@ -114,6 +114,7 @@ class Node {
   std::vector<MemoryShare> memory_;  // by node
   std::unique_ptr<transport::Transport> transport_;
   std::unique_ptr<protocol::Core> core_;
+  std::unique_ptr<protocol::Predictor> predictor_;
   std::unique_ptr<protocol::Hlrc> hlrc_;
   std::unique_ptr<protocol::sc::Pages> sc_;
   std::unique_ptr<Engine> engine_;

@@ -94,6 +94,11 @@ base::Result<Options> read_options(std::uint32_t nodes) {
     options.waiting = *waiting;
   }
   if (auto patience = read_patience(options); !patience) return patience.error();
+  if (const char* text = std::getenv("TERRANE_PREDICT"); text != nullptr) {
+    auto prediction = protocol::parse_prediction(text);
+    if (!prediction) return prediction.error();
+    options.prediction = prediction.value();
+  }
   const char* verbose = std::getenv("TERRANE_VERBOSE");
   options.verbose = verbose != nullptr && std::string_view(verbose) == "1";
   for (auto [name, out] :

@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "platform/fault_source.h"
 #include "platform/waiting.h"
+#include "protocol/predict/heuristics.h"
 
 namespace terrane::runtime {
 
@@ -24,6 +25,7 @@ struct Options {
   bool verbose = false;                // TERRANE_VERBOSE=1: node 0 says by what it sends
   std::uint64_t patience_ms = 30'000;  // TERRANE_PATIENCE, in seconds: see Patience; 0: none
   bool meet = true;                    // TERRANE_MEET=0: barriers go by messages, also on one host
+  protocol::Prediction prediction;     // TERRANE_PREDICT: which predictor, without which heuristics
   bool migrate = true;    // TERRANE_MIGRATE=0: homes stay where they were first written
   bool one_sided = true;  // TERRANE_ONE_SIDED=0: messages also where memory can be reached
 };

@@ -66,7 +66,7 @@ std::uint64_t PageSpace::control_bytes() const {
 
 std::uint64_t PageSpace::table_bytes() const {
   std::uint64_t set_bytes = protocol::BlockSet::words_needed(blocks_) * 8;
-  return blocks_ * sizeof(protocol::BlockEntry) + 64 +
+  return blocks_ * (sizeof(protocol::BlockEntry) + sizeof(protocol::BlockHistory)) + 2 * 64 +
          (protocol::BlockMemory::kSets + 3) * set_bytes;
 }
 
@@ -223,11 +223,17 @@ protocol::WriteDetection PageSpace::detection() const {
                                                                  : protocol::WriteDetection::kFault;
 }
 
+protocol::BlockHistory* PageSpace::history() {
+  std::uint64_t entries = (blocks_ * sizeof(protocol::BlockEntry) + 63) / 64 * 64;
+  return reinterpret_cast<protocol::BlockHistory*>(tables_.data() + entries);
+}
+
 protocol::BlockMemory PageSpace::protocol_memory() {
   protocol::BlockMemory memory;
   std::byte* at = tables_.data();
   memory.entries = reinterpret_cast<protocol::BlockEntry*>(at);
-  at += (blocks_ * sizeof(protocol::BlockEntry) + 63) / 64 * 64;
+  at = reinterpret_cast<std::byte*>(history());
+  at += (blocks_ * sizeof(protocol::BlockHistory) + 63) / 64 * 64;
   std::uint64_t set_bytes = protocol::BlockSet::words_needed(blocks_) * 8;
   for (auto& set : memory.sets) {
     set = reinterpret_cast<protocol::BlockSet::Word*>(at);

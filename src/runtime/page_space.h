@@ -12,6 +12,7 @@
 #include "platform/fault_source.h"
 #include "platform/mapping.h"
 #include "protocol/hlrc/hlrc.h"
+#include "protocol/predict/make_predictor.h"
 #include "runtime/counters.h"
 #include "runtime/memory_share.h"
 #include "runtime/options.h"
@@ -72,6 +73,8 @@ class PageSpace {
   base::Result<> place(std::vector<Placed> panes);
 
   protocol::BlockMemory protocol_memory();
+  // Zeroed memory for what the predictor has seen of each block.
+  protocol::BlockHistory* history();
   // How writes to the blocks before sc_first() are detected; to those behind always by faults.
   protocol::WriteDetection detection() const;
   bool enters_protected() const { return source_->enters_protected(); }

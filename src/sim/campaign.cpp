@@ -140,6 +140,21 @@ Replay replay(const CampaignOptions& options, std::uint64_t seed) {
   return {outcome.failed(), reason_of(outcome.violation), outcome.hash, trace.lines()};
 }
 
+base::Result<> set_prediction(Shape& shape, std::string_view text) {
+  shape.random_predictions = text == "random" ? Mix::kOnly : Mix::kNever;
+  if (text == "random") return {};
+  auto prediction = protocol::parse_prediction(text);
+  if (!prediction) return base::error("{}; or random", prediction.error().message);
+  shape.prediction = prediction.value();
+  return {};
+}
+
+std::string predictor_of(const CampaignOptions& options, std::uint64_t seed) {
+  Player player;
+  player.draw(shape_of(options), seed);
+  return player.program().setup.predicts_at_random ? "random predictions" : "the chosen predictor";
+}
+
 Shape shape_of(const CampaignOptions& options) {
   Shape shape = options.shape;
   shape.sc = options.protocol == Protocol::kSc;

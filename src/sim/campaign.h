@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "sim/generate.h"
 
 namespace terrane::sim {
@@ -67,6 +68,11 @@ Shrunk shrink(const CampaignOptions& options, std::uint64_t seed);
 // Which generator draws the programs of seeds, as four hexadecimal digits: a hash of what it draws
 // of the first seeds. A seed names the same program for as long as this stays the same.
 std::string seed_format(Protocol protocol);
+
+// Who predicts in all histories of the shape: "random", or the text of terrane run --predict.
+base::Result<> set_prediction(Shape& shape, std::string_view text);
+// Who predicts in the history of this seed, for a person.
+std::string predictor_of(const CampaignOptions& options, std::uint64_t seed);
 
 // The planted faults' names, without "None".
 std::vector<std::string_view> mutant_names(Protocol protocol = Protocol::kHlrc);

@@ -15,6 +15,8 @@ struct Shape {
   bool sc = false;          // some regions are sequentially consistent
   Mix racy = Mix::kMix;
   Detection detection = Detection::kMix;
+  protocol::Prediction prediction;
+  Mix random_predictions = Mix::kMix;  // kMix: in half of the programs
 };
 
 // Writes random programs. Owns its tables, which are reused from program to program: nothing is

@@ -3,13 +3,36 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "sim/random_predictor.h"
 
 namespace terrane::sim {
+namespace {
+
+protocol::Tunables tunables_of(const Setup& setup) {
+  protocol::Tunables t;
+  t.look_from = setup.look_from;
+  t.most_notices = setup.most_notices;
+  t.max_run = setup.max_run;
+  t.runs_ahead = setup.runs_ahead;
+  t.ahead_after = 1;
+  t.hot_after = static_cast<std::uint8_t>(setup.hot_after);
+  t.few_misses = setup.hot_after == 255 ? 0u : 4u;
+  t.most_renewed = static_cast<std::uint8_t>(setup.most_renewed);
+  t.promised = setup.promised;
+  t.join_from = 2;
+  t.reads_ask = setup.reads_ask;
+  t.most_regretted = 1;
+  t.most_unmet = setup.most_unmet;
+  return t;
+}
+
+}  // namespace
 
 Node::Node()
     : frames_(new std::byte[kMaxBlocks * kMaxBlockBytes]()),
       twins_(new std::byte[kMaxBlocks * kMaxBlockBytes]()),
-      entries_(new protocol::BlockEntry[kMaxBlocks]) {
+      entries_(new protocol::BlockEntry[kMaxBlocks]),
+      history_(new protocol::BlockHistory[kMaxBlocks]) {
   static_assert(protocol::BlockSet::words_needed(kMaxBlocks) <= kSetWords);
 }
 
@@ -45,36 +68,32 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .hosts = hosts_,
                                      .barrier_arity = setup.barrier_arity,
                                      .max_log_ranges = setup.max_log_ranges});
+  std::memset(static_cast<void*>(history_.get()), 0, kMaxBlocks * sizeof history_[0]);
   protocol::BlockMemory memory{.entries = entries_.get(), .used = &kept_, .reached = reached_};
   for (int i = 0; i < protocol::BlockMemory::kSets; ++i) memory.sets[i] = sets_[i];
   for (std::uint32_t n = 0; n < setup.nodes; ++n) {
     hosts_[n] = n % setup.hosts;
     reached_[n] = hosts_[n] == self % setup.hosts;
   }
+  protocol::Tunables tunables = protocol::tuned(tunables_of(setup), setup.prediction.on);
+  if (setup.predicts_at_random) {
+    predictor_ = std::make_unique<RandomPredictor>(setup.prediction_seed + self);
+  } else {
+    predictor_ = protocol::make_predictor(setup.prediction, history_.get(), blocks, tunables);
+  }
   hlrc_.emplace(protocol::HlrcConfig{.self = NodeId{self},
                                      .nodes = setup.nodes,
                                      .blocks = blocks,
+                                     .sc_first = setup.space_blocks,
                                      .detection = setup.scan ? protocol::WriteDetection::kScan
                                                              : protocol::WriteDetection::kFault,
                                      .enters_protected = setup.enters_protected,
                                      .limit = setup.limit,
                                      .reserve = setup.limit / 4,
-                                     .look_from = setup.look_from,
-                                     .most_notices = setup.most_notices,
-                                     .max_run = setup.max_run,
-                                     .runs_ahead = setup.runs_ahead,
-                                     .ahead_after = 1,
-                                     .hot_after = static_cast<std::uint8_t>(setup.hot_after),
-                                     .few_misses = setup.hot_after == 255 ? 0u : 4u,
-                                     .most_renewed = static_cast<std::uint8_t>(setup.most_renewed),
-                                     .promised = setup.promised,
-                                     .join_from = 2,
                                      .migrate = setup.migrate,
-                                     .reads_ask = setup.reads_ask,
-                                     .most_regretted = 1,
                                      .meets = setup.meets,
-                                     .most_unmet = setup.most_unmet},
-                memory, *core_);
+                                     .tunables = tunables},
+                memory, *core_, *predictor_);
   sc_.emplace(
       protocol::sc::PagesConfig{.self = NodeId{self}, .nodes = setup.nodes, .blocks = blocks},
       memory, *hlrc_);
@@ -84,6 +103,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
 void Node::end() {
   sc_.reset();
   hlrc_.reset();
+  predictor_.reset();
   core_.reset();
 }
 

@@ -7,6 +7,7 @@
 
 #include "protocol/core/core.h"
 #include "protocol/hlrc/hlrc.h"
+#include "protocol/predict/make_predictor.h"
 #include "protocol/push/sent_news.h"
 #include "protocol/sc/pages.h"
 #include "sim/program.h"
@@ -80,10 +81,12 @@ class Node {
   std::optional<protocol::SentNews> sent_news_;
   std::byte aside_[protocol::Hlrc::kMaxRun * kMaxBlockBytes] = {};
   std::unique_ptr<protocol::BlockEntry[]> entries_;
+  std::unique_ptr<protocol::BlockHistory[]> history_;
   protocol::BlockSet::Word sets_[protocol::BlockMemory::kSets][kSetWords] = {};
   bool reached_[kMaxNodes] = {};
   std::uint32_t hosts_[kMaxNodes] = {};
   std::optional<protocol::Core> core_;
+  std::unique_ptr<protocol::Predictor> predictor_;
   std::optional<protocol::Hlrc> hlrc_;
   std::optional<protocol::sc::Pages> sc_;
   std::uint64_t used_ = 0;

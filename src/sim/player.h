@@ -20,6 +20,14 @@ class Player {
   void draw(const Shape& shape, std::uint64_t seed) {
     base::Prng rng(seed);
     generator_.generate(rng, shape, program_);
+    Setup& setup = program_.setup;
+    setup.prediction = shape.prediction;
+    // Of each eight seeds four, the first one among them; others each time, for every eighth is
+    // looked at more carefully.
+    bool half = (seed / 8 + seed) % 2 == 1;
+    setup.predicts_at_random =
+        shape.random_predictions == Mix::kMix ? half : shape.random_predictions == Mix::kOnly;
+    setup.prediction_seed = seed * 64;
     schedule_seed_ = rng.next();
   }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "protocol/predict/heuristics.h"
 
 namespace terrane::sim {
 
@@ -51,6 +52,9 @@ struct Setup {
   bool entries_vanish = false;   // by fault: an entry may be taken out of the view at any time
   bool racy = false;             // the program keeps no discipline
   bool whole_steps = false;      // a step is performed in one piece, and a choice is not drawn
+  protocol::Prediction prediction;
+  bool predicts_at_random = false;  // by random_predictor.h, whatever `prediction` says
+  std::uint64_t prediction_seed = 0;
 };
 
 enum class OpKind : std::uint8_t {

@@ -19,7 +19,7 @@ constexpr std::size_t kTraceLines = 60;
 
 // The command line as it was written.
 struct SimOptions {
-  std::string protocol = "hlrc", mutant, racy = "mix", detection = "mix";
+  std::string protocol = "hlrc", mutant, racy = "mix", detection = "mix", predict;
   std::uint32_t nodes = 0;
   std::uint64_t histories = 100'000;
   std::uint64_t seed = 1;
@@ -44,6 +44,9 @@ sim::CampaignOptions campaign_of(const SimOptions& options) {
   if (options.racy == "never") campaign.shape.racy = sim::Mix::kNever;
   if (options.detection == "scan") campaign.shape.detection = sim::Detection::kScan;
   if (options.detection == "fault") campaign.shape.detection = sim::Detection::kFault;
+  if (!options.predict.empty())
+    if (auto set = sim::set_prediction(campaign.shape, options.predict); !set)
+      throw CLI::ValidationError(set.error().message);
   campaign.seed = options.seed;
   campaign.histories = options.histories;
   campaign.jobs = options.jobs;
@@ -91,11 +94,12 @@ void print_branches(const sim::CampaignReport& report) {
 
 std::string command_of(const SimOptions& options, std::uint64_t seed) {
   return fmt::format(
-      "terrane sim --seed {} --format {} --histories 1{}{}{}{}{} --check-every {} --trace", seed,
+      "terrane sim --seed {} --format {} --histories 1{}{}{}{}{}{} --check-every {} --trace", seed,
       sim::seed_format(campaign_of(options).protocol),
       options.protocol == "hlrc" ? "" : " --protocol " + options.protocol,
       options.nodes ? fmt::format(" --nodes {}", options.nodes) : "",
       options.mutant.empty() ? "" : " --mutant " + options.mutant,
+      options.predict.empty() ? "" : " --predict=" + options.predict,
       options.racy == "mix" ? "" : " --racy " + options.racy,
       options.detection == "mix" ? "" : " --detection " + options.detection, options.check_every);
 }
@@ -107,7 +111,9 @@ void print_failure(const SimOptions& options, std::uint64_t seed) {
   sim::Shrunk shrunk;
   if (!options.no_shrink) shrunk = sim::shrink(campaign, seed);
   bool small = !shrunk.reason.empty();
-  fmt::print("seed {} breaks a rule\n{}\n", seed, small ? shrunk.reason : replay.reason);
+  fmt::print("seed {} breaks a rule{}\n{}\n", seed,
+             of_chunks(options) ? "" : ", with " + sim::predictor_of(campaign, seed),
+             small ? shrunk.reason : replay.reason);
   if (small)
     fmt::print("\nthe smallest program found ({} histories tried)\n{}", shrunk.tried,
                shrunk.program);
@@ -202,6 +208,16 @@ void add_sim_command(CLI::App& app, CommandContext& context) {
       ->add_option("--mutant", options->mutant,
                    "Plant a fault: its name, all of them in turn (all), or show them (list)")
       ->check(known_mutant);
+  command
+      ->add_option(
+          "--predict", options->predict,
+          "Who predicts: random, or as of terrane run --predict (default: random in half of "
+          "the histories)")
+      ->check([](const std::string& text) {
+        sim::Shape shape;
+        auto set = sim::set_prediction(shape, text);
+        return set ? std::string() : set.error().message;
+      });
   command->add_option("--racy", options->racy, "Programs with data races: only, never, mix")
       ->check(CLI::IsMember({"only", "never", "mix"}))
       ->capture_default_str();

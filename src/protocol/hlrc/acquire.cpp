@@ -8,7 +8,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 Task<bool> Hlrc::lock(Strand& s, LockId id) {
   Event acquire = LockAcquire{id, s.waiter(), settled_activity()};
   auto how = static_cast<Acquired>(co_await s.call(acquire));
-  if (how == Acquired::kHere) lock_habit_.reused(id);
+  if (how == Acquired::kHere) predictor_.lock_reused(id);
   std::uint64_t activity = how == Acquired::kWithBlocks ? open_grant(s) : kUnsettled;
   if (how == Acquired::kRemote || how == Acquired::kWithBlocks) co_await apply(s, 0, activity, id);
   s.granted_blocks.clear();
@@ -55,7 +55,7 @@ std::uint64_t Hlrc::open_grant(Strand& s) {
 
 Task<LockResult> Hlrc::unlock(Strand& s, LockId id) {
   bool lazily =
-      config_.lazy && !lock_habit_.leaves(id) && !eager_seen_.load(std::memory_order_relaxed);
+      config_.lazy && !predictor_.release_at_once(id) && !eager_seen_.load(std::memory_order_relaxed);
   Event hand_off = LockHandOff{id, s.waiter(), lazily, releases_begun_.load()};
   auto answer = static_cast<HandOff>(co_await s.call(hand_off));
   if (answer == HandOff::kNotHeld) co_return LockResult::kNotHeld;
@@ -70,7 +70,7 @@ Task<LockResult> Hlrc::unlock(Strand& s, LockId id) {
 
 // A release that began after the lock was given back has found what its holder wrote.
 Task<std::uint64_t> Hlrc::release_kept(Strand& s, ReleaseKept kept) {
-  lock_habit_.left(kept.lock);
+  predictor_.lock_left(kept.lock);
   std::uint64_t needed = kept.releases + (mutant(Mutant::kKeptTrustsOldRelease) ? 0 : 1);
   if (releases_ended_.load() >= needed) {
     mark(Mark::kReleaseKeptDone);
@@ -83,7 +83,7 @@ Task<std::uint64_t> Hlrc::release_kept(Strand& s, ReleaseKept kept) {
 Task<bool> Hlrc::barrier(Strand& s, BarrierId id, std::uint32_t threads_here,
                          Contribution contribution) {
   bool calm = threads_here == 1 && contribution.op == ReduceOp::kNone && is_calm(id);
-  if (calm) {
+  if (calm && predictor_.meets(id)) {
     mark(Mark::kBarrierCalm);
     bool held = co_await meet(s, id, meetings_[id.value].told);
     if (held) co_return true;
@@ -93,7 +93,7 @@ Task<bool> Hlrc::barrier(Strand& s, BarrierId id, std::uint32_t threads_here,
   if (role != BarrierRole::kLast) co_return role == BarrierRole::kLeft;
   std::uint64_t activity = co_await release(s);
   Event go = BarrierLeave{id};
-  if (!calm && meets_at(id)) {
+  if (!calm && may_meet(id) && predictor_.meets(id)) {
     bool held = co_await meet_released(s, id);
     if (held) co_await s.tell(go);
     if (held) co_return true;
@@ -109,30 +109,25 @@ Task<bool> Hlrc::barrier(Strand& s, BarrierId id, std::uint32_t threads_here,
   co_await wait_for_departure(s, number - 1);
   co_await apply(s, number, activity);
   s.granted_blocks.clear();
-  if (departures_.exchange(number * 2, std::memory_order_acq_rel) & 1) co_await s.wake(departures_);
+  bool waited = departures_.exchange(number * 2, std::memory_order_acq_rel) & 1;
+  predictor_.barrier_passed();
+  if (waited) co_await s.wake(departures_);
   Event ask = BarrierResult{id, s.waiter()};
   if (contribution.op != ReduceOp::kNone) co_await s.call(ask);
   co_await s.tell(go);
   co_return (departure & kContributionsDiffer) == 0;
 }
 
-// Whether this round of the barrier is tried in memory. All nodes see the same rounds held, and
-// count alike.
-bool Hlrc::meets_at(BarrierId id) {
-  if (!meets_ || id.value >= CentralBarrier::kPlaces) return false;
-  Meeting& meeting = meetings_[id.value];
-  if (meeting.skip == 0) return true;
-  --meeting.skip;
-  return false;
-}
+// Whether rounds of the barrier can be held in memory.
+bool Hlrc::may_meet(BarrierId id) const { return meets_ && id.value < CentralBarrier::kPlaces; }
 
-// Whether this round is tried in memory, and nothing has to be done for it here: since the last
+// Whether nothing has to be done for a round that is tried in memory: since the last
 // one, which was held and found no copies and nothing tracked, none of what a release looks for has
 // come.
 bool Hlrc::is_calm(BarrierId id) const {
-  if (!meets_ || id.value >= CentralBarrier::kPlaces) return false;
+  if (!may_meet(id)) return false;
   const Meeting& meeting = meetings_[id.value];
-  if (!meeting.calm || meeting.skip > 0) return false;
+  if (!meeting.calm) return false;
   bool same = meeting.changes == core_.changes() &&
               meeting.disturbed == disturbed_.load(std::memory_order_acquire) &&
               meeting.taken == taken_.load(std::memory_order_acquire);
@@ -156,22 +151,15 @@ Task<bool> Hlrc::meet_released(Strand& s, BarrierId id) {
   co_return held;
 }
 
-// told: how many departures were learned, + 1; 0: the round cannot be held. One that is not held
-// costs some time, so the next ones are not tried: ever more of them.
+// told: how many departures were learned, + 1; 0: the round cannot be held.
 Task<bool> Hlrc::meet(Strand& s, BarrierId id, std::uint64_t told) {
   bool quiet = told != 0;
   std::uint64_t word = std::uint64_t{id.value} << 32 | (quiet ? told - 1 : 0);
-  std::uint64_t held = co_await s.perform({.kind = StepKind::kMeet, .flag = quiet, .value = word});
-  Meeting& meeting = meetings_[id.value];
-  if (!held) {
-    mark(Mark::kBarrierNotHeld);
-    std::uint32_t next = std::min(meeting.next_skip * 2u + 1, config_.most_unmet);
-    meeting.skip = meeting.next_skip = static_cast<std::uint8_t>(next);
-    co_return false;
-  }
-  mark(Mark::kBarrierHeldInMemory);
-  held_.fetch_add(1, std::memory_order_relaxed);
-  meeting.next_skip = 0;
+  bool held = co_await s.perform({.kind = StepKind::kMeet, .flag = quiet, .value = word}) != 0;
+  predictor_.met(id, held);
+  mark(held ? Mark::kBarrierHeldInMemory : Mark::kBarrierNotHeld);
+  if (!held) co_return false;
+  predictor_.barrier_passed();
   // A miss of another thread counts its copy before it reads what that was before the round.
   bool copies = cached_count_.load(std::memory_order_seq_cst) != 0;
   if (copies && has_leases() && !mutant(Mutant::kMeetingKeepsLeases)) {
@@ -232,7 +220,7 @@ Task<bool> Hlrc::apply(Strand& s, std::uint32_t departure, std::uint64_t activit
   Departure at{departure, activity_ == activity || mutant(careless)};
   ++activity_;
   s.wanted.clear();
-  if (departure == 0) lock_acquires_.fetch_add(1, std::memory_order_relaxed);
+  if (departure == 0) predictor_.lock_acquired();
   if (departure == 0) acquired_.fetch_add(1);
   co_await expect_promised(s);
   select_invalid(s);
@@ -244,6 +232,7 @@ Task<bool> Hlrc::apply(Strand& s, std::uint32_t departure, std::uint64_t activit
     mark(Mark::kLockNamesTooMany);
     s.wanted.clear();
   }
+  if (lock && !predictor_.names_with_lock(*lock)) s.wanted.clear();
   if (departure != 0 && expectations_.may_have_come()) {
     expectations_.depart(departure);
     co_await end_promises(s);
@@ -383,16 +372,16 @@ Task<bool> Hlrc::may_be_dirty(Strand& s, std::uint64_t block, BlockState state) 
 }
 
 Task<bool> Hlrc::drop(Strand& s, [[maybe_unused]] RegionId region, BlockRange range) {
-  constexpr std::uint64_t kBatch = 1024;  // locked, zapped and punched together
   co_await enter(s);
   ++activity_;
   acquired_.fetch_add(1);
-  regretted_.store(0, std::memory_order_relaxed);  // another allocation may be used otherwise
-  for (std::uint64_t at = range.first; at < range.end(); at += kBatch) {
+  for (std::uint64_t at = range.first; at < range.end(); at += kDropBatch) {
     std::uint64_t left = range.end() - at;
-    BlockRange run{at, left < kBatch ? left : kBatch};
+    BlockRange run{at, std::min(left, kDropBatch)};
     co_await drop_run(s, run);
   }
+  forget_writers(range);
+  predictor_.region_freed(range);
   co_await leave(s);
   co_return true;
 }
@@ -419,17 +408,9 @@ Task<bool> Hlrc::drop_run(Strand& s, BlockRange run) {
     remove_idle(b);
     leaving_.erase(b);
     spare_.erase(b);
-    given_.erase(b);
     entries_[b].set_home(kNoNode);
     entries_[b].set_policy({}, {});
-    entries_[b].failures = 0;
-    entries_[b].brought = 0;
-    entries_[b].on_trial = false;
-    entries_[b].skip = 0;
-    entries_[b].missed = 0;
-    entries_[b].found_written = 0;
-    entries_[b].dropped = 0;
-    entries_[b].missed_after_locks = 0;
+    predictor_.forget(b);
   }
   if (!mutant(Mutant::kDropKeepsMemory)) co_await s.view(StepKind::kPunch, run);
   for (std::uint64_t b = run.first; b < run.end(); ++b)

@@ -1,5 +1,5 @@
-// What is asked for ahead of a long stream of misses: several messages' blocks at once, so that the
-// home makes one answer while the one before is on its way, and another is entered here.
+// Pipelined requests of a miss: several messages' blocks at once, so that the home makes one answer
+// while the one before is on its way, and another is entered here.
 #include <algorithm>
 
 #include "protocol/hlrc/hlrc.h"
@@ -9,16 +9,13 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
 // After extend_run(): `run` is what the miss itself is going to fetch, `extent` what the allocation
-// has from there on, `wanted` as which homes that come are entered.
+// has from there on.
 Task<bool> Hlrc::ask_ahead(Strand& s, BlockRange run, NodeId home, std::uint64_t extent,
-                           Access wanted) {
-  std::uint64_t length = streams_.length(run.first);
-  bool whole = run.count == config_.max_run;
-  if (reaches(home) || !whole || length < config_.ahead_after * config_.max_run) co_return true;
-  std::uint64_t end = run.first + extent;
-  // What was not asked for as homes comes with the next miss, which asks.
-  if (std::uint64_t asked = streams_.asked(run.first); asked > run.first)
-    end = std::min(end, asked);
+                           const Miss& miss) {
+  if (reaches(home) || run.count < most_of_run()) co_return true;
+  PipelinePlan plan = predictor_.pipeline(miss, run, extent);
+  std::uint64_t end = std::min(plan.end, run.first + extent);
+  std::uint32_t most = std::min(plan.requests, Ahead::kMost);
   auto post = [&](BlockRange blocks) {
     return s.perform({.kind = StepKind::kPostFetch,
                       .node = home,
@@ -26,23 +23,22 @@ Task<bool> Hlrc::ask_ahead(Strand& s, BlockRange run, NodeId home, std::uint64_t
                       .value = may_take() ? kMayTake : 0});
   };
   s.ahead.home = home;
-  s.ahead.wanted = wanted;
+  s.ahead.wanted = access_of_homes(miss);
   s.ahead.extent_end = run.first + extent;
   BlockRange next{run.end(), 0};
-  while (next.first < end && s.ahead.count < config_.runs_ahead) {
+  while (next.first < end && s.ahead.count < most) {
     if (s.ahead.count == 0) co_await post(run);
     bool known = co_await knows_home(s, next.first, home);
     if (!known) break;
-    co_await bring_more(s, next, home, true,
-                        std::min<std::uint64_t>(end - next.first, config_.max_run));
+    co_await bring_more(s, next, home, true, std::min(end - next.first, most_of_run()));
     if (next.count == 0) break;
     mark(Mark::kFaultAsksAhead);
     co_await post(next);
     s.ahead.runs[s.ahead.count++] = next;
-    if (next.count < config_.max_run) break;
+    if (next.count < most_of_run()) break;
     next = {next.end(), 0};
   }
-  if (s.ahead.count > 0) co_await ask_offers_ahead(s, run, s.ahead.runs[s.ahead.count - 1].end());
+  if (s.ahead.count > 0) co_await ask_offers_ahead(s, miss, s.ahead.runs[s.ahead.count - 1].end());
   co_return true;
 }
 
@@ -58,20 +54,16 @@ Task<bool> Hlrc::knows_home(Strand& s, std::uint64_t block, NodeId home) {
   co_return same;
 }
 
-// A stream whose homes were asked for comes near the end of those, by two misses: the next are, and
-// will have been offered before it is there. Nobody waits for that, and nobody learns of a home
-// that cannot now.
-Task<bool> Hlrc::ask_offers_ahead(Strand& s, BlockRange miss, std::uint64_t reached) {
-  std::uint64_t asked = streams_.asked(miss.first);
-  std::uint64_t near = 2 * std::uint64_t{config_.runs_ahead + 1} * config_.max_run;
-  bool asks = config_.migrate && entries_[miss.first].movable() && may_take() &&
-              asked > miss.first && asked < reached + near && asked < s.ahead.extent_end;
-  if (!asks || !worth_asking(miss.first, s.ahead.wanted)) co_return true;
+// The homes of the blocks to come are asked for, and will have been offered before the stream is
+// there. Nobody waits for that, and nobody learns of a home that cannot now.
+Task<bool> Hlrc::ask_offers_ahead(Strand& s, Miss miss, std::uint64_t reached) {
+  miss.movable = miss.movable && may_take();
+  if (!miss.movable) co_return true;
+  BlockRange next = predictor_.homes_ahead(miss, reached, s.ahead.extent_end);
+  if (next.first < miss.block || next.end() > s.ahead.extent_end || next.count == 0) co_return true;
   mark(Mark::kFaultAsksForHomesAhead);
-  BlockRange next{asked, std::min<std::uint64_t>(config_.most_asked, s.ahead.extent_end - asked)};
   Event ask = AskOffer{s.ahead.home, next, s.ahead.wanted == Access::kRead, kNobody};
   co_await s.tell(ask);
-  streams_.note_asked(miss.first, next.end());
   co_return true;
 }
 
@@ -94,7 +86,7 @@ Task<bool> Hlrc::finish_ahead(Strand& s) {
     reached = run.end();
   }
   // The stream goes on behind what came, whatever is missing before that.
-  streams_.extend(s.ahead.miss_end, reached == s.ahead.extent_end ? 0 : reached);
+  predictor_.pipeline_ended(s.ahead.miss_end, reached == s.ahead.extent_end ? 0 : reached);
   s.ahead.count = 0;
   co_return true;
 }
@@ -105,7 +97,7 @@ Task<bool> Hlrc::enter_ahead(Strand& s, BlockRange run, const Fetched& got) {
     co_await enter_homes(s, run, s.ahead.wanted);
   } else {
     for (std::uint64_t b = run.first; b < run.end(); ++b) {
-      note_miss(b);
+      predictor_.missed(b);
       if (scans()) co_await s.view(StepKind::kCopyTwin, {b, 1});
     }
     co_await enter_copies(s, run, Access::kRead);

@@ -1,4 +1,4 @@
-// First writes that go on in order claim their homes in runs.
+// First writes claim their homes in runs.
 #include <algorithm>
 
 #include "protocol/hlrc/hlrc.h"
@@ -6,17 +6,16 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// Where first writes go on in order, blocks behind this one become ours with it, half as many as
-// were written so far, as far as nobody has them: a fault for each would cost far more than what is
-// guessed too much, whose homes follow their writers.
+// Blocks behind a first write become ours with it, as many as the predictor says, as far as nobody
+// has them: a fault for each would cost far more than what is claimed too much, whose homes follow
+// their writers.
 Task<bool> Hlrc::claim_next(Strand& s, std::uint64_t block) {
   BlockRange next{block + 1, 0};
-  std::uint64_t written = claims_.length(block) + 1;
-  if (written > 1) {
+  std::uint64_t more = predictor_.claim_behind(block);
+  if (more > 0) {
     Event ask = RegionExtent{BlockId{block}, s.waiter()};
     std::uint64_t extent = co_await s.call(ask);
-    std::uint64_t most =
-        std::min({extent, config_.blocks - block, std::uint64_t{config_.max_run}, 1 + written / 2});
+    std::uint64_t most = std::min({extent, end() - block, most_of_run(), more + 1});
     while (next.count + 1 < most && room() >= 2 * (next.count + 2)) {
       co_await s.pause();
       BlockEntry& entry = entries_[next.end()];
@@ -33,7 +32,7 @@ Task<bool> Hlrc::claim_next(Strand& s, std::uint64_t block) {
     }
   }
   std::uint64_t claimed = co_await claim_run(s, next);
-  claims_.note(block, next.first + claimed);
+  predictor_.claimed(block, next.first + claimed);
   if (next.count > 0) co_await enter_claimed(s, next, claimed, block);
   co_return true;
 }

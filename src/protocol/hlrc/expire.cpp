@@ -49,7 +49,7 @@ Task<bool> Hlrc::finish_expiry(Strand& s, std::uint32_t number) {
 Task<bool> Hlrc::expire(Strand& s, NodeId origin, Bytes ranges) {
   co_await enter(s);
   ++activity_;
-  lock_acquires_.fetch_add(1, std::memory_order_relaxed);
+  predictor_.lock_acquired();
   acquired_.fetch_add(1);
   s.runs.clear();
   BlockRange range;

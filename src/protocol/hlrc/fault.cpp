@@ -7,13 +7,14 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-Hlrc::Hlrc(const HlrcConfig& config, const BlockMemory& memory, Core& core)
+Hlrc::Hlrc(const HlrcConfig& config, const BlockMemory& memory, Core& core, Predictor& predictor)
     : BlockLocks(memory.entries),
       config_(config),
       core_(core),
+      predictor_(predictor),
       reached_(memory.reached),
       cached_(memory.sets[0], config.blocks),
-      open_(memory.sets[10], config.blocks),
+      open_(memory.sets[9], config.blocks),
       leases_(memory.sets[1], config.blocks),
       tracked_(memory.sets[2], config.blocks),
       written_(memory.sets[3], config.blocks),
@@ -21,18 +22,16 @@ Hlrc::Hlrc(const HlrcConfig& config, const BlockMemory& memory, Core& core)
       idle_(memory.sets[5], config.blocks),
       leaving_(memory.sets[6], config.blocks),
       spare_(memory.sets[7], config.blocks),
-      given_(memory.sets[8], config.blocks),
       used_(memory.used),
-      most_notices_(config.most_notices),
-      promises_(config.promised != 0, config.nodes) {
+      most_notices_(config.tunables.most_notices),
+      promises_(config.tunables.promised != 0, config.nodes) {
   notices_.reserve(4096);
   meets_ = config.meets && config.nodes > 1 && config.nodes <= CentralBarrier::kMostNodes;
   for (std::uint32_t node = 0; node < config.nodes; ++node)
     meets_ = meets_ && reaches(NodeId{node});
   // A run and its twins, unless that is much of what there is.
   if (config.limit != ~0ull)
-    low_ =
-        std::min<std::uint64_t>(2 * config.max_run, std::max<std::uint64_t>(2, config.limit / 8));
+    low_ = std::min<std::uint64_t>(2 * most_of_run(), std::max<std::uint64_t>(2, config.limit / 8));
 }
 
 void Hlrc::add_cached(std::uint64_t block) {
@@ -65,7 +64,8 @@ Task<FaultResult> Hlrc::fault(Strand& s, BlockId id, Access wanted) {
   }
   // Somebody made the block present meanwhile, it was hidden, or the kernel took an entry away:
   // mapping it again does no harm.
-  bool hidden = state != BlockState::kHome && prove_hidden(block);
+  std::uint64_t shown = 1;
+  if (state != BlockState::kHome && is_adaptive(block)) shown = predictor_.shown(block);
   BlockRange run{block, 1};
   if (state == BlockState::kHome) {
     result = co_await fault_at_home(s, block, wanted);
@@ -74,7 +74,7 @@ Task<FaultResult> Hlrc::fault(Strand& s, BlockId id, Access wanted) {
     state = BlockState::kWritten;
   } else {
     mark(Mark::kFaultFindsBlockPresent);
-    if (hidden && state == BlockState::kClean) run = co_await lock_hidden(s, block);
+    if (state == BlockState::kClean) run = co_await lock_shown(s, {block, shown});
     co_await s.view(StepKind::kMap, run,
                     state == BlockState::kWritten ? Access::kWrite : Access::kRead);
   }
@@ -105,12 +105,12 @@ Task<FaultResult> Hlrc::fault_invalid(Strand& s, std::uint64_t block, Access wan
 }
 
 // The home is another node, nobody's yet (kNoNode), or has gone from here: a copy is made, of
-// neighbours too where they were needed together before. foreseen: how many are wanted though
-// nobody has missed them yet.
+// and of further blocks, as the predictor says. unmissed: 0, or how many are prefetched though no
+// thread has missed one.
 Task<FaultResult> Hlrc::fault_elsewhere(Strand& s, std::uint64_t block, Access wanted, NodeId home,
-                                        std::uint64_t foreseen) {
+                                        std::uint64_t unmissed) {
   BlockRange run{block, 1};
-  BlockState state = co_await fault_copy(s, run, wanted, home, foreseen);
+  BlockState state = co_await fault_copy(s, run, wanted, home, unmissed);
   if (state == BlockState::kInvalid) {  // a later claim must not find the block among the copies
     mark(Mark::kFaultGivesUp);
     if (!mutant(Mutant::kKeepFailedFetch)) {
@@ -299,16 +299,15 @@ Task<bool> Hlrc::want(Strand& s, std::uint64_t block, NodeId home, std::uint64_t
   co_return true;
 }
 
-// What a miss brings. Where misses show that the first blocks will be renewed, the home is asked to
-// promise them at once, which spares the question at the next departure. A node that misses little
-// foresees that already of the first miss, as long as that was not in vain too often: then it
-// spares the second one, which comes while the home computes.
+// What a miss brings. The predictor may subscribe to the first blocks at once, which spares the
+// question at the next barrier exit.
 Task<Hlrc::Fetched> Hlrc::fetch_missed(Strand& s, BlockRange run, NodeId home) {
-  std::uint64_t again = 0;
-  bool may = config_.promised != 0 && !reaches(home);
-  bool foreseen =
-      may && count_missed(run.count) && foresight_.load() > 0 && !becomes_hot(run.first, false);
-  while (may && again < run.count && becomes_hot(run.first + again, foreseen)) ++again;
+  SubscriptionPlan plan;
+  BlockRange adaptive{run.first, 0};
+  while (adaptive.count < run.count && is_adaptive(adaptive.end())) ++adaptive.count;
+  bool may = config_.tunables.promised != 0 && !reaches(home) && adaptive.count > 0;
+  if (may) plan = predictor_.subscribe(adaptive);
+  std::uint64_t again = std::min(plan.blocks, adaptive.count);
   std::optional<std::size_t> place;
   if (again > 0) place = misses_promises_.reserve();
   Fetched got = co_await fetch(s, run, home, false, place ? again : 0);
@@ -318,7 +317,7 @@ Task<Hlrc::Fetched> Hlrc::fetch_missed(Strand& s, BlockRange run, NodeId home) {
   misses_promises_.fill(*place, {.home = got.home,
                                  .run = {run.first, std::min(got.count, again)},
                                  .after = static_cast<std::uint32_t>(got.promised - 1),
-                                 .foreseen = foreseen});
+                                 .predicted = plan.predicted});
   co_return got;
 }
 
@@ -391,7 +390,7 @@ Task<FaultResult> Hlrc::fault_at_home(Strand& s, std::uint64_t block, Access wan
 // for it and drops it. `run` grows by the neighbours that come along.
 // Result: what the blocks are now; kInvalid when memory is short.
 Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home,
-                                  std::uint64_t foreseen) {
+                                  std::uint64_t unmissed) {
   std::uint64_t block = run.first;
   co_await s.pause();
   bool late = mutant(Mutant::kLateCachedMark);
@@ -405,33 +404,27 @@ Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, Nod
   std::uint64_t backed = co_await s.view(StepKind::kPopulate, run);
   if (backed == 0) co_return BlockState::kInvalid;
   if (home != kNoNode) {
-    entries_[block].brought = 1;
-    entries_[block].on_trial = foreseen > 1;
-    bool streams = foreseen > 1 || streams_.goes_on(block);
-    if (streams && foreseen == 1) prove_read(block);
-    bool alone = !config_.enters_protected || late;
-    bool asks = streams && worth_asking(block, wanted);
-    if (asks) co_await ask_offers(s, block, home, wanted);
-    bool asked = streams_.asked(block) > block;
-    std::uint64_t most = foreseen > 1 ? foreseen : config_.max_run;
-    // As many again as came in order so far: behind a row of two pages more may not be wanted.
-    if (streams && foreseen == 1) most = std::min(most, streams_.length(block) + 1);
+    bool ordinary = unmissed == 0;
+    Miss miss = miss_of(block, wanted, home);
+    miss.prefetches = config_.enters_protected && !late;
+    MissPlan plan{.blocks = unmissed, .fresh = true};
+    if (ordinary) plan = predictor_.at_miss(miss);
+    if (plan.homes > 0 && miss.movable) co_await ask_offers(s, miss, home, plan.homes);
     std::uint64_t extent = 0;
-    if (!alone) extent = co_await extend_run(s, run, home, streams, most);
-    if (streams && foreseen == 1)
-      co_await ask_ahead(s, run, home, extent, asked ? Access::kWrite : wanted);
+    if (miss.prefetches) extent = co_await extend_run(s, run, home, plan);
+    if (ordinary && extent > 0) co_await ask_ahead(s, run, home, extent, miss);
     Fetched got = co_await fetch_missed(s, run, home);
     co_await leave_out(s, {run.first + got.count, run.count - got.count});
     run.count = got.count;
-    if (foreseen == 1) streams_.note(block, run.count == extent ? 0 : run.end());
+    if (ordinary) predictor_.miss_ended(block, run.count == extent ? 0 : run.end());
     s.ahead.miss_end = run.end();
     if (got.own) {
-      co_await enter_homes(s, run, asked ? Access::kWrite : wanted);
+      co_await enter_homes(s, run, access_of_homes(miss));
       co_return BlockState::kHome;
     }
     for (std::uint64_t b = run.first; b < run.end(); ++b) {
       if (entries_[b].home() != got.home) entries_[b].set_home(got.home);
-      note_miss(b);
+      predictor_.missed(b);
     }
   }
   if (late) {
@@ -451,6 +444,23 @@ Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, Nod
   }
   co_await enter_copies(s, run, wanted);
   co_return !scans() && enters_free(wanted) ? BlockState::kWritten : BlockState::kClean;
+}
+
+// What the predictor is told of a miss; `prefetches` is the caller's to set.
+Miss Hlrc::miss_of(std::uint64_t block, Access wanted, NodeId home) const {
+  return {.block = block,
+          .access = wanted,
+          .reached = reaches(home),
+          .adaptive = is_adaptive(block),
+          .much_room = config_.limit == ~0ull || room() > config_.limit / 2,
+          .movable = entries_[block].movable() && home != config_.self && may_take(),
+          .prefetches = false};
+}
+
+// As what homes enter that come with the miss.
+Access Hlrc::access_of_homes(const Miss& miss) const {
+  bool writes = miss.access == Access::kWrite || predictor_.expects_writes(miss);
+  return writes ? Access::kWrite : Access::kRead;
 }
 
 // Blocks that became ours enter as at any home (fault_at_home), then others may come for them.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <optional>
@@ -8,8 +9,7 @@
 
 #include "protocol/core/central_barrier.h"
 #include "protocol/core/core.h"
-#include "protocol/predict/lock_habit.h"
-#include "protocol/predict/streams.h"
+#include "protocol/predict/predictor.h"
 #include "protocol/push/promises.h"
 #include "protocol/steps/block_locks.h"
 #include "protocol/steps/block_memory.h"
@@ -26,36 +26,19 @@ struct HlrcConfig {
   NodeId self;
   std::uint32_t nodes = 1;
   std::uint64_t blocks = 0;
+  std::uint64_t sc_first = ~0ull;  // blocks from here on are sc::Pages'
   WriteDetection detection = WriteDetection::kScan;
   // Whether a block can enter the application view protected, in one step (Linux 6.4). Where not,
   // a block that enters counts as written from then on: other threads might write before it could
   // be protected.
   bool enters_protected = true;
-  std::uint64_t limit = ~0ull;              // memory to keep to, in blocks: frames and twins
-  std::uint64_t floor = 2;                  // copies that stay however short memory is
-  std::uint64_t reserve = 0;                // of the limit: not for homes taken over from others
-  std::uint32_t look_from = 4;              // runs close to each other that one call looks at first
-  std::uint64_t most_notices = 4096;        // until those of the interval under way are joined
-  std::uint32_t max_run = 16;               // blocks that one miss brings, at most kMaxRun ...
-  std::uint32_t runs_ahead = Ahead::kMost;  // ... and so many times as many more by messages, once
-                                            // misses have gone on in order for
-  std::uint32_t ahead_after = 8;            // times as many
-  std::uint8_t hot_after = 2;        // rounds on end in which a copy is missed until it is renewed
-  std::uint32_t few_misses = 16;     // blocks in a round, up to which a miss is foreseen to be the
-                                     // first of several: its home is asked to promise it
-  std::int32_t foresight = 8;        // blocks for which that may have been in vain
-  std::uint8_t most_renewed = 63;    // renewals on end; then a fault has to show that it is used
-                                     // (four times as many where that was shown twice)
-  std::uint32_t promised = 16;       // departures on end at which a reader makes no use of the news
-                                     // that a home promised, until it ends that; 0: no promises
-  std::uint32_t join_from = 8;       // promised runs that follow each other, until they become one
-  bool migrate = false;              // homes by first touch follow their writers
-  std::uint32_t most_asked = 128;    // blocks that who writes in order asks their home to offer
-  std::uint64_t reads_ask = 64;      // ... and who has read so many in order; 0: nobody
-  std::uint32_t most_regretted = 8;  // of what readers got so, until they get nothing more
+  std::uint64_t limit = ~0ull;  // memory to keep to, in blocks: frames and twins
+  std::uint64_t floor = 2;      // copies that stay however short memory is
+  std::uint64_t reserve = 0;    // of the limit: not for homes taken over from others
+  bool migrate = false;         // homes by first touch follow their writers
   bool lazy = true;   // a token that no node asks for stays, without a release, until one does
   bool meets = true;  // barriers that bring nobody anything are held in memory, where all reach it
-  std::uint32_t most_unmet = 64;  // rounds that go by messages at once after one that was not held
+  Tunables tunables;
 };
 
 namespace sc {
@@ -91,17 +74,9 @@ enum class Arrival : std::uint8_t { kNowhere, kWaited, kLast };
 class Hlrc : BlockLocks, public MemoryRoom {
  public:
   static constexpr std::uint32_t kMaxRun = 16;
-  // How often a copy comes along, or stays, by a neighbour's miss until it needs one of its own.
-  static constexpr std::uint8_t kMostBrought = 16;
-  static constexpr std::uint64_t kNear = 256;          // blocks between runs that one call looks at
-  static constexpr std::uint32_t kForesightBack = 64;  // departures
-  // Releases in a row that find a copy written until it is kept open, and the same until it is
-  // closed; and how many are open at most, for each costs a release a comparison (0.1 us).
-  static constexpr std::uint8_t kOpensAfter = 2;
-  static constexpr std::uint8_t kClosesAfter = 4;
-  static constexpr std::uint32_t kMostOpen = 64;
 
-  Hlrc(const HlrcConfig& config, const BlockMemory& memory, Core& core);
+  // `predictor`: the caller's; its answers decide how fast, never whether right.
+  Hlrc(const HlrcConfig& config, const BlockMemory& memory, Core& core, Predictor& predictor);
   Hlrc(const Hlrc&) = delete;
 
   // Makes the block accessible to a thread that faulted on it.
@@ -219,7 +194,7 @@ class Hlrc : BlockLocks, public MemoryRoom {
   // fault.cpp
   Task<FaultResult> fault_invalid(Strand& s, std::uint64_t block, Access wanted);
   Task<FaultResult> fault_elsewhere(Strand& s, std::uint64_t block, Access wanted, NodeId home,
-                                    std::uint64_t foreseen = 1);
+                                    std::uint64_t unmissed = 0);
   Task<std::uint64_t> ask_owner(Strand& s, StepKind how, std::uint64_t block,
                                 std::uint64_t claim = 0);
   Task<bool> is_freed(Strand& s, std::uint64_t block);
@@ -227,7 +202,7 @@ class Hlrc : BlockLocks, public MemoryRoom {
   Task<std::uint64_t> find_home(Strand& s, std::uint64_t block, Access wanted);
   Task<FaultResult> fault_at_home(Strand& s, std::uint64_t block, Access wanted);
   Task<BlockState> fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home,
-                              std::uint64_t foreseen);
+                              std::uint64_t unmissed);
   Task<Fetched> fetch(Strand& s, BlockRange run, NodeId home, bool aside, std::uint64_t again);
   Task<Fetched> fetch_missed(Strand& s, BlockRange run, NodeId home);
   Task<std::uint64_t> copy_some(Strand& s, BlockRange run, Fetched& got, std::uint64_t word,
@@ -238,24 +213,25 @@ class Hlrc : BlockLocks, public MemoryRoom {
   void settle_leases(BlockRange run, std::uint64_t tracked);
   Task<bool> enter_copies(Strand& s, BlockRange run, Access wanted);
   Task<bool> enter_homes(Strand& s, BlockRange run, Access wanted);
+  Miss miss_of(std::uint64_t block, Access wanted, NodeId home) const;
+  Access access_of_homes(const Miss& miss) const;
   Task<NodeId> still_unclaimed(Strand& s, std::uint64_t block);
   Task<bool> first_write(Strand& s, std::uint64_t block);
 
   // neighbours.cpp
-  Task<std::uint64_t> extend_run(Strand& s, BlockRange& run, NodeId home, bool streams,
-                                 std::uint64_t most);
-  Task<bool> bring_more(Strand& s, BlockRange& run, NodeId home, bool streams, std::uint64_t most);
-  Task<bool> may_bring(Strand& s, std::uint64_t block, NodeId home, bool streams);
-  void prove_read(std::uint64_t block);
-  Task<bool> is_known_home(Strand& s, std::uint64_t block, NodeId home, bool streams);
+  Task<std::uint64_t> extend_run(Strand& s, BlockRange& run, NodeId home, const MissPlan& plan);
+  Task<bool> bring_more(Strand& s, BlockRange& run, NodeId home, bool fresh, std::uint64_t most);
+  Task<bool> may_bring(Strand& s, std::uint64_t block, NodeId home, bool fresh);
+  Task<bool> is_known_home(Strand& s, std::uint64_t block, NodeId home, bool fresh);
   Task<bool> leave_out(Strand& s, BlockRange blocks);
   Task<bool> bring_before(Strand& s, std::uint64_t block);
-  Task<NodeId> lock_foreseen(Strand& s, std::uint64_t block, std::uint64_t missed);
+  Task<NodeId> lock_unmissed(Strand& s, std::uint64_t block, std::uint64_t missed);
 
   // ahead.cpp
-  Task<bool> ask_ahead(Strand& s, BlockRange run, NodeId home, std::uint64_t extent, Access wanted);
+  Task<bool> ask_ahead(Strand& s, BlockRange run, NodeId home, std::uint64_t extent,
+                       const Miss& miss);
   Task<bool> knows_home(Strand& s, std::uint64_t block, NodeId home);
-  Task<bool> ask_offers_ahead(Strand& s, BlockRange miss, std::uint64_t reached);
+  Task<bool> ask_offers_ahead(Strand& s, Miss miss, std::uint64_t reached);
   Task<bool> finish_ahead(Strand& s);
   Task<bool> enter_ahead(Strand& s, BlockRange run, const Fetched& got);
 
@@ -273,7 +249,7 @@ class Hlrc : BlockLocks, public MemoryRoom {
   void close(std::uint64_t block);
   Task<bool> untrack(Strand& s, std::uint64_t block);
   Task<bool> track_wanted(Strand& s);
-  Task<bool> publish(Strand& s);
+  Task<bool> publish(Strand& s, BlockRange run);
   Task<bool> track_run(Strand& s, BlockRange run);
   Task<bool> track_part(Strand& s, BlockRange run);
   Task<bool> trackable(Strand& s, std::uint64_t block);
@@ -298,7 +274,7 @@ class Hlrc : BlockLocks, public MemoryRoom {
   }
 
   // acquire.cpp
-  bool meets_at(BarrierId barrier);
+  bool may_meet(BarrierId barrier) const;
   bool is_calm(BarrierId barrier) const;
   bool has_leases() const { return leases_.next_run(0, config_.blocks).count > 0; }
   Task<bool> meet_released(Strand& s, BarrierId barrier);
@@ -339,27 +315,11 @@ class Hlrc : BlockLocks, public MemoryRoom {
                            std::uint64_t neighbour);
 
   // renew.cpp
-  std::uint16_t round() const;
-  void note_miss(std::uint64_t block);
-  bool becomes_hot(std::uint64_t block, bool foreseen) const;
-  bool count_missed(std::uint64_t blocks);
-  bool missed_many() const;
-  void note_neighbours_miss(std::uint64_t block);
-  void prove_together(BlockRange run);
-  std::uint32_t most_renewed(const BlockEntry& entry) const;
-  void note_drop(BlockRange run);
-  bool is_hot(std::uint64_t block, Departure at) const;
-  bool is_due(std::uint64_t block) const;
-  bool is_left_over(std::uint64_t block, Departure at) const;
-  bool must_show(std::uint64_t block) const;
-  Task<bool> hide(Strand& s, BlockRange run);
-  bool is_hidden(const BlockEntry& entry) const;
-  bool prove_hidden(std::uint64_t block);
-  void show_used(BlockEntry& entry);
-  Task<BlockRange> lock_hidden(Strand& s, std::uint64_t block);
-  std::uint64_t count_dropped(BlockRange run, Departure at) const;
+  Task<bool> unmap_probes(Strand& s, BlockRange run);
+  Task<BlockRange> lock_shown(Strand& s, BlockRange run);
+  AcquirePlan plan_acquire(BlockRange run, Propagation wants, Departure at) const;
   Task<bool> renew_or_invalidate(Strand& s, BlockRange run, Departure at);
-  Task<BlockRange> hold_hot(Strand& s, BlockRange within, Departure at);
+  Task<BlockRange> hold_stale(Strand& s, BlockRange within, Departure at);
   Task<bool> unlock_rest(Strand& s, BlockRange run, std::uint64_t count);
   Task<BlockRange> renew(Strand& s, BlockRange run, Departure at);
   static void note_wanted(Strand& s, BlockRange run, NodeId home);
@@ -369,7 +329,6 @@ class Hlrc : BlockLocks, public MemoryRoom {
   // news.cpp
   Task<bool> expect_promised(Strand& s);
   Task<Fetched> take_news(Strand& s, BlockRange run, NodeId home, Departure at);
-  void gain_foresight(std::int32_t blocks);
   bool has_kept(std::uint64_t block, std::uint32_t serial) const;
   void note_news(const Strand& s, std::uint64_t block, std::uint64_t index, const Fetched& got);
   Task<bool> give_up(Strand& s, NodeId home, BlockRange run);
@@ -381,7 +340,7 @@ class Hlrc : BlockLocks, public MemoryRoom {
   void select_along(Strand& s);
   static bool any_along(const Strand& s, BlockRange run);
   bool went_along(const Strand& s, BlockRange run) const;
-  static BlockRange take_readers(Strand& s, std::span<const Promised> due);
+  BlockRange take_readers(Strand& s, std::span<const Promised> due) const;
   Task<bool> send_news(Strand& s, std::uint32_t departure, bool stands);
 
   // migrate.cpp
@@ -389,17 +348,15 @@ class Hlrc : BlockLocks, public MemoryRoom {
   void find_sole_writers(Bytes notices);
   void note_writer(BlockRange range, NodeId writer);
   void note_eager_writer(BlockRange range, NodeId writer);
-  void announce_unchanged(std::uint64_t block);
+  void forget_writers(BlockRange range);
   Task<bool> offer(Strand& s, Written written, bool fresh);
   Task<bool> defer(Strand& s, std::uint64_t block, NodeId to);
-  Task<bool> may_offer(Strand& s, std::uint64_t block, NodeId to);
+  Task<bool> can_offer(Strand& s, std::uint64_t block, NodeId to);
   Task<bool> offer_part(Strand& s, BlockRange run, NodeId to);
   Task<bool> arm_offers(Strand& s);
-  Task<bool> may_offer_asked(Strand& s, std::uint64_t block, NodeId to);
-  bool worth_asking(std::uint64_t block, Access wanted) const;
-  Task<bool> ask_offers(Strand& s, std::uint64_t block, NodeId home, Access wanted);
+  Task<bool> may_offer_asked(Strand& s, std::uint64_t block, NodeId to, bool reads);
+  Task<bool> ask_offers(Strand& s, const Miss& miss, NodeId home, std::uint64_t most);
   Task<bool> still_here(Strand& s, std::uint64_t block);
-  void regret(std::uint64_t block);
   Task<NodeId> settle(Strand& s, std::uint64_t block, NodeId home, NodeId& via);
   Task<bool> take_at_flush(Strand& s, std::uint64_t block);
   bool tracks_taken(std::uint64_t block) const;
@@ -415,6 +372,11 @@ class Hlrc : BlockLocks, public MemoryRoom {
   Task<bool> enter(Strand& s);
   Task<bool> leave(Strand& s);
 
+  bool is_adaptive(std::uint64_t block) const {
+    return entries_[block].propagation() == Propagation::kAdaptive;
+  }
+  std::uint64_t end() const { return std::min(config_.blocks, config_.sc_first); }
+  std::uint64_t most_of_run() const { return std::min(config_.tunables.max_run, kMaxRun); }
   bool enters_free(Access wanted) const {
     return wanted == Access::kWrite || !config_.enters_protected;
   }
@@ -430,6 +392,7 @@ class Hlrc : BlockLocks, public MemoryRoom {
 
   HlrcConfig config_;
   Core& core_;
+  Predictor& predictor_;
   sc::Pages* sequential_ = nullptr;
   const bool* reached_;
   BlockSet cached_;  // copies of others' blocks, also those being made
@@ -444,16 +407,12 @@ class Hlrc : BlockLocks, public MemoryRoom {
   BlockSet idle_;     // no copies any more, and their memory may still be here
   BlockSet leaving_;  // our homes that were offered, or have moved and left their memory here
   BlockSet spare_;    // homes that were copies, and whose twins may still be here
-  BlockSet given_;    // our homes that were offered to who had only read them
-  std::atomic<std::uint32_t> regretted_{0};  // of these, what our threads have come back for
-  const std::atomic<std::uint64_t>* used_;   // blocks of memory, by the host
-  std::uint64_t low_ = 0;                    // a fault wants to find so much room
+  const std::atomic<std::uint64_t>* used_;  // blocks of memory, by the host
+  std::uint64_t low_ = 0;                   // a fault wants to find so much room
   std::atomic<std::uint64_t> cached_count_{0};
   std::atomic<std::uint64_t> idle_count_{0};
-  std::atomic<std::uint32_t> consistency_{0};    // 0 free, 1 held, 2 held and waited for
-  std::atomic<std::uint32_t> lock_acquires_{0};  // that dropped or renewed copies
+  std::atomic<std::uint32_t> consistency_{0};  // 0 free, 1 held, 2 held and waited for
   std::atomic<std::uint32_t> departures_{0};  // of barriers, applied here, times 2; odd: waited for
-  std::atomic<std::uint32_t> held_{0};        // barriers held in memory
   std::vector<BlockRange> notices_;        // of the interval under way; under the consistency lock
   std::vector<BlockRange> eager_;          // the same of blocks whose copies are to expire
   std::uint32_t expiries_ = 0;             // begun; under the consistency lock
@@ -470,11 +429,9 @@ class Hlrc : BlockLocks, public MemoryRoom {
   std::atomic<bool> others_wrote_{false};
   // A barrier that may be held in memory; the last thread's that comes.
   struct Meeting {
-    std::uint8_t skip = 0;       // rounds that go by messages yet; alike on all nodes, as the next
-    std::uint8_t next_skip = 0;  // ... after the next one that is not held
-    bool calm = false;           // the last one was held, without copies and anything tracked here
-    std::uint64_t told = 0;      // what this node said then, when these were:
-    std::uint64_t changes = 0;   // Core::changes()
+    bool calm = false;          // the last one was held, without copies and anything tracked here
+    std::uint64_t told = 0;     // what this node said then, when these were:
+    std::uint64_t changes = 0;  // Core::changes()
     std::uint64_t disturbed = 0;
     std::uint64_t taken = 0;
   };
@@ -485,7 +442,6 @@ class Hlrc : BlockLocks, public MemoryRoom {
   std::atomic<std::uint64_t> releases_begun_{0};
   std::atomic<std::uint64_t> releases_ended_{0};
   std::atomic<bool> eager_seen_{false};  // a block of a region with eager releases
-  LockHabit lock_habit_;
   std::atomic<std::uint64_t> settled_{0};  // as it was when the last one ended
   // The same by faults, which do without the consistency lock: counted after all else, and settled
   // as it was when the last release began.
@@ -500,14 +456,10 @@ class Hlrc : BlockLocks, public MemoryRoom {
   // as it was when this node arrived at the barrier that departed last.
   std::atomic<std::uint64_t> acquired_{0};
   std::atomic<std::uint64_t> acquired_before_{0};
-  Expectations expectations_{config_.promised, config_.max_run, config_.join_from};
+  Expectations expectations_{config_.tunables.promised, config_.tunables.max_run,
+                             config_.tunables.join_from};
   MissesPromises misses_promises_;
   Promises promises_;
-  std::atomic<std::uint32_t> lately_missed_{0};  // the round << 16 | blocks; a guess
-  std::atomic<std::int32_t> foresight_{config_.foresight};
-  Streams streams_;  // of copies
-  Streams falling_;  // ... that go on downwards; blocks counted from the end of the space
-  Streams claims_;   // of first writes
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

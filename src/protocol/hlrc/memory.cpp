@@ -7,14 +7,6 @@
 // that died, and of homes that have moved; twins of what is at home here now), then copies.
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
-namespace {
-
-constexpr std::uint64_t kBatch = 64;          // locked, zapped and punched together
-constexpr std::uint64_t kMovedAtOnce = 1024;  // former homes that are looked at in one go
-constexpr std::uint64_t kMovedBatch = 256;    // of these, locked and punched together
-
-}  // namespace
-
 void Hlrc::add_idle(std::uint64_t block) {
   if (!idle_.insert(block)) idle_count_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -117,7 +109,7 @@ BlockRange Hlrc::next_victims() {
   for (int round = 0; round < 3 && run.count == 0; ++round) {
     BlockRange copies = cached_.next_run(evict_hand_, config_.blocks);
     while (copies.count > 0 && run.count == 0) {
-      for (std::uint64_t b = copies.first; b < copies.end() && run.count < kBatch; ++b) {
+      for (std::uint64_t b = copies.first; b < copies.end() && run.count < kEvictBatch; ++b) {
         if (recent_.contains(b)) {
           if (run.count > 0) break;
           mark(Mark::kEvictSparesRecent);
@@ -138,7 +130,7 @@ Task<bool> Hlrc::give_back_idle(Strand& s, std::uint64_t blocks) {
   BlockRange run = idle_.next_run(0, config_.blocks);
   while (run.count > 0 && room() < blocks) {
     mark(Mark::kGivesBackIdle);
-    run.count = std::min(run.count, kBatch);
+    run.count = std::min(run.count, kEvictBatch);
     co_await give_back(s, run);
     run = idle_.next_run(run.end(), config_.blocks);
   }
@@ -149,7 +141,7 @@ Task<bool> Hlrc::give_back_twins(Strand& s, std::uint64_t blocks) {
   BlockRange run = spare_.next_run(0, config_.blocks);
   while (run.count > 0 && room() < blocks) {
     mark(Mark::kGivesBackTwin);
-    run.count = std::min(run.count, kBatch);
+    run.count = std::min(run.count, kEvictBatch);
     for (std::uint64_t b = run.first; b < run.end(); ++b) co_await lock_block(s, b);
     BlockRange part{run.first, 0};
     for (std::uint64_t b = run.first; b < run.end(); ++b) {

@@ -8,15 +8,6 @@
 // comes first in between (the home's own threads, another node's flush) ends the offer by one, too.
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
-namespace {
-
-// After a home has moved it is not offered again for so many rounds.
-constexpr std::uint16_t kRoundsAtHome = 3;
-// A home that its own threads used while it was on offer is not offered for 2, 4, ... rounds.
-constexpr std::uint8_t kMostKept = 10;
-
-}  // namespace
-
 // ---- the home's side: under the consistency lock, at a departure (its notices are in s.inbox)
 
 Task<bool> Hlrc::offer_homes(Strand& s) {
@@ -101,14 +92,22 @@ void Hlrc::note_writer(BlockRange range, NodeId writer) {
 
 // Programs without barriers tell of writers for ever: then the first ones have to do.
 void Hlrc::note_eager_writer(BlockRange range, NodeId writer) {
-  constexpr std::size_t kMost = 4096;
-  if (!config_.migrate || eager_writers_.size() >= kMost) return;
+  if (!config_.migrate || eager_writers_.size() >= kMostEagerWriters) return;
   writers_.swap(eager_writers_);
   std::size_t before = writers_.size();
   note_writer(range, writer);
   bool other = writer != config_.self && writers_.size() > before;
   if (other) others_wrote_.store(true, std::memory_order_relaxed);
   writers_.swap(eager_writers_);
+}
+
+// What is known of who wrote these blocks is of a region that is freed.
+void Hlrc::forget_writers(BlockRange range) {
+  auto is_in = [range](const Written& written) {
+    return written.run.first < range.end() && range.first < written.run.end();
+  };
+  std::erase_if(eager_writers_, is_in);
+  std::erase_if(deferred_, is_in);
 }
 
 // fresh: of this departure.
@@ -118,8 +117,9 @@ Task<bool> Hlrc::offer(Strand& s, Written written, bool fresh) {
   for (std::uint64_t b = run.first; b < run.end();) {
     BlockRange part{b, 0};
     while (part.end() < run.end()) {
-      bool may = co_await may_offer(s, part.end(), to);
-      if (may && fresh && entries_[part.end()].missed > 0) {
+      bool may = predictor_.offers(part.end(), to);
+      if (may) may = co_await can_offer(s, part.end(), to);
+      if (may && fresh && predictor_.defers(part.end())) {
         co_await defer(s, part.end(), to);
         may = false;
       }
@@ -137,9 +137,7 @@ Task<bool> Hlrc::offer(Strand& s, Written written, bool fresh) {
   co_return true;
 }
 
-// An offer of the block that a thread of ours ended came at the wrong time: a consumer reads what a
-// departure has told of before the producer comes for it again. The next one is made a departure
-// later. Whose lock is held.
+// The block, whose lock is held, is offered at the next departure.
 Task<bool> Hlrc::defer(Strand& s, std::uint64_t block, NodeId to) {
   bool goes_on = !deferred_.empty() && deferred_.back().by == to;
   if (goes_on && deferred_.back().run.end() == block + 1) co_return true;  // looked at once more
@@ -155,16 +153,12 @@ Task<bool> Hlrc::defer(Strand& s, std::uint64_t block, NodeId to) {
   co_return true;
 }
 
-// A home that is here, was not kept when it was offered lately, and is not on offer, or to another
-// than `to`: that one asked for more than it came for, and would keep it from who does use it.
-Task<bool> Hlrc::may_offer(Strand& s, std::uint64_t block, NodeId to) {
+// A home that is here, and is not on offer, or to another than `to`: that one asked for more than
+// it came for, and would keep it from who does use it.
+Task<bool> Hlrc::can_offer(Strand& s, std::uint64_t block, NodeId to) {
   const BlockEntry& entry = entries_[block];
   bool copy = entry.state() == BlockState::kClean || entry.state() == BlockState::kWritten;
   if (copy || entry.home() != config_.self || !entry.movable()) co_return false;
-  if (static_cast<std::int16_t>(round() - entry.round) < 0) {
-    mark(Mark::kDepartureKeepsHome);
-    co_return false;
-  }
   std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{block});
   if (word & kMoved) co_return false;
   if (!(word & kOffered)) co_return true;
@@ -228,39 +222,28 @@ Task<bool> Hlrc::arm_offers(Strand& s) {
   co_return true;
 }
 
-// A thread of the home needs the block, whose lock is held: an offer of it is ended, and for some
-// rounds not made again. False: the home has gone.
+// A thread of the home needs the block, whose lock is held: an offer of it is ended. False: the
+// home has gone.
 Task<bool> Hlrc::still_here(Strand& s, std::uint64_t block) {
   while (true) {
     std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{block});
     if (word & kMoved) {
       mark(Mark::kFaultFindsHomeGone);
       tracked_.erase(block);
-      regret(block);
+      predictor_.home_gone(block);
       co_return false;
     }
     if (!(word & kOffered)) co_return true;
-    regret(block);
     bool ended = co_await swap_word(s, config_.self, block, word, word & kStays);
     if (!ended) continue;
     mark(Mark::kFaultEndsOffer);
-    BlockEntry& entry = entries_[block];
-    if (entry.missed < kMostKept) ++entry.missed;
-    entry.round = static_cast<std::uint16_t>(round() + (1u << entry.missed));
+    predictor_.offer_ended(block);
     co_return true;
   }
 }
 
-void Hlrc::regret(std::uint64_t block) {
-  if (!given_.contains(block)) return;
-  given_.erase(block);
-  regretted_.fetch_add(1, std::memory_order_relaxed);
-}
-
-// What was written first by this node, and is written in order by another, is most likely the
-// latter's: a master has filled it for him. He asks as he begins, before anything has to be
-// flushed. Once only: a block that goes from hand to hand is left to departures. So does who reads
-// in order, as long as this node does not come back for what it gave away.
+// What was written first by this node, and is written or read in order by another, most likely is
+// the latter's: a master has filled it for that node, which asks before anything has to be flushed.
 Task<std::uint64_t> Hlrc::offer_asked(Strand& s, Offer asked) {
   co_await s.pause();
   std::uint32_t free = 0;
@@ -269,24 +252,19 @@ Task<std::uint64_t> Hlrc::offer_asked(Strand& s, Offer asked) {
     co_return 0;
   }
   auto [to, waiter, run, reads] = asked;
-  // What we use as well, he does not have alone.
-  if (reads && regretted_.load(std::memory_order_relaxed) >= config_.most_regretted) {
-    mark(Mark::kAskedAndKeeps);
-    run.count = 0;
-  }
   offers_.clear();
   std::uint64_t count = 0;
   for (std::uint64_t b = run.first; b < run.end();) {
     BlockRange part{b, 0};
     while (part.end() < run.end()) {
-      bool may = co_await may_offer_asked(s, part.end(), to);
+      bool may = co_await may_offer_asked(s, part.end(), to, reads);
       if (!may) break;
       ++part.count;
     }
     b = part.end() + 1;
     if (part.count == 0) continue;
     mark(Mark::kAskedAndOffers);
-    for (std::uint64_t i = part.first; reads && i < part.end(); ++i) given_.insert(i);
+    for (std::uint64_t i = part.first; i < part.end(); ++i) predictor_.gave(i, reads);
     co_await offer_part(s, part, to);
     offers_.push_back({part, to});
     count += part.count;
@@ -297,13 +275,13 @@ Task<std::uint64_t> Hlrc::offer_asked(Strand& s, Offer asked) {
 }
 
 // Locks the block, if it may be offered.
-Task<bool> Hlrc::may_offer_asked(Strand& s, std::uint64_t block, NodeId to) {
+Task<bool> Hlrc::may_offer_asked(Strand& s, std::uint64_t block, NodeId to, bool reads) {
   co_await s.pause();
   if (!entries_[block].try_lock_now()) co_return false;
-  bool may = co_await may_offer(s, block, to);
+  bool may = co_await can_offer(s, block, to);
   if (may) {
     std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{block});
-    may = (word & kTimes) == 0;
+    may = predictor_.gives(block, reads, (word & kTimes) != 0);
   }
   if (!may) co_await unlock_block(s, block, entries_[block].state());
   co_return may;
@@ -311,50 +289,20 @@ Task<bool> Hlrc::may_offer_asked(Strand& s, std::uint64_t block, NodeId to) {
 
 // ---- the others' side
 
-// Whether a miss of the block that goes on with a stream asks for the homes of what follows. Who
-// writes in order does so at once. Who reads, only after a while, where there is much room, and
-// unless the region was made to be read by others: what he alone will use is spared its twins, and
-// the flushes of what he writes there later (next touch).
-bool Hlrc::worth_asking(std::uint64_t block, Access wanted) const {
-  if (wanted == Access::kWrite) return true;
-  if (config_.reads_ask == 0 || streams_.length(block) < config_.reads_ask) return false;
-  if (entries_[block].propagation() != Propagation::kAdaptive) return false;
-  return config_.limit == ~0ull || room() > config_.limit / 2;
-}
-
-// A miss of the block goes on with a stream: its home is asked for that much more, the longer the
-// stream is.
-Task<bool> Hlrc::ask_offers(Strand& s, std::uint64_t block, NodeId home, Access wanted) {
-  bool asks = config_.migrate && entries_[block].movable() && streams_.asked(block) <= block;
-  // Where the home has gone from here, it has moved already.
-  if (!asks || home == config_.self || !may_take()) co_return false;
+// A miss: the home is asked to offer the missed block and those behind it, `most` in all, where it
+// has not moved already.
+Task<bool> Hlrc::ask_offers(Strand& s, const Miss& miss, NodeId home, std::uint64_t most) {
+  std::uint64_t block = miss.block;
   Event find = RegionExtent{BlockId{block}, s.waiter()};
   std::uint64_t extent = co_await s.call(find);
-  std::uint64_t most = std::min<std::uint64_t>(config_.most_asked, 2 * streams_.length(block));
-  BlockRange run{block, std::min({extent, most, config_.blocks - block})};
+  BlockRange run{block, std::min({extent, most, end() - block})};
   if (run.count == 0) co_return false;
-  mark(wanted == Access::kWrite ? Mark::kFaultAsksForHomes : Mark::kFaultAsksForHomesToRead);
-  bool reads = wanted == Access::kRead;
+  bool reads = miss.access == Access::kRead;
+  mark(reads ? Mark::kFaultAsksForHomesToRead : Mark::kFaultAsksForHomes);
   Event ask = AskOffer{home, run, reads, s.waiter()};
   std::uint64_t offered = co_await s.call(ask);
-  // A home that is releasing is asked again soon.
-  std::uint64_t until = offered > 0 || reads ? run.end() : block + config_.max_run;
-  streams_.note_asked(block, until);
+  predictor_.homes_asked(miss, run.end(), offered);
   co_return true;
-}
-
-// A copy was written, with the values that were there. Nobody has to know, but its home should:
-// such a writer would come for the block for ever. It gets a notice, ever more seldom.
-void Hlrc::announce_unchanged(std::uint64_t block) {
-  BlockEntry& entry = entries_[block];
-  if (entry.skip > 0) {
-    --entry.skip;
-    return;
-  }
-  mark(Mark::kReleaseTellsUnchanged);
-  if (entry.failures < 10) ++entry.failures;
-  entry.skip = static_cast<std::uint16_t>(1u << entry.failures);
-  notice(block);
 }
 
 // Before a difference is stored at a home, by one who is counted as storing: the home is looked for
@@ -435,13 +383,8 @@ Task<bool> Hlrc::become_home(Strand& s, BlockRange run, bool tracks) {
     leases_.erase(b);
     remove_cached(b);
     spare_.insert(b);
-    BlockEntry& entry = entries_[b];
-    entry.set_home(config_.self, true);
-    entry.missed = 0;
-    // The former home may yet give notice of what it wrote before.
-    entry.round = static_cast<std::uint16_t>(round() + kRoundsAtHome);
-    entry.failures = 0;
-    entry.skip = 0;
+    entries_[b].set_home(config_.self, true);
+    predictor_.home_came(b);
     std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{b});
     std::uint64_t times = (word + (1u << 5)) & kTimes;
     co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b},

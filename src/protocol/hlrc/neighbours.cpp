@@ -1,5 +1,4 @@
-// What comes along with a miss: neighbours that were needed together before, or that a stream of
-// misses is about to reach.
+// Blocks that a miss prefetches: which, and how many, the predictor says.
 #include <algorithm>
 
 #include "protocol/hlrc/hlrc.h"
@@ -7,29 +6,27 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// The following blocks of the same home come along: those that were here before, and are not now,
-// since what was needed together will be so again; and any where misses go on in order (streams).
-// Each proves now and then by a miss of its own that it is needed.
+// The run grows as the plan says, by the following blocks of the same home that are not here.
 // Result: how many blocks the allocation has from the first one on; 0 where nobody has looked.
-Task<std::uint64_t> Hlrc::extend_run(Strand& s, BlockRange& run, NodeId home, bool streams,
-                                     std::uint64_t most) {
-  most = std::min(most, config_.blocks - run.first);
+Task<std::uint64_t> Hlrc::extend_run(Strand& s, BlockRange& run, NodeId home,
+                                     const MissPlan& plan) {
+  std::uint64_t most = std::min({plan.blocks, most_of_run(), end() - run.first});
   std::uint64_t extent = 0;
-  if (streams) {  // not into another allocation, of which nothing is known
+  if (plan.fresh) {  // not into another allocation, of which nothing is known
     Event ask = RegionExtent{BlockId{run.first}, s.waiter()};
     extent = co_await s.call(ask);
     most = std::min(most, extent);
   }
-  co_await bring_more(s, run, home, streams, most);
+  co_await bring_more(s, run, home, plan.fresh, most);
   co_return extent;
 }
 
-// The run grows by what may come along behind it, and has memory, up to `most` blocks.
-Task<bool> Hlrc::bring_more(Strand& s, BlockRange& run, NodeId home, bool streams,
+// The run grows by what may come behind it, and has memory, up to `most` blocks.
+Task<bool> Hlrc::bring_more(Strand& s, BlockRange& run, NodeId home, bool fresh,
                             std::uint64_t most) {
   std::uint64_t had = run.count;
   while (run.count < most && room() >= 2 * (run.count + 1)) {
-    bool bring = co_await may_bring(s, run.end(), home, streams);
+    bool bring = co_await may_bring(s, run.end(), home, fresh);
     if (!bring) break;
     mark(Mark::kFaultBringsNeighbour);
     ++run.count;
@@ -44,42 +41,28 @@ Task<bool> Hlrc::bring_more(Strand& s, BlockRange& run, NodeId home, bool stream
   co_return true;
 }
 
-// A miss of the block goes on where an earlier one ended: what that one brought was used, for who
-// reads in order has come past it. Behind a few blocks that may be chance.
-void Hlrc::prove_read(std::uint64_t block) {
-  std::uint64_t first = streams_.latest_run(block);
-  if (block - first < config_.max_run / 2) return;
-  for (std::uint64_t b = first; b < block; ++b)
-    entries_[b].on_trial.store(false, std::memory_order_relaxed);
-}
-
-// Locks the block and enters it among the copies, if it may come along.
-Task<bool> Hlrc::may_bring(Strand& s, std::uint64_t block, NodeId home, bool streams) {
-  constexpr std::uint8_t kMostTried = 4;
+// Locks the block and enters it among the copies, if it can come.
+Task<bool> Hlrc::may_bring(Strand& s, std::uint64_t block, NodeId home, bool fresh) {
   BlockEntry& entry = entries_[block];
   co_await s.pause();
   if (!entry.try_lock_now()) co_return false;
-  bool before = entry.brought > 0 && entry.brought < (entry.on_trial ? kMostTried : kMostBrought);
-  bool tried = entry.on_trial && entry.brought >= kMostTried;
-  bool good = entry.state() == BlockState::kInvalid && (before || (streams && !tried));
-  if (good) good = co_await is_known_home(s, block, home, streams);
+  bool good = entry.state() == BlockState::kInvalid;
+  if (good) good = co_await is_known_home(s, block, home, fresh);
   if (!good) {
     co_await unlock_block(s, block, entry.state());
     co_return false;
   }
   leases_.insert(block);
   add_cached(block);
-  if (!before) entry.on_trial = true;
-  if (!entry.on_trial) note_neighbours_miss(block);
-  entry.brought = before ? static_cast<std::uint8_t>(entry.brought + 1) : 1;
+  predictor_.prefetches(block);
   co_return true;
 }
 
 // Whether this is the block's home; one that was never here is asked about where that costs
 // nothing.
-Task<bool> Hlrc::is_known_home(Strand& s, std::uint64_t block, NodeId home, bool streams) {
+Task<bool> Hlrc::is_known_home(Strand& s, std::uint64_t block, NodeId home, bool fresh) {
   BlockEntry& entry = entries_[block];
-  if (streams && entry.home() == kNoNode) {
+  if (fresh && entry.home() == kNoNode) {
     std::uint32_t owner = 0;
     if (block < s.alike.end() && s.alike.first <= block) {
       mark(Mark::kFaultBringsAlike);
@@ -99,7 +82,7 @@ Task<bool> Hlrc::is_known_home(Strand& s, std::uint64_t block, NodeId home, bool
   co_return word& kMoved;  // else it is here
 }
 
-// Neighbours that would have come along do not.
+// Blocks that were to come do not.
 Task<bool> Hlrc::leave_out(Strand& s, BlockRange blocks) {
   for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
     leases_.erase(b);
@@ -111,32 +94,27 @@ Task<bool> Hlrc::leave_out(Strand& s, BlockRange blocks) {
   co_return true;
 }
 
-// After a miss: where misses go on downwards, as those of a copy of a large array may, what lies
-// before comes too.
+// After a miss: the predictor may prefetch what lies before the block, too.
 Task<bool> Hlrc::bring_before(Strand& s, std::uint64_t block) {
   NodeId home = entries_[block].home();
   if (!config_.enters_protected || home == kNoNode || home == config_.self) co_return true;
-  std::uint64_t at = config_.blocks - 1 - block;
-  // Of two pages the second may have been missed before the first, one round earlier.
-  bool falls = falling_.length(at) > 1;
-  falling_.note(at, at + 1);
-  std::uint64_t most = std::min<std::uint64_t>(config_.max_run - 1, block);
-  if (!falls || most == 0 || room() < 4) co_return true;
+  std::uint64_t most = std::min({predictor_.prefetch_before(block), most_of_run() - 1, block});
+  if (most == 0 || room() < 4) co_return true;
   std::uint64_t first = block - most;
   Event ask = RegionExtent{BlockId{first}, s.waiter()};
   std::uint64_t extent = co_await s.call(ask);
   if (extent <= most) co_return true;  // another allocation's, of which nothing is known
-  home = co_await lock_foreseen(s, first, block);
+  home = co_await lock_unmissed(s, first, block);
   if (home == kNoNode) co_return true;
   mark(Mark::kFaultBringsBefore);
-  falling_.note(at + 1, at + 1 + most);
+  predictor_.prefetched_before({first, most});
   co_await fault_elsewhere(s, first, Access::kRead, home, most);
   co_return true;
 }
 
 // Locks a block that is not here; the node to fetch it from. kNoNode, and not locked: it is better
 // left alone. It is of the same allocation as the one that was missed.
-Task<NodeId> Hlrc::lock_foreseen(Strand& s, std::uint64_t block, std::uint64_t missed) {
+Task<NodeId> Hlrc::lock_unmissed(Strand& s, std::uint64_t block, std::uint64_t missed) {
   co_await s.pause();
   BlockEntry& entry = entries_[block];
   if (!entry.try_lock_now()) co_return kNoNode;

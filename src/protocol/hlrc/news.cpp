@@ -10,20 +10,15 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
 // What misses were promised is expected from here on. What may have been ended meanwhile, or comes
-// within a longer run already, is not; nor what was foreseen, if so much was missed afterwards that
-// this is not a row or two that is read again and again.
+// within a longer run already, is not; nor what the predictor does not want any more.
 Task<bool> Hlrc::expect_promised(Strand& s) {
   while (auto made = misses_promises_.take()) {
     bool stands = made->stands && !expectations_.ends(made->home, made->run);
     if (mutant(Mutant::kExpectsWhatEnded)) stands = true;
     if (!stands) mark(Mark::kAcquireRefusesPromise);
-    if (stands && made->foreseen && missed_many()) {
-      mark(Mark::kAcquireForeseesNothing);
-      stands = false;
-    }
-    if (stands && !expectations_.comes_within(made->home, made->run)) {
+    stands = stands && !expectations_.comes_within(made->home, made->run);
+    if (stands && predictor_.keeps_subscription(made->run, made->predicted)) {
       expectations_.note(made->home, made->run, made->after);
-      if (made->foreseen) foresight_.fetch_sub(static_cast<std::int32_t>(made->run.count));
     } else {
       expectations_.refuse(made->home, made->run);
     }
@@ -57,11 +52,6 @@ Task<Hlrc::Fetched> Hlrc::take_news(Strand& s, BlockRange run, NodeId home, Depa
                     .tracked = taken_tracked(taken),
                     .same = taken_same(taken),
                     .news = true};
-}
-
-// What was foreseen in vain is made up for by what was not, and by time.
-void Hlrc::gain_foresight(std::int32_t blocks) {
-  foresight_.store(std::min(foresight_.load() + blocks, config_.foresight));
 }
 
 // Whether the copy is still what came by this serial number, whose bytes the home has left out. If
@@ -171,11 +161,12 @@ Task<Hlrc::Fetched> Hlrc::take_granted(Strand& s, BlockRange run, NodeId home, D
 // but for what the reader wrote.
 void Hlrc::select_along(Strand& s) {
   s.along.clear();
-  if (config_.nodes != 2 || config_.promised == 0) return;
+  if (config_.nodes != 2 || config_.tunables.promised == 0) return;
   NodeId other{1 - config_.self.value};
   if (reaches(other)) return;
   for (const auto& [run, reader] : promises_.due_next()) {
     if (reader != other || s.along.size() + run.count > wire::kMostAlong) continue;
+    if (!predictor_.sends_with_arrival(run)) continue;
     for (std::uint64_t b = run.first; b < run.end(); ++b) s.along.push_back(b);
   }
 }
@@ -193,14 +184,14 @@ bool Hlrc::went_along(const Strand& s, BlockRange run) const {
 }
 
 // The first run, and who is sent it together -> s.readers.
-BlockRange Hlrc::take_readers(Strand& s, std::span<const Promised> due) {
+BlockRange Hlrc::take_readers(Strand& s, std::span<const Promised> due) const {
   BlockRange run = due[0].run;
   s.readers.clear();
   for (const Promised& one : due) {
     if (one.run.first != run.first || one.run.count != run.count) break;
     s.readers.push_back(one.reader);
   }
-  if (s.readers.size() < kTogether) s.readers.resize(1);
+  if (s.readers.size() > 1 && !predictor_.pushes_along_tree(s.readers.size())) s.readers.resize(1);
   if (s.readers.size() > 1) mark(Mark::kDepartureSpreadsNews);
   return run;
 }
@@ -209,8 +200,7 @@ BlockRange Hlrc::take_readers(Strand& s, std::span<const Promised> due) {
 // homes. Takes no lock, so that nobody who waits for news waits for one that waits for his. What
 // went along, and does not stand, its reader has not kept.
 Task<bool> Hlrc::send_news(Strand& s, std::uint32_t departure, bool stands) {
-  if (config_.promised == 0) co_return true;
-  if (departure % kForesightBack == 0) gain_foresight(1);
+  if (config_.tunables.promised == 0) co_return true;
   promises_.depart(departure);
   co_await s.pause();
   std::vector<Promised> due = promises_.due(departure);
@@ -218,7 +208,7 @@ Task<bool> Hlrc::send_news(Strand& s, std::uint32_t departure, bool stands) {
     BlockRange run = take_readers(s, std::span(due).subspan(at));
     if (stands && went_along(s, run)) continue;
     co_await s.perform({.kind = StepKind::kSendNews,
-                        .flag = !any_along(s, run),
+                        .flag = !any_along(s, run) && predictor_.pushes_versions(),
                         .node = s.readers[0],
                         .blocks = run,
                         .value = departure});

@@ -33,7 +33,7 @@ void Hlrc::notice(std::uint64_t block) {
   if (notices_.size() >= most_notices_) {
     mark(Mark::kNoticesJoined);
     join(notices_);
-    most_notices_ = std::max(config_.most_notices, 2 * notices_.size());
+    most_notices_ = std::max(config_.tunables.most_notices, 2 * notices_.size());
   }
   add_block(notices_, block);
 }
@@ -61,7 +61,7 @@ Task<std::uint64_t> Hlrc::release(Strand& s) {
     Event close = CloseInterval{&notices_};
     co_await s.tell(close);
     notices_.clear();
-    most_notices_ = config_.most_notices;
+    most_notices_ = config_.tunables.most_notices;
   }
   if (mutant(Mutant::kCloseBeforeFlushed)) s.posted = false;
   settled_.store(disturbed_.load(std::memory_order_relaxed), std::memory_order_release);
@@ -123,17 +123,17 @@ BlockRange Hlrc::next_to_scan(std::uint64_t from, std::uint64_t end) const {
   return run;
 }
 
-// From the run up to the last of at least config_.look_from runs that lie close to each other; the
-// run alone where there are fewer.
+// From the run up to the last of at least Tunables::look_from runs that lie close to each other;
+// the run alone where there are fewer.
 BlockRange Hlrc::runs_near(BlockRange run) const {
   BlockRange group = run, next = run;
   std::uint32_t runs = 0;
-  while (next.count > 0 && next.first <= group.end() + kNear) {
+  while (next.count > 0 && next.first <= group.end() + config_.tunables.near) {
     group.count = next.end() - group.first;
     ++runs;
     next = next_to_scan(next.end(), config_.blocks);
   }
-  return runs >= config_.look_from ? group : run;
+  return runs >= config_.tunables.look_from ? group : run;
 }
 
 // Of many runs, of which few may have been written, one call tells which. That protects nothing:
@@ -226,28 +226,25 @@ Task<BlockState> Hlrc::flush_copy(Strand& s, std::uint64_t block, bool written) 
   co_return BlockState::kHome;
 }
 
-// A copy that releases in a row found written is kept open: the next ones compare it without
-// asking. One that stays the same while it is open is closed. That needs no step: it counts as
-// written until the next release has found it so, and protected it.
+// A copy that the predictor keeps open is compared by the next releases without asking. One that it
+// does not is closed. That needs no step: it counts as written until the next release has found it
+// so, and protected it.
 void Hlrc::note_flush(std::uint64_t block, bool changed) {
-  BlockEntry& entry = entries_[block];
+  predictor_.compared(block, changed);
+  bool keeps = predictor_.keeps_open(block);
   if (open_.contains(block)) {
-    entry.found_same = changed ? 0 : static_cast<std::uint8_t>(entry.found_same + 1);
-    if (entry.found_same < kClosesAfter) return;
+    if (keeps) return;
     mark(Mark::kReleaseClosesCopy);
     close(block);
     return;
   }
-  entry.found_written = changed ? static_cast<std::uint8_t>(entry.found_written + 1) : 0;
-  if (entry.found_written < kOpensAfter || open_count_.load() >= kMostOpen) return;
+  if (!keeps || open_count_.load() >= kMostOpen) return;
   mark(Mark::kReleaseOpensCopy);
-  entry.found_same = 0;
   open_.insert(block);
   open_count_.fetch_add(1);
 }
 
 void Hlrc::close(std::uint64_t block) {
-  entries_[block].found_written = 0;
   if (!open_.contains(block)) return;
   open_.erase(block);
   open_count_.fetch_sub(1);
@@ -289,46 +286,39 @@ Task<Hlrc::Pushed> Hlrc::push_changes(Strand& s, std::uint64_t block, bool updat
     notice(block);
   } else {
     mark(Mark::kReleaseFindsNothingChanged);
-    if (config_.migrate && written) announce_unchanged(block);
+    bool tells = config_.migrate && written && predictor_.tells_unchanged(block);
+    if (tells) {
+      mark(Mark::kReleaseTellsUnchanged);
+      notice(block);
+    }
   }
   co_return Pushed{.changed = changed > 0};
 }
 
 // A tracked home block was written: it goes back to leases, with a notice for the copies that rely
-// on one. Written each time it was tracked, it is tried ever more seldom.
+// on one.
 Task<bool> Hlrc::untrack(Strand& s, std::uint64_t block) {
   mark(Mark::kReleaseUntracksHome);
   if (mutant(Mutant::kKeepTrackedWhenWritten)) co_return true;
   co_await store_word(s, block, kHere);
   tracked_.erase(block);
-  BlockEntry& entry = entries_[block];
-  if (entry.failures < 8) ++entry.failures;
-  entry.skip = entry.failures < 2
-                   ? 0
-                   : static_cast<std::uint16_t>(4u << std::min<unsigned>(entry.failures, 8));
+  predictor_.written_when_tracked(block);
   notice(block);
   co_return true;
 }
 
 // Readers asked for these home blocks since the last release: protect them, then let readers keep
-// their copies until a notice. A block that was written right after each protection is left to
-// leases for a while.
+// their copies until a notice, as the predictor says.
 Task<bool> Hlrc::track_wanted(Strand& s) {
   s.runs.clear();
   co_await s.perform({.kind = StepKind::kTakeWanted});
-  if (mutant(Mutant::kPublishBeforeProtect)) co_await publish(s);
   for (std::size_t i = 0; i < s.runs.size(); ++i) {
     BlockRange taken = s.runs[i];
     BlockRange run{taken.first, 0};
     for (std::uint64_t b = taken.first; b < taken.end(); ++b) {
-      BlockEntry& entry = entries_[b];
       // One that is tracked already is not protected once more: that would hide what was written
       // since the scan.
-      bool again = entry.skip == 0 && (!tracked_.contains(b) || mutant(Mutant::kTrackAgain));
-      if (entry.skip > 0) {
-        mark(Mark::kReleaseBacksOff);
-        --entry.skip;
-      }
+      bool again = predictor_.tracks(b) && (!tracked_.contains(b) || mutant(Mutant::kTrackAgain));
       if (again && run.end() == b) {
         ++run.count;
         continue;
@@ -342,11 +332,9 @@ Task<bool> Hlrc::track_wanted(Strand& s) {
 }
 
 // The planted fault kPublishBeforeProtect alone: readers may rely on notices too early.
-Task<bool> Hlrc::publish(Strand& s) {
-  for (std::size_t i = 0; i < s.runs.size(); ++i)
-    for (std::uint64_t b = s.runs[i].first; b < s.runs[i].end(); ++b)
-      if (entries_[b].skip == 0 && !tracked_.contains(b))
-        co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b}, kTracked);
+Task<bool> Hlrc::publish(Strand& s, BlockRange run) {
+  for (std::uint64_t b = run.first; b < run.end(); ++b)
+    co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b}, kTracked);
   co_return true;
 }
 
@@ -387,6 +375,7 @@ Task<bool> Hlrc::trackable(Strand& s, std::uint64_t block) {
 }
 
 Task<bool> Hlrc::track_part(Strand& s, BlockRange run) {
+  if (mutant(Mutant::kPublishBeforeProtect)) co_await publish(s, run);
   co_await s.view(StepKind::kProtect, run);
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     BlockState state = entries_[b].state();

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "protocol/predict/tunables.h"
+
 namespace terrane::protocol {
 
 // Where a node's latest misses ended, so that one that goes on there is seen to read in order. A
@@ -67,9 +69,15 @@ class Streams {
       if (next_[slot].load(std::memory_order_relaxed) == block)
         return next_[slot].store(next_after(end), std::memory_order_relaxed);
   }
+  // Streams that stand in these blocks are over.
+  void forget(std::uint64_t first, std::uint64_t end) {
+    for (std::size_t slot = 0; slot < kStreams; ++slot) {
+      std::uint64_t next = next_[slot].load(std::memory_order_relaxed);
+      if (first <= next && next <= end) next_[slot].store(kNone, std::memory_order_relaxed);
+    }
+  }
 
  private:
-  static constexpr std::size_t kStreams = 8;
   static constexpr std::uint64_t kNone = ~0ull;  // not 0, where a stream may begin
 
   static std::uint64_t next_after(std::uint64_t end) { return end == 0 ? kNone : end; }

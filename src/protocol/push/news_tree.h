@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "protocol/predict/tunables.h"
 #include "protocol/steps/effects.h"
 
 // News for many readers of a run go along a tree: the home sends them to a few, each with the
@@ -13,10 +14,6 @@
 // sends as often as one of four.
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
-
-inline constexpr std::uint32_t kNewsArity = 4;
-// Readers of a run to whom its news go together; fewer are each sent their own.
-inline constexpr std::size_t kTogether = 3;
 
 // Splits the readers in `arity` parts, and calls send(its first reader, its others) for each.
 template <typename Send>

@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "base/ids.h"
+#include "protocol/predict/tunables.h"
 #include "protocol/steps/effects.h"
 
 namespace terrane::protocol {
@@ -33,12 +34,10 @@ struct Promised {
 class Promises {
  public:
   static constexpr std::size_t kSlots = 64;   // that are there from the beginning
-  static constexpr std::size_t kRuns = 8;     // that all nodes can be promised, or one of few ...
-  static constexpr std::size_t kLeast = 512;  // ... as many
   static constexpr std::uint64_t kMaxFirst = (1ull << 40) - 1;
 
   // any: whether anything is promised; nodes: of the job.
-  Promises(bool any, std::uint32_t nodes) : most_(any ? std::max(kRuns * nodes, kLeast) : 0) {}
+  Promises(bool any, std::uint32_t nodes) : most_(any ? std::max(kRunsPromised * nodes, kLeastPromised) : 0) {}
 
   // Promises the run to the reader for the departures after the returned one. Result: that
   // departure's number + 1, or 0: no promise. Runs within it are not promised any more, after that
@@ -165,7 +164,7 @@ class MissesPromises {
     NodeId home;
     BlockRange run;
     std::uint32_t after = 0;
-    bool foreseen = false;  // by a first miss
+    bool predicted = false;  // as SubscriptionPlan (predict/predictor.h)
     bool stands = false;
   };
 

@@ -199,13 +199,13 @@ TEST(MissesPromisesTest, StandWhereNothingHasEndedSinceTheyWereAskedFor) {
   auto second = promises.reserve();
   ASSERT_TRUE(first && second);
   EXPECT_FALSE(promises.take());
-  promises.fill(*second, {.home = kHome, .run = {7, 2}, .after = kAfter, .foreseen = true});
+  promises.fill(*second, {.home = kHome, .run = {7, 2}, .after = kAfter, .predicted = true});
   auto made = promises.take();
   ASSERT_TRUE(made);
   EXPECT_EQ(made->home, kHome);
   EXPECT_EQ(made->run, BlockRange({7, 2}));
   EXPECT_EQ(made->after, kAfter);
-  EXPECT_TRUE(made->foreseen);
+  EXPECT_TRUE(made->predicted);
   EXPECT_TRUE(made->stands);
   EXPECT_FALSE(promises.take());
   promises.ending(true);
@@ -282,11 +282,11 @@ TEST_F(PromisesTest, AreDueByBlockAndByReader) {
 
 TEST_F(PromisesTest, AreMadeToAllNodesForSomeRuns) {
   std::size_t made = 0;
-  for (std::uint32_t run = 0; run < 2 * Promises::kRuns; ++run)
+  for (std::uint32_t run = 0; run < 2 * kRunsPromised; ++run)
     for (std::uint32_t reader = 0; reader < kNodes; ++reader)
       made += promises.make(NodeId{reader}, {100 + run, 1}) != 0;
-  EXPECT_GE(made, Promises::kRuns * kNodes);
-  EXPECT_LT(made, 2 * Promises::kRuns * kNodes);
+  EXPECT_GE(made, kRunsPromised * kNodes);
+  EXPECT_LT(made, 2 * kRunsPromised * kNodes);
   Due all = due(1);
   ASSERT_EQ(all.size(), made);
   for (std::size_t i = 0; i < made; ++i) {

@@ -17,17 +17,13 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 // still. Owns copies of these blocks, `most` of them. By one thread at a time.
 class SentNews {
  public:
-  static constexpr std::size_t kMost = 1024;
-  // How often a block goes whole, at least. The first time may be for a departure that its reader
-  // had seen before it asked, so that it is not taken.
-  static constexpr std::uint32_t kWhole = 2;
-
   struct Sent {
     std::uint32_t serial;  // not 0
     bool same;             // the bytes are those that went by this number before
   };
 
-  explicit SentNews(std::size_t block_bytes, std::size_t most = kMost, std::uint32_t whole = kWhole)
+  explicit SentNews(std::size_t block_bytes, std::size_t most = kMostSentNews,
+                    std::uint32_t whole = kWholePushes)
       : block_bytes_(block_bytes), most_(most), whole_(whole) {}
 
   // The block is about to be sent so, at departure `number`, or 0: at an arrival. whole: its bytes

@@ -12,8 +12,8 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 // The memory that a node's protocol works in; zeroed, owned by the host.
 struct BlockMemory {
-  static constexpr int kSets = 11;
-  static constexpr int kScCopies = 9;  // the set of sc::Pages
+  static constexpr int kSets = 10;
+  static constexpr int kScCopies = 8;  // the set of sc::Pages
 
   BlockEntry* entries = nullptr;     // one a block
   BlockSet::Word* sets[kSets] = {};  // BlockSet::words_needed(blocks) each

@@ -80,32 +80,6 @@ class BlockEntry {
   }
   bool eager() const { return home_bits() & kEager; }
 
-  // At the home: how often tracking was in vain, and for how many more requests it is not tried
-  // again. At a node that has a copy: how often it was told that it is written and stays the same,
-  // and how many more times it is not (migrate.cpp).
-  std::uint8_t failures = 0;
-  // At a node that had a copy: how often it came along with a neighbour's miss since its own last
-  // one, counted from 1; 0: it never was here.
-  std::uint8_t brought = 0;
-  std::uint16_t skip = 0;
-  // At a node that has a copy, in rounds between barriers (renew.cpp): the latest one in which it
-  // was missed or renewed, in how many on end it was missed, or shown to be used since, and
-  // renewals since it was last seen to be; of a copy both are also looked at without the lock. At
-  // the home (migrate.cpp): from which round on it may be offered, and how often it was kept.
-  std::uint16_t round = 0;
-  std::atomic<std::uint8_t> missed{0};
-  std::atomic<std::uint8_t> renewed{0};
-  // At a node that had a copy, counted in acquires of locks (renew.cpp): the one at which it was
-  // dropped, 0 after a miss; and how often on end it was missed soon afterwards.
-  std::atomic<std::uint16_t> dropped{0};
-  std::uint8_t missed_after_locks = 0;
-  // It came along where misses went on in order, and since then neither had a miss of its own nor
-  // did they go on behind it: perhaps it was never needed. The latter by any thread.
-  std::atomic<bool> on_trial{false};
-  // Of a copy: releases in a row that found it written, or, while it is kept open (release.cpp),
-  // the same.
-  std::uint8_t found_written = 0;
-  std::uint8_t found_same = 0;
   // The serial number of the news of its home (sent_news.h) that a copy is, but for what this node
   // wrote since and has not brought home; 0: of none.
   std::atomic<std::uint32_t> news{0};

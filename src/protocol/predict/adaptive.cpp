@@ -1,0 +1,69 @@
+#include "protocol/predict/adaptive.h"
+
+#include <algorithm>
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+MissPlan AdaptivePredictor::at_miss(const Miss& miss) {
+  BlockHistory& past = past_.of(miss.block);
+  past.brought = 1;
+  past.on_trial = false;
+  if (sequential_.streams().goes_on(miss.block)) sequential_.prove(miss.block);
+  MissPlan plan{.homes = home_requests_.count(miss, sequential_.streams())};
+  if (!miss.prefetches) return plan;
+  std::uint64_t in_order = sequential_.count(miss.block);
+  plan.fresh = in_order > 0;
+  plan.blocks = in_order;
+  if (in_order == 0 && past_.on(Heuristic::kNeighbours))
+    plan.blocks = neighbours_.count(miss.block, past_.tunables.max_run);
+  return plan;
+}
+
+SubscriptionPlan AdaptivePredictor::subscribe(BlockRange missed) {
+  SubscriptionPlan plan;
+  if (past_.tunables.promised == 0) return plan;
+  plan.predicted = first_miss_.predicts(missed.count) && !refresh_.becomes_hot(missed.first, false);
+  while (plan.blocks < missed.count &&
+         refresh_.becomes_hot(missed.first + plan.blocks, plan.predicted))
+    ++plan.blocks;
+  return plan;
+}
+
+void AdaptivePredictor::prefetched_before(BlockRange before) {
+  backward_.note(before);
+  past_.of(before.first).brought = 1;
+  past_.of(before.first).on_trial = past_.on(Heuristic::kProbation);
+}
+
+std::uint64_t AdaptivePredictor::shown(std::uint64_t block) {
+  if (!probe_.is_unmapped(block)) return 1;
+  mark(Mark::kFaultProvesHidden);
+  BlockHistory& past = past_.of(block);
+  if (!past_.is_hot(past)) first_miss_.gain(2);
+  probe_.show(block);
+  past.brought = 1;
+  return probe_.count(block, past_.tunables.max_run);
+}
+
+void AdaptivePredictor::shown_too(std::uint64_t block) {
+  BlockHistory& past = past_.of(block);
+  probe_.show(block);
+  past.brought = static_cast<std::uint8_t>(past.brought + 1);
+}
+
+void AdaptivePredictor::home_came(std::uint64_t block) {
+  home_offers_.came(block);
+  tracking_.home_came(block);
+  silent_writes_.home_came(block);
+}
+
+void AdaptivePredictor::region_freed(BlockRange range) {
+  sequential_.streams().forget(range.first, range.end());
+  backward_.forget(range);
+  claims_.forget(range);
+  home_offers_.forget();
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,137 @@
+#pragma once
+
+#include "protocol/predict/first_miss.h"
+#include "protocol/predict/home_offers.h"
+#include "protocol/predict/home_requests.h"
+#include "protocol/predict/meetings.h"
+#include "protocol/predict/past.h"
+#include "protocol/predict/predictor.h"
+#include "protocol/predict/prefetch.h"
+#include "protocol/predict/probe.h"
+#include "protocol/predict/refresh.h"
+#include "protocol/predict/tracking.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// The predictor that ships: passes each question to its heuristic.
+class AdaptivePredictor final : public Predictor {
+ public:
+  // blocks: zeroed, one a block, the host's.
+  AdaptivePredictor(BlockHistory* history, std::uint64_t blocks, const Tunables& tunables,
+                    Heuristics on)
+      : past_(history, blocks, tunables, on) {}
+
+  MissPlan at_miss(const Miss& miss) override;
+  void homes_asked(const Miss& miss, std::uint64_t end, std::uint64_t offered) override {
+    home_requests_.note(miss, end, offered, sequential_.streams());
+  }
+  bool expects_writes(const Miss& miss) override {
+    return miss.access == Access::kWrite || sequential_.streams().asked(miss.block) > miss.block;
+  }
+  void prefetches(std::uint64_t block) override {
+    if (!neighbours_.note(block)) refresh_.shown_by_neighbour(block);
+  }
+  PipelinePlan pipeline(const Miss&, BlockRange run, std::uint64_t extent) override {
+    return pipeline_.plan(run, extent, sequential_, sequential_.streams());
+  }
+  BlockRange homes_ahead(const Miss& miss, std::uint64_t reached,
+                         std::uint64_t extent_end) override {
+    return home_requests_.next(miss, reached, extent_end, sequential_.streams());
+  }
+  SubscriptionPlan subscribe(BlockRange missed) override;
+  void missed(std::uint64_t block) override {
+    refresh_.missed(block);
+    open_copies_.forget(block);
+  }
+  void miss_ended(std::uint64_t block, std::uint64_t end) override {
+    sequential_.streams().note(block, end);
+  }
+  void pipeline_ended(std::uint64_t from, std::uint64_t end) override {
+    sequential_.streams().extend(from, end);
+  }
+  std::uint64_t prefetch_before(std::uint64_t block) override {
+    return backward_.count(block, sequential_);
+  }
+  void prefetched_before(BlockRange before) override;
+  std::uint64_t claim_behind(std::uint64_t block) override { return claims_.count(block); }
+  void claimed(std::uint64_t block, std::uint64_t end) override { claims_.note(block, end); }
+
+  std::uint64_t shown(std::uint64_t block) override;
+  void shown_too(std::uint64_t block) override;
+
+  void lock_acquired() override { past_.count_lock(); }
+  void barrier_passed() override {
+    if (past_.end_round() % past_.tunables.foresight_back == 0) first_miss_.gain(1);
+  }
+  AcquirePlan at_acquire(BlockRange run, bool barrier, const CopiesAtAcquire& copies) override {
+    return refresh_.plan(run, barrier, copies);
+  }
+  void dropped(BlockRange run, bool barrier) override {
+    if (!barrier) refresh_.dropped(run);
+  }
+  bool subscribe_refreshed(BlockRange run) override {
+    return past_.tunables.promised != 0 && !past_.of(run.first).on_trial;
+  }
+  bool keeps_subscription(BlockRange run, bool predicted) override {
+    return !predicted || first_miss_.keeps(run);
+  }
+  void refreshed(BlockRange run, bool barrier) override { refresh_.refreshed(run, barrier); }
+  bool probes(std::uint64_t block) override { return probe_.probes(block); }
+  bool names_with_lock(LockId) override { return past_.on(Heuristic::kWithGrant); }
+
+  bool tracks(std::uint64_t block) override { return tracking_.tracks(block); }
+  void written_when_tracked(std::uint64_t block) override { tracking_.written(block); }
+  bool tells_unchanged(std::uint64_t block) override { return silent_writes_.tells(block); }
+  bool keeps_open(std::uint64_t block) override { return open_copies_.keeps_open(block); }
+  void compared(std::uint64_t block, bool written) override {
+    open_copies_.compared(block, written);
+  }
+  bool release_at_once(LockId lock) override { return lock_releases_.at_once(lock); }
+  void lock_left(LockId lock) override { lock_releases_.left(lock); }
+  void lock_reused(LockId lock) override { lock_releases_.reused(lock); }
+
+  bool offers(std::uint64_t block, NodeId) override { return home_offers_.offers(block); }
+  bool defers(std::uint64_t block) override { return home_offers_.defers(block); }
+  bool gives(std::uint64_t block, bool reads, bool moved) override {
+    return home_offers_.gives(reads, moved) && home_offers_.offers(block);
+  }
+  void gave(std::uint64_t block, bool reads) override {
+    if (reads) home_offers_.gave(block);
+  }
+  void offer_ended(std::uint64_t block) override { home_offers_.ended(block); }
+  void home_gone(std::uint64_t block) override { home_offers_.gone(block); }
+  void home_came(std::uint64_t block) override;
+
+  bool meets(BarrierId id) override { return meetings_.tries(id); }
+  void met(BarrierId id, bool held) override { meetings_.met(id, held); }
+  bool pushes_along_tree(std::uint64_t readers) override {
+    return readers >= kTogether && past_.on(Heuristic::kPushTree);
+  }
+  bool pushes_versions() override { return past_.on(Heuristic::kPushVersion); }
+  bool sends_with_arrival(BlockRange) override { return past_.on(Heuristic::kWithArrival); }
+
+  void forget(std::uint64_t block) override { past_.of(block) = {}; }
+  void region_freed(BlockRange range) override;
+
+ private:
+  Past past_;
+  Neighbours neighbours_{past_};
+  Sequential sequential_{past_, neighbours_};
+  Backward backward_{past_};
+  Pipeline pipeline_{past_};
+  Claims claims_{past_};
+  HomeRequests home_requests_{past_};
+  Refresh refresh_{past_};
+  Probe probe_{past_};
+  FirstMiss first_miss_{past_};
+  Tracking tracking_{past_};
+  SilentWrites silent_writes_{past_};
+  OpenCopies open_copies_{past_};
+  HomeOffers home_offers_{past_};
+  Meetings meetings_{past_};
+  LockReleases lock_releases_{past_};
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

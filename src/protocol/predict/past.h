@@ -1,0 +1,55 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "protocol/predict/block_history.h"
+#include "protocol/predict/heuristics.h"
+#include "protocol/predict/tunables.h"
+
+namespace terrane::protocol {
+
+// What all heuristics of a node look at: its blocks' histories, and how many rounds and acquires of
+// locks have passed. The histories are the host's.
+class Past {
+ public:
+  Past(BlockHistory* history, std::uint64_t blocks, const Tunables& tunables, Heuristics on)
+      : tunables(tunables), on_(on), history_(history), blocks_(blocks) {}
+
+  const Tunables tunables;
+
+  bool on(Heuristic heuristic) const { return on_.on(heuristic); }
+  BlockHistory& of(std::uint64_t block) { return history_[block]; }
+  const BlockHistory& of(std::uint64_t block) const { return history_[block]; }
+  std::uint64_t blocks() const { return blocks_; }
+
+  std::uint32_t round() const { return rounds_.load(std::memory_order_relaxed); }
+  std::uint32_t end_round() { return rounds_.fetch_add(1, std::memory_order_relaxed) + 1; }
+  std::uint16_t locks() const { return locks_.load(std::memory_order_relaxed); }
+  void count_lock() { locks_.fetch_add(1, std::memory_order_relaxed); }
+
+  // Rounds since the block was missed or refreshed.
+  std::uint32_t since(const BlockHistory& past) const { return round() - past.round; }
+  bool is_hot(const BlockHistory& past) const { return past.missed >= tunables.hot_after; }
+
+  // How often on end a copy is refreshed. Then a fault has to show its use: soon where it never was
+  // missed by itself, and more seldom where it was time after time.
+  std::uint32_t most_renewed(const BlockHistory& past) const {
+    std::uint32_t most = tunables.most_renewed;
+    std::uint32_t again = past.missed > tunables.hot_after ? past.missed - tunables.hot_after : 0;
+    if (past.on_trial) return std::min(most, tunables.trial << std::min(again, 8u));
+    bool seldom = !is_hot(past) && past.missed_after_locks < tunables.hot_after;
+    if (seldom) return std::min(most, tunables.foreseen);
+    return std::min(most << std::min(again, tunables.most_doubled), 255u);
+  }
+
+ private:
+  Heuristics on_;
+  BlockHistory* history_;
+  std::uint64_t blocks_;
+  std::atomic<std::uint32_t> rounds_{0};
+  std::atomic<std::uint16_t> locks_{0};
+};
+
+}  // namespace terrane::protocol

@@ -1,0 +1,72 @@
+#include "protocol/predict/prefetch.h"
+
+#include <algorithm>
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+std::uint64_t Neighbours::count(std::uint64_t block, std::uint64_t most) const {
+  std::uint64_t count = 1;
+  most = std::min(most, past_.blocks() - block);
+  while (count < most && was_here(past_.of(block + count))) ++count;
+  return count;
+}
+
+bool Neighbours::note(std::uint64_t block) {
+  BlockHistory& past = past_.of(block);
+  bool before = was_here(past);
+  if (!before) past.on_trial = past_.on(Heuristic::kProbation);
+  past.brought = before ? static_cast<std::uint8_t>(past.brought + 1) : std::uint8_t{1};
+  return past.on_trial;
+}
+
+std::uint64_t Sequential::may_come(std::uint64_t first, std::uint64_t most) const {
+  std::uint64_t count = 0;
+  most = std::min(most, past_.blocks() - std::min(first, past_.blocks()));
+  while (count < most && !neighbours_.is_tried(past_.of(first + count))) ++count;
+  return count;
+}
+
+std::uint64_t Sequential::count(std::uint64_t block) const {
+  std::uint64_t length = past_.on(Heuristic::kSequential) ? streams_.length(block) : 0;
+  if (length == 0) return 0;
+  return 1 + may_come(block + 1, std::min<std::uint64_t>(past_.tunables.max_run - 1, length));
+}
+
+// Behind a few blocks it may be chance.
+void Sequential::prove(std::uint64_t block) {
+  std::uint64_t first = streams_.latest_run(block);
+  if (block - first < past_.tunables.max_run / 2) return;
+  for (std::uint64_t b = first; b < block; ++b) past_.of(b).on_trial = false;
+}
+
+std::uint64_t Backward::count(std::uint64_t block, const Sequential& sequential) {
+  std::uint64_t at = past_.blocks() - 1 - block;
+  bool falls = falling_.length(at) >= past_.tunables.falls_after;
+  falling_.note(at, at + 1);
+  std::uint64_t most = std::min<std::uint64_t>(past_.tunables.max_run - 1, block);
+  if (!falls || most == 0 || !past_.on(Heuristic::kBackward)) return 0;
+  return sequential.may_come(block - most, most) == most ? most : 0;
+}
+
+PipelinePlan Pipeline::plan(BlockRange run, std::uint64_t extent, const Sequential& sequential,
+                            const Streams& streams) const {
+  const Tunables& t = past_.tunables;
+  bool long_enough = streams.length(run.first) >= std::uint64_t{t.ahead_after} * t.max_run;
+  if (!long_enough || !past_.on(Heuristic::kPipeline)) return {};
+  std::uint64_t end = run.first + extent;
+  // Of which no home was asked for comes with the next miss, which asks.
+  if (std::uint64_t asked = streams.asked(run.first); asked > run.first) end = std::min(end, asked);
+  if (end <= run.end()) return {};
+  std::uint64_t most = std::min(end - run.end(), std::uint64_t{t.runs_ahead} * t.max_run);
+  return {.requests = t.runs_ahead, .end = run.end() + sequential.may_come(run.end(), most)};
+}
+
+std::uint64_t Claims::count(std::uint64_t block) const {
+  std::uint64_t written = streams_.length(block) + 1;
+  if (written == 1 || !past_.on(Heuristic::kClaimBehind)) return 0;
+  return std::min<std::uint64_t>(past_.tunables.max_run - 1, written / 2);
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,103 @@
+#pragma once
+
+#include "protocol/predict/past.h"
+#include "protocol/predict/predictor.h"
+#include "protocol/predict/streams.h"
+
+// What a miss of a copy prefetches. By any thread at any time.
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// Copies behind the missed one that were here before: what was needed together will be so again.
+// Each is left out now and then, so that a miss of its own shows that it is needed.
+class Neighbours {
+ public:
+  explicit Neighbours(Past& past) : past_(past) {}
+
+  // Whether the block was here, and is not to be left out this time.
+  bool was_here(const BlockHistory& block) const {
+    const Tunables& t = past_.tunables;
+    return block.brought > 0 && block.brought < (block.on_trial ? t.most_tried : t.most_brought);
+  }
+  // Whether it was prefetched so often on probation that it needs a miss of its own.
+  bool is_tried(const BlockHistory& block) const {
+    return block.on_trial && block.brought >= past_.tunables.most_tried;
+  }
+  // How many blocks from this one on come with a miss, up to `most`.
+  std::uint64_t count(std::uint64_t block, std::uint64_t most) const;
+  // The block comes with a miss. Result: whether it is on probation from now on.
+  bool note(std::uint64_t block);
+
+ private:
+  Past& past_;
+};
+
+// Misses in order prefetch as much again as came in order so far: behind a row of two pages more
+// may not be wanted. Owns the streams.
+class Sequential {
+ public:
+  explicit Sequential(Past& past, const Neighbours& neighbours)
+      : past_(past), neighbours_(neighbours) {}
+
+  Streams& streams() { return streams_; }
+  // How many blocks from this one on come with its miss; 0: it continues no stream.
+  std::uint64_t count(std::uint64_t block) const;
+  // How many from `first` on, up to `most`, may come with a stream.
+  std::uint64_t may_come(std::uint64_t first, std::uint64_t most) const;
+  // A miss of the block continues a stream: what its latest request brought was used.
+  void prove(std::uint64_t block);
+
+ private:
+  Past& past_;
+  const Neighbours& neighbours_;
+  Streams streams_;
+};
+
+// Misses in order downwards, as those of a copy of a large array, prefetch what lies before.
+class Backward {
+ public:
+  explicit Backward(const Past& past) : past_(past) {}
+
+  std::uint64_t count(std::uint64_t block, const Sequential& sequential);
+  void note(BlockRange before) {
+    std::uint64_t at = past_.blocks() - before.end();
+    falling_.note(at, at + before.count);
+  }
+  void forget(BlockRange range) {
+    falling_.forget(past_.blocks() - range.end(), past_.blocks() - range.first);
+  }
+
+ private:
+  const Past& past_;
+  Streams falling_;  // blocks are counted from the end of the space
+};
+
+// Long streams keep several requests under way: the home makes one answer while another travels.
+class Pipeline {
+ public:
+  explicit Pipeline(const Past& past) : past_(past) {}
+
+  PipelinePlan plan(BlockRange run, std::uint64_t extent, const Sequential& sequential,
+                    const Streams& streams) const;
+
+ private:
+  const Past& past_;
+};
+
+// First writes in order claim half as many homes behind them as were written so far. What is
+// claimed too much follows its writer.
+class Claims {
+ public:
+  explicit Claims(const Past& past) : past_(past) {}
+
+  std::uint64_t count(std::uint64_t block) const;
+  void note(std::uint64_t block, std::uint64_t end) { streams_.note(block, end); }
+  void forget(BlockRange range) { streams_.forget(range.first, range.end()); }
+
+ private:
+  const Past& past_;
+  Streams streams_;
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,144 @@
+#include "protocol/predict/refresh.h"
+
+#include <algorithm>
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+void Refresh::missed(std::uint64_t block) {
+  const Tunables& t = past_.tunables;
+  BlockHistory& past = past_.of(block);
+  std::uint32_t since = past_.since(past);
+  if (since > t.apart || past.missed == 0) {
+    past.missed = 1;
+  } else if (since != 0 && past.missed < 255) {
+    if (past.renewed >= past_.most_renewed(past)) mark(Mark::kAcquireProvesRenewal);
+    past.missed = static_cast<std::uint8_t>(past.missed + 1);
+  }
+  past.round = past_.round();
+  past.renewed = past_.is_hot(past) ? 0 : 1;  // 0: it has been shown to be used
+  if (past.dropped == 0) return;
+  auto locks = static_cast<std::uint16_t>(past_.locks() - past.dropped);
+  if (locks > t.apart) past.missed_after_locks = 0;
+  if (past.missed_after_locks < 255)
+    past.missed_after_locks = static_cast<std::uint8_t>(past.missed_after_locks + 1);
+  past.dropped = 0;
+}
+
+bool Refresh::becomes_hot(std::uint64_t block, bool predicted) const {
+  const Tunables& t = past_.tunables;
+  const BlockHistory& past = past_.of(block);
+  if (past.on_trial || !past_.on(Heuristic::kRefresh)) return false;
+  std::uint32_t since = past_.since(past);
+  if (since > t.apart || past.missed == 0) return t.hot_after <= 1 || predicted;
+  return past.missed + (since != 0 ? 1 : 0) >= t.hot_after;
+}
+
+void Refresh::shown_by_neighbour(std::uint64_t block) {
+  BlockHistory& past = past_.of(block);
+  bool hot = past_.is_hot(past) && past_.since(past) <= past_.tunables.apart;
+  if (past.renewed == 0 || (!hot && past.renewed < past_.most_renewed(past))) return;
+  mark(Mark::kFaultProvesNeighbour);
+  past.renewed = 0;
+  past.round = past_.round();
+}
+
+// Up to this round, or after acquires of locks. What is pushed is refreshed however long ago it was
+// needed: its bytes are here.
+bool Refresh::is_hot(std::uint64_t block, bool barrier, const CopiesAtAcquire& copies) const {
+  const Tunables& t = past_.tunables;
+  const BlockHistory& past = past_.of(block);
+  if (!barrier)
+    return past.missed_after_locks >= t.hot_after && past_.on(Heuristic::kLockRefresh) &&
+           copies.is_copy(block);
+  if (past.missed == 0 || !past_.on(Heuristic::kRefresh) || !copies.is_copy(block)) return false;
+  if (past_.is_hot(past) && past_.since(past) < t.apart) return true;
+  return copies.is_pushed(block);
+}
+
+// One on probation is dropped for a miss to show that it is used; others have been unmapped for
+// that some rounds before, and no thread came for them.
+bool Refresh::is_due(const BlockHistory& past) const {
+  std::uint32_t apart = past.on_trial ? 0 : past_.tunables.apart;
+  return past.renewed >= past_.most_renewed(past) + apart;
+}
+
+// Whether the block is the last of those that are refreshed there, and nobody missed it by itself,
+// so that one page would have a message of its own, which perhaps nobody needs.
+bool Refresh::is_left_over(std::uint64_t block, BlockRange run,
+                           const CopiesAtAcquire& copies) const {
+  if (!past_.of(block).on_trial || copies.is_reached(block)) return false;
+  auto goes_on = [&](std::uint64_t b) {
+    return is_hot(b, true, copies) && copies.home(b) == copies.home(block);
+  };
+  if (block + 1 < run.end() && goes_on(block + 1)) return false;
+  return block == run.first || !past_.of(block - 1).on_trial || !goes_on(block - 1);
+}
+
+// The hot ones behind one that is due go with it, as far as a miss brings them back with it: one by
+// one they would cut what their home pushes.
+std::uint64_t Refresh::count_dropped(BlockRange run, bool barrier,
+                                     const CopiesAtAcquire& copies) const {
+  std::uint64_t group_end = 0;
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    if (!is_hot(b, barrier, copies)) {
+      group_end = 0;
+    } else if (b >= group_end || copies.home(b) != copies.home(b - 1)) {
+      bool left_over = barrier && is_left_over(b, run, copies);
+      if (left_over) mark(Mark::kAcquireDropsLeftOver);
+      if (!left_over && !is_due(past_.of(b))) return b - run.first;
+      group_end = left_over ? 0 : b + past_.tunables.max_run;
+    }
+  }
+  return run.count;
+}
+
+AcquirePlan Refresh::plan(BlockRange run, bool barrier, const CopiesAtAcquire& copies) const {
+  std::uint64_t drops = count_dropped(run, barrier, copies);
+  if (drops > 0) return {.blocks = drops};
+  bool on_trial = past_.of(run.first).on_trial;
+  std::uint64_t most = std::min<std::uint64_t>(run.count, past_.tunables.max_run);
+  std::uint64_t count = 1;
+  while (count < most && is_hot(run.first + count, barrier, copies) &&
+         past_.of(run.first + count).on_trial == on_trial)
+    ++count;
+  return {.blocks = count, .refresh = true};
+}
+
+// By an acquire of a lock: a miss soon afterwards shows that they were needed.
+void Refresh::dropped(BlockRange run) {
+  std::uint16_t locks = past_.locks();
+  for (std::uint64_t b = run.first; b < run.end(); ++b)
+    past_.of(b).dropped = locks == 0 ? std::uint16_t{1} : locks;
+}
+
+// Those that are refreshed together, of which one was missed lately, have shown their use together.
+void Refresh::show_together(BlockRange run) {
+  if (past_.of(run.first).on_trial) return;
+  std::uint8_t least = 255;
+  for (std::uint64_t b = run.first; b < run.end(); ++b)
+    least = std::min<std::uint8_t>(least, past_.of(b).renewed);
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    BlockHistory& past = past_.of(b);
+    if (past.renewed == least || past.brought >= past_.tunables.most_brought) continue;
+    mark(Mark::kAcquireProvesNeighbour);
+    past.renewed = least;
+    past.brought = static_cast<std::uint8_t>(past.brought + 1);
+  }
+}
+
+void Refresh::refreshed(BlockRange run, bool barrier) {
+  if (barrier) show_together(run);
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    BlockHistory& past = past_.of(b);
+    if (barrier) past.round = past_.round() + 1;
+    if (past.missed > 0 && !past_.is_hot(past)) {
+      mark(past.renewed > 0 ? Mark::kAcquireRenewsForeseen : Mark::kAcquireProvesForeseen);
+      if (past.renewed == 0) past.missed = past_.tunables.hot_after;
+    }
+    if (past.renewed < 255) past.renewed = static_cast<std::uint8_t>(past.renewed + 1);
+  }
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "protocol/predict/past.h"
+#include "protocol/predict/predictor.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// Copies that die at acquires and are missed again soon, time after time, are refreshed instead
+// ("hot"). Each has to show now and then that it is used: a copy on probation is dropped for that,
+// others are unmapped first (probe.h).
+class Refresh {
+ public:
+  explicit Refresh(Past& past) : past_(past) {}
+
+  void missed(std::uint64_t block);
+  // Whether a miss of the block, in this round, is one after which it is refreshed at barriers.
+  // predicted: the first miss counts as well.
+  bool becomes_hot(std::uint64_t block, bool predicted) const;
+  // A miss of a neighbour prefetches the block, which is not on probation: what was refreshed and
+  // dropped together has shown its use together, else each block of a run would be missed by
+  // itself, one in each round.
+  void shown_by_neighbour(std::uint64_t block);
+  // What an acquire does with the first blocks of the run.
+  AcquirePlan plan(BlockRange run, bool barrier, const CopiesAtAcquire& copies) const;
+  void dropped(BlockRange run);
+  void refreshed(BlockRange run, bool barrier);
+
+ private:
+  bool is_hot(std::uint64_t block, bool barrier, const CopiesAtAcquire& copies) const;
+  bool is_due(const BlockHistory& past) const;
+  bool is_left_over(std::uint64_t block, BlockRange run, const CopiesAtAcquire& copies) const;
+  std::uint64_t count_dropped(BlockRange run, bool barrier, const CopiesAtAcquire& copies) const;
+  void show_together(BlockRange run);
+
+  Past& past_;
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/prng.h"
+#include "protocol/predict/predictor.h"
+
+namespace terrane::sim {
+
+// Answers every question by a seed: whatever a predictor answers, the memory model must hold. How
+// likely each answer is, is drawn at the beginning, so that some histories always, and some never,
+// do a thing.
+class RandomPredictor final : public protocol::Predictor {
+ public:
+  using BlockRange = protocol::BlockRange;
+  using Miss = protocol::Miss;
+
+  explicit RandomPredictor(std::uint64_t seed) : rng_(seed) {
+    for (std::uint32_t& chance : chances_) chance = kChances[rng_.below(std::size(kChances))];
+  }
+
+  protocol::MissPlan at_miss(const Miss&) override {
+    return {.blocks = some(kPrefetch), .fresh = says(kFresh), .homes = some(kAskHomes)};
+  }
+  bool expects_writes(const Miss&) override { return says(kExpectWrites); }
+  protocol::PipelinePlan pipeline(const Miss& miss, BlockRange, std::uint64_t) override {
+    return {.requests = static_cast<std::uint32_t>(some(kPipeline)),
+            .end = miss.block + 4 * some(kPipeline)};
+  }
+  BlockRange homes_ahead(const Miss&, std::uint64_t reached, std::uint64_t end) override {
+    std::uint64_t left = end > reached ? end - reached : 0;
+    return {reached, std::min(left, some(kAskHomes))};
+  }
+  protocol::SubscriptionPlan subscribe(BlockRange) override {
+    return {.blocks = some(kSubscribe), .predicted = says(kSubscribe)};
+  }
+  std::uint64_t prefetch_before(std::uint64_t) override { return some(kBackward); }
+  std::uint64_t claim_behind(std::uint64_t) override { return some(kClaim); }
+  std::uint64_t shown(std::uint64_t) override { return some(kShow); }
+  protocol::AcquirePlan at_acquire(BlockRange, bool, const protocol::CopiesAtAcquire&) override {
+    return {.blocks = some(kPrefetch), .refresh = says(kRefresh)};
+  }
+  bool subscribe_refreshed(BlockRange) override { return says(kSubscribe); }
+  bool keeps_subscription(BlockRange, bool) override { return says(kKeepSubscription); }
+  bool probes(std::uint64_t) override { return says(kProbe); }
+  bool names_with_lock(LockId) override { return says(kNameWithLock); }
+  bool tracks(std::uint64_t) override { return says(kTrack); }
+  bool tells_unchanged(std::uint64_t) override { return says(kTellUnchanged); }
+  bool keeps_open(std::uint64_t) override { return says(kKeepOpen); }
+  bool release_at_once(LockId) override { return says(kReleaseAtOnce); }
+  bool offers(std::uint64_t, NodeId) override { return says(kOffer); }
+  bool defers(std::uint64_t) override { return says(kDefer); }
+  bool gives(std::uint64_t, bool, bool) override { return says(kGive); }
+  bool meets(BarrierId) override { return says(kMeet); }
+  bool pushes_along_tree(std::uint64_t) override { return says(kPushTree); }
+  bool pushes_versions() override { return says(kPushVersion); }
+  bool sends_with_arrival(BlockRange) override { return says(kWithArrival); }
+
+ private:
+  enum Question {
+    kPrefetch,
+    kFresh,
+    kAskHomes,
+    kExpectWrites,
+    kPipeline,
+    kSubscribe,
+    kBackward,
+    kClaim,
+    kShow,
+    kRefresh,
+    kKeepSubscription,
+    kProbe,
+    kNameWithLock,
+    kTrack,
+    kTellUnchanged,
+    kKeepOpen,
+    kReleaseAtOnce,
+    kOffer,
+    kDefer,
+    kGive,
+    kMeet,
+    kPushTree,
+    kPushVersion,
+    kWithArrival,
+    kQuestions,
+  };
+  static constexpr std::uint32_t kChances[] = {0, 10, 50, 50, 90, 100};  // percent
+
+  bool says(Question question) { return rng_.chance(chances_[question]); }
+  // Few mostly, sometimes more than is possible.
+  std::uint64_t some(Question question) {
+    if (!says(question)) return 0;
+    return rng_.chance(10) ? rng_.below(64) : rng_.below(6);
+  }
+
+  base::Prng rng_;
+  std::uint32_t chances_[kQuestions] = {};
+};
+
+}  // namespace terrane::sim
