@@ -165,6 +165,64 @@ class Producer final : public Pattern {
   }
 };
 
+// Pages that are written once by one node, and read in order by another: other pages in each
+// iteration, so that nothing is known of them.
+class Sweep final : public Pattern {
+  static constexpr std::uint64_t kPages = 192;
+  static constexpr std::uint64_t kSets = 24;  // more than iterations
+
+ public:
+  explicit Sweep(bool downwards) : downwards_(downwards) {}
+  std::uint64_t pages(std::uint32_t nodes) const override { return kSets * kPages * nodes; }
+  void iteration(std::uint32_t node, std::uint32_t nodes, std::uint32_t number,
+                 std::vector<Op>& ops) const override {
+    auto first = [&](std::uint32_t owner, std::uint32_t set) {
+      return (set % kSets * nodes + owner) * kPages;
+    };
+    for (std::uint64_t i = 0; i < kPages && number > 0; ++i) {
+      std::uint64_t page = downwards_ ? kPages - 1 - i : i;
+      ops.push_back(load(first((node + 1) % nodes, number - 1) + page, number - 1));
+    }
+    for (std::uint64_t i = 0; i < kPages; ++i)
+      ops.push_back(store(first(node, number) + i, number));
+    ops.push_back(work(kWork));
+    ops.push_back(barrier());
+  }
+
+ private:
+  bool downwards_;
+};
+
+// Node 0 fills pages for all nodes, which then work on their parts for some time: each reads its
+// part, or does not, and writes it, three times. Other pages each time.
+class Master final : public Pattern {
+  static constexpr std::uint64_t kOwn = 128;
+  static constexpr std::uint64_t kSets = 6;
+  static constexpr std::uint32_t kTimes = 4;  // iterations of a set, the filling among them
+
+ public:
+  explicit Master(bool reads) : reads_(reads) {}
+  std::uint64_t pages(std::uint32_t nodes) const override { return kSets * kOwn * nodes; }
+  void iteration(std::uint32_t node, std::uint32_t nodes, std::uint32_t number,
+                 std::vector<Op>& ops) const override {
+    std::uint64_t set = number / kTimes % kSets * kOwn * nodes;
+    std::uint64_t own = set + node * kOwn;
+    if (number % kTimes == 0) {
+      for (std::uint64_t page = 0; page < kOwn * nodes && node == 0; ++page)
+        ops.push_back(store(set + page, number));
+    } else {
+      for (std::uint64_t page = 0; page < kOwn && reads_; ++page)
+        ops.push_back(load(own + page, number - 1));
+      for (std::uint64_t page = 0; page < kOwn; ++page) ops.push_back(store(own + page, number));
+    }
+    ops.push_back(work(kWork));
+    ops.push_back(barrier());
+  }
+
+ private:
+  bool reads_;
+};
+
 }  // namespace
 
 std::unique_ptr<Pattern> make_pattern(std::string_view name) {
@@ -176,6 +234,10 @@ std::unique_ptr<Pattern> make_pattern(std::string_view name) {
   if (name == "broadcast") return std::make_unique<Broadcast>();
   if (name == "migratory") return std::make_unique<Migratory>();
   if (name == "producer") return std::make_unique<Producer>();
+  if (name == "sweep") return std::make_unique<Sweep>(false);
+  if (name == "downwards") return std::make_unique<Sweep>(true);
+  if (name == "master") return std::make_unique<Master>(false);
+  if (name == "scatter") return std::make_unique<Master>(true);
   return nullptr;
 }
 

@@ -16,7 +16,8 @@ int main(int argc, char** argv) {
   if (!pattern || nodes < 2 || nodes > MemoryCount::kMost || counted == 0) {
     std::fprintf(stderr,
                  "terrane_bench_scale_rows barrier|stencil|transpose|tree|update|broadcast|"
-                 "migratory|producer NODES (2 to %u) [ITERATIONS [PREDICTION]]\n",
+                 "migratory|producer|sweep|downwards|master|scatter NODES (2 to %u) [ITERATIONS "
+                 "[PREDICTION]]\n",
                  MemoryCount::kMost);
     return 2;
   }

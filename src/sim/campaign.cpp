@@ -149,6 +149,11 @@ base::Result<> set_prediction(Shape& shape, std::string_view text) {
   return {};
 }
 
+base::Result<> check_prediction(std::string_view text) {
+  auto prediction = protocol::parse_prediction(text);
+  return prediction ? base::Result<>() : prediction.error();
+}
+
 std::string predictor_of(const CampaignOptions& options, std::uint64_t seed) {
   Player player;
   player.draw(shape_of(options), seed);

@@ -71,6 +71,8 @@ std::string seed_format(Protocol protocol);
 
 // Who predicts in all histories of the shape: "random", or the text of terrane run --predict.
 base::Result<> set_prediction(Shape& shape, std::string_view text);
+// Whether the text is one of terrane run --predict.
+base::Result<> check_prediction(std::string_view text);
 // Who predicts in the history of this seed, for a person.
 std::string predictor_of(const CampaignOptions& options, std::uint64_t seed);
 

@@ -85,6 +85,15 @@ TEST(SimTest, FewAndManyNodesKeepTheMemoryModel) {
   }
 }
 
+TEST(SimTest, EveryPredictorKeepsTheMemoryModel) {
+  for (const char* predictor : {"random", "never", "four_pages"}) {
+    CampaignOptions options = options_of(Mix::kMix, Detection::kMix, kHistories / 10);
+    ASSERT_TRUE(set_prediction(options.shape, predictor));
+    CampaignReport report = run_campaign(options);
+    EXPECT_FALSE(report.failed_seed) << predictor << ", " << failure_text(report);
+  }
+}
+
 TEST(SimTest, ASeedGivesTheSameHistoryEveryTime) {
   CampaignOptions options;
   for (std::uint64_t seed = 1; seed < 40; ++seed) {

@@ -98,6 +98,10 @@ void add_job_options(CLI::App& run_app, RunOptions& options) {
                   "A wait that nodes report; default 30, 0: they report none")
       ->type_name("SECONDS");
   run_app
+      .add_option("--predict", options.predict,
+                  "Heuristics of the page protocol to switch off (-NAME,...), or another predictor")
+      ->type_name("NAMES");
+  run_app
       .add_option("--on-death", options.on_death,
                   "What a node's death means to the job: end (default), survive")
       ->check(CLI::IsMember({"end", "survive"}))

@@ -15,6 +15,7 @@
 #include "bootstrap/message.h"
 #include "runtime/chunks/settings.h"
 #include "runtime/trace/log_format.h"
+#include "sim/campaign.h"
 #include "tools/launch/invitation.h"
 #include "tools/launch/limits.h"
 #include "tools/run_debug.h"
@@ -94,12 +95,13 @@ base::Result<> add_settings(const RunOptions& options, HostPlan& plan) {
   if (!known)
     return base::error("--transport {}: there is no such transport; give auto or one of {}",
                        options.transport, fmt::join(transports, ", "));
+  if (auto predicts = sim::check_prediction(options.predict); !predicts) return predicts;
   const std::string check = options.check == "shmem" ? options.check : "";
   const std::pair<const char*, const std::string&> settings[] = {
       {"TERRANE_FAULT_SOURCE", options.fault_source}, {"TERRANE_MEMORY", options.memory},
       {"TERRANE_TRANSPORT", options.transport},       {"TERRANE_NET", options.net},
       {"TERRANE_SERVERS", options.servers},           {"TERRANE_CHECK", check},
-      {"TERRANE_PATIENCE", options.patience}};
+      {"TERRANE_PATIENCE", options.patience},         {"TERRANE_PREDICT", options.predict}};
   for (const auto& [name, value] : settings) {
     if (!value.empty()) plan.environment.emplace_back(name, value);
   }

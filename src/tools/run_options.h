@@ -14,7 +14,7 @@ namespace terrane::tools {
 struct RunOptions {
   std::string nodes;  // empty: one, or all slots of the hosts
   std::vector<std::string> variables;
-  std::string folder, timeout, bind_to, heartbeat = "1", death_after, on_death, patience;
+  std::string folder, timeout, bind_to, heartbeat = "1", death_after, on_death, patience, predict;
   std::string hosts, host_file, map_by = "slot", engine = "auto", rsh, prefix, start_timeout = "30",
                                 grace = "5";
   std::string topology;  // the name of a file that stands for options which are not given

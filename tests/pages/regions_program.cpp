@@ -345,6 +345,38 @@ void fresh() {
   }
 }
 
+// A page whose home's node ended each offer of it, then one at the same address that another node
+// alone writes: its home must follow it at once.
+void history() {
+  constexpr int kWarm = 200, kRounds = 300;
+  auto* old = allocate<unsigned char>({}, kPage);
+  if (self() == 0) at(old, 0) = 1;
+  EXPECT(terrane_barrier() == TERRANE_OK);
+  // Node 0 reads before node 1 writes, in each round: each time it ends the offer of its home.
+  for (int round = 1; round <= kWarm; ++round) {
+    if (self() == 0) {
+      EXPECT(at(old, 0) != 0);
+      EXPECT(terrane_counter_fetch(1, TERRANE_COUNTER_ADD, 1, nullptr) == TERRANE_OK);
+    } else {
+      EXPECT(terrane_counter_wait(1, round) == TERRANE_OK);
+      at(old, 0) = static_cast<unsigned char>(1 + round % 250);
+    }
+    EXPECT(terrane_barrier() == TERRANE_OK);
+  }
+  if (self() == 0) EXPECT(terrane_free(old) == TERRANE_OK);
+  EXPECT(terrane_barrier() == TERRANE_OK);
+  auto* next = allocate<unsigned char>({}, kPage);
+  if (self() == 0) at(next, 0) = 1;
+  EXPECT(terrane_barrier() == TERRANE_OK);
+  std::uint64_t before = counters().pages_flushed;
+  for (int round = 0; round < kRounds; ++round) {
+    if (self() == 1) at(next, 0) = static_cast<unsigned char>(1 + round % 250);
+    EXPECT(terrane_barrier() == TERRANE_OK);
+  }
+  if (self() == 1) EXPECT(counters().pages_flushed - before <= 2);
+  EXPECT(terrane_barrier() == TERRANE_OK);
+}
+
 // Node 1 writes pages whose home is node 0, which reads none of them.
 void count_all() {
   constexpr std::size_t kPages = 10;
@@ -414,6 +446,8 @@ int main(int argc, char** argv) {
     beyond();
   } else if (mode == "fresh") {
     fresh();
+  } else if (mode == "history") {
+    history();
   } else if (mode == "counters") {
     count_all();
   } else if (mode == "misuse") {

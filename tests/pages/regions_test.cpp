@@ -36,6 +36,7 @@ TEST_P(RegionsTest, AtomicOperationsAreAtomicAndInOrder) {
 TEST_P(RegionsTest, HomesComeToWhoWritesOrReadsInOrderAndToProducers) { expect(2, "order"); }
 TEST_P(RegionsTest, HomesThatWereAskedForInVainComeToWhoWrites) { expect(3, "beyond"); }
 TEST_P(RegionsTest, FreshMemoryIsZeroWhateverWasNotReleasedWhenItWasFreed) { expect(2, "fresh"); }
+TEST_P(RegionsTest, WhatAFreedRegionSawDecidesNothingForTheNextOne) { expect(2, "history"); }
 TEST_P(RegionsTest, CountersCountWhatTheirCommentsSay) { expect(2, "counters"); }
 TEST_P(RegionsTest, MisuseIsTold) { expect(2, "misuse"); }
 

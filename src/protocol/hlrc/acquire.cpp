@@ -54,8 +54,8 @@ std::uint64_t Hlrc::open_grant(Strand& s) {
 }
 
 Task<LockResult> Hlrc::unlock(Strand& s, LockId id) {
-  bool lazily =
-      config_.lazy && !predictor_.release_at_once(id) && !eager_seen_.load(std::memory_order_relaxed);
+  bool lazily = config_.lazy && !predictor_.release_at_once(id) &&
+                !eager_seen_.load(std::memory_order_relaxed);
   Event hand_off = LockHandOff{id, s.waiter(), lazily, releases_begun_.load()};
   auto answer = static_cast<HandOff>(co_await s.call(hand_off));
   if (answer == HandOff::kNotHeld) co_return LockResult::kNotHeld;

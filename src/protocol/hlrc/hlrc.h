@@ -441,7 +441,7 @@ class Hlrc : BlockLocks, public MemoryRoom {
   // Releases that this node has begun, and the latest that has ended: they take turns.
   std::atomic<std::uint64_t> releases_begun_{0};
   std::atomic<std::uint64_t> releases_ended_{0};
-  std::atomic<bool> eager_seen_{false};  // a block of a region with eager releases
+  std::atomic<bool> eager_seen_{false};    // a block of a region with eager releases
   std::atomic<std::uint64_t> settled_{0};  // as it was when the last one ended
   // The same by faults, which do without the consistency lock: counted after all else, and settled
   // as it was when the last release began.

@@ -59,8 +59,8 @@ Task<bool> Hlrc::unmap_probes(Strand& s, BlockRange run) {
 // the view together. Locked.
 Task<BlockRange> Hlrc::lock_shown(Strand& s, BlockRange run) {
   BlockRange shown{run.first, 1};
-  std::uint64_t end = run.first + std::min({run.count, most_of_run(), end() - run.first});
-  while (shown.end() < end) {
+  std::uint64_t last = run.first + std::min({run.count, most_of_run(), end() - run.first});
+  while (shown.end() < last) {
     BlockEntry& next = entries_[shown.end()];
     co_await s.pause();
     if (!next.try_lock_now()) break;

@@ -59,8 +59,9 @@ base::Error unknown(std::string_view name) {
   std::string kinds, names;
   for (const auto& [text, kind] : kKinds) kinds += (kinds.empty() ? "" : ", ") + std::string(text);
   for (std::string_view text : kNames) names += (names.empty() ? "-" : ", -") + std::string(text);
-  return base::error("--predict has no '{}': a predictor ({}), or heuristics to switch off ({})",
-                     name, kinds, names);
+  return base::error(
+      "--predict: there is no '{}'; give a predictor ({}), or heuristics to switch off ({})", name,
+      kinds, names);
 }
 
 }  // namespace

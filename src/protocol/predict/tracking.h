@@ -66,8 +66,8 @@ class SilentWrites {
   Past& past_;
 };
 
-// Copies that one release after the other finds written are kept open, until several on end find one
-// unchanged.
+// Copies that one release after the other finds written are kept open, until several on end find
+// one unchanged.
 class OpenCopies {
  public:
   explicit OpenCopies(Past& past) : past_(past) {}

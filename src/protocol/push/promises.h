@@ -33,11 +33,12 @@ struct Promised {
 // no promise goes on asking.
 class Promises {
  public:
-  static constexpr std::size_t kSlots = 64;   // that are there from the beginning
+  static constexpr std::size_t kSlots = 64;  // that are there from the beginning
   static constexpr std::uint64_t kMaxFirst = (1ull << 40) - 1;
 
   // any: whether anything is promised; nodes: of the job.
-  Promises(bool any, std::uint32_t nodes) : most_(any ? std::max(kRunsPromised * nodes, kLeastPromised) : 0) {}
+  Promises(bool any, std::uint32_t nodes)
+      : most_(any ? std::max(kRunsPromised * nodes, kLeastPromised) : 0) {}
 
   // Promises the run to the reader for the departures after the returned one. Result: that
   // departure's number + 1, or 0: no promise. Runs within it are not promised any more, after that

@@ -1,0 +1,140 @@
+#include "protocol/predict/adaptive.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace terrane::protocol {
+namespace {
+
+constexpr std::uint64_t kBlocks = 256;
+
+class AdaptivePredictorTest : public testing::Test {
+ protected:
+  static Miss miss(std::uint64_t block) {
+    return {.block = block,
+            .access = Access::kRead,
+            .reached = true,
+            .adaptive = true,
+            .much_room = true,
+            .movable = true,
+            .prefetches = true};
+  }
+  // A miss of the block that brings what the plan says. Result: how many blocks that is.
+  std::uint64_t take(std::uint64_t block) {
+    MissPlan plan = predictor_.at_miss(miss(block));
+    for (std::uint64_t b = block + 1; b < block + plan.blocks; ++b) predictor_.prefetches(b);
+    for (std::uint64_t b = block; b < block + plan.blocks; ++b) predictor_.missed(b);
+    predictor_.miss_ended(block, block + plan.blocks);
+    return plan.blocks;
+  }
+  void switch_off(Heuristic heuristic) {
+    Heuristics on;
+    on.set(heuristic, false);
+    std::destroy_at(&predictor_);
+    std::construct_at(&predictor_, history_, kBlocks, Tunables{}, on);
+  }
+
+  BlockHistory history_[kBlocks];
+  AdaptivePredictor predictor_{history_, kBlocks, Tunables{}, Heuristics{}};
+};
+
+struct AllCopies final : CopiesAtAcquire {
+  bool is_copy(std::uint64_t) const override { return true; }
+  NodeId home(std::uint64_t) const override { return NodeId{1}; }
+  bool is_reached(std::uint64_t) const override { return true; }
+  bool is_pushed(std::uint64_t) const override { return false; }
+};
+
+TEST_F(AdaptivePredictorTest, MissesInOrderPrefetchAsMuchAgain) {
+  EXPECT_EQ(take(10), 1u);
+  EXPECT_EQ(take(11), 2u);
+  EXPECT_EQ(take(13), 4u);
+  EXPECT_EQ(take(17), 8u);
+  EXPECT_EQ(take(25), 16u);
+}
+
+TEST_F(AdaptivePredictorTest, AStreamStopsAtTheEndOfTheSpace) {
+  take(kBlocks - 4);
+  EXPECT_EQ(take(kBlocks - 3), 2u);
+  EXPECT_EQ(take(kBlocks - 1), 1u);
+}
+
+TEST_F(AdaptivePredictorTest, WithoutTheHeuristicNothingIsPrefetched) {
+  switch_off(Heuristic::kSequential);
+  for (std::uint64_t block = 10; block < 20; ++block) EXPECT_EQ(take(block), 1u);
+}
+
+TEST_F(AdaptivePredictorTest, TwoMissesOnEndMakeACopyHot) {
+  AllCopies copies;
+  take(5);
+  EXPECT_FALSE(predictor_.at_acquire({5, 1}, true, copies).refresh);
+  predictor_.barrier_passed();
+  take(5);
+  EXPECT_TRUE(predictor_.at_acquire({5, 1}, true, copies).refresh);
+  switch_off(Heuristic::kRefresh);
+  EXPECT_FALSE(predictor_.at_acquire({5, 1}, true, copies).refresh);
+}
+
+TEST_F(AdaptivePredictorTest, AFreedRegionLeavesNoHistory) {
+  for (int offer = 0; offer < 12; ++offer) predictor_.offer_ended(7);
+  EXPECT_FALSE(predictor_.offers(7, NodeId{1}));
+  EXPECT_TRUE(predictor_.defers(7));
+  take(6);
+  predictor_.forget(7);
+  predictor_.region_freed({0, 16});
+  EXPECT_TRUE(predictor_.offers(7, NodeId{1}));
+  EXPECT_FALSE(predictor_.defers(7));
+  EXPECT_EQ(take(7), 1u) << "the stream ended with its region";
+}
+
+TEST_F(AdaptivePredictorTest, HomesAreOfferedInEveryRoundWhereNothingIsKnown) {
+  for (std::uint32_t rounds = 0; rounds < 70'000; ++rounds) {
+    ASSERT_TRUE(predictor_.offers(9, NodeId{1}));
+    predictor_.barrier_passed();
+  }
+}
+
+TEST_F(AdaptivePredictorTest, ARoundThatIsNotHeldIsNotTriedAtOnce) {
+  BarrierId id{3};
+  EXPECT_TRUE(predictor_.meets(id));
+  predictor_.met(id, false);
+  EXPECT_FALSE(predictor_.meets(id));
+  EXPECT_TRUE(predictor_.meets(id));
+}
+
+TEST_F(AdaptivePredictorTest, ALockWhoseTokenLeavesIsReleasedAtOnce) {
+  LockId lock{4};
+  predictor_.lock_left(lock);
+  EXPECT_FALSE(predictor_.release_at_once(lock));
+  predictor_.lock_left(lock);
+  EXPECT_TRUE(predictor_.release_at_once(lock));
+  predictor_.lock_reused(lock);
+  EXPECT_FALSE(predictor_.release_at_once(lock));
+}
+
+TEST(PredictionTest, IsReadFromItsText) {
+  auto none = parse_prediction("");
+  ASSERT_TRUE(none);
+  EXPECT_EQ(none.value(), Prediction{});
+  auto two = parse_prediction("-push_tree,-probe");
+  ASSERT_TRUE(two);
+  EXPECT_FALSE(two.value().on.on(Heuristic::kPushTree));
+  EXPECT_FALSE(two.value().on.on(Heuristic::kProbe));
+  EXPECT_TRUE(two.value().on.on(Heuristic::kRefresh));
+  auto four = parse_prediction("four_pages");
+  ASSERT_TRUE(four);
+  EXPECT_EQ(four.value().kind, PredictorKind::kFourPages);
+}
+
+TEST(PredictionTest, RefusesAnUnknownNameWithTheListOfNames) {
+  for (const char* text : {"-push_trees", "push_tree", "-probe,x"}) {
+    auto wrong = parse_prediction(text);
+    ASSERT_FALSE(wrong) << text;
+    EXPECT_NE(wrong.error().message.find("-push_tree, -push_version"), std::string::npos);
+    EXPECT_NE(wrong.error().message.find("adaptive, never, four_pages"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace terrane::protocol
