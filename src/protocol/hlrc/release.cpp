@@ -334,12 +334,14 @@ Task<bool> Hlrc::track_wanted(Strand& s) {
 // The planted fault kPublishBeforeProtect alone: readers may rely on notices too early.
 Task<bool> Hlrc::publish(Strand& s, BlockRange run) {
   for (std::uint64_t b = run.first; b < run.end(); ++b)
-    co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b}, kTracked);
+    if (!tracked_.contains(b))
+      co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b}, kTracked);
   co_return true;
 }
 
 // Protects and publishes those of the run that are this node's to track.
 Task<bool> Hlrc::track_run(Strand& s, BlockRange run) {
+  if (mutant(Mutant::kPublishBeforeProtect)) co_await publish(s, run);
   for (std::uint64_t b = run.first; b < run.end(); ++b) co_await lock_block(s, b);
   for (std::uint64_t b = run.first; b < run.end();) {
     BlockRange part{b, 0};
@@ -375,7 +377,6 @@ Task<bool> Hlrc::trackable(Strand& s, std::uint64_t block) {
 }
 
 Task<bool> Hlrc::track_part(Strand& s, BlockRange run) {
-  if (mutant(Mutant::kPublishBeforeProtect)) co_await publish(s, run);
   co_await s.view(StepKind::kProtect, run);
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     BlockState state = entries_[b].state();
