@@ -73,7 +73,7 @@ bool memory_is_short(const Found& found) {
   return found.place == Place::kRuntime || found.route->signal == FaultSignal::kSegv;
 }
 
-enum class Why { kNoMemory, kNested, kFreed, kNeverAllocated };
+enum class Why { kNoMemory, kNested, kFreed, kGuard, kNeverAllocated };
 
 void explain(const Found& found, Why why, std::uintptr_t address) {
   SignalText text;
@@ -83,6 +83,9 @@ void explain(const Found& found, Why why, std::uintptr_t address) {
   } else if (why == Why::kNested) {
     text.add("terrane: internal error: the fault handler touched the application view at ");
     text.add_hex(address).add("\n");
+  } else if (why == Why::kGuard) {
+    text.add("terrane: stack overflow at ").add_hex(address);
+    text.add(": raise 'ulimit -s', or give the thread more by pthread_attr_setstacksize\n");
   } else {
     text.add("terrane: invalid access at ").add_hex(address);
     text.add(why == Why::kFreed ? ": in shared memory that was freed\n"
@@ -140,6 +143,7 @@ FaultVerdict resolve(const Found& found, FaultSignal signal, const ucontext_t& c
 
 Why reason(FaultVerdict verdict, bool nested) {
   if (nested) return Why::kNested;
+  if (verdict == FaultVerdict::kGuard) return Why::kGuard;
   return verdict == FaultVerdict::kFreed ? Why::kFreed : Why::kNeverAllocated;
 }
 
@@ -212,6 +216,8 @@ base::Result<FaultRoute> FaultRoute::open(const DualMapping& mapping, Span part,
   }
   return base::error("more than {} shared spaces in one process", kMaxRoutes);
 }
+
+bool is_in_fault_handler() { return in_handler; }
 
 int restore_fault_handlers() {
   bool bus = sigbus.restore(), segv = sigsegv.restore();

@@ -35,6 +35,9 @@ class FaultRoute {
 // these signals; 0: ours are in front.
 int restore_fault_handlers();
 
+// Whether the calling thread is in a FaultHandler.
+bool is_in_fault_handler();
+
 // What stands behind our handler of SIGBUS or SIGSEGV; null for other signals, and before the first
 // route.
 SignalChain* chain_of(int signal_number);

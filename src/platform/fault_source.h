@@ -23,6 +23,7 @@ enum class FaultVerdict : std::uint8_t {
   kRetry,    // the page is now accessible: run the instruction again
   kForeign,  // not ours to resolve: the program's earlier handler, or death, follows
   kFreed,    // the same; the memory was allocated once
+  kGuard,    // the same; it lies below a thread's stack
 };
 
 // Called in the faulting thread, inside the signal handler, on the alternate stack where the thread

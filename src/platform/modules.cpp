@@ -13,6 +13,17 @@
 namespace terrane::platform {
 namespace {
 
+// Beginnings of the names of libraries that no program's symmetric data lie in.
+constexpr std::string_view kForeign[] = {
+    "ld-",        "libc.",      "libc-",       "libm.",       "libpthread.", "libdl.",
+    "librt.",     "libresolv",  "libutil.",    "libanl.",     "libnss",      "libstdc++.",
+    "libc++",     "libgcc_s.",  "libgfortran", "libquadmath", "libgomp.",    "libomp.",
+    "libatomic.", "libasan.",   "libtsan.",    "libubsan.",   "liblsan.",    "libclang_rt",
+    "libfmt.",    "libterrane", "libuc",       "libibverbs.", "librdmacm.",  "libmlx",
+    "libnuma.",   "libnl-",     "libpmix",     "libevent",    "libhwloc",    "libz.",
+    "linux-vdso", "linux-gate", "vgpreload_",  "libgtest",
+};
+
 std::uintptr_t down(std::uintptr_t address) { return address / page_bytes() * page_bytes(); }
 std::uintptr_t up(std::uintptr_t address) { return down(address + page_bytes() - 1); }
 
@@ -73,7 +84,23 @@ std::vector<WritablePages> writable_of(const dl_phdr_info& info) {
   return all;
 }
 
+std::vector<CodePages> code_of(const dl_phdr_info& info) {
+  std::vector<CodePages> all;
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info.dlpi_phdr[i];
+    if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
+    std::uintptr_t begin = info.dlpi_addr + header.p_vaddr;
+    all.push_back({begin, begin + header.p_memsz});
+  }
+  return all;
+}
+
 }  // namespace
+
+bool is_programs_library(std::string_view name) {
+  return std::none_of(std::begin(kForeign), std::end(kForeign),
+                      [name](std::string_view foreign) { return name.starts_with(foreign); });
+}
 
 std::vector<Module> loaded_modules() {
   std::vector<Module> all;
@@ -83,7 +110,8 @@ std::vector<Module> loaded_modules() {
         std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
         std::string name(path.substr(path.rfind('/') + 1));  // npos + 1 is 0
         if (modules.empty()) name.clear();
-        modules.push_back({std::move(name), identity_of(*info), writable_of(*info)});
+        modules.push_back({std::move(name), identity_of(*info), writable_of(*info), info->dlpi_addr,
+                           code_of(*info)});
         return 0;
       },
       &all);

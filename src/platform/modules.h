@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace terrane::platform {
@@ -15,15 +16,26 @@ struct WritablePages {
   int protection = 0;  // as mmap takes it
 };
 
+// Where a module has code.
+struct CodePages {
+  std::uintptr_t begin = 0, end = 0;
+};
+
 // A file that the loader has mapped: the program, or a shared library.
 struct Module {
   std::string name;            // without its folder; empty for the program
   std::uint64_t identity = 0;  // equal for copies of one file, other for other files
   std::vector<WritablePages> writable;
+  std::uintptr_t address = 0;  // what the loader has added to the file's addresses
+  std::vector<CodePages> code;
 };
 
 // All that are loaded now, in the loader's order: the program first.
 std::vector<Module> loaded_modules();
+
+// Whether the static data of a library belong to the program: not those of the C and C++ libraries,
+// the compilers' and sanitizers' runtimes, our own, and what we load ourselves.
+bool is_programs_library(std::string_view name);
 
 // Grows with every module that was ever loaded.
 std::uint64_t modules_ever_loaded();

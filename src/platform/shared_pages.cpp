@@ -78,10 +78,15 @@ class Copy {
 
 }  // namespace
 
-base::Result<> share_pages(const WritablePages& pages, int fd, std::uint64_t offset) {
+base::Result<> copy_pages(const WritablePages& pages, int fd, std::uint64_t offset) {
   Copy copy(fd, offset, pages.begin);
   if (!copy.write(pages.begin, pages.file_end) || !copy.write_present(pages.file_end, pages.end))
     return base::errno_error("cannot copy static data into a memory file");
+  return {};
+}
+
+base::Result<> share_pages(const WritablePages& pages, int fd, std::uint64_t offset) {
+  if (auto copied = copy_pages(pages, fd, offset); !copied) return copied;
   long mapped = ::syscall(SYS_mmap, pages.begin, pages.end - pages.begin, pages.protection,
                           MAP_SHARED | MAP_FIXED, fd, offset);
   if (mapped == -1) return base::errno_error("cannot map a memory file over static data");

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "membership/membership.h"
+#include "runtime/program/own_stack.h"
 #include "runtime/wiring.h"
 
 namespace terrane::runtime {
@@ -122,9 +123,11 @@ base::Result<> Node::wire_up(const Options& options) {
 Node::~Node() = default;
 
 void Node::leave() {
-  ThreadContext& context = threads_.current();
-  context.waiting = {Waiting::For::kLeaving};
-  engine_->run(context, hlrc_->last_barrier(context.strand, BarrierId{0xffffffffu}));
+  on_own_stack([this] {
+    ThreadContext& context = threads_.current();
+    context.waiting = {Waiting::For::kLeaving};
+    engine_->run(context, hlrc_->last_barrier(context.strand, BarrierId{0xffffffffu}));
+  });
   left_.store(true);
   engine_->stop();
   bootstrap_->leaving(bootstrap::Departure::kWithAll);
@@ -136,6 +139,7 @@ platform::FaultVerdict Node::on_fault(void* context, std::uint64_t offset,
 }
 
 platform::FaultVerdict Node::fault(std::uint64_t offset, platform::Access wanted) {
+  if (is_guard(offset / space_->unit())) return platform::FaultVerdict::kGuard;
   std::uint64_t from = platform::ticks();
   ThreadContext& context = threads_.current();
   bool write = wanted == platform::Access::kWrite;
@@ -238,7 +242,8 @@ Outcome Node::touch(const void* address, std::uint64_t bytes, bool write) {
   Inside inside(context);
   for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
     auto access = write ? protocol::Access::kWrite : protocol::Access::kRead;
-    auto result = make_present(context, BlockId{b}, access);
+    auto result =
+        on_own_stack([this, &context, b, access] { return make_present(context, BlockId{b}, access); });
     if (result == protocol::FaultResult::kForeign) {
       return {Status::kAddress,
               fmt::format("touch: {} lies in no allocation", fmt::ptr(space_->address_of(b)))};
@@ -269,13 +274,15 @@ Outcome Node::atomic(const void* address, protocol::AtomicOp op, std::uint64_t& 
   Inside inside(context);
   for (int i = 0; i < kTries; ++i) {
     context.strand.atomic = op;
-    auto result = engine_->run(context, hlrc_->atomic(context.strand, BlockId{blocks.first}));
+    auto result = on_own_stack([this, &context, block = BlockId{blocks.first}] {
+      return engine_->run(context, hlrc_->atomic(context.strand, block));
+    });
     before = context.strand.before;
     if (result == protocol::FaultResult::kDone) return {};
     if (result == protocol::FaultResult::kForeign)
       return {Status::kAddress,
               fmt::format("atomic operation: {} lies in no allocation", fmt::ptr(address))};
-    engine_->run(context, hlrc_->free_memory(context.strand));
+    on_own_stack([&] { engine_->run(context, hlrc_->free_memory(context.strand)); });
   }
   out_of_memory(self(), blocks.first);
 }
@@ -286,8 +293,10 @@ Outcome Node::evict(const void* address, std::uint64_t bytes) {
   if (!range.ok()) return range;
   ThreadContext& context = threads_.current();
   Inside inside(context);
-  engine_->run(context, hlrc_->evict(context.strand, blocks, true));
-  engine_->run(context, sc_->evict(context.strand, blocks));
+  on_own_stack([this, &context, blocks] {
+    engine_->run(context, hlrc_->evict(context.strand, blocks, true));
+    engine_->run(context, sc_->evict(context.strand, blocks));
+  });
   return {};
 }
 
@@ -317,7 +326,9 @@ Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& ad
   if (options.collective) request.sequence = collective_.fetch_add(1) + 1;
   std::size_t name = std::min(options.name.size(), sizeof request.name - 1);
   options.name.copy(request.name, name);
-  auto status = static_cast<wire::RegionStatus>(engine_->call(context, request));
+  auto status = on_own_stack([this, &context, request] {
+    return static_cast<wire::RegionStatus>(engine_->call(context, request));
+  });
   if (status == wire::RegionStatus::kNoSpace) return too_much();
   if (status == wire::RegionStatus::kMismatch) {
     return {
@@ -341,8 +352,10 @@ Outcome Node::free(void* address) {
   Inside inside(context);
   auto status = wire::RegionStatus::kUnknown;
   if (address == space_->address_of(blocks.first)) {
-    status = static_cast<wire::RegionStatus>(engine_->call(
-        context, protocol::RegionFree{BlockId{blocks.first}, context.strand.waiter()}));
+    status = on_own_stack([this, &context, block = BlockId{blocks.first}] {
+      return static_cast<wire::RegionStatus>(
+          engine_->call(context, protocol::RegionFree{block, context.strand.waiter()}));
+    });
   }
   if (status != wire::RegionStatus::kOk) {
     return {Status::kAddress,
@@ -350,6 +363,20 @@ Outcome Node::free(void* address) {
                         fmt::ptr(address))};
   }
   return {};
+}
+
+void Node::guard(const void* block) {
+  auto offset = space_->offset_of(block, 1);
+  std::size_t place = guard_count_.fetch_add(1);
+  if (!offset || place >= kMostGuards) return;
+  guards_[place].store(*offset / space_->unit() + 1, std::memory_order_release);
+}
+
+bool Node::is_guard(std::uint64_t block) const {
+  std::size_t count = std::min(guard_count_.load(std::memory_order_acquire), kMostGuards);
+  for (std::size_t i = 0; i < count; ++i)
+    if (guards_[i].load(std::memory_order_acquire) == block + 1) return true;
+  return false;
 }
 
 Outcome Node::place(const std::vector<Pane>& panes) {

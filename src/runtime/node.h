@@ -1,7 +1,11 @@
 #pragma once
 
+#include <array>
+#include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "platform/ticks.h"
 #include "protocol/core/object_ids.h"
@@ -79,8 +83,21 @@ class Node {
   Outcome touch(const void* address, std::uint64_t bytes, bool write);
   Outcome evict(const void* address, std::uint64_t bytes);
 
+  // An access to the block at this address is the overflow of the stack above it, from now on. At
+  // most kMostGuards of them; more are not watched.
+  void guard(const void* block);
+
   // Collective: waits for all, then leaves. Nothing may be called afterwards.
   void leave();
+  // Tells the launcher that the job ends now, with `code`; this process is to exit soon.
+  void end(int code) { bootstrap_->ending(code); }
+  // Tells it one sentence about why the job cannot go on, and ends this process.
+  [[noreturn]] void fail(std::string_view sentence) {
+    bootstrap_->fail(sentence, 1);
+    std::abort();
+  }
+  std::uint32_t nodes_on_host() const { return bootstrap_->nodes_on_host(); }
+  std::string_view host_name(NodeId node) const { return bootstrap_->host_name(node); }
   Totals totals() const;
 
  private:
@@ -91,6 +108,7 @@ class Node {
   static platform::FaultVerdict on_fault(void* context, std::uint64_t offset,
                                          platform::Access wanted);
   platform::FaultVerdict fault(std::uint64_t offset, platform::Access wanted);
+  bool is_guard(std::uint64_t block) const;
   protocol::FaultResult make_present(ThreadContext& context, BlockId block,
                                      protocol::Access wanted);
   [[noreturn]] void out_of_memory(NodeId node, std::uint64_t block);
@@ -119,6 +137,9 @@ class Node {
   std::unique_ptr<protocol::sc::Pages> sc_;
   std::unique_ptr<Engine> engine_;
   std::atomic<std::uint32_t> collective_{0};
+  static constexpr std::size_t kMostGuards = 1024;
+  std::array<std::atomic<std::uint64_t>, kMostGuards> guards_{};  // blocks below stacks
+  std::atomic<std::size_t> guard_count_{0};
   std::uint64_t joined_ns_ = 0;
   platform::TickScale scale_;  // as it was when the node had joined: short times need no better
 };

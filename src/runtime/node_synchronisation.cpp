@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "runtime/node.h"
+#include "runtime/program/own_stack.h"
 #include "runtime/wait_reports.h"
 
 namespace terrane::runtime {
@@ -36,15 +37,17 @@ void Node::account(ThreadContext& context, Counter Counters::*waiting, std::uint
 // An operation of the calling thread that may wait for others; start(strand) makes it.
 template <typename Start>
 auto Node::synchronise(Waiting waiting, Start start) {
-  ThreadContext& context = threads_.current();
-  Inside inside(context);
-  context.waiting = waiting;
-  std::uint64_t from = platform::ticks();
-  engine_->look(context);
-  auto result = engine_->run(context, start(context.strand));
-  account(context, &Counters::lock_ns, from);
-  context.waiting = {};
-  return result;
+  return on_own_stack([&] {
+    ThreadContext& context = threads_.current();
+    Inside inside(context);
+    context.waiting = waiting;
+    std::uint64_t from = platform::ticks();
+    engine_->look(context);
+    auto result = engine_->run(context, start(context.strand));
+    account(context, &Counters::lock_ns, from);
+    context.waiting = {};
+    return result;
+  });
 }
 
 // Nobody could ever give the lock back, and the thread that has this context next would be taken
@@ -164,15 +167,17 @@ Outcome Node::barrier_reduce(BarrierId barrier, std::uint32_t threads_here,
     return {Status::kInvalid, "a barrier needs at least one thread of each node"};
   ThreadContext& context = threads_.current();
   Inside inside(context);
-  context.waiting = {For::kBarrier, barrier.value};
-  std::uint64_t from = platform::ticks();
   std::vector<std::byte> values(contribution.values.begin(), contribution.values.end());
-  bool matched =
-      engine_->run_expecting(context, hlrc_->barrier(context.strand, barrier, threads_here,
-                                                     {contribution.op, contribution.type, values}));
-  context.counters.barriers.add(1);
-  account(context, &Counters::barrier_ns, from);
-  context.waiting = {};
+  bool matched = on_own_stack([&, op = contribution.op, type = contribution.type] {
+    context.waiting = {For::kBarrier, barrier.value};
+    std::uint64_t from = platform::ticks();
+    bool all_matched = engine_->run_expecting(
+        context, hlrc_->barrier(context.strand, barrier, threads_here, {op, type, values}));
+    context.counters.barriers.add(1);
+    account(context, &Counters::barrier_ns, from);
+    context.waiting = {};
+    return all_matched;
+  });
   if (!matched)
     return {Status::kMismatch,
             fmt::format("barrier {}: all threads must reduce by the same operation, the same type "

@@ -22,6 +22,7 @@ struct CommandContext {
 // Each adds one subcommand to `app`, whose callback does the work and sets context.exit_code.
 // `context` outlives `app`.
 void add_run_command(CLI::App& app, CommandContext& context);
+void add_threads_command(CLI::App& app, CommandContext& context);
 void add_host_engine_command(CLI::App& app, CommandContext& context);
 void add_info_command(CLI::App& app, CommandContext& context);
 void add_check_binary_command(CLI::App& app, CommandContext& context);

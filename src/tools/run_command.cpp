@@ -49,6 +49,37 @@ bool check_pages(const std::string& path) {
   return true;
 }
 
+// Whether the program can be one whose threads run on many nodes; false: the sentence is said.
+bool check_threads(const std::string& path, const RunOptions& options) {
+  const char* search_path = std::getenv("PATH");
+  ProgramFile program = read_program(path, search_path ? search_path : "/usr/bin:/bin");
+  if (!program.is_dynamic) {
+    base::log("{} is not linked dynamically: link it without -static", path);
+    return false;
+  }
+  if (program.has_terrane) {
+    base::log("{} uses Terrane by itself: start it by terrane run", path);
+    return false;
+  }
+  if (program.has_first) {
+    base::log("{} has a sanitizer, which brings its own malloc: link it without -fsanitize", path);
+    return false;
+  }
+  if (library_beside_command(Preload::kThreads).empty()) {
+    base::log("libterrane_threads.so.0 is not there: install it beside libterrane");
+    return false;
+  }
+  if (options.allow_inline_atomics) return true;
+  auto functions = locked_functions(program.path, SharedScope::kProgram);
+  if (!functions) {
+    base::log("{}; or give --allow-inline-atomics", functions.error().message);
+    return false;
+  }
+  for (const std::string& line : describe(program.path, functions.value(), SharedScope::kProgram))
+    base::log_line(line);
+  return functions.value().empty();
+}
+
 int run(const RunOptions& options, const CommandContext& context) {
   auto planned = plan_run(options, context);
   if (!planned) {
@@ -65,6 +96,8 @@ int run(const RunOptions& options, const CommandContext& context) {
   }
   plan.program.path = program.path;
   if (options.check == "pages" && !check_pages(program.path)) return kExitUsage;
+  bool threads = options.preload == Preload::kThreads;
+  if (threads && !check_threads(program.path, options)) return kExitUsage;
   for (const std::string& notice : planned.value().notices) base::log_line(notice);
   notice_oversubscription(plan);
   if (plan.verbose) {
@@ -152,14 +185,6 @@ void add_node_options(CLI::App& run_app, RunOptions& options) {
                   "default), node i to core i (core), or to none (none: else)")
       ->check(CLI::IsMember({"none", "share", "core"}))
       ->type_name("WHAT");
-  run_app.add_flag("--randomize", options.randomize,
-                   "Leave the addresses of each node's private memory random");
-  run_app.add_flag_callback(
-      "--preload", [&options] { options.preload = Preload::kAlways; },
-      "Put libterrane in front of the C library, for programs that load it themselves; "
-      "without: where the program looks like one");
-  run_app.add_flag_callback(
-      "--no-preload", [&options] { options.preload = Preload::kNever; }, "Never do so");
   run_app
       .add_option("--fault-source", options.fault_source,
                   "auto, uffd-async, uffd-sync, uffd-late or sigsegv")
@@ -203,7 +228,45 @@ void add_node_options(CLI::App& run_app, RunOptions& options) {
       ->type_name("HOW");
 }
 
+void add_preload_options(CLI::App& run_app, RunOptions& options) {
+  run_app.add_flag("--randomize", options.randomize,
+                   "Leave the addresses of each node's private memory random");
+  run_app.add_flag_callback(
+      "--preload", [&options] { options.preload = Preload::kAlways; },
+      "Put libterrane in front of the C library, for programs that load it themselves; "
+      "without: where the program looks like one");
+  run_app.add_flag_callback(
+      "--no-preload", [&options] { options.preload = Preload::kNever; }, "Never do so");
+}
+
+void add_threads_options(CLI::App& threads_app, RunOptions& options) {
+  threads_app
+      .add_option("--placement", options.placement,
+                  "Which node a new thread starts on: as many in a row as a node has processors "
+                  "(block, default), one after the other (cyclic), or N in a row")
+      ->type_name("HOW");
+  threads_app.add_flag(
+      "--allow-inline-atomics", options.allow_inline_atomics,
+      "Start a program that was compiled without -fno-inline-atomics all the same");
+}
+
 }  // namespace
+
+void add_threads_command(CLI::App& app, CommandContext& context) {
+  auto options = std::make_shared<RunOptions>();
+  options->preload = Preload::kThreads;
+  CLI::App* threads_app = app.add_subcommand(
+      "threads", "Run the threads of one program, as it is, on the nodes of a job");
+  threads_app->formatter(std::make_shared<RunHelp>(context));
+  threads_app->footer(
+      "Everything from PROGRAM on belongs to the program. main() runs on node 0.\nMore: man "
+      "terrane-threads.");
+  add_threads_options(*threads_app, *options);
+  add_job_options(*threads_app, *options);
+  add_host_options(*threads_app, *options);
+  add_node_options(*threads_app, *options);
+  threads_app->callback([options, &context] { context.exit_code = run(*options, context); });
+}
 
 void add_run_command(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<RunOptions>();
@@ -216,6 +279,7 @@ void add_run_command(CLI::App& app, CommandContext& context) {
   add_job_options(*run_app, *options);
   add_host_options(*run_app, *options);
   add_node_options(*run_app, *options);
+  add_preload_options(*run_app, *options);
   run_app->callback([options, &context] { context.exit_code = run(*options, context); });
 }
 

@@ -80,6 +80,23 @@ base::Result<std::string> report_folder(const std::string& folder) {
 
 bool survives(const RunOptions& options) { return options.on_death == "survive"; }
 
+// A program's functions are found before it starts: what the loader would store later lies in
+// memory that is shared. A thread may well wait for another as long as that computes.
+base::Result<> add_threads_settings(const RunOptions& options, HostPlan& plan) {
+  std::uint32_t places = 0;
+  const std::string& text = options.placement;
+  auto [at, wrong] = std::from_chars(text.data(), text.data() + text.size(), places);
+  bool is_number = wrong == std::errc() && at == text.data() + text.size() && places > 0;
+  if (text != "block" && text != "cyclic" && !is_number)
+    return base::error("--placement {}: must be block, cyclic, or how many threads go to a node",
+                       text);
+  plan.environment.emplace_back("TERRANE_THREADS", "1");
+  plan.environment.emplace_back("TERRANE_PLACEMENT", text);
+  plan.environment.emplace_back("LD_BIND_NOW", "terrane");
+  if (options.patience.empty()) plan.environment.emplace_back("TERRANE_PATIENCE", "0");
+  return {};
+}
+
 base::Result<> add_settings(const RunOptions& options, HostPlan& plan) {
   if (!options.memory.empty()) {
     constexpr std::uint64_t kLeast = 256 << 10;
@@ -116,6 +133,9 @@ base::Result<> add_settings(const RunOptions& options, HostPlan& plan) {
     auto every = runtime::chunks::parse_report_every("--report-every", options.report_every);
     if (!every) return every.error();
     plan.environment.emplace_back("TERRANE_REPORT_EVERY", options.report_every);
+  }
+  if (options.preload == Preload::kThreads) {
+    if (auto added = add_threads_settings(options, plan); !added) return added;
   }
   if (options.verbose) plan.environment.emplace_back("TERRANE_VERBOSE", "1");
   if (survives(options)) plan.environment.emplace_back("TERRANE_ON_DEATH", options.on_death);

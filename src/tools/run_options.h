@@ -21,6 +21,8 @@ struct RunOptions {
   std::vector<HostSlots> topology_hosts;
   std::string fault_source, memory, transport, net, servers, check, debug, guests, name;
   std::string report, report_every;
+  std::string placement = "block";  // of terrane threads
+  bool allow_inline_atomics = false;
   bool tag_output = false;
   bool randomize = false;
   Preload preload = Preload::kAutomatic;

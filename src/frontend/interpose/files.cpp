@@ -9,10 +9,12 @@
 #include <cstring>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/for_caller.h"
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/transfer.h"
 
 using terrane::frontend::Bounce;
+using terrane::frontend::ForCaller;
 using terrane::frontend::InPath;
 using terrane::frontend::next;
 using terrane::frontend::Out;
@@ -168,7 +170,10 @@ ssize_t readlinkat(int folder, const char* path, char* to, size_t bytes) noexcep
 
 char* getcwd(char* to, size_t bytes) noexcept {
   auto* call = next<"getcwd">(::getcwd);
-  if (!SharedRange::contains(to)) return call(to, bytes);
+  if (!SharedRange::contains(to)) {
+    ForCaller memory;
+    return call(to, bytes);
+  }
   char own[PATH_MAX];
   if (call(own, std::min(bytes, sizeof own)) == nullptr) return nullptr;
   if (terrane::platform::guarded_copy(to, own, std::strlen(own) + 1)) return to;

@@ -81,19 +81,6 @@ int sched_setaffinity(pid_t process, size_t bytes, const cpu_set_t* set) noexcep
   return call(process, bytes, static_cast<const cpu_set_t*>(own.get()));
 }
 
-int pthread_getaffinity_np(pthread_t thread, size_t bytes, cpu_set_t* to) noexcept {
-  OutBytes own(to, bytes);
-  auto* call = next<"pthread_getaffinity_np">(::pthread_getaffinity_np);
-  int error = call(thread, bytes, static_cast<cpu_set_t*>(own.get()));
-  return error != 0 ? error : own.done(0, bytes) == 0 ? 0 : EFAULT;
-}
-
-int pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t* set) noexcept {
-  InBytes own(set, bytes);
-  auto* call = next<"pthread_setaffinity_np">(::pthread_setaffinity_np);
-  return call(thread, bytes, static_cast<const cpu_set_t*>(own.get()));
-}
-
 int sched_getparam(pid_t process, sched_param* to) noexcept {
   Out<sched_param> own(to);
   return own.done(next<"sched_getparam">(::sched_getparam)(process, own.get()));

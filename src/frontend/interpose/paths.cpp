@@ -16,8 +16,10 @@
 #include <cstring>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/for_caller.h"
 #include "frontend/interpose/next.h"
 
+using terrane::frontend::ForCaller;
 using terrane::frontend::In;
 using terrane::frontend::InPath;
 using terrane::frontend::next;
@@ -219,7 +221,10 @@ char* mkdtemp(char* name) noexcept {
 char* realpath(const char* path, char* resolved) noexcept {
   auto* call = next<"realpath">(::realpath);
   InPath own(path);
-  if (!SharedRange::contains(resolved)) return call(own.get(), resolved);
+  if (!SharedRange::contains(resolved)) {
+    ForCaller memory;
+    return call(own.get(), resolved);
+  }
   char text[PATH_MAX];
   if (call(own.get(), text) == nullptr) return nullptr;
   if (terrane::platform::guarded_copy(resolved, text, std::strlen(text) + 1)) return resolved;
@@ -237,6 +242,7 @@ FILE* freopen64(const char* path, const char* mode, FILE* stream) {
 
 int scandir(const char* path, dirent*** names, int (*wanted)(const dirent*),
             int (*order)(const dirent**, const dirent**)) {
+  ForCaller memory;
   return next<"scandir">(::scandir)(InPath(path).get(), names, wanted, order);
 }
 

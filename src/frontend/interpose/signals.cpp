@@ -5,7 +5,6 @@
 #include <sys/signalfd.h>
 
 #include <cerrno>
-#include <new>
 
 #include "frontend/interpose/arguments.h"
 #include "frontend/interpose/next.h"
@@ -34,25 +33,6 @@ sighandler_t install(int signal_number, sighandler_t handler, int flags) {
   if ((flags & SA_NODEFER) == 0) sigaddset(&action.sa_mask, signal_number);
   return platform::program_sigaction(signal_number, &action, &before) == 0 ? before.sa_handler
                                                                            : SIG_ERR;
-}
-
-// What a new thread begins with. Owned by the thread.
-struct Start {
-  pthread_t* name;  // where the program wants it, if that is shared memory
-  void* (*function)(void*);
-  void* argument;
-  std::uint8_t closed;
-};
-
-// Before its own code: a stack for faults, which may come where the thread has little of its own.
-[[maybe_unused]] void* run_thread(void* raw) {
-  Start start = *static_cast<Start*>(raw);
-  delete static_cast<Start*>(raw);
-  platform::believe_closed(start.closed);
-  platform::open_fault_signals();
-  platform::ensure_signal_stack();
-  if (start.name != nullptr) *start.name = pthread_self();
-  return start.function(start.argument);
 }
 
 }  // namespace
@@ -123,26 +103,6 @@ int sigwait(const sigset_t* set, int* signal_number) {
 int signalfd(int fd, const sigset_t* set, int flags) noexcept {
   return next<"signalfd">(::signalfd)(fd, In<sigset_t>(set).get(), flags);
 }
-
-// ThreadSanitizer must know a thread before any code of ours runs in it: threads get their stack at
-// their first fault there.
-#ifndef __SANITIZE_THREAD__
-int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
-                   void* argument) noexcept {
-  auto* call = next<"pthread_create">(::pthread_create);
-  if (!SharedRange::exists()) return call(thread, attributes, function, argument);
-  // The C library stores the name with all signals closed, those of faults included.
-  bool shared = SharedRange::contains(thread);
-  pthread_t own{};
-  auto* start = new (std::nothrow)
-      Start{shared ? thread : nullptr, function, argument, platform::believed_closed()};
-  if (start == nullptr) return EAGAIN;
-  int error = call(shared ? &own : thread, attributes, run_thread, start);
-  if (error != 0) delete start;
-  if (error == 0 && shared) *thread = own;
-  return error;
-}
-#endif
 
 }  // extern "C"
 #pragma GCC visibility pop

@@ -2,6 +2,7 @@
 // has arguments that only the kernel knows, and the C library's threads for aio_read(3) and its kin
 // call the kernel by themselves.
 #include <aio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -10,6 +11,7 @@
 #include "base/log.h"
 #include "frontend/interpose/arguments.h"
 #include "frontend/interpose/next.h"
+#include "frontend/pages/objects/futex.h"
 
 using terrane::frontend::next;
 using terrane::frontend::SharedRange;
@@ -45,6 +47,10 @@ long syscall(long number, ...) noexcept {
   for (long& argument : arguments) argument = va_arg(more, long);
   va_end(more);
   auto [a, b, c, d, e, f] = arguments;
+  auto* word = reinterpret_cast<std::uint32_t*>(a);
+  if (number == SYS_futex && SharedRange::contains(word))
+    return terrane::frontend::pages::futex(word, static_cast<int>(b), static_cast<std::uint32_t>(c),
+                                           reinterpret_cast<const timespec*>(d));
   long result = next<"syscall">(::syscall)(number, a, b, c, d, e, f);
   if (result != -1 || errno != EFAULT) return result;
   static std::atomic_flag told;

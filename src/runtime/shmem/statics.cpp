@@ -17,17 +17,6 @@ namespace {
 // For libraries that are opened later; address space alone.
 constexpr std::uint64_t kLaterBytes = std::uint64_t{1} << 30;
 
-// Beginnings of the names of libraries that no program's symmetric data lie in.
-constexpr std::string_view kForeign[] = {
-    "ld-",        "libc.",      "libc-",       "libm.",       "libpthread.", "libdl.",
-    "librt.",     "libresolv",  "libutil.",    "libanl.",     "libnss",      "libstdc++.",
-    "libc++",     "libgcc_s.",  "libgfortran", "libquadmath", "libgomp.",    "libomp.",
-    "libatomic.", "libasan.",   "libtsan.",    "libubsan.",   "liblsan.",    "libclang_rt",
-    "libfmt.",    "libterrane", "libuc",       "libibverbs.", "librdmacm.",  "libmlx",
-    "libnuma.",   "libnl-",     "libpmix",     "libevent",    "libhwloc",    "libz.",
-    "linux-vdso", "linux-gate", "vgpreload_",  "libgtest",
-};
-
 void mix(std::uint64_t& hash, std::uint64_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15u; }
 
 std::uint64_t bytes_of(const platform::Module& module) {
@@ -37,11 +26,6 @@ std::uint64_t bytes_of(const platform::Module& module) {
 }
 
 }  // namespace
-
-bool is_programs_library(std::string_view name) {
-  return std::none_of(std::begin(kForeign), std::end(kForeign),
-                      [name](std::string_view foreign) { return name.starts_with(foreign); });
-}
 
 Statics& Statics::of_process() {
   static auto* one = new Statics();  // never destroyed: static data outlive every destructor
@@ -56,7 +40,8 @@ void Statics::take_at_start() {
 base::Result<> Statics::start() {
   modules_seen_ = platform::modules_ever_loaded();
   std::vector<platform::Module> modules = platform::loaded_modules();
-  std::erase_if(modules, [](const auto& module) { return !is_programs_library(module.name); });
+  std::erase_if(modules,
+                [](const auto& module) { return !platform::is_programs_library(module.name); });
   for (const auto& module : modules) start_bytes_ += bytes_of(module);
   bytes_ = start_bytes_ + std::min(kLaterBytes, platform::comfortable_mapping_bytes());
   auto fd = platform::create_memfd(bytes_, "terrane-statics");
@@ -93,7 +78,7 @@ base::Result<> Statics::take_new(Places& places) {
   modules_seen_ = loaded;
   for (const auto& module : platform::loaded_modules()) {
     bool known = module.writable.empty() || directory_.locate(module.writable[0].begin, 1);
-    if (known || !is_programs_library(module.name)) continue;
+    if (known || !platform::is_programs_library(module.name)) continue;
     std::uint64_t identity = module.identity;
     for (char letter : module.name) mix(identity, static_cast<unsigned char>(letter));
     auto offset = places.place(identity, bytes_of(module));

@@ -81,8 +81,4 @@ class Statics {
   std::mutex mutex_;  // of take_new() and of fork
 };
 
-// Whether the static data of a library belong to the program: not those of the C and C++ libraries,
-// the compilers' and sanitizers' runtimes, our own, and what we load ourselves.
-bool is_programs_library(std::string_view name);
-
 }  // namespace terrane::runtime::shmem

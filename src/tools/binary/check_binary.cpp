@@ -86,7 +86,8 @@ class Disassembler {
 
 }  // namespace
 
-base::Result<std::vector<LockedFunction>> locked_functions(const std::string& path) {
+base::Result<std::vector<LockedFunction>> locked_functions(const std::string& path,
+                                                           SharedScope scope) {
   auto kind = check_kind(path);
   if (!kind) return kind.error();
   Disassembler disassembler(path);
@@ -94,24 +95,30 @@ base::Result<std::vector<LockedFunction>> locked_functions(const std::string& pa
     return base::error("there is no objdump, which reads {}: install the package binutils", path);
   if (disassembler.error() != 0)
     return base::error("cannot start objdump: {}", std::strerror(disassembler.error()));
-  LockedCode code;
+  LockedCode code(scope);
   for (std::string_view line; disassembler.next(line);) code.add_line(line);
   if (!disassembler.succeeded()) return base::error("objdump cannot read {}", path);
   return code.functions();
 }
 
 std::vector<std::string> describe(const std::string& path,
-                                  const std::vector<LockedFunction>& functions) {
+                                  const std::vector<LockedFunction>& functions, SharedScope scope) {
   std::vector<std::string> lines;
   if (functions.empty()) return lines;
-  lines.push_back(
-      fmt::format("{}: locked instructions in {} function{}, which lose updates between nodes on "
-                  "pages of the default protocol:",
-                  path, functions.size(), functions.size() == 1 ? "" : "s"));
+  lines.push_back(fmt::format(
+      "{}: locked instructions in {} function{}, which lose updates between nodes{}:", path,
+      functions.size(), functions.size() == 1 ? "" : "s",
+      scope == SharedScope::kRegions ? " on pages of the default protocol" : ""));
   for (const LockedFunction& function : functions) {
     std::string more = function.count > 1 ? fmt::format(", and {} more", function.count - 1) : "";
     lines.push_back(
         fmt::format("  {}: {} at 0x{}{}", function.name, function.first, function.address, more));
+  }
+  if (scope == SharedScope::kProgram) {
+    lines.push_back(
+        "compile the program with -fno-inline-atomics (gcc 11 and later), or give "
+        "--allow-inline-atomics where none of them is used by threads of two nodes");
+    return lines;
   }
   lines.push_back(
       "for each that works on shared memory: allocate that memory with TERRANE_PROTOCOL_SC, or "

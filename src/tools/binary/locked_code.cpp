@@ -27,13 +27,14 @@ std::string_view function_of(std::string_view line) {
   return line.substr(begin + 2, line.size() - begin - 4);
 }
 
-bool is_private(std::string_view operands, bool has_frame_pointer) {
-  auto holds = [&](std::string_view part) { return operands.find(part) != std::string_view::npos; };
-  return holds("%fs:") || holds("%gs:") || holds("(%rsp") || holds("(%rip") ||
-         (has_frame_pointer && holds("(%rbp"));
-}
-
 }  // namespace
+
+bool LockedCode::is_private(std::string_view operands) const {
+  auto holds = [&](std::string_view part) { return operands.find(part) != std::string_view::npos; };
+  if (holds("%fs:") || holds("%gs:") || operands == "$0x0,(%rsp)") return true;
+  if (scope_ == SharedScope::kProgram) return false;
+  return holds("(%rsp") || holds("(%rip") || (has_frame_pointer_ && holds("(%rbp"));
+}
 
 void LockedCode::add_line(std::string_view line) {
   if (std::string_view name = function_of(line); !name.empty()) {
@@ -59,7 +60,7 @@ void LockedCode::add_instruction(std::string_view address, std::string_view inst
   }
   if (name == "mov" && operands == "%rsp,%rbp") has_frame_pointer_ = true;
   bool swaps = name.starts_with("xchg") && operands.find('(') != std::string_view::npos;
-  if ((!locked && !swaps) || is_private(operands, has_frame_pointer_)) return;
+  if ((!locked && !swaps) || is_private(operands)) return;
   if (is_new_) {
     functions_.push_back({function_, std::string(instruction), std::string(address), 0});
     is_new_ = false;

@@ -128,15 +128,18 @@ ProgramFile read_program(const std::string& path, const std::string& search_path
 
 bool wants_preload(const ProgramFile& program, Preload how) {
   if (how == Preload::kNever || !program.is_dynamic || program.has_terrane) return false;
-  if (how == Preload::kAlways) return true;
+  if (how == Preload::kAlways || how == Preload::kThreads) return true;
   return program.loads && !program.has_first && !program.has_own_path;
 }
 
-std::string library_beside_command() {
+std::string library_beside_command(Preload how) {
+  bool threads = how == Preload::kThreads;
+  const char* file = threads ? "/libterrane_threads.so.0" : "/libterrane.so.0";
+  const char* built = threads ? "/../src/frontend/threads" : "/../src/frontend/pages";
   std::string command = real_path("/proc/self/exe");
   std::string folder = command.substr(0, command.rfind('/'));
-  for (const char* place : {"/../" TERRANE_LIBRARY_FOLDER, "/../src/frontend/pages"}) {
-    std::string library = folder + place + "/libterrane.so.0";
+  for (const char* place : {"/../" TERRANE_LIBRARY_FOLDER, built}) {
+    std::string library = folder + place + file;
     if (::access(library.c_str(), R_OK) == 0) return real_path(library);
   }
   return {};

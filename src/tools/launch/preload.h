@@ -7,7 +7,8 @@ namespace terrane::tools {
 
 // Whether a node has libterrane in front of the C library by LD_PRELOAD, as its linker would have
 // put it there. kAutomatic: where the program looks as if it loaded the library by itself.
-enum class Preload : std::uint8_t { kAutomatic, kAlways, kNever, kLast = kNever };
+// kThreads: libterrane_threads, which makes all of the program's memory shared.
+enum class Preload : std::uint8_t { kAutomatic, kAlways, kNever, kThreads, kLast = kThreads };
 
 // A program as its file tells it.
 struct ProgramFile {
@@ -26,8 +27,8 @@ ProgramFile read_program(const std::string& path, const std::string& search_path
 // Whether the node is to have the library.
 bool wants_preload(const ProgramFile& program, Preload how);
 
-// libterrane's file beside this command, as it lies when it is installed or built; empty: it is not
-// there.
-std::string library_beside_command();
+// The library's file beside this command, as it lies when it is installed or built; empty: it is
+// not there.
+std::string library_beside_command(Preload how);
 
 }  // namespace terrane::tools

@@ -97,7 +97,7 @@ void add_preload(const NodeStart& start, char** own, Variables& added) {
   std::string path = value_of("PATH", added, own);
   ProgramFile program = read_program(start.plan->path, path);
   if (!wants_preload(program, start.plan->preload)) return;
-  std::string library = library_beside_command();
+  std::string library = library_beside_command(start.plan->preload);
   if (library.empty()) return;
   std::string before = value_of("LD_PRELOAD", added, own);
   std::erase_if(added, [](const auto& variable) { return variable.first == "LD_PRELOAD"; });

@@ -2,7 +2,9 @@
 // memory each of them is a critical section of the job: it acquires what was released before the
 // operation that came before it on that word, and releases what this thread did. Elsewhere, and in
 // the section, it is the machine's own operation.
+#include <atomic>
 #include <cstdint>
+#include <cstring>
 
 #include "frontend/pages/objects/shared_object.h"
 
@@ -70,6 +72,41 @@ Word fetch(volatile void* at, Change change) {
   });
 }
 
+// Objects of 16 bytes, and of sizes that no machine word has: bytes that are copied in the section;
+// elsewhere under one lock of the process.
+std::atomic_flag wide_lock;
+
+template <typename Operation>
+auto perform_wide(const volatile void* object, Operation operation) {
+  if (is_shared(object)) return perform(object, operation);
+  while (wide_lock.test_and_set(std::memory_order_acquire)) {
+  }
+  auto result = operation();
+  wide_lock.clear(std::memory_order_release);
+  return result;
+}
+
+using Wide = unsigned __int128;
+
+Wide load_wide(const volatile void* from) {
+  return perform_wide(from, [=] { return *static_cast<const volatile Wide*>(from); });
+}
+Wide change_wide(volatile void* at, auto change) {
+  return perform_wide(at, [=] {
+    Wide before = *static_cast<volatile Wide*>(at);
+    *static_cast<volatile Wide*>(at) = change(before);
+    return before;
+  });
+}
+bool compare_exchange_wide(volatile void* at, void* expected, Wide desired) {
+  Wide wanted = *static_cast<Wide*>(expected);
+  Wide found = change_wide(at, [=](Wide before) { return before == wanted ? desired : before; });
+  if (found != wanted) *static_cast<Wide*>(expected) = found;
+  return found == wanted;
+}
+
+void* plain(const volatile void* object) { return const_cast<void*>(object); }
+
 }  // namespace
 
 #pragma GCC visibility push(default)
@@ -118,6 +155,51 @@ TERRANE_ATOMICS(1, std::uint8_t)
 TERRANE_ATOMICS(2, std::uint16_t)
 TERRANE_ATOMICS(4, std::uint32_t)
 TERRANE_ATOMICS(8, std::uint64_t)
+
+Wide terrane_load_16(const volatile void* from, int) __asm__("__atomic_load_16");
+Wide terrane_load_16(const volatile void* from, int) { return load_wide(from); }
+void terrane_store_16(volatile void* to, Wide value, int) __asm__("__atomic_store_16");
+void terrane_store_16(volatile void* to, Wide value, int) {
+  change_wide(to, [=](Wide) { return value; });
+}
+Wide terrane_exchange_16(volatile void* at, Wide value, int) __asm__("__atomic_exchange_16");
+Wide terrane_exchange_16(volatile void* at, Wide value, int) {
+  return change_wide(at, [=](Wide) { return value; });
+}
+bool terrane_compare_exchange_16(volatile void* at, void* expected, Wide desired, int,
+                                 int) __asm__("__atomic_compare_exchange_16");
+bool terrane_compare_exchange_16(volatile void* at, void* expected, Wide desired, int, int) {
+  return compare_exchange_wide(at, expected, desired);
+}
+
+void terrane_load(std::size_t bytes, const volatile void* from, void* to,
+                  int) __asm__("__atomic_load");
+void terrane_load(std::size_t bytes, const volatile void* from, void* to, int) {
+  perform_wide(from, [=] { return std::memcpy(to, plain(from), bytes); });
+}
+void terrane_store(std::size_t bytes, volatile void* to, const void* from,
+                   int) __asm__("__atomic_store");
+void terrane_store(std::size_t bytes, volatile void* to, const void* from, int) {
+  perform_wide(to, [=] { return std::memcpy(plain(to), from, bytes); });
+}
+void terrane_exchange(std::size_t bytes, volatile void* at, const void* from, void* before,
+                      int) __asm__("__atomic_exchange");
+void terrane_exchange(std::size_t bytes, volatile void* at, const void* from, void* before, int) {
+  perform_wide(at, [=] {
+    std::memcpy(before, plain(at), bytes);
+    return std::memcpy(plain(at), from, bytes);
+  });
+}
+bool terrane_compare_exchange(std::size_t bytes, volatile void* at, void* expected,
+                              const void* desired, int, int) __asm__("__atomic_compare_exchange");
+bool terrane_compare_exchange(std::size_t bytes, volatile void* at, void* expected,
+                              const void* desired, int, int) {
+  return perform_wide(at, [=] {
+    bool equal = std::memcmp(plain(at), expected, bytes) == 0;
+    std::memcpy(equal ? plain(at) : expected, equal ? desired : plain(at), bytes);
+    return equal;
+  });
+}
 
 }  // extern "C"
 #pragma GCC visibility pop

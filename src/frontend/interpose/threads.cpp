@@ -1,0 +1,38 @@
+// Calls about threads that libterrane_threads has others of.
+#include <pthread.h>
+
+#include "frontend/interpose/arguments.h"
+#include "frontend/interpose/new_thread.h"
+#include "frontend/interpose/next.h"
+
+using terrane::frontend::InBytes;
+using terrane::frontend::next;
+using terrane::frontend::OutBytes;
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+// ThreadSanitizer must know a thread before any code of ours runs in it: threads get their stack at
+// their first fault there.
+#ifndef __SANITIZE_THREAD__
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
+                   void* argument) noexcept {
+  return terrane::frontend::create_thread(thread, attributes, function, argument);
+}
+#endif
+
+int pthread_getaffinity_np(pthread_t thread, size_t bytes, cpu_set_t* to) noexcept {
+  OutBytes own(to, bytes);
+  auto* call = next<"pthread_getaffinity_np">(::pthread_getaffinity_np);
+  int error = call(thread, bytes, static_cast<cpu_set_t*>(own.get()));
+  return error != 0 ? error : own.done(0, bytes) == 0 ? 0 : EFAULT;
+}
+
+int pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t* set) noexcept {
+  InBytes own(set, bytes);
+  auto* call = next<"pthread_setaffinity_np">(::pthread_setaffinity_np);
+  return call(thread, bytes, static_cast<const cpu_set_t*>(own.get()));
+}
+
+}  // extern "C"
+#pragma GCC visibility pop

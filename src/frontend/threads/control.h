@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/ids.h"
+#include "runtime/node.h"
+#include "runtime/program/heap.h"
+#include "runtime/program/image.h"
+
+// What the nodes of a program share beside its own memory: one allocation, the same on all nodes.
+// Each part has a lock of the job, by its address.
+namespace terrane::frontend::threads {
+
+inline constexpr std::uint32_t kMostThreads = 1024;  // at once, of the whole program
+inline constexpr std::uint32_t kMostKeys = 1024;
+inline constexpr std::uint32_t kMostNodes = 1024;
+inline constexpr std::uint32_t kMostForwarded = 1024;
+
+// One thread of the program: what pthread_t stands for. The first is main's.
+struct alignas(64) Record {
+  enum State : std::uint32_t { kFree, kRunning, kEnded };
+  State state;
+  std::uint32_t node;
+  std::uint32_t slot;  // its place in Control::load
+  std::uint32_t is_detached;
+  void* (*function)(void*);
+  void* argument;
+  void* result;
+  std::uint64_t stack_bytes;
+  std::uint64_t closed_signals;  // its mask, from the thread that made it
+  std::uint64_t done;            // its address is that of the count for which pthread_join waits
+};
+
+// What one node asks of another.
+struct Command {
+  enum Kind : std::uint32_t { kStart, kExit, kLeave };
+  Kind kind;
+  std::uint32_t number;  // of the record, or the exit code
+};
+
+// The commands for one node: a ring, and the address of its bell.
+struct alignas(64) Mail {
+  static constexpr std::uint32_t kRoom = kMostThreads + 8;
+  std::uint64_t bell;
+  std::uint64_t first, count;
+  Command ring[kRoom];
+};
+
+struct Key {
+  std::uint32_t in_use;
+  std::uint32_t generation;  // counts its uses, from 1
+  void (*destructor)(void*);
+};
+
+// What is to be called when the program ends, registered on other nodes than 0.
+struct Forwarded {
+  void (*function)(void*);
+  void* argument;
+};
+
+struct Control {
+  // Written by each node before the first barrier.
+  struct Card {
+    runtime::BuildCard build;
+    std::uint32_t processors;
+  };
+  std::uint64_t lock;  // its address is that of the lock of all up to the mail
+  std::uint32_t live;  // threads that have not ended
+  std::uint32_t main_has_exited;
+  std::uint64_t all_ended;  // the address of a count: for main, where it has exited before others
+  std::uint32_t next_record;
+  std::uint32_t slots;
+  std::uint32_t load[kMostThreads];     // threads in each place
+  std::uint32_t node_of[kMostThreads];  // the node of each place
+  Record records[kMostThreads];
+  Key keys[kMostKeys];
+  std::uint32_t forwarded_count;
+  Forwarded forwarded[kMostForwarded];
+  Card cards[kMostNodes];
+  // Behind it, for each node: Mail, then runtime::HeapMail.
+
+  static std::uint64_t bytes(std::uint32_t nodes) {
+    return sizeof(Control) + nodes * (sizeof(Mail) + sizeof(runtime::HeapMail));
+  }
+  Mail& mail(std::uint32_t node) { return reinterpret_cast<Mail*>(this + 1)[node]; }
+  runtime::HeapMail& heap_mail(std::uint32_t node, std::uint32_t nodes) {
+    return reinterpret_cast<runtime::HeapMail*>(&mail(nodes))[node];
+  }
+};
+
+// A lock of the job by the address of something in shared memory.
+LockId lock_of(const void* address);
+LockId count_of(const void* address);
+
+// Holds the lock at an address while it lives.
+class Holding {
+ public:
+  explicit Holding(const void* address);
+  ~Holding();
+  Holding(const Holding&) = delete;
+
+ private:
+  LockId lock_;
+};
+
+}  // namespace terrane::frontend::threads

@@ -1,0 +1,111 @@
+// Functions of the C library that allocate what their caller is to free: it lies in the caller's
+// heap, so that threads of other nodes can read it.
+#include "frontend/interpose/for_caller.h"
+
+#include <glob.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include <cstdarg>
+
+#include "base/log.h"
+#include "frontend/interpose/next.h"
+#include "frontend/threads/program.h"
+
+using terrane::frontend::ForCaller;
+using terrane::frontend::next;
+
+extern "C" int __vasprintf_chk(char**, int, const char*, va_list);
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+char* strdup(const char* text) noexcept {
+  ForCaller memory;
+  return next<"strdup">(::strdup)(text);
+}
+char* __strdup(const char* text) noexcept { return strdup(text); }
+
+char* strndup(const char* text, size_t bytes) noexcept {
+  ForCaller memory;
+  return next<"strndup">(::strndup)(text, bytes);
+}
+char* __strndup(const char* text, size_t bytes) noexcept { return strndup(text, bytes); }
+
+wchar_t* wcsdup(const wchar_t* text) noexcept {
+  ForCaller memory;
+  return next<"wcsdup">(::wcsdup)(text);
+}
+
+int vasprintf(char** out, const char* format, va_list arguments) noexcept {
+  ForCaller memory;
+  return next<"vasprintf">(::vasprintf)(out, format, arguments);
+}
+
+int asprintf(char** out, const char* format, ...) noexcept {
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vasprintf(out, format, arguments);
+  va_end(arguments);
+  return length;
+}
+
+int __vasprintf_chk(char** out, int flag, const char* format, va_list arguments) {
+  ForCaller memory;
+  return next<"__vasprintf_chk">(::__vasprintf_chk)(out, flag, format, arguments);
+}
+
+int __asprintf_chk(char** out, int flag, const char* format, ...) noexcept {
+  va_list arguments;
+  va_start(arguments, format);
+  int length = __vasprintf_chk(out, flag, format, arguments);
+  va_end(arguments);
+  return length;
+}
+
+ssize_t getdelim(char** line, size_t* room, int delimiter, FILE* stream) {
+  ForCaller memory;
+  return next<"getdelim">(::getdelim)(line, room, delimiter, stream);
+}
+ssize_t __getdelim(char** line, size_t* room, int delimiter, FILE* stream) {
+  return getdelim(line, room, delimiter, stream);
+}
+ssize_t getline(char** line, size_t* room, FILE* stream) {
+  return getdelim(line, room, '\n', stream);
+}
+
+char* get_current_dir_name(void) noexcept {
+  ForCaller memory;
+  return next<"get_current_dir_name">(::get_current_dir_name)();
+}
+
+char* canonicalize_file_name(const char* path) noexcept {
+  ForCaller memory;
+  return next<"canonicalize_file_name">(::canonicalize_file_name)(path);
+}
+
+int glob(const char* pattern, int flags, int (*wrong)(const char*, int), glob_t* out) noexcept {
+  ForCaller memory;
+  return next<"glob">(::glob)(pattern, flags, wrong, out);
+}
+
+int regcomp(regex_t* out, const char* pattern, int flags) noexcept {
+  ForCaller memory;
+  return next<"regcomp">(::regcomp)(out, pattern, flags);
+}
+
+FILE* open_memstream(char** out, size_t* bytes) noexcept {
+  using terrane::frontend::threads::Program;
+  if (Program::get() == nullptr) return next<"open_memstream">(::open_memstream)(out, bytes);
+  terrane::base::log(
+      "open_memstream is not served in a program on several nodes; use asprintf or a file");
+  errno = ENOSYS;
+  return nullptr;
+}
+
+}  // extern "C"
+#pragma GCC visibility pop

@@ -1,0 +1,217 @@
+#include "frontend/threads/program.h"
+
+#include <sched.h>
+#include <terrane/pages.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "base/log.h"
+#include "frontend/interpose/next.h"
+#include "frontend/interpose/shared_range.h"
+#include "frontend/pages/objects/shared_object.h"
+
+namespace terrane::frontend::threads {
+namespace {
+
+constexpr BarrierId kStartBarrier{0xfffffffeu};
+
+Program* the_program = nullptr;
+
+// Libraries whose code allocates what the program goes on to use.
+constexpr std::string_view kLanguages[] = {"libstdc++.", "libc++.", "libgfortran."};
+
+std::uint32_t processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return ::sched_getaffinity(0, sizeof set, &set) == 0
+             ? static_cast<std::uint32_t>(std::max(CPU_COUNT(&set), 1))
+             : 1;
+}
+
+[[noreturn]] void refuse(const std::string& sentence) {
+  base::log("{}", sentence);
+  std::_Exit(1);
+}
+
+}  // namespace
+
+ThreadState& this_thread() {
+  static thread_local constinit ThreadState state __attribute__((tls_model("initial-exec"))) = {};
+  return state;
+}
+
+Program* Program::get() { return the_program; }
+
+void Program::start() {
+  Private ours;
+  if (terrane_init() != TERRANE_OK) refuse(terrane_error());
+  static auto* program = new Program();
+  program->node_ = pages::node();
+  program->self_ = program->node_->self().value;
+  program->nodes_ = program->node_->nodes();
+  program->share_control();
+  program->share_image();
+  program->heap_ = std::make_unique<runtime::Heap>(program->self_, program->nodes_, *program);
+  program->stacks_ = std::make_unique<runtime::Stacks>(*program->node_);
+  program->find_code();
+  the_program = program;
+}
+
+void Program::share_control() {
+  if (nodes_ > kMostNodes)
+    node_->fail(fmt::format("a program runs on {} nodes at most", kMostNodes));
+  void* at = nullptr;
+  runtime::Allocation options;
+  options.collective = true;
+  options.name = "program";
+  auto allocated = node_->allocate(Control::bytes(nodes_), options, at);
+  if (!allocated.ok()) node_->fail(allocated.message);
+  control_ = static_cast<Control*>(at);
+}
+
+void Program::share_image() {
+  runtime::Image image;
+  Control::Card& own = control_->cards[self_];
+  own.build = image.card();
+  own.processors = std::max(processors() / node_->nodes_on_host(), 1u);
+  node_->barrier(kStartBarrier, 1);
+  compare_builds();
+  void* region = nullptr;
+  runtime::Allocation options;
+  options.collective = true;
+  options.name = "static data";
+  auto allocated = node_->allocate(std::max<std::uint64_t>(image.bytes(), 1), options, region);
+  if (!allocated.ok()) node_->fail(allocated.message);
+  if (self_ == 0) {
+    if (auto saved = image.save(); !saved) node_->fail(saved.error().message);
+  }
+  auto panes = image.panes(region);
+  if (auto placed = node_->place(panes); !placed.ok()) node_->fail(placed.message);
+  for (const runtime::Pane& pane : panes) {
+    if (!SharedRange::add_pane(pane.address, pane.bytes))
+      node_->fail(
+          fmt::format("the program and its libraries have more than {} parts of static data",
+                      SharedRange::kMostPanes));
+  }
+  if (self_ == 0) {
+    if (auto stored = image.store(); !stored) node_->fail(stored.error().message);
+    place_threads();
+  }
+  node_->barrier(kStartBarrier, 1);
+}
+
+void Program::compare_builds() {
+  for (std::uint32_t n = 0; n < nodes_; ++n) {
+    std::string other = control_->cards[0].build.difference(control_->cards[n].build);
+    if (other.empty()) continue;
+    if (self_ == n)
+      node_->fail(fmt::format("node {} ({}) runs {}", n, node_->host_name(NodeId{n}), other));
+    ::pause();  // until the launcher has ended the job
+  }
+}
+
+// The places that threads are put into, by node: as many as it has processors in a row, or one
+// after the other over the nodes.
+void Program::place_threads() {
+  const char* asked = std::getenv("TERRANE_PLACEMENT");
+  std::string placement = asked != nullptr ? asked : "block";
+  std::uint32_t fixed = 0;
+  if (placement != "block" && placement != "cyclic") fixed = std::strtoul(asked, nullptr, 10);
+  Control& control = *control_;
+  if (placement == "cyclic") fixed = 1;
+  for (std::uint32_t n = 0; n < nodes_; ++n) {
+    std::uint32_t places = fixed != 0 ? fixed : control.cards[n].processors;
+    for (std::uint32_t i = 0; i < places && control.slots < kMostThreads; ++i)
+      control.node_of[control.slots++] = n;
+  }
+  Record& main = control.records[0];
+  main.state = Record::kRunning;
+  control.load[0] = 1;
+  control.live = 1;
+  control.next_record = 1;
+}
+
+void Program::find_code() {
+  for (const platform::Module& module : platform::loaded_modules()) {
+    bool language = std::any_of(std::begin(kLanguages), std::end(kLanguages),
+                                [&](auto name) { return module.name.starts_with(name); });
+    if (!language && !platform::is_programs_library(module.name)) continue;
+    code_.insert(code_.end(), module.code.begin(), module.code.end());
+  }
+  std::sort(code_.begin(), code_.end(),
+            [](const auto& a, const auto& b) { return a.begin < b.begin; });
+}
+
+bool Program::allocates_shared(const void* caller) const {
+  auto at = reinterpret_cast<std::uintptr_t>(caller);
+  for (const platform::CodePages& code : code_)
+    if (at - code.begin < code.end - code.begin) return true;
+  return false;
+}
+
+void Program::send(std::uint32_t node, Command command) {
+  Mail& mail = control_->mail(node);
+  {
+    Holding hold(&mail);
+    if (mail.count == Mail::kRoom)
+      node_->fail("a node has more threads to start than there can be");
+    mail.ring[(mail.first + mail.count++) % Mail::kRoom] = command;
+  }
+  node_->change_count(count_of(&mail.bell), protocol::CountOp::kAdd, 1);
+}
+
+void Program::serve() {
+  Mail& mail = control_->mail(self_);
+  for (;;) {
+    node_->take_units(count_of(&mail.bell), {}, pages::kForEver);
+    Command command;
+    {
+      Holding hold(&mail);
+      command = mail.ring[mail.first];
+      mail.first = (mail.first + 1) % Mail::kRoom;
+      --mail.count;
+    }
+    switch (command.kind) {
+      case Command::kStart:
+        if (int error = start_here(control_->records[command.number]); error != 0)
+          node_->fail(
+              fmt::format("cannot start a thread of the program: {}", std::strerror(error)));
+        break;
+      case Command::kExit:
+        std::exit(static_cast<int>(command.number));
+      case Command::kLeave:
+        flush_output();
+        node_->leave();
+        next<"_exit">(::_exit)(0);
+    }
+  }
+}
+
+void* Program::take_region(std::uint64_t bytes) {
+  Private ours;
+  void* at = nullptr;
+  runtime::Allocation options;
+  options.name = "heap";
+  return node_->allocate(bytes, options, at).ok() ? at : nullptr;
+}
+
+void Program::give_region(void* region) {
+  Private ours;
+  node_->free(region);
+}
+
+runtime::HeapMail& Program::lock_mail(std::uint32_t node) {
+  runtime::HeapMail& mail = control_->heap_mail(node, nodes_);
+  node_->lock_until(lock_of(&mail), pages::kForEver);
+  return mail;
+}
+
+void Program::unlock_mail(std::uint32_t node) {
+  node_->unlock_held(lock_of(&control_->heap_mail(node, nodes_)));
+}
+
+}  // namespace terrane::frontend::threads

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <csetjmp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "frontend/threads/control.h"
+#include "platform/modules.h"
+#include "runtime/node.h"
+#include "runtime/program/heap.h"
+#include "runtime/program/own_stack.h"
+#include "runtime/program/stacks.h"
+
+namespace terrane::frontend::threads {
+
+// What a thread of this process is to the program. Without a constructor; initial-exec, for malloc
+// looks at it, also in signal handlers.
+struct ThreadState {
+  Record* record;               // of a thread of the program; nullptr: one of ours, or of a library
+  std::uint32_t keeps_private;  // it is in code of ours, whose memory is private
+  runtime::Stack stack;
+  void** values;  // of keys, with their generations
+  void* base;     // where pthread_exit leads to: a jmp_buf
+};
+
+ThreadState& this_thread();
+
+// While the calling thread is in code of ours: what it allocates is private.
+class Private {
+ public:
+  Private() { ++this_thread().keeps_private; }
+  ~Private() { --this_thread().keeps_private; }
+  Private(const Private&) = delete;
+};
+
+// The program on this node: its shared heap, stacks and what the nodes share. One for the process,
+// made before main; never destroyed, since threads run on while the process exits.
+class Program final : public runtime::HeapMemory {
+ public:
+  // nullptr: this process is no node of a program (it was not started by `terrane threads`).
+  static Program* get();
+  // Joins the job and makes the program's memory shared. Ends the process with a sentence where
+  // that cannot be. Every node, before main, as the only thread of the program.
+  static void start();
+
+  runtime::Node& node() const { return *node_; }
+  std::uint32_t self() const { return self_; }
+  Control& control() const { return *control_; }
+  runtime::Heap& heap() { return *heap_; }
+  runtime::Stacks& stacks() { return *stacks_; }
+  // Whether a function at this address allocates for the program: its own code does, and that of
+  // the libraries that are written in its language.
+  bool allocates_shared(const void* caller) const;
+
+  // Puts a command into a node's mail.
+  void send(std::uint32_t node, Command command);
+  // Serves this node's mail; never returns.
+  [[noreturn]] void serve();
+
+  // HeapMemory
+  void* take_region(std::uint64_t bytes) override;
+  void give_region(void* region) override;
+  runtime::HeapMail& lock_mail(std::uint32_t node) override;
+  void unlock_mail(std::uint32_t node) override;
+
+ private:
+  void share_image();
+  void share_control();
+  void compare_builds();
+  void place_threads();
+  void find_code();
+
+  runtime::Node* node_ = nullptr;
+  std::uint32_t self_ = 0, nodes_ = 1;
+  Control* control_ = nullptr;
+  std::unique_ptr<runtime::Heap> heap_;
+  std::unique_ptr<runtime::Stacks> stacks_;
+  std::vector<platform::CodePages> code_;  // that allocates for the program; sorted
+};
+
+// Starts the thread of a record on this node. An error number, or 0.
+int start_here(Record& record);
+// Runs function(argument) as the program's thread of that record, on a stack in shared memory,
+// until it returns or calls pthread_exit; the result. The calling thread's own stack serves the
+// runtime.
+void* run_as(Record& record, runtime::Stack stack, void* (*function)(void*), void* argument);
+// Values of keys of the calling thread are destroyed.
+void destroy_values();
+// The calling thread has ended, but for what the C library does afterwards.
+void thread_has_ended(Record& record);
+
+// Ends the program on all nodes with this exit code: handlers and static destructors run here, on
+// node 0; what the other nodes have written is flushed.
+[[noreturn]] void end_program(int code);
+// The same without any of that.
+[[noreturn]] void end_at_once(int code);
+// On a node other than 0: asks node 0 for the end.
+[[noreturn]] void ask_for_end(int code);
+void flush_output();
+
+}  // namespace terrane::frontend::threads

@@ -1,0 +1,151 @@
+// How a thread of the program runs on this node: its code on a stack in shared memory, the runtime
+// on the stack that the C library gave it.
+#include <pthread.h>
+#include <signal.h>
+#include <unwind.h>
+
+#include <csetjmp>
+#include <cstring>
+
+#include "frontend/interpose/next.h"
+#include "frontend/pages/objects/shared_object.h"
+#include "frontend/threads/program.h"
+#include "platform/fault_source.h"
+#include "platform/program_signals.h"
+
+extern "C" int __cxa_thread_atexit_impl(void (*)(void*), void*, void*);
+extern "C" void* __dso_handle;
+
+namespace terrane::frontend::threads {
+namespace {
+
+constexpr std::size_t kOwnStackBytes = std::size_t{1} << 20;
+constexpr std::uintptr_t kFrames = 8192;  // of what runs below the runtime on its stack
+
+// Where pthread_exit goes, and what its thread has returned.
+struct Base {
+  std::jmp_buf jump;
+  std::uintptr_t frame;
+  void* result;
+};
+
+struct Call {
+  void* (*function)(void*);
+  void* argument;
+  void* result;
+};
+
+// On the stack in shared memory. An exception that nobody catches ends the program here.
+void enter(void* raw) noexcept {
+  Call& call = *static_cast<Call*>(raw);
+  Base base;
+  base.frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  base.result = nullptr;
+  this_thread().base = &base;
+  if (_setjmp(base.jump) == 0) {
+    call.result = call.function(call.argument);
+  } else {
+    call.result = static_cast<Base*>(this_thread().base)->result;
+  }
+}
+
+_Unwind_Reason_Code stop(int, _Unwind_Action actions, _Unwind_Exception_Class, _Unwind_Exception*,
+                         _Unwind_Context* context, void* raw) {
+  auto* base = static_cast<Base*>(raw);
+  bool there = (actions & _UA_END_OF_STACK) != 0 || _Unwind_GetCFA(context) > base->frame;
+  if (there) _longjmp(base->jump, 1);
+  return _URC_NO_REASON;
+}
+
+// Registered first, so it is called after the destructors of the thread's own thread_locals.
+void at_end(void* raw) {
+  auto& record = *static_cast<Record*>(raw);
+  destroy_values();
+  ThreadState& me = this_thread();
+  Program::get()->stacks().give_back(me.stack);
+  me.record = nullptr;
+  thread_has_ended(record);
+}
+
+void* begin(void* raw) {
+  platform::open_fault_signals();
+  platform::ensure_signal_stack();
+  auto& record = *static_cast<Record*>(raw);
+  sigset_t mask;
+  sigemptyset(&mask);
+  std::memcpy(&mask, &record.closed_signals, sizeof record.closed_signals);
+  platform::believe_closed(0);
+  platform::program_sigmask(SIG_SETMASK, &mask, nullptr);
+  Program& program = *Program::get();
+  program.node().is_inside();
+  runtime::Stack stack = program.stacks().take(record.stack_bytes);
+  if (stack.base == nullptr)
+    program.node().fail("no shared memory for a thread's stack: lower 'ulimit -s'");
+  __cxa_thread_atexit_impl(at_end, &record, &__dso_handle);
+  record.result = run_as(record, stack, record.function, record.argument);
+  return nullptr;
+}
+
+}  // namespace
+
+[[gnu::noinline]] void* run_as(Record& record, runtime::Stack stack, void* (*function)(void*),
+                               void* argument) {
+  ThreadState& me = this_thread();
+  me.record = &record;
+  me.stack = stack;
+  auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  runtime::own_stack().top = reinterpret_cast<std::byte*>((frame - kFrames) / 64 * 64);
+  Call call{function, argument, nullptr};
+  runtime::call_on_stack(stack.top(), enter, &call);
+  runtime::own_stack().top = nullptr;
+  return call.result;
+}
+
+int start_here(Record& record) {
+  Private ours;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kOwnStackBytes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_t thread;
+  int error = next<"pthread_create">(::pthread_create)(&thread, &attributes, begin, &record);
+  pthread_attr_destroy(&attributes);
+  return error;
+}
+
+void thread_has_ended(Record& record) {
+  Program& program = *Program::get();
+  Control& control = program.control();
+  bool detached = false, last = false;
+  {
+    Holding hold(&control.lock);
+    --control.load[record.slot];
+    last = --control.live == 0 && control.main_has_exited != 0;
+    detached = record.is_detached != 0;
+    record.state = detached ? Record::kFree : Record::kEnded;
+  }
+  auto add = protocol::CountOp::kAdd;
+  if (!detached) program.node().change_count(count_of(&record.done), add, 1);
+  if (last) program.node().change_count(count_of(&control.all_ended), add, 1);
+}
+
+}  // namespace terrane::frontend::threads
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+// Destructors of the frames in between run, and cleanup handlers.
+void pthread_exit(void* result) {
+  using namespace terrane::frontend;
+  threads::ThreadState& me = threads::this_thread();
+  if (me.record == nullptr) next<"pthread_exit">(::pthread_exit)(result);
+  auto* base = static_cast<threads::Base*>(me.base);
+  base->result = result;
+  static thread_local _Unwind_Exception exception;
+  std::memset(&exception, 0, sizeof exception);
+  _Unwind_ForcedUnwind(&exception, threads::stop, base);
+  _longjmp(base->jump, 1);
+}
+
+}  // extern "C"
+#pragma GCC visibility pop

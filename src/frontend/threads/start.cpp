@@ -1,0 +1,252 @@
+// The program's start and end: main, constructors and handlers of exit run on node 0, on a stack in
+// shared memory; the other nodes serve what it asks of them.
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <pthread.h>
+#include <terrane/pages.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <string_view>
+#include <utility>
+
+#include "frontend/interpose/next.h"
+#include "frontend/pages/objects/shared_object.h"
+#include "frontend/threads/program.h"
+#include "platform/preload_variables.h"
+#include "runtime/quiet_thread.h"
+
+using terrane::frontend::next;
+using namespace terrane::frontend::threads;
+
+namespace {
+
+using MainFunction = int(int, char**, char**);
+using StartFunction = int(MainFunction*, int, char**, void (*)(), void (*)(), void (*)(), void*);
+
+// Of the call that the program's first instructions made.
+struct Start {
+  StartFunction* next;
+  MainFunction* main;
+  int argc;
+  char** argv;
+  void (*init)();
+  void (*fini)();
+  void* stack_end;
+};
+Start the_start;
+pid_t the_process = 0;
+std::atomic<bool> ending{false};
+int exit_code = 0;
+
+// A list of strings in shared memory, so that every thread can read it.
+char** share(char** strings) {
+  std::size_t count = 0;
+  while (strings[count] != nullptr) ++count;
+  terrane::runtime::Heap& heap = Program::get()->heap();
+  auto** copy = static_cast<char**>(heap.allocate((count + 1) * sizeof(char*)));
+  for (std::size_t i = 0; copy != nullptr && i < count; ++i) {
+    std::size_t bytes = std::strlen(strings[i]) + 1;
+    copy[i] = static_cast<char*>(heap.allocate(bytes));
+    if (copy[i] != nullptr) std::memcpy(copy[i], strings[i], bytes);
+  }
+  if (copy == nullptr) Program::get()->node().fail("no shared memory for the program's arguments");
+  copy[count] = nullptr;
+  return copy;
+}
+
+// The functions that a module wants called at its end, as the loader would call them.
+void run_end_of(const dl_phdr_info& info) {
+  const ElfW(Dyn)* entry = nullptr;
+  for (int i = 0; i < info.dlpi_phnum; ++i)
+    if (info.dlpi_phdr[i].p_type == PT_DYNAMIC)
+      entry = reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[i].p_vaddr);
+  if (entry == nullptr) return;
+  void (**functions)() = nullptr;
+  std::size_t count = 0;
+  void (*last)() = nullptr;
+  for (; entry->d_tag != DT_NULL; ++entry) {
+    std::uintptr_t address = info.dlpi_addr + entry->d_un.d_ptr;
+    if (entry->d_tag == DT_FINI_ARRAY) functions = reinterpret_cast<void (**)()>(address);
+    if (entry->d_tag == DT_FINI_ARRAYSZ) count = entry->d_un.d_val / sizeof(functions[0]);
+    if (entry->d_tag == DT_FINI) last = reinterpret_cast<void (*)()>(address);
+  }
+  while (count > 0) functions[--count]();
+  if (last != nullptr) last();
+}
+
+void run_ends_of_modules() {
+  bool is_first = true;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* first) {
+        std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+        std::string_view name = path.substr(path.rfind('/') + 1);
+        bool is_program = std::exchange(*static_cast<bool*>(first), false);
+        if (is_program || terrane::platform::is_programs_library(name)) run_end_of(*info);
+        return 0;
+      },
+      &is_first);
+}
+
+// The last of the handlers of exit, since it was registered first: the program has no code left to
+// run but the ends of its modules.
+void finish() {
+  run_ends_of_modules();
+  Program& program = *Program::get();
+  for (std::uint32_t n = 1; n < program.node().nodes(); ++n) program.send(n, {Command::kLeave, 0});
+  flush_output();
+  program.node().leave();
+  next<"_exit">(::_exit)(exit_code);
+}
+
+void run_forwarded() {
+  Control& control = Program::get()->control();
+  for (;;) {
+    Forwarded one;
+    {
+      Holding hold(&control.lock);
+      if (control.forwarded_count == 0) return;
+      one = control.forwarded[--control.forwarded_count];
+    }
+    one.function(one.argument);
+  }
+}
+
+int run_main(int argc, char** argv, char** variables) {
+  ::exit(the_start.main(argc, argv, variables));
+}
+
+void* run_program(void*) {
+  environ = share(environ);
+  Start& start = the_start;
+  start.next(run_main, start.argc, share(start.argv), start.init, start.fini, finish,
+             start.stack_end);
+  return nullptr;  // it does not come back
+}
+
+[[noreturn]] void start_program() {
+  Program::start();
+  Program& program = *Program::get();
+  if (program.self() != 0) program.serve();
+  terrane::runtime::start_without_signals([&] { program.serve(); }).detach();
+  Record& main = program.control().records[0];
+  terrane::runtime::Stack stack = program.stacks().take(terrane::runtime::Stacks::default_bytes());
+  if (stack.base == nullptr)
+    program.node().fail("no shared memory for the stack of main: lower 'ulimit -s'");
+  run_as(main, stack, run_program, nullptr);
+  // main has called pthread_exit.
+  destroy_values();
+  bool last = false;
+  {
+    Holding hold(&program.control().lock);
+    program.control().main_has_exited = 1;
+    last = --program.control().live == 0;
+  }
+  if (!last)
+    program.node().take_units(count_of(&program.control().all_ended), {},
+                              terrane::frontend::pages::kForEver);
+  ::exit(0);
+}
+
+// Whether this process is the program that `terrane threads` started: not what stands before it,
+// such as env(1), which hands the library on.
+bool is_the_program() {
+  return std::getenv("TERRANE_THREADS") != nullptr &&
+         std::getenv(terrane::platform::kPreloadedProgramVariable) == nullptr;
+}
+
+}  // namespace
+
+namespace terrane::frontend::threads {
+
+// A stream that another thread reads from is not waited for.
+void flush_output() {
+  std::cout.flush();
+  if (::ftrylockfile(stdin) == 0) {
+    ::funlockfile(stdin);
+    std::fflush(nullptr);
+    return;
+  }
+  std::fflush(stdout);
+  std::fflush(stderr);
+}
+
+void end_program(int code) {
+  Program& program = *Program::get();
+  if (program.self() != 0) ask_for_end(code);
+  if (ending.exchange(true)) {
+    for (;;) ::pause();
+  }
+  exit_code = code & 0xff;
+  run_forwarded();
+  next<"exit">(::exit)(code);
+  __builtin_unreachable();
+}
+
+void ask_for_end(int code) {
+  Program::get()->send(0, {Command::kExit, static_cast<std::uint32_t>(code)});
+  for (;;) ::pause();
+}
+
+void end_at_once(int code) {
+  Program::get()->node().end(code & 0xff);
+  next<"_exit">(::_exit)(code);
+  __builtin_unreachable();
+}
+
+}  // namespace terrane::frontend::threads
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+int __libc_start_main(MainFunction* main, int argc, char** argv, void (*init)(), void (*fini)(),
+                      void (*rtld_fini)(), void* stack_end) {
+  auto* call = reinterpret_cast<StartFunction*>(::dlsym(RTLD_NEXT, "__libc_start_main"));
+  if (!is_the_program()) return call(main, argc, argv, init, fini, rtld_fini, stack_end);
+  ::unsetenv("TERRANE_THREADS");
+  const char* bind = std::getenv("LD_BIND_NOW");
+  if (bind != nullptr && std::string_view(bind) == "terrane") ::unsetenv("LD_BIND_NOW");
+  the_process = ::getpid();
+  the_start = {call, main, argc, argv, init, fini, stack_end};
+  start_program();
+}
+
+void exit(int code) noexcept {
+  if (Program::get() == nullptr) next<"exit">(::exit)(code);
+  end_program(code);
+}
+
+void _exit(int code) {
+  bool programs = Program::get() != nullptr && this_thread().record != nullptr &&
+                  ::getpid() == the_process;  // not of a child of vfork
+  if (!programs) next<"_exit">(::_exit)(code);
+  end_at_once(code);
+}
+
+void _Exit(int code) noexcept { _exit(code); }
+
+// Handlers and static objects of other nodes than 0 are ended on node 0.
+int __cxa_atexit(void (*function)(void*), void* argument, void* module) noexcept {
+  using Call = int(void (*)(void*), void*, void*);
+  static auto* const call = reinterpret_cast<Call*>(::dlsym(RTLD_NEXT, "__cxa_atexit"));
+  Program* program = Program::get();
+  if (program == nullptr || program->self() == 0 || this_thread().record == nullptr)
+    return call(function, argument, module);
+  Control& control = program->control();
+  Holding hold(&control.lock);
+  if (control.forwarded_count == kMostForwarded) return -1;
+  control.forwarded[control.forwarded_count++] = {function, argument};
+  return 0;
+}
+
+}  // extern "C"
+
+// Standard streams stay those of the C library, whose buffers are flushed on every node.
+bool terrane_sync_with_stdio(bool) __asm__("_ZNSt8ios_base15sync_with_stdioEb");
+bool terrane_sync_with_stdio(bool) { return true; }
+#pragma GCC visibility pop

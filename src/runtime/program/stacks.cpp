@@ -1,0 +1,55 @@
+#include "runtime/program/stacks.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "platform/page_size.h"
+
+namespace terrane::runtime {
+namespace {
+
+constexpr std::uint64_t kLeast = 64 << 10;
+constexpr std::uint64_t kPresent = 256 << 10;
+constexpr std::uint64_t kUnlimited = 64 << 20;
+
+}  // namespace
+
+std::uint64_t Stacks::default_bytes() {
+  rlimit limit{};
+  bool known = ::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return known ? std::max<std::uint64_t>(limit.rlim_cur, kLeast) : kUnlimited;
+}
+
+Stack Stacks::take(std::uint64_t bytes) {
+  std::uint64_t page = platform::page_bytes();
+  bytes = (std::max(bytes, kLeast) + page - 1) / page * page + page;
+  {
+    std::lock_guard hold(mutex_);
+    auto found = std::find_if(idle_.begin(), idle_.end(),
+                              [&](const Stack& stack) { return stack.bytes == bytes; });
+    if (found != idle_.end()) {
+      Stack stack = *found;
+      idle_.erase(found);
+      return stack;
+    }
+  }
+  Allocation options;
+  options.policy.homes = protocol::Homes::kExplicit;
+  options.policy.argument = node_.self().value;
+  options.name = "stack";
+  void* base = nullptr;
+  if (!node_.allocate(bytes, options, base).ok()) return {};
+  Stack stack{static_cast<std::byte*>(base), bytes};
+  node_.guard(base);
+  std::uint64_t present = std::min(kPresent, bytes - page);
+  node_.touch(stack.top() - present, present, true);
+  return stack;
+}
+
+void Stacks::give_back(Stack stack) {
+  std::lock_guard hold(mutex_);
+  idle_.push_back(stack);
+}
+
+}  // namespace terrane::runtime

@@ -1,0 +1,352 @@
+/* A program in C for pthreads that knows nothing of Terrane; its first argument says what it does.
+   Each mode prints "good" at its end, and ends with 0. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define THREADS 6
+
+static int failures;
+static pthread_mutex_t failures_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+#define EXPECT(condition)                                               \
+  do {                                                                  \
+    if (!(condition)) {                                                 \
+      printf("%s:%d: %s is wrong\n", __FILE__, __LINE__, #condition);    \
+      pthread_mutex_lock(&failures_mutex);                              \
+      ++failures;                                                       \
+      pthread_mutex_unlock(&failures_mutex);                            \
+    }                                                                   \
+  } while (0)
+
+/* Some in .data, some in .bss, some that nobody touches. */
+static int initialised[1000] = {1, 2, 3, 4, 5};
+static long counted[THREADS][512];
+static char huge[1 << 30];
+static char* strings[THREADS];
+static int* pointers[THREADS];
+static const char constant[] = "constant";
+static long (*function_pointer)(long);
+static long total;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pid_t processes[THREADS];
+
+static long square(long number) { return number * number; }
+
+static void run(void* (*function)(void*), long count) {
+  pthread_t threads[64];
+  for (long t = 0; t < count; ++t)
+    EXPECT(pthread_create(&threads[t], NULL, function, (void*)t) == 0);
+  for (long t = 0; t < count; ++t) {
+    void* result = NULL;
+    EXPECT(pthread_join(threads[t], &result) == 0);
+    EXPECT(result == (void*)(t + 1000));
+  }
+}
+
+static void* use_globals(void* argument) {
+  long self = (long)argument;
+  processes[self] = getpid();
+  EXPECT(initialised[4] == 5 && initialised[999] == 7);
+  EXPECT(function_pointer(9) == 81);
+  EXPECT(strcmp(constant, "constant") == 0);
+  for (int i = 0; i < 512; ++i) counted[self][i] = self * 1000 + i;
+  huge[self * (100 << 20)] = (char)(self + 1);
+  for (int i = 0; i < 100; ++i) {
+    pthread_mutex_lock(&mutex);
+    total += self + 1;
+    pthread_mutex_unlock(&mutex);
+  }
+  return (void*)(self + 1000);
+}
+
+static void globals(void) {
+  initialised[999] = 7;
+  function_pointer = square;
+  run(use_globals, THREADS);
+  EXPECT(total == 100 * (THREADS * (THREADS + 1) / 2));
+  int others = 0;
+  for (long t = 0; t < THREADS; ++t) {
+    EXPECT(counted[t][0] == t * 1000 && counted[t][511] == t * 1000 + 511);
+    EXPECT(huge[t * (100 << 20)] == t + 1);
+    others += processes[t] != getpid();
+  }
+  printf("%d threads ran elsewhere\n", others);
+}
+
+static void* use_heap(void* argument) {
+  long self = (long)argument;
+  char text[64];
+  snprintf(text, sizeof text, "thread %ld", self);
+  strings[self] = strdup(text);
+  free(pointers[self]);
+  pointers[self] = calloc(1000, sizeof(int));
+  for (int i = 0; i < 1000; ++i) pointers[self][i] += (int)self * i;
+  pointers[self] = realloc(pointers[self], 200000 * sizeof(int));
+  pointers[self][199999] = (int)self;
+  for (int i = 0; i < 2000; ++i) free(malloc((size_t)(i * 37 % 5000)));
+  char* printed = NULL;
+  EXPECT(asprintf(&printed, "%s!", text) > 0);
+  EXPECT(printed[strlen(text)] == '!');
+  free(printed);
+  return (void*)(self + 1000);
+}
+
+static void heap(void) {
+  for (int t = 0; t < THREADS; ++t) pointers[t] = malloc(3000);
+  run(use_heap, THREADS);
+  for (int t = 0; t < THREADS; ++t) {
+    char text[64];
+    snprintf(text, sizeof text, "thread %d", t);
+    EXPECT(strcmp(strings[t], text) == 0);
+    EXPECT(pointers[t][999] == t * 999 && pointers[t][199999] == t);
+    free(strings[t]);
+    free(pointers[t]);
+  }
+  char* folder = getcwd(NULL, 0);
+  EXPECT(folder != NULL && folder[0] == '/');
+  free(folder);
+  void* aligned = NULL;
+  EXPECT(posix_memalign(&aligned, 4096, 100) == 0 && (unsigned long)aligned % 4096 == 0);
+  free(aligned);
+}
+
+static void* use_stack(void* argument) {
+  long* place = argument;
+  long own[1000];
+  for (int i = 0; i < 1000; ++i) own[i] = i;
+  *place += own[999];
+  return (void*)(place[1] + 1000);
+}
+
+static void* deep(void* argument) {
+  long depth = (long)argument;
+  volatile char room[65536];
+  room[0] = (char)depth;
+  if (depth < 50) deep((void*)(depth + 1));
+  return (void*)(long)(room[0] == (char)depth ? 1000 : 0);
+}
+
+static void stacks(void) {
+  long places[THREADS][2];
+  pthread_t threads[THREADS];
+  for (long t = 0; t < THREADS; ++t) {
+    places[t][0] = t;
+    places[t][1] = t;
+    EXPECT(pthread_create(&threads[t], NULL, use_stack, places[t]) == 0);
+  }
+  for (long t = 0; t < THREADS; ++t) {
+    void* result = NULL;
+    EXPECT(pthread_join(threads[t], &result) == 0 && result == (void*)(t + 1000));
+    EXPECT(places[t][0] == t + 999);
+  }
+  run(deep, 1);
+}
+
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static pthread_barrier_t barrier;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static sem_t semaphore;
+static pthread_spinlock_t spin;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int turn, onces, served;
+
+static void begin_once(void) { ++onces; }
+
+static void* use_objects(void* argument) {
+  long self = (long)argument;
+  pthread_once(&once, begin_once);
+  pthread_mutex_lock(&mutex);
+  while (turn != self) pthread_cond_wait(&condition, &mutex);
+  ++turn;
+  pthread_cond_broadcast(&condition);
+  pthread_mutex_unlock(&mutex);
+  int serial = pthread_barrier_wait(&barrier);
+  EXPECT(serial == 0 || serial == PTHREAD_BARRIER_SERIAL_THREAD);
+  EXPECT(turn == THREADS && onces == 1);
+  for (int i = 0; i < 20; ++i) {
+    pthread_rwlock_wrlock(&rwlock);
+    ++total;
+    pthread_rwlock_unlock(&rwlock);
+    pthread_spin_lock(&spin);
+    ++served;
+    pthread_spin_unlock(&spin);
+  }
+  sem_post(&semaphore);
+  return (void*)(self + 1000);
+}
+
+static void objects(void) {
+  pthread_barrier_init(&barrier, NULL, THREADS);
+  sem_init(&semaphore, 0, 0);
+  pthread_spin_init(&spin, 0);
+  run(use_objects, THREADS);
+  for (int t = 0; t < THREADS; ++t) EXPECT(sem_wait(&semaphore) == 0);
+  EXPECT(total == 20 * THREADS && served == 20 * THREADS);
+  pthread_barrier_destroy(&barrier);
+}
+
+static pthread_key_t key;
+static int destroyed;
+
+static void destroy(void* value) {
+  EXPECT(value != NULL);
+  pthread_mutex_lock(&mutex);
+  ++destroyed;
+  pthread_mutex_unlock(&mutex);
+}
+
+static void leave(long self) {
+  EXPECT(pthread_getspecific(key) != NULL);
+  pthread_exit((void*)(self + 1000));
+}
+
+static void* use_key(void* argument) {
+  long self = (long)argument;
+  EXPECT(pthread_getspecific(key) == NULL);
+  EXPECT(pthread_setspecific(key, &initialised[self]) == 0);
+  EXPECT(pthread_getspecific(key) == &initialised[self]);
+  leave(self);
+  return NULL;
+}
+
+static void* wait_for_turn(void* argument) {
+  pthread_mutex_lock(&mutex);
+  while (turn == 0) pthread_cond_wait(&condition, &mutex);
+  ++served;
+  pthread_cond_broadcast(&condition);
+  pthread_mutex_unlock(&mutex);
+  return argument;
+}
+
+static void* itself(void* argument) {
+  pthread_t* name = argument;
+  *name = pthread_self();
+  EXPECT(pthread_join(pthread_self(), NULL) == EDEADLK);
+  return NULL;
+}
+
+static void lives(void) {
+  EXPECT(pthread_key_create(&key, destroy) == 0);
+  run(use_key, THREADS);
+  EXPECT(destroyed == THREADS);
+  for (int t = 0; t < THREADS; ++t) {  /* detached ones */
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 256 << 10);
+    if (t % 2 == 0) pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    EXPECT(pthread_create(&thread, &attributes, wait_for_turn, NULL) == 0);
+    if (t % 2 != 0) EXPECT(pthread_detach(thread) == 0);
+  }
+  pthread_mutex_lock(&mutex);
+  turn = 1;
+  pthread_cond_broadcast(&condition);
+  while (served < THREADS) pthread_cond_wait(&condition, &mutex);
+  pthread_mutex_unlock(&mutex);
+  pthread_t threads[THREADS], names[THREADS];
+  for (int t = 0; t < THREADS; ++t)
+    EXPECT(pthread_create(&threads[t], NULL, itself, &names[t]) == 0);
+  for (int t = 0; t < THREADS; ++t) {
+    EXPECT(pthread_join(threads[t], NULL) == 0);
+    EXPECT(pthread_equal(threads[t], names[t]));
+    EXPECT(!pthread_equal(threads[t], pthread_self()));
+  }
+}
+
+static void* read_file(void* argument) {
+  long self = (long)argument;
+  int fd = open("/proc/self/exe", O_RDONLY);
+  EXPECT(read(fd, &huge[self * 300000], 200000) > 1000);
+  close(fd);
+  return (void*)(self + 1000);
+}
+
+static void calls(void) {
+  run(read_file, THREADS);
+  for (int t = 0; t < THREADS; ++t) EXPECT(memcmp(&huge[t * 300000], "\177ELF", 4) == 0);
+  EXPECT(system("exit 3") == 3 << 8);
+  errno = 0;
+  EXPECT(fork() == -1 && errno == ENOSYS);
+}
+
+static void* say(void* argument) {
+  long self = (long)argument;
+  printf("thread %ld says this\n", self);
+  return (void*)(self + 1000);
+}
+
+static void at_exit(void) { printf("the handler runs in %s\n", getpid() == processes[0] ? "main's process" : "another"); }
+
+static void* exit_here(void* argument) {
+  long self = (long)argument;
+  if (self == THREADS - 1) {
+    printf("thread %ld exits\n", self);
+    exit(7);
+  }
+  pause();
+  return NULL;
+}
+
+static void* overflow(void* argument) {
+  volatile char room[4096];
+  room[0] = 1;
+  overflow((void*)room);
+  return (void*)(long)room[0];
+}
+
+static void* sleep_long(void* argument) {
+  sleep(1000);
+  return argument;
+}
+
+static void too_many(void) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 64 << 10);
+  int error = 0, made = 0;
+  while (error == 0 && made < 5000) {
+    pthread_t thread;
+    error = pthread_create(&thread, &attributes, sleep_long, NULL);
+    ++made;
+  }
+  EXPECT(error == EAGAIN);
+}
+
+int main(int argc, char** argv) {
+  const char* mode = argc > 1 ? argv[1] : "";
+  processes[0] = getpid();
+  if (strcmp(mode, "globals") == 0) globals();
+  if (strcmp(mode, "heap") == 0) heap();
+  if (strcmp(mode, "stacks") == 0) stacks();
+  if (strcmp(mode, "objects") == 0) objects();
+  if (strcmp(mode, "lives") == 0) lives();
+  if (strcmp(mode, "calls") == 0) calls();
+  if (strcmp(mode, "output") == 0) run(say, THREADS);
+  if (strcmp(mode, "many") == 0) too_many();
+  if (strcmp(mode, "overflow") == 0) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, overflow, NULL);
+    pthread_join(thread, NULL);
+  }
+  if (strcmp(mode, "code") == 0) return 5;
+  if (strcmp(mode, "exit") == 0) {
+    atexit(at_exit);
+    run(exit_here, THREADS);
+  }
+  if (strcmp(mode, "exit_main") == 0) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, say, NULL);
+    pthread_create(&thread, NULL, say, (void*)1);
+    printf("good\n");
+    pthread_exit(NULL);
+  }
+  if (failures == 0) printf("good\n");
+  return failures == 0 ? 0 : 1;
+}

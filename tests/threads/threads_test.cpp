@@ -1,0 +1,166 @@
+// Programs for threads, unmodified, on several nodes: the same results as on one machine.
+#include <gtest/gtest.h>
+
+#include "on_hosts.h"
+
+namespace terrane::test_hosts {
+namespace {
+
+Outcome run_threads(const std::string& options, const std::string& program,
+                    std::vector<std::string> environment = {}) {
+  std::string line = std::string(cluster_test::kTerrane) + " threads " + options + " " + program;
+  Launched job(cluster_test::words(line), {.environment = std::move(environment)});
+  Outcome outcome = job.finish();
+  EXPECT_FALSE(outcome.timed_out) << line << " hangs";
+  return outcome;
+}
+
+void expect_good(const std::string& options, const std::string& program) {
+  Outcome outcome = run_threads(options, program);
+  EXPECT_EQ(outcome.exit_code, 0) << program << ": " << outcome.out << outcome.err;
+  EXPECT_EQ(count(outcome.out, "good"), 1) << program << ": " << outcome.out << outcome.err;
+  EXPECT_EQ(outcome.err, "") << program;
+}
+
+void expect_refused(const std::string& options, const std::string& program,
+                    const std::string& sentence) {
+  Outcome outcome = run_threads(options, program);
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_NE(outcome.err.find(sentence), std::string::npos) << outcome.err;
+}
+
+const std::string kC = C_PROGRAM, kCpp = CPP_PROGRAM;
+constexpr const char* kCModes[] = {"globals", "heap", "stacks", "objects", "lives"};
+constexpr const char* kCppModes[] = {"containers", "statics", "locals", "exceptions",
+                                     "queue",      "locks",   "streams"};
+
+TEST(ThreadsTest, ProgramsInCRunOnTwoNodes) {
+  for (const char* mode : kCModes) expect_good("-n 2", kC + " " + mode);
+}
+
+TEST(ThreadsTest, ProgramsInCppRunOnTwoNodes) {
+  for (const char* mode : kCppModes) expect_good("-n 2", kCpp + " " + mode);
+}
+
+TEST(ThreadsTest, TheyRunOnOneNodeAndOnThree) {
+  for (const char* nodes : {"-n 1", "-n 3"}) {
+    for (const char* mode : kCModes) expect_good(nodes, kC + " " + mode);
+    for (const char* mode : kCppModes) expect_good(nodes, kCpp + " " + mode);
+  }
+}
+
+TEST(ThreadsTest, TheyRunOverANetworksTransport) {
+  for (const char* mode : kCModes) expect_good("-n 2 --transport ucx", kC + " " + mode);
+  for (const char* mode : kCppModes) expect_good("-n 2 --transport ucx", kCpp + " " + mode);
+}
+
+TEST(ThreadsTest, TheyRunWithEveryFaultSource) {
+  for (const char* source : {"uffd-sync", "uffd-late", "sigsegv"}) {
+    std::string options = std::string("-n 2 --fault-source ") + source;
+    for (const char* mode : kCModes) expect_good(options, kC + " " + mode);
+    for (const char* mode : kCppModes) expect_good(options, kCpp + " " + mode);
+  }
+}
+
+TEST(ThreadsTest, SystemCallsReachEveryPartOfMemory) {
+  Outcome outcome = run_threads("-n 2", kC + " calls");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.err.find("fork: a child would not have the program's memory"),
+            std::string::npos)
+      << outcome.err;
+}
+
+TEST(ThreadsTest, KMeansIsRightWithoutAChange) {
+  Outcome outcome = run_threads("-n 2", std::string(KMEANS) + " 4 20000");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("20 rounds of 20000 points with 4 threads: good"), std::string::npos)
+      << outcome.out;
+}
+
+TEST(ThreadsTest, ThreadsArePlacedInBlocksOrInTurn) {
+  for (const char* placement : {"cyclic", "1", "block"}) {
+    Outcome outcome = run_threads(std::string("-n 2 --placement ") + placement, kC + " globals");
+    EXPECT_EQ(count(outcome.out, "\n0 threads ran elsewhere"), 0) << outcome.out;
+  }
+  Outcome outcome = run_threads("-n 2 --placement 8", kC + " globals");
+  EXPECT_NE(outcome.out.find("0 threads ran elsewhere"), std::string::npos) << outcome.out;
+}
+
+TEST(ThreadsTest, TheOutputOfEveryThreadIsThere) {
+  for (int times = 0; times < 3; ++times) {
+    Outcome outcome = run_threads("-n 3", kC + " output");
+    EXPECT_EQ(count(outcome.out, "says this"), 6) << outcome.out;
+  }
+}
+
+TEST(ThreadsTest, TheExitCodeIsThatOfTheProgram) {
+  EXPECT_EQ(run_threads("-n 2", kC + " code").exit_code, 5);
+  Outcome outcome = run_threads("-n 2", kC + " exit");
+  EXPECT_EQ(outcome.exit_code, 7) << outcome.err;
+  EXPECT_NE(outcome.out.find("thread 5 exits"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("the handler runs in main's process"), std::string::npos)
+      << outcome.out;
+}
+
+TEST(ThreadsTest, ConstructorsAndDestructorsRunOnce) {
+  Outcome outcome = run_threads("-n 3", kCpp + " containers");
+  EXPECT_EQ(count(outcome.out, "a static object ends, 1 was made"), 1) << outcome.out;
+  outcome = run_threads("-n 3", kCpp + " statics");
+  EXPECT_EQ(count(outcome.out, "the static of a function is made"), 1) << outcome.out;
+}
+
+TEST(ThreadsTest, TheProgramLivesAsLongAsItsThreads) {
+  Outcome outcome = run_threads("-n 2", kC + " exit_main");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(count(outcome.out, "says this"), 2) << outcome.out;
+}
+
+TEST(ThreadsTest, AtomicsThatAreCallsAreServed) {
+#ifndef TERRANE_HAS_NO_INLINE_ATOMICS
+  GTEST_SKIP() << "this compiler has no -fno-inline-atomics";
+#endif
+  expect_good("-n 2", ATOMICS_PROGRAM);
+  expect_good("-n 2 --transport ucx", ATOMICS_PROGRAM);
+}
+
+TEST(ThreadsTest, InlineAtomicsAreRefusedByTheirFunctions) {
+  expect_refused("-n 2", INLINED_PROGRAM, "compile the program with -fno-inline-atomics");
+  expect_refused("-n 2", INLINED_PROGRAM, "  main: lock");
+}
+
+TEST(ThreadsTest, WhatCannotBeStartedIsRefusedInASentence) {
+  expect_refused("-n 2", STATIC_PROGRAM, "is not linked dynamically: link it without -static");
+  expect_refused("-n 2", PAGES_PROGRAM, "uses Terrane by itself: start it by terrane run");
+  expect_refused("-n 2 --placement some", kC, "--placement some: must be block, cyclic");
+}
+
+TEST(ThreadsTest, AnOverflowOfAStackIsSaid) {
+  Outcome outcome = run_threads("-n 2", kC + " overflow");
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_NE(outcome.err.find("stack overflow at 0x"), std::string::npos) << outcome.err;
+}
+
+TEST(ThreadsTest, MoreThreadsThanThereCanBeAreRefused) {
+  Outcome outcome = run_threads("-n 2", kC + " many");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.err.find("the program has 1024 threads already"), std::string::npos)
+      << outcome.err;
+}
+
+class ThreadsHostsTest : public OnHosts {};
+
+TEST_F(ThreadsHostsTest, TheyRunOnTwoHosts) {
+  if (!make_hosts({.hosts = 2})) return;
+  auto run = [&](const std::string& options, const std::string& program) {
+    std::string line = std::string(cluster_test::kTerrane) + " threads " + options + " " + program;
+    Outcome outcome = launch(0, cluster_test::words(line)).finish();
+    EXPECT_EQ(outcome.exit_code, 0) << line << ": " << outcome.out << outcome.err;
+    EXPECT_EQ(count(outcome.out, "good"), 1) << line << ": " << outcome.out << outcome.err;
+  };
+  for (const char* mode : kCModes) run("--heartbeat 20 -H h0,h1", kC + " " + mode);
+  for (const char* mode : kCppModes) run("--heartbeat 20 -H h0,h1", kCpp + " " + mode);
+  run("--heartbeat 20 -H h0:2,h1:2", std::string(KMEANS) + " 4 20000");
+}
+
+}  // namespace
+}  // namespace terrane::test_hosts
