@@ -89,8 +89,9 @@ void statics() {
   EXPECT(once_made() == 41 + kThreads);
 }
 
+thread_local std::string own = "begin";
+
 void locals() {
-  thread_local std::string own = "begin";
   std::vector<std::string> seen(kThreads);
   run([&](int self) {
     own += std::to_string(self);

@@ -121,6 +121,8 @@ TEST(ThreadsTest, AtomicsThatAreCallsAreServed) {
 #endif
   expect_good("-n 2", ATOMICS_PROGRAM);
   expect_good("-n 2 --transport ucx", ATOMICS_PROGRAM);
+  for (const char* options : {"-n 2", "-n 3 --transport ucx"})
+    expect_good(std::string(options) + " --allow-inline-atomics", FUTURES_PROGRAM);
 }
 
 TEST(ThreadsTest, InlineAtomicsAreRefusedByTheirFunctions) {

@@ -25,7 +25,7 @@ constexpr std::uintptr_t kFrames = 8192;  // of what runs below the runtime on i
 // Where pthread_exit goes, and what its thread has returned.
 struct Base {
   std::jmp_buf jump;
-  std::uintptr_t frame;
+  std::uintptr_t stack;  // the stack pointer of the frame that sets it
   void* result;
 };
 
@@ -39,7 +39,11 @@ struct Call {
 void enter(void* raw) noexcept {
   Call& call = *static_cast<Call*>(raw);
   Base base;
-  base.frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+#if defined(__x86_64__)
+  asm volatile("movq %%rsp, %0" : "=r"(base.stack));
+#else
+  base.stack = reinterpret_cast<std::uintptr_t>(&base);
+#endif
   base.result = nullptr;
   this_thread().base = &base;
   if (_setjmp(base.jump) == 0) {
@@ -52,7 +56,7 @@ void enter(void* raw) noexcept {
 _Unwind_Reason_Code stop(int, _Unwind_Action actions, _Unwind_Exception_Class, _Unwind_Exception*,
                          _Unwind_Context* context, void* raw) {
   auto* base = static_cast<Base*>(raw);
-  bool there = (actions & _UA_END_OF_STACK) != 0 || _Unwind_GetCFA(context) > base->frame;
+  bool there = (actions & _UA_END_OF_STACK) != 0 || _Unwind_GetCFA(context) >= base->stack;
   if (there) _longjmp(base->jump, 1);
   return _URC_NO_REASON;
 }

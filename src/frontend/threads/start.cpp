@@ -101,6 +101,7 @@ void finish() {
   for (std::uint32_t n = 1; n < program.node().nodes(); ++n) program.send(n, {Command::kLeave, 0});
   flush_output();
   program.node().leave();
+  if (exit_code != 0) program.node().end(exit_code);
   next<"_exit">(::_exit)(exit_code);
 }
 
