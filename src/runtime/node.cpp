@@ -242,8 +242,8 @@ Outcome Node::touch(const void* address, std::uint64_t bytes, bool write) {
   Inside inside(context);
   for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
     auto access = write ? protocol::Access::kWrite : protocol::Access::kRead;
-    auto result =
-        on_own_stack([this, &context, b, access] { return make_present(context, BlockId{b}, access); });
+    auto result = on_own_stack(
+        [this, &context, b, access] { return make_present(context, BlockId{b}, access); });
     if (result == protocol::FaultResult::kForeign) {
       return {Status::kAddress,
               fmt::format("touch: {} lies in no allocation", fmt::ptr(space_->address_of(b)))};

@@ -15,14 +15,14 @@
 static int failures;
 static pthread_mutex_t failures_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-#define EXPECT(condition)                                               \
-  do {                                                                  \
-    if (!(condition)) {                                                 \
-      printf("%s:%d: %s is wrong\n", __FILE__, __LINE__, #condition);    \
-      pthread_mutex_lock(&failures_mutex);                              \
-      ++failures;                                                       \
-      pthread_mutex_unlock(&failures_mutex);                            \
-    }                                                                   \
+#define EXPECT(condition)                                             \
+  do {                                                                \
+    if (!(condition)) {                                               \
+      printf("%s:%d: %s is wrong\n", __FILE__, __LINE__, #condition); \
+      pthread_mutex_lock(&failures_mutex);                            \
+      ++failures;                                                     \
+      pthread_mutex_unlock(&failures_mutex);                          \
+    }                                                                 \
   } while (0)
 
 /* Some in .data, some in .bss, some that nobody touches. */
@@ -236,7 +236,7 @@ static void lives(void) {
   EXPECT(pthread_key_create(&key, destroy) == 0);
   run(use_key, THREADS);
   EXPECT(destroyed == THREADS);
-  for (int t = 0; t < THREADS; ++t) {  /* detached ones */
+  for (int t = 0; t < THREADS; ++t) { /* detached ones */
     pthread_t thread;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -282,7 +282,9 @@ static void* say(void* argument) {
   return (void*)(self + 1000);
 }
 
-static void at_exit(void) { printf("the handler runs in %s\n", getpid() == processes[0] ? "main's process" : "another"); }
+static void at_exit(void) {
+  printf("the handler runs in %s\n", getpid() == processes[0] ? "main's process" : "another");
+}
 
 static void* exit_here(void* argument) {
   long self = (long)argument;
