@@ -62,13 +62,17 @@ function(terrane_test name label)
   gtest_discover_tests(${name} PROPERTIES LABELS ${label} TIMEOUT ${ARG_TIMEOUT} DISCOVERY_TIMEOUT 60)
 endfunction()
 
-# terrane_folder(NAME LINK libraries...): library terrane_NAME of this folder's *.cpp, tests of its *_test.cpp.
+# terrane_folder(NAME [WITHOUT FOLDER] LINK libraries...): library terrane_NAME of this folder's *.cpp, tests of its
+# *_test.cpp; without those of a folder in it that is a library of its own.
 function(terrane_folder name)
-  cmake_parse_arguments(ARG "" "LABEL" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "LABEL;WITHOUT" "LINK" ${ARGN})
   if(NOT ARG_LABEL)
     set(ARG_LABEL unit)
   endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  if(ARG_WITHOUT)
+    list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${ARG_WITHOUT}/")
+  endif()
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")

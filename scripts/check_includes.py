@@ -13,11 +13,12 @@ MAY_INCLUDE = {
     "protocol": {"wire"},
     "sim": {"protocol", "wire"},
     "platform": set(),
-    "transport": {"wire", "platform"},
+    "waiting": {"platform"},  # src/runtime/waiting/: below the transports, which wait as well
+    "transport": {"wire", "platform", "waiting"},
     "bootstrap": set(),
     "membership": {"bootstrap"},
-    "runtime": {"protocol", "wire", "transport", "platform", "bootstrap", "membership"},
-    "frontend": {"runtime", "platform", "membership"},
+    "runtime": {"protocol", "wire", "transport", "platform", "bootstrap", "membership", "waiting"},
+    "frontend": {"runtime", "platform", "membership", "waiting"},
     "gateway": {"runtime"},
     "tools": {"runtime", "sim", "transport", "bootstrap", "platform"},
 }
@@ -45,9 +46,14 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 SUFFIXES = {".c", ".h", ".cpp", ".hpp"}
 
 
+def folder_of(parts):
+    """The rule's folder, of a path below src/."""
+    return "waiting" if list(parts[:2]) == ["runtime", "waiting"] else parts[0]
+
+
 def complaint(path, folder, kind, name):
     """Why this include is wrong, or None. folder: below src/, or None."""
-    target = name.split("/")[0]
+    target = folder_of(name.split("/"))
     if name.startswith("terrane/"):
         outside = folder is None or folder in PUBLIC_HEADERS
         return None if outside else "the installed headers are for front-ends and programs"
@@ -82,7 +88,7 @@ def check(root):
     for path in source_tree.files(root):
         if path.suffix not in SUFFIXES:
             continue
-        folder = path.parts[1] if path.parts[0] == "src" else None
+        folder = folder_of(path.parts[1:]) if path.parts[0] == "src" else None
         if folder is not None and folder not in MAY_INCLUDE:
             complaints.append(f"{path}: folder src/{folder} has no rule in scripts/check_includes.py")
             continue
@@ -110,12 +116,15 @@ def self_test():
         "src/frontend/pages/a.cpp": '#include "protocol/core/core.h"',
         "src/tools/a.cpp": '#include "protocol/core/core.h"',
         "src/unheard_of/a.h": "",
+        "src/runtime/waiting/a.h": '#include "transport/transport.h"',
+        "src/transport/a.h": '#include "runtime/node.h"',
         "examples/a/a.c": '#include "base/result.h"',
     }
     right = {
         "src/protocol/sc/a_test.cpp": '#include "protocol/core/test_job.h"',
         "src/protocol/hlrc/a.h": '#include "protocol/core/core.h"',
         "src/runtime/c.h": '#include "protocol/core/core.h"',
+        "src/transport/b.h": '#include "runtime/waiting/backoff.h"',
         "src/tools/b.cpp": '#include "sim/history.h"',
         "src/frontend/pages/b.cpp": "#include <terrane/pages.h>",
         "src/frontend/pages/c.cpp": '#include "platform/guarded_copy.h"',

@@ -1,30 +1,25 @@
 #include "runtime/engine.h"
 
-#include <pthread.h>
 #include <sched.h>
-#include <sys/prctl.h>
 
 #include <cstdlib>
 #include <cstring>
 
 #include "base/check.h"
 #include "runtime/displaced_handlers.h"
-#include "runtime/handler_sleep.h"
-#include "runtime/quiet_thread.h"
+#include "runtime/waiting/backoff.h"
+#include "runtime/waiting/patience.h"
 
 namespace terrane::runtime {
 
-using platform::Owed;
+using waiting::Backoff;
+using waiting::HandlerNeed;
+using waiting::kPollEveryNs;
+using waiting::kSleepNs;
 
 namespace {
 
-constexpr std::uint32_t kMostFlushes = 64;             // messages that a release has under way
-constexpr std::uint64_t kLossGraceNs = 5'000'000'000;  // in which the launcher may end the job
-constexpr std::uint64_t kSleepNs = 100'000'000;        // a bound on every sleep
-// How long those who ask this node for something wait at most while a thread attends and works.
-constexpr std::uint64_t kPollEveryNs = 10'000;
-// Looks that the handler thread takes before it asks itself again how often to look.
-constexpr std::uint64_t kLooks = 8;
+constexpr std::uint32_t kMostFlushes = 64;  // messages that a release has under way
 
 // Whether a message is of use only to threads of this node, which will come to look for it. Not so
 // news of pages: they may have to be passed on to who waits for them.
@@ -66,20 +61,15 @@ Engine::Engine(PageSpace& space, transport::Transport& transport, bootstrap::Boo
       page_(space.unit() / sizeof(Line)),
       on_death_(std::move(on_death)) {
   effects_.bytes.reserve(1 << 16);
-  handler_ = start_without_signals([this] { handle(); });
-  // A new thread waits for its first turn of the processor, milliseconds beside one that computes;
-  // one that has slept is let in when it is woken.
-  started_.wait(false);
+  handler_.start({[this](std::uint64_t timeout_ns, std::uint64_t patience_ns) {
+                    transport_.sleep_beside(timeout_ns, patience_ns);
+                  },
+                  [this] { transport_.interrupt(); }, [this] { return turn(); }});
 }
 
 Engine::~Engine() { stop(); }
 
-void Engine::stop() {
-  if (!handler_.joinable()) return;
-  stopping_.store(true);
-  transport_.interrupt();
-  handler_.join();
-}
+void Engine::stop() { handler_.stop(); }
 
 // Of an interval that ends, or of what an eager release tells all nodes.
 void Engine::count_notices(ThreadContext& context, const protocol::Event& event) {
@@ -105,8 +95,8 @@ std::uint64_t Engine::step_of(ThreadContext& context, const protocol::Step& step
       return 0;
     case kWait:
       unattend(context);  // others' messages would lie there until a thread of ours moves on
-      platform::wait_while_equal(*step.word, static_cast<std::uint32_t>(step.value),
-                                 context.is_handler ? 0 : platform::Backoff::kBriefNs);
+      waiting::wait_while_equal(*step.word, static_cast<std::uint32_t>(step.value),
+                                context.is_handler ? 0 : waiting::kCrowdedNs);
       return 0;
     case kWake:
       platform::futex_wake_all(*step.word);
@@ -178,7 +168,7 @@ std::uint64_t Engine::meet(ThreadContext& context, const protocol::Step& step) {
   if (step.flag) told = static_cast<std::uint32_t>(step.value);
   std::uint64_t round = barrier.come(told);
   Round state = barrier.look(round);
-  platform::Backoff backoff;
+  Backoff backoff;
   while (state == Round::kOpen && backoff.is_short()) {
     backoff.pause();
     state = barrier.look(round);
@@ -188,7 +178,7 @@ std::uint64_t Engine::meet(ThreadContext& context, const protocol::Step& step) {
     attend(context);
     while (state == Round::kOpen) {
       poll_once(context);
-      bool waits = backoff.pause(owed_to_handler_.load());
+      bool waits = backoff.pause(handler_.need());
       state = waits ? barrier.look(round) : barrier.withdraw(round);
     }
     context.polled_ns = platform::now_ns();
@@ -329,7 +319,7 @@ void Engine::place(const protocol::Place& place, const protocol::Event& event, C
   if (!space_.place(place.block.value, place.bytes))
     malformed(std::get<protocol::Received>(event).from);
   counters.pages_fetched.add(1);
-  if (hlrc_.is_over_limit()) call_handler();  // it makes room
+  if (hlrc_.is_over_limit()) handler_.call();  // it makes room
 }
 
 void Engine::carry_out(const protocol::Resume& resume) {
@@ -345,8 +335,8 @@ void Engine::carry_out(const protocol::Resume& resume) {
 template <typename Done>
 void Engine::wait_until(ThreadContext& context, Done done, std::uint64_t expires_ns) {
   std::uint64_t from = platform::now_ns();
-  platform::Backoff backoff(context.is_handler ? platform::Backoff::kBriefNs : ~0ull);
-  Patience patience;
+  Backoff backoff(context.is_handler ? waiting::kCrowdedNs : ~0ull);
+  waiting::Patience patience;
   attend(context);
   while (!done()) {
     if (poll_once(context)) {
@@ -355,7 +345,7 @@ void Engine::wait_until(ThreadContext& context, Done done, std::uint64_t expires
     }
     if (expires_ns != ~0ull && expire(context, expires_ns)) continue;
     if (!backoff.is_short()) ring(context);
-    if (backoff.pause(context.is_handler ? Owed::kNothing : owed_to_handler_.load())) continue;
+    if (backoff.pause(context.is_handler ? HandlerNeed::kNothing : handler_.need())) continue;
     transport_.unattend();
     context.sleeping.store(1, std::memory_order_seq_cst);
     if (!done()) transport_.sleep(sleep_ns(expires_ns));
@@ -438,39 +428,24 @@ void Engine::poll_all() {
   }
 }
 
-void Engine::handle() {
-  pthread_setname_np(pthread_self(), "terrane-handler");
-  ::prctl(PR_SET_TIMERSLACK, 1);  // ns: some of its sleeps are short
+waiting::HandlerTurn Engine::turn() {
   ThreadContext& context = threads_.current();
   context.is_handler = true;
-  std::uint64_t sleep_ns = kSleepNs;
-  std::uint64_t tidy_due_ns = 0;
-  HandlerSleep habit;
-  started_.store(true);
-  started_.notify_one();
-  while (!stopping_.load()) {
-    std::uint64_t patience_ns = habit.patience_ns(platform::now_ns());
-    if (patience_ns != 0) sleep_ns = std::min(sleep_ns, kLooks * patience_ns);
-    owed_to_handler_.store(Owed::kNothing);
-    if (sleep_ns > 0) transport_.sleep_beside(sleep_ns, patience_ns);
-    Owed nothing = Owed::kNothing;
-    owed_to_handler_.compare_exchange_strong(nothing, Owed::kSoon);
-    std::uint64_t from = platform::now_ns();
-    context.took = context.took_urgent = false;
-    poll_all();
-    habit.took(context.took, context.took_urgent, from);
-    sleep_ns = std::min(serve(context, true), kSleepNs);
-    run_chores(context);
-    if (hlrc_.is_over_limit()) run(context, hlrc_.trim(context.strand));
-    if (from >= tidy_due_ns) {
-      run(context, hlrc_.tidy(context.strand));
-      mend_displaced_handlers();
-      tidy_due_ns = platform::now_ns() + kSleepNs;
-    }
-    look_after_deaths();
-    look_after_locks();
-    context.counters.handler_ns.add(platform::now_ns() - from);
+  std::uint64_t from = platform::now_ns();
+  context.took = context.took_urgent = false;
+  poll_all();
+  waiting::HandlerTurn turn{context.took, context.took_urgent, serve(context, true)};
+  run_chores(context);
+  if (hlrc_.is_over_limit()) run(context, hlrc_.trim(context.strand));
+  if (from >= tidy_due_ns_) {
+    run(context, hlrc_.tidy(context.strand));
+    mend_displaced_handlers();
+    tidy_due_ns_ = platform::now_ns() + kSleepNs;
   }
+  look_after_deaths();
+  look_after_locks();
+  context.counters.handler_ns.add(platform::now_ns() - from);
+  return turn;
 }
 
 void Engine::received(NodeId from, transport::Bytes message) {
@@ -515,7 +490,7 @@ void Engine::look_after_deaths() {
     if (lost_ == news->node) lost_at_ns_ = 0;
   }
   std::lock_guard hold(mutex_);
-  if (lost_at_ns_ != 0 && platform::now_ns() - lost_at_ns_ >= kLossGraceNs)
+  if (lost_at_ns_ != 0 && platform::now_ns() - lost_at_ns_ >= waiting::kLossGraceNs)
     bootstrap_.fail(loss_, 1);
 }
 

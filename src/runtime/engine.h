@@ -7,12 +7,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <variant>
 #include <vector>
 
 #include "bootstrap/bootstrap.h"
-#include "platform/wait.h"
 #include "protocol/core/core.h"
 #include "protocol/hlrc/hlrc.h"
 #include "protocol/sc/pages.h"
@@ -20,6 +18,7 @@
 #include "runtime/remote_pages.h"
 #include "runtime/thread_context.h"
 #include "runtime/wait_reports.h"
+#include "runtime/waiting/handler_thread.h"
 #include "transport/transport.h"
 
 namespace terrane::runtime {
@@ -112,9 +111,8 @@ class Engine final : private transport::Receiver {
   void poll_now_and_then(ThreadContext& context);
   void ring(ThreadContext& context);
   void poll_all();
-  void handle();
+  waiting::HandlerTurn turn();
   void leave_to_handler(Chore chore);
-  void call_handler();
   void run_chores(ThreadContext& context);
   std::uint64_t serve(ThreadContext& context, bool waits);
   void serve_offers(ThreadContext& context);
@@ -168,12 +166,8 @@ class Engine final : private transport::Receiver {
   std::uint64_t lost_at_ns_ = 0;
   NodeId lost_;
   std::string loss_;
-  // A thread that waits may have the processor that the handler needs: for what was left to it, or
-  // to deliver a message, which it does alone once it has begun.
-  std::atomic<platform::Owed> owed_to_handler_{platform::Owed::kNothing};
-  std::atomic<bool> stopping_{false};
-  std::atomic<bool> started_{false};
-  std::thread handler_;
+  std::uint64_t tidy_due_ns_ = 0;  // the handler thread's
+  waiting::HandlerThread handler_;
 };
 
 }  // namespace terrane::runtime

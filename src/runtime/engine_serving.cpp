@@ -42,7 +42,7 @@ void Engine::serve_offers(ThreadContext& context) {
 void Engine::serve_releases(ThreadContext& context) {
   if (context.is_handler) return;  // run_chores
   if (!context.holds_nothing) {
-    if (!releases_told_.exchange(true)) call_handler();
+    if (!releases_told_.exchange(true)) handler_.call();
     return;
   }
   context.holds_nothing = false;
@@ -121,15 +121,10 @@ std::uint64_t Engine::kept_until_ns(std::uint64_t block) const {
   return until;
 }
 
-void Engine::call_handler() {
-  owed_to_handler_.store(platform::Owed::kNow);
-  transport_.interrupt();
-}
-
 // Under the mutex.
 void Engine::leave_to_handler(Chore chore) {
   chores_.push_back(std::move(chore));
-  call_handler();
+  handler_.call();
 }
 
 // Releases of tokens that have to leave, freed regions, and copies that others' eager releases make

@@ -38,7 +38,7 @@ base::Result<> Node::start() {
   if (auto alone = refuse_guests(*bootstrap_, "pages"); !alone) return alone;
   auto options = read_options(nodes());
   if (!options) return options.error();
-  Patience::set_ms(options.value().patience_ms);
+  waiting::Patience::set_ms(options.value().patience_ms);
   threads_.current();
   if (auto fits = PageSpace::fits_addresses(options.value(), bootstrap_->nodes_on_host()); !fits)
     return fits;

@@ -8,6 +8,7 @@
 #include "runtime/node.h"
 #include "runtime/program/own_stack.h"
 #include "runtime/wait_reports.h"
+#include "runtime/waiting/constants.h"
 
 namespace terrane::runtime {
 namespace {
@@ -107,15 +108,14 @@ bool Node::take_units(LockId count, protocol::Units units, std::uint64_t until_n
 // A lock with a time limit is tried again and again, ever more seldom.
 protocol::LockResult Node::lock_until(LockId mutex, std::uint64_t until_ns) {
   using protocol::LockResult;
-  constexpr std::uint64_t kFirstSleepNs = 20'000, kLongestSleepNs = 1'000'000;
   Waiting waiting = waits_for(For::kLock, mutex);
   if (until_ns == ~0ull) {
     bool taken = synchronise(waiting, [&](protocol::Strand& s) { return hlrc_->lock(s, mutex); });
     threads_.current().counters.lock_acquires.add(1);
     return taken ? LockResult::kOk : LockResult::kHeldAlready;
   }
-  for (std::uint64_t sleep_ns = kFirstSleepNs;;
-       sleep_ns = std::min(2 * sleep_ns, kLongestSleepNs)) {
+  for (std::uint64_t sleep_ns = waiting::kFirstNapNs;;
+       sleep_ns = std::min(2 * sleep_ns, waiting::kLongestNapNs)) {
     LockResult result =
         synchronise(waiting, [&](protocol::Strand& s) { return hlrc_->try_lock(s, mutex); });
     if (result == LockResult::kOk) threads_.current().counters.lock_acquires.add(1);

@@ -89,9 +89,9 @@ base::Result<Options> read_options(std::uint32_t nodes) {
     options.transport = text;
   if (auto network = read_network(options); !network) return network.error();
   if (const char* text = std::getenv("TERRANE_WAIT"); text != nullptr && *text != '\0') {
-    auto waiting = platform::waiting_named(text);
-    if (!waiting) return base::error("TERRANE_WAIT={}: auto, spin or sleep", text);
-    options.waiting = *waiting;
+    auto mode = waiting::mode_named(text);
+    if (!mode) return base::error("TERRANE_WAIT={}: auto, spin or sleep", text);
+    options.wait = *mode;
   }
   if (auto patience = read_patience(options); !patience) return patience.error();
   if (const char* text = std::getenv("TERRANE_PREDICT"); text != nullptr) {

@@ -5,8 +5,8 @@
 
 #include "base/result.h"
 #include "platform/fault_source.h"
-#include "platform/waiting.h"
 #include "protocol/predict/heuristics.h"
+#include "runtime/waiting/mode.h"
 
 namespace terrane::runtime {
 
@@ -20,7 +20,7 @@ struct Options {
       platform::FaultSourceKind::kAutomatic;  // TERRANE_FAULT_SOURCE
   std::string transport = "auto";             // TERRANE_TRANSPORT
   std::string net = "auto";  // TERRANE_NET: interfaces for messages to other hosts, "eth0,eth1"
-  platform::Waiting waiting = platform::Waiting::kAdaptive;  // TERRANE_WAIT: auto, spin, sleep
+  waiting::Mode wait = waiting::Mode::kAdaptive;  // TERRANE_WAIT: auto, spin, sleep
   std::uint64_t extra_latency_us = 0;  // TERRANE_TEST_LATENCY_US: for tests, on every such message
   bool verbose = false;                // TERRANE_VERBOSE=1: node 0 says by what it sends
   std::uint64_t patience_ms = 30'000;  // TERRANE_PATIENCE, in seconds: see Patience; 0: none

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "protocol/core/core.h"
-#include "runtime/patience.h"
 #include "runtime/thread_context.h"
+#include "runtime/waiting/patience.h"
 
 namespace terrane::runtime {
 
@@ -28,7 +28,7 @@ class WaitReports {
  private:
   struct Held {
     std::uint64_t turn;
-    Patience patience;
+    waiting::Patience patience;
   };
   std::map<std::uint64_t, Held> held_;
   std::vector<protocol::LockManager::Wanted> wanted_;

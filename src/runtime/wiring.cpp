@@ -3,10 +3,11 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "platform/quiet_thread.h"
 #include "platform/wait.h"
 #include "runtime/job_facts.h"
-#include "runtime/processor_share.h"
-#include "runtime/quiet_thread.h"
+#include "runtime/waiting/backoff.h"
+#include "runtime/waiting/processor_share.h"
 
 namespace terrane::runtime {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 struct Introduction {
   JobFacts facts;
   platform::ProcessorSet processors;
+  std::uint64_t machine = 0;
   std::uint64_t said_bytes = 0;
 };
 
@@ -30,7 +32,7 @@ class Cards {
 
   std::vector<transport::Card> of_transport;
   std::vector<std::vector<std::byte>> said;
-  std::vector<platform::ProcessorSet> on_host;
+  std::vector<platform::ProcessorSet> on_machine;
 };
 
 base::Result<> Cards::take(const bootstrap::Bootstrap& bootstrap, const Introduction& mine,
@@ -55,7 +57,9 @@ base::Result<> Cards::take(const bootstrap::Bootstrap& bootstrap, const Introduc
   said.emplace_back(words.begin(), words.end());
   card.bytes.assign(rest.begin() + static_cast<std::ptrdiff_t>(theirs.said_bytes), rest.end());
   auto hosts = bootstrap.hosts();
-  if (hosts[node] == hosts[bootstrap.self().value]) on_host.push_back(theirs.processors);
+  bool near = hosts[node] == hosts[bootstrap.self().value] ||
+              (mine.machine != 0 && theirs.machine == mine.machine);
+  if (near) on_machine.push_back(theirs.processors);
   return {};
 }
 
@@ -72,7 +76,7 @@ base::Result<Wiring> wire_up(bootstrap::Bootstrap& bootstrap, const Options& opt
                              std::span<const transport::ExportedRegion> regions,
                              std::span<const std::byte> saying) {
   // A look whether there are threads to be had: UCX ends the process where there are none.
-  start_without_signals([] {}).join();
+  platform::start_without_signals([] {}).join();
   auto hosts = bootstrap.hosts();
   transport::Placement placement{
       bootstrap.self(), bootstrap.nodes(), {hosts.begin(), hosts.end()}, bootstrap.is_guest()};
@@ -83,7 +87,7 @@ base::Result<Wiring> wire_up(bootstrap::Bootstrap& bootstrap, const Options& opt
   auto card = factory.value()->open(placement, regions);
   if (!card) return card.error();
   const Introduction mine{job_facts(options, interface), platform::usable_processors(),
-                          saying.size()};
+                          waiting::machine_identity(), saying.size()};
   std::vector<std::byte> bytes(sizeof mine);
   std::memcpy(bytes.data(), &mine, sizeof mine);
   bytes.insert(bytes.end(), saying.begin(), saying.end());
@@ -95,9 +99,9 @@ base::Result<Wiring> wire_up(bootstrap::Bootstrap& bootstrap, const Options& opt
     auto taken = cards.take(bootstrap, mine, node, std::move(all.value()[node]));
     if (!taken) return taken.error();
   }
-  ProcessorShare share = processor_share(mine.processors, cards.on_host);
-  platform::share_processors(share.nodes, share.processors);
-  platform::choose_waiting(options.waiting);
+  waiting::ProcessorShare share = waiting::processor_share(mine.processors, cards.on_machine);
+  waiting::share_processors(share.nodes, share.processors);
+  waiting::choose_mode(options.wait);
   auto transport = factory.value()->connect(std::move(cards.of_transport));
   if (!transport) return transport.error();
   if (options.verbose && bootstrap.self().value == 0)

@@ -23,7 +23,7 @@ struct Wiring {
 base::Result<> refuse_guests(const bootstrap::Bootstrap& bootstrap, std::string_view interface);
 
 // Collective: opens the transport that `options` ask for, exchanges cards with all nodes, finds out
-// whether they fit together (JobFacts), and connects. Tells platform/wait.h how crowded the
+// whether they fit together (JobFacts), and connects. Tells waiting/backoff.h how crowded the
 // processors are. `interface`: that this program uses. `regions`: to be reached by the others, as
 // they are when this is called; the descriptors are borrowed. `saying`: for the caller of the other
 // nodes.

@@ -6,7 +6,7 @@
 #include <memory>
 #include <mutex>
 
-#include "runtime/quiet_thread.h"
+#include "platform/quiet_thread.h"
 
 namespace terrane::frontend::chunks {
 namespace {
@@ -92,7 +92,7 @@ int join() {
   if (self.owned != nullptr || self.left)
     return fail(Status::kState, self.left ? "terrane_chunks_init after terrane_chunks_finalize"
                                           : "terrane_chunks_init twice");
-  auto node = runtime::without_exceptions([] { return ChunkNode::join(); });
+  auto node = platform::without_exceptions([] { return ChunkNode::join(); });
   if (!node) return fail(Status::kSystem, node.error().message);
   self.owned = std::move(node).value();
   self.meetings = std::make_unique<runtime::chunks::Meetings>(*self.owned);

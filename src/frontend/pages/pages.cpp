@@ -8,9 +8,9 @@
 #include "frontend/interpose/in_front.h"
 #include "frontend/interpose/shared_range.h"
 #include "frontend/pages/objects/shared_object.h"
+#include "platform/quiet_thread.h"
 #include "runtime/displaced_handlers.h"
 #include "runtime/node.h"
-#include "runtime/quiet_thread.h"
 
 namespace {
 
@@ -181,7 +181,7 @@ int terrane_init(void) noexcept {
     return fail(Status::kState,
                 self.left ? "terrane_init after terrane_finalize" : "terrane_init twice");
   }
-  auto node = terrane::runtime::without_exceptions([] { return Node::join(); });
+  auto node = terrane::platform::without_exceptions([] { return Node::join(); });
   if (!node) return fail(Status::kSystem, node.error().message);
   self.owned = std::move(node).value();
   pthread_atfork(nullptr, nullptr, leave_in_child);

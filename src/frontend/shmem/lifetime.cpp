@@ -14,8 +14,8 @@
 #include "frontend/shmem/call_place.h"
 #include "frontend/shmem/checks.h"
 #include "frontend/shmem/process.h"
-#include "platform/wait.h"
-#include "runtime/quiet_thread.h"
+#include "platform/quiet_thread.h"
+#include "runtime/waiting/backoff.h"
 
 struct terrane_shmem_fast terrane_shmem_fast;
 
@@ -67,7 +67,7 @@ void Lifetime::end_at_exit(int status, void*) {
 
 void Lifetime::join(const char* call) {
   if (owned_ == nullptr) {
-    auto world = runtime::without_exceptions([] { return JobWorld::connect(); });
+    auto world = platform::without_exceptions([] { return JobWorld::connect(); });
     if (!world) {
       base::log("{}: {}", call, world.error().message);
       ::_exit(1);
@@ -78,7 +78,7 @@ void Lifetime::join(const char* call) {
   }
   bool returns = owned_->has_joined();
   auto joined =
-      runtime::without_exceptions([&] { return returns ? owned_->rejoin() : owned_->join(); });
+      platform::without_exceptions([&] { return returns ? owned_->rejoin() : owned_->join(); });
   if (!joined) owned_->fail(joined.error().message);
   start_teams();
   fill_fast_path();
@@ -88,7 +88,7 @@ void Lifetime::join(const char* call) {
 
 void Lifetime::start_teams() {
   const char* choices = std::getenv("TERRANE_SHMEM_ALGORITHM");
-  auto started = runtime::shmem::Teams::start(*owned_, !platform::threads_fit_processors(),
+  auto started = runtime::shmem::Teams::start(*owned_, !runtime::waiting::threads_fit_processors(),
                                               choices != nullptr ? choices : "");
   if (!started) owned_->fail(started.error().message);
   teams_ = std::move(started).value();

@@ -1,18 +1,15 @@
 #include "runtime/chunks/chunk_engine.h"
 
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "platform/quiet_thread.h"
 #include "platform/wait.h"
-#include "runtime/quiet_thread.h"
+#include "runtime/waiting/backoff.h"
 
 namespace terrane::runtime::chunks {
 namespace {
 
-constexpr std::uint64_t kSleepNs = 100'000'000;  // a bound on every sleep
-// A look that offers the processor on a busy machine takes milliseconds.
-constexpr std::uint32_t kLooksAtTime = 16;
 constexpr std::uint64_t kSweepNs = 50'000'000;
 
 }  // namespace
@@ -40,13 +37,14 @@ ChunkEngine::ChunkEngine(const EngineConfig& config, BufferPool& pool,
                       transport.reach(node, 0) != nullptr);
   }
   step(machine::ViewChanged{&view_});
-  handler_ = start_without_signals([this] { handle(); });
+  handler_.start({[this](std::uint64_t timeout_ns, std::uint64_t) { transport_.sleep(timeout_ns); },
+                  [this] { transport_.interrupt(); }, [this] { return turn(); }});
   stop_.reset(::eventfd(0, EFD_CLOEXEC));
   if (bootstrap_.news_fd() >= 0 && stop_) start_listener();
 }
 
 void ChunkEngine::start_listener() try {
-  listener_ = start_without_signals([this] { hear_news(); });
+  listener_ = platform::start_without_signals([this] { hear_news(); });
 } catch (const std::system_error&) {
   stop();
   throw;
@@ -234,7 +232,7 @@ void ChunkEngine::finish(Waiter& waiter) {
 // At the deadline the machine is told the time, which ends what it knows of; what it does not know
 // of is over then.
 void ChunkEngine::wait_for(Waiter& waiter, std::uint64_t deadline_ns) {
-  platform::Backoff backoff;
+  waiting::Backoff backoff;
   bool reports = waiter.wants != Wants::kAnswers && waiter.reports && config_.patience_ms != 0;
   std::uint64_t report_ns =
       reports ? platform::now_ns() + config_.patience_ms * 1'000'000 : machine::kNever;
@@ -248,7 +246,7 @@ void ChunkEngine::wait_for(Waiter& waiter, std::uint64_t deadline_ns) {
       step(machine::Elapsed{now});
       break;
     }
-    bool asks_time = reports && ++looks % kLooksAtTime == 0;
+    bool asks_time = reports && ++looks % waiting::kLooksAtClock == 0;
     if (backoff.pause() && !(asks_time && platform::now_ns() >= report_ns)) continue;
     transport_.unattend();
     now = platform::now_ns();
@@ -259,7 +257,8 @@ void ChunkEngine::wait_for(Waiter& waiter, std::uint64_t deadline_ns) {
     }
     waiter.sleeping.store(1, std::memory_order_seq_cst);
     std::uint64_t until = std::min(deadline_ns, report_ns);
-    if (waiter.done.load() == 0 && until > now) transport_.sleep(std::min(kSleepNs, until - now));
+    if (waiter.done.load() == 0 && until > now)
+      transport_.sleep(std::min(waiting::kSleepNs, until - now));
     waiter.sleeping.store(0, std::memory_order_relaxed);
     transport_.attend();
   }
@@ -271,19 +270,15 @@ void ChunkEngine::poll_all() {
   }
 }
 
-void ChunkEngine::handle() {
-  pthread_setname_np(pthread_self(), "terrane-handler");
-  std::uint64_t swept_ns = 0;
-  while (!stopping_.load()) {
-    transport_.sleep(kSleepNs);
-    poll_all();
-    look_after_deaths();
-    std::uint64_t now = platform::now_ns();
-    if (now - swept_ns < kSweepNs) continue;
-    swept_ns = now;
-    std::lock_guard hold(mutex_);
-    pool_.sweep();
-  }
+waiting::HandlerTurn ChunkEngine::turn() {
+  poll_all();
+  look_after_deaths();
+  std::uint64_t now = platform::now_ns();
+  if (now - swept_ns_ < kSweepNs) return {};
+  swept_ns_ = now;
+  std::lock_guard hold(mutex_);
+  pool_.sweep();
+  return {};
 }
 
 }  // namespace terrane::runtime::chunks

@@ -16,6 +16,7 @@
 #include "runtime/chunks/chunk_trace.h"
 #include "runtime/chunks/topology.h"
 #include "runtime/options.h"
+#include "runtime/waiting/handler_thread.h"
 #include "transport/transport.h"
 #include "wire/chunk_frame.h"
 
@@ -198,7 +199,7 @@ class ChunkEngine final : private transport::Receiver {
   const Scope* oldest(ChunkId chunk) const;
 
   void poll_all();
-  void handle();
+  waiting::HandlerTurn turn();
   void look_after_deaths();
   void stop();
   void forget_memory();
@@ -246,7 +247,8 @@ class ChunkEngine final : private transport::Receiver {
   std::mutex inquiry_;  // one at a time
   std::atomic<bool> leaving_in_order_{false};
   std::atomic<bool> stopping_{false};
-  std::thread handler_;
+  std::uint64_t swept_ns_ = 0;  // the handler thread's
+  waiting::HandlerThread handler_;
   base::UniqueFd stop_;   // ends the wait for news
   std::thread listener_;  // that waits for them
 };

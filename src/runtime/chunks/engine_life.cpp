@@ -9,13 +9,13 @@
 
 #include "platform/wait.h"
 #include "runtime/chunks/chunk_engine.h"
+#include "runtime/waiting/constants.h"
 #include "runtime/wiring.h"
 
 namespace terrane::runtime::chunks {
 namespace {
 
-constexpr std::uint64_t kLossGraceNs = 5'000'000'000;  // in which the launcher may end the job
-constexpr std::uint64_t kPartNs = 5'000'000'000;       // for the others to have heard us
+constexpr std::uint64_t kPartNs = 5'000'000'000;  // for the others to have heard us
 
 }  // namespace
 
@@ -52,7 +52,7 @@ void ChunkEngine::lost(NodeId peer, std::string_view why) {
 
 void ChunkEngine::look_after_deaths() {
   std::lock_guard hold(mutex_);
-  bool late = lost_at_ns_ != 0 && platform::now_ns() - lost_at_ns_ >= kLossGraceNs;
+  bool late = lost_at_ns_ != 0 && platform::now_ns() - lost_at_ns_ >= waiting::kLossGraceNs;
   if (late && !leaving_in_order_.load() && view_.has(lost_)) fail(loss_);
 }
 
@@ -135,9 +135,8 @@ bootstrap::Departure ChunkEngine::leave() {
 
 void ChunkEngine::stop() {
   stopping_.store(true);
-  transport_.interrupt();
   ::eventfd_write(stop_.get(), 1);
-  if (handler_.joinable()) handler_.join();
+  handler_.stop();
   if (listener_.joinable()) listener_.join();
 }
 

@@ -7,7 +7,7 @@
 #include <chrono>
 
 #include "base/log.h"
-#include "runtime/quiet_thread.h"
+#include "platform/quiet_thread.h"
 
 namespace terrane::runtime::chunks {
 namespace {
@@ -38,7 +38,7 @@ void Subscriptions::add(ChunkId chunk, Work work) {
   Subscription& subscription = all_[chunk];
   subscription.work = std::move(work);
   if (!subscription.work) return;
-  if (!thread_.joinable()) thread_ = start_without_signals([this] { run(); });
+  if (!thread_.joinable()) thread_ = platform::start_without_signals([this] { run(); });
   queue(chunk, subscription);
 }
 

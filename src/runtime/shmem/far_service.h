@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <thread>
 
 #include "runtime/shmem/strided_mail.h"
+#include "runtime/waiting/handler_thread.h"
 #include "transport/transport.h"
 
 namespace terrane::runtime::shmem {
@@ -20,7 +20,7 @@ class FarService final : private transport::Receiver {
 
   // The transport outlives it. `on_loss` is called once, seconds after a loss, in our thread.
   FarService(transport::Transport& transport, StridedMail::Own own, LossHandler on_loss);
-  ~FarService() override;
+  ~FarService() override { thread_.stop(); }
 
   // Between attend() and unattend() the calling thread calls progress() again and again, and our
   // thread sleeps.
@@ -46,17 +46,17 @@ class FarService final : private transport::Receiver {
  private:
   void received(NodeId from, transport::Bytes message) override;
   void lost(NodeId peer, std::string_view why) override;
-  void serve();
+  waiting::HandlerTurn turn();
 
   transport::Transport& transport_;
   StridedMail mail_;
   LossHandler on_loss_;
-  std::atomic<bool> stopping_{false};
   std::atomic<bool> expected_{false};
   NodeId lost_;  // the first one; before lost_at_ns_
   std::string why_;
   std::atomic<std::uint64_t> lost_at_ns_{0};
-  std::thread thread_;
+  bool told_ = false;
+  waiting::HandlerThread thread_;
 };
 
 }  // namespace terrane::runtime::shmem

@@ -14,14 +14,11 @@
 #include "membership/membership.h"
 #include "platform/wait.h"
 #include "runtime/shmem/control_layout.h"
+#include "runtime/waiting/constants.h"
 #include "runtime/wiring.h"
 
 namespace terrane::runtime::shmem {
 namespace {
-
-constexpr std::uint64_t kFirstNapNs = 20'000;
-constexpr std::uint64_t kLongestNapNs = 1'000'000;
-constexpr std::uint64_t kLossGraceNs = 5'000'000'000;
 
 // What a PE tells the others of itself.
 struct PeCard {
@@ -104,7 +101,7 @@ std::byte* JobWorld::own(SymmetricAddress place, std::uint64_t bytes) const {
 }
 
 base::Result<> JobWorld::connect_memory(const Options& options) {
-  Patience::set_ms(options.patience_ms);
+  waiting::Patience::set_ms(options.patience_ms);
   const std::array<transport::ExportedRegion, kParts> regions{
       {{heap_->fd(), heap_->reserved_bytes(), heap_->data()},
        {statics_.fd(), statics_.bytes(), all_statics_.data()},
@@ -249,7 +246,7 @@ void JobWorld::fail(std::string_view sentence) {
 
 void JobWorld::fail_unreached(std::string_view sentence) {
   constexpr timespec kPause{0, 20'000'000};
-  std::uint64_t until_ns = platform::now_ns() + kLossGraceNs;
+  std::uint64_t until_ns = platform::now_ns() + waiting::kLossGraceNs;
   while (platform::now_ns() < until_ns) {
     look_for_deaths();
     ::nanosleep(&kPause, nullptr);
@@ -262,7 +259,7 @@ void World::tell_of_wait(double seconds) const {
 }
 
 bool JobWorld::nap(std::uint64_t& nap_ns) {
-  nap_ns = std::clamp(nap_ns + nap_ns / 4, kFirstNapNs, kLongestNapNs);
+  nap_ns = std::clamp(nap_ns + nap_ns / 4, waiting::kFirstNapNs, waiting::kLongestNapNs);
   look_for_deaths();
   if (far_) {
     std::uint64_t moves = transport_->moves();

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "base/check.h"
-#include "platform/wait.h"
 
 namespace terrane::runtime::shmem {
 Team::Team(World& world, const AlgorithmTable& algorithms, const TeamShape& shape, TeamSeat seat)

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "base/check.h"
-#include "platform/wait.h"
 #include "runtime/shmem/control_layout.h"
 #include "runtime/shmem/late_puts.h"
 #include "runtime/shmem/teams.h"
@@ -193,7 +192,7 @@ inline void run_pes(const TestSetting& setting, const std::function<void(TestPe&
   std::barrier<> meeting(machine.pes());
   // The threads of a test are more than there are processors: no waiting PE should keep another
   // from getting on.
-  platform::share_processors(machine.pes(), 2);
+  waiting::share_processors(machine.pes(), 2);
   std::vector<std::jthread> pes;
   for (std::uint32_t pe = 0; pe < machine.pes(); ++pe) {
     pes.emplace_back([&, pe] {
@@ -206,7 +205,7 @@ inline void run_pes(const TestSetting& setting, const std::function<void(TestPe&
     });
   }
   pes.clear();
-  platform::share_processors(1, 1);
+  waiting::share_processors(1, 1);
 }
 
 }  // namespace terrane::runtime::shmem

@@ -8,9 +8,9 @@
 
 #include "base/ids.h"
 #include "base/result.h"
-#include "platform/wait.h"
-#include "runtime/patience.h"
 #include "runtime/shmem/symmetric_memory.h"
+#include "runtime/waiting/backoff.h"
+#include "runtime/waiting/patience.h"
 #include "transport/transport.h"
 
 namespace terrane::runtime::shmem {
@@ -54,8 +54,8 @@ class World {
   template <typename Ready, typename Tell>
   void wait_until(Ready ready, Tell tell) {
     if (ready()) return;
-    platform::Backoff backoff;
-    Patience patience;
+    waiting::Backoff backoff;
+    waiting::Patience patience;
     std::uint64_t nap_ns = 0;
     const bool far = !one_host();
     if (far) attend(true);
@@ -65,7 +65,7 @@ class World {
       if (!moved) moved = nap(nap_ns);
       if (double seconds = patience.due(); seconds > 0) tell(seconds);
       if (!moved) continue;
-      backoff = {};
+      backoff.restart();
       nap_ns = 0;
     }
     if (far) attend(false);

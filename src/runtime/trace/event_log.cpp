@@ -14,8 +14,8 @@
 #include <filesystem>
 
 #include "base/log.h"
+#include "platform/quiet_thread.h"
 #include "platform/wait.h"
-#include "runtime/quiet_thread.h"
 
 namespace terrane::runtime::trace {
 namespace {
@@ -86,7 +86,7 @@ base::Result<std::unique_ptr<EventLog>> EventLog::create(const Place& place) {
 EventLog::EventLog(base::UniqueFd file, std::string path)
     : serial_(++last_serial), path_(std::move(path)), file_(std::move(file)) {
   write(BlockKind::kEvents, 0, std::as_bytes(std::span(kEventNames)));
-  streamer_ = start_without_signals([this] { stream(); });
+  streamer_ = platform::start_without_signals([this] { stream(); });
 }
 
 EventLog::~EventLog() {

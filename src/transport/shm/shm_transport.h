@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "transport/delivery_turn.h"
+#include "runtime/waiting/delivery_turn.h"
 #include "transport/interrupt_ledger.h"
 #include "transport/part.h"
 #include "transport/regions.h"
@@ -76,7 +76,7 @@ class ShmTransport final : public PartTransport {
   Inbox inbox_;
   InterruptLedger interrupts_;
 
-  DeliveryTurn turn_;  // guards what follows
+  runtime::waiting::DeliveryTurn turn_;  // guards what follows
   PeerWatch watch_;
   std::vector<bool> lost_;
   std::uint32_t polls_ = 0;

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "platform/wait.h"
+#include "runtime/waiting/backoff.h"
 #include "transport/ucx/ucx_transport.h"
 
 namespace terrane::transport::ucx {
@@ -45,14 +45,14 @@ bool UcxTransport::has_news() const {
 // sleeper, unless there is something for a receiver: then they have the descriptors back.
 template <typename Done>
 void UcxTransport::wait_until(Done done) {
-  platform::Backoff backoff;
+  runtime::waiting::Backoff backoff;
   bool attends = true;
   bool news = false;
   sleepers_room_->attend(*this);
   for (bool over = false; !over;) {
     bool had_news = news;
     if (worker_->try_enter()) {
-      if (progress()) backoff = {};
+      if (progress()) backoff.restart();
       over = done();
       news = has_news();
       outbox_.leave_worker();

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace terrane::transport {
+namespace terrane::runtime::waiting {
 
 // Lets one thread at a time deliver. Who finds a message while another delivers leaves it to that
 // one, which looks again before it goes, and may sleep: where both share a processor the deliverer
@@ -34,4 +34,4 @@ class DeliveryTurn {
   std::atomic<std::uint32_t> state_{kFree};
 };
 
-}  // namespace terrane::transport
+}  // namespace terrane::runtime::waiting

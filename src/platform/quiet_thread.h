@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "platform/process_limits.h"
 
-namespace terrane::runtime {
+namespace terrane::platform {
 
 // A thread that takes none of the program's signals (those of faults excepted, which it never
 // causes). Throws std::system_error that names the limit in the way where it cannot be started.
@@ -28,8 +28,8 @@ std::thread start_without_signals(Function function) {
     return thread;
   } catch (const std::system_error& error) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw std::system_error(
-        error.code(), "cannot start a thread: " + platform::why_no_thread(error.code().value()));
+    throw std::system_error(error.code(),
+                            "cannot start a thread: " + why_no_thread(error.code().value()));
   }
 }
 
@@ -47,4 +47,4 @@ auto without_exceptions(Call call) -> decltype(call()) {
   }
 }
 
-}  // namespace terrane::runtime
+}  // namespace terrane::platform

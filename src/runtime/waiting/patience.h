@@ -4,16 +4,16 @@
 
 #include "platform/wait.h"
 
-namespace terrane::runtime {
+namespace terrane::runtime::waiting {
 
-// One wait: how long it lasts until whoever waits says so, and again whenever that time has
+// One wait: how long it lasts until the waiting thread reports it, and again whenever that time has
 // doubled. Costs nothing before due() is called for the first time, which is when the wait begins.
 // The time is the process's: TERRANE_PATIENCE, set when the options are read.
 class Patience {
  public:
-  static void set_ms(std::uint64_t ms) { limit_ms() = ms; }  // 0: nobody ever says anything
+  static void set_ms(std::uint64_t ms) { limit_ms() = ms; }  // 0: no wait is reported
 
-  // The seconds that it has lasted, each time when they are to be told; else 0.
+  // The seconds that the wait has lasted, each time that they are to be reported; else 0.
   double due() {
     std::uint64_t now = platform::now_ns();
     if (due_ns_ == 0) {
@@ -34,4 +34,4 @@ class Patience {
   std::uint64_t begin_ns_ = 0, due_ns_ = 0;
 };
 
-}  // namespace terrane::runtime
+}  // namespace terrane::runtime::waiting

@@ -1,15 +1,17 @@
-#include "runtime/processor_share.h"
+#include "runtime/waiting/processor_share.h"
 
 #include <algorithm>
 #include <bit>
+#include <fstream>
+#include <string>
 
-namespace terrane::runtime {
+namespace terrane::runtime::waiting {
 
 ProcessorShare processor_share(const platform::ProcessorSet& ours,
-                               std::span<const platform::ProcessorSet> on_host) {
+                               std::span<const platform::ProcessorSet> on_machine) {
   platform::ProcessorSet together = ours;
   std::uint32_t nodes = 0;
-  for (const platform::ProcessorSet& set : on_host) {
+  for (const platform::ProcessorSet& set : on_machine) {
     bool meets = false;
     for (std::size_t i = 0; i < set.size(); ++i) meets |= (set[i] & ours[i]) != 0;
     if (!meets) continue;
@@ -21,4 +23,13 @@ ProcessorShare processor_share(const platform::ProcessorSet& ours,
   return {std::max(nodes, 1u), std::max(processors, 1u)};
 }
 
-}  // namespace terrane::runtime
+std::uint64_t machine_identity() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string text;
+  std::uint64_t hash = 0;
+  if (!std::getline(file, text)) return 0;
+  for (unsigned char letter : text) hash = (hash ^ letter) * 0x100000001b3;
+  return hash;
+}
+
+}  // namespace terrane::runtime::waiting

@@ -1,8 +1,8 @@
-#include "transport/delivery_turn.h"
+#include "runtime/waiting/delivery_turn.h"
 
 #include <gtest/gtest.h>
 
-namespace terrane::transport {
+namespace terrane::runtime::waiting {
 namespace {
 
 TEST(DeliveryTurnTest, IsOneThreadsAtATime) {
@@ -32,4 +32,4 @@ TEST(DeliveryTurnTest, TakesNothingWhereNobodyDelivers) {
 }
 
 }  // namespace
-}  // namespace terrane::transport
+}  // namespace terrane::runtime::waiting

@@ -1,8 +1,8 @@
-#include "runtime/handler_sleep.h"
+#include "runtime/waiting/handler_sleep.h"
 
 #include <gtest/gtest.h>
 
-namespace terrane::runtime {
+namespace terrane::runtime::waiting {
 namespace {
 
 constexpr std::uint64_t kMs = 1'000'000;
@@ -41,4 +41,4 @@ TEST(HandlerSleepTest, SomethingUrgentMakesItPrompt) {
 }
 
 }  // namespace
-}  // namespace terrane::runtime
+}  // namespace terrane::runtime::waiting

@@ -1,8 +1,9 @@
-#include "runtime/processor_share.h"
+#include "runtime/waiting/processor_share.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
-namespace terrane::runtime {
+namespace terrane::runtime::waiting {
 namespace {
 
 TEST(ProcessorShareTest, BoundNodesShareWithNobody) {
@@ -32,5 +33,12 @@ TEST(ProcessorShareTest, WhatIsUnknownStillIsOneNodeOnOneProcessor) {
   EXPECT_EQ(share.processors, 1u);
 }
 
+TEST(ProcessorShareTest, AMachineIsKnownByItsKernel) {
+  EXPECT_EQ(machine_identity(), machine_identity());
+  if (access("/proc/sys/kernel/random/boot_id", R_OK) == 0) {
+    EXPECT_NE(machine_identity(), 0u);
+  }
+}
+
 }  // namespace
-}  // namespace terrane::runtime
+}  // namespace terrane::runtime::waiting

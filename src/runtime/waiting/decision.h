@@ -1,0 +1,54 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "runtime/waiting/constants.h"
+#include "runtime/waiting/mode.h"
+
+namespace terrane::runtime::waiting {
+
+// What is known of programs that compete for this process's processors (Competitors).
+enum class Competition : std::uint8_t {
+  kNone,
+  kShares,  // a competitor gives the processor back soon: it waits for something as well
+  kKeeps,   // a competitor computes, and keeps a processor until the next tick of the kernel
+  kStolen,  // the machine under this virtual machine is short of processors
+};
+
+// Whether the handler thread of the node may need the processor of a waiting thread: soon, if
+// nothing comes meanwhile; or now, for what has been left to it.
+enum class HandlerNeed : std::uint8_t { kNothing, kSoon, kNow };
+
+// What a waiting thread does until its next look.
+enum class Action : std::uint8_t { kSpin, kYield, kSleep };
+
+// A wait between two looks.
+struct WaitState {
+  Mode mode = Mode::kAdaptive;
+  bool fits = true;  // the job's threads on this machine, its processors
+  Competition competition = Competition::kNone;
+  HandlerNeed handler = HandlerNeed::kNothing;
+  std::uint64_t waited_ns = 0;
+  std::uint32_t looks = 0;
+  std::uint64_t longest_ns = ~0ull;  // to poll, where the threads fit
+};
+
+// Pure: the table of docs/design/waiting.md.
+constexpr Action decide(const WaitState& wait) {
+  if (wait.mode == Mode::kSleep) return Action::kSleep;
+  bool alone = wait.fits && wait.competition == Competition::kNone;
+  if (wait.mode == Mode::kAdaptive) {
+    std::uint64_t most_ns = alone ? kAloneNs : kCrowdedNs;
+    if (wait.fits) most_ns = std::min(most_ns, wait.longest_ns);
+    bool enough = wait.fits || wait.looks >= kCrowdedLooks;
+    if (wait.waited_ns >= most_ns && enough) return Action::kSleep;
+    if (!wait.fits && wait.competition == Competition::kKeeps) return Action::kSleep;
+  }
+  bool for_handler = wait.handler == HandlerNeed::kNow ||
+                     (wait.handler == HandlerNeed::kSoon && wait.waited_ns >= kHandlerSoonNs);
+  bool for_others = !wait.fits || wait.competition == Competition::kShares;
+  return for_handler || for_others ? Action::kYield : Action::kSpin;
+}
+
+}  // namespace terrane::runtime::waiting
