@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "runtime/waiting/constants.h"
@@ -37,17 +36,17 @@ struct WaitState {
 // Pure: the table of docs/design/waiting.md.
 constexpr Action decide(const WaitState& wait) {
   if (wait.mode == Mode::kSleep) return Action::kSleep;
-  bool alone = wait.fits && wait.competition == Competition::kNone;
+  bool for_others = !wait.fits || wait.competition == Competition::kShares;
   if (wait.mode == Mode::kAdaptive) {
+    bool alone = wait.fits && wait.competition == Competition::kNone;
     std::uint64_t most_ns = alone ? kAloneNs : kCrowdedNs;
-    if (wait.fits) most_ns = std::min(most_ns, wait.longest_ns);
-    bool enough = wait.fits || wait.looks >= kCrowdedLooks;
-    if (wait.waited_ns >= most_ns && enough) return Action::kSleep;
+    bool has_looked = !for_others || wait.looks >= kCrowdedLooks;
+    if (wait.waited_ns >= most_ns && has_looked) return Action::kSleep;
+    if (wait.fits && wait.waited_ns >= wait.longest_ns) return Action::kSleep;
     if (!wait.fits && wait.competition == Competition::kKeeps) return Action::kSleep;
   }
   bool for_handler = wait.handler == HandlerNeed::kNow ||
                      (wait.handler == HandlerNeed::kSoon && wait.waited_ns >= kHandlerSoonNs);
-  bool for_others = !wait.fits || wait.competition == Competition::kShares;
   return for_handler || for_others ? Action::kYield : Action::kSpin;
 }
 
