@@ -65,7 +65,7 @@ class World {
       if (!moved) moved = nap(nap_ns);
       if (double seconds = patience.due(); seconds > 0) tell(seconds);
       if (!moved) continue;
-      backoff.restart();
+      backoff = {};
       nap_ns = 0;
     }
     if (far) attend(false);

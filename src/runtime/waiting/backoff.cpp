@@ -27,20 +27,15 @@ void relax() {
 #endif
 }
 
-// The calling thread's switches in favour of others, as it counted them last.
-struct Switches {
-  std::uint64_t counted_ns = 0;
-  long count = 0;
-
-  // Whether there were any since then.
-  bool grew(std::uint64_t now_ns) {
-    rusage used{};
-    getrusage(RUSAGE_THREAD, &used);
-    counted_ns = now_ns;
-    return std::exchange(count, used.ru_nivcsw) != used.ru_nivcsw;
-  }
-};
-thread_local Switches switches;
+// The calling thread has yielded for competitors, which may be none.
+void count_yield() {
+  thread_local std::uint32_t yields = 0;
+  thread_local long switches = 0;
+  if (++yields % kYieldsCounted != 0) return;
+  rusage used{};
+  getrusage(RUSAGE_THREAD, &used);
+  if (std::exchange(switches, used.ru_nivcsw) == used.ru_nivcsw) competitors.refused();
+}
 
 }  // namespace
 
@@ -59,22 +54,12 @@ std::optional<Mode> mode_named(std::string_view name) {
   return std::nullopt;
 }
 
-// A thread that lost its processor often finds what it waited for as soon as it has it back.
-Backoff::~Backoff() {
-  if (looked_ns_ != 0) look_for_competitors(platform::now_ns());
-}
-
 bool Backoff::is_short() const {
   return looks_ < kSpins && threads_fit_processors() &&
          chosen_mode.load(std::memory_order_relaxed) != Mode::kSleep;
 }
 
-void Backoff::renew() {
-  looks_ = std::min(looks_, kSpins);
-  looked_ns_ = 0;
-}
-
-void Backoff::restart() { looks_ = 0, looked_ns_ = 0; }
+void Backoff::renew() { looks_ = std::min(looks_, kSpins); }
 
 bool Backoff::pause(HandlerNeed handler) {
   Mode mode = chosen_mode.load(std::memory_order_relaxed);
@@ -90,40 +75,29 @@ bool Backoff::pause(HandlerNeed handler) {
   std::uint64_t now = platform::now_ns();
   if (looks_ == kSpins) {
     fits_ = threads_fit_processors();
-    began_ns_ = now;
+    began_ns_ = looked_ns_ = now;
   }
-  if (looked_ns_ == 0) looked_ns_ = now;
-  look_for_competitors(now);
+  Action action = decide({.mode = mode,
+                          .fits = fits_,
+                          .competition = competitors.at(now),
+                          .handler = handler,
+                          .waited_ns = now - began_ns_,
+                          .looks = looks_ - kSpins,
+                          .longest_ns = longest_ns_});
+  if (action == Action::kSleep) return false;
+  if (fits_ && now - looked_ns_ >= kLostNs) competitors.lost(now);
   looked_ns_ = now;
-  switch (decide({.mode = mode,
-                  .fits = fits_,
-                  .competition = competitors.at(now),
-                  .handler = handler,
-                  .waited_ns = now - began_ns_,
-                  .looks = looks_ - kSpins,
-                  .longest_ns = longest_ns_})) {
-    case Action::kSleep:
-      looked_ns_ = 0;
-      looks_ = std::max(looks_, kSpins + 1);
-      return false;
-    case Action::kSpin:
-      relax();
-      break;
-    case Action::kYield:
-      sched_yield();
-      looked_ns_ = platform::now_ns();
-      if (handler == HandlerNeed::kNothing) competitors.yielded(looked_ns_ - now, looked_ns_);
-      break;
-  }
   ++looks_;
+  if (action == Action::kSpin) {
+    relax();
+    return true;
+  }
+  sched_yield();
+  looked_ns_ = platform::now_ns();
+  if (handler != HandlerNeed::kNothing) return true;
+  competitors.yielded(looked_ns_ - now, looked_ns_);
+  if (fits_) count_yield();
   return true;
-}
-
-void Backoff::look_for_competitors(std::uint64_t now_ns) {
-  std::uint64_t gap_ns = now_ns - looked_ns_;
-  if (gap_ns < kLostNs && now_ns - switches.counted_ns < kCountSwitchesNs) return;
-  bool switched = switches.grew(now_ns);
-  if (gap_ns >= kLostNs) competitors.lost(switched, gap_ns, now_ns);
 }
 
 void wait_while_equal(std::atomic<std::uint32_t>& word, std::uint32_t expected,

@@ -20,24 +20,18 @@ class Backoff {
   // Polls for at most longest_ns where the threads fit the processors: for a thread of the caller's
   // own node, which may need this processor to do what is waited for. 0: not at all.
   explicit Backoff(std::uint64_t longest_ns) : longest_ns_(longest_ns) {}
-  Backoff(const Backoff&) = delete;
-  ~Backoff();
 
-  // False: the caller had better sleep; so in every later call, until renew() or restart().
+  // False: the caller had better sleep; so in later calls, until renew().
   bool pause(HandlerNeed handler = HandlerNeed::kNothing);
   // Something else has come, and more may come soon: the time to poll begins again.
   void renew();
-  // The next wait of the same thread.
-  void restart();
   // What is waited for has not been late so far.
   bool is_short() const;
 
  private:
-  void look_for_competitors(std::uint64_t now_ns);
-
   std::uint64_t longest_ns_ = ~0ull;
   std::uint64_t began_ns_ = 0;
-  std::uint64_t looked_ns_ = 0;  // 0: not since the thread may have slept
+  std::uint64_t looked_ns_ = 0;
   std::uint32_t looks_ = 0;
   bool fits_ = false;
 };

@@ -39,7 +39,6 @@ class BackoffTest : public testing::Test {
     Backoff backoff;
     std::uint32_t rounds = 0;
     while (backoff.pause()) ++rounds;
-    EXPECT_FALSE(backoff.pause());
     return rounds;
   }
 };
@@ -61,46 +60,23 @@ TEST_F(BackoffTest, AThreadThatHasTheProcessorToItselfKeepsIt) {
   EXPECT_TRUE(kept);
 }
 
-// The kernel ran nobody else meanwhile: it was itself, or another guest of the machine.
-TEST_F(BackoffTest, AThreadThatLosesItsProcessorToNoThreadYieldsNothing) {
+// What it lost to the kernel for a moment it soon yields no longer.
+TEST_F(BackoffTest, AThreadWhoseYieldsNobodyUsesYieldsNoMore) {
   share_processors(2, 2);
-  bool kept = false;
-  for (int wait = 0; wait < 1000 && !kept; ++wait) {
+  bool ceased = false;
+  for (int wait = 0; wait < 1000 && !ceased; ++wait) {
     Backoff backoff;
     for (int round = 0; round < 100; ++round) backoff.pause();
-    usleep(300);  // between two looks, of its own will
+    usleep(300);  // between two looks
     backoff.pause();
     std::uint32_t before = yields;
     rounds_until_sleep();
-    kept = yields == before;
+    std::uint32_t yielded = yields - before;
+    before = yields;
+    rounds_until_sleep();
+    ceased = yielded > 0 && yields == before;
   }
-  EXPECT_TRUE(kept);
-}
-
-// Also where its wait is over as soon as it has the processor back, which no later look tells.
-TEST_F(BackoffTest, AThreadThatLosesItsProcessorToAnotherYields) {
-  cpu_set_t before;
-  cpu_set_t one;
-  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
-  CPU_ZERO(&one);
-  CPU_SET(sched_getcpu(), &one);
-  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
-  share_processors(1, 1);
-  std::atomic<bool> over{false};
-  std::thread competitor([&] {
-    while (!over.load()) {
-    }
-  });
-  std::uint32_t yielded = yields;
-  for (int wait = 0; wait < 10'000 && yields == yielded; ++wait) {
-    Backoff backoff;
-    for (std::uint64_t end = platform::now_ns() + 1'000'000; platform::now_ns() < end;)
-      if (!backoff.pause()) break;
-  }
-  over.store(true);
-  competitor.join();
-  EXPECT_NE(yields, yielded);
-  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+  EXPECT_TRUE(ceased);
 }
 
 // At once to one that was called, soon to one that is awake. The waits spin, as one that sleeps

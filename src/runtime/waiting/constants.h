@@ -22,12 +22,10 @@ inline constexpr std::uint64_t kHandlerSoonNs = 20'000;
 
 // A pause between two looks that is longer means that the thread did not have its processor.
 inline constexpr std::uint64_t kLostNs = 200'000;
-// How often a thread counts its context switches: 0.3 us each time.
-inline constexpr std::uint64_t kCountSwitchesNs = 1'000'000;
-// How long a competitor is believed in after it took the processor; twice as long each time that
-// it comes back soon afterwards, up to the longest: to notice it anew costs a tick, 4 ms.
-inline constexpr std::uint64_t kCompetitorNs = 100'000'000;
-inline constexpr std::uint64_t kLongestCompetitorNs = 2'000'000'000;
+// How long waits yield after that.
+inline constexpr std::uint64_t kSharesNs = 100'000'000;
+// After so many yields a thread asks the kernel whether another thread used one of them.
+inline constexpr std::uint32_t kYieldsCounted = 256;
 // A yield that lasts longer was used by a competitor.
 inline constexpr std::uint64_t kTakenNs = 20'000;
 // A yield that lasts longer went to a program that computes until the next tick of the kernel.
@@ -35,12 +33,6 @@ inline constexpr std::uint64_t kKeptNs = 3'000'000;
 // How long nothing is yielded after that; twice as long each time, up to the longest.
 inline constexpr std::uint64_t kNoYieldNs = 50'000'000;
 inline constexpr std::uint64_t kLongestNoYieldNs = 1'000'000'000;
-// The machine under a virtual machine is short of processors if it takes away this much ...
-inline constexpr std::uint64_t kStolenNs = 20'000'000;
-// ... within this time of waiting (20 %; an ordinary one takes 0.1 %) ...
-inline constexpr std::uint64_t kStolenWithinNs = 100'000'000;
-// ... and is believed to be so for this long.
-inline constexpr std::uint64_t kStolenHoldNs = 1'000'000'000;
 
 // A bound on every sleep, after which a thread looks after deaths and the end of the job.
 inline constexpr std::uint64_t kSleepNs = 100'000'000;

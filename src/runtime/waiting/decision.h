@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "runtime/waiting/constants.h"
@@ -12,7 +13,6 @@ enum class Competition : std::uint8_t {
   kNone,
   kShares,  // a competitor gives the processor back soon: it waits for something as well
   kKeeps,   // a competitor computes, and keeps a processor until the next tick of the kernel
-  kStolen,  // the machine under this virtual machine is short of processors
 };
 
 // Whether the handler thread of the node may need the processor of a waiting thread: soon, if
@@ -36,17 +36,16 @@ struct WaitState {
 // Pure: the table of docs/design/waiting.md.
 constexpr Action decide(const WaitState& wait) {
   if (wait.mode == Mode::kSleep) return Action::kSleep;
-  bool for_others = !wait.fits || wait.competition == Competition::kShares;
+  bool keeps = wait.competition == Competition::kKeeps;
   if (wait.mode == Mode::kAdaptive) {
-    bool alone = wait.fits && wait.competition == Competition::kNone;
-    std::uint64_t most_ns = alone ? kAloneNs : kCrowdedNs;
-    bool has_looked = !for_others || wait.looks >= kCrowdedLooks;
-    if (wait.waited_ns >= most_ns && has_looked) return Action::kSleep;
-    if (wait.fits && wait.waited_ns >= wait.longest_ns) return Action::kSleep;
-    if (!wait.fits && wait.competition == Competition::kKeeps) return Action::kSleep;
+    std::uint64_t most_ns = keeps ? kCrowdedNs : kAloneNs;
+    if (wait.fits && wait.waited_ns >= std::min(most_ns, wait.longest_ns)) return Action::kSleep;
+    bool has_looked = wait.waited_ns >= kCrowdedNs && wait.looks >= kCrowdedLooks;
+    if (!wait.fits && (keeps || has_looked)) return Action::kSleep;
   }
   bool for_handler = wait.handler == HandlerNeed::kNow ||
                      (wait.handler == HandlerNeed::kSoon && wait.waited_ns >= kHandlerSoonNs);
+  bool for_others = !wait.fits || wait.competition == Competition::kShares;
   return for_handler || for_others ? Action::kYield : Action::kSpin;
 }
 

@@ -52,7 +52,7 @@ void UcxTransport::wait_until(Done done) {
   for (bool over = false; !over;) {
     bool had_news = news;
     if (worker_->try_enter()) {
-      if (progress()) backoff.restart();
+      if (progress()) backoff = {};
       over = done();
       news = has_news();
       outbox_.leave_worker();
