@@ -19,7 +19,7 @@
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/program.h"
 #include "platform/preload_variables.h"
-#include "runtime/quiet_thread.h"
+#include "platform/quiet_thread.h"
 
 using terrane::frontend::next;
 using namespace terrane::frontend::threads;
@@ -134,7 +134,7 @@ void* run_program(void*) {
   Program::start();
   Program& program = *Program::get();
   if (program.self() != 0) program.serve();
-  terrane::runtime::start_without_signals([&] { program.serve(); }).detach();
+  terrane::platform::start_without_signals([&] { program.serve(); }).detach();
   Record& main = program.control().records[0];
   terrane::runtime::Stack stack = program.stacks().take(terrane::runtime::Stacks::default_bytes());
   if (stack.base == nullptr)
