@@ -23,16 +23,20 @@ ROWS = {  # what the page calls a file's functions
     "process": "processes", "programs": "other programs", "signals": "signals", "fortified": "checked and old forms",
     "unserved": "not served, but told", "closing": "closing, which spares the job's descriptors",
     "mutexes": "mutexes", "conditions": "conditions", "read_write_locks": "read-write locks",
-    "semaphores": "semaphores and barriers", "c_threads": "C",
+    "semaphores": "semaphores and barriers", "c_threads": "C", "atomics": "atomics",
 }
 DEFINITION = re.compile(r"^[A-Za-z_][\w:<>*& \[\]]*?[ *&](\w+)\(", re.MULTILINE)
+# A function that has another name in the library: the compiler's calls for atomics, which the pages do not list.
+LABEL = re.compile(r'(\w+)\([^;{()]*\)\s*__asm__\("(\w+)"\)')
 IN_FRONT = re.compile(r"^TERRANE_IN_FRONT [^(]*?(\w+)\(", re.MULTILINE)
 
 
 def defined(text):
     """The functions between the lines that open and close default visibility, or that are marked by themselves."""
     exported = re.findall(r"#pragma GCC visibility push\(default\)\n(.*?)#pragma GCC visibility pop", text, re.DOTALL)
-    return [name for part in exported for name in DEFINITION.findall(part)] + IN_FRONT.findall(text)
+    found = [name for part in exported for name in DEFINITION.findall(part)] + IN_FRONT.findall(text)
+    atomics = {name for name, label in LABEL.findall(text) if label.startswith("__atomic_")}
+    return [name for name in found if name not in atomics]
 
 
 def served_by(folders):

@@ -59,9 +59,8 @@ base::Error unknown(std::string_view name) {
   std::string kinds, names;
   for (const auto& [text, kind] : kKinds) kinds += (kinds.empty() ? "" : ", ") + std::string(text);
   for (std::string_view text : kNames) names += (names.empty() ? "-" : ", -") + std::string(text);
-  return base::error(
-      "--predict: there is no '{}'; give a predictor ({}), or heuristics to switch off ({})", name,
-      kinds, names);
+  return {"--predict: there is no '" + std::string(name) + "'; give a predictor (" + kinds +
+          "), or heuristics to switch off (" + names + ")"};
 }
 
 }  // namespace
