@@ -13,7 +13,6 @@ MAX_WHO = 0.5  # per 1,000 words of a page
 NOT_YET = {  # page or folder: why it is not checked
     "docs/results.md": "A script will make this page from the output of the benchmarks.",
     "docs/decisions/": "The records change when each becomes one page with problem, decision and result.",
-    "docs/design/hlrc.md": "The page changes together with the names in the protocol's code.",
     "docs/design/hlrc_model.md": "The page changes together with the names in the protocol's code.",
     "docs/design/sc.md": "The page changes together with the names in the protocol's code.",
     "docs/design/chunks.md": "The page changes together with the names in the protocol's code.",
