@@ -11,8 +11,9 @@ import source_tree
 MAX_LINE = 120
 MAX_WHO = 0.5  # per 1,000 words of a page
 NOT_YET = {  # page or folder: why it is not checked
+    "docs/decisions/000": "These records have their old form.",
+    "docs/decisions/0010": "So has this one.",
     "docs/results.md": "A script will make this page from the output of the benchmarks.",
-    "docs/decisions/": "The records change when each becomes one page with problem, decision and result.",
     "docs/design/hlrc_model.md": "The page changes together with the names in the protocol's code.",
     "docs/design/sc.md": "The page changes together with the names in the protocol's code.",
     "docs/design/chunks.md": "The page changes together with the names in the protocol's code.",
