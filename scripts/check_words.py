@@ -14,8 +14,6 @@ NOT_YET = {  # page or folder: why it is not checked
     "docs/decisions/000": "These records have their old form.",
     "docs/decisions/0010": "So has this one.",
     "docs/results.md": "A script will make this page from the output of the benchmarks.",
-    "docs/design/hlrc_model.md": "The page changes together with the names in the protocol's code.",
-    "docs/design/sc.md": "The page changes together with the names in the protocol's code.",
     "docs/design/chunks.md": "The page changes together with the names in the protocol's code.",
 }
 # What a page does not say, and what it says instead. Words with an ordinary meaning beside the one that is to be
