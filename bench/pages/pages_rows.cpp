@@ -209,11 +209,11 @@ class Rows {
       if (node_ == 0) {
         bool all = round % 2 == 0;
         for (std::size_t p = 0; p < kPages; ++p) sum_ += byte(remote_, p * kPage + 64);
-        terrane_lock(2);  // node 0 manages it: what is timed is the release alone
+        terrane_flag_clear(2);  // its token stays here: what is timed is the release alone
         for (std::size_t i = 0; i < kPages * kPage; i += all ? 1 : 16)
           byte(remote_, i) = static_cast<std::uint8_t>(round + 1);
         std::uint64_t from = now_ns();
-        terrane_unlock(2);
+        terrane_flag_set(2);
         (all ? full : scattered).push_back(static_cast<double>(now_ns() - from) / kPages);
         copy.push_back(floors_->copy_page());
       }
