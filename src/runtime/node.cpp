@@ -389,7 +389,8 @@ Outcome Node::place(const std::vector<Pane>& panes) {
     auto at = reinterpret_cast<std::uintptr_t>(pane.address);
     if ((reinterpret_cast<std::uintptr_t>(pane.region) | at | pane.bytes) % unit != 0)
       return {Status::kInvalid,
-              fmt::format("a pane of {} bytes at {} is not made of whole blocks of {} bytes",
+              fmt::format("a pane of {} bytes at {} is not made of whole blocks of {} bytes: set "
+                          "TERRANE_UNIT=4K",
                           pane.bytes, fmt::ptr(pane.address), unit)};
     placed.push_back({blocks, pane.address});
   }

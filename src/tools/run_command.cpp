@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <thread>
 
@@ -53,6 +54,11 @@ bool check_pages(const std::string& path) {
 bool check_threads(const std::string& path, const RunOptions& options) {
   const char* search_path = std::getenv("PATH");
   ProgramFile program = read_program(path, search_path ? search_path : "/usr/bin:/bin");
+  std::error_code unknown;
+  if (program.path != std::filesystem::canonical(path, unknown)) {
+    base::log("{} is a script: give the program that it starts", path);
+    return false;
+  }
   if (!program.is_dynamic) {
     base::log("{} is not linked dynamically: link it without -static", path);
     return false;

@@ -276,6 +276,35 @@ static void calls(void) {
   EXPECT(fork() == -1 && errno == ENOSYS);
 }
 
+static FILE* opened;
+
+static void* write_to_it(void* argument) {
+  fprintf(opened, "thread %ld writes\n", (long)argument);
+  return argument;
+}
+
+/* Each thread in its own file; then one in main's. */
+static void* use_stream(void* argument) {
+  long self = (long)argument;
+  FILE* file = tmpfile();
+  char line[64] = "";
+  EXPECT(file != NULL && fprintf(file, "line of %ld\n", self) > 0);
+  rewind(file);
+  EXPECT(fgets(line, sizeof line, file) == line && strncmp(line, "line of", 7) == 0);
+  fclose(file);
+  return (void*)(self + 1000);
+}
+
+static void streams(void) {
+  run(use_stream, THREADS);
+  opened = fopen("/dev/null", "w");
+  for (long t = 0; t < 2; ++t) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, write_to_it, (void*)t);
+    pthread_join(thread, NULL);
+  }
+}
+
 static void* say(void* argument) {
   long self = (long)argument;
   printf("thread %ld says this\n", self);
@@ -330,6 +359,7 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "objects") == 0) objects();
   if (strcmp(mode, "lives") == 0) lives();
   if (strcmp(mode, "calls") == 0) calls();
+  if (strcmp(mode, "streams") == 0) streams();
   if (strcmp(mode, "output") == 0) run(say, THREADS);
   if (strcmp(mode, "many") == 0) too_many();
   if (strcmp(mode, "overflow") == 0) {

@@ -70,6 +70,15 @@ TEST(ThreadsTest, SystemCallsReachEveryPartOfMemory) {
       << outcome.err;
 }
 
+TEST(ThreadsTest, AStreamOfAnotherNodeEndsTheProgramWithASentence) {
+  EXPECT_EQ(run_threads("-n 1", kC + " streams").exit_code, 0);
+  Outcome outcome = run_threads("-n 2", kC + " streams");
+  EXPECT_NE(outcome.exit_code, 0) << outcome.out;
+  EXPECT_NE(outcome.err.find("a FILE or other private memory is good on the node alone"),
+            std::string::npos)
+      << outcome.err;
+}
+
 TEST(ThreadsTest, KMeansIsRightWithoutAChange) {
   Outcome outcome = run_threads("-n 2", std::string(KMEANS) + " 4 20000");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -133,6 +142,7 @@ TEST(ThreadsTest, InlineAtomicsAreRefusedByTheirFunctions) {
 TEST(ThreadsTest, WhatCannotBeStartedIsRefusedInASentence) {
   expect_refused("-n 2", STATIC_PROGRAM, "is not linked dynamically: link it without -static");
   expect_refused("-n 2", PAGES_PROGRAM, "uses Terrane by itself: start it by terrane run");
+  expect_refused("-n 2", "/usr/bin/ldd", "is a script: give the program that it starts");
   expect_refused("-n 2 --placement some", kC, "--placement some: must be block, cyclic");
 }
 

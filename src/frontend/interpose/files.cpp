@@ -15,6 +15,7 @@
 
 using terrane::frontend::Bounce;
 using terrane::frontend::ForCaller;
+using terrane::frontend::ForNode;
 using terrane::frontend::InPath;
 using terrane::frontend::next;
 using terrane::frontend::Out;
@@ -76,14 +77,19 @@ int creat(const char* path, mode_t mode) {
 }
 
 FILE* fopen(const char* path, const char* mode) {
+  ForNode memory;
   return next<"fopen">(::fopen)(InPath(path).get(), mode);
 }
 
 FILE* fopen64(const char* path, const char* mode) {
+  ForNode memory;
   return next<"fopen64">(::fopen64)(InPath(path).get(), mode);
 }
 
-DIR* opendir(const char* path) { return next<"opendir">(::opendir)(InPath(path).get()); }
+DIR* opendir(const char* path) {
+  ForNode memory;
+  return next<"opendir">(::opendir)(InPath(path).get());
+}
 
 int stat(const char* path, struct stat* to) noexcept {
   Out<struct stat> own(to);

@@ -4,22 +4,39 @@
 
 namespace terrane::frontend {
 
-// While a function of the C library runs that allocates what its caller is to free (strdup, getcwd
-// with NULL): what it allocates belongs to the caller, whose memory may be shared.
-class ForCaller {
- public:
-  ForCaller() { ++depth(); }
-  ~ForCaller() { --depth(); }
-  ForCaller(const ForCaller&) = delete;
+// Whose memory the C library allocates while a function of it runs; looked at by the malloc of
+// libterrane_threads.
+enum class Allocates : std::uint8_t {
+  kForItself,
+  kForCaller,  // what the caller is to free (strdup, getcwd with NULL): in the caller's heap
+  kForNode,    // a stream, which is good on this node alone: where other nodes have no memory
+};
 
-  static bool is_active() { return depth() != 0; }
+// While it lives the calling thread's allocations are of that kind.
+class Allocating {
+ public:
+  explicit Allocating(Allocates kind) : before_(now()) { now() = kind; }
+  ~Allocating() { now() = before_; }
+  Allocating(const Allocating&) = delete;
+
+  static Allocates& now() {
+    static thread_local constinit Allocates kind __attribute__((tls_model("initial-exec"))) =
+        Allocates::kForItself;
+    return kind;
+  }
 
  private:
-  static std::uint32_t& depth() {
-    static thread_local constinit std::uint32_t scopes __attribute__((tls_model("initial-exec"))) =
-        0;
-    return scopes;
-  }
+  Allocates before_;
+};
+
+class ForCaller : public Allocating {
+ public:
+  ForCaller() : Allocating(Allocates::kForCaller) {}
+};
+
+class ForNode : public Allocating {
+ public:
+  ForNode() : Allocating(Allocates::kForNode) {}
 };
 
 }  // namespace terrane::frontend

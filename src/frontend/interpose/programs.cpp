@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/for_caller.h"
 #include "frontend/interpose/next.h"
 
 using terrane::frontend::InPath;
@@ -68,6 +69,7 @@ extern "C" {
 int system(const char* command) { return next<"system">(::system)(InCommand(command).get()); }
 
 FILE* popen(const char* command, const char* mode) {
+  terrane::frontend::ForNode memory;
   return next<"popen">(::popen)(InCommand(command).get(), mode);
 }
 

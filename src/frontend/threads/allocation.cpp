@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include "frontend/interpose/for_caller.h"
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/shared_range.h"
+#include "frontend/threads/node_memory.h"
 #include "frontend/threads/program.h"
 #include "platform/fault_signal.h"
 #include "platform/page_size.h"
@@ -30,16 +32,27 @@ using namespace terrane::frontend::threads;
 
 namespace {
 
+// Whether the calling thread is in code of the program, or of the C library on its behalf.
+bool is_in_program() {
+  const ThreadState& me = this_thread();
+  return me.record != nullptr && me.keeps_private == 0 && !terrane::runtime::is_in_operation() &&
+         !terrane::platform::is_in_fault_handler();
+}
+
 // Of a call from that address: the heap, or nullptr where its memory is to be private.
 terrane::runtime::Heap* heap_for(const void* caller) {
   Program* program = Program::get();
-  if (program == nullptr) return nullptr;
-  const ThreadState& me = this_thread();
-  bool ours = me.record == nullptr || me.keeps_private != 0 ||
-              terrane::runtime::is_in_operation() || terrane::platform::is_in_fault_handler();
-  if (ours) return nullptr;
-  bool shared = ForCaller::is_active() || program->allocates_shared(caller);
+  if (program == nullptr || !is_in_program()) return nullptr;
+  bool shared = Allocating::now() == Allocates::kForCaller || program->allocates_shared(caller);
   return shared ? &program->heap() : nullptr;
+}
+
+// Private memory; that of streams of the program lies apart.
+void* private_block(size_t bytes) {
+  bool apart =
+      Allocating::now() == Allocates::kForNode && Program::get() != nullptr && is_in_program();
+  void* block = apart ? node_memory::allocate(bytes) : nullptr;
+  return block != nullptr ? block : __libc_malloc(bytes);
 }
 
 bool is_shared(const void* block) { return SharedRange::contains(block); }
@@ -70,7 +83,7 @@ extern "C" {
 
 void* malloc(size_t bytes) noexcept {
   auto* heap = heap_for(TERRANE_CALLER);
-  return heap == nullptr ? __libc_malloc(bytes) : or_no_memory(heap->allocate(bytes));
+  return heap == nullptr ? private_block(bytes) : or_no_memory(heap->allocate(bytes));
 }
 
 void* calloc(size_t count, size_t size) noexcept {
@@ -82,7 +95,8 @@ void* calloc(size_t count, size_t size) noexcept {
 }
 
 void free(void* block) noexcept {
-  if (!is_shared(block)) return __libc_free(block);
+  if (!is_shared(block))
+    return node_memory::contains(block) ? node_memory::free(block) : __libc_free(block);
   if (!Program::get()->heap().free(block)) refuse("free", block);
 }
 
@@ -90,6 +104,13 @@ void* realloc(void* block, size_t bytes) noexcept {
   if (block == nullptr) {
     auto* heap = heap_for(TERRANE_CALLER);
     return heap == nullptr ? __libc_malloc(bytes) : or_no_memory(heap->allocate(bytes));
+  }
+  if (node_memory::contains(block)) {
+    void* moved = __libc_malloc(bytes);
+    if (moved == nullptr) return nullptr;
+    std::memcpy(moved, block, std::min(bytes, node_memory::bytes_of(block)));
+    node_memory::free(block);
+    return moved;
   }
   if (!is_shared(block)) return __libc_realloc(block, bytes);
   if (bytes != 0) return or_no_memory(Program::get()->heap().resize(block, bytes));
@@ -134,6 +155,7 @@ void* pvalloc(size_t bytes) noexcept {
 
 size_t malloc_usable_size(void* block) noexcept {
   if (is_shared(block)) return Program::get()->heap().bytes_of(block);
+  if (node_memory::contains(block)) return node_memory::bytes_of(block);
   return next<"malloc_usable_size">(::malloc_usable_size)(block);
 }
 

@@ -17,6 +17,7 @@
 #include "frontend/threads/program.h"
 
 using terrane::frontend::ForCaller;
+using terrane::frontend::ForNode;
 using terrane::frontend::next;
 
 extern "C" int __vasprintf_chk(char**, int, const char*, va_list);
@@ -96,6 +97,22 @@ int glob(const char* pattern, int flags, int (*wrong)(const char*, int), glob_t*
 int regcomp(regex_t* out, const char* pattern, int flags) noexcept {
   ForCaller memory;
   return next<"regcomp">(::regcomp)(out, pattern, flags);
+}
+
+// Streams are good on the node alone that opened them.
+FILE* fdopen(int fd, const char* mode) noexcept {
+  ForNode memory;
+  return next<"fdopen">(::fdopen)(fd, mode);
+}
+
+FILE* tmpfile(void) {
+  ForNode memory;
+  return next<"tmpfile">(::tmpfile)();
+}
+
+FILE* fmemopen(void* buffer, size_t bytes, const char* mode) noexcept {
+  ForNode memory;
+  return next<"fmemopen">(::fmemopen)(buffer, bytes, mode);
 }
 
 FILE* open_memstream(char** out, size_t* bytes) noexcept {

@@ -42,7 +42,7 @@ void enter(void* raw) noexcept {
 #if defined(__x86_64__)
   asm volatile("movq %%rsp, %0" : "=r"(base.stack));
 #else
-  base.stack = reinterpret_cast<std::uintptr_t>(&base);
+  asm volatile("mov %0, sp" : "=r"(base.stack));
 #endif
   base.result = nullptr;
   this_thread().base = &base;

@@ -38,9 +38,21 @@ inline void call_on_stack(std::byte* top, void (*function)(void*), void* argumen
       : "rbx", "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1",
         "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",
         "xmm13", "xmm14", "xmm15");
+#elif defined(__aarch64__)
+  register void* first asm("x0") = argument;
+  asm volatile(
+      "mov x19, sp\n\t"
+      "mov sp, %[top]\n\t"
+      "blr %[function]\n\t"
+      "mov sp, x19"
+      : "+r"(first)
+      : [top] "r"(top), [function] "r"(function)
+      : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14",
+        "x15", "x16", "x17", "x18", "x19", "x30", "memory", "cc", "v0", "v1", "v2", "v3", "v4",
+        "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18",
+        "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
 #else
-  static_cast<void>(top);
-  function(argument);
+#error "a stack pointer is moved on x86-64 and arm64 alone"
 #endif
 }
 
