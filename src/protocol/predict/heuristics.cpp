@@ -33,8 +33,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Heuristic::kCoun
     "offer_later",
     "ask_homes_to_write",
     "ask_homes_to_read",
-    "meet",
-    "meet_back_off",
+    "memory_barrier",
+    "memory_barrier_back_off",
     "look_first",
     "lazy_release",
     "keep_open"};
