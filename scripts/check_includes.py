@@ -27,7 +27,7 @@ PROTOCOL = {
     "steps": set(),
     "predict": {"steps"},
     "push": {"steps", "predict"},
-    "serve": {"steps"},
+    "serve": {"steps", "push", "predict"},
     "sc": {"steps"},
     "core": {"steps", "sc"},
     "hlrc": {"steps", "core", "push", "serve", "predict", "sc"},

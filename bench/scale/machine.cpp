@@ -42,7 +42,7 @@ Machine::Machine(std::uint32_t nodes, const Pattern& pattern, const Costs& costs
     node.reached[n] = true;
     MemoryCount::work_for(n);
     node.core.emplace(protocol::CoreConfig{
-        .self = NodeId{n}, .nodes = nodes, .blocks = blocks_, .block_bytes = sizeof(Page)});
+        .self = NodeId{n}, .nodes = nodes, .blocks = blocks_, .block_bytes = kPageBytes});
     protocol::BlockMemory memory{.entries = node.entries.get(), .reached = node.reached.get()};
     for (int i = 0; i < protocol::BlockMemory::kSets; ++i) memory.sets[i] = node.sets[i].get();
     node.history = std::make_unique<protocol::BlockHistory[]>(blocks_);
@@ -128,10 +128,9 @@ void Machine::happen(Ns at, std::uint32_t node, std::uint32_t message, bool arri
 }
 
 // A sender sends, and a receiver receives, one message at a time.
-void Machine::post(std::uint32_t from, std::uint32_t to, std::size_t size, Message message) {
-  message.from = from;
-  message.to = to;
-  message.size = size;
+void Machine::post(std::uint32_t from, std::uint32_t to, std::vector<std::byte> bytes) {
+  std::size_t size = size_of(bytes);
+  Message message{from, to, size, std::move(bytes)};
   Node& sender = *nodes_[from];
   Node& receiver = *nodes_[to];
   ++sender.tally.messages;
@@ -166,54 +165,48 @@ void Machine::arrive(std::uint32_t number) {
 
 double Machine::cost_of(const Message& message) const {
   double cost = costs_.handle;
-  switch (message.what) {
-    case What::kProtocol:
-      return cost + costs_.step;
-    case What::kAsk:
-      return cost + (message.step.kind == protocol::StepKind::kFetch
-                         ? static_cast<double>(message.step.blocks.count) * costs_.copy_page
-                         : 0);
-    case What::kAnswer:
-      return cost + static_cast<double>(message.pages.size()) * costs_.copy_page;
-    case What::kNews:
-      return cost + costs_.step * !message.further.empty() +
-             static_cast<double>(message.news.bytes.size() / kPageBytes) * costs_.copy_page;
-    case What::kFlush:
-      return cost + static_cast<double>(message.posted.size()) * costs_.compare_page;
-    case What::kFlushed:
+  double pages = static_cast<double>(message.size / kPageBytes);
+  std::size_t ignored = 0;
+  switch (message.kind()) {
+    case wire::Kind::kPageFetch: {
+      wire::PageFetch request;
+      protocol::Bytes bytes(message.bytes);
+      wire::take(bytes, request);
+      return cost + static_cast<double>(request.blocks) * costs_.copy_page;
+    }
+    case wire::Kind::kPageData:
+      return cost + pages * costs_.copy_page;
+    case wire::Kind::kPageNews: {
+      wire::PageNews head;
+      protocol::Bytes bytes(message.bytes);
+      wire::take(bytes, head);
+      return cost + costs_.step * (head.further > 0) + pages * costs_.copy_page;
+    }
+    case wire::Kind::kFlush:
+      return cost +
+             static_cast<double>(differences_in(message.bytes, ignored)) * costs_.compare_page;
+    case wire::Kind::kOwnerRequest:
+    case wire::Kind::kOwnerReply:
+    case wire::Kind::kPromiseEnd:
+    case wire::Kind::kFlushed:
       return cost;
+    default:
+      return cost + costs_.step;
   }
-  return cost;
 }
 
 void Machine::handle(std::uint32_t number) {
   Message message = std::move(messages_[number]);
   free_messages_.push_back(number);
-  switch (message.what) {
-    case What::kProtocol:
+  if (protocol::Server::serves(message.bytes)) return serve(message);
+  switch (message.kind()) {
+    case wire::Kind::kPageData:
+    case wire::Kind::kOwnerReply:
+      return answered(message);
+    case wire::Kind::kFlushed:
+      return flushed(message);
+    default:
       step_core(message.to, protocol::Received{NodeId{message.from}, message.bytes});
-      break;
-    case What::kAsk:
-      serve(message);
-      break;
-    case What::kAnswer:
-      answered(message);
-      break;
-    case What::kFlush:
-      apply(message);
-      break;
-    case What::kFlushed:
-      flushed(message.to, message.result);
-      break;
-    case What::kNews: {
-      Node& node = *nodes_[message.to];
-      spread_news(message.to, message.news, message.further);
-      MemoryCount::work_for(message.to);
-      node.news.put(std::move(message.news));
-      MemoryCount::work_for(MemoryCount::kNobody);
-      if (node.wait == Wait::kNews) wake(message.to);
-      break;
-    }
   }
 }
 
@@ -227,10 +220,9 @@ void Machine::step_core(std::uint32_t self, const protocol::Event& event) {
   for (const auto& effect : effects_.list) {
     if (const auto* sent = std::get_if<protocol::Send>(&effect)) {
       auto from = effects_.bytes.begin() + sent->offset;
-      Message message;
-      message.bytes.assign(from, from + sent->size);
-      std::size_t size = sent->size + add_granted(self, *sent, message.bytes);
-      post(self, sent->to.value, size, std::move(message));
+      std::vector<std::byte> bytes(from, from + sent->size);
+      add_granted(self, *sent, bytes);
+      post(self, sent->to.value, std::move(bytes));
     } else if (const auto* resumed = std::get_if<protocol::Resume>(&effect)) {
       node.resumed = true;
       node.strand.result = resumed->value;

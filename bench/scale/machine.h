@@ -13,8 +13,8 @@
 #include "protocol/core/core.h"
 #include "protocol/hlrc/hlrc.h"
 #include "protocol/predict/make_predictor.h"
-#include "protocol/push/sent_news.h"
-#include "protocol/serve/served.h"
+#include "protocol/serve/flushes.h"
+#include "protocol/serve/server.h"
 #include "scale/costs.h"
 #include "scale/program.h"
 
@@ -62,27 +62,20 @@ class Machine {
     bool present = false;
     bool guarded = false;
   };
-  struct Posted {
-    std::uint64_t block;
-    NodeId via;
-    std::uint32_t changed;  // words, a bit each
+  // How a difference is written into a flush message here.
+  struct Difference {
+    std::uint32_t changed = 0;  // words, a bit each
+    std::uint32_t pad = 0;
     Page page;
   };
-  enum class What : std::uint8_t { kProtocol, kAsk, kAnswer, kFlush, kFlushed, kNews };
   // A message under way.
   struct Message {
-    What what = What::kProtocol;
     std::uint32_t from = 0;
     std::uint32_t to = 0;
-    std::size_t size = 0;
-    std::vector<std::byte> bytes;  // kProtocol
-    protocol::Step step;           // kAsk
-    std::uint64_t result = 0;      // kAnswer; kFlushed: how many were passed on
-    std::uint32_t origin = 0;      // kFlush
-    std::vector<Page> pages;       // kAnswer
-    std::vector<Posted> posted;    // kFlush
-    protocol::NewsBox::News news;  // kNews
-    std::vector<NodeId> further;   // ... for whom its receiver passes it on
+    std::size_t size = 0;          // of the real one
+    std::vector<std::byte> bytes;  // pages take kPageBytes, of which a Page is used
+
+    wire::Kind kind() const { return static_cast<wire::Kind>(bytes[0]); }
   };
   enum class Wait : std::uint8_t { kNothing, kWord, kResume, kAnswer, kFlushed, kNews };
   using Operation =
@@ -102,7 +95,6 @@ class Machine {
     std::unique_ptr<protocol::BlockEntry[]> entries;
     std::unique_ptr<bool[]> reached;
     protocol::NewsBox news;
-    protocol::SentNews sent_news{kPageBytes};
     std::optional<protocol::Core> core;
     std::unique_ptr<protocol::BlockHistory[]> history;
     std::unique_ptr<protocol::Predictor> predictor;
@@ -113,8 +105,9 @@ class Machine {
     bool in_fault = false;
     Wait wait = Wait::kNothing;
     bool resumed = false;
-    std::uint32_t flights = 0;
-    std::unordered_map<std::uint32_t, std::vector<Posted>> posted;  // by home
+    std::vector<std::byte> out;  // SendBuffer
+    protocol::FlushesUnderWay flushes;
+    std::unordered_map<std::uint32_t, std::vector<std::byte>> posted;  // by home
     std::vector<Op> ops;
     std::size_t next = 0;
     std::uint32_t iteration = 0;
@@ -142,7 +135,13 @@ class Machine {
   void allocate(std::uint32_t self);
   bool finish_allocation(std::uint32_t self);
   void happen(Ns at, std::uint32_t node, std::uint32_t message = kNoMessage, bool arrived = false);
-  void post(std::uint32_t from, std::uint32_t to, std::size_t size, Message message);
+  void post(std::uint32_t from, std::uint32_t to, std::vector<std::byte> bytes);
+  template <typename T>
+  void post(std::uint32_t from, std::uint32_t to, const T& message) {
+    std::vector<std::byte> bytes;
+    wire::put(bytes, message);
+    post(from, to, std::move(bytes));
+  }
   void arrive(std::uint32_t number);
   double cost_of(const Message& message) const;
   void handle(std::uint32_t number);
@@ -168,19 +167,34 @@ class Machine {
   void merge(Node& node, const protocol::Step& step);
   void post_difference(std::uint32_t self, const protocol::Step& step);
   std::optional<double> await_flush(std::uint32_t self);
-  double send_news(std::uint32_t self, const protocol::Step& step);
-  void spread_news(std::uint32_t self, const protocol::NewsBox::News& news,
-                   std::span<const NodeId> readers);
-  std::size_t add_granted(std::uint32_t self, const protocol::Send& send,
-                          std::vector<std::byte>& grant);
+  void add_granted(std::uint32_t self, const protocol::Send& send, std::vector<std::byte>& grant);
   std::optional<double> take_news(Node& node, const protocol::Step& step);
-  std::uint64_t claim(Node& home, const protocol::Step& step);
-  void serve(Message& ask);
-  std::uint64_t serve_fetch(std::uint32_t home, std::uint32_t reader, const protocol::Step& step,
-                            std::vector<Page>& pages);
+  // serving.cpp: what a node does for others
+  template <typename T>
+  T run_at_once(std::uint32_t self, protocol::Strand& strand, protocol::Task<T> task);
+  void serve(const Message& message);
   void answered(const Message& answer);
-  void apply(Message& flush);
-  void flushed(std::uint32_t self, std::uint64_t passed);
+  void flushed(const Message& answer);
+  void end_exchange(std::uint32_t self, std::uint64_t result);
+  static std::size_t size_of(const std::vector<std::byte>& bytes);
+  static std::uint64_t differences_in(const std::vector<std::byte>& flush, std::size_t& bytes);
+  double perform_typed(std::uint32_t self, protocol::TypedStep& step);
+  double perform(std::uint32_t self, protocol::LoadWord& step);
+  double perform(std::uint32_t self, protocol::SwapWord& step);
+  double perform(std::uint32_t self, protocol::SetWanted& step);
+  double perform(std::uint32_t self, protocol::CountFlush& step);
+  double perform(std::uint32_t self, protocol::CountGiving& step);
+  double perform(std::uint32_t self, protocol::SendBuffer& step);
+  double perform(std::uint32_t self, protocol::ReadBlock& step);
+  double perform(std::uint32_t self, protocol::ApplyDiff& step);
+  double perform(std::uint32_t self, protocol::PerformAtomic& step);
+  double perform(std::uint32_t self, protocol::LoadOwner& step);
+  double perform(std::uint32_t self, protocol::ClaimOwner& step);
+  double perform(std::uint32_t self, protocol::CountOwned& step);
+  double perform(std::uint32_t self, protocol::SendMessage& step);
+  double perform(std::uint32_t self, protocol::SendPush& step);
+  double perform(std::uint32_t self, protocol::SendPushes& step);
+  double perform(std::uint32_t self, protocol::KeepPush& step);
 
   Costs costs_;
   const Pattern& pattern_;

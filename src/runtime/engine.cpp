@@ -54,7 +54,7 @@ Engine::Engine(PageSpace& space, transport::Transport& transport, bootstrap::Boo
       transport_(transport),
       bootstrap_(bootstrap),
       threads_(threads),
-      remote_(space, transport, threads, hlrc.promises()),
+      remote_(space, transport, threads, hlrc.server()),
       core_(core),
       hlrc_(hlrc),
       sc_(sc),
@@ -80,11 +80,13 @@ void Engine::count_notices(ThreadContext& context, const protocol::Event& event)
   for (const protocol::BlockRange& range : *ranges) context.counters.notices.add(range.count);
 }
 
-std::uint64_t Engine::perform(ThreadContext& context, const protocol::Step& step) {
-  if (!context.news_out.empty() && step.kind != protocol::StepKind::kSendNews)
-    remote_.send_collected_news(context);
+void Engine::perform(ThreadContext& context, protocol::Strand& strand) {
   if (context.attends) poll_now_and_then(context);
-  return step_of(context, step);
+  if (strand.step().kind == protocol::StepKind::kTyped) {
+    remote_.perform(strand.typed(), {context.news_pages, context.news_out, context.counters});
+  } else {
+    strand.result = step_of(context, strand.step());
+  }
 }
 
 std::uint64_t Engine::step_of(ThreadContext& context, const protocol::Step& step) {
@@ -121,9 +123,6 @@ std::uint64_t Engine::step_of(ThreadContext& context, const protocol::Step& step
       return 0;
     case kPostDiff:
       return post(context, step);
-    case kSendNews:
-      remote_.send_news(step, context);
-      return 0;
     case kTakeNews:
       return take_news(context, step);
     case kMeet:
@@ -139,7 +138,7 @@ std::uint64_t Engine::step_of(ThreadContext& context, const protocol::Step& step
       return 0;
     case kAwaitFlush:
       remote_.send_posted(context);
-      wait_until(context, [&] { return context.flushed(); });
+      wait_until(context, [&] { return context.flushes.over(); });
       return 0;
     default:
       break;
@@ -189,8 +188,8 @@ std::uint64_t Engine::meet(ThreadContext& context, const protocol::Step& step) {
 
 std::uint64_t Engine::post(ThreadContext& context, const protocol::Step& step) {
   std::uint64_t changed = remote_.post(step, context);
-  if (context.flushes.load(std::memory_order_relaxed) > kMostFlushes)
-    wait_until(context, [&] { return context.flushes.load() <= kMostFlushes / 2; });
+  if (context.flushes.unanswered() > kMostFlushes)
+    wait_until(context, [&] { return context.flushes.unanswered() <= kMostFlushes / 2; });
   return changed;
 }
 
@@ -297,7 +296,7 @@ void Engine::carry_out(const protocol::Send& send, Counters& counters,
     grant_.assign(head.begin(), head.end());
     std::uint64_t blocks[wire::kMostAlong];
     std::memcpy(blocks, head.data() + head.size(), send.wanted * sizeof blocks[0]);
-    remote_.add_granted(send.to, {blocks, send.wanted}, grant_);
+    remote_.add_granted(send.to, {blocks, send.wanted}, grant_, counters);
     counters.message_bytes_sent.add(grant_.size() - head.size());
     head = grant_;
   }

@@ -74,7 +74,7 @@ class Engine final : private transport::Receiver {
     bool attended = context.attends;  // by the operation that carries out this one while it waits
     strand.start(task);
     while (!task.done()) {
-      strand.result = perform(context, strand.step());
+      perform(context, strand);
       strand.move_on();
     }
     if (!attended) unattend(context);
@@ -86,7 +86,7 @@ class Engine final : private transport::Receiver {
     std::vector<std::byte> ranges;  // of an Expire
   };
 
-  std::uint64_t perform(ThreadContext& context, const protocol::Step& step);
+  void perform(ThreadContext& context, protocol::Strand& strand);
   std::uint64_t step_of(ThreadContext& context, const protocol::Step& step);
   std::uint64_t ask_core(ThreadContext& context, const protocol::Event& event);
   std::uint64_t exchange(ThreadContext& context, const protocol::Step& step);

@@ -66,6 +66,7 @@ base::Result<> Node::start() {
   hlrc.nodes = nodes();
   hlrc.blocks = space_->blocks();
   hlrc.sc_first = space_->sc_first();
+  hlrc.block_bytes = space_->unit();
   hlrc.detection = space_->detection();
   hlrc.enters_protected = space_->enters_protected();
   hlrc.tunables = protocol::tuned({}, options.value().prediction.on);

@@ -361,10 +361,6 @@ std::uint64_t PageSpace::at_home(protocol::StepKind kind, std::uint64_t block,
   return perform_word({.kind = kind, .node = self_, .blocks = {block, 1}, .value = value});
 }
 
-void PageSpace::count_flush(bool stores) {
-  perform_word({.kind = protocol::StepKind::kCountFlush, .flag = stores, .node = self_});
-}
-
 // Reading a page that nobody has written must not give it memory.
 void PageSpace::read_page(std::uint64_t block, std::byte* out) {
   if (!peers_[self_.value].control.populated.contains(block)) {

@@ -82,16 +82,24 @@ class PageSpace {
   // Performs a step that touches pages or words (kLoadWord and after); the result of the step.
   std::uint64_t perform(const protocol::Step& step, protocol::Strand& strand, Counters& counters);
 
+  // The same of the steps of protocol/steps/step_kinds.h.
+  void perform(protocol::LoadWord& step);
+  void perform(protocol::SwapWord& step);
+  void perform(protocol::SetWanted& step);
+  void perform(const protocol::CountFlush& step);
+  void perform(const protocol::CountGiving& step);
+  void perform(const protocol::ReadBlock& step) { read_page(step.block.value, step.to); }
+  void perform(protocol::ApplyDiff& step) { step.result = apply(step.block.value, step.diff); }
+  void perform(protocol::PerformAtomic& step);
+  void perform(protocol::LoadOwner& step);
+  void perform(protocol::ClaimOwner& step);
+  void perform(protocol::CountOwned& step);
+
   // Where the barrier of this number (below CentralBarrier::kPlaces) is held, on one host.
   protocol::CentralBarrier central_barrier(std::uint32_t number);
 
-  // For messages of nodes that cannot reach our memory. A word's or owner's step on our own
-  // control area; its result.
+  // A word's or owner's step on our own control area; its result.
   std::uint64_t at_home(protocol::StepKind kind, std::uint64_t block, std::uint64_t value = 0);
-  // Whether the calling thread stores differences in our copies just now (kCountFlush).
-  void count_flush(bool stores);
-  // Whether it copies a page for a node that takes its home (kLoadGiving).
-  void count_giving(bool gives) { giving_.fetch_add(gives ? 1 : ~0u, std::memory_order_seq_cst); }
   // Our copy of the block, which others may be writing, to `out` (unit() bytes).
   void read_page(std::uint64_t block, std::byte* out);
   // Fetched bytes of whole blocks into our copies, or aside for kMerge.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/prng.h"
@@ -47,7 +48,12 @@ struct Side {
     space = std::move(made).value();
     memory = space->protocol_memory();
     space->connect(kept, true);
-    remote = std::make_unique<RemotePages>(*space, kept, threads, promises);
+    server.emplace(protocol::ServerConfig{.self = NodeId{self},
+                                          .nodes = nodes,
+                                          .blocks = space->blocks(),
+                                          .block_bytes = space->unit()},
+                   promises);
+    remote = std::make_unique<RemotePages>(*space, kept, threads, *server);
   }
 
   std::unique_ptr<PageSpace> space;
@@ -55,6 +61,7 @@ struct Side {
   Kept kept;
   ThreadRegistry threads;
   protocol::Promises promises{true, kNodes};
+  std::optional<protocol::Server> server;
   std::unique_ptr<RemotePages> remote;
 };
 
@@ -194,7 +201,7 @@ TEST_F(RemotePagesTest, DifferencesOfAReleaseTravelTogetherAndAreStoredByteByByt
   EXPECT_TRUE(side.kept.sent.empty());
   side.remote->send_posted(context);
   ASSERT_EQ(side.kept.sent.size(), 1u);
-  EXPECT_EQ(context.flushes.load(), 1u);
+  EXPECT_EQ(context.flushes.unanswered(), 1u);
 
   // The same message, as another node's: what was not changed stays.
   std::vector<std::byte> message = side.kept.sent.back().second;
@@ -205,9 +212,9 @@ TEST_F(RemotePagesTest, DifferencesOfAReleaseTravelTogetherAndAreStoredByteByByt
   ASSERT_TRUE(receive(message));
   EXPECT_EQ(last_sent<wire::Flush>().kind, wire::Kind::kFlushed);
   EXPECT_EQ(last_sent<wire::Flush>().passed, 0u);
-  EXPECT_FALSE(context.flushed());
+  EXPECT_FALSE(context.flushes.over());
   EXPECT_TRUE(receive(side.kept.sent.back().second));
-  EXPECT_TRUE(context.flushed());
+  EXPECT_TRUE(context.flushes.over());
   EXPECT_FALSE(receive(side.kept.sent.back().second)) << "answered already";
   std::vector<Line> now(side.space->unit() / sizeof(Line));
   side.space->read_page(1, now[0].bytes);
@@ -287,9 +294,9 @@ TEST_F(RemotePagesTest, ADifferenceIsPassedOnToWhereItsBlockIs) {
   wire::Flush first{.kind = wire::Kind::kFlushed, .origin = 0, .passed = 1};
   wire::Flush second{.kind = wire::Kind::kFlushed, .was_passed = 1, .origin = 0};
   EXPECT_TRUE(receive(bytes_of(second)));
-  EXPECT_FALSE(context.flushed());
+  EXPECT_FALSE(context.flushes.over());
   EXPECT_TRUE(receive(bytes_of(first)));
-  EXPECT_TRUE(context.flushed());
+  EXPECT_TRUE(context.flushes.over());
 }
 
 // Node 1 was this block's home before it moved here and on to node 1 again, which has not its bytes
@@ -311,9 +318,9 @@ TEST_F(RemotePagesTest, OurDifferenceMayComeRoundAndIsPassedOn) {
   ASSERT_TRUE(receive(message));
   ASSERT_EQ(side.kept.sent.size(), 1u) << "the difference alone: we need no answer from ourselves";
   EXPECT_EQ(last_sent<wire::Flush>().kind, wire::Kind::kFlush);
-  EXPECT_FALSE(context.flushed()) << "it is under way again";
+  EXPECT_FALSE(context.flushes.over()) << "it is under way again";
   EXPECT_TRUE(receive(bytes_of(wire::Flush{.kind = wire::Kind::kFlushed, .was_passed = 1})));
-  EXPECT_TRUE(context.flushed());
+  EXPECT_TRUE(context.flushes.over());
   side.space->at_home(StepKind::kStoreWord, 1, protocol::kHere);
   EXPECT_FALSE(receive(message)) << "who has the block sends no difference of it";
 }
@@ -347,13 +354,18 @@ class NewsTest : public testing::Test {
 };
 
 TEST_F(NewsTest, GoToAFewOfManyReadersWithTheOthersThatAreLeftToThem) {
-  for (std::uint32_t n = 1; n < kNodes; ++n) context.strand.readers.emplace_back(n);
+  std::vector<NodeId> readers;
+  for (std::uint32_t n = 1; n < kNodes; ++n) readers.emplace_back(n);
+  RemotePages::Out out{context.news_pages, context.news_out, context.counters};
+  protocol::Strand& strand = context.strand;
   for (std::uint64_t block : {3, 6}) {
-    protocol::Step step{.kind = StepKind::kSendNews, .blocks = {block, 1}, .value = 7};
-    side.remote->send_news(step, context);
+    auto push = side.server->push(strand, {block, 1}, readers, 7, false);
+    for (strand.start(push); !push.done(); strand.move_on())
+      side.remote->perform(strand.typed(), out);
   }
   EXPECT_TRUE(side.kept.sent.empty()) << "short runs travel together";
-  side.remote->send_collected_news(context);
+  protocol::TypedStep all_go = protocol::SendPushes{};
+  side.remote->perform(all_go, out);
   ASSERT_EQ(side.kept.sent.size(), protocol::kNewsArity);
   for (std::uint32_t i = 0; i < protocol::kNewsArity; ++i) {
     const auto& [to, message] = side.kept.sent[i];

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "protocol/serve/flushes.h"
 #include "protocol/steps/strand.h"
 #include "runtime/counters.h"
 #include "runtime/news_out.h"
@@ -118,9 +119,7 @@ struct ThreadContext {
       if (one.done.load() == 0) return &one;
     return nullptr;
   }
-  std::atomic<std::uint32_t> flushes{0};  // messages with differences that are not answered yet
-  std::atomic<std::int32_t> passed{0};    // differences that homes have passed on; not answered yet
-  bool flushed() const { return flushes.load() == 0 && passed.load() == 0; }  // in this order
+  protocol::FlushesUnderWay flushes;
   Counters counters;
   Waiting waiting;
   std::uint64_t until_ns = ~0ull;       // when a sleep that may expire does so

@@ -32,7 +32,7 @@ bool tell_of_pages(const ThreadContext& context, double seconds) {
   if (const Exchange* open = context.open_exchange()) {
     base::log("has waited {:.3g} s for an answer about pages from node {}", seconds,
               open->from.value);
-  } else if (!context.flushed()) {
+  } else if (!context.flushes.over()) {
     base::log("has waited {:.3g} s for homes to take in what was written here", seconds);
   } else {
     return false;

@@ -5,7 +5,7 @@
 
 #include "protocol/hlrc/hlrc.h"
 #include "protocol/push/news_tree.h"
-#include "protocol/serve/served.h"
+#include "protocol/serve/flushes.h"
 #include "sim/program.h"
 #include "sim/schedule.h"
 
@@ -13,17 +13,12 @@ namespace terrane::sim {
 
 // How far a step has come that is performed piece by piece.
 struct Progress {
-  std::uint32_t block = 0;         // of a fetched run
-  std::uint32_t at = 0;            // next byte, or block of the range
-  std::uint32_t part = 0;          // where within a word's load, store home, store twin
-  std::uint64_t loaded = 0;        // the word as it was loaded
-  std::uint64_t pending = 0;       // bytes of it that are not stored yet, a bit each
-  std::uint32_t changed = 0;       // bytes stored
-  bool begun = false;              // with a block of a grant
-  bool posted = false;             // whether it was drawn when the home answers a kPostFetch ...
-  bool at_once = false;            // ... and it does so at once
-  bool own = false;                // the fetched blocks are the reader's from now on
-  protocol::FetchAnswer answer{};  // what the home does for this block
+  std::uint32_t block = 0;    // of a fetched run
+  std::uint32_t at = 0;       // next byte, or block of the range
+  std::uint32_t part = 0;     // where within a word's load, store home, store twin
+  std::uint64_t loaded = 0;   // the word as it was loaded
+  std::uint64_t pending = 0;  // bytes of it that are not stored yet, a bit each
+  std::uint32_t changed = 0;  // bytes stored
 };
 
 // What a node's machine wants of a handler.
@@ -33,10 +28,21 @@ struct Chore {
   std::vector<std::byte> ranges;  // of an Expire
 };
 
-// A thread of the program, or a handler that carries out a chore: one operation at a time on its
-// strand.
+// What an actor has asked another node for by a message, and the answer.
+struct Exchange {
+  wire::Kind answer{};  // the message that ends it
+  NodeId from;
+  protocol::BlockRange blocks;
+  bool aside = false;  // fetched blocks go aside
+  bool done = false;
+  std::uint64_t result = 0;
+  std::uint64_t before = 0;  // of an atomic operation
+};
+
+// A thread of the program; a handler that carries out a chore; or what serves the messages of a
+// channel at its end: one operation at a time on its strand.
 struct Actor {
-  enum class Wait : std::uint8_t { kNothing, kWord, kResume, kFlushed, kNews };
+  enum class Wait : std::uint8_t { kNothing, kWord, kResume, kFlushed, kNews, kAnswer };
   enum class Doing : std::uint8_t {
     kProgram,
     kFault,
@@ -62,6 +68,8 @@ struct Actor {
         return std::get<4>(operation).done();
       case 5:
         return std::get<5>(operation).done();
+      case 6:
+        return std::get<6>(operation).done();
       default:
         return true;
     }
@@ -81,10 +89,9 @@ struct Actor {
     progress = {};
     next = 0;
     tries = 0;
-    flights = 0;
-    passed = 0;
+    flushes.clear();
     late.clear();
-    posted.clear();
+    asked.clear();
     strand.result = 0;
   }
 
@@ -94,19 +101,11 @@ struct Actor {
   Doing doing = Doing::kProgram;
   bool resumed = false;  // the call's waiter was resumed, or the word's waiters woken
   Progress progress;
-  std::uint32_t flights = 0;  // flush messages that have not been answered
-  // Of what homes passed on, which may be answered before the answer that tells of it.
-  int passed = 0;
-  bool flushed() const { return flights == 0 && passed == 0; }
-  std::vector<std::byte> flush;  // the one being made, or the bytes of the news
-  protocol::NewsPart news;
-  struct Posted {
-    protocol::BlockRange blocks;
-    NodeId node;
-    bool answered;
-    std::uint64_t result;
-  };
-  std::vector<Posted> posted;  // asked for, and not waited for yet
+  protocol::FlushesUnderWay flushes;
+  std::vector<std::byte> flush;    // the difference that is being made
+  std::vector<std::byte> out;      // SendBuffer
+  std::vector<std::byte> message;  // that is being served
+  std::vector<Exchange> asked;     // and not taken yet
   struct Late {
     std::uint32_t to;
     std::vector<std::byte> message;
@@ -120,7 +119,7 @@ struct Actor {
   protocol::Strand strand;
   std::variant<std::monostate, protocol::Task<bool>, protocol::Task<protocol::FaultResult>,
                protocol::Task<protocol::LockResult>, protocol::Task<std::uint64_t>,
-               protocol::Task<protocol::Arrival>>
+               protocol::Task<protocol::Arrival>, protocol::Task<>>
       operation;
 };
 

@@ -1,8 +1,7 @@
 #include "sim/history.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstring>
+#include <variant>
 
 #include "sim/names.h"
 #include "sim/trace_steps.h"
@@ -16,6 +15,8 @@ History::History() : nodes_(kMaxNodes) {
 
 History::~History() {
   for (auto& actor : actors_) actor->clear_operation();
+  for (auto& server : servers_)
+    if (server) server->clear_operation();
 }
 
 Outcome History::run(const Program& program, std::uint64_t seed, bool careful, Trace* trace,
@@ -56,7 +57,8 @@ void History::begin(const Program& program, std::uint64_t seed) {
   region_first_.assign(program.regions.size(), kNoRegion);
   region_stands_.assign(program.regions.size(), false);
   for (std::uint32_t& holder : holder_) holder = kNobody;
-  for (Progress& progress : flushed_) progress = {};
+  for (auto& server : servers_)
+    if (server) server->reset();
   for (bool& ready : ready_) ready = false;
   for (Users& users : users_) users = {};
   sums_.assign(256, 0);
@@ -80,6 +82,18 @@ void History::begin(const Program& program, std::uint64_t seed) {
   }
 }
 
+// A step's kind as a number: first those of StepKind, then those of step_kinds.h.
+static constexpr std::uint32_t kFirstTyped =
+    static_cast<std::uint32_t>(protocol::StepKind::kTyped) + 1;
+static constexpr std::uint32_t kServing = std::variant_size_v<protocol::TypedStep>;
+static_assert(kFirstTyped + kServing <= 64, "History::focus_ has a bit for each");
+
+static std::uint32_t kind_number(const protocol::Strand& strand) {
+  if (strand.step().kind != protocol::StepKind::kTyped)
+    return static_cast<std::uint32_t>(strand.step().kind);
+  return kFirstTyped + static_cast<std::uint32_t>(strand.typed().index());
+}
+
 void History::draw_mood(base::Prng& rng) {
   // Focus counts double: it finds what needs somebody else at one certain moment.
   std::uint32_t draw = rng.below(static_cast<std::uint32_t>(Mood::kCount) + 1);
@@ -94,10 +108,13 @@ void History::draw_mood(base::Prng& rng) {
         kPause,      kCall,       kTell,      kLoadWord,   kStoreWord, kStoreWord, kSetWanted,
         kTakeWanted, kTakeWanted, kLoadOwner, kClaimOwner, kMap,       kProtect,   kProtect,
         kZap,        kScan,       kScan,      kCopyHome,   kCopyTwin,  kStoreDiff, kSwapWord,
-        kPopulate,   kPunch,      kFetch,     kPostDiff,   kAwaitFlush};  // the last three between
-                                                                          // hosts alone
-    std::uint32_t count = std::size(kKinds) - (program_->setup.hosts > 1 ? 0 : 3);
-    focus_ |= 1ull << static_cast<std::uint32_t>(kKinds[rng.below(count)]);
+        kPopulate,   kPunch,      kFetch,     kPostDiff,   kAwaitFlush};
+    // Between hosts also the last three, and the steps of those that serve.
+    bool several = program_->setup.hosts > 1;
+    std::uint32_t count = std::size(kKinds) - (several ? 0 : 3);
+    std::uint32_t draw = rng.below(count + (several ? kServing : 0));
+    focus_ |= 1ull << (draw < count ? static_cast<std::uint32_t>(kKinds[draw])
+                                    : kFirstTyped + draw - count);
   }
   if (mood != Mood::kSlow) return;
   const std::uint32_t nodes = program_->setup.nodes;
@@ -158,25 +175,30 @@ void History::act(Actor& actor) {
     begin_op(actor);
   } else if (actor.done()) {  // it had nothing to do
     finish_operation(actor);
-  } else if (perform(actor)) {
-    note(actor, static_cast<std::uint64_t>(actor.strand.step().kind) << 8 | 1);
-    actor.progress = {};
-    if ((focus_ >> static_cast<std::uint32_t>(actor.strand.step().kind) & 1) && rng_.chance(50))
-      schedule_.doze(actor.id);
-    actor.strand.move_on();
-    if (actor.done()) finish_operation(actor);
+  } else if (go_on(actor) && actor.done()) {
+    finish_operation(actor);
   }
+}
+
+// One step, or a piece of one; true when it was the step's last.
+bool History::go_on(Actor& actor) {
+  if (!perform(actor)) return false;
+  std::uint32_t kind = kind_number(actor.strand);
+  note(actor, std::uint64_t{kind} << 8 | 1);
+  actor.progress = {};
+  if ((focus_ >> kind & 1) && rng_.chance(50)) schedule_.doze(actor.id);
+  actor.strand.move_on();
+  return true;
 }
 
 void History::deliver(std::uint32_t channel) {
   std::uint32_t from = network_.from(channel);
   std::uint32_t to = network_.to(channel);
   protocol::Bytes message = network_.front(channel);
-  bool flush = static_cast<wire::Kind>(message[0]) == wire::Kind::kFlush;
-  if (flush && !deliver_flush(channel, message)) return;
-  if (network_.wanted(channel) > 0) {
-    if (!fill_grant(channel, message)) return;
-    message = grants_[channel];
+  bool served = protocol::Server::serves(message);
+  if (served || network_.wanted(channel) > 0) {
+    if (!serve(channel, message)) return;
+    message = server_of(channel).message;
   }
   received_ = name_of_message(message);
   if (trace_)
@@ -186,127 +208,11 @@ void History::deliver(std::uint32_t channel) {
            .detail = fmt::format("from node {}", from)});
   outcome_.hash = (outcome_.hash ^ (channel + 0x100u + message.size())) * 0x100000001b3u;
   ++outcome_.messages;
-  if (static_cast<wire::Kind>(message[0]) == wire::Kind::kFlushed) {
-    deliver_flushed(to, message);
-  } else if (static_cast<wire::Kind>(message[0]) == wire::Kind::kPageNews) {
-    deliver_news(channel, message);
-  } else if (!flush) {
+  if (!served && !accept(to, from, message))
     step_core(to, protocol::Received{NodeId{from}, message});
-  }
   network_.pop(channel);
   if (network_.empty(channel)) schedule_.park(static_cast<ActorId>(kFirstChannel + channel));
   if (careful_) check_across();
-}
-
-// The home applies it piece by piece, and answers when all is stored; or it goes to another home.
-bool History::deliver_flush(std::uint32_t channel, protocol::Bytes message) {
-  std::uint32_t home = network_.to(channel);
-  Mover::Applied applied = mover_.apply_flush(nodes_[home], message, flushed_[channel]);
-  if (!applied.done) return false;
-  flushed_[channel] = {};
-  wire::Flush answer;
-  std::memcpy(&answer, message.data(), sizeof answer);
-  bool own = answer.origin == home;
-  if (applied.next == NodeId{home} || (own && applied.next == kNoNode))
-    violated(Fault::kBadStep, "node {} sends a difference to itself", home);
-  if (applied.next != kNoNode) pass_on(home, applied, message);
-  answer.kind = wire::Kind::kFlushed;
-  answer.passed = applied.next != kNoNode;
-  protocol::Bytes bytes = std::as_bytes(std::span(&answer, 1));
-  if (own) {
-    deliver_flushed(home, bytes);
-  } else {
-    push(home, answer.origin, bytes);
-  }
-  return true;
-}
-
-// Its sender puts in what was wanted piece by piece. That is done here, when the message is to
-// arrive, as late as could be.
-bool History::fill_grant(std::uint32_t channel, protocol::Bytes message) {
-  std::uint32_t wanted = network_.wanted(channel);
-  protocol::Bytes blocks = message.last(wanted * sizeof(std::uint64_t));
-  std::vector<std::byte>& grant = grants_[channel];
-  Progress& p = flushed_[channel];
-  if (p.block == 0 && !p.begun)
-    grant.assign(message.begin(), message.end() - static_cast<std::ptrdiff_t>(blocks.size()));
-  std::uint64_t block = 0;
-  std::memcpy(&block, blocks.data() + p.block * sizeof block, sizeof block);
-  if (!mover_.grant(network_.from(channel), NodeId{network_.to(channel)}, block, p, grant))
-    return false;
-  p = {.block = p.block + 1};
-  if (p.block < wanted) return false;
-  p = {};
-  return true;
-}
-
-void History::pass_on(std::uint32_t home, Mover::Applied to, protocol::Bytes message) {
-  std::vector<std::byte> passed(message.begin(), message.end());
-  std::uint32_t via = to.moved ? home : kNoNode.value;
-  for (std::size_t at = sizeof(wire::Flush); at < passed.size(); at += sizeof(PostedWord))
-    std::memcpy(passed.data() + at + offsetof(PostedWord, via), &via, sizeof via);
-  wire::Flush head;
-  std::memcpy(&head, passed.data(), sizeof head);
-  head.was_passed = 1;
-  std::memcpy(passed.data(), &head, sizeof head);
-  push(home, to.next.value, passed);
-}
-
-void History::deliver_news(std::uint32_t channel, protocol::Bytes message) {
-  using enum protocol::Mutant;
-  std::uint32_t node = network_.to(channel);
-  protocol::NewsPart part;
-  if (!protocol::take_news_part(message, program_->setup.block_bytes, part) || !message.empty())
-    violated(Fault::kMalformed, "node {} is sent news of a wrong size", node);
-  pass_news_on(node, part);
-  std::uint32_t from =
-      protocol::mutant(kNewsOfWhoPassedThem) ? network_.from(channel) : part.head.home;
-  nodes_[node].news().put({.from = NodeId{from},
-                           .number = part.head.number,
-                           .run = {part.head.block, part.head.blocks},
-                           .tracked = part.head.tracked,
-                           .same = part.head.same,
-                           .gone = part.head.gone != 0,
-                           .serials = part.serials,
-                           .bytes = {part.bytes.begin(), part.bytes.end()}});
-  for (auto& actor : actors_) {
-    if (actor->node != node || actor->wait != Actor::Wait::kNews) continue;
-    actor->wait = Actor::Wait::kNothing;
-    schedule_.ready(actor->id);
-  }
-}
-
-// To the readers that are left to this node, whether it waits for them itself or not.
-void History::pass_news_on(std::uint32_t node, const protocol::NewsPart& part) {
-  using enum protocol::Mutant;
-  if (part.further.empty()) return;
-  const wire::PageNews& head = part.head;
-  bool expects =
-      nodes_[node].hlrc().expects(NodeId{head.home}, {head.block, head.blocks}, head.number);
-  if (!expects && protocol::mutant(kNewsEndWhereUnread)) return;
-  if (head.gone != 0 && protocol::mutant(kNewsGoneUntold)) return;
-  protocol::mark(protocol::Mark::kNewsPassedOn);
-  if (!expects) protocol::mark(protocol::Mark::kNewsPassedOnByOthers);
-  if (head.gone != 0) protocol::mark(protocol::Mark::kNewsGonePassedOn);
-  send_news(node, part);
-}
-
-void History::deliver_flushed(std::uint32_t node, protocol::Bytes message) {
-  wire::Flush answer;
-  wire::take(message, answer);
-  Actor& actor = *actors_[answer.waiter];
-  if (answer.was_passed != 0) {
-    if (protocol::mutant(protocol::Mutant::kPassOnUnawaited)) return;
-    if (answer.passed == answer.was_passed) return;  // perhaps after all others
-  }
-  bool sent = actor.node == node && (answer.was_passed != 0 || actor.flights > 0);
-  if (!sent) violated(Fault::kBadStep, "node {} is told of a flush that it did not send", node);
-  if (answer.was_passed == 0) --actor.flights;
-  bool counts = !protocol::mutant(protocol::Mutant::kPassOnUnawaited);
-  if (counts) actor.passed += static_cast<int>(answer.passed) - answer.was_passed;
-  if (!actor.flushed() || actor.wait != Actor::Wait::kFlushed) return;
-  actor.wait = Actor::Wait::kNothing;
-  schedule_.ready(actor.id);
 }
 
 // Everything is done or blocked.
@@ -318,7 +224,7 @@ void History::finish_check() {
       if (actor.next >= program_->ops[t].size()) continue;
       who += fmt::format("; node {} thread {} in {}", actor.node, t,
                          describe(*program_, op_of(actor)));
-      if (actor.busy()) who += fmt::format(" at {}", describe(actor.strand.step()));
+      if (actor.busy()) who += fmt::format(" at {}", describe(actor.strand));
     }
     violated(Fault::kDeadlock, "nothing can happen any more, and {} threads have not ended{}",
              running_, who);

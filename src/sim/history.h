@@ -56,14 +56,9 @@ class History {
   void draw_mood(base::Prng& rng);
   void loop();
   void act(Actor& actor);
+  bool go_on(Actor& actor);
   void finish_check();
   void deliver(std::uint32_t channel);
-  bool deliver_flush(std::uint32_t channel, protocol::Bytes message);
-  bool fill_grant(std::uint32_t channel, protocol::Bytes message);
-  void deliver_news(std::uint32_t channel, protocol::Bytes message);
-  void pass_on(std::uint32_t home, Mover::Applied to, protocol::Bytes message);
-  void pass_news_on(std::uint32_t node, const protocol::NewsPart& part);
-  void deliver_flushed(std::uint32_t node, protocol::Bytes message);
   void note(const Actor& actor, std::uint64_t what);
   ActorId direct();
 
@@ -87,15 +82,31 @@ class History {
   bool start(Chore& chore);
   void finish_chore(Actor& actor);
   bool post(Actor& actor);
+  void send_late(Actor& actor);
   bool await_flush(Actor& actor);
-  bool atomic(Actor& actor);
-  bool send_news(Actor& actor);
-  void send_news(std::uint32_t from, const protocol::NewsPart& part);
   bool take_news(Actor& actor);
   void push(std::uint32_t from, std::uint32_t to, protocol::Bytes message,
             std::uint32_t wanted = 0);
   bool wait_on_word(Actor& actor);
   void wake(std::uint32_t node, const std::atomic<std::uint32_t>* word);
+
+  // exchanges.cpp: what nodes ask each other that cannot reach each other's memory
+  bool reaches(std::uint32_t from, NodeId to) const;
+  Exchange& begin_exchange(Actor& actor);
+  bool exchange(Actor& actor);
+  void end_promise(const Actor& actor);
+  Actor& server_of(std::uint32_t channel);
+  bool serve(std::uint32_t channel, protocol::Bytes message);
+  void fill_grant(Actor& server, std::uint32_t channel, protocol::Bytes message);
+  bool perform_typed(Actor& actor);
+  void send(Actor& actor, const protocol::SendMessage& step);
+  void send(Actor& actor, const protocol::SendPush& step);
+  void keep(std::uint32_t node, const protocol::NewsPart& part);
+  bool accept(std::uint32_t node, std::uint32_t from, protocol::Bytes message);
+  template <typename Answer>
+  void answered(std::uint32_t node, std::uint32_t from, protocol::Bytes message);
+  void flushed(std::uint32_t node, protocol::Bytes message);
+  void check_atomic_of(const Actor& actor, std::uint64_t before);
 
   // program_ops.cpp: what a thread of the program does
   void begin_op(Actor& actor);
@@ -151,9 +162,8 @@ class History {
     std::uint32_t node;
     protocol::Recall recall;
   };
-  std::vector<Recalled> recalls_;                         // until a handler is free
-  Progress flushed_[kMaxNodes * kMaxNodes] = {};          // with each channel's oldest message
-  std::vector<std::byte> grants_[kMaxNodes * kMaxNodes];  // ... which is a grant, with its blocks
+  std::vector<Recalled> recalls_;                          // until a handler is free
+  std::unique_ptr<Actor> servers_[kMaxNodes * kMaxNodes];  // of each channel's oldest message
   std::uint32_t threads_at_[kMaxNodes] = {};
   std::vector<std::uint64_t> region_first_;  // kNoRegion: not allocated yet
   std::vector<bool> region_stands_;          // allocated, and not freed

@@ -16,6 +16,9 @@ void History::trace_of(const Actor& actor, TraceStep step) {
 }
 
 std::string History::name_of_actor(const Actor& actor) const {
+  if (actor.id >= kFirstChannel)
+    return fmt::format("node {} server of node {}", actor.node,
+                       network_.from(static_cast<std::uint32_t>(actor.id - kFirstChannel)));
   if (actor.id >= kMaxThreads)
     return fmt::format("node {} handler {}", actor.node, actor.id - kMaxThreads);
   return fmt::format("node {} thread {}", actor.node, actor.id);
@@ -50,10 +53,10 @@ std::string History::where() const {
   const Actor& actor = *actors_[acting_];
   std::string text = name_of_actor(actor);
   if (!actor.busy()) return text + " acted";
-  const protocol::Step& step = actor.strand.step();
-  text += fmt::format(" was at {}", name_of(step.kind));
-  if (step.event != nullptr) text += fmt::format(" {}", name_of(*step.event));
-  if (step.blocks.count > 0) text += fmt::format(" {}", name_of_blocks(step.blocks));
+  protocol::BlockRange blocks = blocks_of(actor.strand);
+  text += fmt::format(" was at {}", kind_of(actor.strand));
+  if (const auto* event = event_of(actor.strand)) text += fmt::format(" {}", name_of(*event));
+  if (blocks.count > 0) text += fmt::format(" {}", name_of_blocks(blocks));
   return text;
 }
 
@@ -62,14 +65,15 @@ void History::note(const Actor& actor, std::uint64_t what) {
   std::uint64_t value = static_cast<std::uint64_t>(actor.id) << 32 ^ what ^ actor.strand.result;
   outcome_.hash = (outcome_.hash ^ value) * 0x100000001b3u;
   if (!trace_) return;
-  const protocol::Step& step = actor.strand.step();
-  if (step.kind == protocol::StepKind::kPause) return;
+  if (actor.strand.step().kind == protocol::StepKind::kPause) return;
+  protocol::BlockRange blocks = blocks_of(actor.strand);
+  const protocol::Event* event = event_of(actor.strand);
   auto names = [this](protocol::BlockRange blocks) { return name_of_blocks(blocks); };
-  trace_of(actor, {.kind = std::string(name_of(step.kind)),
-                   .name = std::string(step.event == nullptr ? "" : name_of(*step.event)),
-                   .block = step.blocks.count == 0 ? "" : names(step.blocks),
-                   .detail = detail_of(step),
-                   .result = result_of(step, actor.strand, names)});
+  trace_of(actor, {.kind = std::string(kind_of(actor.strand)),
+                   .name = std::string(event == nullptr ? "" : name_of(*event)),
+                   .block = blocks.count == 0 ? "" : names(blocks),
+                   .detail = detail_of(actor.strand),
+                   .result = result_of(actor.strand, names)});
 }
 
 }  // namespace terrane::sim

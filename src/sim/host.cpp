@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 
 #include "base/check.h"
@@ -27,64 +28,62 @@ bool History::perform(Actor& actor) {
       return post(actor);
     case StepKind::kAwaitFlush:
       return await_flush(actor);
-    case StepKind::kSendNews:
-      return send_news(actor);
+    case StepKind::kTyped:
+      return perform_typed(actor);
+    case StepKind::kFetch:
+    case StepKind::kAskAtomic:
+      return exchange(actor);
+    case StepKind::kLoadOwner:
+    case StepKind::kClaimOwner:
+      return reaches(actor.node, step.node) ? mover_.perform(actor) : exchange(actor);
+    case StepKind::kPostFetch:
+      begin_exchange(actor);
+      return true;
+    case StepKind::kEndPromise:
+      end_promise(actor);
+      return true;
     case StepKind::kTakeNews:
       return take_news(actor);
-    case StepKind::kAtomic:
-    case StepKind::kAskAtomic:
-      return atomic(actor);
+    case StepKind::kAtomic:  // it happens at this moment, whoever else wants to
+      mover_.perform(actor);
+      check_atomic(actor, actor.strand.result);
+      return true;
     default:
       return mover_.perform(actor);
   }
 }
 
-// The difference goes to its home as a message, which that node applies as it comes.
+// The difference goes to its home in a message of its own, or with others that are to go there.
 bool History::post(Actor& actor) {
   if (!mover_.perform(actor)) return false;
   if (actor.strand.result == 0) return true;
-  ++actor.flights;
   std::uint32_t to = actor.strand.step().node.value;
-  if (program_->setup.late_flushes) {
-    actor.late.push_back({to, actor.flush});
-  } else {
-    push(actor.node, to, actor.flush);
+  auto late = std::find_if(actor.late.begin(), actor.late.end(),
+                           [&](const Actor::Late& one) { return one.to == to; });
+  bool joins = late != actor.late.end();
+  if (!joins) {
+    late = actor.late.insert(late, {to, {}});
+    wire::put(late->message, wire::Flush{.waiter = actor.id, .origin = actor.node});
   }
+  late->message.insert(late->message.end(), actor.flush.begin(), actor.flush.end());
+  if (!program_->setup.late_flushes) send_late(actor);
   return true;
+}
+
+void History::send_late(Actor& actor) {
+  for (const Actor::Late& late : actor.late) {
+    actor.flushes.add();
+    push(actor.node, late.to, late.message);
+  }
+  actor.late.clear();
 }
 
 bool History::await_flush(Actor& actor) {
-  for (const Actor::Late& late : actor.late) push(actor.node, late.to, late.message);
-  actor.late.clear();
-  if (actor.flushed()) return true;
+  send_late(actor);
+  if (actor.flushes.over()) return true;
   actor.wait = Actor::Wait::kFlushed;
   schedule_.park(actor.id);
   return false;
-}
-
-// It happens at this moment, whoever else wants to.
-bool History::atomic(Actor& actor) {
-  if (!mover_.perform(actor)) return false;
-  bool asked = actor.strand.step().kind == StepKind::kAskAtomic;
-  if (asked && actor.strand.result != protocol::kAtomicDone) return true;
-  check_atomic(actor, asked ? actor.strand.before : actor.strand.result);
-  return true;
-}
-
-bool History::send_news(Actor& actor) {
-  if (!mover_.perform(actor)) return false;
-  send_news(actor.node, actor.news);
-  return true;
-}
-
-void History::send_news(std::uint32_t from, const protocol::NewsPart& part) {
-  auto send = [&](NodeId to, std::span<const NodeId> further) {
-    std::vector<std::byte> message;
-    protocol::put_news_head(message, part, further);
-    message.insert(message.end(), part.bytes.begin(), part.bytes.end());
-    push(from, to.value, message);
-  };
-  protocol::spread(part.further, program_->setup.barrier_arity, send);
 }
 
 bool History::take_news(Actor& actor) {

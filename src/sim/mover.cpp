@@ -15,14 +15,12 @@ void Mover::begin(base::Prng& rng, const Setup& setup) {
   rng_ = &rng;
   block_bytes_ = setup.block_bytes;
   scan_ = setup.scan;
-  several_hosts_ = setup.hosts > 1;
   populate_fails_percent_ = setup.populate_fails_percent;
   whole_steps_ = setup.whole_steps;
   static constexpr std::uint32_t kFine[] = {6, 20, 50, 100};
   fine_ = kFine[rng.below(4)];
   nodes_in_job_ = setup.nodes;
   patience_ = setup.patience;
-  ends_.clear();
 }
 
 std::uint32_t Mover::pieces() {
@@ -46,26 +44,23 @@ bool Mover::perform(Actor& a) {
     case StepKind::kStoreDiff:
     case StepKind::kPostDiff:
       return store_diff(a, step);
-    case StepKind::kFetch:
-      return await_fetch(a, step);
-    case StepKind::kPostFetch:
-      return post_fetch(a, step);
-    case StepKind::kSendNews:
-      return send_news(a, step);
+    case StepKind::kTyped:
+      return perform_typed(a);
     case StepKind::kTakeNews:
       return take_news(a, step);
     case StepKind::kTakeGranted:
       take_granted(a, step);
       return true;
-    case StepKind::kEndPromise:
-      ends_.push_back({NodeId{a.node}, step.node, step.blocks});
-      if (whole_steps_ || rng_->chance(50)) end_promises(NodeId{a.node}, step.node);
-      return true;
     case StepKind::kForgetNews:
       nodes_[a.node].news().forget(static_cast<std::uint32_t>(step.value));
       return true;
-    case StepKind::kClaimOwner:
-      return claim_owner(a, step);
+    case StepKind::kClaimOwner: {
+      std::uint32_t owner = 0;
+      bool done = claim_owner(a.progress, &nodes_[step.node.value].owners[step.blocks.first],
+                              step.blocks.count, static_cast<std::uint32_t>(step.value), owner);
+      a.strand.result = owner;
+      return done;
+    }
     case StepKind::kMeet:
       return meet(a, step);
     case StepKind::kAtomic:
@@ -73,8 +68,6 @@ bool Mover::perform(Actor& a) {
       a.strand.result =
           protocol::perform(a.strand.atomic, nodes_[step.node.value].frame(step.blocks.first));
       return true;
-    case StepKind::kAskAtomic:
-      return ask_atomic(a, step);
     case StepKind::kPatch: {
       std::uint64_t value = protocol::after(a.strand.atomic, a.strand.before);
       std::uint32_t at = a.strand.atomic.offset;
@@ -170,25 +163,19 @@ void Mover::scan(Actor& a, const Step& step, std::uint64_t block) {
 
 // ---- words
 
-bool Mover::claim_owner(Actor& a, const Step& step) {
-  std::uint32_t& owner = nodes_[step.node.value].owners[step.blocks.first];
-  Progress& p = a.progress;
+bool Mover::claim_owner(Progress& p, std::uint32_t* owners, std::uint64_t count,
+                        std::uint32_t claim, std::uint32_t& result) {
   if (mutant(Mutant::kClaimWithoutSwap) && p.part == 0) {
     p.part = 1;
-    p.loaded = owner;
+    p.loaded = owners[0];
     return false;
   }
-  std::uint64_t seen = mutant(Mutant::kClaimWithoutSwap) ? p.loaded : owner;
-  if (seen == 0) {
-    owner = static_cast<std::uint32_t>(step.value);
-    seen = step.value;
+  result = mutant(Mutant::kClaimWithoutSwap) ? static_cast<std::uint32_t>(p.loaded) : owners[0];
+  if (result == 0) result = owners[0] = claim;
+  for (std::uint64_t b = 1; b < count && result == claim; ++b) {
+    if (owners[b] == 0) owners[b] = claim;
+    if (owners[b] != claim) break;
   }
-  for (std::uint64_t b = 1; b < step.blocks.count && seen == step.value; ++b) {
-    std::uint32_t& next = nodes_[step.node.value].owners[step.blocks.first + b];
-    if (next == 0) next = static_cast<std::uint32_t>(step.value);
-    if (next != step.value) break;
-  }
-  a.strand.result = told(step, static_cast<std::uint32_t>(seen));
   return true;
 }
 
@@ -207,16 +194,6 @@ bool Mover::meet(Actor& a, const Step& step) {
   if (rng_->below(patience_) == 0) p.part = 2;
   a.strand.result = round == protocol::CentralBarrier::Round::kHeld;
   return round != protocol::CentralBarrier::Round::kOpen;
-}
-
-// A directory that is asked by a message tells for how many blocks its answer is true.
-std::uint64_t Mover::told(const Step& step, std::uint32_t owner) const {
-  std::uint64_t alike = 0;
-  std::uint64_t first = step.blocks.first;
-  while (several_hosts_ && first + alike < (first / 64 + 1) * 64 &&
-         nodes_[step.node.value].owners[first + alike] == owner)
-    ++alike;
-  return owner | alike << 32;
 }
 
 void Mover::take_wanted(Actor& a) {
@@ -269,7 +246,7 @@ void Mover::word_step(Actor& a, const Step& step) {
       break;
     }
     case StepKind::kLoadOwner:
-      result = told(step, nodes_[step.node.value].owners[block]);
+      result = nodes_[step.node.value].owners[block];
       break;
     case StepKind::kClearOwner:
       nodes_[a.node].owners[block] = 0;

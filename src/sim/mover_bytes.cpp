@@ -1,6 +1,4 @@
-// The steps that move bytes: copies, differences, news and what a home does for who cannot reach
-// it.
-#include <algorithm>
+// The steps that move bytes: copies, differences, news.
 #include <cstring>
 
 #include "sim/mover.h"
@@ -10,130 +8,6 @@ namespace terrane::sim {
 using protocol::Mutant;
 using protocol::mutant;
 using protocol::StepKind;
-
-// What a home does for a reader that cannot reach it, for one block: word, wanted, copy, and the
-// word once more.
-Mover::Served Mover::serve(Progress& p, const Reader& reader, Node& home, std::uint64_t block,
-                           std::byte* to) {
-  bool copied = p.at == block_bytes_;
-  std::uint32_t& word = home.words[block];
-  if (mutant(Mutant::kFetchCopiesFirst) && !copied) {
-    copy_block(p, home.frame(block), to);
-  } else if (p.part == 0) {
-    p.loaded = word;
-    p.answer = reader.unasked.empty()
-                   ? protocol::answer_fetch(word, reader.node, reader.follows, reader.may_take)
-                   : protocol::answer_news(word, reader.unasked);
-    if (p.answer.what >= protocol::FetchAnswer::What::kElsewhere) return Served::kNot;
-    bool own = p.answer.what == protocol::FetchAnswer::What::kOwn;
-    if (p.block > 0 && own != p.own) return Served::kNot;
-    p.own = own;
-    p.part = own ? 1 : 2;
-    home.giving += own;
-  } else if (p.part == 1) {
-    p.part = word == static_cast<std::uint32_t>(p.loaded) ? 2 : 0;
-    if (p.part == 2) word = p.answer.word;
-    if (p.part == 0) --home.giving;
-  } else if (p.part == 2) {
-    if (!(p.loaded & protocol::kTracked)) home.wanted[block / 64] |= 1ull << (block % 64);
-    p.part = 3;
-  } else if (!copied) {
-    copy_block(p, home.frame(block), to);
-  } else {
-    if (!p.own && !protocol::stayed_here(static_cast<std::uint32_t>(p.loaded), word)) {
-      p.at = p.part = 0;
-      return Served::kGoesOn;
-    }
-    if (p.loaded & protocol::kTracked) p.changed |= 1u << p.block;
-    if (p.own) --home.giving;
-    p.at = p.part = 0;
-    return Served::kDone;
-  }
-  return Served::kGoesOn;
-}
-
-// The home answers at once, or only when the answer is waited for.
-bool Mover::post_fetch(Actor& a, const Step& step) {
-  Progress& p = a.progress;
-  if (!p.posted) p.at_once = whole_steps_ || rng_->chance(50);
-  p.posted = true;
-  if (p.at_once && !fetch(a, step)) return false;
-  a.posted.push_back({step.blocks, step.node, p.at_once, a.strand.result});
-  return true;
-}
-
-bool Mover::await_fetch(Actor& a, const Step& step) {
-  auto posted = std::find_if(a.posted.begin(), a.posted.end(), [&](const Actor::Posted& one) {
-    return one.blocks == step.blocks && one.node == step.node;
-  });
-  if (posted == a.posted.end()) return fetch(a, step);
-  if (posted->answered) {
-    a.strand.result = posted->result;
-  } else if (!fetch(a, step)) {
-    return false;
-  }
-  a.posted.erase(posted);
-  return true;
-}
-
-bool Mover::fetch(Actor& a, const Step& step) {
-  Progress& p = a.progress;
-  std::uint64_t block = step.blocks.first + p.block;
-  Node& self = nodes_[a.node];
-  Node& home = nodes_[step.node.value];
-  self.back(block);
-  std::byte* to = step.flag ? self.aside(p.block) : self.frame(block);
-  Reader reader{NodeId{a.node}, (step.value & protocol::kFollows) != 0,
-                (step.value & protocol::kMayTake) != 0};
-  Served served = serve(p, reader, home, block, to);
-  if (served == Served::kGoesOn) return false;
-  if (served == Served::kDone && ++p.block < step.blocks.count) return false;
-  if (p.block == 0) {
-    bool elsewhere = p.answer.what == protocol::FetchAnswer::What::kElsewhere;
-    std::uint32_t alike = 1;
-    while (elsewhere && alike < step.blocks.count &&
-           protocol::moved_to(home.words[step.blocks.first + alike], p.answer.home))
-      ++alike;
-    a.strand.result = protocol::fetched_nothing(elsewhere ? p.answer.home : step.node, alike);
-    return true;
-  }
-  protocol::BlockRange came{step.blocks.first, p.block};
-  home.sent_news().forget(came);
-  std::uint64_t promised = 0;
-  end_promises(reader.node, step.node);
-  std::uint64_t again = std::min(came.count, protocol::wanted_again(step.value));
-  if (again > 0 && !p.own) promised = home.hlrc().promises().make(reader.node, {came.first, again});
-  a.strand.result =
-      protocol::fetched(p.changed, p.block, p.own, static_cast<std::uint32_t>(promised));
-  return true;
-}
-
-void Mover::end_promises(NodeId reader, NodeId home) {
-  std::erase_if(ends_, [&](const PromiseEnd& one) {
-    bool comes = one.reader == reader && one.home == home;
-    if (comes) nodes_[home.value].hlrc().promises().end(reader, one.run);
-    return comes;
-  });
-}
-
-bool Mover::send_news(Actor& a, const Step& step) {
-  Progress& p = a.progress;
-  a.flush.resize(step.blocks.count * block_bytes_);
-  std::byte* to = a.flush.data() + p.block * block_bytes_;
-  Reader reader{.node = step.node, .unasked = a.strand.readers};
-  Served served = serve(p, reader, nodes_[a.node], step.blocks.first + p.block, to);
-  if (served == Served::kGoesOn) return false;
-  if (served == Served::kDone && ++p.block < step.blocks.count) return false;
-  a.news = {.head = {.blocks = static_cast<std::uint8_t>(step.blocks.count),
-                     .gone = served == Served::kNot,
-                     .number = static_cast<std::uint32_t>(step.value),
-                     .block = step.blocks.first,
-                     .tracked = p.changed,
-                     .home = a.node},
-            .further = a.strand.readers};
-  if (a.news.head.gone == 0) nodes_[a.node].sent_news().send(a.news, a.flush.data(), !step.flag);
-  return true;
-}
 
 // False while they are not here.
 bool Mover::take_news(Actor& a, const Step& step) {
@@ -154,30 +28,6 @@ bool Mover::take_news(Actor& a, const Step& step) {
       std::memcpy(self.aside(i), news->bytes_of(block, block_bytes_), block_bytes_);
   }
   a.strand.result = protocol::taken(news->tracked_of(step.blocks), same);
-  return true;
-}
-
-bool Mover::grant(std::uint32_t home, NodeId to, std::uint64_t block, Progress& p,
-                  std::vector<std::byte>& message) {
-  wire::GrantedBlock head{.block = block, .home = home, .bytes = block_bytes_};
-  std::size_t size = sizeof head + block_bytes_;
-  if (!p.begun) message.resize(message.size() + size);
-  p.begun = true;
-  std::byte* at = message.data() + message.size() - size;
-  Reader reader{.node = to, .unasked = {&to, 1}};
-  Served served = serve(p, reader, nodes_[home], block, at + sizeof head);
-  if (served == Served::kGoesOn) return false;
-  protocol::SentNews::Sent sent{};
-  bool promised = static_cast<wire::Kind>(message[0]) == wire::Kind::kBarrierArrive;
-  if (promised && served != Served::kNot)
-    sent = nodes_[home].sent_news().send(block, at + sizeof head, 0, false);
-  head.serial = sent.serial;
-  if (served == Served::kNot || sent.same) {
-    head.bytes = 0;
-    message.resize(message.size() - block_bytes_);
-  }
-  head.tracked = p.changed != 0;
-  std::memcpy(at, &head, sizeof head);
   return true;
 }
 
@@ -304,84 +154,12 @@ bool Mover::store_diff(Actor& a, const Step& step) {
 
 void Mover::post(Actor& a, std::uint32_t at, std::uint64_t value, std::uint64_t bytes) {
   const Step& step = a.strand.step();
-  if (a.flush.empty()) wire::put(a.flush, wire::Flush{.waiter = a.id, .origin = a.node});
-  PostedWord word{step.blocks.first, value, at, static_cast<std::uint32_t>(bytes),
-                  static_cast<std::uint32_t>(step.value) - 1};
-  wire::put(a.flush, word);
-}
-
-// All words are of one block.
-Mover::Applied Mover::apply_flush(Node& home, protocol::Bytes message, Progress& p) {
-  using enum protocol::FlushAnswer::What;
-  PostedWord posted;
-  wire::Flush head;
-  std::memcpy(&head, message.data(), sizeof head);
-  std::memcpy(&posted, message.data() + sizeof head, sizeof posted);
-  std::uint32_t& word = home.words[posted.block];
-  if (p.part == 0) {
-    ++home.flushing;
-    p.part = 1;
-  } else if (p.part == 1) {
-    p.loaded = word;
-    auto answer = protocol::answer_flush(word, NodeId{head.origin}, NodeId{posted.via});
-    if (answer.what == kPassOn || answer.what == kSendBack) {
-      --home.flushing;
-      return {true, answer.home, answer.what == kPassOn};
-    }
-    p.pending = answer.word;
-    p.part = answer.what == kEndOffer ? 2 : 3;
-    p.at = sizeof head;
-  } else if (p.part == 2) {
-    if (word == static_cast<std::uint32_t>(p.loaded)) word = static_cast<std::uint32_t>(p.pending);
-    p.part = 1;
-  } else {
-    for (std::uint32_t left = pieces(); p.at < message.size() && left > 0; --left) {
-      std::memcpy(&posted, message.data() + p.at, sizeof posted);
-      home.back(posted.block);
-      std::byte* to = home.frame(posted.block) + posted.at;
-      for (std::uint32_t i = 0; i < kWordBytes; ++i)
-        if (posted.bytes >> i & 1) to[i] = static_cast<std::byte>(posted.value >> (8 * i));
-      p.at += sizeof posted;
-    }
-    if (p.at < message.size()) return {};
-    --home.flushing;
-    return {true};
-  }
-  return {};
-}
-
-// What a home does for an atomic operation of a node that cannot reach it: as for a difference, but
-// it is not passed on.
-bool Mover::ask_atomic(Actor& a, const Step& step) {
-  using enum protocol::FlushAnswer::What;
-  Progress& p = a.progress;
-  Node& home = nodes_[step.node.value];
-  std::uint32_t& word = home.words[step.blocks.first];
-  if (p.part == 0) {
-    ++home.flushing;
-    p.part = 1;
-  } else if (p.part == 1) {
-    NodeId via{static_cast<std::uint32_t>(step.value) - 1};
-    p.loaded = word;
-    auto answer = protocol::answer_flush(word, NodeId{a.node}, via);
-    if (answer.what == kPassOn || answer.what == kSendBack) {
-      --home.flushing;
-      a.strand.result = answer.what == kPassOn ? answer.home.value : protocol::kAtomicNotYet;
-      return true;
-    }
-    p.pending = answer.word;
-    p.part = answer.what == kEndOffer ? 2 : 3;
-  } else if (p.part == 2) {
-    if (word == static_cast<std::uint32_t>(p.loaded)) word = static_cast<std::uint32_t>(p.pending);
-    p.part = 1;
-  } else {
-    home.back(step.blocks.first);
-    a.strand.before = protocol::perform(a.strand.atomic, home.frame(step.blocks.first));
-    --home.flushing;
-    a.strand.result = protocol::kAtomicDone;
-    return true;
-  }
-  return false;
+  wire::FlushedBlock head{.block = step.blocks.first,
+                          .via = static_cast<std::uint32_t>(step.value) - 1};
+  if (a.flush.empty()) wire::put(a.flush, head);
+  wire::put(a.flush, PostedWord{value, at, static_cast<std::uint32_t>(bytes)});
+  head.diff_bytes = static_cast<std::uint32_t>(a.flush.size() - sizeof head);
+  std::memcpy(a.flush.data(), &head, sizeof head);
 }
 
 void Mover::load_and_compare(Progress& p, const std::byte* block, const std::byte* twin) {

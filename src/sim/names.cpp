@@ -352,7 +352,12 @@ constexpr std::string_view kMutants[] = {"None",
                                          "GiveUpKeepsOrder",
                                          "GiveUpDespiteWake",
                                          "ShareWithWriter",
-                                         "ArriveForNextRound"};
+                                         "ArriveForNextRound",
+                                         "ServeUnswapped",
+                                         "ServeUncounted",
+                                         "AnswersBeforeApplied",
+                                         "AtomicUncounted",
+                                         "CountsOthersBlocks"};
 constexpr std::string_view kSteps[] = {
     "Pause",      "Wait",      "Wake",       "Call",         "Tell",        "LoadWord",
     "StoreWord",  "SwapWord",  "CountFlush", "LoadFlushing", "LoadGiving",  "SetWanted",
@@ -361,7 +366,7 @@ constexpr std::string_view kSteps[] = {
     "CopyTwin",   "StoreDiff", "StoreHome",  "Merge",        "Fetch",       "PostFetch",
     "SendNews",   "TakeNews",  "ForgetNews", "EndPromise",   "TakeGranted", "PostDiff",
     "AwaitFlush", "Meet",      "Punch",      "DropTwin",     "Atomic",      "AskAtomic",
-    "Patch"};
+    "Patch",      "Typed"};
 constexpr std::string_view kFaults[] = {"None",        "WrongValue", "NodesDisagree", "TwoHolders",
                                         "BarrierLeak", "Deadlock",   "Endless",       "Invariant",
                                         "Malformed",   "BadAnswer",  "BadStep"};
@@ -391,7 +396,7 @@ constexpr std::string_view kMessages[] = {
     "lock try",       "lock try on",     "lock tried",     "lock busy"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
-static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kPatch) + 1);
+static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kTyped) + 1);
 static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kBadStep) + 1);
 static_assert(std::size(kEvents) == std::variant_size_v<protocol::Event>);
 static_assert(std::size(kAtomics) ==

@@ -8,6 +8,7 @@
 #include "protocol/steps/atomic.h"
 #include "protocol/steps/effects.h"
 #include "protocol/steps/instrument.h"
+#include "protocol/steps/strand.h"
 #include "sim/program.h"
 #include "sim/violation.h"
 

@@ -57,7 +57,6 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
 
   enters_protected = setup.enters_protected;
   news_.clear();
-  sent_news_.emplace(setup.block_bytes, kMostSentNews, 1);  // wrong guesses are frequent
   core_.emplace(protocol::CoreConfig{.self = NodeId{self},
                                      .nodes = setup.nodes,
                                      .blocks = blocks,
@@ -85,6 +84,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .nodes = setup.nodes,
                                      .blocks = blocks,
                                      .sc_first = setup.space_blocks,
+                                     .block_bytes = setup.block_bytes,
                                      .detection = setup.scan ? protocol::WriteDetection::kScan
                                                              : protocol::WriteDetection::kFault,
                                      .enters_protected = setup.enters_protected,
@@ -92,6 +92,9 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .reserve = setup.limit / 4,
                                      .migrate = setup.migrate,
                                      .meets = setup.meets,
+                                     .push_arity = setup.barrier_arity,
+                                     .most_sent = kMostSentNews,
+                                     .sent_whole = 1,  // wrong guesses are frequent
                                      .tunables = tunables},
                 memory, *core_, *predictor_);
   sc_.emplace(

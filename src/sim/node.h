@@ -8,7 +8,6 @@
 #include "protocol/core/core.h"
 #include "protocol/hlrc/hlrc.h"
 #include "protocol/predict/make_predictor.h"
-#include "protocol/push/sent_news.h"
 #include "protocol/sc/pages.h"
 #include "sim/program.h"
 
@@ -38,7 +37,6 @@ class Node {
 
   std::byte* frame(std::uint64_t block) { return &frames_[block * kMaxBlockBytes]; }
   protocol::NewsBox& news() { return news_; }
-  protocol::SentNews& sent_news() { return *sent_news_; }
   // What a renewal has fetched, by its place in the run.
   std::byte* aside(std::uint64_t slot) { return &aside_[slot * kMaxBlockBytes]; }
   std::byte* twin(std::uint64_t block) { return &twins_[block * kMaxBlockBytes]; }
@@ -78,7 +76,6 @@ class Node {
   std::unique_ptr<std::byte[]> frames_;
   std::unique_ptr<std::byte[]> twins_;
   protocol::NewsBox news_;
-  std::optional<protocol::SentNews> sent_news_;
   std::byte aside_[protocol::Hlrc::kMaxRun * kMaxBlockBytes] = {};
   std::unique_ptr<protocol::BlockEntry[]> entries_;
   std::unique_ptr<protocol::BlockHistory[]> history_;

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <variant>
+
+#include "protocol/push/news_tree.h"
 #include "protocol/serve/served.h"
 #include "sim/names.h"
 
@@ -77,12 +80,59 @@ bool names_a_node(StepKind kind) {
   }
 }
 
+// Of the steps with a type of their own (protocol/steps/step_kinds.h).
+std::string detail_of(const protocol::TypedStep& typed) {
+  return std::visit(
+      [](const auto& step) -> std::string {
+        if constexpr (requires { step.node; }) return fmt::format("at node {}", step.node.value);
+        if constexpr (requires { step.to.value; }) return fmt::format("to node {}", step.to.value);
+        if constexpr (requires { step.begins; }) return step.begins ? "begins" : "ends";
+        return {};
+      },
+      typed);
+}
+
+std::string result_of(const protocol::TypedStep& typed) {
+  if (const auto* word = std::get_if<protocol::LoadWord>(&typed)) return text_of_word(word->result);
+  if (const auto* swap = std::get_if<protocol::SwapWord>(&typed))
+    return swap->result ? "swapped" : "it was another word";
+  if (const auto* owner = std::get_if<protocol::LoadOwner>(&typed))
+    return text_of_owner(owner->result);
+  if (const auto* claim = std::get_if<protocol::ClaimOwner>(&typed))
+    return text_of_owner(claim->result);
+  if (const auto* atomic = std::get_if<protocol::PerformAtomic>(&typed))
+    return fmt::format("it was {:#x}", atomic->result);
+  return {};
+}
+
 }  // namespace
 
-std::string detail_of(const protocol::Step& step) {
+std::string_view kind_of(const protocol::Strand& strand) {
+  if (strand.step().kind != StepKind::kTyped) return name_of(strand.step().kind);
+  return std::visit([](const auto& step) { return step.kName; }, strand.typed());
+}
+
+protocol::BlockRange blocks_of(const protocol::Strand& strand) {
+  if (strand.step().kind != StepKind::kTyped) return strand.step().blocks;
+  return std::visit(
+      [](const auto& step) -> protocol::BlockRange {
+        if constexpr (requires { step.block; }) return {step.block.value, 1};
+        if constexpr (requires { step.blocks.first; }) return step.blocks;
+        if constexpr (requires { step.part; }) return {step.part->head.block, step.part->head.blocks};
+        return {};
+      },
+      strand.typed());
+}
+
+const protocol::Event* event_of(const protocol::Strand& strand) {
+  return strand.step().kind == StepKind::kTyped ? nullptr : strand.step().event;
+}
+
+std::string detail_of(const protocol::Strand& strand) {
+  const protocol::Step& step = strand.step();
+  if (step.kind == StepKind::kTyped) return detail_of(strand.typed());
   std::string text;
   if (names_a_node(step.kind)) text = fmt::format("at node {}", step.node.value);
-  if (step.kind == StepKind::kSendNews) text = fmt::format("to node {}", step.node.value);
   if (step.kind == StepKind::kTakeNews) text = fmt::format("of node {}", step.node.value);
   if (step.kind == StepKind::kMap)
     text = step.access == protocol::Access::kRead ? "protected" : "free";
@@ -94,8 +144,9 @@ std::string detail_of(const protocol::Step& step) {
   return text;
 }
 
-std::string result_of(const protocol::Step& step, const protocol::Strand& strand,
-                      const BlockNames& names) {
+std::string result_of(const protocol::Strand& strand, const BlockNames& names) {
+  const protocol::Step& step = strand.step();
+  if (step.kind == StepKind::kTyped) return result_of(strand.typed());
   std::uint64_t result = strand.result;
   switch (step.kind) {
     case StepKind::kLoadWord:
@@ -134,13 +185,13 @@ std::string result_of(const protocol::Step& step, const protocol::Strand& strand
   }
 }
 
-std::string describe(const protocol::Step& step) {
-  std::string text(name_of(step.kind));
-  if (step.event != nullptr) text += fmt::format(" {}", name_of(*step.event));
-  if (step.blocks.count == 1) text += fmt::format(" b{}", step.blocks.first);
-  if (step.blocks.count > 1)
-    text += fmt::format(" b{}..{}", step.blocks.first, step.blocks.end() - 1);
-  std::string detail = detail_of(step);
+std::string describe(const protocol::Strand& strand) {
+  std::string text(kind_of(strand));
+  protocol::BlockRange blocks = blocks_of(strand);
+  if (const protocol::Event* event = event_of(strand)) text += fmt::format(" {}", name_of(*event));
+  if (blocks.count == 1) text += fmt::format(" b{}", blocks.first);
+  if (blocks.count > 1) text += fmt::format(" b{}..{}", blocks.first, blocks.end() - 1);
+  std::string detail = detail_of(strand);
   return detail.empty() ? text : fmt::format("{} {}", text, detail);
 }
 

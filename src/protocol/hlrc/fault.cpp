@@ -24,7 +24,15 @@ Hlrc::Hlrc(const HlrcConfig& config, const BlockMemory& memory, Core& core, Pred
       spare_(memory.sets[7], config.blocks),
       used_(memory.used),
       most_notices_(config.tunables.most_notices),
-      promises_(config.tunables.promised != 0, config.nodes) {
+      promises_(config.tunables.promised != 0, config.nodes),
+      server_({.self = config.self,
+               .nodes = config.nodes,
+               .blocks = config.blocks,
+               .block_bytes = config.block_bytes,
+               .push_arity = config.push_arity,
+               .most_sent = config.most_sent,
+               .sent_whole = config.sent_whole},
+              promises_) {
   notices_.reserve(4096);
   meets_ = config.meets && config.nodes > 1 && config.nodes <= CentralBarrier::kMostNodes;
   for (std::uint32_t node = 0; node < config.nodes; ++node)

@@ -11,6 +11,7 @@
 #include "protocol/core/core.h"
 #include "protocol/predict/predictor.h"
 #include "protocol/push/promises.h"
+#include "protocol/serve/server.h"
 #include "protocol/steps/block_locks.h"
 #include "protocol/steps/block_memory.h"
 #include "protocol/steps/strand.h"
@@ -27,6 +28,7 @@ struct HlrcConfig {
   std::uint32_t nodes = 1;
   std::uint64_t blocks = 0;
   std::uint64_t sc_first = ~0ull;  // blocks from here on are sc::Pages'
+  std::size_t block_bytes = 4096;
   WriteDetection detection = WriteDetection::kScan;
   // Whether a block can enter the application view protected, in one step (Linux 6.4). Where not,
   // a block that enters counts as written from then on: other threads might write before it could
@@ -39,6 +41,9 @@ struct HlrcConfig {
   bool lazy = true;   // a token that no node asks for stays, without a release, until one does
   bool meets = true;  // barriers that bring nobody anything are held in memory, where all reach it
   Tunables tunables;
+  std::uint32_t push_arity = kNewsArity;  // of pushes, as the next two: ServerConfig
+  std::size_t most_sent = kMostSentNews;
+  std::uint32_t sent_whole = kWholePushes;
 };
 
 namespace sc {
@@ -73,7 +78,7 @@ enum class Arrival : std::uint8_t { kNowhere, kWaited, kLast };
 // of a node take turns; faults do without it.
 class Hlrc : BlockLocks, public MemoryRoom {
  public:
-  static constexpr std::uint32_t kMaxRun = 16;
+  static constexpr std::uint32_t kMaxRun = Server::kMaxRun;
 
   // `predictor`: the caller's; its answers decide how fast, never whether right.
   Hlrc(const HlrcConfig& config, const BlockMemory& memory, Core& core, Predictor& predictor);
@@ -141,8 +146,8 @@ class Hlrc : BlockLocks, public MemoryRoom {
   // Forgets the blocks of a freed region, homes included (a Drop effect).
   Task<bool> drop(Strand& s, RegionId region, BlockRange range);
 
-  // For who serves kFetch here.
-  Promises& promises() { return promises_; }
+  // What this node does for others that cannot reach its memory.
+  Server& server() { return server_; }
   // Whether this node waits for the run at that departure, if it has the copies yet.
   bool expects(NodeId home, BlockRange run, std::uint32_t departure) const {
     return expectations_.covers(home, run, departure);
@@ -460,6 +465,7 @@ class Hlrc : BlockLocks, public MemoryRoom {
                              config_.tunables.join_from};
   MissesPromises misses_promises_;
   Promises promises_;
+  Server server_;
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

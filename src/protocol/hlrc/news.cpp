@@ -207,12 +207,10 @@ Task<bool> Hlrc::send_news(Strand& s, std::uint32_t departure, bool stands) {
   for (std::size_t at = 0; at < due.size(); at += s.readers.size()) {
     BlockRange run = take_readers(s, std::span(due).subspan(at));
     if (stands && went_along(s, run)) continue;
-    co_await s.perform({.kind = StepKind::kSendNews,
-                        .flag = !any_along(s, run) && predictor_.pushes_versions(),
-                        .node = s.readers[0],
-                        .blocks = run,
-                        .value = departure});
+    bool whole = any_along(s, run) || !predictor_.pushes_versions();
+    co_await server_.push(s, run, s.readers, departure, whole);
   }
+  co_await s.perform(SendPushes{});
   co_await s.pause();
   promises_.keep();
   co_return true;

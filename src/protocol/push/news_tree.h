@@ -15,18 +15,21 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// Splits the readers in `arity` parts, and calls send(its first reader, its others) for each.
-template <typename Send>
-void spread(std::span<const NodeId> readers, std::uint32_t arity, Send send) {
-  std::size_t parts = std::min<std::size_t>(arity, readers.size());
-  for (std::size_t part = 0; part < parts; ++part) {
-    std::size_t first = readers.size() * part / parts;
-    std::size_t end = readers.size() * (part + 1) / parts;
-    std::span<const NodeId> others = readers.subspan(first + 1, end - first - 1);
-    if (mutant(Mutant::kNewsForgetReader) && !others.empty())
-      others = others.first(others.size() - 1);
-    send(readers[first], others);
-  }
+// Of the readers one, to which a push goes, and those to which it passes the push on.
+struct Branch {
+  NodeId to;
+  std::span<const NodeId> further;
+};
+inline std::size_t count_branches(std::span<const NodeId> readers, std::uint32_t arity) {
+  return std::min<std::size_t>(arity, readers.size());
+}
+inline Branch branch_of(std::span<const NodeId> readers, std::size_t branches, std::size_t index) {
+  std::size_t first = readers.size() * index / branches;
+  std::size_t end = readers.size() * (index + 1) / branches;
+  std::span<const NodeId> others = readers.subspan(first + 1, end - first - 1);
+  if (mutant(Mutant::kNewsForgetReader) && !others.empty())
+    others = others.first(others.size() - 1);
+  return {readers[first], others};
 }
 
 // One run of a wire::PageNews message.

@@ -18,14 +18,14 @@ Nodes readers(std::uint32_t count) {
 // Plays all who receive; counts what each receives, and returns the deepest way.
 int play(const Nodes& to, std::map<std::uint32_t, int>& received, int depth = 1) {
   int deepest = depth;
-  std::size_t sent = 0;
-  spread(to, kNewsArity, [&](NodeId first, std::span<const NodeId> further) {
-    ++sent;
-    ++received[first.value];
-    Nodes left(further.begin(), further.end());
+  std::size_t branches = count_branches(to, kNewsArity);
+  EXPECT_LE(branches, kNewsArity);
+  for (std::size_t i = 0; i < branches; ++i) {
+    Branch branch = branch_of(to, branches, i);
+    ++received[branch.to.value];
+    Nodes left(branch.further.begin(), branch.further.end());
     if (!left.empty()) deepest = std::max(deepest, play(left, received, depth + 1));
-  });
-  EXPECT_LE(sent, kNewsArity);
+  }
   return deepest;
 }
 

@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/ids.h"
 #include "protocol/predict/tunables.h"
+#include "protocol/push/news_tree.h"
 #include "protocol/steps/effects.h"
 
 namespace terrane::protocol {
@@ -225,6 +226,16 @@ class NewsBox {
   };
   // False: more than anybody sends who keeps his promises.
   bool put(News news);
+  bool put(const NewsPart& part) {
+    return put({.from = NodeId{part.head.home},
+                .number = part.head.number,
+                .run = {part.head.block, part.head.blocks},
+                .tracked = part.head.tracked,
+                .same = part.head.same,
+                .gone = part.head.gone != 0,
+                .serials = part.serials,
+                .bytes = {part.bytes.begin(), part.bytes.end()}});
+  }
   // What has the home's blocks of that departure, `part` among them; nullptr: not here yet. Valid
   // until the next call.
   const News* find(NodeId from, BlockRange part, std::uint32_t number);

@@ -381,6 +381,7 @@ enum class StepKind : std::uint8_t {
   kAskAtomic,  // the same where node's memory cannot be reached, in one exchange; value: 0, or by
                // whose word it comes, + 1. Strand::before: what the word was. Result: served.h
   kPatch,      // what Strand::atomic left of Strand::before -> our block, and its twin if flag
+  kTyped,      // a step of step_kinds.h: Strand::typed()
 };
 
 struct Step {

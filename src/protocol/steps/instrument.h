@@ -352,24 +352,29 @@ enum class Mutant : std::uint8_t {
   kRenewSettlesEarly,  // a renewed copy is no lease while its threads still see what was before
   kAheadKeepsShort,  // what did not come of a run that was asked for ahead is entered all the same
   kEndsPromiseLate,  // a promise that was given up is ended after the home was asked again
-  kHideForgetsWrites,   // what was written before a copy is hidden is not looked for
-  kAheadTrustsOwner,    // blocks of another owner are asked for ahead at the miss's home
-  kMovesTakenOffer,     // a block on offer is offered to another, though it may be taken at that
-                        // moment
-  kExpectsWhatEnded,    // a miss's promise is expected though this node has ended some meanwhile
-  kKeepsAnySerial,      // a copy stays that the home has sent again, or that never came as news
-  kFlushKeepsSerial,    // ... that this node wrote, and others wrote over
-  kMissKeepsSerial,     // ... that was missed, or renewed otherwise, after the news
-  kScansOneSuspect,     // of what a look found written the first run alone is scanned
-  kShowsWhatDied,       // what comes back with a hidden copy may have been dropped meanwhile
-  kTryKeepsTail,        // a lock that was tried and got leaves the manager's queue as it was
-  kTryForgetsHeldBack,  // requests that wait for the answer to a try are lost
-  kTryForgetsWaiters,   // threads that wait behind a try in vain are not asked for
-  kGiveUpKeepsTicket,   // who gives up a wait leaves a ticket that nobody waits for
-  kGiveUpKeepsOrder,    // ... and those behind wait for as much as before
-  kGiveUpDespiteWake,   // ... though a signal was spent on it
-  kShareWithWriter,     // a writer takes the room of one reader alone
-  kArriveForNextRound,  // the last of a round waits for the next
+  kHideForgetsWrites,     // what was written before a copy is hidden is not looked for
+  kAheadTrustsOwner,      // blocks of another owner are asked for ahead at the miss's home
+  kMovesTakenOffer,       // a block on offer is offered to another, though it may be taken at that
+                          // moment
+  kExpectsWhatEnded,      // a miss's promise is expected though this node has ended some meanwhile
+  kKeepsAnySerial,        // a copy stays that the home has sent again, or that never came as news
+  kFlushKeepsSerial,      // ... that this node wrote, and others wrote over
+  kMissKeepsSerial,       // ... that was missed, or renewed otherwise, after the news
+  kScansOneSuspect,       // of what a look found written the first run alone is scanned
+  kShowsWhatDied,         // what comes back with a hidden copy may have been dropped meanwhile
+  kTryKeepsTail,          // a lock that was tried and got leaves the manager's queue as it was
+  kTryForgetsHeldBack,    // requests that wait for the answer to a try are lost
+  kTryForgetsWaiters,     // threads that wait behind a try in vain are not asked for
+  kGiveUpKeepsTicket,     // who gives up a wait leaves a ticket that nobody waits for
+  kGiveUpKeepsOrder,      // ... and those behind wait for as much as before
+  kGiveUpDespiteWake,     // ... though a signal was spent on it
+  kShareWithWriter,       // a writer takes the room of one reader alone
+  kArriveForNextRound,    // the last of a round waits for the next
+  kServeUnswapped,        // by message: the reader becomes the home though its offer was withdrawn
+  kServeUncounted,        // ... and nobody sees that it is still being served
+  kAnswersBeforeApplied,  // a flush is answered before its differences are stored
+  kAtomicUncounted,     // an offer is armed while an atomic operation that came by message is done
+  kCountsOthersBlocks,  // a directory names blocks of another owner with those of one
   kCount,
 };
 

@@ -1,19 +1,22 @@
 #pragma once
 
+#include <concepts>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
 #include "protocol/steps/atomic.h"
 #include "protocol/steps/effects.h"
+#include "protocol/steps/step_kinds.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-template <typename T>
+template <typename T = void>
 class Task;
 
 // Of a miss that brings more than one message's blocks: what was asked for behind the first ones,
@@ -82,6 +85,27 @@ class Strand {
     step_ = step;
     return Awaiter{*this};
   }
+  // Of a step with a type of its own: its result, if it has one.
+  template <typename Kind>
+  struct TypedAwaiter {
+    Strand& strand;
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> leaf) noexcept { strand.leaf_ = leaf; }
+    auto await_resume() const noexcept {
+      if constexpr (requires(Kind kind) { kind.result; })
+        return std::get_if<Kind>(&strand.typed_)->result;
+    }
+  };
+  template <typename Kind>
+  requires std::constructible_from<TypedStep, std::in_place_type_t<Kind>, Kind> TypedAwaiter<Kind>
+  perform(Kind step) {
+    step_.kind = StepKind::kTyped;
+    typed_.template emplace<Kind>(step);
+    return {*this};
+  }
+  // Where step() is kTyped: the step, into which its host puts the result.
+  TypedStep& typed() { return typed_; }
+  const TypedStep& typed() const { return typed_; }
   Awaiter pause() { return perform({.kind = StepKind::kPause}); }
   Awaiter yield() { return perform({.kind = StepKind::kPause, .flag = true}); }
   Awaiter wait(std::atomic<std::uint32_t>& word, std::uint32_t value) {
@@ -113,6 +137,7 @@ class Strand {
  private:
   WaiterId waiter_;
   Step step_;
+  TypedStep typed_;
   std::coroutine_handle<> leaf_;
   std::size_t used_ = 0;
   alignas(16) std::byte frames_[8192];
@@ -159,6 +184,16 @@ struct PromiseBase {
   static constexpr std::size_t kHeader = 16;
 };
 
+template <typename T>
+struct PromiseOf : PromiseBase {
+  T value{};
+  void return_value(T v) { value = v; }
+};
+template <>
+struct PromiseOf<void> : PromiseBase {
+  void return_void() const {}
+};
+
 }  // namespace detail
 
 // An operation, or a part of one, as a coroutine that stops at every one-sided step. Awaiting a
@@ -166,12 +201,10 @@ struct PromiseBase {
 template <typename T>
 class [[nodiscard]] Task {
  public:
-  struct promise_type : detail::PromiseBase {
-    T value{};
+  struct promise_type : detail::PromiseOf<T> {
     Task get_return_object() {
       return Task(std::coroutine_handle<promise_type>::from_promise(*this));
     }
-    void return_value(T v) { value = v; }
   };
 
   Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
@@ -181,14 +214,16 @@ class [[nodiscard]] Task {
   }
 
   bool done() const { return handle_.done(); }
-  T value() const { return handle_.promise().value; }
+  T value() const {
+    if constexpr (!std::is_void_v<T>) return handle_.promise().value;
+  }
 
   bool await_ready() const noexcept { return false; }
   std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) noexcept {
     handle_.promise().continuation = caller;
     return handle_;
   }
-  T await_resume() const noexcept { return handle_.promise().value; }
+  T await_resume() const noexcept { return value(); }
 
  private:
   friend class Strand;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/names.h"
+#include "sim/trace_steps.h"
 
 namespace terrane::sim {
 
@@ -42,7 +43,7 @@ bool ScriptDirector::is_stuck(const Scene& scene) {
 bool ScriptDirector::is_stopped(const Actor& actor) const {
   const std::string& stop = stops_[actor.id];
   return !stop.empty() && actor.busy() && !actor.done() &&
-         name_of(actor.strand.step().kind) == stop;
+         kind_of(actor.strand) == stop;
 }
 
 bool ScriptDirector::may_act(const Scene& scene, ActorId id) {

@@ -1,0 +1,106 @@
+// What a node sends unasked: blocks that it promised, with a departure, an arrival or a grant; and
+// what it passes on of others' pushes.
+#include <algorithm>
+
+#include "protocol/serve/server.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// The threads that push, and the one that serves messages, look at what was sent. None of them
+// stops at a step while it holds that.
+Task<> Server::hold_sent(Strand& s) {
+  std::uint32_t seen = 0;
+  if (sent_held_.compare_exchange_strong(seen, 1)) co_return;
+  while (sent_held_.exchange(2) != 0) co_await s.wait(sent_held_, 2);
+}
+
+Task<> Server::release_sent(Strand& s) {
+  if (sent_held_.exchange(0) == 2) co_await s.wake(sent_held_);
+}
+
+Task<> Server::grant(Strand& s, NodeId to, std::uint64_t block, std::vector<std::byte>& grant) {
+  std::byte* page = co_await s.perform(SendBuffer{1});
+  Collected got = co_await collect(s, {block, 1}, {.nodes = {&to, 1}}, page);
+  bool promised = static_cast<wire::Kind>(grant[0]) == wire::Kind::kBarrierArrive;
+  SentNews::Sent sent{};
+  if (promised && got.count > 0) {
+    co_await hold_sent(s);
+    sent = sent_.send(block, page, 0, false);
+    co_await release_sent(s);
+  }
+  std::uint64_t bytes = sent.same ? 0 : got.count * config_.block_bytes;
+  wire::put(grant, wire::GrantedBlock{.block = block,
+                                      .home = config_.self.value,
+                                      .bytes = static_cast<std::uint32_t>(bytes),
+                                      .tracked = got.tracked,
+                                      .serial = sent.serial});
+  grant.insert(grant.end(), page, page + bytes);
+}
+
+Task<> Server::push(Strand& s, BlockRange run, std::span<const NodeId> readers,
+                    std::uint32_t number, bool whole) {
+  std::byte* pages = co_await s.perform(SendBuffer{run.count});
+  Collected got = co_await collect(s, run, {.nodes = readers}, pages);
+  NewsPart part{.head = {.blocks = static_cast<std::uint8_t>(run.count),
+                         .gone = got.count < run.count,
+                         .number = number,
+                         .block = run.first,
+                         .tracked = got.tracked,
+                         .home = config_.self.value},
+                .further = {readers.begin(), readers.end()}};
+  if (part.head.gone == 0) {
+    co_await hold_sent(s);
+    sent_.send(part, pages, whole);
+    co_await release_sent(s);
+  }
+  co_await spread(s, part);
+}
+
+// To the first readers, each with those to which it passes the push on.
+Task<> Server::spread(Strand& s, const NewsPart& part) {
+  std::size_t branches = count_branches(part.further, config_.push_arity);
+  for (std::size_t i = 0; i < branches; ++i) {
+    Branch branch = branch_of(part.further, branches, i);
+    co_await s.perform(SendPush{&part, branch.to, branch.further});
+  }
+}
+
+bool Server::is_sound(const NewsPart& part) const {
+  auto is_peer = [&](NodeId node) {
+    return node.value < config_.nodes && node != config_.self && node.value != part.head.home;
+  };
+  return in_space(part.head.block, part.head.blocks) && part.head.home < config_.nodes &&
+         part.head.home != config_.self.value && part.further.size() < config_.nodes &&
+         std::all_of(part.further.begin(), part.further.end(), is_peer);
+}
+
+// Passed on first, whether this node waits for it or not: others are further away.
+Task<bool> Server::take_push(Strand& s, NodeId from, Bytes message) {
+  Bytes rest = message;
+  NewsPart part;
+  bool good = true;
+  while (good && !rest.empty()) {
+    good = take_news_part(rest, config_.block_bytes, part) && is_sound(part);
+    if (part.head.gone != 0 && mutant(Mutant::kNewsGoneUntold)) continue;
+    if (good) co_await spread(s, part);
+  }
+  co_await s.perform(SendPushes{});
+  while (good && !message.empty()) {
+    good = take_news_part(message, config_.block_bytes, part);
+    if (mutant(Mutant::kNewsOfWhoPassedThem)) part.head.home = from.value;
+    if (good) good = co_await s.perform(KeepPush{&part});
+  }
+  co_return good;
+}
+
+Task<bool> Server::end_promise(Strand&, NodeId from, Bytes message) {
+  wire::PromiseEnd end;
+  if (!wire::take(message, end) || !message.empty() || !in_space(end.block, end.blocks))
+    co_return false;
+  promises_.end(from, {end.block, end.blocks});
+  co_return true;
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,260 @@
+// Requests of nodes that cannot reach this node's memory: fetches, owners, atomic operations, and
+// the differences of their releases.
+#include "protocol/serve/server.h"
+
+#include <algorithm>
+
+#include "protocol/serve/requests.h"
+#include "protocol/steps/found_region.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace {
+
+template <typename T>
+Bytes bytes_of(const T& value) {
+  return std::as_bytes(std::span(&value, 1));
+}
+
+}  // namespace
+
+bool Server::serves(Bytes message) {
+  using enum wire::Kind;
+  if (message.empty()) return false;
+  auto kind = static_cast<wire::Kind>(message[0]);
+  return kind == kPageFetch || kind == kFlush || kind == kOwnerRequest || kind == kAtomicRequest ||
+         kind == kPromiseEnd || kind == kPageNews;
+}
+
+Task<bool> Server::serve(Strand& s, NodeId from, Bytes message) {
+  switch (static_cast<wire::Kind>(message[0])) {
+    case wire::Kind::kPageFetch:
+      return fetch(s, from, message);
+    case wire::Kind::kFlush:
+      return flush(s, from, message);
+    case wire::Kind::kOwnerRequest:
+      return own(s, from, message);
+    case wire::Kind::kAtomicRequest:
+      return atomic(s, from, message);
+    case wire::Kind::kPromiseEnd:
+      return end_promise(s, from, message);
+    case wire::Kind::kPageNews:
+      return take_push(s, from, message);
+    default:
+      TERRANE_CHECK(false, "a message that serves() has named");
+  }
+}
+
+bool Server::in_space(std::uint64_t block, std::uint32_t blocks) const {
+  return block < config_.blocks && blocks != 0 && blocks <= kMaxRun &&
+         blocks <= config_.blocks - block;
+}
+
+Task<bool> Server::fetch(Strand& s, NodeId reader, Bytes message) {
+  wire::PageFetch request;
+  if (!wire::take(message, request) || !message.empty() || !in_space(request.block, request.blocks))
+    co_return false;
+  BlockRange run{request.block, request.blocks};
+  std::byte* pages = co_await s.perform(SendBuffer{run.count});
+  Readers readers{.nodes = {&reader, 1},
+                  .asked = true,
+                  .follows = (request.how & kFollows) != 0,
+                  .may_take = (request.how & kMayTake) != 0};
+  Collected got = co_await collect(s, run, readers, pages);
+  BlockRange came{run.first, got.count};
+  wire::PageData answer{.blocks = static_cast<std::uint8_t>(got.count),
+                        .own = static_cast<std::uint8_t>(got.own),
+                        .waiter = request.waiter,
+                        .block = request.block,
+                        .tracked = got.tracked};
+  if (got.count == 0) {
+    answer.promised = got.ask.value;
+    answer.alike = static_cast<std::uint8_t>(co_await moved_together(s, run, got.ask));
+  } else {
+    co_await hold_sent(s);
+    sent_.forget(came);
+    co_await release_sent(s);
+  }
+  std::uint64_t again = wanted_again(request.how);
+  if (got.count > 0 && again > 0 && !got.own) {
+    co_await s.pause();
+    BlockRange first{came.first, std::min(came.count, again)};
+    answer.promised = static_cast<std::uint32_t>(promises_.make(reader, first));
+  }
+  co_await s.perform(SendMessage{
+      .to = reader, .head = bytes_of(answer), .tail = {pages, got.count * config_.block_bytes}});
+  co_return true;
+}
+
+// The first blocks' bytes to `out`, as far as the answers to their words allow and are alike.
+Task<Server::Collected> Server::collect(Strand& s, BlockRange run, Readers readers,
+                                        std::byte* out) {
+  Collected got{.ask = config_.self};
+  while (got.count < run.count) {
+    std::uint64_t block = run.first + got.count;
+    std::byte* to = out + got.count * config_.block_bytes;
+    if (!co_await collect_block(s, block, readers, to, got)) break;
+  }
+  co_return got;
+}
+
+// What a reader that reaches our memory does, in the same order: the word, the wish, the bytes, and
+// the word once more. False: the block is not here, or is not as those before.
+Task<bool> Server::collect_block(Strand& s, std::uint64_t block, const Readers& readers,
+                                 std::byte* out, Collected& got) {
+  using enum FetchAnswer::What;
+  ReadBlock copy{.block = BlockId{block}, .to = out};
+  for (;;) {
+    if (mutant(Mutant::kFetchCopiesFirst)) co_await s.perform(copy);
+    std::uint32_t word = co_await load_word(s, block);
+    FetchAnswer answer =
+        readers.asked ? answer_fetch(word, readers.nodes[0], readers.follows, readers.may_take)
+                      : answer_news(word, readers.nodes);
+    bool own = answer.what == kOwn;
+    if (answer.what == kElsewhere) got.ask = answer.home;
+    if (answer.what == kElsewhere || answer.what == kNotYet) co_return false;
+    if (got.count > 0 && own != got.own) co_return false;
+    bool counted = own && !mutant(Mutant::kServeUncounted);
+    if (counted) co_await s.perform(CountGiving{true});
+    if (own) {
+      bool swapped = co_await s.perform(SwapWord{config_.self, BlockId{block}, word, answer.word});
+      if (!swapped && !mutant(Mutant::kServeUnswapped)) {
+        if (counted) co_await s.perform(CountGiving{false});
+        continue;
+      }
+    }
+    bool tracked = word & kTracked;
+    if (!tracked) co_await s.perform(SetWanted{config_.self, BlockId{block}});
+    if (!mutant(Mutant::kFetchCopiesFirst)) co_await s.perform(copy);
+    if (counted) co_await s.perform(CountGiving{false});
+    if (!own && !stayed_here(word, co_await load_word(s, block))) continue;
+    got.own = own;
+    if (tracked) got.tracked |= 1u << got.count;
+    ++got.count;
+    co_return true;
+  }
+}
+
+// How many of the blocks are at `home` now, the first of which is, or is just coming here.
+Task<std::uint64_t> Server::moved_together(Strand& s, BlockRange run, NodeId home) {
+  std::uint64_t count = 1;
+  while (count < run.count && home != config_.self) {
+    std::uint32_t word = co_await load_word(s, run.first + count);
+    if (!moved_to(word, home)) break;
+    ++count;
+  }
+  co_return count;
+}
+
+Task<bool> Server::own(Strand& s, NodeId from, Bytes message) {
+  wire::OwnerRequest request;
+  if (!wire::take(message, request) || !message.empty() || request.block >= config_.blocks ||
+      request.claim > config_.nodes)
+    co_return false;
+  std::uint64_t end = std::min(directory_end(request.block), config_.blocks);
+  if (request.blocks == 0 || request.blocks > end - request.block) co_return false;
+  wire::OwnerReply answer{.waiter = request.waiter, .block = request.block};
+  if (request.claim == 0) {
+    answer.owner = co_await s.perform(LoadOwner{BlockId{request.block}});
+  } else {
+    answer.owner = co_await s.perform(ClaimOwner{{request.block, request.blocks}, request.claim});
+  }
+  BlockRange rest{request.block, end - request.block};
+  answer.alike = static_cast<std::uint32_t>(co_await s.perform(CountOwned{rest, answer.owner}));
+  co_await s.perform(SendMessage{from, bytes_of(answer)});
+  co_return true;
+}
+
+bool Server::is_sound(const wire::FlushedBlock& block, std::size_t left) const {
+  return block.block < config_.blocks && block.diff_bytes <= left &&
+         (block.via < config_.nodes || block.via == kNoNode.value) &&
+         block.via != config_.self.value;
+}
+
+// Counted as storing at a home, for the threads of this node that offer homes to others.
+Task<bool> Server::flush(Strand& s, NodeId from, Bytes message) {
+  wire::Flush flush;
+  if (!wire::take(message, flush) || flush.origin >= config_.nodes ||
+      (flush.was_passed == 0 && flush.origin != from.value))
+    co_return false;
+  flush.passed = 0;
+  wire::Flush answer = flush;
+  answer.kind = wire::Kind::kFlushed;
+  bool early = mutant(Mutant::kAnswersBeforeApplied) && flush.origin != config_.self.value;
+  if (early) co_await s.perform(SendMessage{NodeId{flush.origin}, bytes_of(answer)});
+  bool good = true;
+  co_await s.perform(CountFlush{true});
+  while (good && !message.empty()) {
+    wire::FlushedBlock block;
+    good = wire::take(message, block) && is_sound(block, message.size());
+    if (!good) break;
+    good = co_await apply(s, flush, block, message.first(block.diff_bytes));
+    message = message.subspan(block.diff_bytes);
+  }
+  co_await s.perform(CountFlush{false});
+  if (!good || early) co_return good;
+  answer.passed = flush.passed;
+  co_return co_await s.perform(SendMessage{NodeId{flush.origin}, bytes_of(answer)});
+}
+
+// The difference of one block, here or, by another message, where the block has moved.
+Task<bool> Server::apply(Strand& s, wire::Flush& flush, const wire::FlushedBlock& block,
+                         Bytes diff) {
+  using enum FlushAnswer::What;
+  BlockId id{block.block};
+  for (;;) {
+    std::uint32_t word = co_await load_word(s, block.block);
+    FlushAnswer answer = answer_flush(word, NodeId{flush.origin}, NodeId{block.via});
+    bool here = answer.what == kApply || answer.what == kEndOffer;
+    if (here && flush.origin == config_.self.value) co_return false;  // it would not have sent it
+    if (answer.what == kApply) co_return co_await s.perform(ApplyDiff{id, diff});
+    if (answer.what == kEndOffer) {
+      co_await s.perform(SwapWord{config_.self, id, word, answer.word});
+      continue;
+    }
+    struct {
+      wire::Flush flush;
+      wire::FlushedBlock block;
+    } head{flush, block};
+    head.flush.was_passed = 1;
+    head.flush.passed = 0;
+    head.block.via = answer.what == kPassOn ? config_.self.value : kNoNode.value;
+    co_await s.perform(SendMessage{.to = answer.home, .head = bytes_of(head), .tail = diff});
+    ++flush.passed;
+    co_return true;
+  }
+}
+
+// As a difference (apply), but the requester goes itself where the block has moved.
+Task<bool> Server::atomic(Strand& s, NodeId from, Bytes message) {
+  using enum FlushAnswer::What;
+  wire::AtomicRequest request;
+  if (!wire::take(message, request) || !message.empty() || request.block >= config_.blocks ||
+      (request.via >= config_.nodes && request.via != kNoNode.value))
+    co_return false;
+  AtomicOp op = operation_of(request);
+  if (!is_valid(op, config_.block_bytes)) co_return false;
+  BlockId id{request.block};
+  wire::AtomicReply reply{.waiter = request.waiter, .block = request.block, .ask = kNoNode.value};
+  bool counted = !mutant(Mutant::kAtomicUncounted);
+  if (counted) co_await s.perform(CountFlush{true});
+  for (bool over = false; !over;) {
+    std::uint32_t word = co_await load_word(s, request.block);
+    FlushAnswer answer = answer_flush(word, from, NodeId{request.via});
+    over = answer.what != kEndOffer;
+    if (answer.what == kApply) {
+      reply.before = co_await s.perform(PerformAtomic{config_.self, id, op});
+      reply.done = 1;
+    } else if (answer.what == kPassOn) {
+      reply.ask = answer.home.value;
+    } else if (answer.what == kEndOffer) {
+      co_await s.perform(SwapWord{config_.self, id, word, answer.word});
+    }
+  }
+  if (counted) co_await s.perform(CountFlush{false});
+  co_await s.perform(SendMessage{from, bytes_of(reply)});
+  co_return true;
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "protocol/push/news_tree.h"
+#include "protocol/push/promises.h"
+#include "protocol/push/sent_news.h"
+#include "protocol/serve/served.h"
+#include "protocol/steps/strand.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+struct ServerConfig {
+  NodeId self;
+  std::uint32_t nodes = 1;
+  std::uint64_t blocks = 0;
+  std::size_t block_bytes = 4096;
+  std::uint32_t push_arity = kNewsArity;        // nodes to which a push goes from one
+  std::size_t most_sent = kMostSentNews;      // blocks of which it is known what went last ...
+  std::uint32_t sent_whole = kWholePushes;  // ... and how often they go whole, at least
+};
+
+// What a node does for others that cannot reach its memory: answers their requests, applies their
+// differences, pushes blocks to them and passes pushes on. Coroutines that stop at each one-sided
+// step, as operations do; but they wait for nobody, except for moments of threads of this node.
+// Owns what the node knows of the blocks that it pushed.
+class Server {
+ public:
+  static constexpr std::uint32_t kMaxRun = 16;
+
+  Server(const ServerConfig& config, Promises& promises)
+      : config_(config),
+        promises_(promises),
+        sent_(config.block_bytes, config.most_sent, config.sent_whole) {}
+  Server(const Server&) = delete;
+
+  // Whether a message is for serve().
+  static bool serves(Bytes message);
+  // Does what the message asks for. `message`: the caller's until the end. False: it is malformed.
+  // Messages are served one at a time, in the order of each sender.
+  Task<bool> serve(Strand& s, NodeId from, Bytes message);
+
+  // Appends to a grant for `to` our block (wire::GrantedBlock), or to an arrival what was promised.
+  Task<> grant(Strand& s, NodeId to, std::uint64_t block, std::vector<std::byte>& grant);
+  // Sends the run to readers that take it by kTakeNews of departure `number`. whole: also what is
+  // as it was sent before. By any thread.
+  Task<> push(Strand& s, BlockRange run, std::span<const NodeId> readers, std::uint32_t number,
+              bool whole);
+
+ private:
+  // For whom blocks are collected: one that asks, or several that do not.
+  struct Readers {
+    std::span<const NodeId> nodes;
+    bool asked = false;
+    bool follows = false;
+    bool may_take = false;
+  };
+  // The first blocks of a run that are here; of none, the node to ask.
+  struct Collected {
+    std::uint64_t count = 0;
+    std::uint32_t tracked = 0;  // a bit for each
+    bool own = false;           // the reader's from now on
+    NodeId ask;
+  };
+
+  bool in_space(std::uint64_t block, std::uint32_t blocks) const;
+  Task<bool> fetch(Strand& s, NodeId reader, Bytes message);
+  Task<bool> flush(Strand& s, NodeId from, Bytes message);
+  Task<bool> own(Strand& s, NodeId from, Bytes message);
+  Task<bool> atomic(Strand& s, NodeId from, Bytes message);
+  Task<bool> end_promise(Strand& s, NodeId from, Bytes message);
+  Task<bool> take_push(Strand& s, NodeId from, Bytes message);
+
+  Task<Collected> collect(Strand& s, BlockRange run, Readers readers, std::byte* out);
+  Task<bool> collect_block(Strand& s, std::uint64_t block, const Readers& readers, std::byte* out,
+                           Collected& got);
+  Task<std::uint64_t> moved_together(Strand& s, BlockRange run, NodeId home);
+  Task<bool> apply(Strand& s, wire::Flush& flush, const wire::FlushedBlock& block, Bytes diff);
+  bool is_sound(const wire::FlushedBlock& block, std::size_t left) const;
+  bool is_sound(const NewsPart& part) const;
+  Task<> spread(Strand& s, const NewsPart& part);
+  Task<> hold_sent(Strand& s);
+  Task<> release_sent(Strand& s);
+  auto load_word(Strand& s, std::uint64_t block) const {
+    return s.perform(LoadWord{.node = config_.self, .block = BlockId{block}});
+  }
+
+  ServerConfig config_;
+  Promises& promises_;
+  std::atomic<std::uint32_t> sent_held_{0};  // guards sent_: 0 free, 1 held, 2 held and waited for
+  SentNews sent_;
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol
