@@ -51,7 +51,12 @@ struct Side {
   Network network;
   ThreadRegistry threads;
   protocol::Promises promises{true, kNodes};
-  RemotePages remote{*space, network, threads, promises};
+  protocol::Server server{{.self = NodeId{0},
+                           .nodes = kNodes,
+                           .blocks = space->blocks(),
+                           .block_bytes = space->unit()},
+                          promises};
+  RemotePages remote{*space, network, threads, server};
 };
 
 void ask(InputReader& reader, Side& side) {
