@@ -136,7 +136,7 @@ void History::send(Actor& actor, const protocol::SendMessage& step) {
   if (step.to != NodeId{actor.node}) {
     push(actor.node, step.to.value, message);
   } else if (!accept(actor.node, actor.node, message)) {
-    violated(Fault::kBadStep, "node {} sends itself a message: {}", actor.node, describe(message));
+    violated(Fault::kBadStep, "node {} sends itself a {}", actor.node, name_of_message(message));
   }
 }
 

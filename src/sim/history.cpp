@@ -196,16 +196,17 @@ void History::deliver(std::uint32_t channel) {
   std::uint32_t to = network_.to(channel);
   protocol::Bytes message = network_.front(channel);
   bool served = protocol::Server::serves(message);
-  if (served || network_.wanted(channel) > 0) {
-    if (!serve(channel, message)) return;
-    message = server_of(channel).message;
-  }
+  bool begins = !server_of(channel).busy();
   received_ = name_of_message(message);
-  if (trace_)
+  if (trace_ && begins)
     trace({.actor = fmt::format("node {}", to),
            .kind = "receives",
            .name = std::string(received_),
            .detail = fmt::format("from node {}", from)});
+  if (served || network_.wanted(channel) > 0) {
+    if (!serve(channel, message)) return;
+    message = server_of(channel).message;
+  }
   outcome_.hash = (outcome_.hash ^ (channel + 0x100u + message.size())) * 0x100000001b3u;
   ++outcome_.messages;
   if (!served && !accept(to, from, message))

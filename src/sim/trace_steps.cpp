@@ -118,7 +118,8 @@ protocol::BlockRange blocks_of(const protocol::Strand& strand) {
       [](const auto& step) -> protocol::BlockRange {
         if constexpr (requires { step.block; }) return {step.block.value, 1};
         if constexpr (requires { step.blocks.first; }) return step.blocks;
-        if constexpr (requires { step.part; }) return {step.part->head.block, step.part->head.blocks};
+        if constexpr (requires { step.part; })
+          return {step.part->head.block, step.part->head.blocks};
         return {};
       },
       strand.typed());
