@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
+#include <variant>
 
 namespace terrane::sim {
 namespace {
@@ -411,11 +413,19 @@ bool has(const std::string_view (&names)[size], std::string_view name) {
 
 }  // namespace
 
-bool is_step_name(std::string_view name) { return has(kSteps, name); }
+template <std::size_t... at>
+static bool is_typed_step(std::string_view name, std::index_sequence<at...>) {
+  return ((std::variant_alternative_t<at, protocol::TypedStep>::kName == name) || ...);
+}
+
+bool is_step_name(std::string_view name) {
+  constexpr std::size_t kTyped = std::variant_size_v<protocol::TypedStep>;
+  return has(kSteps, name) || is_typed_step(name, std::make_index_sequence<kTyped>());
+}
 
 bool is_trace_word(std::string_view name) {
   static constexpr std::string_view kOthers[] = {"messages", "faults", "load", "store"};
-  return has(kSteps, name) || has(kMessages, name) || has(kEvents, name) || has(kOthers, name);
+  return is_step_name(name) || has(kMessages, name) || has(kEvents, name) || has(kOthers, name);
 }
 
 bool is_fault_name(std::string_view name) { return has(kFaults, name); }
