@@ -4,8 +4,9 @@
 #include <cstring>
 
 #include "base/check.h"
-#include "platform/wait.h"
 #include "protocol/serve/requests.h"
+#include "platform/wait.h"
+#include "runtime/waiting/backoff.h"
 
 namespace terrane::runtime {
 namespace {
@@ -125,8 +126,8 @@ T RemotePages::run(protocol::Strand& strand, protocol::Task<T> task, const Out& 
     if (step.kind == StepKind::kTyped) {
       perform(strand.typed(), out);
     } else if (step.kind == StepKind::kWait) {
-      platform::wait_while_equal(*step.word, static_cast<std::uint32_t>(step.value),
-                                 platform::Backoff::kBriefNs);
+      waiting::wait_while_equal(*step.word, static_cast<std::uint32_t>(step.value),
+                                 waiting::kCrowdedNs);
     } else if (step.kind == StepKind::kWake) {
       platform::futex_wake_all(*step.word);
     } else {
