@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "base/check.h"
-#include "protocol/serve/requests.h"
 #include "platform/wait.h"
+#include "protocol/serve/requests.h"
 #include "runtime/waiting/backoff.h"
 
 namespace terrane::runtime {
@@ -127,7 +127,7 @@ T RemotePages::run(protocol::Strand& strand, protocol::Task<T> task, const Out& 
       perform(strand.typed(), out);
     } else if (step.kind == StepKind::kWait) {
       waiting::wait_while_equal(*step.word, static_cast<std::uint32_t>(step.value),
-                                 waiting::kCrowdedNs);
+                                waiting::kCrowdedNs);
     } else if (step.kind == StepKind::kWake) {
       platform::futex_wake_all(*step.word);
     } else {

@@ -51,11 +51,9 @@ struct Side {
   Network network;
   ThreadRegistry threads;
   protocol::Promises promises{true, kNodes};
-  protocol::Server server{{.self = NodeId{0},
-                           .nodes = kNodes,
-                           .blocks = space->blocks(),
-                           .block_bytes = space->unit()},
-                          promises};
+  protocol::Server server{
+      {.self = NodeId{0}, .nodes = kNodes, .blocks = space->blocks(), .block_bytes = space->unit()},
+      promises};
   RemotePages remote{*space, network, threads, server};
 };
 

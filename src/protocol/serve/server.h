@@ -19,8 +19,8 @@ struct ServerConfig {
   std::uint32_t nodes = 1;
   std::uint64_t blocks = 0;
   std::size_t block_bytes = 4096;
-  std::uint32_t push_arity = kNewsArity;        // nodes to which a push goes from one
-  std::size_t most_sent = kMostSentNews;      // blocks of which it is known what went last ...
+  std::uint32_t push_arity = kNewsArity;    // nodes to which a push goes from one
+  std::size_t most_sent = kMostSentNews;    // blocks of which it is known what went last ...
   std::uint32_t sent_whole = kWholePushes;  // ... and how often they go whole, at least
 };
 
