@@ -7,7 +7,7 @@ namespace terrane::sim {
 void Checker::begin(const Program& program) {
   program_ = &program;
   racy_ = program.setup.racy;
-  renews_ = program.setup.hot_after != 255;
+  renews_ = program.setup.hot_after != 255 || program.setup.predicts_at_random;
   offsets_.clear();
   std::size_t bytes = 0;
   for (const RegionPlan& region : program.regions) {
