@@ -5,14 +5,30 @@
 namespace terrane::tools {
 namespace {
 
-std::vector<LockedFunction> found_in(std::string_view listing) {
-  LockedCode code;
+std::vector<LockedFunction> found_in(std::string_view listing,
+                                     SharedScope scope = SharedScope::kRegions) {
+  LockedCode code(scope);
   while (!listing.empty()) {
     std::size_t end = listing.find('\n');
     code.add_line(listing.substr(0, end));
     listing.remove_prefix(end == std::string_view::npos ? listing.size() : end + 1);
   }
   return code.functions();
+}
+
+// Where all of the program's memory is shared, its variables and stacks are; its threads' own
+// variables and the compiler's fence are not.
+TEST(LockedCodeTest, AWholeProgramSharesItsVariablesAndStacks) {
+  const char* listing =
+      "0000000000001000 <main>:\n"
+      "    1000:\tlock incl 0x2ee4(%rip)        # 4018 <counter>\n"
+      "    1010:\tlock orq $0x0,(%rsp)\n"
+      "    1020:\tlock incl %fs:0xfffffffffffffffc\n"
+      "    1030:\tlock xadd %eax,0xc(%rsp)\n";
+  EXPECT_TRUE(found_in(listing).empty());
+  auto found = found_in(listing, SharedScope::kProgram);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].count, 2u);
 }
 
 TEST(LockedCodeTest, FunctionsAreNamedWithTheirFirstLockedInstruction) {
