@@ -202,9 +202,25 @@ static void destroy(void* value) {
   pthread_mutex_unlock(&mutex);
 }
 
+static int cleaned;
+
+static void clean(void* by) {
+  pthread_mutex_lock(&mutex);
+  cleaned = cleaned * 10 % 1000000 + *(int*)by;
+  pthread_mutex_unlock(&mutex);
+}
+
+/* The handler that was pushed last runs first, also where the thread ends below. */
 static void leave(long self) {
+  int first = 1, second = 2, never = 9;
   EXPECT(pthread_getspecific(key) != NULL);
+  pthread_cleanup_push(clean, &first);
+  pthread_cleanup_push(clean, &never);
+  pthread_cleanup_pop(0);
+  pthread_cleanup_push(clean, &second);
   pthread_exit((void*)(self + 1000));
+  pthread_cleanup_pop(0);
+  pthread_cleanup_pop(0);
 }
 
 static void* use_key(void* argument) {
@@ -236,6 +252,9 @@ static void lives(void) {
   EXPECT(pthread_key_create(&key, destroy) == 0);
   run(use_key, THREADS);
   EXPECT(destroyed == THREADS);
+  cleaned = 0;
+  run(use_key, 1);
+  EXPECT(cleaned == 21);
   for (int t = 0; t < THREADS; ++t) { /* detached ones */
     pthread_t thread;
     pthread_attr_t attributes;

@@ -29,6 +29,11 @@ struct Base {
   void* result;
 };
 
+// Cleanup handlers of a program in C (pthread_cleanup_push), the latest first: each is a place to
+// jump to, which calls __pthread_unwind_next in the end.
+thread_local constinit __pthread_unwind_buf_t* cleanups __attribute__((tls_model("initial-exec"))) =
+    nullptr;
+
 struct Call {
   void* (*function)(void*);
   void* argument;
@@ -59,6 +64,19 @@ _Unwind_Reason_Code stop(int, _Unwind_Action actions, _Unwind_Exception_Class, _
   bool there = (actions & _UA_END_OF_STACK) != 0 || _Unwind_GetCFA(context) >= base->stack;
   if (there) _longjmp(base->jump, 1);
   return _URC_NO_REASON;
+}
+
+// Goes on with the end of a thread: its cleanup handlers, then the destructors of its frames.
+[[noreturn]] void unwind() {
+  auto* base = static_cast<Base*>(this_thread().base);
+  if (__pthread_unwind_buf_t* next = cleanups) {
+    cleanups = static_cast<__pthread_unwind_buf_t*>(next->__pad[0]);
+    _longjmp(reinterpret_cast<__jmp_buf_tag*>(next->__cancel_jmp_buf), 1);
+  }
+  static thread_local _Unwind_Exception exception;
+  std::memset(&exception, 0, sizeof exception);
+  _Unwind_ForcedUnwind(&exception, stop, base);
+  _longjmp(base->jump, 1);
 }
 
 // Registered first, so it is called after the destructors of the thread's own thread_locals.
@@ -135,20 +153,44 @@ void thread_has_ended(Record& record) {
 
 }  // namespace terrane::frontend::threads
 
+extern "C" {
+void __pthread_register_cancel(__pthread_unwind_buf_t*);
+void __pthread_unregister_cancel(__pthread_unwind_buf_t*);
+void __pthread_unwind_next(__pthread_unwind_buf_t*);
+}
+
 #pragma GCC visibility push(default)
 extern "C" {
+
+void __pthread_register_cancel(__pthread_unwind_buf_t* handler) {
+  using namespace terrane::frontend;
+  if (threads::this_thread().record == nullptr)
+    return next<"__pthread_register_cancel">(::__pthread_register_cancel)(handler);
+  handler->__pad[0] = threads::cleanups;
+  threads::cleanups = handler;
+}
+
+void __pthread_unregister_cancel(__pthread_unwind_buf_t* handler) {
+  using namespace terrane::frontend;
+  if (threads::this_thread().record == nullptr)
+    return next<"__pthread_unregister_cancel">(::__pthread_unregister_cancel)(handler);
+  threads::cleanups = static_cast<__pthread_unwind_buf_t*>(handler->__pad[0]);
+}
+
+void __pthread_unwind_next(__pthread_unwind_buf_t* handler) {
+  using namespace terrane::frontend;
+  if (threads::this_thread().record == nullptr)
+    next<"__pthread_unwind_next">(::__pthread_unwind_next)(handler);
+  threads::unwind();
+}
 
 // Destructors of the frames in between run, and cleanup handlers.
 void pthread_exit(void* result) {
   using namespace terrane::frontend;
   threads::ThreadState& me = threads::this_thread();
   if (me.record == nullptr) next<"pthread_exit">(::pthread_exit)(result);
-  auto* base = static_cast<threads::Base*>(me.base);
-  base->result = result;
-  static thread_local _Unwind_Exception exception;
-  std::memset(&exception, 0, sizeof exception);
-  _Unwind_ForcedUnwind(&exception, threads::stop, base);
-  _longjmp(base->jump, 1);
+  static_cast<threads::Base*>(me.base)->result = result;
+  threads::unwind();
 }
 
 }  // extern "C"
