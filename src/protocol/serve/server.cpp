@@ -161,6 +161,7 @@ Task<bool> Server::own(Strand& s, NodeId from, Bytes message) {
   }
   BlockRange rest{request.block, end - request.block};
   answer.alike = static_cast<std::uint32_t>(co_await s.perform(CountOwned{rest, answer.owner}));
+  if (mutant(Mutant::kCountsOthersBlocks)) answer.alike = static_cast<std::uint32_t>(rest.count);
   co_await s.perform(SendMessage{from, bytes_of(answer)});
   co_return true;
 }
