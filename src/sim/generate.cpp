@@ -44,7 +44,9 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   }
   base::Prng aside = rng;  // so that a seed's schedule is the same on any number of hosts
   std::uint32_t nodes = out.setup.nodes;
-  std::uint32_t drawn = aside.chance(50) ? 1 : aside.chance(50) ? nodes : 2 + aside.below(nodes);
+  std::uint32_t drawn = aside.chance(50)   ? 1
+                        : aside.chance(50) ? nodes
+                                           : 2 + aside.below(nodes) / 2;
   out.setup.hosts = std::min(nodes, shape.hosts ? shape.hosts : drawn);
   out.setup.hot_after = aside.chance(30) ? 255 : 1 + aside.below(2);
   out.setup.most_renewed = aside.chance(50) ? 1 : 1 + aside.below(15);
@@ -78,6 +80,10 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   if (again.chance(25)) repeat_values(again);
   if (again.chance(50)) out.setup.look_from = 2;
   if (again.chance(20)) last += objects(again, last + 1);
+  base::Prng seldom(again.next());
+  if (!out.setup.racy && seldom.chance(20)) last += duels(seldom, last + 1);
+  if (!out.setup.racy && out.setup.meets && seldom.chance(50))
+    last += side_meetings(seldom, last + 1);
   epilogue(last + 1);
 }
 

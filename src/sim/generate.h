@@ -70,6 +70,12 @@ class Generator {
   std::uint32_t meetings(std::uint64_t seed);
   std::uint32_t lulls(base::Prng& rng, std::uint32_t phase);
   std::uint32_t objects(base::Prng& rng, std::uint32_t phase);
+  std::uint32_t duels(base::Prng& rng, std::uint32_t phase);
+  std::uint32_t side_meetings(base::Prng& rng, std::uint32_t phase);
+  const Slot* live_slot(std::uint32_t phase);
+  const Slot* neighbour(const Slot& word, std::uint32_t thread) const;
+  void read_by_most(const Slot& word, std::uint32_t phase);
+  void duel_access(std::uint32_t thread, std::uint32_t phase, const Slot& slot, bool store);
   void exclude_by_read_write_lock(std::uint32_t count, std::uint32_t phase);
   void meet_by_arrival(std::uint32_t count, std::uint32_t phase);
   void try_and_expire();

@@ -10,18 +10,30 @@ namespace {
 
 // Histories from the first seed on in which every planted fault must show, by the number of nodes
 // (0: 4 to 6). Two nodes meet in barriers as more do not; of three, more happens in the same time.
+// What needs several mechanisms at once is found soonest where predictions are random, and by
+// programs without races, of whose loads only one value is right.
 struct Search {
   std::uint32_t nodes;
   std::uint64_t histories;
+  Mix random_predictions = Mix::kMix;
+  Mix racy = Mix::kMix;
 };
-constexpr Search kSearches[] = {{0, 4'000}, {2, 20'000}, {3, 100'000}, {0, 100'000}};
+constexpr Search kSearches[] = {
+    {0, 4'000},
+    {2, 20'000},
+    {4, 20'000, Mix::kOnly, Mix::kNever},
+    {3, 20'000, Mix::kOnly, Mix::kNever},
+    {2, 40'000, Mix::kOnly, Mix::kNever},
+    {3, 40'000},
+    {0, 40'000},
+};
 
-// Planted faults that need more seeds than a test has time for. SettleUnconfirmed showed at seed
-// 72,909 of three nodes, and ForgetsWhereFrom at 3,198,979 of four, before offers came a barrier
-// later. FollowsFreed showed at 758,066 of four nodes before freed regions were dropped twice.
-// RenewSettlesEarly showed at 195,691 of two nodes before misses in order began at the first block.
-constexpr std::string_view kSeldom[] = {"SettleUnconfirmed", "ForgetsWhereFrom", "FollowsFreed",
-                                        "RenewSettlesEarly"};
+// Planted faults that are still not found so. FollowsFreed needs two threads of which each waits
+// for what the other's departure forgets; it showed at seed 758,066 of four nodes before freed
+// regions were dropped twice. ForgetsWhereFrom needs a home that moves on, and is freed, while a
+// run is copied from it; it showed at 3,198,979 of four before offers came a barrier later.
+// SettleUnconfirmed needs a request between a flush that follows a home and the home's bytes.
+constexpr std::string_view kSeldom[] = {"FollowsFreed", "ForgetsWhereFrom", "SettleUnconfirmed"};
 
 class MutantTest : public testing::TestWithParam<std::string_view> {};
 
@@ -34,6 +46,8 @@ TEST_P(MutantTest, IsCaught) {
   CampaignReport report;
   for (const Search& search : kSearches) {
     options.shape.nodes = search.nodes;
+    options.shape.random_predictions = search.random_predictions;
+    options.shape.racy = search.racy;
     options.histories = search.histories;
     report = run_campaign(options);
     if (report.failed_seed) break;

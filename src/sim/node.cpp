@@ -76,7 +76,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
   }
   protocol::Tunables tunables = protocol::tuned(tunables_of(setup), setup.prediction.on);
   if (setup.predicts_at_random) {
-    predictor_ = std::make_unique<RandomPredictor>(setup.prediction_seed + self);
+    predictor_ = std::make_unique<RandomPredictor>(setup.prediction_seed, self);
   } else {
     predictor_ = protocol::make_predictor(setup.prediction, history_.get(), blocks, tunables);
   }

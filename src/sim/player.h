@@ -27,7 +27,7 @@ class Player {
     bool half = (seed / 8 + seed) % 2 == 1;
     setup.predicts_at_random =
         shape.random_predictions == Mix::kMix ? half : shape.random_predictions == Mix::kOnly;
-    setup.prediction_seed = seed * 64;
+    setup.prediction_seed = seed;
     schedule_seed_ = rng.next();
   }
 
