@@ -56,13 +56,17 @@ def virtual(names, most):
 
 def real_rows(transport, predict):
     """Row -> us, of one round."""
-    start = [TERRANE, "run", "--transport", transport, "-n", "2", "--bind-to", "core"] + ([f"--predict=-{predict}"] if predict else [])
+    environment = {"UCX_TLS": "tcp,self"} if transport == "tcp" else {}
+    start = [TERRANE, "run", "--transport", "ucx" if transport == "tcp" else transport, "-n", "2", "--bind-to", "core"]
+    start += [f"--predict=-{predict}"] if predict else []
     rows = {}
-    for init in ("owner", "master"):
-        out = run(start + [os.path.join(BUILD, "bench/reference/jacobi_terrane"), "--init", init, "--iterations", "50"])
+    for init in ("own", "master"):
+        out = run(start + [os.path.join(BUILD, "bench/reference/jacobi_terrane"), "--init", init, "--iterations", "50"],
+                  environment=environment)
         row = next(p for p in map(pairs, out.splitlines()) if "total_us" in p)
         rows[f"jacobi by {init}, {transport}"] = float(row["total_us"])
-    out = run(start + [os.path.join(BUILD, "bench/pages/terrane_bench_pattern_rows"), "--repeat", "1"])
+    out = run(start + [os.path.join(BUILD, "bench/pages/terrane_bench_pattern_rows"), "--repeat", "1"],
+              environment=environment)
     for row in map(pairs, out.splitlines()):
         if row.get("propagation") == "adaptive" and row.get("protocol") == "hlrc":
             rows[f"{row['pattern']}, {transport}"] = float(row["us"])
@@ -72,7 +76,7 @@ def real_rows(transport, predict):
 def real(names, rounds):
     samples = {name: {} for name in ("",) + names}
     for _ in range(rounds):
-        for transport in ("shm", "ucx"):
+        for transport in ("shm", "tcp"):
             for name, found in samples.items():
                 for row, us in real_rows(transport, name).items():
                     found.setdefault(row, []).append(us)
