@@ -77,7 +77,8 @@ TEST_F(AdaptivePredictorTest, TwoMissesOnEndMakeACopyHot) {
 }
 
 TEST_F(AdaptivePredictorTest, AFreedRegionLeavesNoHistory) {
-  for (int offer = 0; offer < 12; ++offer) predictor_.offer_ended(7);
+  predictor_.home_came(7);
+  predictor_.offer_ended(7);
   EXPECT_FALSE(predictor_.offers(7, NodeId{1}));
   EXPECT_TRUE(predictor_.defers(7));
   take(6);

@@ -29,7 +29,6 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Heuristic::kCoun
     "track_back_off",
     "tell_unchanged",
     "offer",
-    "offer_back_off",
     "offer_later",
     "ask_homes_to_write",
     "ask_homes_to_read",

@@ -29,8 +29,7 @@ enum class Heuristic : std::uint8_t {
   kTrackBackOff,     // blocks written each time they are tracked are tracked seldom
   kTellUnchanged,    // writes of the values that were there give notice
   kOffer,            // homes are offered to their only writer
-  kOfferBackOff,     // ... but seldom where our threads end the offers
-  kOfferLater,       // ... then one barrier later
+  kOfferLater,       // ... one barrier later where our threads end the offers
   kAskHomesToWrite,  // writers in order ask for homes
   kAskHomesToRead,   // readers in order ask for homes
   kMeet,             // barriers without news are held in memory

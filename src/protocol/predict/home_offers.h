@@ -16,16 +16,15 @@ class HomeOffers {
 
   bool offers(std::uint64_t block) const {
     if (!past_.on(Heuristic::kOffer)) return false;
-    const Tunables& t = past_.tunables;
     std::uint32_t left = past_.of(block).stays_until - past_.round();
-    if (left == 0 || left > std::max(1u << t.most_kept, t.rounds_at_home)) return true;
+    if (left == 0 || left > past_.tunables.rounds_at_home) return true;
     mark(Mark::kDepartureKeepsHome);
     return false;
   }
   // An offer that a thread of ours ended came at the wrong time: a consumer reads what a barrier
   // told of before the producer comes for it again.
   bool defers(std::uint64_t block) const {
-    return past_.of(block).kept > 0 && past_.on(Heuristic::kOfferLater);
+    return past_.of(block).offer_ended && past_.on(Heuristic::kOfferLater);
   }
   // Once only: a block that goes from hand to hand is left to barriers. What we use as well, a
   // reader does not have alone.
@@ -38,10 +37,8 @@ class HomeOffers {
   }
   void gave(std::uint64_t block) { past_.of(block).given = true; }
   void ended(std::uint64_t block) {
-    BlockHistory& past = past_.of(block);
     gone(block);
-    if (past.kept < past_.tunables.most_kept) past.kept = static_cast<std::uint8_t>(past.kept + 1);
-    if (past_.on(Heuristic::kOfferBackOff)) past.stays_until = past_.round() + (1u << past.kept);
+    past_.of(block).offer_ended = true;
   }
   void gone(std::uint64_t block) {
     BlockHistory& past = past_.of(block);
@@ -53,7 +50,7 @@ class HomeOffers {
   void came(std::uint64_t block) {
     BlockHistory& past = past_.of(block);
     past.missed = 0;
-    past.kept = 0;
+    past.offer_ended = false;
     past.stays_until = past_.round() + past_.tunables.rounds_at_home;
   }
   // Another allocation may be used otherwise.

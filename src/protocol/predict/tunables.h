@@ -73,9 +73,6 @@ struct Tunables {
   // Rounds after a move in which a home is not offered: its former home may still give notice of
   // old writes; 1 to 8. The notice comes one barrier later, with locks two.
   std::uint32_t rounds_at_home = 3;
-  // Offers on end that the home's own threads ended, whose back-off still doubles: up to 1 << 10
-  // rounds; 2 to 15.
-  std::uint8_t most_kept = 10;
   // Pages whose homes a request asks for: requests against homes that are given in vain; 16 to
   // 1024. 128 pages are eight requests of data.
   std::uint32_t most_asked = 128;
