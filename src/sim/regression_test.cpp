@@ -35,5 +35,16 @@ TEST(RegressionTest, SeedsThatOnceFailedStayRight) {
   }
 }
 
+// A node pushed a block of a region that had been freed and allocated again with another home.
+TEST(RegressionTest, ASubscriptionOutlivesItsRegion) {
+  CampaignOptions options;
+  options.careful_every = 1;
+  options.shape.nodes = 2;
+  options.shape.random_predictions = Mix::kOnly;
+  options.shape.racy = Mix::kNever;
+  Replay replay = sim::replay(options, 335'514);
+  EXPECT_FALSE(replay.failed) << replay.reason;
+}
+
 }  // namespace
 }  // namespace terrane::sim

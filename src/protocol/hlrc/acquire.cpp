@@ -408,8 +408,8 @@ Task<bool> Hlrc::drop_run(Strand& s, BlockRange run) {
     remove_idle(b);
     leaving_.erase(b);
     spare_.erase(b);
-    entries_[b].set_home(kNoNode);
     entries_[b].set_policy({}, {});
+    entries_[b].mark_dropped();
     predictor_.forget(b);
   }
   if (!mutant(Mutant::kDropKeepsMemory)) co_await s.view(StepKind::kPunch, run);

@@ -26,6 +26,7 @@ Hlrc::Hlrc(const HlrcConfig& config, const BlockMemory& memory, Core& core, Pred
       most_notices_(config.tunables.most_notices),
       promises_(config.tunables.promised != 0, config.nodes),
       server_({.self = config.self,
+               .entries = memory.entries,
                .nodes = config.nodes,
                .blocks = config.blocks,
                .block_bytes = config.block_bytes,

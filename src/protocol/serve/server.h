@@ -9,6 +9,7 @@
 #include "protocol/push/promises.h"
 #include "protocol/push/sent_news.h"
 #include "protocol/serve/served.h"
+#include "protocol/steps/block_table.h"
 #include "protocol/steps/strand.h"
 
 namespace terrane::protocol {
@@ -16,6 +17,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 struct ServerConfig {
   NodeId self;
+  const BlockEntry* entries = nullptr;  // of this node; nullptr: as if it were every block's home
   std::uint32_t nodes = 1;
   std::uint64_t blocks = 0;
   std::size_t block_bytes = 4096;
@@ -85,6 +87,9 @@ class Server {
   Task<> spread(Strand& s, const NewsPart& part);
   Task<> hold_sent(Strand& s);
   Task<> release_sent(Strand& s);
+  bool may_be_home(std::uint64_t block) const {
+    return config_.entries == nullptr || config_.entries[block].may_be_home(config_.self);
+  }
   auto load_word(Strand& s, std::uint64_t block) const {
     return s.perform(LoadWord{.node = config_.self, .block = BlockId{block}});
   }

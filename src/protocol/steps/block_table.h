@@ -65,6 +65,16 @@ class BlockEntry {
     if (home != this->home()) news.store(0, std::memory_order_relaxed);
     set_bits((home_bits() & kPolicy) | ((home.value + 1) & kHome) | (movable ? kMovable : 0));
   }
+  // Its region was freed, and this node has not learned of a home since.
+  void mark_dropped() {
+    news.store(0, std::memory_order_relaxed);
+    set_bits((home_bits() & kPolicy) | kDropped);
+  }
+  // Whether `self`, which has this entry, may be the home: it knows so, or the region's policy says
+  // so, which it has had no reason to look up.
+  bool may_be_home(NodeId self) const {
+    return home() == self || (home() == kNoNode && !(home_bits() & kDropped));
+  }
   bool movable() const { return home_bits() & kMovable; }
 
   // What the block's region wants, once it is known; the default before.
@@ -92,7 +102,8 @@ class BlockEntry {
   static constexpr std::uint32_t kEager = 1u << 30;
   static constexpr std::uint32_t kPropagationAt = 28;
   static constexpr std::uint32_t kPolicy = kEager | 3u << kPropagationAt;
-  static constexpr std::uint32_t kHome = (1u << kPropagationAt) - 1;  // a node + 1
+  static constexpr std::uint32_t kDropped = 1u << 27;
+  static constexpr std::uint32_t kHome = kDropped - 1;  // a node + 1
 
   std::atomic<std::uint32_t> word_{0};
   std::atomic<std::uint32_t> home_{0};  // also looked at without the lock, for a guess
