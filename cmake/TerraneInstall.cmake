@@ -12,6 +12,8 @@ install(TARGETS libterrane_runtime libterrane libterrane_shmem libterrane_chunks
 if(TARGET libterrane_threads)
   set_target_properties(libterrane_threads PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS libterrane_threads LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_SKIP)
+  # Apart from the other libraries: it has the name of the compiler's own.
+  install(TARGETS libterrane_omp LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/terrane/omp NAMELINK_SKIP)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
@@ -21,7 +23,7 @@ include(TerraneWrappers)
 
 # Builds what is installed, and no test.
 add_custom_target(terrane_installed DEPENDS libterrane_runtime libterrane libterrane_shmem libterrane_chunks terrane)
-foreach(target terrane_fortran libterrane_threads)
+foreach(target terrane_fortran libterrane_threads libterrane_omp)
   if(TARGET ${target})
     add_dependencies(terrane_installed ${target})
   endif()

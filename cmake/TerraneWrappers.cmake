@@ -18,3 +18,14 @@ terrane_wrapper(oshcc C OSHCC_CC cc gcc)
 terrane_wrapper(oshc++ C++ OSHCXX_CXX c++ g++)
 terrane_wrapper(oshfort Fortran OSHFORT_FC gfortran gfortran FUNCTIONS src/tools/wrappers/fortran_module.sh
                 PREPARE find_module COMPILE " \"-I$module\"")
+
+# Compilers with the flags of OpenMP programs for several nodes: terrane-gcc, terrane-g++ and terrane-gfortran.
+function(terrane_omp_wrapper WRAPPER WRAPPER_VARIABLE WRAPPER_COMPILER)
+  configure_file(src/tools/wrappers/omp_wrapper.sh.in ${PROJECT_BINARY_DIR}/package/${WRAPPER} @ONLY
+                 FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  install(PROGRAMS ${PROJECT_BINARY_DIR}/package/${WRAPPER} DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+terrane_omp_wrapper(terrane-gcc TERRANE_CC gcc)
+terrane_omp_wrapper(terrane-g++ TERRANE_CXX g++)
+terrane_omp_wrapper(terrane-gfortran TERRANE_FC gfortran)

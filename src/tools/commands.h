@@ -23,6 +23,7 @@ struct CommandContext {
 // `context` outlives `app`.
 void add_run_command(CLI::App& app, CommandContext& context);
 void add_threads_command(CLI::App& app, CommandContext& context);
+void add_omp_command(CLI::App& app, CommandContext& context);
 void add_host_engine_command(CLI::App& app, CommandContext& context);
 void add_info_command(CLI::App& app, CommandContext& context);
 void add_check_binary_command(CLI::App& app, CommandContext& context);

@@ -41,6 +41,7 @@ int run_command_line(int argc, char** argv) {
   context.command_line = {argv, static_cast<std::size_t>(argc)};
   tools::add_run_command(app, context);
   tools::add_threads_command(app, context);
+  tools::add_omp_command(app, context);
   tools::add_join_commands(app, context);
   tools::add_host_engine_command(app, context);
   tools::add_info_command(app, context);
@@ -60,7 +61,8 @@ int run_command_line(int argc, char** argv) {
     return usage_error(fmt::format("there is no command {}", words[0]), "terrane");
   }
   std::string name = oshrun ? "oshrun" : command ? "terrane " + words[0] : "terrane";
-  if (command && (words[0] == "run" || words[0] == "join" || words[0] == "threads")) {
+  if (command &&
+      (words[0] == "run" || words[0] == "join" || words[0] == "threads" || words[0] == "omp")) {
     context.run_name = name;
     auto program = tools::separate_program(*command, name, words, 1);
     if (!program) return usage_error(program.error().message, name);

@@ -71,8 +71,10 @@ bool check_threads(const std::string& path, const RunOptions& options) {
     base::log("{} has a sanitizer, which brings its own malloc: link it without -fsanitize", path);
     return false;
   }
-  if (library_beside_command(Preload::kThreads).empty()) {
-    base::log("libterrane_threads.so.0 is not there: install it beside libterrane");
+  if (library_beside_command(options.preload).empty()) {
+    base::log("{} is not there: install it beside libterrane", options.preload == Preload::kOmp
+                                                                   ? "terrane/omp/libgomp.so.1"
+                                                                   : "libterrane_threads.so.0");
     return false;
   }
   if (options.allow_inline_atomics) return true;
@@ -102,7 +104,7 @@ int run(const RunOptions& options, const CommandContext& context) {
   }
   plan.program.path = program.path;
   if (options.check == "pages" && !check_pages(program.path)) return kExitUsage;
-  bool threads = options.preload == Preload::kThreads;
+  bool threads = shares_program(options.preload);
   if (threads && !check_threads(program.path, options)) return kExitUsage;
   for (const std::string& notice : planned.value().notices) base::log_line(notice);
   notice_oversubscription(plan);
@@ -245,15 +247,18 @@ void add_preload_options(CLI::App& run_app, RunOptions& options) {
       "--no-preload", [&options] { options.preload = Preload::kNever; }, "Never do so");
 }
 
+void add_inline_atomics_option(CLI::App& app, RunOptions& options) {
+  app.add_flag("--allow-inline-atomics", options.allow_inline_atomics,
+               "Start a program that was compiled without -fno-inline-atomics all the same");
+}
+
 void add_threads_options(CLI::App& threads_app, RunOptions& options) {
   threads_app
       .add_option("--placement", options.placement,
                   "Which node a new thread starts on: as many in a row as a node has processors "
                   "(block, default), one after the other (cyclic), or N in a row")
       ->type_name("HOW");
-  threads_app.add_flag(
-      "--allow-inline-atomics", options.allow_inline_atomics,
-      "Start a program that was compiled without -fno-inline-atomics all the same");
+  add_inline_atomics_option(threads_app, options);
 }
 
 }  // namespace
@@ -272,6 +277,27 @@ void add_threads_command(CLI::App& app, CommandContext& context) {
   add_host_options(*threads_app, *options);
   add_node_options(*threads_app, *options);
   threads_app->callback([options, &context] { context.exit_code = run(*options, context); });
+}
+
+void add_omp_command(CLI::App& app, CommandContext& context) {
+  auto options = std::make_shared<RunOptions>();
+  options->preload = Preload::kOmp;
+  CLI::App* omp_app =
+      app.add_subcommand("omp", "Run an OpenMP program of gcc or gfortran on the nodes of a job");
+  omp_app->formatter(std::make_shared<RunHelp>(context));
+  omp_app->footer(
+      "Everything from PROGRAM on belongs to the program. OMP_NUM_THREADS is the whole "
+      "team.\nMore: "
+      "man terrane-omp.");
+  omp_app
+      ->add_option("--threads", options->threads,
+                   "Threads of each node; default: OMP_NUM_THREADS of all nodes together")
+      ->type_name("N");
+  add_inline_atomics_option(*omp_app, *options);
+  add_job_options(*omp_app, *options);
+  add_host_options(*omp_app, *options);
+  add_node_options(*omp_app, *options);
+  omp_app->callback([options, &context] { context.exit_code = run(*options, context); });
 }
 
 void add_run_command(CLI::App& app, CommandContext& context) {

@@ -47,7 +47,7 @@ base::Result<> add_variable(const std::string& text, HostPlan& plan) {
   return {};
 }
 
-constexpr std::string_view kForwarded[] = {"TERRANE_", "UCX_", "SHMEM_", "SMA_"};
+constexpr std::string_view kForwarded[] = {"TERRANE_", "UCX_", "SHMEM_", "SMA_", "OMP_", "GOMP_"};
 
 // What is set here for Terrane, UCX and OpenSHMEM holds on the other hosts, too.
 void add_own_variables(HostPlan& plan) {
@@ -97,6 +97,34 @@ base::Result<> add_threads_settings(const RunOptions& options, HostPlan& plan) {
   return {};
 }
 
+constexpr std::uint32_t kMostThreads = 1000;  // of a team of OpenMP
+
+// A number of threads, alone. A list, for nested regions, is read by the library.
+base::Result<> check_team(const std::string& what, const std::string& text) {
+  std::uint32_t threads = 0;
+  auto [at, wrong] = std::from_chars(text.data(), text.data() + text.size(), threads);
+  bool good = wrong == std::errc() && (at == text.data() + text.size() || *at == ',') &&
+              threads > 0 && threads <= kMostThreads;
+  if (!good)
+    return base::error("{} {}: must be a number of threads from 1 to {}, such as {} 4", what, text,
+                       kMostThreads, what);
+  return {};
+}
+
+// OMP_NUM_THREADS is the whole team; --threads counts those of each node.
+base::Result<> add_team_settings(const RunOptions& options, HostPlan& plan) {
+  const char* set = std::getenv("OMP_NUM_THREADS");
+  std::string team = set == nullptr ? "" : set;
+  if (!options.threads.empty()) {
+    if (auto checked = check_team("--threads", options.threads); !checked) return checked;
+    team = std::to_string(std::strtoul(options.threads.c_str(), nullptr, 10) * plan.map.started());
+  }
+  if (team.empty()) return {};
+  if (auto checked = check_team("OMP_NUM_THREADS", team); !checked) return checked;
+  plan.environment.emplace_back("OMP_NUM_THREADS", team);
+  return {};
+}
+
 base::Result<> add_settings(const RunOptions& options, HostPlan& plan) {
   if (!options.memory.empty()) {
     constexpr std::uint64_t kLeast = 256 << 10;
@@ -134,8 +162,11 @@ base::Result<> add_settings(const RunOptions& options, HostPlan& plan) {
     if (!every) return every.error();
     plan.environment.emplace_back("TERRANE_REPORT_EVERY", options.report_every);
   }
-  if (options.preload == Preload::kThreads) {
+  if (shares_program(options.preload)) {
     if (auto added = add_threads_settings(options, plan); !added) return added;
+  }
+  if (options.preload == Preload::kOmp) {
+    if (auto added = add_team_settings(options, plan); !added) return added;
   }
   if (options.verbose) plan.environment.emplace_back("TERRANE_VERBOSE", "1");
   if (survives(options)) plan.environment.emplace_back("TERRANE_ON_DEATH", options.on_death);

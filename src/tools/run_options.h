@@ -22,6 +22,7 @@ struct RunOptions {
   std::string fault_source, memory, transport, net, servers, check, debug, guests, name;
   std::string report, report_every;
   std::string placement = "block";  // of terrane threads
+  std::string threads;              // of terrane omp, on each node
   bool allow_inline_atomics = false;
   bool tag_output = false;
   bool randomize = false;

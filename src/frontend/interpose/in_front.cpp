@@ -24,13 +24,22 @@ bool is_program(std::string_view file) {
   return size > 0 && std::string_view(own, static_cast<std::size_t>(size)) == file;
 }
 
-// A list of files without one of them.
-std::string without(std::string_view list, std::string_view file) {
+bool is_in(std::string_view list, std::string_view file) {
+  while (!list.empty()) {
+    std::string_view one = list.substr(0, list.find(':'));
+    if (one == file) return true;
+    list.remove_prefix(std::min(list.size(), one.size() + 1));
+  }
+  return false;
+}
+
+// A list of files without those of another list.
+std::string without(std::string_view list, std::string_view files) {
   std::string left;
   while (!list.empty()) {
     std::string_view one = list.substr(0, list.find(':'));
     list.remove_prefix(std::min(list.size(), one.size() + 1));
-    if (one.empty() || one == file) continue;
+    if (one.empty() || is_in(files, one)) continue;
     left.append(left.empty() ? "" : ":").append(one);
   }
   return left;

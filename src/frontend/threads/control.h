@@ -63,6 +63,7 @@ struct Control {
   // Written by each node before the first barrier.
   struct Card {
     runtime::BuildCard build;
+    std::uint64_t thread_locals;  // where the first thread has those of the program
     std::uint32_t processors;
   };
   std::uint64_t lock;  // its address is that of the lock of all up to the mail

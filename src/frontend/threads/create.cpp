@@ -11,6 +11,7 @@
 #include "frontend/interpose/new_thread.h"
 #include "frontend/interpose/next.h"
 #include "frontend/pages/objects/shared_object.h"
+#include "frontend/threads/for_teams.h"
 #include "frontend/threads/program.h"
 
 namespace terrane::frontend::threads {
@@ -18,6 +19,7 @@ namespace {
 
 using pages::kForEver;
 using pages::kNoWait;
+constexpr std::uint32_t kAnyNode = ~0u;
 
 // nullptr: no thread of the program.
 Record* record_of(pthread_t thread) {
@@ -32,10 +34,15 @@ Record* record_of(pthread_t thread) {
 
 pthread_t name_of(const Record& record) { return reinterpret_cast<pthread_t>(&record); }
 
-// Under the lock. The least loaded place, of equal ones the first.
-std::uint32_t best_slot(const Control& control) {
-  const std::uint32_t* end = control.load + control.slots;
-  return static_cast<std::uint32_t>(std::min_element(control.load, end) - control.load);
+// Under the lock. The least loaded place, of equal ones the first; of this node, unless it is
+// kAnyNode.
+std::uint32_t best_slot(const Control& control, std::uint32_t node) {
+  std::uint32_t best = kMostThreads;
+  for (std::uint32_t i = 0; i < control.slots; ++i) {
+    if (node != kAnyNode && control.node_of[i] != node) continue;
+    if (best == kMostThreads || control.load[i] < control.load[best]) best = i;
+  }
+  return best == kMostThreads ? 0 : best;
 }
 
 // Under the lock; nullptr: there are as many threads as there can be.
@@ -49,13 +56,14 @@ Record* free_record(Control& control) {
   return nullptr;
 }
 
-Record* make_record(const pthread_attr_t* attributes, void* (*function)(void*), void* argument) {
+// What a new thread is to be.
+struct Wanted {
+  std::uint32_t node = kAnyNode;
   std::size_t stack_bytes = runtime::Stacks::default_bytes();
-  int detached = PTHREAD_CREATE_JOINABLE;
-  if (attributes != nullptr) {
-    pthread_attr_getstacksize(attributes, &stack_bytes);
-    pthread_attr_getdetachstate(attributes, &detached);
-  }
+  bool is_detached = false;
+};
+
+Record* make_record(const Wanted& wanted, void* (*function)(void*), void* argument) {
   sigset_t mask;
   pthread_sigmask(SIG_SETMASK, nullptr, &mask);
   std::uint64_t closed = 0;
@@ -65,24 +73,23 @@ Record* make_record(const pthread_attr_t* attributes, void* (*function)(void*), 
   Record* record = free_record(control);
   if (record == nullptr) return nullptr;
   record->state = Record::kRunning;
-  record->slot = best_slot(control);
-  record->node = control.node_of[record->slot];
-  record->is_detached = detached == PTHREAD_CREATE_DETACHED;
+  record->slot = best_slot(control, wanted.node);
+  record->node = wanted.node == kAnyNode ? control.node_of[record->slot] : wanted.node;
+  record->is_detached = wanted.is_detached;
   record->function = function;
   record->argument = argument;
   record->result = nullptr;
-  record->stack_bytes = stack_bytes;
+  record->stack_bytes = wanted.stack_bytes;
   record->closed_signals = closed;
   ++control.load[record->slot];
   ++control.live;
   return record;
 }
 
-int create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
-           void* argument) {
+int create(pthread_t* thread, const Wanted& wanted, void* (*function)(void*), void* argument) {
   static std::atomic_flag said;
   Program& program = *Program::get();
-  Record* record = make_record(attributes, function, argument);
+  Record* record = make_record(wanted, function, argument);
   if (record == nullptr)
     return pages::refuse(said, EAGAIN,
                          "pthread_create: the program has {} threads already, the most that there "
@@ -99,6 +106,17 @@ int create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function
   record->is_detached = 1;
   thread_has_ended(*record);
   return error;
+}
+
+Wanted wanted_by(const pthread_attr_t* attributes) {
+  Wanted wanted;
+  int detached = PTHREAD_CREATE_JOINABLE;
+  if (attributes != nullptr) {
+    pthread_attr_getstacksize(attributes, &wanted.stack_bytes);
+    pthread_attr_getdetachstate(attributes, &detached);
+  }
+  wanted.is_detached = detached == PTHREAD_CREATE_DETACHED;
+  return wanted;
 }
 
 // Waits for the thread's end; the record is free afterwards.
@@ -159,7 +177,15 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
   bool programs = program != nullptr && this_thread().record != nullptr &&
                   program->allocates_shared(__builtin_return_address(0));
   if (!programs) return terrane::frontend::create_thread(thread, attributes, function, argument);
-  return create(thread, attributes, function, argument);
+  return create(thread, wanted_by(attributes), function, argument);
+}
+
+int terrane_program_thread(std::uint32_t node, void* (*function)(void*), void* argument,
+                           std::size_t stack_bytes) {
+  Wanted wanted{node, stack_bytes, true};
+  if (stack_bytes == 0) wanted.stack_bytes = terrane::runtime::Stacks::default_bytes();
+  pthread_t thread;
+  return create(&thread, wanted, function, argument);
 }
 
 int pthread_join(pthread_t thread, void** result) {

@@ -22,7 +22,7 @@ constexpr BarrierId kStartBarrier{0xfffffffeu};
 Program* the_program = nullptr;
 
 // Libraries whose code allocates what the program goes on to use.
-constexpr std::string_view kLanguages[] = {"libstdc++.", "libc++.", "libgfortran."};
+constexpr std::string_view kLanguages[] = {"libstdc++.", "libc++.", "libgfortran.", "libgomp."};
 
 std::uint32_t processors() {
   cpu_set_t set;
@@ -77,6 +77,8 @@ void Program::share_image() {
   runtime::Image image;
   Control::Card& own = control_->cards[self_];
   own.build = image.card();
+  program_tls_ = thread_locals();
+  own.thread_locals = program_tls_.empty() ? 0 : program_tls_[0].address;
   own.processors = std::max(processors() / node_->nodes_on_host(), 1u);
   node_->barrier(kStartBarrier, 1);
   compare_builds();
@@ -107,6 +109,8 @@ void Program::share_image() {
 void Program::compare_builds() {
   for (std::uint32_t n = 0; n < nodes_; ++n) {
     std::string other = control_->cards[0].build.difference(control_->cards[n].build);
+    if (other.empty() && control_->cards[0].thread_locals != control_->cards[n].thread_locals)
+      other = "its first thread with thread-local variables at another address than node 0";
     if (other.empty()) continue;
     if (self_ == n)
       node_->fail(fmt::format("node {} ({}) runs {}", n, node_->host_name(NodeId{n}), other));

@@ -35,6 +35,13 @@ class Private {
   Private(const Private&) = delete;
 };
 
+// Thread-local variables of the program or one of its libraries, as the calling thread has them.
+struct ThreadLocals {
+  std::uintptr_t address = 0;
+  std::size_t bytes = 0;
+};
+std::vector<ThreadLocals> thread_locals();
+
 // The program on this node: its shared heap, stacks and what the nodes share. One for the process,
 // made before main; never destroyed, since threads run on while the process exits.
 class Program final : public runtime::HeapMemory {
@@ -53,6 +60,9 @@ class Program final : public runtime::HeapMemory {
   // Whether a function at this address allocates for the program: its own code does, and that of
   // the libraries that are written in its language.
   bool allocates_shared(const void* caller) const;
+  // Those of the process's first thread: on node 0 main's, elsewhere nobody's. The same addresses
+  // on all nodes.
+  const std::vector<ThreadLocals>& first_thread_locals() const { return program_tls_; }
 
   // Puts a command into a node's mail.
   void send(std::uint32_t node, Command command);
@@ -77,6 +87,7 @@ class Program final : public runtime::HeapMemory {
   Control* control_ = nullptr;
   std::unique_ptr<runtime::Heap> heap_;
   std::unique_ptr<runtime::Stacks> stacks_;
+  std::vector<ThreadLocals> program_tls_;
   std::vector<platform::CodePages> code_;  // that allocates for the program; sorted
 };
 

@@ -110,6 +110,17 @@ std::string real_path(const std::string& path) {
   return ::realpath(path.c_str(), real) != nullptr ? real : std::string();
 }
 
+// The file in the installation's folder of libraries, or where it is built.
+std::string library_in(const char* installed, const char* built, const char* file) {
+  std::string command = real_path("/proc/self/exe");
+  std::string folder = command.substr(0, command.rfind('/'));
+  for (const char* place : {installed, built}) {
+    std::string library = folder + place + file;
+    if (::access(library.c_str(), R_OK) == 0) return real_path(library);
+  }
+  return {};
+}
+
 }  // namespace
 
 ProgramFile read_program(const std::string& path, const std::string& search_path) {
@@ -128,21 +139,19 @@ ProgramFile read_program(const std::string& path, const std::string& search_path
 
 bool wants_preload(const ProgramFile& program, Preload how) {
   if (how == Preload::kNever || !program.is_dynamic || program.has_terrane) return false;
-  if (how == Preload::kAlways || how == Preload::kThreads) return true;
+  if (how == Preload::kAlways || shares_program(how)) return true;
   return program.loads && !program.has_first && !program.has_own_path;
 }
 
 std::string library_beside_command(Preload how) {
-  bool threads = how == Preload::kThreads;
-  const char* file = threads ? "/libterrane_threads.so.0" : "/libterrane.so.0";
-  const char* built = threads ? "/../src/frontend/threads" : "/../src/frontend/pages";
-  std::string command = real_path("/proc/self/exe");
-  std::string folder = command.substr(0, command.rfind('/'));
-  for (const char* place : {"/../" TERRANE_LIBRARY_FOLDER, built}) {
-    std::string library = folder + place + file;
-    if (::access(library.c_str(), R_OK) == 0) return real_path(library);
-  }
-  return {};
+  constexpr const char* kFolder = "/../" TERRANE_LIBRARY_FOLDER;
+  if (!shares_program(how))
+    return library_in(kFolder, "/../src/frontend/pages", "/libterrane.so.0");
+  std::string threads = library_in(kFolder, "/../src/frontend/threads", "/libterrane_threads.so.0");
+  if (how == Preload::kThreads || threads.empty()) return threads;
+  std::string omp = library_in("/../" TERRANE_LIBRARY_FOLDER "/terrane/omp", "/../src/frontend/omp",
+                               "/libgomp.so.1");
+  return omp.empty() ? omp : threads + ":" + omp;
 }
 
 }  // namespace terrane::tools

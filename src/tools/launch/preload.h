@@ -7,8 +7,14 @@ namespace terrane::tools {
 
 // Whether a node has libterrane in front of the C library by LD_PRELOAD, as its linker would have
 // put it there. kAutomatic: where the program looks as if it loaded the library by itself.
-// kThreads: libterrane_threads, which makes all of the program's memory shared.
-enum class Preload : std::uint8_t { kAutomatic, kAlways, kNever, kThreads, kLast = kThreads };
+// kThreads: libterrane_threads, which makes all of the program's memory shared. kOmp: the same, and
+// our libgomp behind it.
+enum class Preload : std::uint8_t { kAutomatic, kAlways, kNever, kThreads, kOmp, kLast = kOmp };
+
+// Whether the program's threads run on many nodes.
+constexpr bool shares_program(Preload how) {
+  return how == Preload::kThreads || how == Preload::kOmp;
+}
 
 // A program as its file tells it.
 struct ProgramFile {
@@ -27,8 +33,8 @@ ProgramFile read_program(const std::string& path, const std::string& search_path
 // Whether the node is to have the library.
 bool wants_preload(const ProgramFile& program, Preload how);
 
-// The library's file beside this command, as it lies when it is installed or built; empty: it is
-// not there.
+// The library's file beside this command, as it lies when it is installed or built; of several, a
+// list for LD_PRELOAD. Empty: it is not there.
 std::string library_beside_command(Preload how);
 
 }  // namespace terrane::tools

@@ -1,0 +1,170 @@
+// The environment variables of OpenMP.
+#include "frontend/omp/settings.h"
+
+#include <strings.h>
+
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "frontend/threads/for_teams.h"
+
+namespace terrane::frontend::omp {
+namespace {
+
+[[noreturn]] void refuse(const char* name, const char* value, const std::string& must_be) {
+  terrane_program_fail((std::string(name) + "=" + value + ": must be " + must_be).c_str());
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
+    text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
+    text.remove_suffix(1);
+  return text;
+}
+
+bool equal(std::string_view text, std::string_view word) {
+  return text.size() == word.size() && ::strncasecmp(text.data(), word.data(), word.size()) == 0;
+}
+
+// A number in decimal digits alone; false: it is none, or not between the two.
+bool parse(std::string_view text, std::uint64_t least, std::uint64_t most, std::uint64_t& out) {
+  std::string digits(trimmed(text));
+  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) return false;
+  errno = 0;
+  out = std::strtoull(digits.c_str(), nullptr, 10);
+  return errno == 0 && out >= least && out <= most;
+}
+
+// nullptr: not set, or empty.
+const char* value_of(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr || trimmed(value).empty() ? nullptr : value;
+}
+
+template <typename Number>
+void read_number(const char* name, std::uint64_t least, std::uint64_t most, Number& out) {
+  const char* value = value_of(name);
+  if (value == nullptr) return;
+  std::uint64_t number = 0;
+  if (!parse(value, least, most, number))
+    refuse(name, value, "a number from " + std::to_string(least) + " to " + std::to_string(most));
+  out = static_cast<Number>(number);
+}
+
+template <typename Flag>
+void read_flag(const char* name, Flag& out) {
+  const char* value = value_of(name);
+  if (value == nullptr) return;
+  std::string_view text = trimmed(value);
+  if (equal(text, "true") || equal(text, "1") || equal(text, "yes") || equal(text, "on")) {
+    out = 1;
+  } else if (equal(text, "false") || equal(text, "0") || equal(text, "no") || equal(text, "off")) {
+    out = 0;
+  } else {
+    refuse(name, value, "true or false");
+  }
+}
+
+// A list of numbers for nested levels, of which the first counts: only one level is active.
+void read_threads(Controls& controls) {
+  const char* value = value_of("OMP_NUM_THREADS");
+  if (value == nullptr) return;
+  std::string_view list = value;
+  for (bool first = true;; first = false) {
+    std::size_t comma = list.find(',');
+    std::uint64_t number = 0;
+    if (!parse(list.substr(0, comma), 1, kMostThreads, number))
+      refuse("OMP_NUM_THREADS", value,
+             "a number of threads from 1 to " + std::to_string(kMostThreads));
+    if (first) controls.threads = static_cast<std::uint32_t>(number);
+    if (comma == std::string_view::npos) return;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+// [monotonic:|nonmonotonic:]KIND[,CHUNK]
+void read_schedule(Controls& controls) {
+  const char* value = value_of("OMP_SCHEDULE");
+  if (value == nullptr) return;
+  auto wrong = [&] {
+    refuse("OMP_SCHEDULE", value,
+           "static, dynamic, guided or auto, and a chunk from 1 on: dynamic,4");
+  };
+  std::string_view text = trimmed(value);
+  if (std::size_t colon = text.find(':'); colon != std::string_view::npos) {
+    std::string_view modifier = trimmed(text.substr(0, colon));
+    if (equal(modifier, "monotonic")) {
+      controls.schedule_flags = kMonotonic;
+    } else if (!equal(modifier, "nonmonotonic")) {
+      wrong();
+    }
+    text = trimmed(text.substr(colon + 1));
+  }
+  std::size_t comma = text.find(',');
+  std::string_view kind = trimmed(text.substr(0, comma));
+  if (equal(kind, "static")) {
+    controls.schedule = Schedule::kStatic;
+  } else if (equal(kind, "dynamic")) {
+    controls.schedule = Schedule::kDynamic;
+  } else if (equal(kind, "guided")) {
+    controls.schedule = Schedule::kGuided;
+  } else if (equal(kind, "auto")) {
+    controls.schedule = Schedule::kAuto;
+  } else {
+    wrong();
+  }
+  controls.chunk = controls.schedule == Schedule::kStatic ? 0 : 1;
+  if (comma == std::string_view::npos) return;
+  if (!parse(text.substr(comma + 1), 1, INT64_MAX, controls.chunk)) wrong();
+}
+
+// A number with B, K, M or G behind it; K where there is none.
+void read_stack(std::size_t& out) {
+  const char* value = value_of("OMP_STACKSIZE");
+  if (value == nullptr) value = value_of("GOMP_STACKSIZE");
+  if (value == nullptr) return;
+  std::string_view text = trimmed(value);
+  constexpr std::string_view kUnits = "bkmg";
+  std::size_t unit =
+      kUnits.find(static_cast<char>(std::tolower(static_cast<unsigned char>(text.back()))));
+  if (unit != std::string_view::npos) text.remove_suffix(1);
+  if (unit == std::string_view::npos) unit = 1;
+  std::uint64_t number = 0;
+  if (!parse(text, 1, std::uint64_t{1} << 40 >> 10 * unit, number))
+    refuse("OMP_STACKSIZE", value, "a size such as 8M or 512K");
+  out = std::max<std::size_t>(number << 10 * unit, std::size_t{64} << 10);
+}
+
+Environment read() {
+  Environment all;
+  Controls& controls = all.controls;
+  read_threads(controls);
+  read_schedule(controls);
+  read_flag("OMP_DYNAMIC", controls.is_dynamic);
+  read_number("OMP_THREAD_LIMIT", 1, INT32_MAX, controls.thread_limit);
+  controls.thread_limit = std::min(controls.thread_limit, kMostThreads);
+  std::uint32_t levels = 1;
+  read_number("OMP_MAX_ACTIVE_LEVELS", 0, INT32_MAX, levels);
+  controls.max_active_levels = std::min(levels, 1u);
+  std::uint32_t nested = 0;  // a nested region has one thread, whatever this says
+  read_flag("OMP_NESTED", nested);
+  read_number("OMP_DEFAULT_DEVICE", 0, INT32_MAX, controls.default_device);
+  read_number("OMP_NUM_TEAMS", 1, INT32_MAX, controls.max_teams);
+  read_number("OMP_TEAMS_THREAD_LIMIT", 1, INT32_MAX, controls.teams_thread_limit);
+  read_stack(all.stack_bytes);
+  return all;
+}
+
+}  // namespace
+
+const Environment& environment() {
+  static const Environment all = read();
+  return all;
+}
+
+}  // namespace terrane::frontend::omp

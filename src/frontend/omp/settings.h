@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace terrane::frontend::omp {
+
+// How iterations are dealt to threads, with the numbers of omp_sched_t.
+enum class Schedule : std::uint32_t {
+  kRuntime = 0,
+  kStatic = 1,
+  kDynamic = 2,
+  kGuided = 3,
+  kAuto = 4
+};
+inline constexpr std::uint32_t kMonotonic = 0x80000000u;  // a flag in an omp_sched_t
+
+inline constexpr std::uint32_t kMostThreads = 1000;  // of a team: a program has at most 1,024
+
+// The internal control variables of a task, which a region hands on to its threads. Plain data: it
+// travels in shared memory.
+struct Controls {
+  std::uint32_t threads = 0;  // that a region is to have; 0: as many as there are places
+  std::uint32_t is_dynamic = 0;
+  std::uint32_t max_active_levels = 1;
+  std::uint32_t thread_limit = kMostThreads;
+  Schedule schedule = Schedule::kDynamic;
+  std::uint32_t schedule_flags = 0;
+  std::uint64_t chunk = 1;
+  std::uint64_t default_allocator = 1;
+  std::int32_t default_device = 0;
+  std::int32_t max_teams = 0;
+  std::int32_t teams_thread_limit = 0;
+};
+
+// What the environment says, which is the same on all nodes and never changes.
+struct Environment {
+  Controls controls;
+  std::size_t stack_bytes = 0;  // of a thread; 0: the process's limit
+  bool shows = false;           // OMP_DISPLAY_ENV
+};
+
+// Read once. A variable that is wrong ends the program with a sentence.
+const Environment& environment();
+
+}  // namespace terrane::frontend::omp

@@ -1,0 +1,151 @@
+// target, teams and allocators: there is no device, so that such regions run on the host.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "frontend/omp/team.h"
+
+using namespace terrane::frontend::omp;
+
+namespace {
+
+constexpr unsigned kFirstPrivate = 0xc;  // the kind of an entry that the region has a copy of
+
+// Variables that the region has for itself are copied; the region changes the copies.
+class PrivateCopies {
+ public:
+  PrivateCopies(std::size_t count, void** addresses, const std::size_t* sizes,
+                const unsigned short* kinds) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if ((kinds[i] & 0xff) != kFirstPrivate || sizes[i] == 0) continue;
+      std::size_t alignment = std::max<std::size_t>(std::size_t{1} << (kinds[i] >> 8), 16);
+      void* copy =
+          std::aligned_alloc(alignment, (sizes[i] + alignment - 1) / alignment * alignment);
+      if (copy == nullptr) std::abort();
+      std::memcpy(copy, addresses[i], sizes[i]);
+      addresses[i] = copy;
+      copies_.push_back(copy);
+    }
+  }
+  ~PrivateCopies() {
+    for (void* copy : copies_) std::free(copy);
+  }
+  PrivateCopies(const PrivateCopies&) = delete;
+
+ private:
+  std::vector<void*> copies_;
+};
+
+// The league of a `teams` construct has one team.
+void run_as_league(Function* function, void* data, unsigned thread_limit) {
+  Controls before = controls();
+  if (thread_limit != 0) controls().thread_limit = std::min(before.thread_limit, thread_limit);
+  this_thread().teams = 1;
+  this_thread().team_number = 0;
+  function(data);
+  this_thread().controls = before;
+}
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+  alignment = std::max<std::size_t>(alignment, 16);
+  if (bytes == 0) return nullptr;
+  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+}  // namespace
+
+extern "C" {
+
+void GOMP_target(int, Function* function, const void*, std::size_t, void** addresses, std::size_t*,
+                 unsigned char*) {
+  function(addresses);
+}
+
+void GOMP_target_ext(int, Function* function, std::size_t count, void** addresses,
+                     std::size_t* sizes, unsigned short* kinds, unsigned, void**, void**) {
+  PrivateCopies copies(count, addresses, sizes, kinds);
+  function(addresses);
+}
+
+void GOMP_target_data(int, const void*, std::size_t, void**, std::size_t*, unsigned char*) {}
+void GOMP_target_data_ext(int, std::size_t, void**, std::size_t*, unsigned short*) {}
+void GOMP_target_end_data() {}
+void GOMP_target_update(int, const void*, std::size_t, void**, std::size_t*, unsigned char*) {}
+void GOMP_target_update_ext(int, std::size_t, void**, std::size_t*, unsigned short*, unsigned,
+                            void**) {}
+void GOMP_target_enter_exit_data(int, std::size_t, void**, std::size_t*, unsigned short*, unsigned,
+                                 void**) {}
+void GOMP_offload_register(const void*, int, const void*) {}
+void GOMP_offload_unregister(const void*, int, const void*) {}
+void GOMP_offload_register_ver(unsigned, const void*, int, const void*) {}
+void GOMP_offload_unregister_ver(unsigned, const void*, int, const void*) {}
+
+void GOMP_teams(unsigned, unsigned thread_limit) {
+  if (thread_limit != 0) controls().thread_limit = std::min(controls().thread_limit, thread_limit);
+}
+
+bool GOMP_teams4(unsigned, unsigned, unsigned thread_limit, bool is_first) {
+  if (is_first) GOMP_teams(1, thread_limit);
+  return is_first;
+}
+
+void GOMP_teams_reg(Function* function, void* data, unsigned, unsigned thread_limit, unsigned) {
+  run_as_league(function, data, thread_limit);
+}
+
+void* GOMP_alloc(std::size_t alignment, std::size_t bytes, std::uintptr_t) {
+  void* block = allocate(std::max<std::size_t>(bytes, 1), alignment);
+  if (block == nullptr) std::abort();
+  return block;
+}
+void GOMP_free(void* block, std::uintptr_t) { std::free(block); }
+
+// All memory spaces are the program's heap. Allocators with traits are not made.
+void* omp_alloc(std::size_t bytes, std::uintptr_t) { return allocate(bytes, 16); }
+void* omp_aligned_alloc(std::size_t alignment, std::size_t bytes, std::uintptr_t) {
+  return allocate(bytes, alignment);
+}
+void* omp_calloc(std::size_t count, std::size_t bytes, std::uintptr_t) {
+  return count == 0 || bytes == 0 ? nullptr : std::calloc(count, bytes);
+}
+void* omp_aligned_calloc(std::size_t alignment, std::size_t count, std::size_t size,
+                         std::uintptr_t) {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes)) return nullptr;
+  void* block = allocate(bytes, alignment);
+  if (block != nullptr) std::memset(block, 0, bytes);
+  return block;
+}
+void* omp_realloc(void* block, std::size_t bytes, std::uintptr_t, std::uintptr_t) {
+  if (bytes != 0) return std::realloc(block, bytes);
+  std::free(block);
+  return nullptr;
+}
+void omp_free(void* block, std::uintptr_t) { std::free(block); }
+// 0, omp_null_allocator: an allocator with these traits cannot be made.
+std::uintptr_t omp_init_allocator(std::uintptr_t, int, const void*) { return 0; }
+std::uintptr_t omp_init_allocator_(const std::uintptr_t*, const std::int32_t*, const void*) {
+  return 0;
+}
+std::uintptr_t omp_init_allocator_8_(const std::uintptr_t*, const std::int64_t*, const void*) {
+  return 0;
+}
+void omp_destroy_allocator(std::uintptr_t) {}
+void omp_destroy_allocator_(const std::uintptr_t*) {}
+
+void* omp_target_alloc(std::size_t bytes, int) { return bytes == 0 ? nullptr : std::malloc(bytes); }
+void omp_target_free(void* block, int) { std::free(block); }
+int omp_target_is_present(const void*, int) { return 1; }
+int omp_target_is_accessible(const void*, std::size_t, int) { return 1; }
+int omp_target_memcpy(void* to, const void* from, std::size_t bytes, std::size_t to_offset,
+                      std::size_t from_offset, int, int) {
+  std::memcpy(static_cast<char*>(to) + to_offset, static_cast<const char*>(from) + from_offset,
+              bytes);
+  return 0;
+}
+void* omp_get_mapped_ptr(const void* block, int) { return const_cast<void*>(block); }
+
+}  // extern "C"

@@ -1,0 +1,143 @@
+// Tasks, which run at once in the thread that meets them: dependences hold in the order of the
+// program, and there is nothing to wait for.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "frontend/omp/team.h"
+#include "frontend/threads/for_teams.h"
+
+using namespace terrane::frontend::omp;
+
+namespace {
+
+enum Flag : unsigned {
+  kFinal = 1u << 1,
+  kCountsUp = 1u << 8,
+  kGrainSize = 1u << 9,
+  kReduction = 1u << 12,
+  kDetach = 1u << 13,
+};
+
+using Copy = void(void*, void*);
+
+// The calling thread is in a task while this lives. The task has control variables of its own.
+class InTask {
+ public:
+  explicit InTask(unsigned flags) : before_(controls()), is_final_((flags & kFinal) != 0) {
+    Thread& me = this_thread();
+    ++me.explicit_tasks;
+    if (is_final_ || me.final_tasks != 0) ++me.final_tasks;
+  }
+  ~InTask() {
+    Thread& me = this_thread();
+    --me.explicit_tasks;
+    if (me.final_tasks != 0) --me.final_tasks;
+    me.controls = before_;
+  }
+  InTask(const InTask&) = delete;
+
+ private:
+  Controls before_;
+  bool is_final_;
+};
+
+// The task's own variables: a copy of what it is given, made by the compiler's function.
+class Variables {
+ public:
+  Variables(void* data, Copy* copy, long bytes, long alignment) : data_(data) {
+    if (copy == nullptr) return;
+    auto align = std::max<std::size_t>(static_cast<std::size_t>(alignment), 16);
+    memory_ =
+        std::aligned_alloc(align, (static_cast<std::size_t>(bytes) + align - 1) / align * align);
+    if (memory_ == nullptr) terrane_program_fail("no memory for a task's variables");
+    copy(memory_, data);
+    data_ = memory_;
+  }
+  ~Variables() { std::free(memory_); }
+  Variables(const Variables&) = delete;
+  void* get() const { return data_; }
+
+ private:
+  void* data_;
+  void* memory_ = nullptr;
+};
+
+// Tasks of a loop of so many iterations.
+std::uint64_t task_count(std::uint64_t iterations, std::uint64_t wanted, unsigned flags) {
+  std::uint64_t count = wanted;
+  if ((flags & kGrainSize) != 0) count = iterations / std::max<std::uint64_t>(wanted, 1);
+  if (wanted == 0) count = region().size;
+  return std::clamp<std::uint64_t>(count, 1, iterations);
+}
+
+struct Loop {
+  Function* function;
+  void* data;
+  Copy* copy;
+  long bytes, alignment;
+  unsigned flags;
+};
+
+// The task's variables begin with the bounds of its part. A task without a function to copy them
+// has none of its own.
+void run_loop(const Loop& loop, std::uint64_t wanted, std::uint64_t start, std::uint64_t step,
+              std::uint64_t iterations) {
+  if ((loop.flags & kReduction) != 0) fail_unserved("a reduction over a taskloop");
+  if (iterations == 0) return;
+  std::uint64_t tasks = task_count(iterations, wanted, loop.flags);
+  for (std::uint64_t i = 0; i < tasks; ++i) {
+    std::uint64_t each = iterations / tasks, more = iterations % tasks;
+    std::uint64_t from = i * each + std::min(i, more);
+    std::uint64_t to = from + each + (i < more ? 1 : 0);
+    Variables own(loop.data, loop.copy, loop.bytes, loop.alignment);
+    auto* bounds = static_cast<std::uint64_t*>(own.get());
+    bounds[0] = start + from * step;
+    bounds[1] = start + to * step;
+    InTask task(loop.flags);
+    loop.function(own.get());
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+void GOMP_task(Function* function, void* data, Copy* copy, long bytes, long alignment, bool,
+               unsigned flags, void**, int, void*) {
+  if ((flags & kDetach) != 0) fail_unserved("a task with the clause detach");
+  Variables own(data, copy, bytes, alignment);
+  InTask task(flags);
+  function(own.get());
+}
+
+void GOMP_taskloop(Function* function, void* data, Copy* copy, long bytes, long alignment,
+                   unsigned flags, unsigned long tasks, int, long start, long end, long step) {
+  std::uint64_t iterations = 0;
+  auto from = static_cast<std::uint64_t>(start), to = static_cast<std::uint64_t>(end);
+  auto by = static_cast<std::uint64_t>(step);
+  if (step > 0 && start < end) iterations = (to - from + by - 1) / by;
+  if (step < 0 && start > end) iterations = (from - to - by - 1) / -by;
+  run_loop({function, data, copy, bytes, alignment, flags}, tasks, from, by, iterations);
+}
+
+void GOMP_taskloop_ull(Function* function, void* data, Copy* copy, long bytes, long alignment,
+                       unsigned flags, unsigned long tasks, int, unsigned long long start,
+                       unsigned long long end, unsigned long long step) {
+  std::uint64_t iterations = 0;
+  bool up = (flags & kCountsUp) != 0;
+  if (up && start < end) iterations = (end - start + step - 1) / step;
+  if (!up && start > end) iterations = (start - end - step - 1) / -step;
+  run_loop({function, data, copy, bytes, alignment, flags}, tasks, start, step, iterations);
+}
+
+void GOMP_taskwait() {}
+void GOMP_taskwait_depend(void**) {}
+void GOMP_taskwait_depend_nowait(void**) {}
+void GOMP_taskyield() {}
+void GOMP_taskgroup_start() {}
+void GOMP_taskgroup_end() {}
+
+}  // extern "C"

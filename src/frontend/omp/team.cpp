@@ -1,0 +1,374 @@
+#include "frontend/omp/team.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "frontend/omp/work.h"
+#include "frontend/threads/for_teams.h"
+
+namespace terrane::frontend::omp {
+namespace {
+
+// Numbers of barriers that no program uses.
+constexpr std::uint32_t kForkBarrier = 0xfffffffdu, kJoinBarrier = 0xfffffffcu,
+                        kTeamBarrier = 0xfffffffbu;
+
+// What the master tells the workers at the fork.
+struct Fork {
+  enum Command : std::uint32_t { kRun, kGrow };
+  Command command;
+  std::uint32_t pool, size;  // threads that there are (kGrow), and of the team
+  Function* function;
+  void* data;
+  std::uint64_t generation;
+  Controls controls;
+  LoopBegin begin;
+  std::uint32_t has_begin;
+  std::uint32_t loads_thread_locals;
+};
+
+// The part of shared memory by which a team meets.
+struct alignas(64) Meeting {
+  Fork fork;
+  alignas(64) pthread_barrier_t small;  // of a team that is not on all nodes
+  std::uint32_t small_size;
+  alignas(64) void* copied;
+  alignas(64) std::uint64_t taken[kSlots], turns[kSlots];  // for threads that were in no team
+  alignas(64) void* blocks[kSlots];
+  std::uint64_t block_generations[kSlots];
+  std::byte* thread_locals;  // a copy of the master's
+};
+
+struct Begin {
+  Meeting* meeting;
+  std::uint32_t local, pool;
+};
+
+Meeting* meeting = nullptr;        // nullptr: no team yet
+bool team_was_smaller = false;     // than the pool, since the tables were written
+std::byte* last_locals = nullptr;  // of the master, as the other nodes have them
+thread_local Region implicit;
+// Threads that meet at the two barriers of a region: the master writes the new number while threads
+// of its node may still be on their way there.
+thread_local std::uint32_t known_pool = 0;
+
+std::uint32_t nodes() { return terrane_program_nodes(); }
+
+// A block of `total` threads for each node.
+std::uint32_t share(std::uint32_t total, std::uint32_t node) {
+  return total / nodes() + (node < total % nodes() ? 1 : 0);
+}
+
+std::uint32_t threads_before(std::uint32_t total, std::uint32_t node) {
+  return node * (total / nodes()) + std::min(node, total % nodes());
+}
+
+void fork_barrier() {
+  terrane_program_barrier(kForkBarrier, share(known_pool, terrane_program_node()));
+}
+
+void join_barrier() {
+  terrane_program_barrier(kJoinBarrier, share(known_pool, terrane_program_node()));
+}
+
+Region make_region(Region* outer, std::uint32_t number, std::uint32_t size) {
+  Region made;
+  made.outer = outer;
+  made.number = number;
+  made.size = size;
+  made.threads_here = share(size, terrane_program_node());
+  made.is_on_all_nodes = size >= nodes();
+  made.level = outer->level + 1;
+  made.active_level = outer->active_level + (size > 1 ? 1 : 0);
+  return made;
+}
+
+// The team's counters, for a thread that missed what other teams did.
+void read_tables(Thread& me) {
+  if (me.is_stale) {
+    std::memcpy(me.taken, meeting->taken, sizeof me.taken);
+    std::memcpy(me.turns, meeting->turns, sizeof me.turns);
+  }
+  me.is_stale = false;
+  me.generation = meeting->fork.generation;
+}
+
+void run_part(Thread& me) {
+  Fork fork = meeting->fork;
+  std::uint32_t node = terrane_program_node();
+  if (me.local >= share(fork.size, node)) {
+    me.is_stale = true;
+    return;
+  }
+  read_tables(me);
+  Region own = make_region(&implicit, threads_before(fork.size, node) + me.local, fork.size);
+  me.region = &own;
+  me.controls = fork.controls;
+  me.has_controls = true;
+  if (fork.has_begin != 0) begin_work(fork.begin.range, fork.begin.plan);
+  fork.function(fork.data);
+  me.region = nullptr;
+}
+
+// The place of the master's thread-local variables on another node holds a copy of them, which the
+// workers' copyin reads.
+void exchange_thread_locals(const Thread& me) {
+  if (meeting->fork.loads_thread_locals == 0) return;
+  if (terrane_program_node() != 0 && me.local == 0)
+    terrane_program_tls_load(meeting->thread_locals);
+  fork_barrier();
+}
+
+void* work(void* raw) {
+  auto* begin = static_cast<Begin*>(raw);
+  Thread& me = this_thread();
+  me.local = begin->local;
+  me.is_stale = true;
+  meeting = begin->meeting;
+  known_pool = begin->pool;
+  std::free(begin);
+  for (;;) {
+    fork_barrier();
+    switch (meeting->fork.command) {
+      case Fork::kGrow: {
+        std::uint32_t pool = meeting->fork.pool;
+        join_barrier();
+        known_pool = pool;
+        break;
+      }
+      case Fork::kRun:
+        exchange_thread_locals(me);
+        run_part(me);
+        join_barrier();
+        break;
+    }
+  }
+}
+
+void start_workers(std::uint32_t before, std::uint32_t pool) {
+  for (std::uint32_t node = 0; node < nodes(); ++node) {
+    std::uint32_t from = std::max(share(before, node), node == 0 ? 1u : 0u);
+    for (std::uint32_t local = from; local < share(pool, node); ++local) {
+      auto* begin = static_cast<Begin*>(std::malloc(sizeof(Begin)));
+      if (begin == nullptr) terrane_program_fail("no memory for a thread of OpenMP");
+      *begin = {meeting, local, pool};
+      if (int error = terrane_program_thread(node, work, begin, environment().stack_bytes);
+          error != 0)
+        terrane_program_fail(("cannot start a thread of OpenMP: " +
+                              std::string(std::strerror(error)) + "; lower OMP_NUM_THREADS")
+                                 .c_str());
+    }
+  }
+}
+
+void make_meeting() {
+  meeting = static_cast<Meeting*>(terrane_program_memory(sizeof(Meeting)));
+  std::size_t bytes = nodes() > 1 ? terrane_program_tls_bytes() : 0;
+  if (bytes != 0) {
+    meeting->thread_locals = static_cast<std::byte*>(terrane_program_memory(bytes));
+    last_locals = static_cast<std::byte*>(std::calloc(1, bytes));
+  }
+}
+
+// Has at least so many threads, and one on each node.
+void ensure_pool(std::uint32_t size) {
+  std::uint32_t before = known_pool;
+  std::uint32_t pool = std::max(size, nodes());
+  if (before >= pool) return;
+  if (meeting == nullptr) {
+    make_meeting();
+  } else {
+    meeting->fork.command = Fork::kGrow;
+    meeting->fork.pool = pool;
+    fork_barrier();
+    join_barrier();
+  }
+  known_pool = pool;
+  team_was_smaller = true;  // than the pool that is now
+  start_workers(before, pool);
+}
+
+// True: the other nodes are to have the master's thread-local variables anew.
+bool publish_thread_locals() {
+  std::size_t bytes = last_locals == nullptr ? 0 : terrane_program_tls_bytes();
+  if (bytes == 0) return false;
+  auto* now = static_cast<std::byte*>(std::malloc(bytes));
+  if (now == nullptr) terrane_program_fail("no memory for a copy of the thread-local variables");
+  terrane_program_tls_save(now);
+  bool changed = std::memcmp(now, last_locals, bytes) != 0;
+  if (changed) {
+    std::memcpy(last_locals, now, bytes);
+    std::memcpy(meeting->thread_locals, now, bytes);
+  }
+  std::free(now);
+  return changed;
+}
+
+void prepare_small_barrier(std::uint32_t size) {
+  if (size >= nodes() || meeting->small_size == size) return;
+  if (meeting->small_size != 0) ::pthread_barrier_destroy(&meeting->small);
+  ::pthread_barrier_init(&meeting->small, nullptr, size);
+  meeting->small_size = size;
+}
+
+bool can_fork() { return terrane_program_is_main() && this_thread().region == nullptr; }
+
+struct Started {
+  Region region;
+  Controls controls;
+  bool is_forked;
+};
+
+void enter_alone(Started& started) {
+  Thread& me = this_thread();
+  started.controls = controls();
+  started.is_forked = false;
+  Region& outer = region();
+  started.region = Region();
+  started.region.outer = &outer;
+  started.region.level = outer.level + 1;
+  started.region.active_level = outer.active_level;
+  me.region = &started.region;
+}
+
+void fork_team(Started& started, Function* function, void* data, std::uint32_t size,
+               const LoopBegin* begin) {
+  Thread& me = this_thread();
+  ensure_pool(size);
+  prepare_small_barrier(size);
+  Fork& fork = meeting->fork;
+  fork.command = Fork::kRun;
+  fork.size = size;
+  fork.function = function;
+  fork.data = data;
+  fork.generation = me.generation;
+  fork.controls = controls();
+  fork.has_begin = begin != nullptr ? 1 : 0;
+  if (begin != nullptr) fork.begin = *begin;
+  fork.loads_thread_locals = publish_thread_locals() ? 1 : 0;
+  if (team_was_smaller) {
+    std::memcpy(meeting->taken, me.taken, sizeof me.taken);
+    std::memcpy(meeting->turns, me.turns, sizeof me.turns);
+  }
+  team_was_smaller = size < known_pool;
+  fork_barrier();
+  exchange_thread_locals(me);
+  started.controls = controls();
+  started.is_forked = true;
+  started.region = make_region(&implicit, 0, size);
+  me.region = &started.region;
+}
+
+void enter(Started& started, Function* function, void* data, std::uint32_t wanted,
+           const LoopBegin* begin) {
+  std::uint32_t size = next_team_size(wanted);
+  if (size == 1) {
+    enter_alone(started);
+  } else {
+    fork_team(started, function, data, size, begin);
+  }
+  if (begin != nullptr) begin_work(begin->range, begin->plan);
+}
+
+void leave(Started& started) {
+  Thread& me = this_thread();
+  if (started.is_forked) {
+    me.region = nullptr;
+    join_barrier();
+  } else {
+    me.region = started.region.outer->level == 0 ? nullptr : started.region.outer;
+  }
+  me.controls = started.controls;
+}
+
+// Of regions that were begun by start_region: at most kMostStarted within each other.
+constexpr std::uint32_t kMostStarted = 16;
+thread_local Started started_regions[kMostStarted];
+thread_local std::uint32_t started_count = 0;
+
+}  // namespace
+
+Thread& this_thread() {
+  static thread_local constinit Thread thread;
+  return thread;
+}
+
+Controls& controls() {
+  Thread& me = this_thread();
+  if (!me.has_controls) {
+    me.controls = environment().controls;
+    me.has_controls = true;
+  }
+  return me.controls;
+}
+
+Region& region() {
+  Region* own = this_thread().region;
+  return own == nullptr ? implicit : *own;
+}
+
+std::uint32_t next_team_size(std::uint32_t wanted) {
+  if (!can_fork()) return 1;
+  const Controls& own = controls();
+  if (own.max_active_levels == 0) return 1;
+  std::uint32_t size = wanted != 0 ? wanted : own.threads;
+  if (size == 0) size = terrane_program_places();
+  return std::clamp(size, 1u, own.thread_limit);
+}
+
+void run_region(Function* function, void* data, std::uint32_t wanted, const LoopBegin* begin) {
+  Started started;
+  enter(started, function, data, wanted, begin);
+  function(data);
+  leave(started);
+}
+
+void start_region(Function* function, void* data, std::uint32_t wanted, const LoopBegin* begin) {
+  if (started_count == kMostStarted)
+    terrane_program_fail("GOMP_parallel_start: more than 16 regions within each other");
+  enter(started_regions[started_count++], function, data, wanted, begin);
+}
+
+void end_region() { leave(started_regions[--started_count]); }
+
+void team_barrier() {
+  Region& own = region();
+  own.without_barrier = 0;
+  if (own.size == 1) return;
+  if (own.is_on_all_nodes) {
+    terrane_program_barrier(kTeamBarrier, own.threads_here);
+  } else {
+    ::pthread_barrier_wait(&meeting->small);
+  }
+}
+
+void set_copied(void* variables) { meeting->copied = variables; }
+
+void* copied() { return meeting->copied; }
+
+void* shared_block(std::uint32_t slot, std::size_t bytes) {
+  std::uint64_t generation = this_thread().generation;
+  terrane_program_lock(&meeting->blocks[slot]);
+  if (meeting->block_generations[slot] != generation) {
+    std::free(meeting->blocks[slot]);
+    meeting->blocks[slot] = std::calloc(1, bytes);
+    meeting->block_generations[slot] = generation;
+  }
+  void* block = meeting->blocks[slot];
+  terrane_program_unlock(&meeting->blocks[slot]);
+  if (block == nullptr) terrane_program_fail("no memory for what the threads of a loop share");
+  return block;
+}
+
+void fail_unserved(const char* name) {
+  terrane_program_fail((std::string(name) +
+                        " is not served on several nodes: run the program without terrane omp, or "
+                        "leave this construct out")
+                           .c_str());
+}
+
+}  // namespace terrane::frontend::omp

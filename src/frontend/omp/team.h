@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "frontend/omp/settings.h"
+
+// Teams of threads on the nodes of a program. Node 0's first thread is the master. Workers are
+// started once and wait at a barrier for the next region. A team of any size is dealt in blocks to
+// the nodes, and a thread's number follows from its node and its place there.
+namespace terrane::frontend::omp {
+
+using Function = void(void*);
+
+// Iterations first, first + step, ...: `count` of them. Numbers are those of unsigned arithmetic.
+struct Range {
+  std::uint64_t first = 0, end = 0, step = 1, count = 0;
+};
+
+// What a loop that shares its iterations does.
+struct Plan {
+  Schedule schedule = Schedule::kStatic;
+  std::uint64_t chunk = 0;  // iterations; 0 of static: a block for each thread
+  bool is_ordered = false;
+};
+
+// A worksharing construct, as one thread goes through it. Chunks have indices in the order of their
+// iterations. A counter of the job gives out the indices of dynamic and guided chunks: each thread
+// takes from it until it is past the end, so all know what it holds at the construct's end.
+struct Work {
+  bool is_active = false;
+  bool takes_turns = false;  // ordered
+  bool has_chunk = false, has_turn = false;
+  Range range;
+  Plan plan;
+  std::uint32_t slot = 0;
+  std::uint64_t chunk = 0;                           // the index of the last one that was given
+  std::uint64_t rounds = 0;                          // of a static schedule
+  void* block = nullptr;                             // of a team of one, for block_of_work
+  std::uint64_t guided_index = 0, guided_begin = 0;  // the begin of guided chunk guided_index
+};
+
+// A parallel region, as one of its threads is in it.
+struct Region {
+  Region* outer = nullptr;
+  std::uint32_t number = 0, size = 1;
+  std::uint32_t threads_here = 1;  // of this node
+  std::uint32_t level = 0, active_level = 0;
+  bool is_on_all_nodes = true;
+  std::uint32_t without_barrier = 0;  // constructs since the last barrier
+  Work work;
+};
+
+// Counters of constructs: a slot is used again after a barrier of the team.
+inline constexpr std::uint32_t kSlots = 64;
+
+// What a thread is to OpenMP.
+struct Thread {
+  Region* region = nullptr;  // nullptr: none, it is in the implicit region around the program
+  Controls controls;
+  bool has_controls = false;
+  std::uint32_t local = 0;           // its place on its node
+  std::uint64_t generation = 0;      // constructs that its teams have had
+  std::uint64_t taken[kSlots] = {};  // of the counters of slots, at the begin of their next use
+  std::uint64_t turns[kSlots] = {};
+  bool is_stale = false;  // it was not in the last teams: the three above are old
+  std::uint32_t final_tasks = 0, explicit_tasks = 0;
+  std::int32_t team_number = 0, teams = 1;
+};
+
+Thread& this_thread();
+Controls& controls();
+// The region that the calling thread is in; one for the implicit region.
+Region& region();
+
+// Runs function(data) by a team. `wanted` 0: as many threads as the control variables say. `work`:
+// a loop that all threads begin with, or nullptr.
+struct LoopBegin {
+  Range range;
+  Plan plan;
+};
+void run_region(Function* function, void* data, std::uint32_t wanted, const LoopBegin* begin);
+// The same in two calls: the caller runs its part between them.
+void start_region(Function* function, void* data, std::uint32_t wanted, const LoopBegin* begin);
+void end_region();
+
+// How many threads the next region has.
+std::uint32_t next_team_size(std::uint32_t wanted);
+
+// Waits for all threads of the team.
+void team_barrier();
+
+// The memory that a team's threads share: where the thread that runs a `single` leaves its
+// variables, and the blocks of constructs.
+void set_copied(void* variables);
+void* copied();
+void* shared_block(std::uint32_t slot, std::size_t bytes);
+
+[[noreturn]] void fail_unserved(const char* name);
+
+}  // namespace terrane::frontend::omp

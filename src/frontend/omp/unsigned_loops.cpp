@@ -1,0 +1,82 @@
+// Loops over unsigned numbers: GOMP_loop_ull_*.
+#include "frontend/omp/work.h"
+
+using namespace terrane::frontend::omp;
+
+namespace {
+
+using Number = unsigned long long;
+
+bool give(Number* first, Number* end) {
+  std::uint64_t from = 0, to = 0;
+  if (!next_chunk(from, to)) return false;
+  *first = from;
+  *end = to;
+  return true;
+}
+
+bool start(const Range& range, const Plan& plan, Number* first, Number* end) {
+  begin_work(range, plan);
+  return give(first, end);
+}
+
+constexpr auto kRuntime = static_cast<std::uint32_t>(Schedule::kRuntime);
+constexpr auto kStatic = static_cast<std::uint32_t>(Schedule::kStatic);
+constexpr auto kDynamic = static_cast<std::uint32_t>(Schedule::kDynamic);
+constexpr auto kGuided = static_cast<std::uint32_t>(Schedule::kGuided);
+
+}  // namespace
+
+#define TERRANE_LOOP(name, schedule, is_ordered)                                                 \
+  bool GOMP_loop_ull_##name##_start(bool up, Number from, Number end, Number step, Number chunk, \
+                                    Number* out_first, Number* out_end) {                        \
+    return start(range_of(up, from, end, step), plan_of(schedule, chunk, is_ordered), out_first, \
+                 out_end);                                                                       \
+  }                                                                                              \
+  bool GOMP_loop_ull_##name##_next(Number* first, Number* end) { return give(first, end); }
+#define TERRANE_RUNTIME_LOOP(name, is_ordered)                                               \
+  bool GOMP_loop_ull_##name##_start(bool up, Number from, Number end, Number step,           \
+                                    Number* out_first, Number* out_end) {                    \
+    return start(range_of(up, from, end, step), plan_of(kRuntime, 0, is_ordered), out_first, \
+                 out_end);                                                                   \
+  }                                                                                          \
+  bool GOMP_loop_ull_##name##_next(Number* first, Number* end) { return give(first, end); }
+
+extern "C" {
+
+TERRANE_LOOP(static, kStatic, false)
+TERRANE_LOOP(dynamic, kDynamic, false)
+TERRANE_LOOP(guided, kGuided, false)
+TERRANE_LOOP(nonmonotonic_dynamic, kDynamic, false)
+TERRANE_LOOP(nonmonotonic_guided, kGuided, false)
+TERRANE_LOOP(ordered_static, kStatic, true)
+TERRANE_LOOP(ordered_dynamic, kDynamic, true)
+TERRANE_LOOP(ordered_guided, kGuided, true)
+TERRANE_RUNTIME_LOOP(runtime, false)
+TERRANE_RUNTIME_LOOP(nonmonotonic_runtime, false)
+TERRANE_RUNTIME_LOOP(maybe_nonmonotonic_runtime, false)
+TERRANE_RUNTIME_LOOP(ordered_runtime, true)
+
+bool GOMP_loop_ull_start(bool up, Number from, Number end, Number step, long schedule, Number chunk,
+                         Number* first, Number* out_end, std::uintptr_t* reductions,
+                         void** memory) {
+  if (reductions != nullptr) fail_unserved("a task reduction over a loop (GOMP_loop_ull_start)");
+  bool deals = first != nullptr;
+  Range range = deals ? range_of(up, from, end, step) : Range();
+  begin_work(range, plan_of(deals ? static_cast<std::uint32_t>(schedule) : kStatic, chunk, false));
+  if (memory != nullptr) *memory = block_of_work(reinterpret_cast<std::uintptr_t>(*memory));
+  return deals ? give(first, out_end) : true;
+}
+
+bool GOMP_loop_ull_ordered_start(bool up, Number from, Number end, Number step, long schedule,
+                                 Number chunk, Number* first, Number* out_end,
+                                 std::uintptr_t* reductions, void** memory) {
+  if (reductions != nullptr)
+    fail_unserved("a task reduction over a loop (GOMP_loop_ull_ordered_start)");
+  begin_work(range_of(up, from, end, step),
+             plan_of(static_cast<std::uint32_t>(schedule), chunk, true));
+  if (memory != nullptr) *memory = block_of_work(reinterpret_cast<std::uintptr_t>(*memory));
+  return first == nullptr || give(first, out_end);
+}
+
+}  // extern "C"

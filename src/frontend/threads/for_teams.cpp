@@ -1,0 +1,149 @@
+#include "frontend/threads/for_teams.h"
+
+#include <link.h>
+
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "frontend/interpose/shared_range.h"
+#include "frontend/pages/objects/shared_object.h"
+#include "frontend/threads/program.h"
+
+namespace terrane::frontend::threads {
+namespace {
+
+using protocol::LockResult;
+
+Program& program() { return *Program::get(); }
+
+LockId counter_id(std::uint32_t counter) {
+  return runtime::count_id(runtime::CountKind::kCounter, counter);
+}
+
+terrane_program_locked locked(LockResult result) {
+  if (result == LockResult::kOk) return kLockTaken;
+  return result == LockResult::kHeldAlready ? kLockIsOwn : kLockIsBusy;
+}
+
+void require(const runtime::Outcome& outcome) {
+  if (!outcome.ok()) program().node().fail(outcome.message);
+}
+
+void add_thread_locals(const dl_phdr_info& info, std::vector<ThreadLocals>& all) {
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    if (info.dlpi_phdr[i].p_type != PT_TLS || info.dlpi_tls_data == nullptr) continue;
+    all.push_back(
+        {reinterpret_cast<std::uintptr_t>(info.dlpi_tls_data), info.dlpi_phdr[i].p_memsz});
+  }
+}
+
+}  // namespace
+
+std::vector<ThreadLocals> thread_locals() {
+  struct Search {
+    std::vector<ThreadLocals> found;
+    bool is_first = true;
+  } search;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* raw) {
+        auto& own = *static_cast<Search*>(raw);
+        std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+        std::string_view name = path.substr(path.rfind('/') + 1);
+        bool is_program = std::exchange(own.is_first, false);
+        if (is_program || platform::is_programs_library(name)) add_thread_locals(*info, own.found);
+        return 0;
+      },
+      &search);
+  return search.found;
+}
+
+}  // namespace terrane::frontend::threads
+
+using namespace terrane::frontend::threads;
+using terrane::frontend::SharedRange;
+using terrane::frontend::pages::kForEver;
+using terrane::frontend::pages::kNoWait;
+using terrane::protocol::LockResult;
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+std::uint32_t terrane_program_node() { return program().self(); }
+
+std::uint32_t terrane_program_nodes() { return program().node().nodes(); }
+
+std::uint32_t terrane_program_places() { return program().control().slots; }
+
+bool terrane_program_is_main() { return this_thread().record == &program().control().records[0]; }
+
+void* terrane_program_memory(std::size_t bytes) {
+  void* memory = program().take_region(bytes);
+  if (memory == nullptr) program().node().fail("no shared memory for a team of threads");
+  return memory;
+}
+
+void terrane_program_barrier(std::uint32_t id, std::uint32_t threads_here) {
+  require(program().node().barrier(terrane::BarrierId{id}, threads_here));
+}
+
+terrane_program_locked terrane_program_lock(const void* address) {
+  return locked(program().node().lock_until(lock_of(address), kForEver));
+}
+
+terrane_program_locked terrane_program_try_lock(const void* address) {
+  return locked(program().node().lock_until(lock_of(address), kNoWait));
+}
+
+bool terrane_program_unlock(const void* address) {
+  return program().node().unlock_held(lock_of(address)) == LockResult::kOk;
+}
+
+std::int64_t terrane_program_add(std::uint32_t counter, std::int64_t amount) {
+  std::int64_t before = 0;
+  require(program().node().change_count(counter_id(counter), terrane::protocol::CountOp::kAdd,
+                                        amount, &before));
+  return before;
+}
+
+void terrane_program_await(std::uint32_t counter, std::int64_t at_least) {
+  require(program().node().await_count(counter_id(counter), at_least));
+}
+
+std::size_t terrane_program_tls_bytes() {
+  std::size_t bytes = 0;
+  for (const ThreadLocals& one : program().first_thread_locals()) bytes += one.bytes;
+  return bytes;
+}
+
+void terrane_program_tls_save(void* copy) {
+  auto* to = static_cast<std::byte*>(copy);
+  for (const ThreadLocals& one : program().first_thread_locals()) {
+    std::memcpy(to, reinterpret_cast<const void*>(one.address), one.bytes);
+    to += one.bytes;
+  }
+}
+
+void terrane_program_tls_load(const void* copy) {
+  auto* from = static_cast<const std::byte*>(copy);
+  for (const ThreadLocals& one : program().first_thread_locals()) {
+    std::memcpy(reinterpret_cast<void*>(one.address), from, one.bytes);
+    from += one.bytes;
+  }
+}
+
+bool terrane_program_is_tls(const void* address) {
+  Private ours;
+  auto at = reinterpret_cast<std::uintptr_t>(address);
+  for (const ThreadLocals& one : thread_locals())
+    if (at - one.address < one.bytes) return true;
+  return false;
+}
+
+bool terrane_program_is_shared(const void* address) { return SharedRange::contains(address); }
+
+void terrane_program_fail(const char* sentence) { program().node().fail(sentence); }
+
+}  // extern "C"
+#pragma GCC visibility pop

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// What libterrane_threads offers to a library that runs teams of threads on a program's nodes
+// (src/frontend/omp). C names, since both libraries are loaded apart. Only for threads of the
+// program, after its start.
+extern "C" {
+
+// Which node this is, and how many there are.
+std::uint32_t terrane_program_node();
+std::uint32_t terrane_program_nodes();
+// Places for threads, of all nodes together.
+std::uint32_t terrane_program_places();
+// Whether the calling thread is that of main.
+bool terrane_program_is_main();
+// Shared memory of zeros, which is never given back. Ends the program where there is none.
+void* terrane_program_memory(std::size_t bytes);
+// Starts a detached thread on a node. An error number, or 0.
+int terrane_program_thread(std::uint32_t node, void* (*function)(void*), void* argument,
+                           std::size_t stack_bytes);
+// Waits until all threads of a team have come: `threads_here` of this node, at least one of each.
+// What any of them wrote before is seen by all.
+void terrane_program_barrier(std::uint32_t id, std::uint32_t threads_here);
+// A lock of the job by an address, which is the same on all nodes. What its holders wrote is seen.
+enum terrane_program_locked { kLockTaken, kLockIsOwn, kLockIsBusy };  // own: of the caller already
+terrane_program_locked terrane_program_lock(const void* address);
+terrane_program_locked terrane_program_try_lock(const void* address);
+// False: the calling thread does not hold it.
+bool terrane_program_unlock(const void* address);
+// Adds to a counter of the job, from 0; the value before. await: until it is at least so large.
+// What a thread wrote before it added is seen by a thread that waited for it.
+std::int64_t terrane_program_add(std::uint32_t counter, std::int64_t amount);
+void terrane_program_await(std::uint32_t counter, std::int64_t at_least);
+// The thread-local variables of the program and its libraries: how many bytes; a copy of those of
+// main's thread (node 0 alone); what lies in their place on another node becomes that copy.
+std::size_t terrane_program_tls_bytes();
+void terrane_program_tls_save(void* copy);
+void terrane_program_tls_load(const void* copy);
+// Whether this is an address of thread-local variables of the calling thread.
+bool terrane_program_is_tls(const void* address);
+// Whether this is an address in shared memory.
+bool terrane_program_is_shared(const void* address);
+// Ends the job with one sentence.
+[[noreturn]] void terrane_program_fail(const char* sentence);
+
+}  // extern "C"

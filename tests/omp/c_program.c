@@ -1,0 +1,396 @@
+/* An OpenMP program that knows nothing of Terrane. Each mode prints "good" where all results are
+ * right, for any number of threads. */
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT 1000
+
+static int results[COUNT];
+static int wrong;
+
+static void expect(int holds, const char* what) {
+  if (holds) return;
+  printf("wrong: %s\n", what);
+  wrong = 1;
+}
+
+static void clear(void) { memset(results, 0, sizeof results); }
+
+static void check_results(const char* what) {
+  for (int i = 0; i < COUNT; i++) expect(results[i] == 3 * i + 1, what);
+  clear();
+}
+
+static void loops(void) {
+  clear();
+#pragma omp parallel for
+  for (int i = 0; i < COUNT; i++) results[i] += 3 * i + 1;
+  check_results("static");
+#pragma omp parallel for schedule(static, 7)
+  for (int i = 0; i < COUNT; i++) results[i] += 3 * i + 1;
+  check_results("static, 7");
+#pragma omp parallel for schedule(dynamic)
+  for (int i = 0; i < COUNT; i++) results[i] += 3 * i + 1;
+  check_results("dynamic");
+#pragma omp parallel for schedule(monotonic : dynamic, 13)
+  for (int i = COUNT - 1; i >= 0; i--) results[i] += 3 * i + 1;
+  check_results("dynamic, 13, downwards");
+#pragma omp parallel for schedule(guided, 4)
+  for (int i = 0; i < COUNT; i++) results[i] += 3 * i + 1;
+  check_results("guided");
+#pragma omp parallel for schedule(runtime)
+  for (int i = 0; i < COUNT; i++) results[i] += 3 * i + 1;
+  check_results("runtime");
+#pragma omp parallel for schedule(dynamic, 3)
+  for (unsigned long long i = 0; i < COUNT; i++) results[i] += 3 * (int)i + 1;
+  check_results("unsigned, dynamic");
+#pragma omp parallel
+  {
+    for (int round = 0; round < 100; round++) {
+#pragma omp for schedule(dynamic, 50) nowait
+      for (int i = 0; i < COUNT; i++) {
+#pragma omp atomic
+        results[i] += round == 0 ? 3 * i + 1 : 0;
+      }
+    }
+  }
+  check_results("a hundred loops without a barrier");
+  int last = 0;
+#pragma omp parallel for lastprivate(last) schedule(dynamic, 9)
+  for (int i = 0; i < COUNT; i++) last = i;
+  expect(last == COUNT - 1, "lastprivate");
+#pragma omp parallel for schedule(dynamic)
+  for (int i = 5; i < 5; i++) results[i]++;
+  for (int i = 0; i < COUNT; i++) expect(results[i] == 0, "an empty loop");
+}
+
+static void reductions(void) {
+  double sum = 0;
+  long product = 1, count = 0;
+  int most = 0, sums[10] = {0};
+#pragma omp parallel for reduction(+ : sum)
+  for (int i = 0; i < COUNT; i++) sum += i;
+  expect(sum == COUNT * (COUNT - 1) / 2, "a sum of doubles");
+#pragma omp parallel for reduction(+ : count, sums) reduction(max : most) reduction(* : product)
+  for (int i = 0; i < COUNT; i++) {
+    count++;
+    sums[i % 10] += i;
+    if (i > most) most = i;
+    if (i < 10) product *= 2;
+  }
+  expect(count == COUNT && most == COUNT - 1 && product == 1024, "several reductions");
+  for (int i = 0; i < 10; i++) expect(sums[i] == 49500 + 100 * i, "a reduction of an array");
+}
+
+static void exclusion(void) {
+  static long total;
+  static int named;
+  int threads = 0, count = 0;
+  float product = 1;
+  total = 0;
+#pragma omp parallel
+  {
+#pragma omp critical
+    threads++;
+    for (int i = 0; i < 100; i++) {
+#pragma omp critical(other)
+      named++;
+#pragma omp atomic
+      total += 2;
+#pragma omp atomic update
+      count += 1;
+    }
+#pragma omp atomic
+    product *= 2;
+  }
+  float wanted = 1;
+  for (int i = 0; i < threads; i++) wanted *= 2;
+  expect(named == 100 * threads && total == 200 * threads && count == 100 * threads, "critical");
+  expect(product == wanted, "an atomic of floats");
+}
+
+static void once(void) {
+  int singles = 0, masters = 0, seen = 0, threads = 0, sections = 0;
+#pragma omp parallel
+  {
+    int handed[20];
+    memset(handed, 0, sizeof handed);
+    for (int i = 0; i < 100; i++) {
+#pragma omp single nowait
+      {
+#pragma omp atomic
+        singles++;
+      }
+    }
+#pragma omp barrier
+#pragma omp master
+    masters++;
+    int value;
+#pragma omp single copyprivate(value, handed)
+    {
+      value = 17;
+      for (int i = 0; i < 20; i++) handed[i] = i;
+      threads = omp_get_num_threads();
+    }
+#pragma omp atomic
+    seen += value == 17 && handed[19] == 19 ? 1 : 0;
+#pragma omp sections reduction(+ : sections)
+    {
+#pragma omp section
+      sections += 1;
+#pragma omp section
+      sections += 10;
+#pragma omp section
+      sections += 100;
+    }
+  }
+  expect(singles == 100 && masters == 1, "single and master");
+  expect(seen == threads, "copyprivate");
+  expect(sections == 111, "sections");
+#pragma omp parallel sections
+  {
+#pragma omp section
+    singles = 1;
+#pragma omp section
+    masters = 2;
+  }
+  expect(singles == 1 && masters == 2, "parallel sections");
+}
+
+static void order(void) {
+  static int list[3 * COUNT];
+  int length = 0;
+#pragma omp parallel for ordered schedule(dynamic, 3)
+  for (int i = 0; i < 200; i++) {
+#pragma omp ordered
+    list[length++] = i;
+  }
+#pragma omp parallel for ordered schedule(static)
+  for (int i = 0; i < 200; i++) {
+#pragma omp ordered
+    list[length++] = 200 + i;
+  }
+#pragma omp parallel for ordered schedule(guided)
+  for (int i = 0; i < 200; i++) {
+    if (i % 3 == 0) continue;
+#pragma omp ordered
+    list[length++] = 400 + i;
+  }
+  for (int i = 0; i < 400; i++) expect(list[i] == i, "ordered");
+  expect(length == 533, "ordered in some iterations");
+  for (int i = 401; i < length; i++) expect(list[i] > list[i - 1], "ordered, guided");
+}
+
+static void teams(void) {
+  int most = omp_get_max_threads(), sum = 0, inner = 0, levels = 0;
+  for (int size = most; size > 0; size--) {
+    int threads = 0, numbers = 0;
+#pragma omp parallel num_threads(size) reduction(+ : numbers)
+    {
+#pragma omp single
+      threads = omp_get_num_threads();
+      numbers += omp_get_thread_num();
+#pragma omp barrier
+    }
+    expect(threads == size && numbers == size * (size - 1) / 2, "a team of another size");
+  }
+  omp_set_num_threads(most + 3);
+#pragma omp parallel reduction(+ : sum, inner, levels)
+  {
+    sum++;
+#pragma omp parallel num_threads(4) reduction(+ : inner)
+    {
+      inner++;
+      levels = omp_get_level();
+    }
+  }
+  expect(sum == most + 3 && inner == sum && levels == 2 * sum, "a larger team, and nested regions");
+  expect(omp_get_level() == 0 && !omp_in_parallel() && omp_get_num_threads() == 1, "outside");
+#pragma omp parallel if (0)
+  expect(omp_get_num_threads() == 1, "if");
+}
+
+static int fib(int n) {
+  int a, b;
+  if (n < 2) return n;
+#pragma omp task shared(a)
+  a = fib(n - 1);
+#pragma omp task shared(b)
+  b = fib(n - 2);
+#pragma omp taskwait
+  return a + b;
+}
+
+static void tasks(void) {
+  int found = 0, order_kept = 0, first = 0;
+#pragma omp parallel
+#pragma omp single
+  {
+    found = fib(15);
+#pragma omp task depend(out : first)
+    first = 1;
+#pragma omp task depend(in : first)
+    order_kept = first;
+#pragma omp taskgroup
+    {
+#pragma omp taskloop num_tasks(7)
+      for (int i = 0; i < COUNT; i++) results[i] += 3 * i + 1;
+    }
+  }
+  expect(found == 610 && order_kept == 1, "tasks");
+  check_results("taskloop");
+}
+
+static int counter, array[5000];
+static struct {
+  double values[10];
+  const char* name;
+} object;
+#pragma omp threadprivate(counter, array, object)
+
+static void privates(void) {
+  int kept = 0, copied = 0, threads = 0;
+  for (int round = 1; round < 4; round++) {
+    for (int i = 0; i < 5000; i++) array[i] = round * i;
+    for (int i = 0; i < 10; i++) object.values[i] = round + i;
+    object.name = "name";
+    counter = 100 * round;
+    copied = threads = 0;
+#pragma omp parallel copyin(array, object, counter) reduction(+ : copied, threads)
+    {
+      int good = counter == 100 * round && strcmp(object.name, "name") == 0;
+      for (int i = 0; i < 5000; i++) good = good && array[i] == round * i;
+      for (int i = 0; i < 10; i++) good = good && object.values[i] == round + i;
+      copied += good;
+      threads++;
+      counter += omp_get_thread_num();
+      array[7] = omp_get_thread_num();
+    }
+    expect(copied == threads, "copyin");
+    kept = 0;
+#pragma omp parallel reduction(+ : kept)
+    kept += counter == 100 * round + omp_get_thread_num() && array[7] == omp_get_thread_num();
+    expect(kept == threads, "threadprivate");
+  }
+}
+
+static void locks(void) {
+  static omp_lock_t lock;
+  static omp_nest_lock_t nested;
+  int sum = 0, deep = 0, threads = 0, failed = 0;
+  omp_init_lock(&lock);
+  omp_init_nest_lock(&nested);
+#pragma omp parallel
+  {
+    for (int i = 0; i < 50; i++) {
+      omp_set_lock(&lock);
+      sum++;
+      omp_unset_lock(&lock);
+      while (!omp_test_lock(&lock)) {
+      }
+      sum++;
+      omp_unset_lock(&lock);
+      omp_set_nest_lock(&nested);
+      if (omp_test_nest_lock(&nested) != 2) failed = 1;
+      deep++;
+      omp_unset_nest_lock(&nested);
+      omp_unset_nest_lock(&nested);
+    }
+#pragma omp atomic
+    threads++;
+  }
+  omp_destroy_lock(&lock);
+  omp_destroy_nest_lock(&nested);
+  expect(sum == 100 * threads && deep == 50 * threads && !failed, "locks");
+}
+
+static void barriers(void) {
+  static int step[64];
+  int late = 0;
+#pragma omp parallel num_threads(4) reduction(+ : late)
+  {
+    int me = omp_get_thread_num(), threads = omp_get_num_threads();
+    for (int round = 1; round < 200; round++) {
+      step[me] = round;
+#pragma omp barrier
+      for (int i = 0; i < threads; i++) late += step[i] != round;
+#pragma omp barrier
+    }
+  }
+  expect(late == 0, "barriers");
+}
+
+static void heap(void) {
+  int* made[64] = {0};
+  int sum = 0, threads = 0;
+#pragma omp parallel
+  {
+    int me = omp_get_thread_num();
+    made[me] = malloc(sizeof(int));
+    *made[me] = me;
+#pragma omp single
+    threads = omp_get_num_threads();
+  }
+  for (int i = 0; i < threads; i++) {
+    sum += *made[i];
+    free(made[i]);
+  }
+  expect(sum == threads * (threads - 1) / 2, "memory that a worker has allocated");
+}
+
+static void devices(void) {
+  int a[10] = {0}, b = 5;
+#pragma omp target map(tofrom : a) firstprivate(b)
+  {
+    for (int i = 0; i < 10; i++) a[i] = b + i;
+    b = 0;
+  }
+#pragma omp target teams distribute parallel for map(tofrom : a)
+  for (int i = 0; i < 10; i++) a[i] *= 2;
+  for (int i = 0; i < 10; i++) expect(a[i] == 2 * (5 + i) && b == 5, "target on the host");
+}
+
+static void show(void) {
+  omp_sched_t kind;
+  int chunk;
+  omp_get_schedule(&kind, &chunk);
+  printf("threads %d schedule %d,%d limit %d\n", omp_get_max_threads(), (int)kind, chunk,
+         omp_get_thread_limit());
+}
+
+static void doacross(void) {
+#pragma omp parallel for ordered(1)
+  for (int i = 1; i < 10; i++) {
+#pragma omp ordered depend(sink : i - 1)
+    results[i] = results[i - 1];
+#pragma omp ordered depend(source)
+  }
+}
+
+static void copied_privates(void) {
+#pragma omp parallel
+#pragma omp single copyprivate(array)
+  array[3] = 4;
+}
+
+int main(int argc, char** argv) {
+  static const struct {
+    const char* name;
+    void (*run)(void);
+  } kModes[] = {{"loops", loops},         {"reductions", reductions},
+                {"exclusion", exclusion}, {"once", once},
+                {"order", order},         {"teams", teams},
+                {"tasks", tasks},         {"privates", privates},
+                {"locks", locks},         {"barriers", barriers},
+                {"heap", heap},           {"devices", devices}};
+  const char* asked = argc > 1 ? argv[1] : "all";
+  if (strcmp(asked, "show") == 0) show();
+  if (strcmp(asked, "doacross") == 0) doacross();
+  if (strcmp(asked, "copied_privates") == 0) copied_privates();
+  for (unsigned i = 0; i < sizeof kModes / sizeof kModes[0]; i++)
+    if (strcmp(asked, "all") == 0 || strcmp(asked, kModes[i].name) == 0) kModes[i].run();
+  if (!wrong) printf("good\n");
+  return wrong;
+}
