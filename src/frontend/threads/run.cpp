@@ -123,16 +123,20 @@ void* begin(void* raw) {
   return call.result;
 }
 
+// On the thread's own stack: the C library blocks all signals while it makes a thread, and a write
+// to a protected page of a shared stack would end the process then.
 int start_here(Record& record) {
-  Private ours;
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, kOwnStackBytes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_t thread;
-  int error = next<"pthread_create">(::pthread_create)(&thread, &attributes, begin, &record);
-  pthread_attr_destroy(&attributes);
-  return error;
+  return runtime::on_own_stack([made = &record] {
+    Private ours;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, kOwnStackBytes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_t thread;
+    int error = next<"pthread_create">(::pthread_create)(&thread, &attributes, begin, made);
+    pthread_attr_destroy(&attributes);
+    return error;
+  });
 }
 
 void thread_has_ended(Record& record) {
