@@ -7,9 +7,9 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// Who misses pages in order asks for the homes of what follows: who writes them at once, and who
-// reads them after a while, where there is much room, since what a master has filled most likely is
-// the reader's part (next touch). By any thread at any time.
+// A node that misses pages in order asks for the homes of what follows: a writer at once, and a
+// node that reads them after a while, where there is much room, since what a master has filled
+// most likely is the reader's part (next touch). By any thread at any time.
 class HomeRequests {
  public:
   explicit HomeRequests(Past& past) : past_(past) {}
