@@ -4,7 +4,8 @@
 Usage: ./run bench predict [--most NODES] [--real] [--rounds N] [--only NAME,...] [--json FILE]
 In virtual time (bench/scale), 2 to NODES nodes (64); with --real also on real pages: Jacobi and the patterns of sharing, two
 nodes over shared memory and over tcp. A gain of 10 % says that without the heuristic the row takes 1.1 times as long.
-Figures of virtual time are exact. Those of real pages are medians of N rounds (5) in turn: below some 5 % they are noise.
+Figures of virtual time are exact. Those of real pages are medians of N rounds (5) in turn; the row "(nothing off)" is their
+noise: the same run a second time.
 """
 import argparse
 import concurrent.futures
@@ -73,15 +74,20 @@ def real_rows(transport, predict):
     return rows
 
 
+NOISE = "(nothing off)"
+
+
 def real(names, rounds):
-    samples = {name: {} for name in ("",) + names}
+    """Gains on real pages: the median over the rounds of the ratio to the same round's run with all heuristics. The heuristic
+    NOISE is that run a second time: what it shows is noise."""
+    ratios = {name: {} for name in (NOISE,) + names}
     for _ in range(rounds):
         for transport in ("shm", "tcp"):
-            for name, found in samples.items():
-                for row, us in real_rows(transport, name).items():
-                    found.setdefault(row, []).append(us)
-    base = {row: statistics.median(us) for row, us in samples[""].items()}
-    return {name: {row: 100 * (statistics.median(samples[name][row]) / base[row] - 1) for row in base} for name in names}
+            base = real_rows(transport, "")
+            for name, found in ratios.items():
+                for row, us in real_rows(transport, "" if name == NOISE else name).items():
+                    found.setdefault(row, []).append(us / base[row])
+    return {name: {row: 100 * (statistics.median(all_) - 1) for row, all_ in found.items()} for name, found in ratios.items()}
 
 
 def main():
@@ -99,7 +105,7 @@ def main():
     gains = virtual(names, options.most)
     if options.real:
         for name, rows in real(names, options.rounds).items():
-            gains[name].update(rows)
+            gains.setdefault(name, {}).update(rows)
     print(f"{'heuristic':20} {'gain':>7}  most in{'':33} {'loss':>7}  most in")
     for name, rows in gains.items():
         best, worst = max(rows, key=rows.get), min(rows, key=rows.get)

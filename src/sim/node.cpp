@@ -19,7 +19,6 @@ protocol::Tunables tunables_of(const Setup& setup) {
   t.few_misses = setup.hot_after == 255 ? 0u : 4u;
   t.most_renewed = static_cast<std::uint8_t>(setup.most_renewed);
   t.promised = setup.promised;
-  t.join_from = 2;
   t.reads_ask = setup.reads_ask;
   t.most_regretted = 1;
   t.most_unmet = setup.most_unmet;

@@ -461,8 +461,7 @@ class Hlrc : BlockLocks, public MemoryRoom {
   // as it was when this node arrived at the barrier that departed last.
   std::atomic<std::uint64_t> acquired_{0};
   std::atomic<std::uint64_t> acquired_before_{0};
-  Expectations expectations_{config_.tunables.promised, config_.tunables.max_run,
-                             config_.tunables.join_from};
+  Expectations expectations_{config_.tunables.promised};
   MissesPromises misses_promises_;
   Promises promises_;
   Server server_;

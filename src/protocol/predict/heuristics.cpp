@@ -21,7 +21,6 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Heuristic::kCoun
     "probe",
     "subscribe",
     "first_miss",
-    "join",
     "push_tree",
     "push_version",
     "with_arrival",
@@ -90,7 +89,6 @@ base::Result<Prediction> parse_prediction(std::string_view text) {
 Tunables tuned(Tunables tunables, Heuristics on) {
   constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
   if (!on.on(Heuristic::kSubscribe)) tunables.promised = 0;
-  if (!on.on(Heuristic::kJoin)) tunables.join_from = kNever;
   if (!on.on(Heuristic::kLookFirst)) tunables.look_from = kNever;
   return tunables;
 }

@@ -21,7 +21,6 @@ enum class Heuristic : std::uint8_t {
   kProbe,            // a refreshed copy is unmapped now and then to show its use
   kSubscribe,        // homes push what is refreshed
   kFirstMiss,        // a first miss subscribes, where few pages are missed
-  kJoin,             // subscriptions that follow each other are joined
   kPushTree,         // a push to many readers goes along a tree
   kPushVersion,      // an unchanged block is pushed by its version
   kWithArrival,      // pushes of two nodes go with their arrivals

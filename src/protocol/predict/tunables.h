@@ -59,9 +59,6 @@ struct Tunables {
   // Barrier exits on end without use until a subscription ends: pushes for nothing against a new
   // request; 4 to 64; 0: there are no subscriptions. Sixteen pushes cost as much as one miss.
   std::uint32_t promised = 16;
-  // Subscribed runs that follow each other until they are asked for as one: messages against the
-  // requests that join them; 2 to 32. Fewer than 8 cost less than the requests.
-  std::uint32_t join_from = 8;
 
   // ---- tracking and notices
   // Vain trackings whose back-off still doubles: 4 << 8 requests are the longest; 2 to 12.

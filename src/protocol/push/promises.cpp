@@ -127,7 +127,7 @@ std::span<Expectations::Expected> Expectations::near(NodeId home, BlockRange run
 }
 
 void Expectations::note(NodeId home, BlockRange run, std::uint32_t after) {
-  if (join_at_ == 0) join_at_ = after + joins_after_;
+  noted_ = true;
   bool found = false;
   for (Expected& one : near(home, run)) {
     if (!contains(run, one.run)) continue;
@@ -141,7 +141,6 @@ void Expectations::note(NodeId home, BlockRange run, std::uint32_t after) {
     found = true;
   }
   if (found) return;
-  if (++noted_ > joined_) look_again(after);
   if (list_.size() < kMost) {
     longest_ = std::max(longest_, run.count);
     Expected one{home, run, after, kForever};
@@ -193,63 +192,14 @@ void Expectations::give_up(NodeId home, BlockRange run) {
 }
 
 void Expectations::depart(std::uint32_t number) {
-  if (join_at_ != 0 && number >= join_at_) {
-    join();
-    joins_after_ = std::min(2 * joins_after_, kForever / 4);
-    join_at_ = number + joins_after_;
-  }
   std::vector<Ended> ended;
   std::erase_if(list_, [&](Expected& one) {
     if (one.until <= number) return true;
     bool unused = one.after < number && ++one.unused > most_unused_;
-    bool ends = unused || one.joins;
-    if (ends) ended.push_back({one.home, one.run});
-    return ends;
+    if (unused) ended.push_back({one.home, one.run});
+    return unused;
   });
   end(ended);
-}
-
-// There is more than what the latest join asked for anew.
-void Expectations::look_again(std::uint32_t after) {
-  joins_after_ = 2 * most_unused_;
-  join_at_ = std::min(join_at_, after + joins_after_);
-}
-
-// Whether both are used, and would come as one run.
-bool Expectations::follow(const Expected& one, const Expected& next) const {
-  if (one.home != next.home || one.run.end() != next.run.first) return false;
-  if (one.until != kForever || next.until != kForever) return false;
-  return one.unused == 0 && next.unused == 0 && one.run.count + next.run.count <= most_blocks_;
-}
-
-// What a reader missed piece by piece at first is promised so, and sent so; it asks anew where that
-// spares many pieces. And of two runs that share blocks, neither of them within the other, these
-// travel twice: both end, for the reader to ask for what it renews together.
-void Expectations::join() {
-  auto reaches_into = [](const Expected& one, const Expected& next) {
-    return one.home == next.home && one.until == kForever && next.run.first < one.run.end();
-  };
-  std::size_t pieces = 0, furthest = 0;
-  for (std::size_t i = 1; i < list_.size(); ++i)
-    if (follow(list_[i - 1], list_[i])) ++pieces;
-  for (std::size_t i = 1; i < list_.size(); ++i) {
-    Expected& one = list_[i - 1];
-    Expected& next = list_[i];
-    if (next.until != kForever) continue;
-    if (pieces + 1 >= join_from_ && follow(one, next)) {
-      mark(Mark::kAcquireJoinsPromises);
-      one.joins = next.joins = true;
-    }
-    if (reaches_into(list_[furthest], next)) {
-      mark(Mark::kAcquirePartsPromises);
-      list_[furthest].joins = next.joins = true;
-    }
-    if (!reaches_into(list_[furthest], next) || next.run.end() > list_[furthest].run.end())
-      furthest = i;
-  }
-  noted_ = 0;
-  joined_ = static_cast<std::size_t>(
-      std::count_if(list_.begin(), list_.end(), [](const Expected& one) { return one.joins; }));
 }
 
 bool Expectations::ends(NodeId home, BlockRange run) const {

@@ -90,13 +90,8 @@ class Expectations {
     bool operator==(const Ended&) const = default;
   };
 
-  // most_unused: departures on end; most_blocks: of a run; join_from: runs that follow each other,
-  // of which fewer stay as they are.
-  Expectations(std::uint32_t most_unused, std::uint64_t most_blocks, std::uint32_t join_from = 2)
-      : most_unused_(most_unused),
-        most_blocks_(most_blocks),
-        join_from_(join_from),
-        joins_after_(2 * most_unused) {}
+  // most_unused: departures on end, until an expectation ends.
+  explicit Expectations(std::uint32_t most_unused) : most_unused_(most_unused) {}
 
   void note(NodeId home, BlockRange run, std::uint32_t after);
   // The same is not wanted, or may have been ended since: it ends.
@@ -113,15 +108,13 @@ class Expectations {
   void use(NodeId home, BlockRange run);
   // The home cannot send the run any more: the reader goes on asking, and is promised what is left.
   void give_up(NodeId home, BlockRange run);
-  // The departure has been applied: forgets what ended before, and what nobody has used for long.
-  // Ever more seldom, as long as nothing new is promised, also runs that are used and follow each
-  // other, if there are many, or share blocks, for the reader to ask for them together.
+  // The departure has been applied: forgets what ended before, and what has been unused for long.
   void depart(std::uint32_t number);
   // What was forgotten here since the last call, and the homes do not know of.
   std::vector<Ended> take_ended() { return std::exchange(ended_, {}); }
   bool empty() const { return list_.empty(); }
   // Whether homes may have sent something, expected or not.
-  bool may_have_come() const { return join_at_ != 0; }
+  bool may_have_come() const { return noted_; }
 
  private:
   struct Expected {
@@ -130,7 +123,6 @@ class Expectations {
     std::uint32_t after;
     std::uint32_t until;  // for ever, or where a longer run has taken its place
     std::uint32_t unused = 0;
-    bool joins = false;
 
     // Whether it comes at departure `number`.
     bool is_of(std::uint32_t number) const { return after < number && number <= until; }
@@ -138,20 +130,12 @@ class Expectations {
   static constexpr std::size_t kMost = 4096;
 
   static bool stands_before(const Expected& a, const Expected& b);
-  bool follow(const Expected& one, const Expected& next) const;
   std::span<const Expected> near(NodeId home, BlockRange run) const;
   std::span<Expected> near(NodeId home, BlockRange run);
   void end(const std::vector<Ended>& all);
-  void join();
-  void look_again(std::uint32_t after);
 
   std::uint32_t most_unused_;
-  std::uint64_t most_blocks_;
-  std::uint32_t join_from_;
-  std::uint32_t joins_after_;   // departures
-  std::uint32_t join_at_ = 0;   // the departure; 0: nothing was promised yet
-  std::size_t joined_ = 0;      // runs that ended so the last time
-  std::size_t noted_ = 0;       // since then
+  bool noted_ = false;          // any, ever
   std::vector<Expected> list_;  // by home, and by first block
   std::uint64_t longest_ = 1;   // of its runs, at most
   std::vector<Ended> ended_;

@@ -16,7 +16,7 @@ constexpr std::uint32_t kNodes = 300;
 class ExpectationsTest : public testing::Test {
  protected:
   ExpectationsTest() { expected.note(kHome, {100, 16}, kAfter); }
-  Expectations expected{kMostUnused, 16};
+  Expectations expected{kMostUnused};
   using Ended = std::vector<Expectations::Ended>;
 };
 
@@ -74,91 +74,8 @@ TEST_F(ExpectationsTest, EndWhereNoUseIsMadeOfThemForSomeDepartures) {
   EXPECT_EQ(expected.take_ended(), (Ended{{kHome, {100, 16}}}));
 }
 
-TEST_F(ExpectationsTest, OfRunsThatFollowEachOtherEndEverMoreSeldomToBecomeOne) {
-  expected.note(kHome, {116, 16}, kAfter);  // would be too long with the one before
-  expected.note(kHome, {200, 4}, kAfter);
-  expected.note(kHome, {204, 4}, kAfter);
-  expected.note(kOther, {208, 4}, kAfter);
-  auto depart = [&](std::uint32_t from, std::uint32_t until) {
-    for (std::uint32_t number = from; number <= until; ++number) {
-      for (std::uint64_t first : {100, 116}) expected.use(kHome, {first, 16});
-      for (std::uint64_t first : {200, 204}) expected.use(kHome, {first, 4});
-      expected.use(kOther, {208, 4});
-      expected.depart(number);
-      if (number == until) break;
-      EXPECT_EQ(expected.take_ended(), Ended{}) << number;
-    }
-    return expected.take_ended();
-  };
-  Ended both{{kHome, {200, 4}}, {kHome, {204, 4}}};
-  EXPECT_EQ(depart(kAfter + 1, kAfter + 6), both);
-  expected.note(kHome, {200, 4}, kAfter + 6);
-  expected.note(kHome, {204, 4}, kAfter + 6);
-  EXPECT_EQ(depart(kAfter + 7, kAfter + 18), both);
-  EXPECT_EQ(depart(kAfter + 19, kAfter + 100), Ended{});
-}
-
-TEST_F(ExpectationsTest, OfFewRunsThatFollowEachOtherStayAsTheyAre) {
-  Expectations few(kMostUnused, 16, 3);
-  few.note(kHome, {10, 2}, kAfter);
-  few.note(kHome, {12, 2}, kAfter);
-  few.note(kHome, {30, 2}, kAfter);
-  auto depart_until_join = [&](std::uint32_t from) {
-    for (std::uint32_t number = from; number <= from + 2 * kMostUnused; ++number) {
-      for (std::uint64_t first : {10u, 12u, 30u}) few.use(kHome, {first, 2});
-      few.depart(number);
-    }
-  };
-  depart_until_join(kAfter + 1);
-  EXPECT_EQ(few.take_ended(), Ended{});
-  few.note(kHome, {32, 2}, 20);
-  few.note(kHome, {34, 2}, 20);
-  few.use(kHome, {32, 2});
-  few.use(kHome, {34, 2});
-  for (std::uint32_t number = 21; number <= 26; ++number) {
-    for (std::uint64_t first : {10u, 12u, 30u, 32u, 34u}) few.use(kHome, {first, 2});
-    few.depart(number);
-  }
-  EXPECT_EQ(few.take_ended().size(), 5u);
-}
-
-TEST_F(ExpectationsTest, ThatShareBlocksEndToBeAskedForTogether) {
-  expected.note(kHome, {110, 16}, kAfter);  // six of the first one's blocks
-  expected.note(kHome, {126, 4}, kAfter);   // follows, and would be too long with it
-  expected.note(kOther, {110, 16}, kAfter);
-  for (std::uint32_t number = kAfter + 1; number <= kAfter + 6; ++number) {
-    EXPECT_EQ(expected.take_ended(), Ended{}) << number;
-    for (NodeId home : {kHome, kOther})
-      for (std::uint64_t first : {100, 116}) expected.use(home, {first, 10});
-    expected.use(kHome, {126, 4});
-    expected.depart(number);
-  }
-  EXPECT_EQ(expected.take_ended(), (Ended{{kHome, {100, 16}}, {kHome, {110, 16}}}));
-  EXPECT_TRUE(expected.covers(kHome, {126, 4}, kAfter + 7));
-  EXPECT_TRUE(expected.covers(kOther, {110, 16}, kAfter + 7));
-}
-
-TEST_F(ExpectationsTest, OfANewRegionBecomeOneAsSoonAsTheFirstOnesDid) {
-  std::uint32_t number = kAfter;
-  for (std::uint64_t first : {200, 300}) {
-    for (int i = 0; i < 1000; ++i) expected.depart(++number);
-    expected.take_ended();
-    for (int i = 0; i < 3; ++i)
-      expected.note(kHome, {first + 4ull * static_cast<std::uint64_t>(i), 4}, number);
-    Ended ended;
-    for (std::uint32_t i = 1; i <= 2 * kMostUnused; ++i) {
-      EXPECT_EQ(ended, Ended{}) << first << ", " << i;
-      for (std::uint64_t part : {0, 4, 8}) expected.use(kHome, {first + part, 4});
-      expected.depart(++number);
-      ended = expected.take_ended();
-    }
-    EXPECT_EQ(ended.size(), 3u) << first;
-    expected.note(kHome, {first, 12}, number);
-  }
-}
-
 TEST_F(ExpectationsTest, KnowWhetherAnythingMayCome) {
-  EXPECT_FALSE(Expectations(kMostUnused, 16).may_have_come());
+  EXPECT_FALSE(Expectations(kMostUnused).may_have_come());
   expected.give_up(kHome, {100, 16});
   EXPECT_TRUE(expected.empty());
   EXPECT_TRUE(expected.may_have_come()) << "the home may not know";

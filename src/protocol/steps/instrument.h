@@ -98,8 +98,6 @@ enum class Mark : std::uint8_t {
   kAcquireForeseesNothing,
   kAcquireRenewsForeseen,
   kAcquireProvesForeseen,
-  kAcquireJoinsPromises,
-  kAcquirePartsPromises,
   kFaultProvesHidden,
   kFaultShowsNeighbour,
   kAcquireTakesHome,

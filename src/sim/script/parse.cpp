@@ -38,6 +38,7 @@ class Parser {
   void operation(Words& words, Op& op);
   void access(Words& words, Op& op);
   void atomic(Words& words, Op& op);
+  static void barrier(Words& words, Op& op);
   void evict(Words& words, Op& op);
   void place(Words& words, Op& op);
   void messages(Words& words, Statement::Kind kind);
@@ -235,17 +236,16 @@ std::vector<std::uint32_t> Parser::all_threads() const {
   return all;
 }
 
-// ...: OPERATION[, stop before STEP]
+// ...: OPERATION or continue[, stop before STEP]
 void Parser::threads(Words& words, std::vector<std::uint32_t> who) {
   words.expect(":");
-  if (words.accept("continue")) {
-    add(Statement::Kind::kContinue).threads = who;
-    return;
-  }
+  bool continues = words.accept("continue");
   Op op;
-  operation(words, op);
-  for (std::uint32_t t : who) out_.program.ops[t].push_back(op);
-  Statement& statement = add(Statement::Kind::kOperation);
+  if (!continues) operation(words, op);
+  for (std::uint32_t t : who)
+    if (!continues) out_.program.ops[t].push_back(op);
+  using enum Statement::Kind;
+  Statement& statement = add(continues ? kContinue : kOperation);
   statement.threads = std::move(who);
   if (!words.accept(",")) return;
   words.expect("stop");
@@ -274,7 +274,7 @@ void Parser::operation(Words& words, Op& op) {
     op.kind = OpKind::kUnlock;
     op.at = static_cast<std::uint32_t>(words.number("the number of a lock", 0, kMaxLocks - 1));
   } else if (words.accept("barrier")) {
-    op.kind = OpKind::kBarrier;
+    barrier(words, op);
   } else if (words.accept("evict")) {
     evict(words, op);
   } else if (words.accept("allocate")) {
@@ -295,6 +295,16 @@ std::uint32_t Parser::named_region(Words& words) const {
   for (std::uint32_t r = 0; r < out_.program.regions.size(); ++r)
     if (out_.program.regions[r].name == name) return r;
   bad_line("expected the name of a region, found '{}'", name);
+}
+
+// barrier[ of first threads| of last threads]
+void Parser::barrier(Words& words, Op& op) {
+  op.kind = OpKind::kBarrier;
+  if (!words.accept("of")) return;
+  op.kind = OpKind::kSideBarrier;
+  op.at = words.accept("first") ? kFirstThreads : kLastThreads;
+  if (op.at == kLastThreads) words.expect("last");
+  words.expect("threads");
 }
 
 // REGION[BLOCK]+BYTE

@@ -123,6 +123,19 @@ class ScriptRun {
 
 }  // namespace
 
-ScriptReport run_script(const Script& script) { return ScriptRun(script).run(); }
+ScriptReport run_script(const Script& script) {
+  ScriptReport report = ScriptRun(script).run();
+  if (script.mutant == "None" || !report.failure.empty()) return report;
+  Script sound = script;
+  sound.mutant = sound.fails = "None";
+  for (Statement& statement : sound.statements) {
+    statement.traced = false;
+    statement.expected.clear();
+  }
+  ScriptReport other = ScriptRun(sound).run();
+  if (!other.failure.empty())
+    report.failure = "it fails without the planted fault, too: " + other.failure;
+  return report;
+}
 
 }  // namespace terrane::sim

@@ -91,15 +91,17 @@ bool ScriptDirector::begin_next(const Scene& scene) {
 
 void ScriptDirector::begin(const Statement& statement, const Scene& scene) {
   for (std::uint32_t t : statement.threads) {
-    if (statement.kind == Statement::Kind::kContinue) {
-      if (!is_stopped(*scene.actors[t]))
-        error_ = fmt::format("{}:{}: a thread is to continue, and has not stopped", script_.file,
-                             statement.line + 1);
-      stops_[t].clear();
-    } else {
-      ++released_[t];
-      stops_[t] = statement.stop;
-    }
+    bool continues = statement.kind == Statement::Kind::kContinue;
+    bool stopped = is_stopped(*scene.actors[t]);
+    if (!continues) ++released_[t];
+    stops_[t] = statement.stop;
+    if (!continues) continue;
+    const char* wrong = !stopped                       ? "has not stopped"
+                        : is_stopped(*scene.actors[t]) ? "stands before such a step already"
+                                                       : nullptr;
+    if (wrong != nullptr)
+      error_ = fmt::format("{}:{}: a thread is to continue, and {}", script_.file,
+                           statement.line + 1, wrong);
   }
   bool holds = statement.kind == Statement::Kind::kHold;
   if (holds || statement.kind == Statement::Kind::kDeliver)
