@@ -47,7 +47,8 @@ struct Scripted {
   std::string_view script;
 };
 constexpr Scripted kScripted[] = {{"FollowsFreed", "refresh_of_freed"},
-                                  {"RenewSettlesEarly", "refresh_is_a_lease"}};
+                                  {"RenewSettlesEarly", "refresh_is_a_lease"},
+                                  {"PushesFreed", "push_after_free"}};
 
 const Scripted* script_of(std::string_view mutant) {
   const auto* found = std::find_if(std::begin(kScripted), std::end(kScripted),

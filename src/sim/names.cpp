@@ -357,6 +357,7 @@ constexpr std::string_view kMutants[] = {"None",
                                          "ServeUncounted",
                                          "AnswersBeforeApplied",
                                          "AtomicUncounted",
+                                         "PushesFreed",
                                          "CountsOthersBlocks"};
 constexpr std::string_view kSteps[] = {
     "Pause",      "Wait",      "Wake",       "Call",         "Tell",        "LoadWord",

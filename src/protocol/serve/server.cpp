@@ -111,7 +111,8 @@ Task<bool> Server::collect_block(Strand& s, std::uint64_t block, const Readers& 
         readers.asked ? answer_fetch(word, readers.nodes[0], readers.follows, readers.may_take)
                       : answer_news(word, readers.nodes);
     // A subscription outlives its region. The word of a block that was freed is that of a home.
-    if (!readers.asked && !may_be_home(block)) co_return false;
+    bool freed = !readers.asked && !may_be_home(block);
+    if (freed && !mutant(Mutant::kPushesFreed)) co_return false;
     bool own = answer.what == kOwn;
     if (answer.what == kElsewhere) got.ask = answer.home;
     if (answer.what == kElsewhere || answer.what == kNotYet) co_return false;

@@ -372,6 +372,7 @@ enum class Mutant : std::uint8_t {
   kServeUncounted,        // ... and nobody sees that it is still being served
   kAnswersBeforeApplied,  // a flush is answered before its differences are stored
   kAtomicUncounted,     // an offer is armed while an atomic operation that came by message is done
+  kPushesFreed,         // a subscription to a freed block pushes what lies there
   kCountsOthersBlocks,  // a directory names blocks of another owner with those of one
   kCount,
 };
