@@ -111,7 +111,7 @@ int main(int argc, char** argv) {
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
   bool right = sort.is_right();
 
-  terrane_counters counters;
+  terrane_counters counters{};
   terrane_read_counters(&counters);
   std::uint64_t evicted = counters.pages_evicted;
   terrane_barrier_reduce(1, 1, TERRANE_SUM, TERRANE_UINT64, &evicted, &evicted, 1);

@@ -82,6 +82,14 @@ TERRANE_API int terrane_chunk_find(const char* name, int64_t timeout_ns,
 /* Its size; 0 for a chunk that this node does not know. */
 TERRANE_API size_t terrane_chunk_bytes(terrane_chunk chunk) TERRANE_NOEXCEPT;
 
+/* States the type of a chunk's elements: its name ("": the name is not compared), its size, and its
+ * alignment (a power of two). The first statement about a chunk holds in the whole job.
+ * TERRANE_EMISMATCH: another one was made (the sentence names both types and the node that stated
+ * the first). Nothing else depends on the type. May wait for the chunk's server. The C++ interface
+ * calls it where it creates and finds a chunk. */
+TERRANE_API int terrane_chunk_state_type(terrane_chunk chunk, const char* name, size_t bytes,
+                                         size_t alignment) TERRANE_NOEXCEPT;
+
 typedef enum terrane_chunk_mode TERRANE_ANY_INT {
   TERRANE_CHUNK_READ = 1,      /* the view is not to be written to */
   TERRANE_CHUNK_WRITE = 2,     /* all bytes will be written: what the view holds is not defined */
@@ -101,6 +109,8 @@ typedef struct terrane_scope {
   /* Of a version that was taken: where it differs from the one taken before, as its writers said
    * by terrane_chunk_open_range. */
   size_t changed_offset, changed_bytes;
+  size_t size;          /* bytes of this struct that the library fills; set by the library */
+  uint64_t reserved[3]; /* room for fields of later versions; 0 */
 } terrane_scope;
 
 /* Opens a scope. Scopes of one chunk open in the order in which they were asked for; a thread that
@@ -204,6 +214,9 @@ TERRANE_API int terrane_chain_create(const char* name, uint64_t bytes, size_t pi
  * TERRANE_TRY. */
 TERRANE_API int terrane_chain_find(const char* name, int64_t timeout_ns,
                                    terrane_chain* chain) TERRANE_NOEXCEPT;
+/* As terrane_chunk_state_type, for the elements of all pieces. */
+TERRANE_API int terrane_chain_state_type(terrane_chain chain, const char* name, size_t bytes,
+                                         size_t alignment) TERRANE_NOEXCEPT;
 /* Its shape as it is now; it may grow. */
 TERRANE_API int terrane_chain_look(terrane_chain chain,
                                    terrane_chain_shape* shape) TERRANE_NOEXCEPT;

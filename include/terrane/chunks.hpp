@@ -10,11 +10,17 @@
 // What cannot be done throws Error, with the status and the sentence; a try answers std::nullopt.
 #ifndef TERRANE_CHUNKS_HPP
 #define TERRANE_CHUNKS_HPP
+#if __cplusplus < 202002L && !(defined(__GNUC__) && __cplusplus >= 201709L)
+#error "<terrane/chunks.hpp> needs C++20: compile with -std=c++20, or use <terrane/chunks.h>"
+#else
 
+#include <cxxabi.h>
 #include <terrane/chunks.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,6 +28,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 
 namespace terrane::chunks {
@@ -51,6 +58,26 @@ enum class Policy {
   kLatest = TERRANE_CHUNK_LATEST,
   kDrop = TERRANE_CHUNK_DROP
 };
+
+// The name of a type for terrane_chunk_state_type; "" where the program has no type information
+// (-fno-rtti).
+template <typename T>
+std::string type_name() {
+#ifdef __cpp_rtti
+  int status = 0;
+  std::unique_ptr<char, decltype(&std::free)> name(
+      abi::__cxa_demangle(typeid(T).name(), nullptr, nullptr, &status), &std::free);
+  return name ? name.get() : typeid(T).name();
+#else
+  return {};
+#endif
+}
+
+// Elements that stand for bytes of any type: their type is not stated.
+template <typename T>
+inline constexpr bool kIsByte =
+    std::is_same_v<std::remove_cv_t<T>, std::byte> || std::is_same_v<std::remove_cv_t<T>, char> ||
+    std::is_same_v<std::remove_cv_t<T>, unsigned char>;
 
 // An open scope: a view of the chunk's elements, until its end. Scope<const T> looks, Scope<T>
 // changes, and makes a version when it ends.
@@ -123,8 +150,8 @@ class Subscription {
     check(terrane_chunk_take(chunk_, TERRANE_FOREVER, &open));
     return Scope<const T>(open);
   }
-  std::optional<Scope<const T>> try_take() const { return take_within(TERRANE_TRY); }
-  std::optional<Scope<const T>> take_for(std::chrono::nanoseconds time) const {
+  std::optional<Scope<const T> > try_take() const { return take_within(TERRANE_TRY); }
+  std::optional<Scope<const T> > take_for(std::chrono::nanoseconds time) const {
     return take_within(time.count());
   }
   // For poll(2); see terrane_chunk_descriptor.
@@ -139,7 +166,7 @@ class Subscription {
     (*static_cast<Handler*>(context))(
         {static_cast<const T*>(scope->data), scope->bytes / sizeof(T)}, scope->version);
   }
-  std::optional<Scope<const T>> take_within(std::int64_t timeout_ns) const {
+  std::optional<Scope<const T> > take_within(std::int64_t timeout_ns) const {
     terrane_scope open;
     int status = terrane_chunk_take(chunk_, timeout_ns, &open);
     if (status == TERRANE_EBUSY || status == TERRANE_ETIMEDOUT) return std::nullopt;
@@ -181,20 +208,20 @@ class Chunk {
   Scope<T> write() const { return Scope<T>(open(TERRANE_CHUNK_WRITE)); }
   Scope<T> read_write() const { return Scope<T>(open(TERRANE_CHUNK_READ_WRITE)); }
 
-  std::optional<Scope<const T>> try_read() const {
+  std::optional<Scope<const T> > try_read() const {
     return within<const T>(TERRANE_CHUNK_READ, TERRANE_TRY);
   }
-  std::optional<Scope<T>> try_write() const { return within<T>(TERRANE_CHUNK_WRITE, TERRANE_TRY); }
-  std::optional<Scope<T>> try_read_write() const {
+  std::optional<Scope<T> > try_write() const { return within<T>(TERRANE_CHUNK_WRITE, TERRANE_TRY); }
+  std::optional<Scope<T> > try_read_write() const {
     return within<T>(TERRANE_CHUNK_READ_WRITE, TERRANE_TRY);
   }
-  std::optional<Scope<const T>> read_for(std::chrono::nanoseconds time) const {
+  std::optional<Scope<const T> > read_for(std::chrono::nanoseconds time) const {
     return within<const T>(TERRANE_CHUNK_READ, time.count());
   }
-  std::optional<Scope<T>> write_for(std::chrono::nanoseconds time) const {
+  std::optional<Scope<T> > write_for(std::chrono::nanoseconds time) const {
     return within<T>(TERRANE_CHUNK_WRITE, time.count());
   }
-  std::optional<Scope<T>> read_write_for(std::chrono::nanoseconds time) const {
+  std::optional<Scope<T> > read_write_for(std::chrono::nanoseconds time) const {
     return within<T>(TERRANE_CHUNK_READ_WRITE, time.count());
   }
 
@@ -220,7 +247,7 @@ class Chunk {
     return scope;
   }
   template <typename U>
-  std::optional<Scope<U>> within(terrane_chunk_mode mode, std::int64_t timeout_ns) const {
+  std::optional<Scope<U> > within(terrane_chunk_mode mode, std::int64_t timeout_ns) const {
     terrane_scope scope;
     int status = terrane_chunk_open_range(chunk_, mode, offset_, bytes_, timeout_ns, &scope);
     if (status == TERRANE_EBUSY || status == TERRANE_ETIMEDOUT) return std::nullopt;
@@ -308,7 +335,9 @@ class Job {
   int node() const { return terrane_chunks_node(); }
   int nodes() const { return terrane_chunks_nodes(); }
 
-  // `count` elements; made now, or found where it exists just so.
+  // `count` elements; made now, or found where it exists just so. Creating and finding a chunk
+  // compares T with the type that the first node stated: its name, size and alignment (Error with
+  // TERRANE_EMISMATCH). std::byte, char and unsigned char fit every chunk.
   template <typename T>
   Chunk<T> create(const std::string& name, std::size_t count,
                   Coherence coherence = Coherence::kInvalidate) const {
@@ -316,22 +345,22 @@ class Job {
     terrane_chunk chunk;
     check(terrane_chunk_create(name.c_str(), count * sizeof(T),
                                static_cast<terrane_chunk_coherence>(coherence), &chunk, nullptr));
-    return Chunk<T>(chunk);
+    return typed<T>(chunk);
   }
   // Waits until somebody creates it.
   template <typename T>
   Chunk<T> find(const std::string& name) const {
     terrane_chunk chunk;
     check(terrane_chunk_find(name.c_str(), TERRANE_FOREVER, &chunk));
-    return Chunk<T>(chunk);
+    return typed<T>(chunk);
   }
   template <typename T>
-  std::optional<Chunk<T>> try_find(const std::string& name) const {
+  std::optional<Chunk<T> > try_find(const std::string& name) const {
     terrane_chunk chunk;
     int status = terrane_chunk_find(name.c_str(), TERRANE_TRY, &chunk);
     if (status == TERRANE_EUNKNOWN) return std::nullopt;
     check(status);
-    return Chunk<T>(chunk);
+    return typed<T>(chunk);
   }
 
   // `count` elements in pieces of `each`; made now, or found where it was made so.
@@ -343,20 +372,34 @@ class Job {
     terrane_chain chain;
     check(terrane_chain_create(name.c_str(), count * sizeof(T), each * sizeof(T),
                                static_cast<terrane_chunk_coherence>(coherence), &chain, nullptr));
-    return Chain<T>(chain);
+    return typed<T>(chain);
   }
   // Waits until somebody has made it.
   template <typename T>
   Chain<T> find_chain(const std::string& name) const {
     terrane_chain chain;
     check(terrane_chain_find(name.c_str(), TERRANE_FOREVER, &chain));
-    return Chain<T>(chain);
+    return typed<T>(chain);
   }
 
  private:
+  template <typename T>
+  static Chunk<T> typed(terrane_chunk chunk) {
+    if constexpr (!kIsByte<T>)
+      check(terrane_chunk_state_type(chunk, type_name<T>().c_str(), sizeof(T), alignof(T)));
+    return Chunk<T>(chunk);
+  }
+  template <typename T>
+  static Chain<T> typed(terrane_chain chain) {
+    if constexpr (!kIsByte<T>)
+      check(terrane_chain_state_type(chain, type_name<T>().c_str(), sizeof(T), alignof(T)));
+    return Chain<T>(chain);
+  }
+
   int exceptions_ = std::uncaught_exceptions();
 };
 
 }  // namespace terrane::chunks
 
+#endif
 #endif

@@ -62,6 +62,8 @@ typedef struct terrane_alloc_options {
   terrane_protocol protocol;
   terrane_propagation propagation;
   uint32_t block_pages; /* TERRANE_HOMES_BLOCK_CYCLIC: from 1 */
+  uint32_t size; /* sizeof(terrane_alloc_options), or 0: the fields up to here. Later versions
+                    add fields behind it and take the fields that a program does not have as 0 */
 } terrane_alloc_options;
 
 /* Joins the job that `terrane run` started, or makes a job of one. Collective; once per process. A
@@ -215,7 +217,10 @@ typedef struct terrane_counters {
   uint64_t handler_ns;  /* serving other nodes */
   uint64_t overhead_ns; /* other protocol work: twins, diffs, notices, invalidation, other faults */
   uint64_t elapsed_ns;  /* since terrane_init */
+  uint64_t size; /* set by the caller: sizeof(terrane_counters), or 0: the fields up to here */
 } terrane_counters;
+/* Fills the fields that `out->size` covers; so `*out` must be initialised. TERRANE_EINVAL: a size
+ * that no version has had, as of a struct that was not initialised. */
 TERRANE_API int terrane_read_counters(terrane_counters* out) TERRANE_NOEXCEPT;
 
 /* What the last failed call of this thread had to say; "" if none failed. Valid until the thread's

@@ -31,12 +31,65 @@ void scopes(const Job& job) {
   EXPECT(!job.try_find<int>("nobody's"));
 }
 
+// The call fails, and its sentence has the text.
+template <typename Call>
+void expect_mismatch(const char* text, Call call) {
+  try {
+    call();
+    EXPECT(!"the call succeeds");
+  } catch (const Error& error) {
+    EXPECT(error.status() == TERRANE_EMISMATCH);
+    if (std::string(error.what()).find(text) == std::string::npos) {
+      std::printf("%s\n", error.what());
+      EXPECT(!"the sentence has the text");
+    }
+  }
+}
+
 void chains(const Job& job) {
   Chain<int> made = job.create_chain<int>("chain", 1000, 100);
   Chain<int> found = job.find_chain<int>("chain");
   EXPECT(found.size() >= 1000 && found.pieces() >= 10);
   std::size_t first = made.append(50);
   EXPECT(first >= 10 && found.piece(first).size() == 50);
+  expect_mismatch("chain 'chain' holds elements of another type: int",
+                  [&] { job.find_chain<float>("chain"); });
+}
+
+struct alignas(32) Wide {
+  float values[8];
+};
+
+void types(const Job& job) {
+  EXPECT(job.create<float>("floats", 8).size() == 8);
+  barrier("floats", static_cast<std::uint32_t>(job.nodes()));
+  EXPECT(job.find<float>("floats").size() == 8);
+  expect_mismatch(
+      "chunk 'floats' holds elements of another type: float: 4 bytes, aligned to 4 (as node ",
+      [&] { job.create<int>("floats", 8); });
+  expect_mismatch("this node asks for (anonymous namespace)::Wide: 32 bytes",
+                  [&] { job.find<Wide>("floats"); });
+  expect_mismatch("short: 2 bytes, aligned to 2", [&] { job.try_find<short>("floats"); });
+  EXPECT(job.find<std::byte>("floats").size() == 32);  // bytes fit every chunk
+  EXPECT(job.find<char>("floats").size() == 32);
+
+  // In C the name may be left out; names of any length are compared.
+  const std::string long_name(255, 'x');
+  const std::string long_type(1000, 't');
+  terrane_chunk chunk;
+  check(terrane_chunk_create(long_name.c_str(), 8, TERRANE_CHUNK_UPDATE, &chunk, nullptr));
+  check(terrane_chunk_state_type(chunk, long_type.c_str(), 8, 8));
+  check(terrane_chunk_state_type(chunk, "", 8, 8));
+  EXPECT(terrane_chunk_state_type(chunk, "", 8, 4) == TERRANE_EMISMATCH);
+  EXPECT(terrane_chunk_state_type(chunk, (long_type + "t").c_str(), 8, 8) == TERRANE_EMISMATCH);
+  EXPECT(terrane_chunk_state_type(chunk, "t", 0, 1) == TERRANE_EINVAL);
+  EXPECT(terrane_chunk_state_type(chunk, "t", 8, 3) == TERRANE_EINVAL);
+  EXPECT(terrane_chunk_state_type(chunk, nullptr, 8, 8) == TERRANE_EINVAL);
+  EXPECT(terrane_chunk_state_type({77}, "t", 8, 8) == TERRANE_EINVAL);
+  terrane_scope scope;
+  check(terrane_chunk_open(chunk, TERRANE_CHUNK_READ, TERRANE_FOREVER, &scope));
+  EXPECT(scope.size == sizeof scope && scope.reserved[0] == 0);
+  check(terrane_chunk_release(&scope));
 }
 
 void meetings(const Job& job) {
@@ -101,6 +154,7 @@ int main() {
   {
     Job job;
     scopes(job);
+    types(job);
     if (job.node() == 0) chains(job);
     meetings(job);
     errors(job);

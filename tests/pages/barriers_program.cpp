@@ -22,7 +22,7 @@ void meet(std::uint32_t barrier = 0, std::uint32_t threads = 1) {
 }
 
 terrane_counters counters() {
-  terrane_counters all;
+  terrane_counters all{};
   EXPECT(terrane_read_counters(&all) == TERRANE_OK);
   return all;
 }

@@ -32,7 +32,7 @@ constexpr std::size_t kPage = 4096;
 bool error_says(const char* part) { return std::strstr(terrane_error(), part) != nullptr; }
 
 terrane_counters counters() {
-  terrane_counters now;
+  terrane_counters now{};
   EXPECT(terrane_read_counters(&now) == TERRANE_OK);
   return now;
 }
@@ -496,6 +496,34 @@ void large() {
 // ---- bad input
 // ------------------------------------------------------------------------------------------------------
 
+// Programs may have been compiled with another version of the structs.
+void sizes_of_structs() {
+  struct Later {
+    terrane_alloc_options options;
+    std::uint64_t more;
+  };
+  Later later{};
+  later.options.size = sizeof later;
+  void* memory = terrane_alloc(kPage, &later.options);
+  EXPECT(memory != nullptr && terrane_free(memory) == TERRANE_OK);
+  later.more = 1;
+  EXPECT(terrane_alloc(kPage, &later.options) == nullptr && error_says("options.size 40"));
+  later.options.size = 8;
+  EXPECT(terrane_alloc(kPage, &later.options) == nullptr && error_says("options.size 8"));
+  later.options.size = sizeof later.options;
+  later.options.block_pages = 1;
+  later.options.homes = TERRANE_HOMES_BLOCK_CYCLIC;
+  memory = terrane_alloc(kPage, &later.options);
+  EXPECT(memory != nullptr && terrane_free(memory) == TERRANE_OK);
+
+  terrane_counters counters{};
+  EXPECT(terrane_read_counters(&counters) == TERRANE_OK && counters.elapsed_ns > 0);
+  counters.size = sizeof counters;
+  EXPECT(terrane_read_counters(&counters) == TERRANE_OK && counters.size == sizeof counters);
+  counters.size = 0xdeadbeefdeadbeef;
+  EXPECT(terrane_read_counters(&counters) == TERRANE_EINVAL && error_says("initialise the struct"));
+}
+
 void misuse() {
   auto* bytes = allocate_all<std::uint8_t>(kPage);
   EXPECT(terrane_init() == TERRANE_ESTATE && error_says("twice"));
@@ -513,6 +541,7 @@ void misuse() {
   EXPECT(terrane_unlock(8) == TERRANE_ENOTHELD);
   EXPECT(terrane_barrier_threads(1, 0) == TERRANE_EINVAL);
   EXPECT(terrane_read_counters(nullptr) == TERRANE_EINVAL);
+  sizes_of_structs();
   terrane_barrier();
   if (terrane_node() == 1) {
     EXPECT(terrane_free(&bytes) == TERRANE_EADDR && error_says("not in shared memory"));

@@ -262,7 +262,7 @@ class Stress {
     std::uint64_t total = 0;
     for (unsigned r = 0; r < kRecords; ++r) total += control_->increments[r];
     bool good = control_->wrong[0] == 0 && total == control_->wrong[1];
-    terrane_counters counters;
+    terrane_counters counters{};
     terrane_read_counters(&counters);
     if (node_ == 0) {
       std::printf("stress: %llu phases, %llu records raised of %llu, %llu wrong bytes: %s\n",

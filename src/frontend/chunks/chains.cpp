@@ -47,6 +47,14 @@ int terrane_chain_find(const char* name, int64_t timeout_ns, terrane_chain* chai
   });
 }
 
+int terrane_chain_state_type(terrane_chain chain, const char* name, size_t bytes,
+                             size_t alignment) noexcept {
+  return with_node("terrane_chain_state_type", [&](ChunkNode&) -> Outcome {
+    if (name == nullptr) return null_argument("name");
+    return types().state(ChunkId{chain.id}, {name, bytes, alignment});
+  });
+}
+
 int terrane_chain_look(terrane_chain chain, terrane_chain_shape* shape) noexcept {
   return with_node("terrane_chain_look", [&](ChunkNode&) -> Outcome {
     if (shape == nullptr) return null_argument("shape");

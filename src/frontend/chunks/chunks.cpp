@@ -57,7 +57,9 @@ terrane_scope to_scope(const OpenScope& open) {
           .chunk = {open.chunk.value},
           .offset = open.range.offset,
           .changed_offset = open.changed.offset,
-          .changed_bytes = open.changed.bytes};
+          .changed_bytes = open.changed.bytes,
+          .size = sizeof(terrane_scope),
+          .reserved = {}};
 }
 
 }  // namespace terrane::frontend::chunks
@@ -141,6 +143,14 @@ int terrane_chunk_find(const char* name, int64_t timeout_ns, terrane_chunk* chun
     Outcome outcome = node.find(name, timeout_ns, id);
     if (outcome.ok()) chunk->id = id.value;
     return outcome;
+  });
+}
+
+int terrane_chunk_state_type(terrane_chunk chunk, const char* name, size_t bytes,
+                             size_t alignment) noexcept {
+  return with_node("terrane_chunk_state_type", [&](ChunkNode&) -> Outcome {
+    if (name == nullptr) return null_argument("name");
+    return types().state(ChunkId{chunk.id}, {name, bytes, alignment});
   });
 }
 

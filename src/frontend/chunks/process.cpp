@@ -16,6 +16,7 @@ struct Process {
   std::unique_ptr<ChunkNode> owned;
   std::unique_ptr<runtime::chunks::Meetings> meetings;
   std::unique_ptr<runtime::chunks::Chains> chains;
+  std::unique_ptr<runtime::chunks::Types> types;
   std::atomic<ChunkNode*> node{nullptr};
   bool left = false;
   bool is_child = false;  // a child of the process that joined; it has no node
@@ -85,6 +86,8 @@ runtime::chunks::Meetings& meetings() { return *process().meetings; }
 
 runtime::chunks::Chains& chains() { return *process().chains; }
 
+runtime::chunks::Types& types() { return *process().types; }
+
 int join() {
   Process& self = process();
   if (self.is_child) return fail_in_child("terrane_chunks_init");
@@ -97,6 +100,7 @@ int join() {
   self.owned = std::move(node).value();
   self.meetings = std::make_unique<runtime::chunks::Meetings>(*self.owned);
   self.chains = std::make_unique<runtime::chunks::Chains>(*self.owned, *self.meetings);
+  self.types = std::make_unique<runtime::chunks::Types>(*self.owned);
   pthread_atfork(nullptr, nullptr, leave_in_child);
   self.node.store(self.owned.get(), std::memory_order_release);
   return 0;

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "runtime/chunks/chains.h"
+#include "runtime/chunks/types.h"
 
 namespace terrane::frontend::chunks {
 
@@ -21,6 +22,7 @@ ChunkNode* node_for(const char* call);
 // Of the node that there is.
 runtime::chunks::Meetings& meetings();
 runtime::chunks::Chains& chains();
+runtime::chunks::Types& types();
 
 // kInvalid where the caller gave something else.
 Outcome to_coherence(terrane_chunk_coherence given, runtime::chunks::machine::Coherence& coherence);

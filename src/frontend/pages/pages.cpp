@@ -1,8 +1,11 @@
 #include <pthread.h>
 #include <terrane/pages.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <mutex>
+#include <optional>
 
 #include "base/log.h"
 #include "frontend/interpose/in_front.h"
@@ -99,6 +102,36 @@ std::uint32_t number_of(const Enum& given) {
   return number;
 }
 
+// A struct that the program was compiled with may be shorter or longer than this version's.
+// `least`: the bytes of version 0.1, which a size of 0 stands for. What a longer one holds beyond
+// this version's must be 0. Returns nullopt for a size that cannot be, and for such settings.
+std::optional<std::size_t> known_bytes(const void* given, std::uint64_t size, std::size_t least,
+                                       std::size_t own) {
+  constexpr std::uint64_t kMost = 4096;
+  if (size == 0) return least;
+  if (size < least || size > kMost) return std::nullopt;
+  const auto* bytes = static_cast<const std::byte*>(given);
+  for (std::size_t at = own; at < size; ++at)
+    if (bytes[at] != std::byte{0}) return std::nullopt;
+  return std::min<std::size_t>(size, own);
+}
+
+// The options as this version has them; what the caller's version lacks is 0.
+Outcome read_options(const char* call, const terrane_alloc_options& given,
+                     terrane_alloc_options& options) {
+  constexpr std::size_t kLeast = 32;
+  static_assert(sizeof given >= kLeast && offsetof(terrane_alloc_options, size) == kLeast - 4);
+  auto bytes = known_bytes(&given, given.size, kLeast, sizeof given);
+  if (!bytes)
+    return {Status::kInvalid,
+            fmt::format("{}: options.size {}: set it to sizeof(terrane_alloc_options); Terrane {} "
+                        "knows {} bytes of options, and later ones must be 0",
+                        call, given.size, TERRANE_VERSION, sizeof given)};
+  std::memset(&options, 0, sizeof options);
+  std::memcpy(&options, &given, *bytes);
+  return {};
+}
+
 // What the caller chose for the region -> out, checked as far as no job is needed.
 Outcome read_policy(const char* call, const terrane_alloc_options& options,
                     terrane::protocol::RegionPolicy& out) {
@@ -130,9 +163,10 @@ void* allocate(const char* call, size_t bytes, const terrane_alloc_options* opti
     terrane::runtime::Allocation allocation;
     allocation.collective = collective;
     if (options != nullptr) {
-      Outcome good = read_policy(call, *options, allocation.policy);
-      if (!good.ok()) return good;
-      if (options->name != nullptr) allocation.name = options->name;
+      terrane_alloc_options own;
+      if (Outcome good = read_options(call, *options, own); !good.ok()) return good;
+      if (Outcome good = read_policy(call, own, allocation.policy); !good.ok()) return good;
+      if (own.name != nullptr) allocation.name = own.name;
     }
     return node.allocate(bytes, allocation, address);
   });
@@ -397,7 +431,13 @@ int terrane_read_counters(terrane_counters* out) noexcept {
   return with_node("terrane_read_counters", [&](Node& node) -> Outcome {
     if (out == nullptr) return {Status::kInvalid, "terrane_read_counters: out is NULL"};
     auto totals = node.totals();
-    static_assert(sizeof totals == sizeof *out);
+    static_assert(sizeof totals == offsetof(terrane_counters, size));
+    auto bytes = known_bytes(out, out->size, sizeof *out, sizeof *out);
+    if (!bytes)
+      return {Status::kInvalid,
+              fmt::format("terrane_read_counters: out->size {}: initialise the struct, with size 0 "
+                          "or sizeof(terrane_counters)",
+                          out->size)};
     std::memcpy(out, &totals, sizeof totals);
     return {};
   });

@@ -14,6 +14,7 @@ std::string title_of(std::string_view name) {
                               {kBarrierPrefix, "barrier"},
                               {kSignalPrefix, "signal"},
                               {kChainMadePrefix, "completion of chain"},
+                              {kTypePrefix, "type of chunk"},
                               {kChainPrefix, "chain"}})
     if (name.starts_with(prefix)) return fmt::format("{} '{}'", kind, name.substr(prefix.size()));
   return fmt::format("chunk '{}'", name);

@@ -11,6 +11,8 @@ inline constexpr std::string_view kLockPrefix = "\1lock ";
 inline constexpr std::string_view kBarrierPrefix = "\1barrier ";
 inline constexpr std::string_view kSignalPrefix = "\1signal ";
 inline constexpr std::string_view kChainPrefix = "\1chain ";
+// Of the chunk that tells the type of another chunk's elements.
+inline constexpr std::string_view kTypePrefix = "\1type ";
 // Of the signal that a chain has all its pieces.
 inline constexpr std::string_view kChainMadePrefix = "\1chain made ";
 
