@@ -8,6 +8,10 @@ set(TERRANE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/terrane)
 file(RELATIVE_PATH pkgconfig_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 
 set_target_properties(libterrane libterrane_shmem libterrane_chunks PROPERTIES INSTALL_RPATH "$ORIGIN")
+# Programs of other projects find the libraries without LD_LIBRARY_PATH, also after their own installation.
+foreach(library libterrane libterrane_shmem libterrane_chunks)
+  target_link_options(${library} INTERFACE "$<INSTALL_INTERFACE:-Wl,-rpath,$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}>")
+endforeach()
 install(TARGETS libterrane_runtime libterrane libterrane_shmem libterrane_chunks EXPORT TerraneTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET libterrane_threads)
   set_target_properties(libterrane_threads PROPERTIES INSTALL_RPATH "$ORIGIN")
@@ -22,8 +26,8 @@ install(FILES share/terrane/anl.m4 DESTINATION ${CMAKE_INSTALL_DATADIR}/terrane)
 include(TerraneWrappers)
 
 # Builds what is installed, and no test.
-add_custom_target(terrane_installed DEPENDS libterrane_runtime libterrane libterrane_shmem libterrane_chunks terrane)
-foreach(target terrane_fortran libterrane_threads libterrane_omp)
+add_custom_target(terrane_installed DEPENDS libterrane_runtime libterrane libterrane_shmem libterrane_chunks terrane test_hosts enter_host)
+foreach(target terrane_manual terrane_fortran libterrane_threads libterrane_omp)
   if(TARGET ${target})
     add_dependencies(terrane_installed ${target})
   endif()

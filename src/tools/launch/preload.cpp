@@ -66,6 +66,20 @@ void judge_names(std::string_view names, ProgramFile& program) {
   }
 }
 
+// The libraries of Terrane that the program is linked with, and where it looks for libraries.
+void judge_libraries(const std::vector<Elf64_Dyn>& entries, const std::string& names,
+                     ProgramFile& program) {
+  for (const Elf64_Dyn& entry : entries) {
+    if (entry.d_tag == DT_NULL) return;
+    if (entry.d_un.d_val >= names.size()) continue;
+    std::string name = names.c_str() + entry.d_un.d_val;
+    if (entry.d_tag == DT_RPATH || entry.d_tag == DT_RUNPATH)
+      program.own_path += (program.own_path.empty() ? "" : ":") + name;
+    if (entry.d_tag == DT_NEEDED && name.starts_with("libterrane"))
+      program.terrane_libraries.push_back(name);
+  }
+}
+
 void read_elf(int fd, ProgramFile& program) {
   auto heads = items_at<Elf64_Ehdr>(fd, 0, 1);
   if (heads.empty() || std::memcmp(heads[0].e_ident, ELFMAG, SELFMAG) != 0 ||
@@ -85,7 +99,10 @@ void read_elf(int fd, ProgramFile& program) {
     if (entry.d_tag == DT_STRSZ) bytes = entry.d_un.d_val;
     if (entry.d_tag == DT_RPATH || entry.d_tag == DT_RUNPATH) program.has_own_path = true;
   }
-  if (auto text = bytes_at(fd, names, bytes); text && names != 0) judge_names(*text, program);
+  auto text = bytes_at(fd, names, bytes);
+  if (!text || names == 0) return;
+  judge_names(*text, program);
+  judge_libraries(entries, *text, program);
 }
 
 // What the script's first line names; `env NAME` is NAME. Empty: this is no script.
@@ -122,6 +139,10 @@ std::string library_in(const char* installed, const char* built, const char* fil
 }
 
 }  // namespace
+
+std::string installed_library(const char* file) {
+  return library_in("/../" TERRANE_LIBRARY_FOLDER, "/../" TERRANE_LIBRARY_FOLDER, file);
+}
 
 ProgramFile read_program(const std::string& path, const std::string& search_path) {
   ProgramFile program;

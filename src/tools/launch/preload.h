@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace terrane::tools {
 
@@ -24,6 +25,8 @@ struct ProgramFile {
   bool has_terrane = false;   // linked with a library of Terrane
   bool has_first = false;     // linked with a library that must come first (a sanitizer's)
   bool has_own_path = false;  // brings libraries of its own (DT_RPATH, DT_RUNPATH)
+  std::string own_path;       // DT_RPATH and DT_RUNPATH, as they stand in the file
+  std::vector<std::string> terrane_libraries;  // DT_NEEDED of them: libterrane.so.0, ...
 };
 
 // Reads the headers of an ELF file, or of the interpreter that a script's first line names.
@@ -36,5 +39,9 @@ bool wants_preload(const ProgramFile& program, Preload how);
 // The library's file beside this command, as it lies when it is installed or built; of several, a
 // list for LD_PRELOAD. Empty: it is not there.
 std::string library_beside_command(Preload how);
+
+// The real path of a file in the library folder of the installation that this command belongs to;
+// `file` begins with a slash. Empty: it is not there.
+std::string installed_library(const char* file);
 
 }  // namespace terrane::tools

@@ -17,6 +17,7 @@
 #include "platform/preload_variables.h"
 #include "platform/process_limits.h"
 #include "tools/launch/exit_codes.h"
+#include "tools/launch/library_path.h"
 
 namespace terrane::tools {
 namespace {
@@ -93,15 +94,23 @@ std::string value_of(const std::string& name, const Variables& added, char** own
   return {};
 }
 
-void add_preload(const NodeStart& start, char** own, Variables& added) {
-  std::string path = value_of("PATH", added, own);
-  ProgramFile program = read_program(start.plan->path, path);
+void set(const std::string& name, const std::string& value, Variables& added) {
+  std::erase_if(added, [&](const auto& variable) { return variable.first == name; });
+  added.emplace_back(name, value);
+}
+
+void add_library_path(const ProgramFile& program, char** own, Variables& added) {
+  std::string now = value_of("LD_LIBRARY_PATH", added, own);
+  std::string path = library_path(program, now, installed_library_folder());
+  if (path != now) set("LD_LIBRARY_PATH", path, added);
+}
+
+void add_preload(const NodeStart& start, const ProgramFile& program, char** own, Variables& added) {
   if (!wants_preload(program, start.plan->preload)) return;
   std::string library = library_beside_command(start.plan->preload);
   if (library.empty()) return;
   std::string before = value_of("LD_PRELOAD", added, own);
-  std::erase_if(added, [](const auto& variable) { return variable.first == "LD_PRELOAD"; });
-  added.emplace_back("LD_PRELOAD", before.empty() ? library : before + ":" + library);
+  set("LD_PRELOAD", before.empty() ? library : before + ":" + library, added);
   added.emplace_back(platform::kPreloadedLibraryVariable, library);
   added.emplace_back(platform::kPreloadedProgramVariable, program.path);
 }
@@ -121,7 +130,9 @@ std::vector<std::string> node_environment(const NodeStart& start, char** own) {
   added.emplace_back(kNodeVariable, std::to_string(start.node.value));
   added.emplace_back(kNodesVariable, std::to_string(start.plan->map.started()));
   added.emplace_back(kJobVariable, start.plan->job_name);
-  add_preload(start, own, added);
+  ProgramFile program = read_program(start.plan->path, value_of("PATH", added, own));
+  add_library_path(program, own, added);
+  add_preload(start, program, own, added);
   std::vector<std::string> all;
   for (char** entry = own; *entry; ++entry) {
     bool replaced = std::any_of(added.begin(), added.end(), [&](const auto& variable) {
