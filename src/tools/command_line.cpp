@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tools/suggestion.h"
+
 namespace terrane::tools {
 namespace {
 
@@ -26,6 +28,13 @@ Word take_apart(const std::string& text) {
 
 }  // namespace
 
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
 base::Result<std::vector<std::string>> separate_program(const CLI::App& command,
                                                         const std::string& name,
                                                         std::vector<std::string>& words,
@@ -39,7 +48,10 @@ base::Result<std::vector<std::string>> separate_program(const CLI::App& command,
     }
     Word word = take_apart(words[at]);
     const CLI::Option* option = command.get_option_no_throw(word.name);
-    if (!option) return base::error("{} has no option {}", name, words[at]);
+    if (!option) {
+      return base::error("{} has no option {}{}", name, words[at],
+                         did_you_mean(word.name, option_names(command)));
+    }
     bool takes_value = option->get_items_expected_max() > 0;
     if (!takes_value) {
       if (word.has_value) return base::error("{}: the option takes no value", words[at]);

@@ -11,6 +11,9 @@ class App;
 
 namespace terrane::tools {
 
+// The long options of a command, with their hyphens.
+std::vector<std::string> option_names(const CLI::App& command);
+
 // Takes out of `words` what belongs to the program to be started: everything from the first word
 // (at or after `first`) that is neither an option of `command` nor an option's value. What stays is
 // in the one form that CLI11 cannot misread, "--option=value"; "-np" of other launchers is

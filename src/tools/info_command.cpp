@@ -1,76 +1,133 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/utsname.h>
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <thread>
 
 #include "bootstrap/this_host.h"
 #include "platform/fault_source.h"
 #include "tools/commands.h"
 #include "tools/doctor/gather.h"
+#include "tools/json_text.h"
 #include "tools/launch/limits.h"
 #include "transport/transport.h"
 
 namespace terrane::tools {
 namespace {
 
-void line(const char* name, const std::string& value) { fmt::print("{:<14} {}\n", name, value); }
+struct FaultSource {
+  const char* name;
+  bool offered = false;
+};
 
-// How accesses to shared memory can be detected here, the best way first.
-void fault_source_lines() {
+struct Transport {
+  std::string name;
+  const char* use;
+};
+
+// What this host offers to jobs.
+struct HostInfo {
+  std::string host, kernel;
+  unsigned processors = 0;
+  NodeLimit limit;
+  std::vector<FaultSource> fault_sources;  // the best first
+  std::string fault_source_reason;         // why not all of them; may be empty
+  std::vector<Transport> transports;
+  LibraryFacts ucx;
+  std::string network;
+};
+
+std::vector<FaultSource> fault_sources(const platform::FaultSourceSupport& support) {
   using enum platform::FaultSourceKind;
-  platform::FaultSourceSupport support = platform::probe_fault_sources();
-  const char* heading = "fault sources";
-  const char* first = " (default)";
-  for (auto [name, kind] :
-       {std::pair{"uffd-async", kUserfaultfdAsync}, std::pair{"uffd-sync", kUserfaultfdSync},
-        std::pair{"uffd-late", kUserfaultfdLate}, std::pair{"sigsegv", kSigsegv}}) {
-    bool here = support.has(kind);
-    line(heading, here ? fmt::format("{}{}", name, first) : fmt::format("not {}", name));
-    heading = "";
-    if (here) first = "";
-  }
-  if (!support.reason.empty()) line("", support.reason);
+  return {{"uffd-async", support.has(kUserfaultfdAsync)},
+          {"uffd-sync", support.has(kUserfaultfdSync)},
+          {"uffd-late", support.has(kUserfaultfdLate)},
+          {"sigsegv", support.has(kSigsegv)}};
 }
 
-// The transports of this build, and what each is for.
-void transport_lines() {
-  const char* heading = "transports";
+std::vector<Transport> transports() {
+  std::vector<Transport> all;
   for (std::string_view name : transport::transport_names()) {
-    std::string_view what = name == "self"  ? ": a job of one node"
-                            : name == "shm" ? ": the nodes of one host, by shared memory"
-                            : name == "ucx" ? ": nodes on several hosts"
-                                            : ": shm within a host, ucx between hosts";
-    line(heading, fmt::format("{}{}", name, what));
-    heading = "";
+    all.push_back({std::string(name), name == "self"  ? "a job of one node"
+                                      : name == "shm" ? "the nodes of one host, by shared memory"
+                                      : name == "ucx" ? "nodes on several hosts"
+                                                      : "shm within a host, ucx between hosts"});
   }
-  LibraryFacts ucx = gather_software().ucx;
-  line("", ucx.found ? fmt::format("UCX {}", ucx.version)
-                     : "UCX is not installed (Debian: apt-get install libucx0)");
-  auto network = transport::describe_network();
-  line("network", network ? network.value() : network.error().message);
+  return all;
 }
 
-int info() {
+HostInfo gather_info() {
   utsname system{};
   ::uname(&system);
-  NodeLimit limit = node_limit();
+  platform::FaultSourceSupport support = platform::probe_fault_sources();
+  auto network = transport::describe_network();
+  return {.host = bootstrap::this_hosts_name(),
+          .kernel = fmt::format("{} {} {}", system.sysname, system.release, system.machine),
+          .processors = std::thread::hardware_concurrency(),
+          .limit = node_limit(),
+          .fault_sources = fault_sources(support),
+          .fault_source_reason = support.reason,
+          .transports = transports(),
+          .ucx = gather_software().ucx,
+          .network = network ? network.value() : network.error().message};
+}
+
+void line(const char* name, const std::string& value) { fmt::print("{:<14} {}\n", name, value); }
+
+void print_text(const HostInfo& info) {
   line("version", TERRANE_VERSION);
   line("compiler", __VERSION__);
-  line("host", bootstrap::this_hosts_name());
-  line("kernel", fmt::format("{} {} {}", system.sysname, system.release, system.machine));
-  line("processors", std::to_string(std::thread::hardware_concurrency()));
-  line("node limit", fmt::format("{} ({})", limit.nodes, limit.reason));
-  fault_source_lines();
-  transport_lines();
-  return 0;
+  line("host", info.host);
+  line("kernel", info.kernel);
+  line("processors", std::to_string(info.processors));
+  line("node limit", fmt::format("{} ({})", info.limit.nodes, info.limit.reason));
+  const char* heading = "fault sources";
+  const char* first = " (default)";
+  for (const FaultSource& source : info.fault_sources) {
+    line(heading, source.offered ? fmt::format("{}{}", source.name, first)
+                                 : fmt::format("not {}", source.name));
+    heading = "";
+    if (source.offered) first = "";
+  }
+  if (!info.fault_source_reason.empty()) line("", info.fault_source_reason);
+  heading = "transports";
+  for (const Transport& transport : info.transports) {
+    line(heading, fmt::format("{}: {}", transport.name, transport.use));
+    heading = "";
+  }
+  line("", info.ucx.found ? fmt::format("UCX {}", info.ucx.version)
+                          : "UCX is not installed (Debian: apt-get install libucx0)");
+  line("network", info.network);
+}
+
+void print_json(const HostInfo& info) {
+  std::vector<std::string> sources, names;
+  for (const FaultSource& source : info.fault_sources)
+    if (source.offered) sources.push_back(json_text(source.name));
+  for (const Transport& transport : info.transports) names.push_back(json_text(transport.name));
+  fmt::print(
+      "{{\"version\": {}, \"compiler\": {}, \"host\": {}, \"kernel\": {}, \"processors\": {},\n"
+      " \"node_limit\": {}, \"node_limit_reason\": {},\n \"fault_sources\": [{}],\n"
+      " \"transports\": [{}], \"ucx\": {}, \"network\": {}}}\n",
+      json_text(TERRANE_VERSION), json_text(__VERSION__), json_text(info.host),
+      json_text(info.kernel), info.processors, info.limit.nodes, json_text(info.limit.reason),
+      fmt::join(sources, ", "), fmt::join(names, ", "),
+      info.ucx.found ? json_text(info.ucx.version) : "null", json_text(info.network));
 }
 
 }  // namespace
 
 void add_info_command(CLI::App& app, CommandContext& context) {
+  auto json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("info", "Show the version and what this host offers");
-  command->callback([&context] { context.exit_code = info(); });
+  command->add_flag("--json", *json, "For programs: one JSON object");
+  command->callback([json, &context] {
+    HostInfo info = gather_info();
+    *json ? print_json(info) : print_text(info);
+    context.exit_code = 0;
+  });
 }
 
 }  // namespace terrane::tools

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "../cluster/launched.h"
-#include "hosts.h"
+#include "tools/hosts/hosts.h"
 
 namespace terrane::test_hosts {
 

@@ -12,7 +12,8 @@ fail() {
   failures=$((failures + 1))
 }
 
-for file in bin/terrane bin/oshrun bin/oshcc bin/oshc++ bin/oshfort lib/libterrane.so include/terrane/pages.h lib/cmake/terrane/TerraneConfig.cmake \
+for file in bin/terrane bin/oshrun bin/oshcc bin/oshc++ bin/oshfort bin/terranecc bin/terranec++ lib/terrane/test_hosts \
+  lib/terrane/enter_host share/man/man1/terranecc.1 share/man/man1/terrane-hosts.1 lib/libterrane.so include/terrane/pages.h lib/cmake/terrane/TerraneConfig.cmake \
   lib/pkgconfig/terrane.pc lib/libterrane_chunks.so include/terrane/chunks.h include/terrane/chunks.hpp include/terrane/status.h \
   lib/pkgconfig/terrane-chunks.pc lib/libterrane_shmem.so include/shmem.h lib/pkgconfig/shmem.pc share/man/man1/terrane-run.1 \
   share/man/man1/oshcc.1 share/man/man1/oshfort.1 include/terrane/fortran/shmem.f90 share/man/man1/oshrun.1 share/man/man7/terrane-shmem.7 share/man/man7/terrane-chunks.7 \

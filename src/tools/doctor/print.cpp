@@ -3,28 +3,13 @@
 #include <fmt/format.h>
 
 #include "tools/doctor/checks.h"
+#include "tools/json_text.h"
 
 namespace terrane::tools {
 namespace {
 
 const char* word_of(Level level) {
   return level == Level::kOk ? "ok" : level == Level::kNote ? "note" : "problem";
-}
-
-// As JSON wants text (RFC 8259, section 7).
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
 }
 
 }  // namespace
@@ -46,13 +31,13 @@ std::string as_text(const std::string& host, const Findings& findings) {
 }
 
 std::string as_json(const std::string& host, const Findings& findings) {
-  std::string out = fmt::format("{{\"host\": {}, \"healthy\": {}, \"findings\": [", quoted(host),
+  std::string out = fmt::format("{{\"host\": {}, \"healthy\": {}, \"findings\": [", json_text(host),
                                 healthy(findings));
   const char* separator = "\n";
   for (const Finding& finding : findings) {
     out += fmt::format("{}  {{\"level\": \"{}\", \"topic\": {}, \"text\": {}, \"remedy\": {}}}",
-                       separator, word_of(finding.level), quoted(finding.topic),
-                       quoted(finding.text), quoted(finding.remedy));
+                       separator, word_of(finding.level), json_text(finding.topic),
+                       json_text(finding.text), json_text(finding.remedy));
     separator = ",\n";
   }
   return out + "\n]}\n";

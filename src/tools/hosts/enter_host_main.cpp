@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <string>
 
-#include "request.h"
+#include "tools/hosts/request.h"
 
 namespace {
 

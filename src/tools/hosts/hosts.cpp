@@ -1,4 +1,4 @@
-#include "hosts.h"
+#include "tools/hosts/hosts.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "host_options.h"
-#include "request.h"
+#include "tools/hosts/host_options.h"
+#include "tools/hosts/request.h"
 
 namespace terrane::test_hosts {
 

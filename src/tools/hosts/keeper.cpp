@@ -1,4 +1,4 @@
-#include "keeper.h"
+#include "tools/hosts/keeper.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -14,8 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "network.h"
-#include "places.h"
+#include "tools/hosts/network.h"
+#include "tools/hosts/places.h"
 
 namespace terrane::test_hosts {
 namespace {

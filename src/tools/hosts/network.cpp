@@ -1,4 +1,4 @@
-#include "network.h"
+#include "tools/hosts/network.h"
 
 #include <fcntl.h>
 #include <spawn.h>

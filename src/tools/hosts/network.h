@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "host_options.h"
+#include "tools/hosts/host_options.h"
 
 namespace terrane::test_hosts {
 

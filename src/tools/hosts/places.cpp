@@ -1,4 +1,4 @@
-#include "places.h"
+#include "tools/hosts/places.h"
 
 #include <fcntl.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "host_options.h"
+#include "tools/hosts/host_options.h"
 
 namespace terrane::test_hosts {
 

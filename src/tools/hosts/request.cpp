@@ -1,4 +1,4 @@
-#include "request.h"
+#include "tools/hosts/request.h"
 
 #include <poll.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-#include "switch.h"
+#include "tools/hosts/switch.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -12,8 +12,8 @@
 #include <cstring>
 #include <fstream>
 
-#include "keeper.h"
-#include "network.h"
+#include "tools/hosts/keeper.h"
+#include "tools/hosts/network.h"
 
 namespace terrane::test_hosts {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "host_options.h"
-#include "request.h"
+#include "tools/hosts/host_options.h"
+#include "tools/hosts/request.h"
 
 namespace terrane::test_hosts {
 

@@ -1,4 +1,5 @@
-// Makes hosts on this machine, and runs a command in the first one: test_hosts -n 4 COMMAND...
+// Makes hosts on this machine, and runs a command in the first one: test_hosts -n 4 COMMAND...;
+// `terrane hosts` calls it.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -8,9 +9,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
-#include "hosts.h"
-#include "switch.h"
+#include "tools/hosts/hosts.h"
+#include "tools/hosts/options.h"
+#include "tools/hosts/switch.h"
 
 namespace {
 
@@ -20,8 +23,11 @@ namespace fs = std::filesystem;
 constexpr int kExitUsage = 2;
 constexpr int kExitNoHosts = 77;  // hosts cannot be made here
 
+// As what the program was called: test_hosts, or terrane hosts.
+std::string name = "test_hosts";
+
 void say(const std::string& sentence) {
-  std::fprintf(stderr, "test_hosts: %s\n", sentence.c_str());
+  std::fprintf(stderr, "%s: %s\n", name.c_str(), sentence.c_str());
 }
 
 struct CommandLine {
@@ -31,40 +37,33 @@ struct CommandLine {
 };
 
 void describe(CLI::App& app, CommandLine& line) {
-  auto& options = line.options;
-  app.add_option("-n,--hosts", options.hosts, "So many hosts: h0, h1, ...")
-      ->check(CLI::Range(1u, test_hosts::kMaxHosts))
-      ->capture_default_str();
-  app.add_option("--links", options.links, "So many interfaces each: eth0, eth1, ...")
-      ->check(CLI::Range(1u, test_hosts::kMaxLinks))
-      ->capture_default_str();
-  app.add_option("--rate", options.rate, "Bound of each interface, each way: 1gbit (tc-tbf)");
-  app.add_option("--shm", options.shm_size, "Size of each host's /dev/shm")->capture_default_str();
-  app.add_option("--tmp", options.tmp_size, "Size of each host's /tmp")->capture_default_str();
-  app.add_option("--share", options.shared, "A folder below /tmp that the hosts are to see")
-      ->allow_extra_args(false);
+  test_hosts::add_options(app, line.options);
   app.add_option("--control", line.control)->group("");
   app.add_option("command", line.command, "What to run in h0; without it, a shell");
   app.prefix_command(false);
   app.positionals_at_end();
-  app.footer(
-      "In the hosts, `enter_host HOST COMMAND...` runs a command in another one as ssh would; it "
-      "is\n"
-      "what TERRANE_RSH says there. Exit code 77: hosts cannot be made here.");
 }
 
-// The project and the folder at hand are seen even where they lie below /tmp.
+// The folder that holds this program's installation, or its build.
+fs::path home_of(const fs::path& program) {
+  fs::path folder = program.parent_path();  // .../bin, or .../lib/terrane
+  return folder.filename() == "bin" ? folder.parent_path() : folder.parent_path().parent_path();
+}
+
+// The installation and the current folder are seen even where they lie below /tmp.
 void share_what_is_needed(test_hosts::HostOptions& options) {
   std::error_code unknown;
-  options.shared.push_back(TEST_HOSTS_SOURCES);
-  options.shared.push_back(TEST_HOSTS_BUILD);
+  fs::path program = fs::read_symlink("/proc/self/exe", unknown);
+  options.shared.push_back(home_of(program).string());
   options.shared.push_back(fs::current_path(unknown).string());
 }
 
+// enter_host and, in an installation, the commands of bin/ are in the path of the hosts.
 std::vector<std::string> environment_inside(const fs::path& program) {
   std::string folder = program.parent_path().string();
-  const char* path = std::getenv("PATH");
-  ::setenv("PATH", (folder + (path ? std::string(":") + path : "")).c_str(), 1);
+  std::string path = folder + ":" + (home_of(program) / "bin").string();
+  if (const char* now = std::getenv("PATH")) path += std::string(":") + now;
+  ::setenv("PATH", path.c_str(), 1);
   ::setenv("TERRANE_RSH", (folder + "/enter_host").c_str(), 0);
   std::vector<std::string> all;
   for (char** entry = environ; *entry; ++entry) all.emplace_back(*entry);
@@ -96,6 +95,7 @@ int main(int argc, char** argv) {
   CLI::App app(
       "Hosts on this machine, made of namespaces: a network of their own, nothing left over.",
       "test_hosts");
+  if (argc > 0 && std::string_view(argv[0]) == "terrane hosts") name = argv[0];
   CommandLine line;
   describe(app, line);
   try {

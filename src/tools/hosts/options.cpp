@@ -1,0 +1,30 @@
+#include "tools/hosts/options.h"
+
+#include <CLI/CLI.hpp>
+
+namespace terrane::test_hosts {
+
+void add_options(CLI::App& app, HostOptions& options) {
+  app.add_option("-n,--hosts", options.hosts, "The number of hosts: h0, h1, ...; default 2")
+      ->check(CLI::Range(1u, kMaxHosts))
+      ->type_name("N");
+  app.add_option("--links", options.links, "Interfaces of each host: eth0, eth1, ...; default 1")
+      ->check(CLI::Range(1u, kMaxLinks))
+      ->type_name("N");
+  app.add_option("--rate", options.rate, "Limit of each interface, each way: 1gbit (tc-tbf)")
+      ->type_name("RATE");
+  app.add_option("--shm", options.shm_size, "Size of each host's /dev/shm; default 64m")
+      ->type_name("SIZE");
+  app.add_option("--tmp", options.tmp_size, "Size of each host's /tmp; default 256m")
+      ->type_name("SIZE");
+  app.add_option("--share", options.shared, "A folder below /tmp that the hosts shall see")
+      ->allow_extra_args(false)
+      ->type_name("FOLDER");
+  app.footer(
+      "Without a command, a shell runs in h0. There, `enter_host HOST COMMAND...` runs a command "
+      "on\n"
+      "another host as ssh would, and `terrane run -H h0,h1 PROGRAM` uses it.\n"
+      "Exit code: that of the command; 77: hosts cannot be made here. More: man terrane-hosts.");
+}
+
+}  // namespace terrane::test_hosts
