@@ -322,6 +322,49 @@ static void barriers(void) {
   expect(late == 0, "barriers");
 }
 
+/* Each thread waits for a variable of the thread before it, as a pipeline does. The doubles around
+ * a flush live in registers that the flush must keep. */
+static void flushes(void) {
+  static int ready[64], passed[64];
+  static double sums[64];
+  int good = 1;
+#pragma omp parallel num_threads(4) reduction(&& : good)
+  {
+    int me = omp_get_thread_num(), threads = omp_get_num_threads();
+    double a = me + 0.5, b = 2 * a, c = 3 * a;
+    for (int round = 1; round <= 20; round++) {
+      while (me > 0 && ready[me - 1] < round) {
+#pragma omp flush
+        a += 1e-9, b += 1e-9, c += 1e-9;
+      }
+      good = good && (me == 0 || passed[me - 1] >= round);
+      passed[me] = round;
+#pragma omp flush
+      ready[me] = round;
+#pragma omp flush
+    }
+    sums[me] = a - (me + 0.5) < 1 && b - 2 * (me + 0.5) < 1 && c - 3 * (me + 0.5) < 1;
+#pragma omp barrier
+    good = good && sums[threads - 1 - me] == 1;
+  }
+  expect(good, "flush");
+}
+
+/* More than a thread's stack usually has. */
+static void large_privates(void) {
+  static double values[300000];
+#pragma omp threadprivate(values)
+  double sum = 0;
+  int threads = 0;
+#pragma omp parallel reduction(+ : sum, threads)
+  {
+    values[299999] = 2;
+    sum += values[299999];
+    threads++;
+  }
+  expect(sum == 2 * threads, "large threadprivate variables");
+}
+
 static void heap(void) {
   int* made[64] = {0};
   int sum = 0, threads = 0;
@@ -379,12 +422,12 @@ int main(int argc, char** argv) {
   static const struct {
     const char* name;
     void (*run)(void);
-  } kModes[] = {{"loops", loops},         {"reductions", reductions},
-                {"exclusion", exclusion}, {"once", once},
-                {"order", order},         {"teams", teams},
-                {"tasks", tasks},         {"privates", privates},
-                {"locks", locks},         {"barriers", barriers},
-                {"heap", heap},           {"devices", devices}};
+  } kModes[] = {
+      {"loops", loops},       {"reductions", reductions}, {"exclusion", exclusion},
+      {"once", once},         {"order", order},           {"teams", teams},
+      {"tasks", tasks},       {"privates", privates},     {"locks", locks},
+      {"barriers", barriers}, {"flushes", flushes},       {"large_privates", large_privates},
+      {"heap", heap},         {"devices", devices}};
   const char* asked = argc > 1 ? argv[1] : "all";
   if (strcmp(asked, "show") == 0) show();
   if (strcmp(asked, "doacross") == 0) doacross();

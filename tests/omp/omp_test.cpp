@@ -40,7 +40,7 @@ TEST(OmpTest, ProgramsInCRun) {
 
 TEST(OmpTest, EachConstructWorksAlone) {
   for (const char* mode : {"loops", "reductions", "exclusion", "once", "order", "teams", "tasks",
-                           "privates", "locks", "barriers", "heap", "devices"})
+                           "privates", "locks", "barriers", "heap", "devices", "flushes"})
     expect_good("-n 2 --threads 2", kC + " " + mode);
 }
 

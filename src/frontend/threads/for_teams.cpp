@@ -1,6 +1,7 @@
 #include "frontend/threads/for_teams.h"
 
 #include <link.h>
+#include <sched.h>
 
 #include <cstring>
 #include <string>
@@ -109,6 +110,15 @@ std::int64_t terrane_program_add(std::uint32_t counter, std::int64_t amount) {
 
 void terrane_program_await(std::uint32_t counter, std::int64_t at_least) {
   require(program().node().await_count(counter_id(counter), at_least));
+}
+
+// The lock of all flushes, by an address that is the same on all nodes and no program's.
+void terrane_program_flush() {
+  if (this_thread().record == nullptr) return;
+  terrane::LockId all = lock_of(&program().control().flushes);
+  program().node().lock_until(all, kForEver);
+  program().node().unlock_held(all);
+  ::sched_yield();
 }
 
 std::size_t terrane_program_tls_bytes() {

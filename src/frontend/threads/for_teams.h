@@ -33,6 +33,10 @@ bool terrane_program_unlock(const void* address);
 // What a thread wrote before it added is seen by a thread that waited for it.
 std::int64_t terrane_program_add(std::uint32_t counter, std::int64_t amount);
 void terrane_program_await(std::uint32_t counter, std::int64_t at_least);
+// What the calling thread wrote before is seen by every thread that calls this afterwards, once
+// that call has returned. Gives the processor away, since a thread that waits for a variable calls
+// it.
+void terrane_program_flush();
 // The thread-local variables of the program and its libraries: how many bytes; a copy of those of
 // main's thread (node 0 alone); what lies in their place on another node becomes that copy.
 std::size_t terrane_program_tls_bytes();

@@ -19,7 +19,7 @@ extern "C" void* __dso_handle;
 namespace terrane::frontend::threads {
 namespace {
 
-constexpr std::size_t kOwnStackBytes = std::size_t{1} << 20;
+constexpr std::size_t kOwnStackBytes = std::size_t{1} << 20;  // beside thread-local variables
 constexpr std::uintptr_t kFrames = 8192;  // of what runs below the runtime on its stack
 
 // Where pthread_exit goes, and what its thread has returned.
@@ -130,7 +130,9 @@ int start_here(Record& record) {
     Private ours;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, kOwnStackBytes);
+    std::size_t bytes = kOwnStackBytes;  // the C library puts thread-local variables there, too
+    for (const ThreadLocals& one : Program::get()->first_thread_locals()) bytes += one.bytes;
+    pthread_attr_setstacksize(&attributes, bytes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_t thread;
     int error = next<"pthread_create">(::pthread_create)(&thread, &attributes, begin, made);
