@@ -403,13 +403,116 @@ static void show(void) {
          omp_get_thread_limit());
 }
 
+/* Each element is made of those before it, in several orders of the iterations. */
+#define ROWS 37
+#define COLUMNS 23
+static long grid[ROWS][COLUMNS], wanted_grid[ROWS][COLUMNS];
+
+static void check_grid(const char* what) {
+  expect(memcmp(grid, wanted_grid, sizeof grid) == 0, what);
+  memset(grid, 0, sizeof grid);
+}
+
 static void doacross(void) {
-#pragma omp parallel for ordered(1)
-  for (int i = 1; i < 10; i++) {
-#pragma omp ordered depend(sink : i - 1)
-    results[i] = results[i - 1];
+  for (int i = 0; i < ROWS; i++)
+    for (int j = 0; j < COLUMNS; j++)
+      wanted_grid[i][j] = 1 + (i ? wanted_grid[i - 1][j] : i) % 1000003 +
+                          2 * (j ? wanted_grid[i][j - 1] : j) % 1000003;
+#define STEP \
+  grid[i][j] = 1 + (i ? grid[i - 1][j] : i) % 1000003 + 2 * (j ? grid[i][j - 1] : j) % 1000003
+#pragma omp parallel for ordered(2)
+  for (int i = 0; i < ROWS; i++)
+    for (int j = 0; j < COLUMNS; j++) {
+#pragma omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)
+      STEP;
+#pragma omp ordered depend(source)
+    }
+  check_grid("doacross, static");
+#pragma omp parallel
+  for (int round = 0; round < 3; round++) {
+#pragma omp for ordered(2) schedule(dynamic, 2) nowait
+    for (int i = 0; i < ROWS; i++)
+      for (int j = 0; j < COLUMNS; j++) {
+#pragma omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)
+        if (round == 0) STEP;
+#pragma omp ordered depend(source)
+      }
+  }
+  check_grid("doacross, dynamic, three times");
+#pragma omp parallel for ordered(2) schedule(guided) num_threads(3)
+  for (unsigned long long i = 0; i < ROWS; i++)
+    for (unsigned long long j = 0; j < COLUMNS; j++) {
+#pragma omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)
+      STEP;
+#pragma omp ordered depend(source)
+    }
+  check_grid("doacross, guided, unsigned");
+#pragma omp parallel for ordered(1) schedule(static, 1)
+  for (int i = ROWS - 1; i >= 0; i--) {
+#pragma omp ordered depend(sink : i + 2)
+    results[i] = i + 2 < ROWS ? results[i + 2] + 1 : 1;
 #pragma omp ordered depend(source)
   }
+  for (int i = 0; i < ROWS; i++) expect(results[i] == (ROWS - i + 1) / 2, "doacross, downwards");
+  clear();
+}
+
+static void task_reductions(void) {
+  long sum = 0, product = 1, loop = 0, parts[3] = {0};
+  int most = 0;
+#pragma omp parallel
+#pragma omp single
+  {
+#pragma omp taskgroup task_reduction(+ : sum, parts) task_reduction(* : product)
+    {
+      for (int i = 0; i < 30; i++) {
+#pragma omp task in_reduction(+ : sum, parts) in_reduction(* : product)
+        {
+          sum += i;
+          parts[i % 3]++;
+          if (i < 10) product *= 2;
+#pragma omp task in_reduction(+ : sum)
+          sum += 100;
+        }
+      }
+    }
+#pragma omp taskloop reduction(+ : loop) reduction(max : most)
+    for (int i = 0; i < 100; i++) {
+      loop += i;
+      if (i > most) most = i;
+    }
+  }
+  expect(sum == 435 + 3000 && product == 1024 && parts[1] == 10, "taskgroup task_reduction");
+  expect(loop == 4950 && most == 99, "a reduction over a taskloop");
+  sum = loop = 0;
+  int threads = 0;
+#pragma omp parallel reduction(task, + : sum) reduction(+ : threads)
+  {
+    threads++;
+    sum++;
+#pragma omp task in_reduction(+ : sum)
+    sum += 10;
+  }
+  expect(sum == 11 * threads, "a task reduction over a region");
+#pragma omp parallel
+  for (int round = 0; round < 3; round++) {
+#pragma omp for reduction(task, + : loop)
+    for (int i = 0; i < 100; i++) {
+#pragma omp task in_reduction(+ : loop)
+      loop += i;
+    }
+#pragma omp sections reduction(task, + : parts)
+    {
+#pragma omp section
+#pragma omp task in_reduction(+ : parts)
+      parts[0]++;
+#pragma omp section
+#pragma omp task in_reduction(+ : parts)
+      parts[2] += 5;
+    }
+  }
+  expect(loop == 3 * 4950, "task reductions over loops");
+  expect(parts[0] == 13 && parts[1] == 10 && parts[2] == 25, "task reductions over sections");
 }
 
 static void copied_privates(void) {
@@ -430,7 +533,6 @@ int main(int argc, char** argv) {
       {"heap", heap},         {"devices", devices}};
   const char* asked = argc > 1 ? argv[1] : "all";
   if (strcmp(asked, "show") == 0) show();
-  if (strcmp(asked, "doacross") == 0) doacross();
   if (strcmp(asked, "copied_privates") == 0) copied_privates();
   for (unsigned i = 0; i < sizeof kModes / sizeof kModes[0]; i++)
     if (strcmp(asked, "all") == 0 || strcmp(asked, kModes[i].name) == 0) kModes[i].run();

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "frontend/omp/reductions.h"
 #include "frontend/omp/work.h"
 #include "frontend/threads/for_teams.h"
 
@@ -47,6 +48,10 @@ void GOMP_parallel(Function* function, void* data, unsigned threads, unsigned) {
   run_region(function, data, threads, nullptr);
 }
 
+unsigned GOMP_parallel_reductions(Function* function, void* data, unsigned threads, unsigned) {
+  return run_reducing(function, data, threads, *static_cast<std::uintptr_t**>(data));
+}
+
 void GOMP_parallel_start(Function* function, void* data, unsigned threads) {
   start_region(function, data, threads, nullptr);
 }
@@ -72,10 +77,9 @@ unsigned GOMP_sections_start(unsigned count) {
 }
 
 unsigned GOMP_sections2_start(unsigned count, std::uintptr_t* reductions, void** memory) {
-  if (reductions != nullptr) fail_unserved("a task reduction over sections");
   LoopBegin begin = sections(count);
   begin_work(begin.range, begin.plan);
-  if (memory != nullptr) *memory = block_of_work(reinterpret_cast<std::uintptr_t>(*memory));
+  share_memory_of_work(reductions, memory);
   return next_section();
 }
 
@@ -106,7 +110,9 @@ void GOMP_single_copy_end(void* variables) {
 }
 
 void GOMP_scope_start(std::uintptr_t* reductions) {
-  if (reductions != nullptr) fail_unserved("a task reduction over a scope");
+  if (reductions == nullptr) return;
+  begin_work(Range(), plan_of(static_cast<std::uint32_t>(Schedule::kStatic), 0, false));
+  share_memory_of_work(reductions, nullptr);
 }
 
 void GOMP_ordered_start() { wait_for_turn(); }

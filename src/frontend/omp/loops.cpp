@@ -1,4 +1,5 @@
 // Loops over signed numbers, and regions that consist of one: GOMP_loop_*, GOMP_parallel_loop_*.
+#include "frontend/omp/reductions.h"
 #include "frontend/omp/work.h"
 
 using namespace terrane::frontend::omp;
@@ -100,22 +101,19 @@ void GOMP_parallel_loop_runtime_start(Function* function, void* data, unsigned t
 // iterations itself.
 bool GOMP_loop_start(long from, long end, long step, long schedule, long chunk, long* first,
                      long* out_end, std::uintptr_t* reductions, void** memory) {
-  if (reductions != nullptr) fail_unserved("a task reduction over a loop (GOMP_loop_start)");
   bool deals = first != nullptr;
   Range range = deals ? range_of(from, end, step) : Range();
   begin_work(range, plan_of(deals ? static_cast<std::uint32_t>(schedule) : kStatic,
                             static_cast<std::uint64_t>(chunk), false));
-  if (memory != nullptr) *memory = block_of_work(reinterpret_cast<std::uintptr_t>(*memory));
+  share_memory_of_work(reductions, memory);
   return deals ? give(first, out_end) : true;
 }
 
 bool GOMP_loop_ordered_start(long from, long end, long step, long schedule, long chunk, long* first,
                              long* out_end, std::uintptr_t* reductions, void** memory) {
-  if (reductions != nullptr)
-    fail_unserved("a task reduction over a loop (GOMP_loop_ordered_start)");
   begin_work(range_of(from, end, step), plan_of(static_cast<std::uint32_t>(schedule),
                                                 static_cast<std::uint64_t>(chunk), true));
-  if (memory != nullptr) *memory = block_of_work(reinterpret_cast<std::uintptr_t>(*memory));
+  share_memory_of_work(reductions, memory);
   return first == nullptr || give(first, out_end);
 }
 

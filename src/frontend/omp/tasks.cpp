@@ -6,7 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "frontend/omp/team.h"
+#include "frontend/omp/reductions.h"
+#include "frontend/omp/work.h"
 #include "frontend/threads/for_teams.h"
 
 using namespace terrane::frontend::omp;
@@ -17,6 +18,7 @@ enum Flag : unsigned {
   kFinal = 1u << 1,
   kCountsUp = 1u << 8,
   kGrainSize = 1u << 9,
+  kHasNoGroup = 1u << 11,
   kReduction = 1u << 12,
   kDetach = 1u << 13,
 };
@@ -83,9 +85,8 @@ struct Loop {
 
 // The task's variables begin with the bounds of its part. A task without a function to copy them
 // has none of its own.
-void run_loop(const Loop& loop, std::uint64_t wanted, std::uint64_t start, std::uint64_t step,
-              std::uint64_t iterations) {
-  if ((loop.flags & kReduction) != 0) fail_unserved("a reduction over a taskloop");
+void run_tasks(const Loop& loop, std::uint64_t wanted, std::uint64_t start, std::uint64_t step,
+               std::uint64_t iterations) {
   if (iterations == 0) return;
   std::uint64_t tasks = task_count(iterations, wanted, loop.flags);
   for (std::uint64_t i = 0; i < tasks; ++i) {
@@ -99,6 +100,16 @@ void run_loop(const Loop& loop, std::uint64_t wanted, std::uint64_t start, std::
     InTask task(loop.flags);
     loop.function(own.get());
   }
+}
+
+void run_loop(const Loop& loop, std::uint64_t wanted, std::uint64_t start, std::uint64_t step,
+              std::uint64_t iterations) {
+  if ((loop.flags & kHasNoGroup) == 0) begin_group();
+  // The address of the tables is behind the bounds.
+  if ((loop.flags & kReduction) != 0)
+    register_reductions(static_cast<std::uintptr_t**>(loop.data)[2], region().size);
+  run_tasks(loop, wanted, start, step, iterations);
+  if ((loop.flags & kHasNoGroup) == 0) end_group();
 }
 
 }  // namespace
@@ -137,7 +148,7 @@ void GOMP_taskwait() {}
 void GOMP_taskwait_depend(void**) {}
 void GOMP_taskwait_depend_nowait(void**) {}
 void GOMP_taskyield() {}
-void GOMP_taskgroup_start() {}
-void GOMP_taskgroup_end() {}
+void GOMP_taskgroup_start() { begin_group(); }
+void GOMP_taskgroup_end() { end_group(); }
 
 }  // extern "C"

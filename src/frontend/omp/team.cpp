@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
+#include "frontend/omp/reductions.h"
 #include "frontend/omp/work.h"
 #include "frontend/threads/for_teams.h"
 
@@ -28,6 +30,7 @@ struct Fork {
   Controls controls;
   LoopBegin begin;
   std::uint32_t has_begin;
+  std::uintptr_t* reductions;
   std::uint32_t loads_thread_locals;
 };
 
@@ -109,6 +112,8 @@ void run_part(Thread& me) {
   me.region = &own;
   me.controls = fork.controls;
   me.has_controls = true;
+  Group group{nullptr, fork.reductions};
+  me.group = fork.reductions != nullptr ? &group : nullptr;
   if (fork.has_begin != 0) begin_work(fork.begin.range, fork.begin.plan);
   fork.function(fork.data);
   me.region = nullptr;
@@ -220,6 +225,7 @@ bool can_fork() { return terrane_program_is_main() && this_thread().region == nu
 struct Started {
   Region region;
   Controls controls;
+  Group* group;  // of the task around the region
   bool is_forked;
 };
 
@@ -247,6 +253,7 @@ void fork_team(Started& started, Function* function, void* data, std::uint32_t s
   fork.data = data;
   fork.generation = me.generation;
   fork.controls = controls();
+  fork.reductions = me.group != nullptr ? me.group->reductions : nullptr;
   fork.has_begin = begin != nullptr ? 1 : 0;
   if (begin != nullptr) fork.begin = *begin;
   fork.loads_thread_locals = publish_thread_locals() ? 1 : 0;
@@ -264,8 +271,9 @@ void fork_team(Started& started, Function* function, void* data, std::uint32_t s
 }
 
 void enter(Started& started, Function* function, void* data, std::uint32_t wanted,
-           const LoopBegin* begin) {
+           const LoopBegin* begin, Group* group = nullptr) {
   std::uint32_t size = next_team_size(wanted);
+  started.group = std::exchange(this_thread().group, group);
   if (size == 1) {
     enter_alone(started);
   } else {
@@ -283,6 +291,7 @@ void leave(Started& started) {
     me.region = started.region.outer->level == 0 ? nullptr : started.region.outer;
   }
   me.controls = started.controls;
+  me.group = started.group;
 }
 
 // Of regions that were begun by start_region: at most kMostStarted within each other.
@@ -325,6 +334,20 @@ void run_region(Function* function, void* data, std::uint32_t wanted, const Loop
   enter(started, function, data, wanted, begin);
   function(data);
   leave(started);
+}
+
+std::uint32_t run_reducing(Function* function, void* data, std::uint32_t wanted,
+                           std::uintptr_t* reductions) {
+  std::uint32_t size = next_team_size(wanted);
+  Thread& me = this_thread();
+  Group group, *around = std::exchange(me.group, &group);
+  register_reductions(reductions, size);
+  me.group = around;
+  Started started;
+  enter(started, function, data, size, nullptr, &group);
+  function(data);
+  leave(started);
+  return size;
 }
 
 void start_region(Function* function, void* data, std::uint32_t wanted, const LoopBegin* begin) {

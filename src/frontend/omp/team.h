@@ -40,6 +40,24 @@ struct Work {
   std::uint64_t guided_index = 0, guided_begin = 0;  // the begin of guided chunk guided_index
 };
 
+inline constexpr std::uint32_t kMostDimensions = 16;
+
+// A loop whose iterations wait for others (doacross.cpp).
+struct Doacross {
+  bool is_active = false;
+  std::uint32_t dimensions = 0;
+  std::uint64_t extents[kMostDimensions] = {};
+  std::uint64_t inner = 1;  // iterations within one of the outer loop
+  std::uint64_t base = 0;   // what the team's counters were at the begin
+  std::uint64_t done = 0;   // what this thread has added to its own
+};
+
+// A taskgroup, or what is around tasks without one; the task reductions that are in force.
+struct Group {
+  Group* outer = nullptr;
+  std::uintptr_t* reductions = nullptr;
+};
+
 // A parallel region, as one of its threads is in it.
 struct Region {
   Region* outer = nullptr;
@@ -49,6 +67,7 @@ struct Region {
   bool is_on_all_nodes = true;
   std::uint32_t without_barrier = 0;  // constructs since the last barrier
   Work work;
+  Doacross doacross;
 };
 
 // Counters of constructs: a slot is used again after a barrier of the team.
@@ -57,6 +76,7 @@ inline constexpr std::uint32_t kSlots = 64;
 // What a thread is to OpenMP.
 struct Thread {
   Region* region = nullptr;  // nullptr: none, it is in the implicit region around the program
+  Group* group = nullptr;    // of the task that it is in
   Controls controls;
   bool has_controls = false;
   std::uint32_t local = 0;           // its place on its node
@@ -80,6 +100,9 @@ struct LoopBegin {
   Plan plan;
 };
 void run_region(Function* function, void* data, std::uint32_t wanted, const LoopBegin* begin);
+// The same with task reductions over the region (reductions.h); how many threads it had.
+std::uint32_t run_reducing(Function* function, void* data, std::uint32_t wanted,
+                           std::uintptr_t* reductions);
 // The same in two calls: the caller runs its part between them.
 void start_region(Function* function, void* data, std::uint32_t wanted, const LoopBegin* begin);
 void end_region();

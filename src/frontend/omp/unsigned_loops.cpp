@@ -1,4 +1,5 @@
 // Loops over unsigned numbers: GOMP_loop_ull_*.
+#include "frontend/omp/reductions.h"
 #include "frontend/omp/work.h"
 
 using namespace terrane::frontend::omp;
@@ -60,22 +61,19 @@ TERRANE_RUNTIME_LOOP(ordered_runtime, true)
 bool GOMP_loop_ull_start(bool up, Number from, Number end, Number step, long schedule, Number chunk,
                          Number* first, Number* out_end, std::uintptr_t* reductions,
                          void** memory) {
-  if (reductions != nullptr) fail_unserved("a task reduction over a loop (GOMP_loop_ull_start)");
   bool deals = first != nullptr;
   Range range = deals ? range_of(up, from, end, step) : Range();
   begin_work(range, plan_of(deals ? static_cast<std::uint32_t>(schedule) : kStatic, chunk, false));
-  if (memory != nullptr) *memory = block_of_work(reinterpret_cast<std::uintptr_t>(*memory));
+  share_memory_of_work(reductions, memory);
   return deals ? give(first, out_end) : true;
 }
 
 bool GOMP_loop_ull_ordered_start(bool up, Number from, Number end, Number step, long schedule,
                                  Number chunk, Number* first, Number* out_end,
                                  std::uintptr_t* reductions, void** memory) {
-  if (reductions != nullptr)
-    fail_unserved("a task reduction over a loop (GOMP_loop_ull_ordered_start)");
   begin_work(range_of(up, from, end, step),
              plan_of(static_cast<std::uint32_t>(schedule), chunk, true));
-  if (memory != nullptr) *memory = block_of_work(reinterpret_cast<std::uintptr_t>(*memory));
+  share_memory_of_work(reductions, memory);
   return first == nullptr || give(first, out_end);
 }
 

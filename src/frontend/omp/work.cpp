@@ -174,6 +174,7 @@ void end_work() {
   Work& work = own.work;
   if (!work.is_active) return;
   pass_turn(work);
+  end_doacross();
   work.is_active = false;
   std::free(work.block);
   if (own.size == 1) return;

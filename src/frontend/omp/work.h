@@ -33,6 +33,13 @@ bool begin_single();
 // Waits for the iterations before those of this thread.
 void wait_for_turn();
 
+// Ends the doacross loop that the calling thread is in, if any.
+void end_doacross();
+
+// A taskgroup of the calling thread's task.
+void begin_group();
+void end_group();
+
 // Memory of zeros for all threads of the construct that has begun.
 void* block_of_work(std::size_t bytes);
 
