@@ -150,8 +150,8 @@ class Subscription {
     check(terrane_chunk_take(chunk_, TERRANE_FOREVER, &open));
     return Scope<const T>(open);
   }
-  std::optional<Scope<const T> > try_take() const { return take_within(TERRANE_TRY); }
-  std::optional<Scope<const T> > take_for(std::chrono::nanoseconds time) const {
+  std::optional<Scope<const T>> try_take() const { return take_within(TERRANE_TRY); }
+  std::optional<Scope<const T>> take_for(std::chrono::nanoseconds time) const {
     return take_within(time.count());
   }
   // For poll(2); see terrane_chunk_descriptor.
@@ -166,7 +166,7 @@ class Subscription {
     (*static_cast<Handler*>(context))(
         {static_cast<const T*>(scope->data), scope->bytes / sizeof(T)}, scope->version);
   }
-  std::optional<Scope<const T> > take_within(std::int64_t timeout_ns) const {
+  std::optional<Scope<const T>> take_within(std::int64_t timeout_ns) const {
     terrane_scope open;
     int status = terrane_chunk_take(chunk_, timeout_ns, &open);
     if (status == TERRANE_EBUSY || status == TERRANE_ETIMEDOUT) return std::nullopt;
@@ -208,20 +208,20 @@ class Chunk {
   Scope<T> write() const { return Scope<T>(open(TERRANE_CHUNK_WRITE)); }
   Scope<T> read_write() const { return Scope<T>(open(TERRANE_CHUNK_READ_WRITE)); }
 
-  std::optional<Scope<const T> > try_read() const {
+  std::optional<Scope<const T>> try_read() const {
     return within<const T>(TERRANE_CHUNK_READ, TERRANE_TRY);
   }
-  std::optional<Scope<T> > try_write() const { return within<T>(TERRANE_CHUNK_WRITE, TERRANE_TRY); }
-  std::optional<Scope<T> > try_read_write() const {
+  std::optional<Scope<T>> try_write() const { return within<T>(TERRANE_CHUNK_WRITE, TERRANE_TRY); }
+  std::optional<Scope<T>> try_read_write() const {
     return within<T>(TERRANE_CHUNK_READ_WRITE, TERRANE_TRY);
   }
-  std::optional<Scope<const T> > read_for(std::chrono::nanoseconds time) const {
+  std::optional<Scope<const T>> read_for(std::chrono::nanoseconds time) const {
     return within<const T>(TERRANE_CHUNK_READ, time.count());
   }
-  std::optional<Scope<T> > write_for(std::chrono::nanoseconds time) const {
+  std::optional<Scope<T>> write_for(std::chrono::nanoseconds time) const {
     return within<T>(TERRANE_CHUNK_WRITE, time.count());
   }
-  std::optional<Scope<T> > read_write_for(std::chrono::nanoseconds time) const {
+  std::optional<Scope<T>> read_write_for(std::chrono::nanoseconds time) const {
     return within<T>(TERRANE_CHUNK_READ_WRITE, time.count());
   }
 
@@ -247,7 +247,7 @@ class Chunk {
     return scope;
   }
   template <typename U>
-  std::optional<Scope<U> > within(terrane_chunk_mode mode, std::int64_t timeout_ns) const {
+  std::optional<Scope<U>> within(terrane_chunk_mode mode, std::int64_t timeout_ns) const {
     terrane_scope scope;
     int status = terrane_chunk_open_range(chunk_, mode, offset_, bytes_, timeout_ns, &scope);
     if (status == TERRANE_EBUSY || status == TERRANE_ETIMEDOUT) return std::nullopt;
@@ -355,7 +355,7 @@ class Job {
     return typed<T>(chunk);
   }
   template <typename T>
-  std::optional<Chunk<T> > try_find(const std::string& name) const {
+  std::optional<Chunk<T>> try_find(const std::string& name) const {
     terrane_chunk chunk;
     int status = terrane_chunk_find(name.c_str(), TERRANE_TRY, &chunk);
     if (status == TERRANE_EUNKNOWN) return std::nullopt;

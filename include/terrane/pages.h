@@ -217,11 +217,14 @@ typedef struct terrane_counters {
   uint64_t handler_ns;  /* serving other nodes */
   uint64_t overhead_ns; /* other protocol work: twins, diffs, notices, invalidation, other faults */
   uint64_t elapsed_ns;  /* since terrane_init */
-  uint64_t size; /* set by the caller: sizeof(terrane_counters), or 0: the fields up to here */
-} terrane_counters;
-/* Fills the fields that `out->size` covers; so `*out` must be initialised. TERRANE_EINVAL: a size
- * that no version has had, as of a struct that was not initialised. */
-TERRANE_API int terrane_read_counters(terrane_counters* out) TERRANE_NOEXCEPT;
+} terrane_counters;     /* later versions add fields at the end */
+/* Fills the first `bytes` bytes of `out`, which are sizeof(terrane_counters) as the caller was
+ * compiled; fields of later versions are set to 0. TERRANE_EINVAL: fewer bytes than the first
+ * version's. */
+TERRANE_API int terrane_read_counters_sized(terrane_counters* out, size_t bytes) TERRANE_NOEXCEPT;
+static inline int terrane_read_counters(terrane_counters* out) TERRANE_NOEXCEPT {
+  return terrane_read_counters_sized(out, sizeof *out);
+}
 
 /* What the last failed call of this thread had to say; "" if none failed. Valid until the thread's
  * next call. */

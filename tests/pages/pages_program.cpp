@@ -516,12 +516,16 @@ void sizes_of_structs() {
   memory = terrane_alloc(kPage, &later.options);
   EXPECT(memory != nullptr && terrane_free(memory) == TERRANE_OK);
 
-  terrane_counters counters{};
-  EXPECT(terrane_read_counters(&counters) == TERRANE_OK && counters.elapsed_ns > 0);
-  counters.size = sizeof counters;
-  EXPECT(terrane_read_counters(&counters) == TERRANE_OK && counters.size == sizeof counters);
-  counters.size = 0xdeadbeefdeadbeef;
-  EXPECT(terrane_read_counters(&counters) == TERRANE_EINVAL && error_says("initialise the struct"));
+  struct {
+    terrane_counters counters;
+    std::uint64_t later;
+  } counted;
+  counted.later = 7;
+  EXPECT(terrane_read_counters(&counted.counters) == TERRANE_OK && counted.later == 7);
+  EXPECT(counted.counters.elapsed_ns > 0);
+  EXPECT(terrane_read_counters_sized(&counted.counters, sizeof counted) == TERRANE_OK);
+  EXPECT(counted.counters.elapsed_ns > 0 && counted.later == 0);
+  EXPECT(terrane_read_counters_sized(&counted.counters, 8) == TERRANE_EINVAL);
 }
 
 void misuse() {

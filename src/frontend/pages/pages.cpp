@@ -427,18 +427,18 @@ int terrane_evict(const void* address, size_t bytes) noexcept {
   return with_node("terrane_evict", [&](Node& node) { return node.evict(address, bytes); });
 }
 
-int terrane_read_counters(terrane_counters* out) noexcept {
+int terrane_read_counters_sized(terrane_counters* out, size_t bytes) noexcept {
   return with_node("terrane_read_counters", [&](Node& node) -> Outcome {
     if (out == nullptr) return {Status::kInvalid, "terrane_read_counters: out is NULL"};
     auto totals = node.totals();
-    static_assert(sizeof totals == offsetof(terrane_counters, size));
-    auto bytes = known_bytes(out, out->size, sizeof *out, sizeof *out);
-    if (!bytes)
-      return {Status::kInvalid,
-              fmt::format("terrane_read_counters: out->size {}: initialise the struct, with size 0 "
-                          "or sizeof(terrane_counters)",
-                          out->size)};
-    std::memcpy(out, &totals, sizeof totals);
+    static_assert(sizeof totals == sizeof *out);
+    constexpr std::size_t kLeast = 18 * sizeof(std::uint64_t);
+    if (bytes < kLeast)
+      return {
+          Status::kInvalid,
+          fmt::format("terrane_read_counters: {} bytes; counters have {} or more", bytes, kLeast)};
+    std::memset(out, 0, bytes);
+    std::memcpy(out, &totals, std::min(bytes, sizeof totals));
     return {};
   });
 }
