@@ -47,6 +47,7 @@ struct Scripted {
   std::string_view script;
 };
 constexpr Scripted kScripted[] = {{"FollowsFreed", "refresh_of_freed"},
+                                  {"ForgetsWhereFrom", "run_behind_a_move"},
                                   {"RenewSettlesEarly", "refresh_is_a_lease"},
                                   {"PushesFreed", "push_after_free"}};
 
