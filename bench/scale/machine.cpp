@@ -225,7 +225,7 @@ void Machine::step_core(std::uint32_t self, const protocol::Event& event) {
       post(self, sent->to.value, std::move(bytes));
     } else if (const auto* resumed = std::get_if<protocol::Resume>(&effect)) {
       node.resumed = true;
-      node.strand.result = resumed->value;
+      node.value = resumed->value;
       const std::byte* from = effects_.bytes.data() + resumed->offset;
       node.strand.inbox.assign(from, from + resumed->size);
       if (node.wait == Wait::kResume) wake(self);
@@ -301,7 +301,7 @@ void Machine::act(std::uint32_t self) {
     finish_operation(node);
     return happen(now_, self);
   }
-  auto cost = perform(self);
+  auto cost = perform(self, node.strand);
   if (!cost) return;
   MemoryCount::work_for(self);
   node.strand.move_on();

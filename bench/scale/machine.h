@@ -79,8 +79,8 @@ class Machine {
   };
   enum class Wait : std::uint8_t { kNothing, kWord, kResume, kAnswer, kFlushed, kNews };
   using Operation =
-      std::variant<std::monostate, protocol::Task<bool>, protocol::Task<protocol::FaultResult>,
-                   protocol::Task<protocol::LockResult>>;
+      std::variant<std::monostate, protocol::Task<>, protocol::Task<bool>,
+                   protocol::Task<protocol::FaultResult>, protocol::Task<protocol::LockResult>>;
 
   // A node and its only thread.
   struct Node {
@@ -105,6 +105,9 @@ class Machine {
     bool in_fault = false;
     Wait wait = Wait::kNothing;
     bool resumed = false;
+    std::uint64_t value = 0;  // with which it was
+    std::variant<std::monostate, protocol::FetchResult, protocol::Owner> answer;
+    bool stages = false;         // what it asked for goes to the staging buffer
     std::vector<std::byte> out;  // SendBuffer
     protocol::FlushesUnderWay flushes;
     std::unordered_map<std::uint32_t, std::vector<std::byte>> posted;  // by home
@@ -158,43 +161,21 @@ class Machine {
   void mark_start();
 
   // steps.cpp: what a step does, and costs; nothing: it waits
-  std::optional<double> perform(std::uint32_t self);
-  std::optional<double> call(std::uint32_t self, const protocol::Step& step);
-  std::optional<double> ask(std::uint32_t self, const protocol::Step& step);
-  double view_step(Node& node, const protocol::Step& step);
-  double word_step(Node& node, protocol::Strand& strand, const protocol::Step& step);
+  class Steps;
+  std::optional<double> perform(std::uint32_t self, protocol::Strand& strand);
   void make_offer(std::uint32_t self, const protocol::Offer& offer);
-  void merge(Node& node, const protocol::Step& step);
-  void post_difference(std::uint32_t self, const protocol::Step& step);
-  std::optional<double> await_flush(std::uint32_t self);
   void add_granted(std::uint32_t self, const protocol::Send& send, std::vector<std::byte>& grant);
-  std::optional<double> take_news(Node& node, const protocol::Step& step);
+
   // serving.cpp: what a node does for others
   template <typename T>
   T run_at_once(std::uint32_t self, protocol::Strand& strand, protocol::Task<T> task);
   void serve(const Message& message);
   void answered(const Message& answer);
   void flushed(const Message& answer);
-  void end_exchange(std::uint32_t self, std::uint64_t result);
+  template <typename Result>
+  void end_exchange(std::uint32_t self, const Result& result);
   static std::size_t size_of(const std::vector<std::byte>& bytes);
   static std::uint64_t differences_in(const std::vector<std::byte>& flush, std::size_t& bytes);
-  double perform_typed(std::uint32_t self, protocol::TypedStep& step);
-  double perform(std::uint32_t self, protocol::LoadWord& step);
-  double perform(std::uint32_t self, protocol::SwapWord& step);
-  double perform(std::uint32_t self, protocol::SetWanted& step);
-  double perform(std::uint32_t self, protocol::CountFlush& step);
-  double perform(std::uint32_t self, protocol::CountGiving& step);
-  double perform(std::uint32_t self, protocol::SendBuffer& step);
-  double perform(std::uint32_t self, protocol::ReadBlock& step);
-  double perform(std::uint32_t self, protocol::ApplyDiff& step);
-  double perform(std::uint32_t self, protocol::PerformAtomic& step);
-  double perform(std::uint32_t self, protocol::LoadOwner& step);
-  double perform(std::uint32_t self, protocol::ClaimOwner& step);
-  double perform(std::uint32_t self, protocol::CountOwned& step);
-  double perform(std::uint32_t self, protocol::SendMessage& step);
-  double perform(std::uint32_t self, protocol::SendPush& step);
-  double perform(std::uint32_t self, protocol::SendPushes& step);
-  double perform(std::uint32_t self, protocol::KeepPush& step);
 
   Costs costs_;
   const Pattern& pattern_;

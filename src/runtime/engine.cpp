@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "runtime/displaced_handlers.h"
+#include "runtime/page_steps.h"
 #include "runtime/waiting/backoff.h"
 #include "runtime/waiting/patience.h"
 
@@ -80,117 +81,116 @@ void Engine::count_notices(ThreadContext& context, const protocol::Event& event)
   for (const protocol::BlockRange& range : *ranges) context.counters.notices.add(range.count);
 }
 
+// Steps for which the thread waits, or asks the core: an overload of perform() for each. All others
+// are RemotePages' and PageSteps'.
+struct Engine::Steps {
+  Engine& engine;
+  ThreadContext& context;
+
+  void perform(const protocol::Pause& step) {
+    if (step.yields) ::sched_yield();
+  }
+
+  void perform(const protocol::Wait& step) {
+    engine.unattend(context);  // others' messages would lie there until a thread of ours moves on
+    waiting::wait_while_equal(*step.word, step.value, context.is_handler ? 0 : waiting::kCrowdedNs);
+  }
+
+  void perform(protocol::Call& step) {
+    engine.count_notices(context, *step.event);
+    step.result = engine.ask_core(context, *step.event);
+  }
+
+  void perform(const protocol::Tell& step) {
+    engine.count_notices(context, *step.event);
+    engine.tell(context, *step.event);
+  }
+
+  template <typename Kind>
+  void exchange(Kind& step) {
+    Exchange& exchange = engine.remote_.ask(step, context);
+    engine.wait_until(context, [&] { return exchange.done.load() != 0; });
+    exchange.blocks.count = 0;
+    step.result = std::get<decltype(step.result)>(exchange.result);
+  }
+
+  void perform(protocol::LoadOwner& step) {
+    if (!engine.space_.reaches(step.node)) return exchange(step);
+    PageSteps(engine.space_, context.counters).perform(step);
+  }
+
+  void perform(protocol::ClaimOwner& step) {
+    if (!engine.space_.reaches(step.node)) return exchange(step);
+    PageSteps(engine.space_, context.counters).perform(step);
+  }
+
+  void perform(protocol::Fetch& step) { exchange(step); }
+
+  void perform(protocol::AskAtomic& step) { exchange(step); }
+
+  void perform(const protocol::PostFetch& step) {
+    engine.attend(context);
+    engine.remote_.post_fetch(step, context);
+  }
+
+  void perform(protocol::PostDiff& step) {
+    step.result = engine.remote_.post(step, context);
+    if (context.flushes.unanswered() > kMostFlushes)
+      engine.wait_until(context, [&] { return context.flushes.unanswered() <= kMostFlushes / 2; });
+  }
+
+  void perform(const protocol::AwaitFlush&) {
+    engine.remote_.send_posted(context);
+    engine.wait_until(context, [&] { return context.flushes.over(); });
+  }
+
+  void perform(protocol::TakeNews& step) {
+    engine.wait_until(context, [&] { return engine.remote_.take_news(step, context); });
+  }
+
+  void perform(const protocol::ForgetNews& step) { engine.remote_.forget_news(step.departure); }
+
+  void perform(const protocol::EndPromise& step) { engine.remote_.end_promise(step, context); }
+
+  void perform(const protocol::TakeGranted& step) { engine.remote_.take_granted(step, context); }
+
+  // Nobody would wake who sleeps here: who would have to, goes the way by messages.
+  void perform(protocol::Meet& step) {
+    using Round = protocol::CentralBarrier::Round;
+    auto barrier = engine.space_.central_barrier(step.barrier);
+    std::uint64_t round = barrier.come(step.told);
+    Round state = barrier.look(round);
+    Backoff backoff;
+    while (state == Round::kOpen && backoff.is_short()) {
+      backoff.pause();
+      state = barrier.look(round);
+    }
+    if (state == Round::kOpen) {
+      std::uint64_t from = platform::now_ns();
+      engine.attend(context);
+      while (state == Round::kOpen) {
+        engine.poll_once(context);
+        bool waits = backoff.pause(engine.handler_.need());
+        state = waits ? barrier.look(round) : barrier.withdraw(round);
+      }
+      context.polled_ns = platform::now_ns();
+      context.waited_ns += context.polled_ns - from;
+    }
+    step.result = state == Round::kHeld;
+  }
+};
+
 void Engine::perform(ThreadContext& context, protocol::Strand& strand) {
   if (context.attends) poll_now_and_then(context);
-  if (strand.step().kind == protocol::StepKind::kTyped) {
-    remote_.perform(strand.typed(), {context.news_pages, context.news_out, context.counters});
-  } else {
-    strand.result = step_of(context, strand.step());
-  }
-}
-
-std::uint64_t Engine::step_of(ThreadContext& context, const protocol::Step& step) {
-  using enum protocol::StepKind;
-  switch (step.kind) {
-    case kPause:
-      if (step.flag) ::sched_yield();
-      return 0;
-    case kWait:
-      unattend(context);  // others' messages would lie there until a thread of ours moves on
-      waiting::wait_while_equal(*step.word, static_cast<std::uint32_t>(step.value),
-                                context.is_handler ? 0 : waiting::kCrowdedNs);
-      return 0;
-    case kWake:
-      platform::futex_wake_all(*step.word);
-      return 0;
-    case kCall:
-      count_notices(context, *step.event);
-      return ask_core(context, *step.event);
-    case kTell:
-      count_notices(context, *step.event);
-      tell(context, *step.event);
-      return 0;
-    case kLoadOwner:
-    case kClaimOwner:
-      if (!space_.reaches(step.node)) return exchange(context, step);
-      break;
-    case kFetch:
-    case kAskAtomic:
-      return exchange(context, step);
-    case kPostFetch:
-      attend(context);
-      remote_.post_fetch(step, context);
-      return 0;
-    case kPostDiff:
-      return post(context, step);
-    case kTakeNews:
-      return take_news(context, step);
-    case kMeet:
-      return meet(context, step);
-    case kTakeGranted:
-      remote_.take_granted(step, context);
-      return 0;
-    case kForgetNews:
-      remote_.forget_news(static_cast<std::uint32_t>(step.value));
-      return 0;
-    case kEndPromise:
-      remote_.end_promise(step, context);
-      return 0;
-    case kAwaitFlush:
-      remote_.send_posted(context);
-      wait_until(context, [&] { return context.flushes.over(); });
-      return 0;
-    default:
-      break;
-  }
-  return space_.perform(step, context.strand, context.counters);
-}
-
-std::uint64_t Engine::exchange(ThreadContext& context, const protocol::Step& step) {
-  Exchange& exchange = remote_.ask(step, context);
-  wait_until(context, [&] { return exchange.done.load() != 0; });
-  exchange.blocks.count = 0;
-  return exchange.result;
-}
-
-std::uint64_t Engine::take_news(ThreadContext& context, const protocol::Step& step) {
-  std::uint64_t result = 0;
-  wait_until(context, [&] { return remote_.take_news(step, context, result); });
-  return result;
-}
-
-// Nobody would wake who sleeps here: who would have to, goes the way by messages.
-std::uint64_t Engine::meet(ThreadContext& context, const protocol::Step& step) {
-  using Round = protocol::CentralBarrier::Round;
-  auto barrier = space_.central_barrier(static_cast<std::uint32_t>(step.value >> 32));
-  std::optional<std::uint32_t> told;
-  if (step.flag) told = static_cast<std::uint32_t>(step.value);
-  std::uint64_t round = barrier.come(told);
-  Round state = barrier.look(round);
-  Backoff backoff;
-  while (state == Round::kOpen && backoff.is_short()) {
-    backoff.pause();
-    state = barrier.look(round);
-  }
-  if (state == Round::kOpen) {
-    std::uint64_t from = platform::now_ns();
-    attend(context);
-    while (state == Round::kOpen) {
-      poll_once(context);
-      bool waits = backoff.pause(handler_.need());
-      state = waits ? barrier.look(round) : barrier.withdraw(round);
-    }
-    context.polled_ns = platform::now_ns();
-    context.waited_ns += context.polled_ns - from;
-  }
-  return state == Round::kHeld;
-}
-
-std::uint64_t Engine::post(ThreadContext& context, const protocol::Step& step) {
-  std::uint64_t changed = remote_.post(step, context);
-  if (context.flushes.unanswered() > kMostFlushes)
-    wait_until(context, [&] { return context.flushes.unanswered() <= kMostFlushes / 2; });
-  return changed;
+  std::visit(
+      [&](auto& step) {
+        if constexpr (requires(Steps here) { here.perform(step); }) {
+          Steps{*this, context}.perform(step);
+        } else {
+          remote_.perform(step, {context.news_pages, context.news_out, context.counters});
+        }
+      },
+      strand.step());
 }
 
 void Engine::tell(ThreadContext& context, const protocol::Event& event) {
@@ -233,7 +233,7 @@ std::uint64_t Engine::ask_core(ThreadContext& context, const protocol::Event& ev
     wait_until(
         context, [&] { return context.resumed.load() != 0; }, expires_ns);
   context.holds_nothing = false;
-  return context.strand.result;
+  return context.value;
 }
 
 // Under the mutex. Messages are sent under it too: their order for each pair is the order of the
@@ -323,7 +323,7 @@ void Engine::place(const protocol::Place& place, const protocol::Event& event, C
 
 void Engine::carry_out(const protocol::Resume& resume) {
   ThreadContext& context = threads_.at(resume.waiter);
-  context.strand.result = resume.value;
+  context.value = resume.value;
   const std::byte* payload = effects_.bytes.data() + resume.offset;
   context.strand.inbox.assign(payload, payload + resume.size);
   context.resumed.store(1, std::memory_order_seq_cst);

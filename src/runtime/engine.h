@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -49,9 +50,14 @@ class Engine final : private transport::Receiver {
   T run_expecting(ThreadContext& context, protocol::Task<T> task) {
     let_go(context);
     if (!space_.reaches_all()) attend(context);
-    T value = run(context, std::move(task));
-    unattend(context);
-    return value;
+    if constexpr (std::is_void_v<T>) {
+      run(context, std::move(task));
+      unattend(context);
+    } else {
+      T value = run(context, std::move(task));
+      unattend(context);
+      return value;
+    }
   }
 
   // Takes in what others ask before the calling thread takes more for itself: a lock that it takes
@@ -86,13 +92,9 @@ class Engine final : private transport::Receiver {
     std::vector<std::byte> ranges;  // of an Expire
   };
 
+  struct Steps;
   void perform(ThreadContext& context, protocol::Strand& strand);
-  std::uint64_t step_of(ThreadContext& context, const protocol::Step& step);
   std::uint64_t ask_core(ThreadContext& context, const protocol::Event& event);
-  std::uint64_t exchange(ThreadContext& context, const protocol::Step& step);
-  std::uint64_t take_news(ThreadContext& context, const protocol::Step& step);
-  std::uint64_t meet(ThreadContext& context, const protocol::Step& step);
-  std::uint64_t post(ThreadContext& context, const protocol::Step& step);
   void tell(ThreadContext& context, const protocol::Event& event);
   void step(const protocol::Event& event, Counters& counters);
   void decide(const protocol::Event& event);

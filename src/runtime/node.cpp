@@ -274,13 +274,12 @@ Outcome Node::atomic(const void* address, protocol::AtomicOp op, std::uint64_t& 
   ThreadContext& context = threads_.current();
   Inside inside(context);
   for (int i = 0; i < kTries; ++i) {
-    context.strand.atomic = op;
-    auto result = on_own_stack([this, &context, block = BlockId{blocks.first}] {
-      return engine_->run(context, hlrc_->atomic(context.strand, block));
+    auto done = on_own_stack([this, &context, &op, block = BlockId{blocks.first}] {
+      return engine_->run(context, hlrc_->atomic(context.strand, block, op));
     });
-    before = context.strand.before;
-    if (result == protocol::FaultResult::kDone) return {};
-    if (result == protocol::FaultResult::kForeign)
+    before = done.before;
+    if (done.result == protocol::FaultResult::kDone) return {};
+    if (done.result == protocol::FaultResult::kForeign)
       return {Status::kAddress,
               fmt::format("atomic operation: {} lies in no allocation", fmt::ptr(address))};
     on_own_stack([&] { engine_->run(context, hlrc_->free_memory(context.strand)); });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "runtime/node.h"
 #include "runtime/program/own_stack.h"
@@ -44,10 +45,19 @@ auto Node::synchronise(Waiting waiting, Start start) {
     context.waiting = waiting;
     std::uint64_t from = platform::ticks();
     engine_->look(context);
-    auto result = engine_->run(context, start(context.strand));
-    account(context, &Counters::lock_ns, from);
-    context.waiting = {};
-    return result;
+    auto finish = [&] {
+      account(context, &Counters::lock_ns, from);
+      context.waiting = {};
+    };
+    auto task = start(context.strand);
+    if constexpr (std::is_void_v<decltype(task.value())>) {
+      engine_->run(context, std::move(task));
+      finish();
+    } else {
+      auto result = engine_->run(context, std::move(task));
+      finish();
+      return result;
+    }
   });
 }
 

@@ -33,7 +33,7 @@ bool PageSpace::machine_has_more(std::uint64_t kept) {
   return true;
 }
 
-std::uint64_t PageSpace::populate(protocol::BlockRange blocks) {
+bool PageSpace::populate(protocol::BlockRange blocks) {
   Control& own = peers_[self_.value].control;
   for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
     protocol::BlockRange run{b, 0};
@@ -43,9 +43,9 @@ std::uint64_t PageSpace::populate(protocol::BlockRange blocks) {
     bool fits = most_blocks_.empty() || kept + run.count <= most_blocks_[self_.value];
     if (!fits || !machine_has_more(kept)) {
       errno = ENOMEM;
-      return 0;
+      return false;
     }
-    if (!mapping_.reserve(span(run))) return 0;
+    if (!mapping_.reserve(span(run))) return false;
     // Another node may have stored in a home of ours at the same time.
     std::uint64_t fresh = 0;
     for (std::uint64_t p = run.first; p < run.end(); ++p) {
@@ -56,7 +56,7 @@ std::uint64_t PageSpace::populate(protocol::BlockRange blocks) {
     own.kept->fetch_add(fresh, std::memory_order_relaxed);
     b = run.end();  // which is populated, or past the end
   }
-  return 1;
+  return true;
 }
 
 // Whether the home may keep one page more. Its handler makes room for those that others store,

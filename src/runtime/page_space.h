@@ -37,8 +37,7 @@ class SparseMemory {
 };
 
 // One node's share of the shared space on real memory: the pages in both views, their twins, the
-// words that peers read, and the protocol's tables. Performs one-sided steps, on its own memory and
-// on peers' that can be reached.
+// words that peers read, and the protocol's tables. PageSteps performs one-sided steps on it.
 class PageSpace {
  public:
   // Whether this process may have as many addresses as a node takes beside the others of its host;
@@ -79,30 +78,12 @@ class PageSpace {
   protocol::WriteDetection detection() const;
   bool enters_protected() const { return source_->enters_protected(); }
 
-  // Performs a step that touches pages or words (kLoadWord and after); the result of the step.
-  std::uint64_t perform(const protocol::Step& step, protocol::Strand& strand, Counters& counters);
-
-  // The same of the steps of protocol/steps/step_kinds.h.
-  void perform(protocol::LoadWord& step);
-  void perform(protocol::SwapWord& step);
-  void perform(protocol::SetWanted& step);
-  void perform(const protocol::CountFlush& step);
-  void perform(const protocol::CountGiving& step);
-  void perform(const protocol::ReadBlock& step) { read_page(step.block.value, step.to); }
-  void perform(protocol::ApplyDiff& step) { step.result = apply(step.block.value, step.diff); }
-  void perform(protocol::PerformAtomic& step);
-  void perform(protocol::LoadOwner& step);
-  void perform(protocol::ClaimOwner& step);
-  void perform(protocol::CountOwned& step);
-
   // Where the barrier of this number (below CentralBarrier::kPlaces) is held, on one host.
   protocol::CentralBarrier central_barrier(std::uint32_t number);
 
-  // A word's or owner's step on our own control area; its result.
-  std::uint64_t at_home(protocol::StepKind kind, std::uint64_t block, std::uint64_t value = 0);
   // Our copy of the block, which others may be writing, to `out` (unit() bytes).
   void read_page(std::uint64_t block, std::byte* out);
-  // Fetched bytes of whole blocks into our copies, or aside for kMerge.
+  // Fetched bytes of whole blocks into our copies, or to the staging buffer, for Merge.
   void write_pages(protocol::BlockRange blocks, const std::byte* from, bool aside);
   // Bytes of one block aside, as the block of that number of a run.
   void set_aside(std::uint64_t slot, const std::byte* from);
@@ -142,6 +123,8 @@ class PageSpace {
   }
 
  private:
+  friend class PageSteps;
+
   // What peers reach beside the pages.
   struct Control {
     std::atomic<std::uint32_t>* words = nullptr;   // home words
@@ -160,14 +143,7 @@ class PageSpace {
   std::byte* pages_of(NodeId node);
   Control& control_of(NodeId node);
 
-  std::uint64_t perform_word(const protocol::Step& step);
-  void copy_home(const protocol::Step& step);
-  std::uint64_t perform_copy(const protocol::Step& step, Counters& counters);
-  std::uint64_t perform_view(const protocol::Step& step, protocol::Strand& strand,
-                             Counters& counters);
-  std::uint64_t patch(const protocol::Step& step, const protocol::Strand& strand);
-  std::uint64_t take_wanted(protocol::Strand& strand);
-  std::uint64_t populate(protocol::BlockRange blocks);
+  bool populate(protocol::BlockRange blocks);
   void punch(protocol::BlockRange blocks, bool evicted, Counters& counters);
   void drop_twins(protocol::BlockRange blocks);
   void add_twin(std::uint64_t block);
@@ -177,7 +153,6 @@ class PageSpace {
   bool populate_home(NodeId home, std::uint64_t block);
   bool give_memory(Control& control, NodeId home, std::uint64_t block);
   bool machine_has_more(std::uint64_t kept);
-  void scan(const protocol::Step& step, protocol::Strand& strand);
 
   // Calls function(source, span) for each part of the range that one source watches: ranges are
   // cut at the edges of panes. The range lies on one side of sc_first().

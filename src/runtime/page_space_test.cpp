@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "runtime/page_steps.h"
 #include "runtime/thread_context.h"
 
 namespace terrane::runtime {
 namespace {
 
 using protocol::BlockRange;
-using protocol::StepKind;
 
 // One node's pages on every fault source, with panes; each fault populates and maps the block, by
 // the steps that the protocol would take.
@@ -41,17 +41,17 @@ class PanesTest : public testing::TestWithParam<platform::FaultSourceKind> {
     auto& test = *static_cast<PanesTest*>(context);
     std::uint64_t block = offset / test.space->unit();
     test.faults.push_back(block);
-    test.step(StepKind::kPopulate, {block, 1});
-    test.step(StepKind::kMap, {block, 1}, protocol::Access::kWrite);
+    test.step(protocol::Populate{{block, 1}});
+    test.step(protocol::Map{{block, 1}, protocol::Access::kWrite});
     bool was_there = wanted == platform::Access::kWrite && !test.scans();
-    if (was_there) test.step(StepKind::kUnprotect, {block, 1});
+    if (was_there) test.step(protocol::Unprotect{{block, 1}});
     return platform::FaultVerdict::kRetry;
   }
 
   bool scans() const { return space->detection() == protocol::WriteDetection::kScan; }
-  void step(StepKind kind, BlockRange blocks, protocol::Access access = protocol::Access::kRead) {
-    space->perform({.kind = kind, .access = access, .blocks = blocks}, context.strand,
-                   context.counters);
+  template <typename Kind>
+  void step(Kind step) {
+    PageSteps(*space, context.counters).perform(step);
   }
   volatile unsigned char& at(std::uint64_t block) {
     return *reinterpret_cast<volatile unsigned char*>(space->address_of(block));
@@ -59,10 +59,10 @@ class PanesTest : public testing::TestWithParam<platform::FaultSourceKind> {
   // Blocks that a scan or a fault says were written since they were protected.
   std::vector<std::uint64_t> written(BlockRange blocks) {
     if (!scans()) return std::exchange(faults, {});
-    context.strand.runs.clear();
-    step(StepKind::kScan, blocks);
+    std::vector<BlockRange> runs;
+    step(protocol::Scan{blocks, &runs});
     std::vector<std::uint64_t> all;
-    for (const BlockRange& run : context.strand.runs)
+    for (const BlockRange& run : runs)
       for (std::uint64_t b = run.first; b < run.end(); ++b) all.push_back(b);
     return all;
   }
@@ -87,17 +87,17 @@ TEST_P(PanesTest, BlocksOfPanesHaveTheirAddresses) {
 
 TEST_P(PanesTest, StepsAreCutAtTheEdgesOfPanes) {
   BlockRange all{4, 28};
-  step(StepKind::kPopulate, all);
-  step(StepKind::kMap, all, protocol::Access::kWrite);
+  step(protocol::Populate{all});
+  step(protocol::Map{all, protocol::Access::kWrite});
   for (std::uint64_t b = 4; b < 32; ++b) at(b) = static_cast<unsigned char>(b);
   EXPECT_TRUE(faults.empty()) << "all of them were mapped by one step";
-  step(StepKind::kProtect, all);
+  step(protocol::Protect{all});
   if (scans()) {
     EXPECT_TRUE(written(all).empty());
   }
   for (std::uint64_t b : {7, 8, 15, 16, 23, 24, 27, 28}) at(b) = 99;
   EXPECT_EQ(written(all), (std::vector<std::uint64_t>{7, 8, 15, 16, 23, 24, 27, 28}));
-  step(StepKind::kZap, all);
+  step(protocol::Zap{all});
   faults.clear();
   for (std::uint64_t b = 4; b < 32; ++b) {
     bool changed = b == 7 || b == 8 || b == 15 || b == 16 || b == 23 || b == 24 || b >= 27;
@@ -111,8 +111,8 @@ TEST_P(PanesTest, StepsAreCutAtTheEdgesOfPanes) {
 TEST_P(PanesTest, PunchedBlocksOfPanesReadAsZeros) {
   at(8) = 7;
   at(7) = 7;
-  step(StepKind::kZap, {7, 2});
-  step(StepKind::kPunch, {7, 2});
+  step(protocol::Zap{{7, 2}});
+  step(protocol::Punch{{7, 2}});
   EXPECT_EQ(at(8), 0);
   EXPECT_EQ(at(7), 0);
 }

@@ -1,56 +1,263 @@
-#include "runtime/page_space.h"
+#include "runtime/page_steps.h"
 
-// Steps on words that peers reach, a type each.
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.h"
+
+// The steps of an operation on real words, pages and views.
 namespace terrane::runtime {
 
-void PageSpace::perform(protocol::LoadWord& step) {
-  auto& word = control_of(step.node).words[step.block.value];
+// ---- words
+
+void PageSteps::perform(protocol::LoadWord& step) {
+  auto& word = space_.control_of(step.node).words[step.block.value];
   step.result = word.load(std::memory_order_seq_cst);
 }
 
-void PageSpace::perform(protocol::SwapWord& step) {
-  auto& word = control_of(step.node).words[step.block.value];
+// A look first: most freed blocks had no word set, and reading is cheaper than writing.
+void PageSteps::perform(const protocol::StoreWord& step) {
+  auto& word = space_.peers_[space_.self_.value].control.words[step.block.value];
+  if (step.word != 0 || word.load(std::memory_order_relaxed) != 0)
+    word.store(step.word, std::memory_order_seq_cst);
+}
+
+void PageSteps::perform(protocol::SwapWord& step) {
+  auto& word = space_.control_of(step.node).words[step.block.value];
   std::uint32_t expected = step.expected;
   step.result = word.compare_exchange_strong(expected, step.desired);
 }
 
-void PageSpace::perform(protocol::SetWanted& step) {
-  step.result = control_of(step.node).wanted.insert(step.block.value);
+// Seen by all before what follows, and after what went before.
+void PageSteps::perform(const protocol::CountFlush& step) {
+  space_.peers_[space_.self_.value].control.flushing->fetch_add(step.begins ? 1 : ~0u,
+                                                                std::memory_order_seq_cst);
 }
 
-// Seen by all before what follows, and after what went before; as the next one.
-void PageSpace::perform(const protocol::CountFlush& step) {
-  peers_[self_.value].control.flushing->fetch_add(step.begins ? 1 : ~0u, std::memory_order_seq_cst);
+void PageSteps::perform(protocol::LoadFlushing& step) {
+  step.result = space_.control_of(step.node).flushing->load(std::memory_order_seq_cst);
 }
 
-void PageSpace::perform(const protocol::CountGiving& step) {
-  giving_.fetch_add(step.begins ? 1 : ~0u, std::memory_order_seq_cst);
+void PageSteps::perform(const protocol::CountGiving& step) {
+  space_.giving_.fetch_add(step.begins ? 1 : ~0u, std::memory_order_seq_cst);
 }
 
-void PageSpace::perform(protocol::PerformAtomic& step) {
-  step.result = atomic(step.node, step.block.value, step.op);
+void PageSteps::perform(protocol::LoadGiving& step) {
+  step.result = space_.giving_.load(std::memory_order_seq_cst);
 }
 
-void PageSpace::perform(protocol::LoadOwner& step) {
-  const auto& owner = peers_[self_.value].control.owners[step.block.value];
-  step.result = owner.load(std::memory_order_acquire);
+void PageSteps::perform(protocol::SetWanted& step) {
+  step.result = space_.control_of(step.node).wanted.insert(step.block.value);
 }
 
-void PageSpace::perform(protocol::ClaimOwner& step) {
-  auto* owners = peers_[self_.value].control.owners;
-  for (std::uint64_t b = step.blocks.first; b < step.blocks.end(); ++b) {
-    std::uint32_t before = 0;
-    std::uint32_t now = owners[b].compare_exchange_strong(before, step.owner) ? step.owner : before;
-    if (b == step.blocks.first) step.result = now;
-    if (now != step.owner) return;
+void PageSteps::perform(const protocol::TakeWanted& step) {
+  protocol::BlockSet& wanted = space_.peers_[space_.self_.value].control.wanted;
+  protocol::BlockRange run = wanted.next_run(0, space_.blocks_);
+  while (run.count > 0) {
+    for (std::uint64_t b = run.first; b < run.end(); ++b) wanted.erase(b);
+    step.runs->push_back(run);
+    run = wanted.next_run(run.end(), space_.blocks_);
   }
 }
 
-void PageSpace::perform(protocol::CountOwned& step) {
-  const auto* owners = peers_[self_.value].control.owners;
+void PageSteps::perform(protocol::LoadOwner& step) {
+  const auto& owner = space_.control_of(step.node).owners[step.block.value];
+  step.result = {.entry = owner.load(std::memory_order_acquire)};
+}
+
+void PageSteps::perform(protocol::ClaimOwner& step) {
+  auto* owners = space_.control_of(step.node).owners;
+  for (std::uint64_t b = step.blocks.first; b < step.blocks.end(); ++b) {
+    std::uint32_t before = 0;
+    std::uint32_t now = owners[b].compare_exchange_strong(before, step.entry) ? step.entry : before;
+    if (b == step.blocks.first) step.result = {.entry = now};
+    if (now != step.entry) return;
+  }
+}
+
+void PageSteps::perform(protocol::CountOwned& step) {
+  const auto* owners = space_.peers_[space_.self_.value].control.owners;
   while (step.result < step.blocks.count &&
-         owners[step.blocks.first + step.result].load(std::memory_order_acquire) == step.owner)
+         owners[step.blocks.first + step.result].load(std::memory_order_acquire) == step.entry)
     ++step.result;
+}
+
+void PageSteps::perform(const protocol::ClearOwner& step) {
+  auto& owner = space_.peers_[space_.self_.value].control.owners[step.block.value];
+  if (owner.load(std::memory_order_relaxed) != 0) owner.store(0, std::memory_order_release);
+}
+
+// ---- memory and view
+
+template <typename Function>
+void PageSpace::by_source(protocol::BlockRange blocks, Function function) const {
+  if (blocks.first >= sc_first_) return function(*sc_source_, span(blocks));
+  const Panes* panes = panes_.load(std::memory_order_acquire);
+  if (panes == nullptr) return function(*source_, span(blocks));
+  std::uint64_t at = blocks.first;
+  for (const Pane& pane : *panes) {
+    std::uint64_t before = std::min(blocks.end(), pane.blocks.first);
+    if (at < before) {
+      function(*source_, span({at, before - at}));
+      at = before;
+    }
+    std::uint64_t inside = std::min(blocks.end(), pane.blocks.end());
+    if (at < inside) {
+      function(*pane.source, span({at, inside - at}));
+      at = inside;
+    }
+  }
+  if (at < blocks.end()) function(*source_, span({at, blocks.end() - at}));
+}
+
+void PageSteps::perform(protocol::Populate& step) { step.result = space_.populate(step.blocks); }
+
+void PageSteps::perform(protocol::PopulateAt& step) {
+  step.result = space_.populate_home(step.node, step.block.value);
+}
+
+void PageSteps::perform(const protocol::Map& step) {
+  auto access =
+      step.access == protocol::Access::kWrite ? platform::Access::kWrite : platform::Access::kRead;
+  space_.mapping_.show_in_core(space_.span(step.blocks));
+  space_.by_source(step.blocks, [&](auto& source, auto part) { source.map(part, access); });
+}
+
+void PageSteps::perform(const protocol::Protect& step) {
+  space_.by_source(step.blocks, [](auto& source, auto part) { source.protect(part); });
+}
+
+void PageSteps::perform(const protocol::Unprotect& step) {
+  space_.by_source(step.blocks, [](auto& source, auto part) { source.unprotect(part); });
+}
+
+void PageSteps::perform(const protocol::Zap& step) {
+  space_.by_source(step.blocks, [](auto& source, auto part) { source.zap(part); });
+  counters_.pages_invalidated.add(step.blocks.count);
+}
+
+void PageSteps::perform(const protocol::Scan& step) {
+  space_.written_.clear();
+  space_.by_source(step.blocks,
+                   [&](auto& source, auto part) { source.scan(part, space_.written_); });
+  add_written(*step.runs);
+}
+
+void PageSteps::perform(const protocol::Look& step) {
+  space_.written_.clear();
+  space_.by_source(step.blocks,
+                   [&](auto& source, auto part) { source.look(part, space_.written_); });
+  add_written(*step.runs);
+}
+
+// The kernel speaks of pages, the protocol of blocks; adjacent runs are joined again.
+void PageSteps::add_written(std::vector<protocol::BlockRange>& runs) const {
+  for (const platform::Span& run : space_.written_) {
+    std::uint64_t first = run.offset / space_.unit_;
+    std::uint64_t end = (run.offset + run.bytes + space_.unit_ - 1) / space_.unit_;
+    if (!runs.empty() && runs.back().end() >= first && runs.back().first <= first) {
+      if (end > runs.back().end()) runs.back().count = end - runs.back().first;
+    } else {
+      runs.push_back({first, end - first});
+    }
+  }
+}
+
+void PageSteps::perform(const protocol::Punch& step) {
+  space_.punch(step.blocks, step.evicts, counters_);
+}
+
+void PageSteps::perform(const protocol::DropTwin& step) { space_.drop_twins(step.blocks); }
+
+// ---- bytes
+
+// Pages that have no memory at their home are zeros.
+void PageSteps::perform(const protocol::CopyHome& step) {
+  const protocol::BlockSet& populated = space_.control_of(step.node).populated;
+  const std::byte* home = space_.pages_of(step.node);
+  const protocol::BlockRange all = step.blocks;
+  for (std::uint64_t b = all.first; b < all.end();) {
+    bool kept = populated.contains(b);
+    protocol::BlockRange run{b, 1};
+    while (run.end() < all.end() && populated.contains(run.end()) == kept) ++run.count;
+    std::byte* to = space_.mapping_.runtime() + b * space_.unit_;
+    if (step.slot) to = space_.aside_.data() + (*step.slot + (b - all.first)) * space_.unit_;
+    if (!kept) {
+      std::memset(to, 0, run.count * space_.unit_);
+    } else if (step.slot) {
+      std::memcpy(to, home + b * space_.unit_, run.count * space_.unit_);
+    } else {
+      space_.write_pages(run, home + b * space_.unit_);
+    }
+    b = run.end();
+  }
+  counters_.pages_fetched.add(step.blocks.count);
+}
+
+void PageSteps::perform(const protocol::CopyTwin& step) {
+  std::uint64_t offset = step.block.value * space_.unit_;
+  space_.add_twin(step.block.value);
+  std::memcpy(space_.twins_.data() + offset, space_.mapping_.runtime() + offset, space_.unit_);
+}
+
+void PageSteps::perform(protocol::StoreDiff& step) {
+  std::uint64_t offset = step.block.value * space_.unit_;
+  std::byte* page = space_.mapping_.runtime() + offset;
+  std::byte* twin = space_.twins_.data() + offset;
+  if (step.node != space_.self_ &&
+      !space_.control_of(step.node).populated.contains(step.block.value)) {
+    // Most of all where the region was freed: the home is giving the page back, and must not keep
+    // one for nothing.
+    if (std::memcmp(page, twin, space_.unit_) == 0) return;
+    space_.back_home(step.node, step.block.value);
+  }
+  step.result = space_.diff_.store(page, twin, space_.pages_of(step.node) + offset, space_.unit_,
+                                   step.twin_follows);
+  if (step.result == 0) return;
+  counters_.pages_flushed.add(1);
+  counters_.bytes_flushed.add(step.result);
+}
+
+void PageSteps::perform(const protocol::StoreHome& step) {
+  std::uint64_t offset = step.block.value * space_.unit_;
+  space_.back_home(step.node, step.block.value);
+  std::memcpy(space_.pages_of(step.node) + offset, space_.mapping_.runtime() + offset,
+              space_.unit_);
+  counters_.pages_flushed.add(1);
+  counters_.bytes_flushed.add(space_.unit_);
+}
+
+void PageSteps::perform(const protocol::Merge& step) {
+  std::uint64_t offset = step.block.value * space_.unit_;
+  std::byte* page = space_.mapping_.runtime() + offset;
+  std::byte* staged = space_.aside_.data() + step.slot * space_.unit_;
+  if (step.merges) {
+    space_.diff_.store(staged, space_.twins_.data() + offset, page, space_.unit_, true);
+  } else {
+    std::memcpy(page, staged, space_.unit_);
+  }
+}
+
+void PageSteps::perform(protocol::PerformAtomic& step) {
+  step.result = space_.atomic(step.node, step.block.value, step.op);
+}
+
+// What this thread's atomic operation made of a word, into our copy.
+void PageSteps::perform(const protocol::Patch& step) {
+  std::uint64_t offset = step.block.value * space_.unit_;
+  protocol::AtomicOp store = step.op;
+  store.operand = protocol::after(store, step.before);
+  store.kind = protocol::AtomicKind::kStore;
+  protocol::perform(store, space_.mapping_.runtime() + offset);
+  if (step.twin_follows) protocol::perform(store, space_.twins_.data() + offset);
+}
+
+void PageSteps::perform(const protocol::ReadBlock& step) {
+  space_.read_page(step.block.value, step.to);
+}
+
+void PageSteps::perform(protocol::ApplyDiff& step) {
+  step.result = space_.apply(step.block.value, step.diff);
 }
 
 }  // namespace terrane::runtime

@@ -16,14 +16,14 @@ constexpr std::size_t kBatchBytes = 64 << 10;
 
 }  // namespace
 
-std::uint64_t RemotePages::post(const protocol::Step& step, ThreadContext& context) {
+std::uint64_t RemotePages::post(const protocol::PostDiff& step, ThreadContext& context) {
   std::vector<std::byte>& batch = batches_[step.node.value];
   if (batch.size() >= kBatchBytes) send_batch(step.node, context);
   std::size_t begun = batch.size();
   std::size_t head = begun == 0 ? sizeof(wire::Flush) : begun;
   batch.resize(head + sizeof(wire::FlushedBlock) + platform::diff_bound(space_.unit()));
   std::byte* diff = batch.data() + head + sizeof(wire::FlushedBlock);
-  std::size_t size = space_.encode(step.blocks.first, step.flag, diff);
+  std::size_t size = space_.encode(step.block.value, step.twin_follows, diff);
   if (size == 0) {
     batch.resize(begun);
     return 0;
@@ -33,9 +33,9 @@ std::uint64_t RemotePages::post(const protocol::Step& step, ThreadContext& conte
     std::memcpy(batch.data(), &flush, sizeof flush);
     open_.push_back(step.node);
   }
-  wire::FlushedBlock block{.block = step.blocks.first,
+  wire::FlushedBlock block{.block = step.block.value,
                            .diff_bytes = static_cast<std::uint32_t>(size),
-                           .via = static_cast<std::uint32_t>(step.value) - 1};
+                           .via = step.via.value};
   std::memcpy(batch.data() + head, &block, sizeof block);
   batch.resize(head + sizeof block + size);
   context.counters.pages_flushed.add(1);
@@ -76,8 +76,8 @@ bool RemotePages::accept_atomic(NodeId from, Bytes message) {
     return false;
   Exchange* exchange = waiting(answer.waiter, from, {answer.block, 1}, answer.kind);
   if (exchange == nullptr) return false;
-  threads_.at(protocol::WaiterId{answer.waiter}).strand.before = answer.before;
-  finish(answer.waiter, *exchange, protocol::result_of(answer));
+  exchange->result = protocol::result_of(answer);
+  finish(answer.waiter, *exchange);
   return true;
 }
 

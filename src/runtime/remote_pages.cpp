@@ -11,7 +11,6 @@
 namespace terrane::runtime {
 namespace {
 
-using protocol::StepKind;
 using transport::Bytes;
 
 }  // namespace
@@ -31,47 +30,44 @@ RemotePages::RemotePages(PageSpace& space, transport::Transport& transport, Thre
 
 // ---- asking
 
-template <typename Request>
-void RemotePages::begin(const Request& request, wire::Kind answer, const protocol::Step& step,
-                        Exchange& exchange, ThreadContext& context) {
+template <typename Kind>
+Exchange& RemotePages::begin(const Kind& step, protocol::BlockRange blocks, wire::Kind answer,
+                             Exchange& exchange, ThreadContext& context) {
   exchange.answer = answer;
   exchange.from = step.node;
-  exchange.blocks = step.blocks;
-  exchange.aside = answer == wire::Kind::kPageData && step.flag;
+  exchange.blocks = blocks;
+  exchange.stages = false;
+  if constexpr (requires { step.stages; }) exchange.stages = step.stages;
   // Last: an answer of a peer that has not been asked finds nothing half written.
   exchange.done.store(0, std::memory_order_release);
+  auto request = protocol::request_of(step, context.strand.waiter());
   send(step.node, bytes_of(request), {}, context.counters);
+  return exchange;
 }
 
-void RemotePages::begin_fetch(const protocol::Step& step, Exchange& exchange,
-                              ThreadContext& context) {
-  begin(protocol::fetch_request(step, context.strand.waiter()), wire::Kind::kPageData, step,
-        exchange, context);
-}
-
-void RemotePages::post_fetch(const protocol::Step& step, ThreadContext& context) {
+void RemotePages::post_fetch(const protocol::PostFetch& step, ThreadContext& context) {
   auto* free = std::find_if(std::begin(context.posted), std::end(context.posted),
                             [](const Exchange& one) { return one.blocks.count == 0; });
   TERRANE_CHECK(free != std::end(context.posted), "what is posted is waited for");
-  begin_fetch(step, *free, context);
+  begin(step, step.blocks, wire::Kind::kPageData, *free, context);
 }
 
-Exchange& RemotePages::ask(const protocol::Step& step, ThreadContext& context) {
-  protocol::WaiterId waiter = context.strand.waiter();
-  Exchange& exchange = context.exchange;
-  if (step.kind == StepKind::kFetch) {
-    for (Exchange& posted : context.posted)
-      if (posted.blocks == step.blocks && posted.from == step.node) return posted;
-    begin_fetch(step, exchange, context);
-    return exchange;
-  }
-  if (step.kind == StepKind::kAskAtomic) {
-    begin(protocol::atomic_request(step, context.strand.atomic, waiter), wire::Kind::kAtomicReply,
-          step, exchange, context);
-  } else {
-    begin(protocol::owner_request(step, waiter), wire::Kind::kOwnerReply, step, exchange, context);
-  }
-  return exchange;
+Exchange& RemotePages::ask(const protocol::Fetch& step, ThreadContext& context) {
+  for (Exchange& posted : context.posted)
+    if (posted.blocks == step.blocks && posted.from == step.node) return posted;
+  return begin(step, step.blocks, wire::Kind::kPageData, context.exchange, context);
+}
+
+Exchange& RemotePages::ask(const protocol::AskAtomic& step, ThreadContext& context) {
+  return begin(step, {step.block.value, 1}, wire::Kind::kAtomicReply, context.exchange, context);
+}
+
+Exchange& RemotePages::ask(const protocol::LoadOwner& step, ThreadContext& context) {
+  return begin(step, {step.block.value, 1}, wire::Kind::kOwnerReply, context.exchange, context);
+}
+
+Exchange& RemotePages::ask(const protocol::ClaimOwner& step, ThreadContext& context) {
+  return begin(step, step.blocks, wire::Kind::kOwnerReply, context.exchange, context);
 }
 
 void RemotePages::send(NodeId to, Bytes head, Bytes tail, Counters& counters) {
@@ -122,32 +118,21 @@ template <typename T>
 T RemotePages::run(protocol::Strand& strand, protocol::Task<T> task, const Out& out) {
   strand.start(task);
   while (!task.done()) {
-    const protocol::Step& step = strand.step();
-    if (step.kind == StepKind::kTyped) {
-      perform(strand.typed(), out);
-    } else if (step.kind == StepKind::kWait) {
-      waiting::wait_while_equal(*step.word, static_cast<std::uint32_t>(step.value),
-                                waiting::kCrowdedNs);
-    } else if (step.kind == StepKind::kWake) {
-      platform::futex_wake_all(*step.word);
-    } else {
-      TERRANE_CHECK(step.kind == StepKind::kPause, "who serves waits for moments alone");
-    }
+    std::visit([&](auto& step) { perform(step, out); }, strand.step());
     strand.move_on();
   }
   return task.value();
 }
 
-void RemotePages::perform(protocol::TypedStep& step, const Out& out) {
-  std::visit(
-      [&](auto& one) {
-        if constexpr (requires { perform_here(one, out); }) {
-          perform_here(one, out);
-        } else {
-          space_.perform(one);
-        }
-      },
-      step);
+void RemotePages::perform_here(const protocol::Pause&, const Out&) {}
+
+// For a moment: nobody stops at a step with what it waits for.
+void RemotePages::perform_here(const protocol::Wait& step, const Out&) {
+  waiting::wait_while_equal(*step.word, step.value, waiting::kCrowdedNs);
+}
+
+void RemotePages::perform_here(const protocol::Wake& step, const Out&) {
+  platform::futex_wake_all(*step.word);
 }
 
 void RemotePages::perform_here(protocol::SendBuffer& step, const Out& out) {
@@ -182,30 +167,28 @@ void RemotePages::perform_here(protocol::KeepPush& step, const Out&) {
 
 // ---- pushes, and what came with a grant
 
-bool RemotePages::take_news(const protocol::Step& step, ThreadContext& context,
-                            std::uint64_t& result) {
+bool RemotePages::take_news(protocol::TakeNews& step, ThreadContext& context) {
   std::lock_guard hold(news_mutex_);
-  const auto* news = news_.find(step.node, step.blocks, static_cast<std::uint32_t>(step.value));
+  const auto* news = news_.find(step.node, step.blocks, step.departure);
   news_taker_ = news == nullptr ? &context : nullptr;
   if (news == nullptr) return false;
-  result = protocol::kNewsGone;
+  step.result.gone = news->gone;
   if (news->gone) return true;
-  std::uint32_t same = news->same_of(step.blocks);
-  context.strand.serials.resize(step.blocks.count);
+  step.result.tracked = news->tracked_of(step.blocks);
+  step.result.same = news->same_of(step.blocks);
+  step.serials->resize(step.blocks.count);
   for (std::uint64_t i = 0; i < step.blocks.count; ++i) {
     std::uint64_t block = step.blocks.first + i;
-    context.strand.serials[i] = news->serial_of(block);
-    if (same >> i & 1) continue;
+    (*step.serials)[i] = news->serial_of(block);
+    if (step.result.same >> i & 1) continue;
     space_.set_aside(i, news->bytes_of(block, space_.unit()));
     context.counters.pages_fetched.add(1);
   }
-  result = protocol::taken(news->tracked_of(step.blocks), same);
   return true;
 }
 
-void RemotePages::take_granted(const protocol::Step& step, ThreadContext& context) {
-  auto from = static_cast<std::uint32_t>(step.value);
-  space_.set_aside(step.value >> 32, context.strand.granted.data() + from);
+void RemotePages::take_granted(const protocol::TakeGranted& step, ThreadContext& context) {
+  space_.set_aside(step.slot, step.bytes);
   context.counters.pages_fetched.add(1);
 }
 
@@ -214,7 +197,7 @@ void RemotePages::forget_news(std::uint32_t departure) {
   news_.forget(departure);
 }
 
-void RemotePages::end_promise(const protocol::Step& step, ThreadContext& context) {
+void RemotePages::end_promise(const protocol::EndPromise& step, ThreadContext& context) {
   wire::PromiseEnd end{.blocks = static_cast<std::uint8_t>(step.blocks.count),
                        .block = step.blocks.first};
   send(step.node, bytes_of(end), {}, context.counters);
@@ -230,10 +213,11 @@ bool RemotePages::accept_page(NodeId from, Bytes message) {
         answer.alike > exchange->blocks.count)
       return false;
   } else {
-    space_.write_pages({answer.block, answer.blocks}, message.data(), exchange->aside);
+    space_.write_pages({answer.block, answer.blocks}, message.data(), exchange->stages);
     threads_.at(protocol::WaiterId{answer.waiter}).counters.pages_fetched.add(answer.blocks);
   }
-  finish(answer.waiter, *exchange, protocol::result_of(answer));
+  exchange->result = protocol::result_of(answer);
+  finish(answer.waiter, *exchange);
   return true;
 }
 
@@ -244,7 +228,8 @@ bool RemotePages::accept_owner(NodeId from, Bytes message) {
     return false;
   Exchange* exchange = waiting(answer.waiter, from, {answer.block, 1}, answer.kind);
   if (exchange == nullptr) return false;
-  finish(answer.waiter, *exchange, protocol::result_of(answer));
+  exchange->result = protocol::result_of(answer);
+  finish(answer.waiter, *exchange);
   return true;
 }
 
@@ -263,8 +248,7 @@ Exchange* RemotePages::waiting(std::uint32_t waiter, NodeId from, protocol::Bloc
   return posted == std::end(context.posted) ? nullptr : posted;
 }
 
-void RemotePages::finish(std::uint32_t waiter, Exchange& exchange, std::uint64_t result) {
-  exchange.result = result;
+void RemotePages::finish(std::uint32_t waiter, Exchange& exchange) {
   exchange.done.store(1);
   if (threads_.at(protocol::WaiterId{waiter}).sleeping.load() != 0) transport_.interrupt();
 }

@@ -6,11 +6,13 @@
 #include <span>
 #include <vector>
 
+#include "base/check.h"
 #include "protocol/push/news_tree.h"
 #include "protocol/push/promises.h"
 #include "protocol/serve/server.h"
 #include "protocol/steps/strand.h"
 #include "runtime/page_space.h"
+#include "runtime/page_steps.h"
 #include "runtime/thread_context.h"
 #include "transport/transport.h"
 
@@ -26,15 +28,16 @@ class RemotePages {
   RemotePages(PageSpace& space, transport::Transport& transport, ThreadRegistry& threads,
               protocol::Server& server);
 
-  // Sends what kFetch, kAskAtomic, kLoadOwner or kClaimOwner needs; the exchange that is returned,
-  // one of the context's, ends with the step's result. What was posted of a kFetch is not sent
-  // again.
-  Exchange& ask(const protocol::Step& step, ThreadContext& context);
-  // kPostFetch.
-  void post_fetch(const protocol::Step& step, ThreadContext& context);
-  // kPostDiff: the block's difference joins what is collected for its home. Returns the
-  // difference's size in bytes; 0 when there is none.
-  std::uint64_t post(const protocol::Step& step, ThreadContext& context);
+  // Sends what the step needs; the exchange that is returned, one of the context's, ends with the
+  // step's result. What was posted of a fetch is not sent again.
+  Exchange& ask(const protocol::Fetch& step, ThreadContext& context);
+  Exchange& ask(const protocol::AskAtomic& step, ThreadContext& context);
+  Exchange& ask(const protocol::LoadOwner& step, ThreadContext& context);
+  Exchange& ask(const protocol::ClaimOwner& step, ThreadContext& context);
+  void post_fetch(const protocol::PostFetch& step, ThreadContext& context);
+  // The block's difference joins what is collected for its home. Returns the difference's size in
+  // bytes; 0 when there is none.
+  std::uint64_t post(const protocol::PostDiff& step, ThreadContext& context);
   // Sends all that is collected.
   void send_posted(ThreadContext& context);
 
@@ -44,17 +47,24 @@ class RemotePages {
     NewsOut& pushes;
     Counters& counters;
   };
-  // A step of protocol/steps/step_kinds.h.
-  void perform(protocol::TypedStep& step, const Out& out);
+  // A step that sends, or one of PageSpace.
+  template <typename Kind>
+  void perform(Kind& step, const Out& out) {
+    if constexpr (requires { perform_here(step, out); }) {
+      perform_here(step, out);
+    } else if constexpr (requires(PageSteps on_pages) { on_pages.perform(step); }) {
+      PageSteps(space_, out.counters).perform(step);
+    } else {
+      TERRANE_CHECK(false, "a step that the engine performs itself");
+    }
+  }
 
-  // kTakeNews, once they are here: then true, and the step's result. Otherwise the thread is
-  // interrupted in its sleep when some come.
-  bool take_news(const protocol::Step& step, ThreadContext& context, std::uint64_t& result);
+  // Once they are here: then true, and the step's result. Otherwise the thread is interrupted in
+  // its sleep when some come.
+  bool take_news(protocol::TakeNews& step, ThreadContext& context);
   void forget_news(std::uint32_t departure);
-  // kEndPromise.
-  void end_promise(const protocol::Step& step, ThreadContext& context);
-  // kTakeGranted.
-  void take_granted(const protocol::Step& step, ThreadContext& context);
+  void end_promise(const protocol::EndPromise& step, ThreadContext& context);
+  void take_granted(const protocol::TakeGranted& step, ThreadContext& context);
 
   // Appends to a grant for `to` what it wants of our blocks (wire::GrantedBlock), or to an arrival
   // what it was promised. One thread at a time.
@@ -74,15 +84,17 @@ class RemotePages {
   }
   void send_batch(NodeId to, ThreadContext& context);
   void send(NodeId to, transport::Bytes head, transport::Bytes tail, Counters& counters);
-  template <typename Request>
-  void begin(const Request& request, wire::Kind answer, const protocol::Step& step,
-             Exchange& exchange, ThreadContext& context);
-  void begin_fetch(const protocol::Step& step, Exchange& exchange, ThreadContext& context);
+  template <typename Kind>
+  Exchange& begin(const Kind& step, protocol::BlockRange blocks, wire::Kind answer,
+                  Exchange& exchange, ThreadContext& context);
   Exchange* waiting(std::uint32_t waiter, NodeId from, protocol::BlockRange blocks,
                     wire::Kind answer);
-  void finish(std::uint32_t waiter, Exchange& exchange, std::uint64_t result);
+  void finish(std::uint32_t waiter, Exchange& exchange);
   template <typename T>
   T run(protocol::Strand& strand, protocol::Task<T> task, const Out& out);
+  void perform_here(const protocol::Pause& step, const Out& out);
+  void perform_here(const protocol::Wait& step, const Out& out);
+  void perform_here(const protocol::Wake& step, const Out& out);
   void perform_here(protocol::SendBuffer& step, const Out& out);
   void perform_here(protocol::SendMessage& step, const Out& out);
   void perform_here(const protocol::SendPush& step, const Out& out);

@@ -9,11 +9,10 @@
 #include <utility>
 
 #include "base/prng.h"
+#include "protocol/serve/requests.h"
 
 namespace terrane::runtime {
 namespace {
-
-using protocol::StepKind;
 
 // Keeps what is sent, for a test that plays the other node.
 class Kept final : public transport::Transport {
@@ -95,12 +94,34 @@ class RemotePagesTest : public testing::Test {
   }
   // What a page of ours holds; it has memory as after a fault.
   void fill(std::uint64_t block, const std::byte* bytes) {
-    side.space->perform({.kind = StepKind::kPopulate, .blocks = {block, 1}}, context.strand,
-                        context.counters);
+    protocol::Populate populate{{block, 1}};
+    PageSteps(*side.space, context.counters).perform(populate);
     side.space->write_pages({block, 1}, bytes, false);
   }
-  protocol::Step step(StepKind kind, std::uint64_t block, std::uint64_t value = 0) {
-    return {.kind = kind, .flag = true, .node = NodeId{1}, .blocks = {block, 1}, .value = value};
+  static protocol::Fetch fetch(std::uint64_t block) { return {NodeId{1}, {block, 1}}; }
+  std::uint64_t post(std::uint64_t block) {
+    return side.remote->post({NodeId{1}, BlockId{block}, kNoNode, true}, context);
+  }
+  bool is_wanted(std::uint64_t block) {
+    protocol::SetWanted step{NodeId{0}, BlockId{block}};
+    PageSteps(*side.space, context.counters).perform(step);
+    return step.result;
+  }
+  std::uint32_t word(std::uint64_t block) {
+    protocol::LoadWord step{NodeId{0}, BlockId{block}};
+    PageSteps(*side.space, context.counters).perform(step);
+    return step.result;
+  }
+  void set_word(std::uint64_t block, std::uint32_t word) {
+    PageSteps(*side.space, context.counters).perform(protocol::StoreWord{BlockId{block}, word});
+  }
+  static bool came(const Exchange& exchange, std::uint32_t count, std::uint32_t tracked) {
+    const auto* got = std::get_if<protocol::FetchResult>(&exchange.result);
+    return got != nullptr && got->count == count && got->tracked == tracked && !got->own;
+  }
+  static bool is_elsewhere(const Exchange& exchange, NodeId ask) {
+    const auto* got = std::get_if<protocol::FetchResult>(&exchange.result);
+    return got != nullptr && got->count == 0 && got->ask == ask && got->same == 1;
   }
 
   Side side{0};
@@ -116,15 +137,15 @@ TEST_F(RemotePagesTest, AFetchedBlockIsWantedUnlessItIsTracked) {
   EXPECT_EQ(answer.tracked, 0u);
   EXPECT_EQ(side.kept.sent.back().second.size(), sizeof answer + bytes.size());
   EXPECT_EQ(side.kept.sent.back().second.back(), std::byte{7});
-  EXPECT_EQ(side.space->at_home(StepKind::kSetWanted, 3), 1u) << "the reader's wish is kept";
+  EXPECT_TRUE(is_wanted(3)) << "the reader's wish is kept";
 
-  side.space->at_home(StepKind::kStoreWord, 4, protocol::kTracked);
+  set_word(4, protocol::kTracked);
   ASSERT_TRUE(receive(bytes_of(wire::PageFetch{.waiter = 9, .block = 4})));
   EXPECT_EQ(last_sent<wire::PageData>().tracked, 1u);
   EXPECT_EQ(side.kept.sent.back().second.back(), std::byte{0});
   EXPECT_EQ(side.space->kept_bytes(NodeId{0}), side.space->unit())
       << "what nobody has written takes no memory";
-  EXPECT_EQ(side.space->at_home(StepKind::kSetWanted, 4), 0u) << "nobody wished for it";
+  EXPECT_FALSE(is_wanted(4)) << "nobody wished for it";
 
   ASSERT_TRUE(receive(bytes_of(wire::PageFetch{.blocks = 3, .waiter = 9, .block = 2})));
   EXPECT_EQ(last_sent<wire::PageData>().tracked, 4u) << "the third of the run";
@@ -136,7 +157,7 @@ TEST_F(RemotePagesTest, AFetchedBlockIsWantedUnlessItIsTracked) {
 }
 
 TEST_F(RemotePagesTest, AnExchangeEndsWithTheAnswerThatWasAskedFor) {
-  side.remote->ask(step(StepKind::kFetch, 5), context);
+  side.remote->ask(fetch(5), context);
   auto asked = last_sent<wire::PageFetch>();
   EXPECT_EQ(asked.block, 5u);
   wire::PageData other{.waiter = asked.waiter, .block = 6};
@@ -147,14 +168,13 @@ TEST_F(RemotePagesTest, AnExchangeEndsWithTheAnswerThatWasAskedFor) {
   EXPECT_EQ(context.exchange.done.load(), 0u);
   EXPECT_TRUE(receive(with_tail(bytes_of(answer), side.space->unit())));
   EXPECT_EQ(context.exchange.done.load(), 1u);
-  EXPECT_EQ(context.exchange.result, protocol::fetched(1, 1, false, 0));
+  EXPECT_TRUE(came(context.exchange, 1, 1));
   EXPECT_FALSE(receive(with_tail(bytes_of(answer), side.space->unit()))) << "nobody asks any more";
 }
 
 TEST_F(RemotePagesTest, WhatWasPostedIsAnsweredInAnyOrderAndKeptUntilItIsAskedFor) {
   std::size_t unit = side.space->unit();
-  for (std::uint64_t block : {5, 6, 7})
-    side.remote->post_fetch(step(StepKind::kPostFetch, block), context);
+  for (std::uint64_t block : {5, 6, 7}) side.remote->post_fetch({NodeId{1}, {block, 1}}, context);
   EXPECT_EQ(side.kept.sent.size(), 3u);
   EXPECT_NE(context.open_exchange(), nullptr);
   std::uint32_t waiter = last_sent<wire::PageFetch>().waiter;
@@ -163,17 +183,17 @@ TEST_F(RemotePagesTest, WhatWasPostedIsAnsweredInAnyOrderAndKeptUntilItIsAskedFo
     EXPECT_TRUE(receive(with_tail(bytes_of(answer), unit)));
     EXPECT_FALSE(receive(with_tail(bytes_of(answer), unit))) << "answered already";
   }
-  Exchange& seven = side.remote->ask(step(StepKind::kFetch, 7), context);
+  Exchange& seven = side.remote->ask(fetch(7), context);
   EXPECT_EQ(side.kept.sent.size(), 3u) << "it was asked for before";
   EXPECT_EQ(seven.done.load(), 1u);
-  EXPECT_EQ(seven.result, protocol::fetched(1, 1, false, 0));
-  Exchange& six = side.remote->ask(step(StepKind::kFetch, 6), context);
+  EXPECT_TRUE(came(seven, 1, 1));
+  Exchange& six = side.remote->ask(fetch(6), context);
   EXPECT_EQ(six.done.load(), 0u);
   wire::PageData nothing{.blocks = 0, .alike = 1, .waiter = waiter, .block = 6, .promised = 1};
   EXPECT_TRUE(receive(bytes_of(nothing)));
-  EXPECT_EQ(six.result, protocol::fetched_nothing(NodeId{1}, 1));
+  EXPECT_TRUE(is_elsewhere(six, NodeId{1}));
   EXPECT_EQ(context.open_exchange(), nullptr);
-  side.remote->ask(step(StepKind::kFetch, 8), context);
+  side.remote->ask(fetch(8), context);
   EXPECT_EQ(side.kept.sent.size(), 4u);
   EXPECT_EQ(context.open_exchange(), &context.exchange);
 }
@@ -194,9 +214,8 @@ TEST_F(RemotePagesTest, DifferencesOfAReleaseTravelTogetherAndAreStoredByteByByt
   for (std::uint64_t block : {1, 2}) {
     bytes[block] = std::byte{9};
     fill(block, bytes.data());
-    EXPECT_GT(side.remote->post(step(StepKind::kPostDiff, block), context), 0u);
-    EXPECT_EQ(side.remote->post(step(StepKind::kPostDiff, block), context), 0u)
-        << "the twin has followed";
+    EXPECT_GT(post(block), 0u);
+    EXPECT_EQ(post(block), 0u) << "the twin has followed";
   }
   EXPECT_TRUE(side.kept.sent.empty());
   side.remote->send_posted(context);
@@ -224,7 +243,7 @@ TEST_F(RemotePagesTest, DifferencesOfAReleaseTravelTogetherAndAreStoredByteByByt
 
 TEST_F(RemotePagesTest, WhatHasMovedIsAskedForWhereItIs) {
   std::uint32_t moved = protocol::word_for(NodeId{1}) | protocol::kMoved;
-  for (std::uint64_t block : {3, 4}) side.space->at_home(StepKind::kStoreWord, block, moved);
+  for (std::uint64_t block : {3, 4}) set_word(block, moved);
   ASSERT_TRUE(receive(bytes_of(wire::PageFetch{.blocks = 4, .waiter = 9, .block = 3})));
   auto answer = last_sent<wire::PageData>();
   EXPECT_EQ(answer.blocks, 0u);
@@ -239,42 +258,41 @@ TEST_F(RemotePagesTest, WhatHasMovedIsAskedForWhereItIs) {
   ASSERT_TRUE(receive(bytes_of(follows)));
   EXPECT_EQ(last_sent<wire::PageData>().blocks, 0u);
   EXPECT_EQ(last_sent<wire::PageData>().promised, 0u) << "this node, once more";
-  side.space->at_home(StepKind::kStoreWord, 7, protocol::kHere);
+  set_word(7, protocol::kHere);
   ASSERT_TRUE(receive(bytes_of(follows)));
   EXPECT_EQ(last_sent<wire::PageData>().blocks, 1u);
 
-  side.remote->ask(step(StepKind::kFetch, 5), context);
+  side.remote->ask(fetch(5), context);
   wire::PageData elsewhere{.blocks = 0, .alike = 1, .waiter = 0, .block = 5, .promised = 2};
   EXPECT_FALSE(receive(bytes_of(elsewhere))) << "no such node";
   elsewhere.promised = 0;
   EXPECT_TRUE(receive(bytes_of(elsewhere)));
-  EXPECT_EQ(context.exchange.result, protocol::fetched_nothing(NodeId{0}, 1));
+  EXPECT_TRUE(is_elsewhere(context.exchange, NodeId{0}));
 }
 
 TEST_F(RemotePagesTest, AnOfferIsTakenWithTheFetch) {
   std::uint32_t offered = protocol::word_for(NodeId{1}) | protocol::kOffered;
-  side.space->at_home(StepKind::kStoreWord, 3, offered);
+  set_word(3, offered);
   wire::PageFetch fetch{.how = protocol::kMayTake, .waiter = 9, .block = 3};
   ASSERT_TRUE(receive(bytes_of(fetch)));
   EXPECT_EQ(last_sent<wire::PageData>().own, 0u) << "not armed";
-  side.space->at_home(StepKind::kStoreWord, 3, offered | protocol::kArmed | protocol::kTracked);
+  set_word(3, offered | protocol::kArmed | protocol::kTracked);
   ASSERT_TRUE(receive(bytes_of(fetch)));
   EXPECT_EQ(last_sent<wire::PageData>().own, 1u);
   EXPECT_EQ(last_sent<wire::PageData>().tracked, 1u);
-  EXPECT_EQ(side.space->at_home(StepKind::kLoadWord, 3),
-            protocol::word_for(NodeId{1}) | protocol::kMoved);
+  EXPECT_EQ(word(3), protocol::word_for(NodeId{1}) | protocol::kMoved);
 }
 
 TEST_F(RemotePagesTest, ADifferenceIsPassedOnToWhereItsBlockIs) {
   std::vector<std::byte> bytes(side.space->unit(), std::byte{9});
   fill(1, bytes.data());
-  EXPECT_GT(side.remote->post(step(StepKind::kPostDiff, 1), context), 0u);
+  EXPECT_GT(post(1), 0u);
   side.remote->send_posted(context);
   std::vector<std::byte> message = side.kept.sent.back().second;
   set_origin(message, 1);
   std::vector<std::byte> others(side.space->unit(), std::byte{4});
   fill(1, others.data());
-  side.space->at_home(StepKind::kStoreWord, 1, protocol::word_for(NodeId{1}) | protocol::kMoved);
+  set_word(1, protocol::word_for(NodeId{1}) | protocol::kMoved);
   side.kept.sent.clear();
   ASSERT_TRUE(receive(message));
   ASSERT_EQ(side.kept.sent.size(), 2u);
@@ -304,7 +322,7 @@ TEST_F(RemotePagesTest, ADifferenceIsPassedOnToWhereItsBlockIs) {
 TEST_F(RemotePagesTest, OurDifferenceMayComeRoundAndIsPassedOn) {
   std::vector<std::byte> bytes(side.space->unit(), std::byte{9});
   fill(1, bytes.data());
-  EXPECT_GT(side.remote->post(step(StepKind::kPostDiff, 1), context), 0u);
+  EXPECT_GT(post(1), 0u);
   side.remote->send_posted(context);
   std::vector<std::byte> message = side.kept.sent.back().second;
   std::uint32_t via = 1;
@@ -313,7 +331,7 @@ TEST_F(RemotePagesTest, OurDifferenceMayComeRoundAndIsPassedOn) {
   EXPECT_FALSE(receive(message)) << "not passed on by anybody";
   message[offsetof(wire::Flush, was_passed)] = std::byte{1};
   EXPECT_TRUE(receive(bytes_of(wire::Flush{.kind = wire::Kind::kFlushed, .passed = 1})));
-  side.space->at_home(StepKind::kStoreWord, 1, protocol::word_for(NodeId{1}) | protocol::kMoved);
+  set_word(1, protocol::word_for(NodeId{1}) | protocol::kMoved);
   side.kept.sent.clear();
   ASSERT_TRUE(receive(message));
   ASSERT_EQ(side.kept.sent.size(), 1u) << "the difference alone: we need no answer from ourselves";
@@ -321,7 +339,7 @@ TEST_F(RemotePagesTest, OurDifferenceMayComeRoundAndIsPassedOn) {
   EXPECT_FALSE(context.flushes.over()) << "it is under way again";
   EXPECT_TRUE(receive(bytes_of(wire::Flush{.kind = wire::Kind::kFlushed, .was_passed = 1})));
   EXPECT_TRUE(context.flushes.over());
-  side.space->at_home(StepKind::kStoreWord, 1, protocol::kHere);
+  set_word(1, protocol::kHere);
   EXPECT_FALSE(receive(message)) << "who has the block sends no difference of it";
 }
 
@@ -343,10 +361,11 @@ class NewsTest : public testing::Test {
     if (head.gone == 0) message.resize(message.size() + side.space->unit(), std::byte{8});
     return message;
   }
-  bool take(std::uint64_t& result) {
-    protocol::Step step{.kind = StepKind::kTakeNews, .node = NodeId{3}, .blocks = {5, 1}};
-    step.value = 7;
-    return side.remote->take_news(step, context, result);
+  std::optional<protocol::TakenPush> take() {
+    std::vector<std::uint32_t> serials;
+    protocol::TakeNews step{NodeId{3}, {5, 1}, 7, &serials};
+    if (!side.remote->take_news(step, context)) return std::nullopt;
+    return step.result;
   }
 
   Side side{0, kNodes};
@@ -361,10 +380,10 @@ TEST_F(NewsTest, GoToAFewOfManyReadersWithTheOthersThatAreLeftToThem) {
   for (std::uint64_t block : {3, 6}) {
     auto push = side.server->push(strand, {block, 1}, readers, 7, false);
     for (strand.start(push); !push.done(); strand.move_on())
-      side.remote->perform(strand.typed(), out);
+      std::visit([&](auto& step) { side.remote->perform(step, out); }, strand.step());
   }
   EXPECT_TRUE(side.kept.sent.empty()) << "short runs travel together";
-  protocol::TypedStep all_go = protocol::SendPushes{};
+  protocol::SendPushes all_go;
   side.remote->perform(all_go, out);
   ASSERT_EQ(side.kept.sent.size(), protocol::kNewsArity);
   for (std::uint32_t i = 0; i < protocol::kNewsArity; ++i) {
@@ -383,22 +402,22 @@ TEST_F(NewsTest, GoToAFewOfManyReadersWithTheOthersThatAreLeftToThem) {
 }
 
 TEST_F(NewsTest, ArePassedOnAndKeptAsTheirHomes) {
-  std::uint64_t result = 0;
   ASSERT_TRUE(receive(news({NodeId{2}, NodeId{7}})));
   ASSERT_EQ(side.kept.sent.size(), 2u);
   EXPECT_EQ(side.kept.sent[0].first, NodeId{2});
   EXPECT_EQ(side.kept.sent[1].first, NodeId{7});
   EXPECT_EQ(side.kept.sent[1].second, news({}));
-  ASSERT_TRUE(take(result)) << "though node 1 has sent them";
-  EXPECT_EQ(result, 1u);
+  auto pushed = take();
+  ASSERT_TRUE(pushed) << "though node 1 has sent them";
+  EXPECT_EQ(pushed->tracked, 1u);
 }
 
 TEST_F(NewsTest, ThatTheHomeHasNoneToSendIsPassedOnToo) {
-  std::uint64_t result = 0;
   ASSERT_TRUE(receive(news({NodeId{2}}, {.gone = 1, .number = 7, .block = 5, .home = 3})));
   ASSERT_EQ(side.kept.sent.size(), 1u);
-  ASSERT_TRUE(take(result));
-  EXPECT_EQ(result, protocol::kNewsGone);
+  auto pushed = take();
+  ASSERT_TRUE(pushed);
+  EXPECT_TRUE(pushed->gone);
 }
 
 TEST_F(NewsTest, AreRefusedWhereTheyNameWhoCannotReadThem) {
@@ -412,8 +431,7 @@ TEST_F(NewsTest, AreRefusedWhereTheyNameWhoCannotReadThem) {
   cut.pop_back();
   EXPECT_FALSE(receive(cut));
   EXPECT_TRUE(side.kept.sent.empty());
-  std::uint64_t result = 0;
-  EXPECT_FALSE(take(result));
+  EXPECT_FALSE(take());
 }
 
 TEST_F(RemotePagesTest, AReaderEndsWhatItWasPromised) {
@@ -426,7 +444,7 @@ TEST_F(RemotePagesTest, AReaderEndsWhatItWasPromised) {
   EXPECT_FALSE(receive(bytes_of(wire::PromiseEnd{.blocks = 0, .block = 4})));
   EXPECT_FALSE(receive(bytes_of(wire::PromiseEnd{.blocks = 1, .block = side.space->blocks()})));
   EXPECT_FALSE(receive(with_tail(bytes_of(wire::PromiseEnd{.block = 4}), 1)));
-  side.remote->end_promise(step(StepKind::kEndPromise, 7), context);
+  side.remote->end_promise({NodeId{1}, {7, 1}}, context);
   EXPECT_EQ(last_sent<wire::PromiseEnd>().block, 7u);
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "protocol/serve/flushes.h"
@@ -27,8 +28,8 @@ struct Exchange {
   wire::Kind answer{};  // the message that ends it
   NodeId from;
   protocol::BlockRange blocks;
-  bool aside = false;  // fetched blocks go aside
-  std::uint64_t result = 0;
+  bool stages = false;  // fetched blocks go to the staging buffer
+  std::variant<protocol::FetchResult, protocol::Owner, protocol::AtomicAnswer> result;
   std::atomic<std::uint32_t> done{1};
 };
 
@@ -98,7 +99,8 @@ struct ThreadContext {
   bool is_handler = false;          // it shares the processor of a thread of the program
   LatestPages latest_pages;
   std::atomic<std::uint32_t> resumed{
-      0};  // the call was answered; result and inbox are in the strand
+      0};  // the call was answered: `value` is the result, and the payload is in the strand
+  std::uint64_t value = 0;
   std::atomic<std::uint32_t> sleeping{0};  // whoever answers has to interrupt the transport's sleep
   // The thread polls, from the first wait of an operation to its end: what comes in between waits
   // no longer than its steps take, and wakes nobody (Transport::attend).
@@ -110,8 +112,8 @@ struct ThreadContext {
   NewsOut news_out;              // of a departure
   std::vector<Line> news_pages;  // a run that is collected
   Exchange exchange;
-  Exchange
-      posted[protocol::Ahead::kMost + 1];  // asked for, and not waited for yet: blocks.count > 0
+  Exchange posted[protocol::PostFetch::kMost +
+                  1];  // asked for, and not waited for yet: blocks.count > 0
   // One that is not over, or nullptr.
   const Exchange* open_exchange() const {
     if (exchange.done.load() == 0) return &exchange;

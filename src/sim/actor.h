@@ -30,13 +30,11 @@ struct Chore {
 
 // What an actor has asked another node for by a message, and the answer.
 struct Exchange {
-  wire::Kind answer{};  // the message that ends it
   NodeId from;
   protocol::BlockRange blocks;
-  bool aside = false;  // fetched blocks go aside
-  bool done = false;
-  std::uint64_t result = 0;
-  std::uint64_t before = 0;  // of an atomic operation
+  bool stages = false;  // fetched blocks go to the staging buffer
+  std::variant<std::monostate, protocol::FetchResult, protocol::Owner, protocol::AtomicAnswer>
+      answer;  // once it has come
 };
 
 // A thread of the program; a handler that carries out a chore; or what serves the messages of a
@@ -70,6 +68,8 @@ struct Actor {
         return std::get<5>(operation).done();
       case 6:
         return std::get<6>(operation).done();
+      case 7:
+        return std::get<7>(operation).done();
       default:
         return true;
     }
@@ -92,16 +92,18 @@ struct Actor {
     flushes.clear();
     late.clear();
     asked.clear();
-    strand.result = 0;
+    value = 0;
   }
 
   ActorId id;
   std::uint32_t node = 0;
   Wait wait = Wait::kNothing;
   Doing doing = Doing::kProgram;
-  bool resumed = false;  // the call's waiter was resumed, or the word's waiters woken
+  bool resumed = false;     // the call's waiter was resumed, or the word's waiters woken
+  std::uint64_t value = 0;  // with which it was resumed
   Progress progress;
   protocol::FlushesUnderWay flushes;
+  protocol::AtomicOp atomic;       // of the program's operation
   std::vector<std::byte> flush;    // the difference that is being made
   std::vector<std::byte> out;      // SendBuffer
   std::vector<std::byte> message;  // that is being served
@@ -119,7 +121,8 @@ struct Actor {
   protocol::Strand strand;
   std::variant<std::monostate, protocol::Task<bool>, protocol::Task<protocol::FaultResult>,
                protocol::Task<protocol::LockResult>, protocol::Task<std::uint64_t>,
-               protocol::Task<protocol::Arrival>, protocol::Task<>>
+               protocol::Task<protocol::Arrival>, protocol::Task<>,
+               protocol::Task<protocol::AtomicDone>>
       operation;
 };
 

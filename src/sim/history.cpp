@@ -82,17 +82,7 @@ void History::begin(const Program& program, std::uint64_t seed) {
   }
 }
 
-// A step's kind as a number: first those of StepKind, then those of step_kinds.h.
-static constexpr std::uint32_t kFirstTyped =
-    static_cast<std::uint32_t>(protocol::StepKind::kTyped) + 1;
-static constexpr std::uint32_t kServing = std::variant_size_v<protocol::TypedStep>;
-static_assert(kFirstTyped + kServing <= 64, "History::focus_ has a bit for each");
-
-static std::uint32_t kind_number(const protocol::Strand& strand) {
-  if (strand.step().kind != protocol::StepKind::kTyped)
-    return static_cast<std::uint32_t>(strand.step().kind);
-  return kFirstTyped + static_cast<std::uint32_t>(strand.typed().index());
-}
+static_assert(std::variant_size_v<protocol::Step> <= 64, "History::focus_ has a bit for each");
 
 void History::draw_mood(base::Prng& rng) {
   // Focus counts double: it finds what needs somebody else at one certain moment.
@@ -102,19 +92,20 @@ void History::draw_mood(base::Prng& rng) {
   focus_ = 0;
   std::uint32_t kinds = mood == Mood::kFocus ? 1 + rng.below(3) : 0;
   for (std::uint32_t i = 0; i < kinds; ++i) {
-    using enum protocol::StepKind;
+    using namespace protocol;
     // Those of a release count double: there most rules are at stake.
-    static constexpr protocol::StepKind kKinds[] = {
-        kPause,      kCall,       kTell,      kLoadWord,   kStoreWord, kStoreWord, kSetWanted,
-        kTakeWanted, kTakeWanted, kLoadOwner, kClaimOwner, kMap,       kProtect,   kProtect,
-        kZap,        kScan,       kScan,      kCopyHome,   kCopyTwin,  kStoreDiff, kSwapWord,
-        kPopulate,   kPunch,      kFetch,     kPostDiff,   kAwaitFlush};
-    // Between hosts also the last three, and the steps of those that serve.
-    bool several = program_->setup.hosts > 1;
-    std::uint32_t count = std::size(kKinds) - (several ? 0 : 3);
-    std::uint32_t draw = rng.below(count + (several ? kServing : 0));
-    focus_ |= 1ull << (draw < count ? static_cast<std::uint32_t>(kKinds[draw])
-                                    : kFirstTyped + draw - count);
+    static const std::size_t kKinds[] = {
+        index_of<Pause>,      index_of<Call>,       index_of<Tell>,       index_of<LoadWord>,
+        index_of<StoreWord>,  index_of<StoreWord>,  index_of<SetWanted>,  index_of<TakeWanted>,
+        index_of<TakeWanted>, index_of<LoadOwner>,  index_of<ClaimOwner>, index_of<Map>,
+        index_of<Protect>,    index_of<Protect>,    index_of<Zap>,        index_of<Scan>,
+        index_of<Scan>,       index_of<CopyHome>,   index_of<CopyTwin>,   index_of<StoreDiff>,
+        index_of<SwapWord>,   index_of<Populate>,   index_of<Punch>,      index_of<Fetch>,
+        index_of<PostDiff>,   index_of<AwaitFlush>, index_of<CountFlush>, index_of<CountGiving>,
+        index_of<ReadBlock>,  index_of<ApplyDiff>,  index_of<SendMessage>};
+    // The last eight between hosts alone.
+    std::uint32_t count = std::size(kKinds) - (program_->setup.hosts > 1 ? 0 : 8);
+    focus_ |= 1ull << kKinds[rng.below(count)];
   }
   if (mood != Mood::kSlow) return;
   const std::uint32_t nodes = program_->setup.nodes;
@@ -183,8 +174,8 @@ void History::act(Actor& actor) {
 // One step, or a piece of one; true when it was the step's last.
 bool History::go_on(Actor& actor) {
   if (!perform(actor)) return false;
-  std::uint32_t kind = kind_number(actor.strand);
-  note(actor, std::uint64_t{kind} << 8 | 1);
+  std::size_t kind = actor.strand.step().index();
+  note(actor, kind << 8 | 1);
   actor.progress = {};
   if ((focus_ >> kind & 1) && rng_.chance(50)) schedule_.doze(actor.id);
   actor.strand.move_on();
@@ -225,7 +216,7 @@ void History::finish_check() {
       if (actor.next >= program_->ops[t].size()) continue;
       who += fmt::format("; node {} thread {} in {}", actor.node, t,
                          describe(*program_, op_of(actor)));
-      if (actor.busy()) who += fmt::format(" at {}", describe(actor.strand));
+      if (actor.busy()) who += fmt::format(" at {}", describe(actor.strand.step()));
     }
     violated(Fault::kDeadlock, "nothing can happen any more, and {} threads have not ended{}",
              running_, who);

@@ -69,9 +69,9 @@ class History {
   std::string name_of_blocks(protocol::BlockRange blocks) const;
   std::string where() const;
 
-  // host.cpp: what a node's runtime does for its protocol
+  // host_steps.cpp, host.cpp: what a node's runtime does for its protocol
+  struct Steps;
   bool perform(Actor& actor);
-  bool call(Actor& actor, bool waits);
   void step_core(std::uint32_t node, const protocol::Event& event);
   void send(std::uint32_t node, const protocol::Send& send);
   void resume(std::uint32_t node, const protocol::Resume& resume);
@@ -81,32 +81,19 @@ class History {
   void spawn(Chore chore);
   bool start(Chore& chore);
   void finish_chore(Actor& actor);
-  bool post(Actor& actor);
-  void send_late(Actor& actor);
-  bool await_flush(Actor& actor);
-  bool take_news(Actor& actor);
   void push(std::uint32_t from, std::uint32_t to, protocol::Bytes message,
             std::uint32_t wanted = 0);
-  bool wait_on_word(Actor& actor);
   void wake(std::uint32_t node, const std::atomic<std::uint32_t>* word);
 
   // exchanges.cpp: what nodes ask each other that cannot reach each other's memory
   bool reaches(std::uint32_t from, NodeId to) const;
-  Exchange& begin_exchange(Actor& actor);
-  bool exchange(Actor& actor);
-  void end_promise(const Actor& actor);
   Actor& server_of(std::uint32_t channel);
   bool serve(std::uint32_t channel, protocol::Bytes message);
   void fill_grant(Actor& server, std::uint32_t channel, protocol::Bytes message);
-  bool perform_typed(Actor& actor);
-  void send(Actor& actor, const protocol::SendMessage& step);
-  void send(Actor& actor, const protocol::SendPush& step);
-  void keep(std::uint32_t node, const protocol::NewsPart& part);
   bool accept(std::uint32_t node, std::uint32_t from, protocol::Bytes message);
   template <typename Answer>
   void answered(std::uint32_t node, std::uint32_t from, protocol::Bytes message);
   void flushed(std::uint32_t node, protocol::Bytes message);
-  void check_atomic_of(const Actor& actor, std::uint64_t before);
 
   // program_ops.cpp: what a thread of the program does
   void begin_op(Actor& actor);

@@ -1,3 +1,5 @@
+#include <variant>
+
 #include "sim/history.h"
 #include "sim/names.h"
 #include "sim/trace_steps.h"
@@ -53,27 +55,29 @@ std::string History::where() const {
   const Actor& actor = *actors_[acting_];
   std::string text = name_of_actor(actor);
   if (!actor.busy()) return text + " acted";
-  protocol::BlockRange blocks = blocks_of(actor.strand);
-  text += fmt::format(" was at {}", kind_of(actor.strand));
-  if (const auto* event = event_of(actor.strand)) text += fmt::format(" {}", name_of(*event));
+  const protocol::Step& step = actor.strand.step();
+  protocol::BlockRange blocks = blocks_of(step);
+  text += fmt::format(" was at {}", protocol::name_of(step));
+  if (const auto* event = event_of(step)) text += fmt::format(" {}", name_of(*event));
   if (blocks.count > 0) text += fmt::format(" {}", name_of_blocks(blocks));
   return text;
 }
 
 // What just happened becomes part of the history's hash and, if wanted, of its trace.
 void History::note(const Actor& actor, std::uint64_t what) {
-  std::uint64_t value = static_cast<std::uint64_t>(actor.id) << 32 ^ what ^ actor.strand.result;
+  const protocol::Step& step = actor.strand.step();
+  std::uint64_t value = static_cast<std::uint64_t>(actor.id) << 32 ^ what ^ number_of_result(step);
   outcome_.hash = (outcome_.hash ^ value) * 0x100000001b3u;
   if (!trace_) return;
-  if (actor.strand.step().kind == protocol::StepKind::kPause) return;
-  protocol::BlockRange blocks = blocks_of(actor.strand);
-  const protocol::Event* event = event_of(actor.strand);
+  if (std::holds_alternative<protocol::Pause>(step)) return;
+  protocol::BlockRange blocks = blocks_of(step);
+  const protocol::Event* event = event_of(step);
   auto names = [this](protocol::BlockRange blocks) { return name_of_blocks(blocks); };
-  trace_of(actor, {.kind = std::string(kind_of(actor.strand)),
+  trace_of(actor, {.kind = std::string(protocol::name_of(step)),
                    .name = std::string(event == nullptr ? "" : name_of(*event)),
                    .block = blocks.count == 0 ? "" : names(blocks),
-                   .detail = detail_of(actor.strand),
-                   .result = result_of(actor.strand, names)});
+                   .detail = detail_of(step),
+                   .result = result_of(step, names)});
 }
 
 }  // namespace terrane::sim

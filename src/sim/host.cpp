@@ -7,121 +7,6 @@
 
 namespace terrane::sim {
 
-using protocol::StepKind;
-
-// Goes on with the actor's step; true when it is complete.
-bool History::perform(Actor& actor) {
-  const protocol::Step& step = actor.strand.step();
-  switch (step.kind) {
-    case StepKind::kPause:
-      return true;
-    case StepKind::kWait:
-      return wait_on_word(actor);
-    case StepKind::kWake:
-      wake(actor.node, step.word);
-      return true;
-    case StepKind::kCall:
-      return call(actor, true);
-    case StepKind::kTell:
-      return call(actor, false);
-    case StepKind::kPostDiff:
-      return post(actor);
-    case StepKind::kAwaitFlush:
-      return await_flush(actor);
-    case StepKind::kTyped:
-      return perform_typed(actor);
-    case StepKind::kFetch:
-    case StepKind::kAskAtomic:
-      return exchange(actor);
-    case StepKind::kLoadOwner:
-    case StepKind::kClaimOwner:
-      return reaches(actor.node, step.node) ? mover_.perform(actor) : exchange(actor);
-    case StepKind::kPostFetch:
-      begin_exchange(actor);
-      return true;
-    case StepKind::kEndPromise:
-      end_promise(actor);
-      return true;
-    case StepKind::kTakeNews:
-      return take_news(actor);
-    case StepKind::kAtomic:  // it happens at this moment, whoever else wants to
-      mover_.perform(actor);
-      check_atomic(actor, actor.strand.result);
-      return true;
-    default:
-      return mover_.perform(actor);
-  }
-}
-
-// The difference goes to its home in a message of its own, or with others that are to go there.
-bool History::post(Actor& actor) {
-  if (!mover_.perform(actor)) return false;
-  if (actor.strand.result == 0) return true;
-  std::uint32_t to = actor.strand.step().node.value;
-  auto late = std::find_if(actor.late.begin(), actor.late.end(),
-                           [&](const Actor::Late& one) { return one.to == to; });
-  bool joins = late != actor.late.end();
-  if (!joins) {
-    late = actor.late.insert(late, {to, {}});
-    wire::put(late->message, wire::Flush{.waiter = actor.id, .origin = actor.node});
-  }
-  late->message.insert(late->message.end(), actor.flush.begin(), actor.flush.end());
-  if (!program_->setup.late_flushes) send_late(actor);
-  return true;
-}
-
-void History::send_late(Actor& actor) {
-  for (const Actor::Late& late : actor.late) {
-    actor.flushes.add();
-    push(actor.node, late.to, late.message);
-  }
-  actor.late.clear();
-}
-
-bool History::await_flush(Actor& actor) {
-  send_late(actor);
-  if (actor.flushes.over()) return true;
-  actor.wait = Actor::Wait::kFlushed;
-  schedule_.park(actor.id);
-  return false;
-}
-
-bool History::take_news(Actor& actor) {
-  if (mover_.perform(actor)) return true;
-  actor.wait = Actor::Wait::kNews;
-  schedule_.park(actor.id);
-  return false;
-}
-
-bool History::call(Actor& actor, bool waits) {
-  if (!waits) {
-    step_core(actor.node, *actor.strand.step().event);
-    return true;
-  }
-  const auto* goes = std::get_if<protocol::ScGiveBack>(actor.strand.step().event);
-  if (goes != nullptr && goes->spares && !program_->setup.whole_steps &&
-      rng_.chance(20)) {  // a thread has only just got it
-    actor.strand.result = 0;
-    return true;
-  }
-  if (!actor.resumed) {
-    const auto* sleep = std::get_if<protocol::CountSleep>(actor.strand.step().event);
-    bool may_expire = sleep != nullptr && sleep->may_expire;
-    if (actor.wait != Actor::Wait::kResume) {
-      actor.wait = Actor::Wait::kResume;
-      step_core(actor.node, *actor.strand.step().event);
-    } else if (may_expire && rng_.chance(20)) {
-      step_core(actor.node, protocol::CountExpire{actor.strand.waiter()});
-    }
-    if (!actor.resumed) {
-      if (!may_expire) schedule_.park(actor.id);
-      return false;
-    }
-  }
-  actor.resumed = false;
-  return true;
-}
-
 void History::step_core(std::uint32_t node, const protocol::Event& event) {
   effects_.clear();
   nodes_[node].core().step(event, effects_);
@@ -189,7 +74,7 @@ void History::resume(std::uint32_t node, const protocol::Resume& resume) {
   Actor& actor = *actors_[id];
   actor.wait = Actor::Wait::kNothing;
   actor.resumed = true;
-  actor.strand.result = resume.value;
+  actor.value = resume.value;
   const std::byte* from = effects_.bytes.data() + resume.offset;
   actor.strand.inbox.assign(from, from + resume.size);
   schedule_.ready(actor.id);
@@ -266,23 +151,10 @@ void History::spawn_waiting() {
   }
 }
 
-// Like a futex: looks at the word once, then sleeps until somebody wakes it.
-bool History::wait_on_word(Actor& actor) {
-  const protocol::Step& step = actor.strand.step();
-  if (actor.resumed) {
-    actor.resumed = false;
-    return true;
-  }
-  if (step.word->load() != static_cast<std::uint32_t>(step.value)) return true;
-  actor.wait = Actor::Wait::kWord;
-  schedule_.park(actor.id);
-  return false;
-}
-
 void History::wake(std::uint32_t node, const std::atomic<std::uint32_t>* word) {
   for (auto& actor : actors_) {
     if (actor->wait != Actor::Wait::kWord || actor->node != node) continue;
-    if (actor->strand.step().word != word) continue;
+    if (std::get<protocol::Wait>(actor->strand.step()).word != word) continue;
     actor->wait = Actor::Wait::kNothing;
     actor->resumed = true;
     schedule_.ready(actor->id);

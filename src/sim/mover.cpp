@@ -1,6 +1,7 @@
 #include "sim/mover.h"
 
 #include <cstring>
+#include <variant>
 
 #include "sim/violation.h"
 
@@ -9,151 +10,8 @@ namespace terrane::sim {
 using protocol::Access;
 using protocol::Mutant;
 using protocol::mutant;
-using protocol::StepKind;
 
-void Mover::begin(base::Prng& rng, const Setup& setup) {
-  rng_ = &rng;
-  block_bytes_ = setup.block_bytes;
-  scan_ = setup.scan;
-  populate_fails_percent_ = setup.populate_fails_percent;
-  whole_steps_ = setup.whole_steps;
-  static constexpr std::uint32_t kFine[] = {6, 20, 50, 100};
-  fine_ = kFine[rng.below(4)];
-  nodes_in_job_ = setup.nodes;
-  patience_ = setup.patience;
-}
-
-std::uint32_t Mover::pieces() {
-  if (whole_steps_) return ~0u;
-  std::uint64_t draw = rng_->next();
-  if ((draw & 127) >= fine_) return ~0u;
-  return 1 + static_cast<std::uint32_t>(draw >> 32) % 12;
-}
-
-bool Mover::perform(Actor& a) {
-  const Step& step = a.strand.step();
-  switch (step.kind) {
-    case StepKind::kCopyHome:
-      return copy_home(a, step);
-    case StepKind::kStoreHome:
-      return store_home(a, step);
-    case StepKind::kMerge:
-      return merge(a, step);
-    case StepKind::kCopyTwin:
-      return copy_twin(a, step);
-    case StepKind::kStoreDiff:
-    case StepKind::kPostDiff:
-      return store_diff(a, step);
-    case StepKind::kTyped:
-      return perform_typed(a);
-    case StepKind::kTakeNews:
-      return take_news(a, step);
-    case StepKind::kTakeGranted:
-      take_granted(a, step);
-      return true;
-    case StepKind::kForgetNews:
-      nodes_[a.node].news().forget(static_cast<std::uint32_t>(step.value));
-      return true;
-    case StepKind::kClaimOwner: {
-      std::uint32_t owner = 0;
-      bool done = claim_owner(a.progress, &nodes_[step.node.value].owners[step.blocks.first],
-                              step.blocks.count, static_cast<std::uint32_t>(step.value), owner);
-      a.strand.result = owner;
-      return done;
-    }
-    case StepKind::kMeet:
-      return meet(a, step);
-    case StepKind::kAtomic:
-      nodes_[step.node.value].back(step.blocks.first);
-      a.strand.result =
-          protocol::perform(a.strand.atomic, nodes_[step.node.value].frame(step.blocks.first));
-      return true;
-    case StepKind::kPatch: {
-      std::uint64_t value = protocol::after(a.strand.atomic, a.strand.before);
-      std::uint32_t at = a.strand.atomic.offset;
-      Node& self = nodes_[a.node];
-      std::memcpy(self.frame(step.blocks.first) + at, &value, a.strand.atomic.size);
-      if (step.flag) std::memcpy(self.twin(step.blocks.first) + at, &value, a.strand.atomic.size);
-      return true;
-    }
-    case StepKind::kPopulate:
-    case StepKind::kMap:
-    case StepKind::kProtect:
-    case StepKind::kUnprotect:
-    case StepKind::kZap:
-    case StepKind::kScan:
-    case StepKind::kLook:
-    case StepKind::kPunch:
-    case StepKind::kDropTwin:
-      return whole_range(a, step);
-    case StepKind::kTakeWanted:
-      take_wanted(a);
-      return true;
-    default:
-      word_step(a, step);
-      return true;
-  }
-}
-
-// ---- ranges of the view
-
-bool Mover::whole_range(Actor& a, const Step& step) {
-  Progress& p = a.progress;
-  for (std::uint32_t left = pieces(); p.at < step.blocks.count && left > 0; --left, ++p.at)
-    one_block(a, step, step.blocks.first + p.at);
-  return p.at == step.blocks.count;
-}
-
-void Mover::one_block(Actor& a, const Step& step, std::uint64_t block) {
-  Node& node = nodes_[a.node];
-  Node::View& view = node.views[block];
-  switch (step.kind) {
-    case StepKind::kPopulate: {
-      Node& at = step.flag ? nodes_[step.node.value] : node;
-      if (a.progress.at == 0) a.strand.result = 1;
-      if (!at.backed[block] && rng_->chance(populate_fails_percent_)) a.strand.result = 0;
-      if (a.strand.result) at.back(block);
-      break;
-    }
-    case StepKind::kMap:
-      if (view.present) break;  // the kernel says that it exists, and leaves it as it is
-      if (!node.backed[block])
-        violated(Fault::kBadStep, "node {} maps block {} without memory", a.node, block);
-      view = {.present = true,
-              .guarded = step.access == Access::kRead &&
-                         (node.enters_protected || node.core().sc().serves(block))};
-      break;
-    case StepKind::kProtect:
-      if (scan_ && node.hlrc().is_tracked(block) && view.present && !view.guarded)
-        violated(Fault::kInvariant,
-                 "node {} protects tracked block {}, which hides that it is written", a.node,
-                 block);
-      view.guarded = view.present;
-      break;
-    case StepKind::kUnprotect:
-      view.guarded = false;
-      break;
-    case StepKind::kZap:
-      view = {};
-      break;
-    case StepKind::kScan:
-    case StepKind::kLook:
-      scan(a, step, block);
-      break;
-    case StepKind::kDropTwin:
-      node.drop_twin(block);
-      break;
-    default:
-      node.punch(block);
-      break;
-  }
-}
-
-void Mover::scan(Actor& a, const Step& step, std::uint64_t block) {
-  Node::View& view = nodes_[a.node].views[block];
-  if (!view.present || view.guarded) return;
-  view.guarded = step.kind == StepKind::kScan;
-  auto& runs = a.strand.runs;
+static void add(std::vector<protocol::BlockRange>& runs, std::uint64_t block) {
   if (!runs.empty() && runs.back().end() == block) {
     ++runs.back().count;
   } else {
@@ -161,99 +19,487 @@ void Mover::scan(Actor& a, const Step& step, std::uint64_t block) {
   }
 }
 
-// ---- words
+// An overload of perform() for each kind of step (protocol/steps/step_kinds.h). Each goes on with
+// the step, and is true when that is complete.
+class Mover::Steps {
+ public:
+  explicit Steps(std::vector<Node>& nodes) : nodes_(nodes) {}
 
-bool Mover::claim_owner(Progress& p, std::uint32_t* owners, std::uint64_t count,
-                        std::uint32_t claim, std::uint32_t& result) {
-  if (mutant(Mutant::kClaimWithoutSwap) && p.part == 0) {
-    p.part = 1;
-    p.loaded = owners[0];
+  void begin(base::Prng& rng, const Setup& setup) {
+    rng_ = &rng;
+    block_bytes_ = setup.block_bytes;
+    scan_ = setup.scan;
+    populate_fails_percent_ = setup.populate_fails_percent;
+    whole_steps_ = setup.whole_steps;
+    static constexpr std::uint32_t kFine[] = {6, 20, 50, 100};
+    fine_ = kFine[rng.below(4)];
+    nodes_in_job_ = setup.nodes;
+    patience_ = setup.patience;
+  }
+
+  std::uint32_t pieces() {
+    if (whole_steps_) return ~0u;
+    std::uint64_t draw = rng_->next();
+    if ((draw & 127) >= fine_) return ~0u;
+    return 1 + static_cast<std::uint32_t>(draw >> 32) % 12;
+  }
+
+  // ---- words
+
+  bool perform(Actor&, protocol::LoadWord& step) {
+    step.result = nodes_[step.node.value].words[step.block.value];
+    return true;
+  }
+
+  bool perform(Actor& a, protocol::StoreWord& step) {
+    nodes_[a.node].words[step.block.value] = step.word;
+    return true;
+  }
+
+  bool perform(Actor&, protocol::SwapWord& step) {
+    std::uint32_t& word = nodes_[step.node.value].words[step.block.value];
+    step.result = word == step.expected;
+    if (step.result) word = step.desired;
+    return true;
+  }
+
+  bool perform(Actor& a, protocol::CountFlush& step) {
+    nodes_[a.node].flushing += step.begins ? 1 : ~0u;
+    return true;
+  }
+
+  bool perform(Actor&, protocol::LoadFlushing& step) {
+    step.result = nodes_[step.node.value].flushing;
+    return true;
+  }
+
+  bool perform(Actor& a, protocol::CountGiving& step) {
+    nodes_[a.node].giving += step.begins ? 1 : ~0u;
+    return true;
+  }
+
+  bool perform(Actor& a, protocol::LoadGiving& step) {
+    step.result = nodes_[a.node].giving;
+    return true;
+  }
+
+  bool perform(Actor&, protocol::SetWanted& step) {
+    std::uint64_t& word = nodes_[step.node.value].wanted[step.block.value / 64];
+    std::uint64_t bit = 1ull << (step.block.value % 64);
+    step.result = (word & bit) != 0;
+    word |= bit;
+    return true;
+  }
+
+  bool perform(Actor& a, protocol::TakeWanted& step) {
+    Node& node = nodes_[a.node];
+    for (std::uint32_t w = 0; w < std::size(node.wanted); ++w) {
+      std::uint64_t word = node.wanted[w];
+      node.wanted[w] = 0;
+      for (; word != 0; word &= word - 1)
+        add(*step.runs, w * 64 + static_cast<std::uint64_t>(__builtin_ctzll(word)));
+    }
+    return true;
+  }
+
+  bool perform(Actor&, protocol::LoadOwner& step) {
+    step.result = {.entry = nodes_[step.node.value].owners[step.block.value]};
+    return true;
+  }
+
+  bool perform(Actor& a, protocol::ClaimOwner& step) {
+    std::uint32_t* owners = &nodes_[step.node.value].owners[step.blocks.first];
+    Progress& p = a.progress;
+    bool apart = mutant(Mutant::kClaimWithoutSwap);
+    if (apart && p.part == 0) {
+      p.part = 1;
+      p.loaded = owners[0];
+      return false;
+    }
+    std::uint32_t entry = apart ? static_cast<std::uint32_t>(p.loaded) : owners[0];
+    if (entry == 0) entry = owners[0] = step.entry;
+    step.result = {.entry = entry};
+    for (std::uint64_t b = 1; b < step.blocks.count && entry == step.entry; ++b) {
+      if (owners[b] == 0) owners[b] = step.entry;
+      if (owners[b] != step.entry) break;
+    }
+    return true;
+  }
+
+  bool perform(Actor& a, protocol::CountOwned& step) {
+    for (std::uint32_t left = pieces(); left > 0; --left, ++step.result) {
+      if (step.result == step.blocks.count) return true;
+      if (nodes_[a.node].owners[step.blocks.first + step.result] != step.entry) return true;
+    }
     return false;
   }
-  result = mutant(Mutant::kClaimWithoutSwap) ? static_cast<std::uint32_t>(p.loaded) : owners[0];
-  if (result == 0) result = owners[0] = claim;
-  for (std::uint64_t b = 1; b < count && result == claim; ++b) {
-    if (owners[b] == 0) owners[b] = claim;
-    if (owners[b] != claim) break;
-  }
-  return true;
-}
 
-// Comes, then looks again and again until the round is over.
-bool Mover::meet(Actor& a, const Step& step) {
-  protocol::CentralBarrier barrier(nodes_[0].meetings[step.value >> 32], nodes_in_job_);
-  Progress& p = a.progress;
-  if (p.part == 0) {
-    std::optional<std::uint32_t> told;
-    if (step.flag) told = static_cast<std::uint32_t>(step.value);
-    p.loaded = barrier.come(told);
-    p.part = 1;
-    return false;
+  bool perform(Actor& a, protocol::ClearOwner& step) {
+    nodes_[a.node].owners[step.block.value] = 0;
+    return true;
   }
-  auto round = p.part == 1 ? barrier.look(p.loaded) : barrier.withdraw(p.loaded);
-  if (rng_->below(patience_) == 0) p.part = 2;
-  a.strand.result = round == protocol::CentralBarrier::Round::kHeld;
-  return round != protocol::CentralBarrier::Round::kOpen;
-}
 
-void Mover::take_wanted(Actor& a) {
-  Node& node = nodes_[a.node];
-  for (std::uint32_t w = 0; w < std::size(node.wanted); ++w) {
-    std::uint64_t word = node.wanted[w];
-    node.wanted[w] = 0;
-    for (; word != 0; word &= word - 1) {
-      std::uint64_t block = w * 64 + static_cast<std::uint64_t>(__builtin_ctzll(word));
-      auto& runs = a.strand.runs;
-      if (!runs.empty() && runs.back().end() == block) {
-        ++runs.back().count;
+  // Comes, then looks again and again until the round is over.
+  bool perform(Actor& a, protocol::Meet& step) {
+    protocol::CentralBarrier barrier(nodes_[0].meetings[step.barrier], nodes_in_job_);
+    Progress& p = a.progress;
+    if (p.part == 0) {
+      p.loaded = barrier.come(step.told);
+      p.part = 1;
+      return false;
+    }
+    auto round = p.part == 1 ? barrier.look(p.loaded) : barrier.withdraw(p.loaded);
+    if (rng_->below(patience_) == 0) p.part = 2;
+    step.result = round == protocol::CentralBarrier::Round::kHeld;
+    return round != protocol::CentralBarrier::Round::kOpen;
+  }
+
+  // ---- ranges of the view
+
+  template <typename Do>
+  bool each_block(Actor& a, protocol::BlockRange blocks, Do what) {
+    Progress& p = a.progress;
+    for (std::uint32_t left = pieces(); p.at < blocks.count && left > 0; --left, ++p.at)
+      what(nodes_[a.node], blocks.first + p.at);
+    return p.at == blocks.count;
+  }
+
+  bool perform(Actor& a, protocol::Populate& step) {
+    return each_block(a, step.blocks, [&](Node& node, std::uint64_t block) {
+      if (!node.backed[block] && rng_->chance(populate_fails_percent_)) step.result = false;
+      if (step.result) node.back(block);
+    });
+  }
+
+  bool perform(Actor&, protocol::PopulateAt& step) {
+    Node& node = nodes_[step.node.value];
+    step.result = node.backed[step.block.value] || !rng_->chance(populate_fails_percent_);
+    if (step.result) node.back(step.block.value);
+    return true;
+  }
+
+  bool perform(Actor& a, protocol::Map& step) {
+    return each_block(a, step.blocks, [&](Node& node, std::uint64_t block) {
+      Node::View& view = node.views[block];
+      if (view.present) return;  // the kernel says that it exists, and leaves it as it is
+      if (!node.backed[block])
+        violated(Fault::kBadStep, "node {} maps block {} without memory", a.node, block);
+      view = {.present = true,
+              .guarded = step.access == Access::kRead &&
+                         (node.enters_protected || node.core().sc().serves(block))};
+    });
+  }
+
+  bool perform(Actor& a, protocol::Protect& step) {
+    return each_block(a, step.blocks, [&](Node& node, std::uint64_t block) {
+      Node::View& view = node.views[block];
+      if (scan_ && node.hlrc().is_tracked(block) && view.present && !view.guarded)
+        violated(Fault::kInvariant,
+                 "node {} protects tracked block {}, which hides that it is written", a.node,
+                 block);
+      view.guarded = view.present;
+    });
+  }
+
+  bool perform(Actor& a, protocol::Unprotect& step) {
+    return each_block(a, step.blocks,
+                      [](Node& node, std::uint64_t block) { node.views[block].guarded = false; });
+  }
+
+  bool perform(Actor& a, protocol::Zap& step) {
+    return each_block(a, step.blocks,
+                      [](Node& node, std::uint64_t block) { node.views[block] = {}; });
+  }
+
+  void scan(Actor& a, std::uint64_t block, bool protects, std::vector<protocol::BlockRange>& runs) {
+    Node::View& view = nodes_[a.node].views[block];
+    if (!view.present || view.guarded) return;
+    view.guarded = protects;
+    add(runs, block);
+  }
+
+  bool perform(Actor& a, protocol::Scan& step) {
+    return each_block(a, step.blocks,
+                      [&](Node&, std::uint64_t block) { scan(a, block, true, *step.runs); });
+  }
+
+  bool perform(Actor& a, protocol::Look& step) {
+    return each_block(a, step.blocks,
+                      [&](Node&, std::uint64_t block) { scan(a, block, false, *step.runs); });
+  }
+
+  bool perform(Actor& a, protocol::Punch& step) {
+    return each_block(a, step.blocks, [](Node& node, std::uint64_t block) { node.punch(block); });
+  }
+
+  bool perform(Actor& a, protocol::DropTwin& step) {
+    return each_block(a, step.blocks,
+                      [](Node& node, std::uint64_t block) { node.drop_twin(block); });
+  }
+
+  bool copy_block(Progress& p, const std::byte* from, std::byte* to) {
+    std::uint32_t count = pieces();
+    if (count > block_bytes_ - p.at) count = block_bytes_ - p.at;
+    std::memcpy(to + p.at, from + p.at, count);
+    p.at += count;
+    return p.at == block_bytes_;
+  }
+
+  bool perform(Actor& a, protocol::CopyHome& step) {
+    Progress& p = a.progress;
+    std::uint64_t block = step.blocks.first + p.block;
+    Node& self = nodes_[a.node];
+    self.back(block);
+    std::byte* to = step.slot ? self.aside(*step.slot + p.block) : self.frame(block);
+    if (!copy_block(p, nodes_[step.node.value].frame(block), to)) return false;
+    p.at = 0;
+    return ++p.block == step.blocks.count;
+  }
+
+  bool perform(Actor& a, protocol::StoreHome& step) {
+    Node& home = nodes_[step.node.value];
+    home.back(step.block.value);
+    return copy_block(a.progress, nodes_[a.node].frame(step.block.value),
+                      home.frame(step.block.value));
+  }
+
+  bool perform(Actor& a, protocol::CopyTwin& step) {
+    std::uint64_t block = step.block.value;
+    Node& from = nodes_[step.home == kNoNode ? a.node : step.home.value];
+    nodes_[a.node].back_twin(block);
+    return copy_block(a.progress, from.frame(block), nodes_[a.node].twin(block));
+  }
+
+  // Word by word: the bytes that differ from the twin go to the block, then the word to the twin.
+  bool perform(Actor& a, protocol::Merge& step) {
+    Progress& p = a.progress;
+    Node& self = nodes_[a.node];
+    std::byte* block = self.frame(step.block.value);
+    std::byte* twin = self.twin(step.block.value);
+    const std::byte* staged = self.aside(step.slot);
+    for (std::uint32_t left = pieces(); p.at < block_bytes_ && left > 0; --left) {
+      if (p.part == 0) {
+        load_and_compare(p, staged + p.at, twin + p.at);
+        if (!step.merges) p.pending = 0xff;
+        p.part = 1;
+      } else if (p.part == 1) {
+        if (p.pending != 0) store_some(p, block + p.at);
+        if (p.pending == 0) p.part = 2;
       } else {
-        runs.push_back({block, 1});
+        bool follows = step.merges || mutant(Mutant::kRenewOverwrites);
+        if (follows && !mutant(Mutant::kRenewKeepsTwin))
+          std::memcpy(twin + p.at, &p.loaded, kWordBytes);
+        p.part = 0;
+        p.at += kWordBytes;
       }
     }
+    return p.at == block_bytes_;
   }
-}
 
-void Mover::word_step(Actor& a, const Step& step) {
-  std::uint64_t block = step.blocks.first;
-  std::uint64_t& result = a.strand.result;
-  switch (step.kind) {
-    case StepKind::kLoadWord:
-      result = nodes_[step.node.value].words[block];
-      break;
-    case StepKind::kStoreWord:
-      nodes_[a.node].words[block] = static_cast<std::uint32_t>(step.value);
-      break;
-    case StepKind::kSwapWord: {
-      std::uint32_t& word = nodes_[step.node.value].words[block];
-      result = step.flag || word == static_cast<std::uint32_t>(step.value);
-      if (result) word = static_cast<std::uint32_t>(step.value >> 32);
-      break;
-    }
-    case StepKind::kCountFlush:
-      nodes_[a.node].flushing += step.flag ? 1 : ~0u;
-      break;
-    case StepKind::kLoadFlushing:
-      result = nodes_[step.node.value].flushing;
-      break;
-    case StepKind::kLoadGiving:
-      result = nodes_[a.node].giving;
-      break;
-    case StepKind::kSetWanted: {
-      std::uint64_t& word = nodes_[step.node.value].wanted[block / 64];
-      std::uint64_t bit = 1ull << (block % 64);
-      result = (word & bit) != 0;
-      word |= bit;
-      break;
-    }
-    case StepKind::kLoadOwner:
-      result = nodes_[step.node.value].owners[block];
-      break;
-    case StepKind::kClearOwner:
-      nodes_[a.node].owners[block] = 0;
-      break;
-    default:
-      violated(Fault::kBadStep, "step {} is none of the mover's", static_cast<int>(step.kind));
+  // ---- differences
+
+  bool perform(Actor& a, protocol::StoreDiff& step) { return make_diff(a, step); }
+
+  bool perform(Actor& a, protocol::PostDiff& step) {
+    if (a.progress.at == 0 && a.progress.part == 0) a.flush.clear();
+    return make_diff(a, step);
   }
+
+  // Word by word: load once, compare, store the changed bytes at the home, and the word to the
+  // twin.
+  template <typename Diff>
+  bool make_diff(Actor& a, Diff& step) {
+    Progress& p = a.progress;
+    const std::byte* mine = nodes_[a.node].frame(step.block.value);
+    std::byte* twin = nodes_[a.node].twin(step.block.value);
+    for (std::uint32_t left = pieces(); p.at < block_bytes_ && left > 0; --left) {
+      if (p.part == 0) {
+        load_and_compare(p, mine + p.at, twin + p.at);
+        if (p.pending == 0) {
+          p.at += kWordBytes;
+          continue;
+        }
+        p.part = 1;
+      } else if (p.part == 1) {
+        store(a, step);
+        if (p.pending == 0) p.part = 2;
+      } else {
+        if (step.twin_follows && !mutant(Mutant::kTwinCopiedApart))
+          std::memcpy(twin + p.at, &p.loaded, kWordBytes);
+        p.part = 0;
+        p.at += kWordBytes;
+      }
+    }
+    if (p.at < block_bytes_) return false;
+    if (mutant(Mutant::kTwinCopiedApart) && step.twin_follows && p.part != 3) {
+      p.part = 3;
+      return false;
+    }
+    if (p.part == 3) std::memcpy(twin, mine, block_bytes_);
+    if (mutant(Mutant::kFlushWholeBlock) && p.changed > 0) store_whole(a, step);
+    step.result = p.changed;
+    return true;
+  }
+
+  void store(Actor& a, const protocol::StoreDiff& step) {
+    Node& home = nodes_[step.node.value];
+    home.back(step.block.value);
+    store_some(a.progress, home.frame(step.block.value) + a.progress.at);
+  }
+
+  void store(Actor& a, const protocol::PostDiff& step) {
+    Progress& p = a.progress;
+    post(a, step, p.at, p.loaded, p.pending);
+    p.pending = 0;
+  }
+
+  void store_whole(Actor& a, const protocol::StoreDiff& step) {
+    std::memcpy(nodes_[step.node.value].frame(step.block.value),
+                nodes_[a.node].frame(step.block.value), block_bytes_);
+  }
+
+  void store_whole(Actor& a, const protocol::PostDiff& step) {
+    const std::byte* mine = nodes_[a.node].frame(step.block.value);
+    for (std::uint32_t at = 0; at < block_bytes_; at += kWordBytes) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, mine + at, kWordBytes);
+      post(a, step, at, word, 0xff);
+    }
+  }
+
+  void post(Actor& a, const protocol::PostDiff& step, std::uint32_t at, std::uint64_t value,
+            std::uint64_t bytes) {
+    wire::FlushedBlock head{.block = step.block.value, .via = step.via.value};
+    if (a.flush.empty()) wire::put(a.flush, head);
+    wire::put(a.flush, PostedWord{value, at, static_cast<std::uint32_t>(bytes)});
+    head.diff_bytes = static_cast<std::uint32_t>(a.flush.size() - sizeof head);
+    std::memcpy(a.flush.data(), &head, sizeof head);
+  }
+
+  bool perform(Actor& a, protocol::ApplyDiff& step) {
+    Progress& p = a.progress;
+    Node& home = nodes_[a.node];
+    home.back(step.block.value);
+    for (std::uint32_t left = pieces(); p.at < step.diff.size() && left > 0; --left) {
+      PostedWord word;
+      std::memcpy(&word, step.diff.data() + p.at, sizeof word);
+      std::byte* to = home.frame(step.block.value) + word.at;
+      for (std::uint32_t i = 0; i < kWordBytes; ++i)
+        if (word.bytes >> i & 1) to[i] = static_cast<std::byte>(word.value >> (8 * i));
+      p.at += sizeof word;
+    }
+    step.result = true;
+    return p.at == step.diff.size();
+  }
+
+  void load_and_compare(Progress& p, const std::byte* block, const std::byte* twin) {
+    std::uint64_t old = 0;
+    std::memcpy(&p.loaded, block, kWordBytes);
+    std::memcpy(&old, twin, kWordBytes);
+    p.pending = 0;
+    if (p.loaded == old) return;
+    for (std::uint32_t i = 0; i < kWordBytes; ++i)
+      if ((p.loaded ^ old) >> (8 * i) & 0xff) p.pending |= 1u << i;
+    p.changed += static_cast<std::uint32_t>(__builtin_popcountll(p.pending));
+    if (mutant(Mutant::kDiffWords)) p.pending = 0xff;
+  }
+
+  // All changed bytes of the word at once, or some of them.
+  void store_some(Progress& p, std::byte* home) {
+    std::uint64_t now = p.pending;
+    if ((rng_->next() & 127) < fine_) now &= rng_->next();
+    if (now == 0) now = p.pending;
+    for (std::uint32_t i = 0; i < kWordBytes; ++i)
+      if (now >> i & 1) home[i] = static_cast<std::byte>(p.loaded >> (8 * i));
+    p.pending &= ~now;
+  }
+
+  // ---- atomic operations
+
+  bool perform(Actor&, protocol::PerformAtomic& step) {
+    Node& home = nodes_[step.node.value];
+    home.back(step.block.value);
+    step.result = protocol::perform(step.op, home.frame(step.block.value));
+    return true;
+  }
+
+  bool perform(Actor& a, protocol::Patch& step) {
+    std::uint64_t value = protocol::after(step.op, step.before);
+    Node& self = nodes_[a.node];
+    std::uint64_t block = step.block.value;
+    std::memcpy(self.frame(block) + step.op.offset, &value, step.op.size);
+    if (step.twin_follows) std::memcpy(self.twin(block) + step.op.offset, &value, step.op.size);
+    return true;
+  }
+
+  // ---- what others send, and is sent to them
+
+  // False while they are not here.
+  bool perform(Actor& a, protocol::TakeNews& step) {
+    Node& self = nodes_[a.node];
+    const auto* news = self.news().find(step.node, step.blocks, step.departure);
+    if (news == nullptr) return false;
+    step.result.gone = news->gone;
+    if (news->gone) return true;
+    step.result.tracked = news->tracked_of(step.blocks);
+    step.result.same = news->same_of(step.blocks);
+    step.serials->resize(step.blocks.count);
+    for (std::uint64_t i = 0; i < step.blocks.count; ++i) {
+      std::uint64_t block = step.blocks.first + i;
+      (*step.serials)[i] = news->serial_of(block);
+      if (!(step.result.same >> i & 1))
+        std::memcpy(self.aside(i), news->bytes_of(block, block_bytes_), block_bytes_);
+    }
+    return true;
+  }
+
+  bool perform(Actor& a, protocol::ForgetNews& step) {
+    nodes_[a.node].news().forget(step.departure);
+    return true;
+  }
+
+  bool perform(Actor& a, protocol::TakeGranted& step) {
+    std::memcpy(nodes_[a.node].aside(step.slot), step.bytes, block_bytes_);
+    return true;
+  }
+
+  bool perform(Actor& a, protocol::SendBuffer& step) {
+    a.out.assign(step.blocks * block_bytes_, std::byte{0});
+    step.result = a.out.data();
+    return true;
+  }
+
+  bool perform(Actor& a, protocol::ReadBlock& step) {
+    return copy_block(a.progress, nodes_[a.node].frame(step.block.value), step.to);
+  }
+
+ private:
+  std::vector<Node>& nodes_;
+  base::Prng* rng_ = nullptr;
+  std::uint32_t block_bytes_ = 64;
+  std::uint32_t fine_ = 30;  // how often a step is cut, of 128
+  std::uint32_t nodes_in_job_ = 1;
+  std::uint32_t patience_ = 1;  // looks at a round of a barrier
+  bool scan_ = true;
+  bool whole_steps_ = false;
+  std::uint32_t populate_fails_percent_ = 0;
+};
+
+Mover::Mover(std::vector<Node>& nodes) : steps_(std::make_unique<Steps>(nodes)) {}
+Mover::~Mover() = default;
+
+void Mover::begin(base::Prng& rng, const Setup& setup) { steps_->begin(rng, setup); }
+
+bool Mover::perform(Actor& a) {
+  return std::visit(
+      [&](auto& step) -> bool {
+        if constexpr (requires { steps_->perform(a, step); }) {
+          return steps_->perform(a, step);
+        } else {
+          violated(Fault::kBadStep, "step {} is none of the mover's", step.kName);
+        }
+      },
+      a.strand.step());
 }
 
 }  // namespace terrane::sim

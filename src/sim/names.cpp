@@ -10,7 +10,6 @@ namespace {
 
 using protocol::Mark;
 using protocol::Mutant;
-using protocol::StepKind;
 
 // In the order of the enumerations.
 constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
@@ -359,15 +358,6 @@ constexpr std::string_view kMutants[] = {"None",
                                          "AtomicUncounted",
                                          "PushesFreed",
                                          "CountsOthersBlocks"};
-constexpr std::string_view kSteps[] = {
-    "Pause",      "Wait",      "Wake",       "Call",         "Tell",        "LoadWord",
-    "StoreWord",  "SwapWord",  "CountFlush", "LoadFlushing", "LoadGiving",  "SetWanted",
-    "TakeWanted", "LoadOwner", "ClaimOwner", "ClearOwner",   "Populate",    "Map",
-    "Protect",    "Unprotect", "Zap",        "Scan",         "Look",        "CopyHome",
-    "CopyTwin",   "StoreDiff", "StoreHome",  "Merge",        "Fetch",       "PostFetch",
-    "SendNews",   "TakeNews",  "ForgetNews", "EndPromise",   "TakeGranted", "PostDiff",
-    "AwaitFlush", "Meet",      "Punch",      "DropTwin",     "Atomic",      "AskAtomic",
-    "Patch",      "Typed"};
 constexpr std::string_view kFaults[] = {"None",        "WrongValue", "NodesDisagree", "TwoHolders",
                                         "BarrierLeak", "Deadlock",   "Endless",       "Invariant",
                                         "Malformed",   "BadAnswer",  "BadStep"};
@@ -397,7 +387,6 @@ constexpr std::string_view kMessages[] = {
     "lock try",       "lock try on",     "lock tried",     "lock busy"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
-static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kTyped) + 1);
 static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kBadStep) + 1);
 static_assert(std::size(kEvents) == std::variant_size_v<protocol::Event>);
 static_assert(std::size(kAtomics) ==
@@ -413,13 +402,12 @@ bool has(const std::string_view (&names)[size], std::string_view name) {
 }  // namespace
 
 template <std::size_t... at>
-static bool is_typed_step(std::string_view name, std::index_sequence<at...>) {
-  return ((std::variant_alternative_t<at, protocol::TypedStep>::kName == name) || ...);
+static bool is_kind_of_step(std::string_view name, std::index_sequence<at...>) {
+  return ((std::variant_alternative_t<at, protocol::Step>::kName == name) || ...);
 }
 
 bool is_step_name(std::string_view name) {
-  constexpr std::size_t kTyped = std::variant_size_v<protocol::TypedStep>;
-  return has(kSteps, name) || is_typed_step(name, std::make_index_sequence<kTyped>());
+  return is_kind_of_step(name, std::make_index_sequence<std::variant_size_v<protocol::Step>>());
 }
 
 bool is_trace_word(std::string_view name) {
@@ -431,7 +419,6 @@ bool is_fault_name(std::string_view name) { return has(kFaults, name); }
 
 std::string_view name_of(Mark mark) { return kMarks[static_cast<std::size_t>(mark)]; }
 std::string_view name_of(Mutant mutant) { return kMutants[static_cast<std::size_t>(mutant)]; }
-std::string_view name_of(StepKind kind) { return kSteps[static_cast<std::size_t>(kind)]; }
 std::string_view name_of(Fault fault) { return kFaults[static_cast<std::size_t>(fault)]; }
 
 std::optional<Mutant> mutant_named(std::string_view name) {

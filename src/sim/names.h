@@ -8,7 +8,7 @@
 #include "protocol/steps/atomic.h"
 #include "protocol/steps/effects.h"
 #include "protocol/steps/instrument.h"
-#include "protocol/steps/strand.h"
+#include "protocol/steps/step_kinds.h"
 #include "sim/program.h"
 #include "sim/violation.h"
 
@@ -17,7 +17,6 @@ namespace terrane::sim {
 // The names as the sources have them, without the k.
 std::string_view name_of(protocol::Mark mark);
 std::string_view name_of(protocol::Mutant mutant);
-std::string_view name_of(protocol::StepKind kind);
 std::string_view name_of(Fault fault);
 std::optional<protocol::Mutant> mutant_named(std::string_view name);
 bool is_fault_name(std::string_view name);

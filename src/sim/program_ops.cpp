@@ -316,7 +316,7 @@ void History::begin_atomic(Actor& actor, const Op& op) {
   if (!region_stands_[op.region]) violated(Fault::kBadAnswer, "region {} is not there", op.region);
   std::uint32_t unit = program_->setup.block_bytes;
   Op word = word_of(op);
-  protocol::AtomicOp& atomic = actor.strand.atomic;
+  protocol::AtomicOp& atomic = actor.atomic;
   atomic = {.kind = static_cast<protocol::AtomicKind>(op.size >> 4),
             .size = word.size,
             .offset = op.at % unit,
@@ -328,8 +328,8 @@ void History::begin_atomic(Actor& actor, const Op& op) {
     return;
   }
   actor.doing = Actor::Doing::kAtomic;
-  actor.start(nodes_[actor.node].hlrc().atomic(actor.strand,
-                                               BlockId{region_first_[op.region] + op.at / unit}));
+  BlockId block{region_first_[op.region] + op.at / unit};
+  actor.start(nodes_[actor.node].hlrc().atomic(actor.strand, block, atomic));
 }
 
 // The machine's own, where one node alone may write.
@@ -342,7 +342,7 @@ void History::atomic_in_place(Actor& actor, const Op& op) {
     return;
   }
   check_alone(actor.node, block, true);
-  check_atomic(actor, protocol::perform(actor.strand.atomic, node.frame(block)));
+  check_atomic(actor, protocol::perform(actor.atomic, node.frame(block)));
   ++actor.next;
 }
 
@@ -351,7 +351,7 @@ void History::check_atomic(Actor& actor, std::uint64_t before) {
   Op word = word_of(op_of(actor));
   std::uint64_t expected = op_of(actor).expected.value_or(checker_.expected(word));
   if (before != expected) wrong_value(actor, op_of(actor), before, expected);
-  word.value = protocol::after(actor.strand.atomic, before);
+  word.value = protocol::after(actor.atomic, before);
   checker_.store(actor.id, word);
   ++outcome_.accesses;
   outcome_.hash = (outcome_.hash ^ before ^ actor.id) * 0x100000001b3u;
@@ -402,21 +402,21 @@ void History::host_call(Actor& actor, const Op& op) {
 
 void History::finish_host_call(Actor& actor) {
   const Op& op = op_of(actor);
-  auto status = static_cast<wire::RegionStatus>(actor.strand.result);
+  auto status = static_cast<wire::RegionStatus>(actor.value);
   actor.doing = Actor::Doing::kProgram;
   actor.resumed = false;
   if (trace_)
-    trace_of(actor, {.kind = describe(*program_, op),
-                     .result = status == wire::RegionStatus::kOk
-                                   ? ""
-                                   : fmt::format("status {}", actor.strand.result)});
+    trace_of(
+        actor,
+        {.kind = describe(*program_, op),
+         .result = status == wire::RegionStatus::kOk ? "" : fmt::format("status {}", actor.value)});
   if (op.kind == OpKind::kAllocate) {
     if (status == wire::RegionStatus::kNoSpace)
       return;  // once more, when what was freed is dropped
     wire::RegionReply reply;
     protocol::Bytes inbox(actor.strand.inbox);
     if (status != wire::RegionStatus::kOk || !wire::take(inbox, reply))
-      violated(Fault::kBadAnswer, "an allocation was refused: {}", actor.strand.result);
+      violated(Fault::kBadAnswer, "an allocation was refused: {}", actor.value);
     std::uint64_t& first = region_first_[op.region];
     if (first != kNoRegion && first != reply.first)
       violated(Fault::kBadAnswer, "a collective allocation gave blocks {} and {}", first,
@@ -426,7 +426,7 @@ void History::finish_host_call(Actor& actor) {
   } else {
     bool again = op.kind == OpKind::kFreeAgain;
     if (status != (again ? wire::RegionStatus::kUnknown : wire::RegionStatus::kOk))
-      violated(Fault::kBadAnswer, "a free answered {}", actor.strand.result);
+      violated(Fault::kBadAnswer, "a free answered {}", actor.value);
   }
   ++actor.next;
 }
@@ -443,7 +443,7 @@ void History::finish_operation(Actor& actor) {
       finish_fault(actor);
       return;
     case Actor::Doing::kAtomic: {
-      auto result = std::get<protocol::Task<FaultResult>>(actor.operation).value();
+      auto result = std::get<protocol::Task<protocol::AtomicDone>>(actor.operation).value().result;
       actor.clear_operation();
       actor.doing = Actor::Doing::kProgram;
       if (result == FaultResult::kForeign)

@@ -14,7 +14,6 @@ namespace terrane::fuzz {
 namespace {
 
 using namespace runtime;
-using protocol::StepKind;
 
 constexpr std::uint32_t kNodes = 3;
 constexpr int kMostSteps = 64;
@@ -60,21 +59,22 @@ struct Side {
 void ask(InputReader& reader, Side& side) {
   ThreadContext& context = side.threads.current();
   if (context.exchange.done.load() == 0) return;  // a thread asks one thing at a time
-  using enum StepKind;
-  constexpr StepKind kKinds[] = {kFetch, kLoadOwner, kClaimOwner, kPostFetch};
-  protocol::Step step{.kind = kKinds[reader.below(4)]};
-  step.node = NodeId{1 + reader.below(kNodes - 1)};
-  step.blocks = {reader.below(12), 1};
-  if (step.kind == kFetch || step.kind == kPostFetch) step.blocks.count += reader.below(4);
-  step.value = 1 + reader.below(kNodes);
-  if (step.kind == kPostFetch) {
+  std::uint32_t kind = reader.below(4);
+  NodeId node{1 + reader.below(kNodes - 1)};
+  protocol::BlockRange blocks{reader.below(12), 1};
+  if (kind == 0 || kind == 3) blocks.count += reader.below(4);
+  std::uint32_t entry = 1 + reader.below(kNodes);
+  if (kind == 3) {
     bool room = std::any_of(std::begin(context.posted), std::end(context.posted),
                             [](const Exchange& one) { return one.blocks.count == 0; });
-    if (room) side.remote.post_fetch(step, context);
+    if (room) side.remote.post_fetch({node, blocks}, context);
     return;
   }
-  Exchange& asked = side.remote.ask(step, context);
-  if (asked.done.load() != 0) asked.blocks.count = 0;  // taken, as the engine does
+  Exchange* asked = nullptr;
+  if (kind == 0) asked = &side.remote.ask(protocol::Fetch{node, blocks}, context);
+  if (kind == 1) asked = &side.remote.ask(protocol::LoadOwner{node, {blocks.first}}, context);
+  if (kind == 2) asked = &side.remote.ask(protocol::ClaimOwner{node, blocks, entry}, context);
+  if (asked->done.load() != 0) asked->blocks.count = 0;  // taken, as the engine does
 }
 
 void post(InputReader& reader, Side& side) {
@@ -82,10 +82,9 @@ void post(InputReader& reader, Side& side) {
   std::vector<std::byte> page(side.space->unit(), static_cast<std::byte>(reader.below(256)));
   std::uint64_t block = reader.below(16);
   side.space->write_pages({block, 1}, page.data(), false);
-  protocol::Step step{.kind = StepKind::kPostDiff, .flag = true};
-  step.node = NodeId{1 + reader.below(kNodes - 1)};
-  step.blocks = {block, 1};
-  side.remote.post(step, context);
+  NodeId node{1 + reader.below(kNodes - 1)};
+  side.remote.post({.node = node, .block = BlockId{block}, .via = kNoNode, .twin_follows = true},
+                   context);
   side.remote.send_posted(context);
 }
 

@@ -9,9 +9,10 @@ Task<bool> Hlrc::lock(Strand& s, LockId id) {
   Event acquire = LockAcquire{id, s.waiter(), settled_activity()};
   auto how = static_cast<Acquired>(co_await s.call(acquire));
   if (how == Acquired::kHere) predictor_.lock_reused(id);
-  std::uint64_t activity = how == Acquired::kWithBlocks ? open_grant(s) : kUnsettled;
-  if (how == Acquired::kRemote || how == Acquired::kWithBlocks) co_await apply(s, 0, activity, id);
-  s.granted_blocks.clear();
+  Grant grant;
+  if (how == Acquired::kWithBlocks) grant = open_grant(s);
+  if (how == Acquired::kRemote || how == Acquired::kWithBlocks)
+    co_await apply(s, 0, grant.activity, grant, id);
   co_return how != Acquired::kHeldAlready;
 }
 
@@ -20,9 +21,9 @@ Task<LockResult> Hlrc::try_lock(Strand& s, LockId id) {
   auto how = static_cast<Acquired>(co_await s.call(attempt));
   if (how == Acquired::kBusy) co_return LockResult::kBusy;
   if (how == Acquired::kHeldAlready) co_return LockResult::kHeldAlready;
-  std::uint64_t activity = how == Acquired::kWithBlocks ? open_grant(s) : kUnsettled;
-  if (how != Acquired::kHere) co_await apply(s, 0, activity, id);
-  s.granted_blocks.clear();
+  Grant grant;
+  if (how == Acquired::kWithBlocks) grant = open_grant(s);
+  if (how != Acquired::kHere) co_await apply(s, 0, grant.activity, grant, id);
   co_return LockResult::kOk;
 }
 
@@ -34,23 +35,23 @@ std::uint64_t Hlrc::settled_activity() const {
   return busy ? kUnsettled : activity;
 }
 
-// The grant in s.inbox: what is behind the notice set goes to s.granted. Result: the activity when
-// it was asked for.
-std::uint64_t Hlrc::open_grant(Strand& s) {
-  Bytes grant(s.inbox);
+// The grant in s.inbox, or an arrival: what is behind the notice set, which alone stays there.
+Hlrc::Grant Hlrc::open_grant(Strand& s) {
+  Bytes message(s.inbox);
   GrantHead head{};
-  TERRANE_CHECK(wire::take(grant, head) && head.notice_bytes <= grant.size(), "a grant is whole");
-  Bytes granted = grant.subspan(head.notice_bytes);
-  s.granted.assign(granted.begin(), granted.end());
-  s.granted_blocks.clear();
-  Strand::Granted one{};
-  for (Bytes rest(s.granted); wire::take(rest, one.head); rest = rest.subspan(one.head.bytes)) {
-    one.at = static_cast<std::uint32_t>(s.granted.size() - rest.size());
-    s.granted_blocks.push_back(one);
+  TERRANE_CHECK(wire::take(message, head) && head.notice_bytes <= message.size(),
+                "a grant is whole");
+  Grant grant{.activity = head.activity};
+  Bytes granted = message.subspan(head.notice_bytes);
+  grant.bytes.assign(granted.begin(), granted.end());
+  Grant::Block one{};
+  for (Bytes rest(grant.bytes); wire::take(rest, one.head); rest = rest.subspan(one.head.bytes)) {
+    one.at = static_cast<std::uint32_t>(grant.bytes.size() - rest.size());
+    grant.blocks.push_back(one);
   }
   s.inbox.resize(sizeof head + head.notice_bytes);
   s.inbox.erase(s.inbox.begin(), s.inbox.begin() + sizeof head);
-  return head.activity;
+  return grant;
 }
 
 Task<LockResult> Hlrc::unlock(Strand& s, LockId id) {
@@ -99,16 +100,16 @@ Task<bool> Hlrc::barrier(Strand& s, BarrierId id, std::uint32_t threads_here,
     if (held) co_return true;
   }
   std::uint64_t acquired = acquired_.load();
-  select_along(s);
-  Event arrive = BarrierArrive{id, s.waiter(), acquired != acquired_before_.load(), &s.along};
+  std::vector<std::uint64_t> along = select_along();
+  Event arrive = BarrierArrive{id, s.waiter(), acquired != acquired_before_.load(), &along};
   std::uint64_t departure = co_await s.call(arrive);
   acquired_before_.store(acquired);
-  if (departure & kAlongCame) open_grant(s);
+  Grant grant;
+  if (departure & kAlongCame) grant = open_grant(s);
   auto number = static_cast<std::uint32_t>(departure);
-  co_await send_news(s, number, (departure & kAlongStands) != 0);
+  co_await send_news(s, number, along, (departure & kAlongStands) != 0);
   co_await wait_for_departure(s, number - 1);
-  co_await apply(s, number, activity);
-  s.granted_blocks.clear();
+  co_await apply(s, number, activity, grant);
   bool waited = departures_.exchange(number * 2, std::memory_order_acq_rel) & 1;
   predictor_.barrier_passed();
   if (waited) co_await s.wake(departures_);
@@ -153,9 +154,9 @@ Task<bool> Hlrc::meet_released(Strand& s, BarrierId id) {
 
 // told: how many departures were learned, + 1; 0: the round cannot be held.
 Task<bool> Hlrc::meet(Strand& s, BarrierId id, std::uint64_t told) {
-  bool quiet = told != 0;
-  std::uint64_t word = std::uint64_t{id.value} << 32 | (quiet ? told - 1 : 0);
-  bool held = co_await s.perform({.kind = StepKind::kMeet, .flag = quiet, .value = word}) != 0;
+  Meet step{.barrier = static_cast<std::uint32_t>(id.value)};
+  if (told != 0) step.told = static_cast<std::uint32_t>(told - 1);
+  bool held = co_await s.perform(step);
   predictor_.met(id, held);
   mark(held ? Mark::kBarrierHeldInMemory : Mark::kBarrierNotHeld);
   if (!held) co_return false;
@@ -165,23 +166,23 @@ Task<bool> Hlrc::meet(Strand& s, BarrierId id, std::uint64_t told) {
   if (copies && has_leases() && !mutant(Mutant::kMeetingKeepsLeases)) {
     mark(Mark::kBarrierDropsLeases);
     s.inbox.clear();
-    co_await apply(s, 0, kUnsettled);
+    Grant nothing;
+    co_await apply(s, 0, kUnsettled, nothing);
   }
   co_return true;
 }
 
-Task<bool> Hlrc::last_barrier(Strand& s, BarrierId id) {
+Task<> Hlrc::last_barrier(Strand& s, BarrierId id) {
   Event come = BarrierEnter{id, 1, s.waiter()};
   co_await s.call(come);
   co_await release(s);
   Event arrive = BarrierArrive{id, s.waiter()};
   co_await s.call(arrive);
-  co_return true;
 }
 
 // Barriers of different threads may depart at once. A set says only what earlier departures have
 // not told, so it is applied after them.
-Task<bool> Hlrc::wait_for_departure(Strand& s, std::uint32_t number) {
+Task<> Hlrc::wait_for_departure(Strand& s, std::uint32_t number) {
   co_await s.pause();
   std::uint32_t seen = departures_.load(std::memory_order_acquire);
   while (seen / 2 != number && !mutant(Mutant::kDeparturesUnordered)) {
@@ -190,36 +191,34 @@ Task<bool> Hlrc::wait_for_departure(Strand& s, std::uint32_t number) {
     co_await s.wait(departures_, seen | 1);
     seen = departures_.load(std::memory_order_acquire);
   }
-  co_return true;
 }
 
-Task<bool> Hlrc::enter(Strand& s) {
-  if (mutant(Mutant::kNoReleaseLock)) co_return true;
+Task<> Hlrc::enter(Strand& s) {
+  if (mutant(Mutant::kNoReleaseLock)) co_return;
   co_await s.pause();
   std::uint32_t free = 0;
-  if (consistency_.compare_exchange_strong(free, 1, std::memory_order_acquire)) co_return true;
+  if (consistency_.compare_exchange_strong(free, 1, std::memory_order_acquire)) co_return;
   mark(Mark::kConsistencyLockContended);
   while (consistency_.exchange(2, std::memory_order_acquire) != 0) co_await s.wait(consistency_, 2);
-  co_return true;
 }
 
-Task<bool> Hlrc::leave(Strand& s) {
+Task<> Hlrc::leave(Strand& s) {
   bool waited = consistency_.exchange(0, std::memory_order_release) == 2;
   if (waited && !mutant(Mutant::kLoseWake)) co_await s.wake(consistency_);
-  co_return true;
 }
 
 // What the acquired notice set (s.inbox) makes stale is dropped, or brought up to date; only then
 // does this node know what it says. departure: its number, or 0 where the set came with `lock`, or
-// is empty; activity: this node's when it arrived, or asked for the lock.
-Task<bool> Hlrc::apply(Strand& s, std::uint32_t departure, std::uint64_t activity,
-                       std::optional<LockId> lock) {
-  if (config_.nodes == 1) co_return true;
+// is empty; activity: this node's when it arrived, or asked for the lock; grant: blocks that came
+// with the set.
+Task<> Hlrc::apply(Strand& s, std::uint32_t departure, std::uint64_t activity, const Grant& grant,
+                   std::optional<LockId> lock) {
+  if (config_.nodes == 1) co_return;
   co_await enter(s);
   Mutant careless = departure == 0 ? Mutant::kGrantAfterOthers : Mutant::kNewsAfterOthers;
-  Departure at{departure, activity_ == activity || mutant(careless)};
+  std::vector<wire::WantedBlock> wanted;
+  Departure at{departure, activity_ == activity || mutant(careless), grant, &wanted};
   ++activity_;
-  s.wanted.clear();
   if (departure == 0) predictor_.lock_acquired();
   if (departure == 0) acquired_.fetch_add(1);
   co_await expect_promised(s);
@@ -228,21 +227,20 @@ Task<bool> Hlrc::apply(Strand& s, std::uint32_t departure, std::uint64_t activit
     BlockRange run = s.runs[i];
     co_await renew_or_invalidate(s, run, at);
   }
-  if (s.wanted.size() > wire::kMostWanted) {
+  if (wanted.size() > wire::kMostWanted) {
     mark(Mark::kLockNamesTooMany);
-    s.wanted.clear();
+    wanted.clear();
   }
-  if (lock && !predictor_.names_with_lock(*lock)) s.wanted.clear();
+  if (lock && !predictor_.names_with_lock(*lock)) wanted.clear();
   if (departure != 0 && expectations_.may_have_come()) {
     expectations_.depart(departure);
     co_await end_promises(s);
-    co_await s.perform({.kind = StepKind::kForgetNews, .value = departure});
+    co_await s.perform(ForgetNews{departure});
   }
   if (departure != 0 && config_.migrate) co_await offer_homes(s);
-  Event learn = Learn{s.inbox, departure != 0, lock.value_or(LockId{}), lock ? &s.wanted : nullptr};
+  Event learn = Learn{s.inbox, departure != 0, lock.value_or(LockId{}), lock ? &wanted : nullptr};
   co_await s.tell(learn);
   co_await leave(s);
-  co_return true;
 }
 
 void Hlrc::select_cached(Strand& s, BlockRange within) const {
@@ -295,25 +293,24 @@ void Hlrc::select_invalid(Strand& s) const {
 
 // BUSY, zap, difference to the twin brought home, INVALID: in this order no write is lost. punch:
 // the copies are evicted, and their memory goes.
-Task<bool> Hlrc::invalidate(Strand& s, BlockRange run, bool punch) {
+Task<> Hlrc::invalidate(Strand& s, BlockRange run, bool punch) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     if (entries_[b].busy()) mark(Mark::kInvalidateWaitsForBusyBlock);
     co_await lock_block(s, b);
   }
   bool early = mutant(Mutant::kDiffBeforeZap);
-  if (!early) co_await s.view(StepKind::kZap, run);
+  if (!early) co_await s.perform(Zap{run});
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     co_await invalidate_block(s, b, punch);
-    if (early) co_await s.view(StepKind::kZap, {b, 1});
+    if (early) co_await s.perform(Zap{{b, 1}});
   }
   if (mutant(Mutant::kInvalidBeforeFlushed)) s.posted = false;
   co_await await_flush(s);
   co_await finish_invalid(s, run, punch);
-  co_return true;
 }
 
 // What the copy has more than its home goes there, and the sets forget it.
-Task<bool> Hlrc::invalidate_block(Strand& s, std::uint64_t block, bool evicted) {
+Task<> Hlrc::invalidate_block(Strand& s, std::uint64_t block, bool evicted) {
   BlockState state = entries_[block].state();
   if (state == BlockState::kInvalid || state == BlockState::kHome) {
     // While this waited for the block its fetch gave up, and another thread may have claimed it. A
@@ -321,12 +318,12 @@ Task<bool> Hlrc::invalidate_block(Strand& s, std::uint64_t block, bool evicted) 
     mark(Mark::kInvalidateFindsNoCopy);
     bool home = state == BlockState::kHome && tracked_.contains(block);
     if (home && !mutant(Mutant::kKeepFailedFetch)) co_await untrack(s, block);
-    co_return true;
+    co_return;
   }
   std::vector<BlockRange>::size_type before = notices_.size();
   bool dirty = co_await may_be_dirty(s, block, state);
-  if (evicted && mutant(Mutant::kPunchBeforeDiff)) co_await s.view(StepKind::kPunch, {block, 1});
-  if (evicted && mutant(Mutant::kTwinBeforeDiff)) co_await s.view(StepKind::kDropTwin, {block, 1});
+  if (evicted && mutant(Mutant::kPunchBeforeDiff)) co_await s.perform(Punch{{block, 1}});
+  if (evicted && mutant(Mutant::kTwinBeforeDiff)) co_await s.perform(DropTwin{{block, 1}});
   bool forgets =
       mutant(Mutant::kInvalidateWithoutDiff) || (evicted && mutant(Mutant::kEvictWithoutDiff));
   if (dirty && !forgets) {
@@ -342,23 +339,21 @@ Task<bool> Hlrc::invalidate_block(Strand& s, std::uint64_t block, bool evicted) 
   written_.erase(block);
   leases_.erase(block);
   remove_cached(block);
-  co_return true;
 }
 
 // The copies of the run become invalid. The memory of one may go unless the block found its home
 // here. In one loop: a coroutine for each block that never stops would pile up where the compiler
 // makes no tail calls.
-Task<bool> Hlrc::finish_invalid(Strand& s, BlockRange run, bool punch) {
+Task<> Hlrc::finish_invalid(Strand& s, BlockRange run, bool punch) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     BlockState state = entries_[b].state();
     bool copy = state == BlockState::kClean || state == BlockState::kWritten;
     bool gone = copy && entries_[b].home() != config_.self;
-    if (gone && punch) co_await s.view(StepKind::kPunch, {b, 1});
+    if (gone && punch) co_await s.perform(Punch{{b, 1}});
     if (gone && !punch) add_idle(b);
     if (entries_[b].unlock(copy ? BlockState::kInvalid : state))
       co_await s.wake(entries_[b].word());
   }
-  co_return true;
 }
 
 // With write detection by scan, the comparison with the twin tells. A copy of zeros that was only
@@ -366,12 +361,12 @@ Task<bool> Hlrc::finish_invalid(Strand& s, BlockRange run, bool punch) {
 Task<bool> Hlrc::may_be_dirty(Strand& s, std::uint64_t block, BlockState state) {
   if (!scans()) co_return state == BlockState::kWritten;
   if (entries_[block].home() != kNoNode) co_return true;
-  std::uint64_t changed = co_await s.at(StepKind::kStoreDiff, config_.self, BlockId{block});
+  std::uint64_t changed = co_await s.perform(StoreDiff{config_.self, BlockId{block}});
   if (changed == 0) mark(Mark::kInvalidateFindsZeros);
   co_return changed > 0;
 }
 
-Task<bool> Hlrc::drop(Strand& s, [[maybe_unused]] RegionId region, BlockRange range) {
+Task<> Hlrc::drop(Strand& s, [[maybe_unused]] RegionId region, BlockRange range) {
   co_await enter(s);
   ++activity_;
   acquired_.fetch_add(1);
@@ -383,12 +378,11 @@ Task<bool> Hlrc::drop(Strand& s, [[maybe_unused]] RegionId region, BlockRange ra
   forget_writers(range);
   predictor_.region_freed(range);
   co_await leave(s);
-  co_return true;
 }
 
 // Freed blocks: their copies, their homes and their places in the directory are forgotten; they
 // will read as zeros.
-Task<bool> Hlrc::drop_run(Strand& s, BlockRange run) {
+Task<> Hlrc::drop_run(Strand& s, BlockRange run) {
   bool used = false;
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     co_await lock_block(s, b);
@@ -397,10 +391,10 @@ Task<bool> Hlrc::drop_run(Strand& s, BlockRange run) {
     if (present)
       mark(entries_[b].state() == BlockState::kHome ? Mark::kDropHome : Mark::kDropCached);
   }
-  if (used) co_await s.view(StepKind::kZap, run);
+  if (used) co_await s.perform(Zap{run});
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
-    co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b}, 0);
-    co_await s.at(StepKind::kClearOwner, config_.self, BlockId{b});
+    co_await s.perform(StoreWord{BlockId{b}, 0});
+    co_await s.perform(ClearOwner{BlockId{b}});
     tracked_.erase(b);
     leases_.erase(b);
     written_.erase(b);
@@ -412,10 +406,9 @@ Task<bool> Hlrc::drop_run(Strand& s, BlockRange run) {
     entries_[b].mark_dropped();
     predictor_.forget(b);
   }
-  if (!mutant(Mutant::kDropKeepsMemory)) co_await s.view(StepKind::kPunch, run);
+  if (!mutant(Mutant::kDropKeepsMemory)) co_await s.perform(Punch{run});
   for (std::uint64_t b = run.first; b < run.end(); ++b)
     if (entries_[b].unlock(BlockState::kInvalid)) co_await s.wake(entries_[b].word());
-  co_return true;
 }
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

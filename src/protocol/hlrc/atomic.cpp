@@ -8,50 +8,52 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-Task<FaultResult> Hlrc::atomic(Strand& s, BlockId id) {
+Task<AtomicDone> Hlrc::atomic(Strand& s, BlockId id, AtomicOp op) {
   co_await enter(s);
   co_await lock_block(s, id.value);
-  FaultResult result = co_await atomic_held(s, id.value);
+  AtomicDone result = co_await atomic_held(s, id.value, op);
   co_await leave(s);
   co_return result;
 }
 
 // Gives the block's lock back.
-Task<FaultResult> Hlrc::atomic_held(Strand& s, std::uint64_t block) {
+Task<AtomicDone> Hlrc::atomic_held(Strand& s, std::uint64_t block, const AtomicOp& op) {
   BlockEntry& entry = entries_[block];
   BlockState state = entry.state();
   if (state == BlockState::kClean || state == BlockState::kWritten)
     state = co_await flush_before_atomic(s, block, state);
   std::uint64_t home = entry.home().value;
-  if (entry.home() == kNoNode) home = co_await find_home(s, block, Access::kWrite);
-  FaultResult result = FaultResult::kDone;
+  BlockRange same_owner{};
+  if (entry.home() == kNoNode) home = co_await find_home(s, block, Access::kWrite, same_owner);
+  AtomicDone done;
   bool here = home == config_.self.value;
   if (here && state == BlockState::kInvalid && config_.migrate)
     here = co_await still_here(s, block);
   if (home == kHomeNowhere) {
-    result = FaultResult::kForeign;
+    done.result = FaultResult::kForeign;
   } else if (here) {
-    if (state == BlockState::kInvalid) result = co_await fault_at_home(s, block, Access::kWrite);
-    if (result == FaultResult::kDone) {
+    if (state == BlockState::kInvalid)
+      done.result = co_await fault_at_home(s, block, Access::kWrite);
+    if (done.result == FaultResult::kDone) {
       state = BlockState::kHome;
-      co_await atomic_at_home(s, block);
+      done.before = co_await atomic_at_home(s, block, op);
     }
   } else {
-    co_await atomic_elsewhere(s, block);
+    done.before = co_await atomic_elsewhere(s, block, op);
     bool copy = state != BlockState::kInvalid;
     if (copy && !mutant(Mutant::kAtomicForgetsCopy)) {
       // What this thread reads next by plain loads is not older.
       mark(Mark::kAtomicPatchesCopy);
       bool twinned = scans() || state == BlockState::kWritten;
       entries_[block].news = 0;
-      co_await s.perform({.kind = StepKind::kPatch, .flag = twinned, .blocks = {block, 1}});
+      co_await s.perform(Patch{BlockId{block}, op, done.before, twinned});
     }
-    bool changed = after(s.atomic, s.before) != s.before;
+    bool changed = after(op, done.before) != done.before;
     if (changed && !mutant(Mutant::kAtomicWithoutNotice)) notice(block);
     if (changed) ++activity_;
   }
   co_await unlock_block(s, block, state);
-  co_return result;
+  co_return done;
 }
 
 // What this node's threads wrote to their copy goes home first, so that an operation finds what its
@@ -64,7 +66,11 @@ Task<BlockState> Hlrc::flush_before_atomic(Strand& s, std::uint64_t block, Block
   close(block);
   if (!scans()) {
     bool written = state == BlockState::kWritten;
-    co_await s.view(written ? StepKind::kProtect : StepKind::kCopyTwin, {block, 1});
+    if (written) {
+      co_await s.perform(Protect{{block, 1}});
+    } else {
+      co_await s.perform(CopyTwin{BlockId{block}});
+    }
     written_.erase(block);
   }
   state = co_await flush_copy(s, block, dirty && !scans());
@@ -74,23 +80,24 @@ Task<BlockState> Hlrc::flush_before_atomic(Strand& s, std::uint64_t block, Block
 
 // Readers of a tracked block rely on a notice, which a scan would not give: the store passes by the
 // view that it looks at.
-Task<bool> Hlrc::atomic_at_home(Strand& s, std::uint64_t block) {
+Task<std::uint64_t> Hlrc::atomic_at_home(Strand& s, std::uint64_t block, const AtomicOp& op) {
   mark(Mark::kAtomicAtHome);
-  s.before = co_await s.at(StepKind::kAtomic, config_.self, BlockId{block});
-  bool changed = after(s.atomic, s.before) != s.before;
+  std::uint64_t before = co_await s.perform(PerformAtomic{config_.self, BlockId{block}, op});
+  bool changed = after(op, before) != before;
   bool told = changed && tracked_.contains(block) && !mutant(Mutant::kAtomicKeepsTracked);
   if (told) co_await untrack(s, block);
-  co_return true;
+  co_return before;
 }
 
-Task<bool> Hlrc::atomic_elsewhere(Strand& s, std::uint64_t block) {
+// 0 where the block's region is being freed.
+Task<std::uint64_t> Hlrc::atomic_elsewhere(Strand& s, std::uint64_t block, const AtomicOp& op) {
   NodeId first = entries_[block].home();
   NodeId home = first;
   NodeId via = kNoNode;
   for (;;) {
     bool counted = config_.migrate && reaches(home);
     if (counted && via != kNoNode) {
-      std::uint64_t word = co_await s.at(StepKind::kLoadWord, home, BlockId{block});
+      std::uint32_t word = co_await s.perform(LoadWord{home, BlockId{block}});
       if (word & kComing || !(word & (kHere | kMoved))) {
         mark(Mark::kAtomicAsksAgain);
         co_await s.yield();
@@ -101,28 +108,28 @@ Task<bool> Hlrc::atomic_elsewhere(Strand& s, std::uint64_t block) {
       via = kNoNode;
     }
     if (counted) {
-      co_await s.perform({.kind = StepKind::kCountFlush, .flag = true});
+      co_await s.perform(CountFlush{true});
       home = co_await settle(s, block, home, via);
       if (home == kNoNode) {
-        co_await s.perform({.kind = StepKind::kCountFlush, .flag = false});
-        s.before = 0;
-        co_return true;
+        co_await s.perform(CountFlush{false});
+        co_return 0;
       }
     }
     bool reached = reaches(home);
+    std::uint64_t before = 0;
     if (reached) {
       mark(Mark::kAtomicElsewhere);
-      s.before = co_await s.at(StepKind::kAtomic, home, BlockId{block});
+      before = co_await s.perform(PerformAtomic{home, BlockId{block}, op});
     }
-    if (counted) co_await s.perform({.kind = StepKind::kCountFlush, .flag = false});
-    if (reached) co_return true;
-    std::uint64_t answer = co_await s.at(StepKind::kAskAtomic, home, BlockId{block}, via.value + 1);
-    if (answer == kAtomicDone) {
+    if (counted) co_await s.perform(CountFlush{false});
+    if (reached) co_return before;
+    AtomicAnswer answer = co_await s.perform(AskAtomic{home, BlockId{block}, op, via});
+    if (answer.what == AtomicAnswer::What::kDone) {
       mark(Mark::kAtomicByMessage);
       if (entries_[block].home() != home) entries_[block].set_home(home);
-      co_return true;
+      co_return answer.before;
     }
-    if (answer == kAtomicNotYet) {
+    if (answer.what == AtomicAnswer::What::kNotYet) {
       mark(Mark::kAtomicAsksAgain);
       co_await s.yield();
       home = first;
@@ -130,7 +137,7 @@ Task<bool> Hlrc::atomic_elsewhere(Strand& s, std::uint64_t block) {
     } else {
       mark(Mark::kAtomicFollowsHome);
       via = home;
-      home = NodeId{static_cast<std::uint32_t>(answer)};
+      home = answer.ask;
     }
   }
 }

@@ -9,7 +9,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 // Blocks behind a first write become ours with it, as many as the predictor says, as far as nobody
 // has them: a fault for each would cost far more than what is claimed too much, whose homes follow
 // their writers.
-Task<bool> Hlrc::claim_next(Strand& s, std::uint64_t block) {
+Task<> Hlrc::claim_next(Strand& s, std::uint64_t block) {
   BlockRange next{block + 1, 0};
   std::uint64_t more = predictor_.claim_behind(block);
   if (more > 0) {
@@ -34,24 +34,20 @@ Task<bool> Hlrc::claim_next(Strand& s, std::uint64_t block) {
   std::uint64_t claimed = co_await claim_run(s, next);
   predictor_.claimed(block, next.first + claimed);
   if (next.count > 0) co_await enter_claimed(s, next, claimed, block);
-  co_return true;
 }
 
 // How many of the run's first blocks are ours by now.
 Task<std::uint64_t> Hlrc::claim_run(Strand& s, BlockRange run) {
-  std::uint64_t mine = config_.self.value + 1;
+  std::uint32_t mine = config_.self.value + 1;
   std::uint64_t count = 0;
   while (count < run.count) {
     std::uint64_t block = run.first + count;
     std::uint64_t most = 1;
     if (!reaches(directory(block)))
       most = std::min(run.count - count, directory_end(block) - block);
-    std::uint64_t told = co_await s.perform({.kind = StepKind::kClaimOwner,
-                                             .node = directory(block),
-                                             .blocks = {block, most},
-                                             .value = mine});
-    if (static_cast<std::uint32_t>(told) != mine) break;
-    std::uint64_t got = most == 1 ? 1 : std::min(told >> 32, most);
+    Owner owner = co_await s.perform(ClaimOwner{directory(block), {block, most}, mine});
+    if (owner.entry != mine) break;
+    std::uint64_t got = most == 1 ? 1 : std::min<std::uint64_t>(owner.same, most);
     count += got;
     if (got < most) break;
   }
@@ -60,15 +56,15 @@ Task<std::uint64_t> Hlrc::claim_run(Strand& s, BlockRange run) {
 
 // Locked blocks, the first of which we have claimed: as the policy of their neighbour says, and as
 // any home is (fault_at_home).
-Task<bool> Hlrc::enter_claimed(Strand& s, BlockRange run, std::uint64_t claimed,
-                               std::uint64_t neighbour) {
+Task<> Hlrc::enter_claimed(Strand& s, BlockRange run, std::uint64_t claimed,
+                           std::uint64_t neighbour) {
   BlockRange ours{run.first, claimed};
   bool backed = false;
-  if (claimed > 0) backed = co_await s.view(StepKind::kPopulate, ours) != 0;
+  if (claimed > 0) backed = co_await s.perform(Populate{ours});
   if (backed) {
     mark(Mark::kFaultClaimsNext);
-    co_await s.view(StepKind::kMap, ours, Access::kWrite);
-    if (!scans()) co_await s.view(StepKind::kUnprotect, ours);
+    co_await s.perform(Map{ours, Access::kWrite});
+    if (!scans()) co_await s.perform(Unprotect{ours});
   }
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     bool here = b < ours.end();
@@ -76,7 +72,6 @@ Task<bool> Hlrc::enter_claimed(Strand& s, BlockRange run, std::uint64_t claimed,
     if (here) entries_[b].copy_policy(entries_[neighbour]);
     co_await unlock_block(s, b, here && backed ? BlockState::kHome : BlockState::kInvalid);
   }
-  co_return true;
 }
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -15,15 +15,14 @@ Task<std::uint64_t> Hlrc::change_count(Strand& s, LockId count, CountOp op, std:
   co_return before;
 }
 
-Task<bool> Hlrc::await_count(Strand& s, LockId count, std::int64_t until) {
+Task<> Hlrc::await_count(Strand& s, LockId count, std::int64_t until) {
   co_await lock(s, count);
   Event await = CountAwait{count, until, s.waiter()};
   bool reached = co_await s.call(await) != 0;
   co_await give_back(s, count);
-  if (reached) co_return true;
+  if (reached) co_return;
   co_await sleep(s);
   co_await acquire_woken(s, count);
-  co_return true;
 }
 
 Task<bool> Hlrc::take_units(Strand& s, LockId count, Units units, Patience patience) {
@@ -92,20 +91,19 @@ Task<LockResult> Hlrc::wait_condition(Strand& s, LockId condition, LockId lock_i
 }
 
 // What a waiter may find changed was changed under his lock, which brings it to him.
-Task<bool> Hlrc::signal_condition(Strand& s, LockId condition, bool all) {
+Task<> Hlrc::signal_condition(Strand& s, LockId condition, bool all) {
   co_await lock(s, condition);
   Event signal =
       CountChange{condition, all ? CountOp::kSignalAll : CountOp::kSignal, 0, s.waiter()};
   co_await s.call(signal);
-  co_return co_await give_back(s, condition);
+  co_await give_back(s, condition);
 }
 
 // A count's token, which is no release of ours: whoever changes a count has flushed before he took
 // it, and nobody hands it on to a thread of his own node as a lock is (LockHandOff).
-Task<bool> Hlrc::give_back(Strand& s, LockId count) {
+Task<> Hlrc::give_back(Strand& s, LockId count) {
   Event release_token = LockRelease{count, s.waiter(), settled_activity()};
   co_await s.tell(release_token);
-  co_return true;
 }
 
 Task<bool> Hlrc::sleep(Strand& s) {
@@ -128,10 +126,10 @@ Task<bool> Hlrc::sleep_or_give_up(Strand& s, LockId count, std::int64_t tickets)
 }
 
 // What was written before the change that woke us comes with the token.
-Task<bool> Hlrc::acquire_woken(Strand& s, LockId count) {
-  if (mutant(Mutant::kWakeIsEnough)) co_return true;
+Task<> Hlrc::acquire_woken(Strand& s, LockId count) {
+  if (mutant(Mutant::kWakeIsEnough)) co_return;
   co_await lock(s, count);
-  co_return co_await give_back(s, count);
+  co_await give_back(s, count);
 }
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

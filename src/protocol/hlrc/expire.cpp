@@ -24,7 +24,7 @@ std::uint32_t Hlrc::begin_expiry(Strand& s) {
 
 // Tells it, and waits until all copies are gone. What a sibling's release found of our writes is
 // told by that one: it, too, is waited for. They end in the order in which they began.
-Task<bool> Hlrc::finish_expiry(Strand& s, std::uint32_t number) {
+Task<> Hlrc::finish_expiry(Strand& s, std::uint32_t number) {
   bool tells = !s.runs.empty();
   if (tells) {
     mark(Mark::kReleaseExpires);
@@ -35,18 +35,17 @@ Task<bool> Hlrc::finish_expiry(Strand& s, std::uint32_t number) {
   std::uint32_t until = tells ? number - 1 : number;
   std::uint32_t seen = expired_.load(std::memory_order_acquire);
   while (static_cast<std::int32_t>(seen - until) < 0) {
-    if (!tells && mutant(Mutant::kSiblingsExpiryUnawaited)) co_return true;
+    if (!tells && mutant(Mutant::kSiblingsExpiryUnawaited)) co_return;
     mark(Mark::kReleaseWaitsForExpiry);
     co_await s.wait(expired_, seen);
     seen = expired_.load(std::memory_order_acquire);
   }
-  if (!tells) co_return true;
+  if (!tells) co_return;
   expired_.store(number, std::memory_order_release);
   co_await s.wake(expired_);
-  co_return true;
 }
 
-Task<bool> Hlrc::expire(Strand& s, NodeId origin, Bytes ranges) {
+Task<> Hlrc::expire(Strand& s, NodeId origin, Bytes ranges) {
   co_await enter(s);
   ++activity_;
   predictor_.lock_acquired();
@@ -59,13 +58,14 @@ Task<bool> Hlrc::expire(Strand& s, NodeId origin, Bytes ranges) {
   }
   join(s.runs);
   if (!s.runs.empty()) mark(Mark::kExpiryFindsCopies);
+  Grant nothing;
+  Departure at{.grant = nothing};
   for (std::size_t i = 0; i < s.runs.size(); ++i) {
     BlockRange run = s.runs[i];
     bool spared = mutant(Mutant::kExpirySparesBusy) && entries_[run.first].busy();
-    if (!spared) co_await renew_or_invalidate(s, run, {});
+    if (!spared) co_await renew_or_invalidate(s, run, at);
   }
   co_await leave(s);
-  co_return true;
 }
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

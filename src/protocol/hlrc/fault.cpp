@@ -62,13 +62,13 @@ void Hlrc::remove_cached(std::uint64_t block) {
 Task<FaultResult> Hlrc::fault(Strand& s, BlockId id, Access wanted) {
   std::uint64_t block = id.value;
   if (is_short()) co_await make_room(s);
-  s.alike = {};
   co_await lock_block(s, block);
   FaultResult result = FaultResult::kDone;
   BlockState state = entries_[block].state();
   if (state == BlockState::kInvalid) {
-    result = co_await fault_invalid(s, block, wanted);
-    if (result == FaultResult::kDone) co_await bring_before(s, block);
+    MissUnderWay under_way;
+    result = co_await fault_invalid(s, block, wanted, under_way);
+    if (result == FaultResult::kDone) co_await bring_before(s, block, under_way);
     co_return result;
   }
   // Somebody made the block present meanwhile, it was hidden, or the kernel took an entry away:
@@ -84,18 +84,19 @@ Task<FaultResult> Hlrc::fault(Strand& s, BlockId id, Access wanted) {
   } else {
     mark(Mark::kFaultFindsBlockPresent);
     if (state == BlockState::kClean) run = co_await lock_shown(s, {block, shown});
-    co_await s.view(StepKind::kMap, run,
-                    state == BlockState::kWritten ? Access::kWrite : Access::kRead);
+    co_await s.perform(Map{run, state == BlockState::kWritten ? Access::kWrite : Access::kRead});
   }
   for (std::uint64_t b = block; b < run.end(); ++b) co_await unlock_block(s, b, state);
   co_return result;
 }
 
-Task<FaultResult> Hlrc::fault_invalid(Strand& s, std::uint64_t block, Access wanted) {
+Task<FaultResult> Hlrc::fault_invalid(Strand& s, std::uint64_t block, Access wanted,
+                                      MissUnderWay& under_way) {
   FaultResult result = FaultResult::kDone;
   BlockState state = BlockState::kInvalid;
   std::uint64_t home = entries_[block].home().value;
-  if (entries_[block].home() == kNoNode) home = co_await find_home(s, block, wanted);
+  if (entries_[block].home() == kNoNode)
+    home = co_await find_home(s, block, wanted, under_way.same_owner);
   bool here = home == config_.self.value;
   if (here && config_.migrate) here = co_await still_here(s, block);
   if (home == kHomeNowhere) {
@@ -106,7 +107,7 @@ Task<FaultResult> Hlrc::fault_invalid(Strand& s, std::uint64_t block, Access wan
     if (result == FaultResult::kDone) state = BlockState::kHome;
   } else {
     NodeId from = home == kHomeFirstTouch ? kNoNode : NodeId{static_cast<std::uint32_t>(home)};
-    result = co_await fault_elsewhere(s, block, wanted, from);
+    result = co_await fault_elsewhere(s, block, wanted, from, 0, under_way);
     co_return result;
   }
   co_await unlock_block(s, block, state);
@@ -117,9 +118,9 @@ Task<FaultResult> Hlrc::fault_invalid(Strand& s, std::uint64_t block, Access wan
 // and of further blocks, as the predictor says. unmissed: 0, or how many are prefetched though no
 // thread has missed one.
 Task<FaultResult> Hlrc::fault_elsewhere(Strand& s, std::uint64_t block, Access wanted, NodeId home,
-                                        std::uint64_t unmissed) {
+                                        std::uint64_t unmissed, MissUnderWay& under_way) {
   BlockRange run{block, 1};
-  BlockState state = co_await fault_copy(s, run, wanted, home, unmissed);
+  BlockState state = co_await fault_copy(s, run, wanted, home, unmissed, under_way);
   if (state == BlockState::kInvalid) {  // a later claim must not find the block among the copies
     mark(Mark::kFaultGivesUp);
     if (!mutant(Mutant::kKeepFailedFetch)) {
@@ -132,13 +133,14 @@ Task<FaultResult> Hlrc::fault_elsewhere(Strand& s, std::uint64_t block, Access w
   co_await unlock_block(s, block, state);
   if (state == BlockState::kWritten) state = BlockState::kClean;  // who came along was not written
   for (std::uint64_t b = block + 1; b < run.end(); ++b) co_await unlock_block(s, b, state);
-  if (s.ahead.count > 0) co_await finish_ahead(s);
+  if (under_way.ahead.count > 0) co_await finish_ahead(s, under_way.ahead);
   co_return FaultResult::kDone;
 }
 
 // The block's home: by the region's policy, or the first node that wrote it. kHomeFirstTouch:
-// nobody has, and a read claims nothing.
-Task<std::uint64_t> Hlrc::find_home(Strand& s, std::uint64_t block, Access wanted) {
+// nobody has, and a read claims nothing. same_owner: blocks that the directory named with it.
+Task<std::uint64_t> Hlrc::find_home(Strand& s, std::uint64_t block, Access wanted,
+                                    BlockRange& same_owner) {
   Event find = RegionFind{BlockId{block}, s.waiter()};
   std::uint64_t told = co_await s.call(find);
   std::uint64_t home = home_found(told);
@@ -147,15 +149,16 @@ Task<std::uint64_t> Hlrc::find_home(Strand& s, std::uint64_t block, Access wante
   if (entries_[block].eager()) eager_seen_.store(true, std::memory_order_relaxed);
   if (home == kHomeFirstTouch) {
     bool claims = wanted == Access::kWrite;
-    StepKind how = claims ? StepKind::kClaimOwner : StepKind::kLoadOwner;
-    std::uint64_t mine = config_.self.value + 1;
-    std::uint64_t owner = co_await ask_owner(s, how, block, claims ? mine : 0);
+    std::uint32_t mine = config_.self.value + 1;
+    Owner named = co_await ask_owner(s, block, claims ? mine : 0);
+    same_owner = {block, named.same};
+    std::uint32_t owner = named.entry;
     if (owner == 0) {
       mark(Mark::kFaultReadsUnclaimed);
       co_return home;
     }
     if (claims) mark(owner == mine ? Mark::kFaultClaimsHome : Mark::kFaultLosesClaim);
-    home = owner - 1;
+    home = std::uint64_t{owner} - 1;
     entries_[block].set_home(NodeId{static_cast<std::uint32_t>(home)}, true);
     if (claims && owner == mine) co_await claim_next(s, block);
     co_return home;
@@ -164,13 +167,13 @@ Task<std::uint64_t> Hlrc::find_home(Strand& s, std::uint64_t block, Access wante
   co_return home;
 }
 
-// The block's owner + 1, or 0. Where the directory tells more, s.alike is what it is true for, too:
-// an owner stays until the region is freed.
-Task<std::uint64_t> Hlrc::ask_owner(Strand& s, StepKind how, std::uint64_t block,
-                                    std::uint64_t claim) {
-  std::uint64_t told = co_await s.at(how, directory(block), BlockId{block}, claim);
-  s.alike = {block, told >> 32};
-  co_return static_cast<std::uint32_t>(told);
+// What the directory says of the block's owner, and so of those behind it: an owner stays until the
+// region is freed.
+// claim: nobody's block becomes this owner's, unless it is 0.
+Task<Owner> Hlrc::ask_owner(Strand& s, std::uint64_t block, std::uint32_t claim) {
+  NodeId node = directory(block);
+  if (claim == 0) co_return co_await s.perform(LoadOwner{node, BlockId{block}});
+  co_return co_await s.perform(ClaimOwner{node, {block, 1}, claim});
 }
 
 // The home's bytes, into our blocks or aside; by the home's words the copies stay leases or not
@@ -186,27 +189,28 @@ Task<Hlrc::Fetched> Hlrc::fetch(Strand& s, BlockRange run, NodeId home, bool asi
     std::uint64_t block = run.first + got.count;
     NodeId next = got.home;
     if (!reaches(got.home)) {
-      std::uint64_t how = (follows ? kFollows : 0) | (may_take() ? kMayTake : 0) |
-                          protocol::again(std::min(again, run.count));
-      Fetched there = co_await fetch_by_message(s, run, got.home, aside, how);
+      FetchWish wish{.follows = follows,
+                     .may_take = may_take(),
+                     .again = static_cast<std::uint32_t>(std::min(again, run.count))};
+      Fetched there = co_await fetch_by_message(s, run, got.home, aside, wish);
       if (there.count > 0) co_return there;
       next = there.home;
       run.count = there.alike;
     } else {
-      std::uint64_t word = co_await s.at(StepKind::kLoadWord, got.home, BlockId{block});
+      std::uint32_t word = co_await s.perform(LoadWord{got.home, BlockId{block}});
       bool here = !(word & kComing) && (!follows || word & (kHere | kMoved));
       if (!here && !mutant(Mutant::kReadTooEarly)) {
         mark(Mark::kFaultWaitsForMove);
       } else if (word & kMoved && !mutant(Mutant::kReadFormerHome)) {
         if (got.count > 0) break;
         mark(Mark::kFaultFollowsHome);
-        next = home_in(static_cast<std::uint32_t>(word));
+        next = home_in(word);
         run.count = co_await moved_together(s, run, got.home, next);
       } else {
         bool ours = is_armed_for_us(word);
         if (got.count > 0 && ours != got.own) break;
         got.own = ours;
-        std::uint64_t more = follows ? kHere : 0;
+        std::uint32_t more = follows ? kHere : 0;
         std::uint64_t good =
             co_await copy_some(s, {block, run.count - got.count}, got, word, more, aside);
         got.count += good;
@@ -249,8 +253,7 @@ Task<bool> Hlrc::is_freed(Strand& s, std::uint64_t block) {
 Task<std::uint64_t> Hlrc::moved_together(Strand& s, BlockRange run, NodeId home, NodeId next) {
   std::uint64_t count = 1;
   for (; count < run.count; ++count) {
-    auto word = static_cast<std::uint32_t>(
-        co_await s.at(StepKind::kLoadWord, home, BlockId{run.first + count}));
+    std::uint32_t word = co_await s.perform(LoadWord{home, BlockId{run.first + count}});
     if (!moved_to(word, next)) break;
   }
   co_return count;
@@ -259,13 +262,13 @@ Task<std::uint64_t> Hlrc::moved_together(Strand& s, BlockRange run, NodeId home,
 // Of a home in reach: the first of the run, whose word is known, and those behind it whose words
 // allow it, too, and have the bits `must`, are copied at once. Result: how many are good, as
 // got.own says; what follows is to be tried again, where it is by now.
-Task<std::uint64_t> Hlrc::copy_some(Strand& s, BlockRange run, Fetched& got, std::uint64_t word,
-                                    std::uint64_t must, bool aside) {
-  std::array<std::uint64_t, kMaxRun> words{};
+Task<std::uint64_t> Hlrc::copy_some(Strand& s, BlockRange run, Fetched& got, std::uint32_t word,
+                                    std::uint32_t must, bool aside) {
+  std::array<std::uint32_t, kMaxRun> words{};
   BlockRange some{run.first, 0};
   while (some.count < std::min<std::uint64_t>(run.count, kMaxRun)) {
     if (some.count > 0) {
-      word = co_await s.at(StepKind::kLoadWord, got.home, BlockId{some.end()});
+      word = co_await s.perform(LoadWord{got.home, BlockId{some.end()}});
       bool alike = !(word & (kComing | kMoved)) && (word & must) == must;
       if (!alike || is_armed_for_us(word) != got.own) break;
     }
@@ -277,11 +280,9 @@ Task<std::uint64_t> Hlrc::copy_some(Strand& s, BlockRange run, Fetched& got, std
     words[some.count++] = word;
   }
   if (some.count == 0) co_return 0;
-  co_await s.perform({.kind = StepKind::kCopyHome,
-                      .flag = aside,
-                      .node = got.home,
-                      .blocks = some,
-                      .value = got.count});
+  std::optional<std::uint64_t> slot;
+  if (aside) slot = got.count;
+  co_await s.perform(CopyHome{got.home, some, slot});
   std::uint64_t good = 0;
   for (; good < some.count; ++good) {
     std::uint64_t block = some.first + good;
@@ -296,16 +297,15 @@ Task<std::uint64_t> Hlrc::copy_some(Strand& s, BlockRange run, Fetched& got, std
 }
 
 // Before the home's bytes are copied.
-Task<bool> Hlrc::want(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word, bool aside) {
+Task<> Hlrc::want(Strand& s, std::uint64_t block, NodeId home, std::uint32_t word, bool aside) {
   if (word & kTracked) {
     mark(Mark::kFaultFetchesTracked);
     if (!aside || mutant(Mutant::kRenewSettlesEarly)) leases_.erase(block);
   } else {
     mark(Mark::kFaultFetchesLease);
-    std::uint64_t was = co_await s.at(StepKind::kSetWanted, home, BlockId{block});
+    bool was = co_await s.perform(SetWanted{home, BlockId{block}});
     if (was) mark(Mark::kFaultFindsWantedSet);
   }
-  co_return true;
 }
 
 // What a miss brings. The predictor may subscribe to the first blocks at once, which spares the
@@ -333,20 +333,19 @@ Task<Hlrc::Fetched> Hlrc::fetch_missed(Strand& s, BlockRange run, NodeId home) {
 // The home does for us, in the same order, what we would do in its memory. Where nothing came
 // `home` is the node to ask, perhaps the same again.
 Task<Hlrc::Fetched> Hlrc::fetch_by_message(Strand& s, BlockRange run, NodeId home, bool aside,
-                                           std::uint64_t how) {
-  std::uint64_t answer = co_await s.perform(
-      {.kind = StepKind::kFetch, .flag = aside, .node = home, .blocks = run, .value = how});
-  Fetched got{.home = home, .count = fetched_count(answer)};
+                                           FetchWish wish) {
+  FetchResult answer = co_await s.perform(Fetch{home, run, wish, aside});
+  Fetched got{.home = home, .count = answer.count};
   if (got.count == 0) {
-    got.home = NodeId{static_cast<std::uint32_t>(answer >> 32)};
-    got.alike = answer & 0xffff;
+    got.home = answer.ask;
+    got.alike = answer.same;
     mark(got.home != home ? Mark::kFaultSentElsewhere : Mark::kFaultAsksAgain);
     co_return got;
   }
-  got.own = answer & kFetchedOwn;
+  got.own = answer.own;
   if (got.own) mark(Mark::kFaultTakesHomeByMessage);
-  got.promised = answer >> 32;
-  got.tracked = answer & 0xffff;
+  got.promised = answer.promised;
+  got.tracked = answer.tracked;
   mark(got.tracked != 0 ? Mark::kFaultFetchesTrackedByMessage : Mark::kFaultFetchesLeaseByMessage);
   bool early = mutant(Mutant::kRenewSettlesEarly);
   if (!aside || early) settle_leases({run.first, got.count}, got.tracked);
@@ -361,11 +360,12 @@ void Hlrc::settle_leases(BlockRange run, std::uint64_t tracked) {
 
 // Asked again now that an acquire would find the copy: since the first look somebody may have
 // claimed the block, written it and released.
-Task<NodeId> Hlrc::still_unclaimed(Strand& s, std::uint64_t block) {
-  std::uint64_t owner = co_await ask_owner(s, StepKind::kLoadOwner, block);
-  if (owner == 0) co_return kNoNode;
+Task<NodeId> Hlrc::still_unclaimed(Strand& s, std::uint64_t block, BlockRange& same_owner) {
+  Owner owner = co_await ask_owner(s, block);
+  same_owner = {block, owner.same};
+  if (owner.entry == 0) co_return kNoNode;
   mark(Mark::kFaultSeesClaimLate);
-  NodeId home{static_cast<std::uint32_t>(owner - 1)};
+  NodeId home{owner.entry - 1};
   TERRANE_CHECK(home != config_.self, "this node claims a block only under its lock");
   entries_[block].set_home(home);
   co_return home;
@@ -374,22 +374,22 @@ Task<NodeId> Hlrc::still_unclaimed(Strand& s, std::uint64_t block) {
 // The home's own block: present and writable, or protected while readers rely on notices.
 Task<FaultResult> Hlrc::fault_at_home(Strand& s, std::uint64_t block, Access wanted) {
   BlockRange one{block, 1};
-  std::uint64_t backed = co_await s.view(StepKind::kPopulate, one);
-  if (backed == 0) co_return FaultResult::kNoMemory;
+  bool backed = co_await s.perform(Populate{one});
+  if (!backed) co_return FaultResult::kNoMemory;
   if (!tracked_.contains(block)) {
     mark(Mark::kFaultAtHome);
-    co_await s.view(StepKind::kMap, one, Access::kWrite);
-    if (!scans() && wanted == Access::kWrite) co_await s.view(StepKind::kUnprotect, one);
+    co_await s.perform(Map{one, Access::kWrite});
+    if (!scans() && wanted == Access::kWrite) co_await s.perform(Unprotect{one});
     co_return FaultResult::kDone;
   }
   mark(Mark::kFaultAtTrackedHome);
   if (!scans() && enters_free(wanted)) {
     mark(Mark::kFaultAtHomeForWriting);
     written_.insert(block);
-    co_await s.view(StepKind::kMap, one, Access::kWrite);
-    co_await s.view(StepKind::kUnprotect, one);
+    co_await s.perform(Map{one, Access::kWrite});
+    co_await s.perform(Unprotect{one});
   } else {
-    co_await s.view(StepKind::kMap, one, Access::kRead);
+    co_await s.perform(Map{one, Access::kRead});
   }
   co_return FaultResult::kDone;
 }
@@ -399,7 +399,7 @@ Task<FaultResult> Hlrc::fault_at_home(Strand& s, std::uint64_t block, Access wan
 // for it and drops it. `run` grows by the neighbours that come along.
 // Result: what the blocks are now; kInvalid when memory is short.
 Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home,
-                                  std::uint64_t unmissed) {
+                                  std::uint64_t unmissed, MissUnderWay& under_way) {
   std::uint64_t block = run.first;
   co_await s.pause();
   bool late = mutant(Mutant::kLateCachedMark);
@@ -409,9 +409,9 @@ Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, Nod
   }
   co_await s.pause();
   if (home == kNoNode && !mutant(Mutant::kLookOnceForClaim))
-    home = co_await still_unclaimed(s, block);
-  std::uint64_t backed = co_await s.view(StepKind::kPopulate, run);
-  if (backed == 0) co_return BlockState::kInvalid;
+    home = co_await still_unclaimed(s, block, under_way.same_owner);
+  bool backed = co_await s.perform(Populate{run});
+  if (!backed) co_return BlockState::kInvalid;
   if (home != kNoNode) {
     bool ordinary = unmissed == 0;
     Miss miss = miss_of(block, wanted, home);
@@ -420,13 +420,13 @@ Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, Nod
     if (ordinary) plan = predictor_.at_miss(miss);
     if (plan.homes > 0 && miss.movable) co_await ask_offers(s, miss, home, plan.homes);
     std::uint64_t extent = 0;
-    if (miss.prefetches) extent = co_await extend_run(s, run, home, plan);
-    if (ordinary && extent > 0) co_await ask_ahead(s, run, home, extent, miss);
+    if (miss.prefetches) extent = co_await extend_run(s, run, home, plan, under_way);
+    if (ordinary && extent > 0) co_await ask_ahead(s, run, home, extent, miss, under_way);
     Fetched got = co_await fetch_missed(s, run, home);
     co_await leave_out(s, {run.first + got.count, run.count - got.count});
     run.count = got.count;
     if (ordinary) predictor_.miss_ended(block, run.count == extent ? 0 : run.end());
-    s.ahead.miss_end = run.end();
+    under_way.ahead.miss_end = run.end();
     if (got.own) {
       co_await enter_homes(s, run, access_of_homes(miss));
       co_return BlockState::kHome;
@@ -445,10 +445,9 @@ Task<BlockState> Hlrc::fault_copy(Strand& s, BlockRange& run, Access wanted, Nod
   std::uint64_t twins = scans() ? run.count : free ? 1 : 0;
   for (std::uint64_t b = block; b < block + twins; ++b) {
     if (mutant(Mutant::kTwinFromHome) && home != kNoNode) {
-      co_await s.perform(
-          {.kind = StepKind::kCopyTwin, .flag = true, .node = home, .blocks = {b, 1}});
+      co_await s.perform(CopyTwin{BlockId{b}, home});
     } else {
-      co_await s.view(StepKind::kCopyTwin, {b, 1});
+      co_await s.perform(CopyTwin{BlockId{b}});
     }
   }
   co_await enter_copies(s, run, wanted);
@@ -473,7 +472,7 @@ Access Hlrc::access_of_homes(const Miss& miss) const {
 }
 
 // Blocks that became ours enter as at any home (fault_at_home), then others may come for them.
-Task<bool> Hlrc::enter_homes(Strand& s, BlockRange run, Access wanted) {
+Task<> Hlrc::enter_homes(Strand& s, BlockRange run, Access wanted) {
   mark(Mark::kFaultTakesHome);
   // What is about to be written need not be tracked for that: its notice is given in any case. Nor
   // need what was asked for, which most likely will be.
@@ -482,32 +481,29 @@ Task<bool> Hlrc::enter_homes(Strand& s, BlockRange run, Access wanted) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     if (free && tracks_taken(b)) written_.insert(b);
   }
-  co_await s.view(StepKind::kMap, run, free ? Access::kWrite : Access::kRead);
+  co_await s.perform(Map{run, free ? Access::kWrite : Access::kRead});
   co_await become_home(s, run, tracks);
   taken_.fetch_add(1, std::memory_order_release);
-  co_return true;
 }
 
 // What comes along enters protected.
-Task<bool> Hlrc::enter_copies(Strand& s, BlockRange run, Access wanted) {
+Task<> Hlrc::enter_copies(Strand& s, BlockRange run, Access wanted) {
   if (enters_free(wanted)) {
     mark(Mark::kFaultFetchesForWriting);
     if (!scans()) written_.insert(run.first);  // a scan finds what was never protected by itself
-    co_await s.view(StepKind::kMap, {run.first, 1}, Access::kWrite);
+    co_await s.perform(Map{{run.first, 1}, Access::kWrite});
     run = {run.first + 1, run.count - 1};
   }
-  if (run.count > 0) co_await s.view(StepKind::kMap, run, Access::kRead);
-  co_return true;
+  if (run.count > 0) co_await s.perform(Map{run, Access::kRead});
 }
 
 // Write detection by fault: the twin is made while the block is still protected.
-Task<bool> Hlrc::first_write(Strand& s, std::uint64_t block) {
+Task<> Hlrc::first_write(Strand& s, std::uint64_t block) {
   mark(Mark::kFaultFirstWriteTwins);
-  co_await s.view(StepKind::kCopyTwin, {block, 1});
+  co_await s.perform(CopyTwin{BlockId{block}});
   written_.insert(block);
-  co_await s.view(StepKind::kMap, {block, 1}, Access::kWrite);
-  co_await s.view(StepKind::kUnprotect, {block, 1});
-  co_return true;
+  co_await s.perform(Map{{block, 1}, Access::kWrite});
+  co_await s.perform(Unprotect{{block, 1}});
 }
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -64,6 +64,11 @@ struct Units {
 // How long an operation waits: not at all; until it has what it asked for; or until its host says
 // that the time has come (CountExpire).
 enum class Patience : std::uint8_t { kTry, kForEver, kExpires };
+// What an atomic operation answers: as a fault, and what the word was.
+struct AtomicDone {
+  FaultResult result = FaultResult::kDone;
+  std::uint64_t before = 0;
+};
 // Of those that meet one is the last. kNowhere: the count has no tickets, and nobody waits.
 enum class Arrival : std::uint8_t { kNowhere, kWaited, kLast };
 
@@ -86,9 +91,8 @@ class Hlrc : BlockLocks, public MemoryRoom {
 
   // Makes the block accessible to a thread that faulted on it.
   Task<FaultResult> fault(Strand& s, BlockId block, Access wanted);
-  // s.atomic on a word of the block; s.before: what the word was. Ordered with other operations on
-  // that word alone.
-  Task<FaultResult> atomic(Strand& s, BlockId block);
+  // On a word of the block. Ordered with other operations on that word alone.
+  Task<AtomicDone> atomic(Strand& s, BlockId block, AtomicOp op);
   // False: this very thread holds the lock already.
   Task<bool> lock(Strand& s, LockId lock);
   // The lock, if nobody holds it or is in line for it; else kBusy.
@@ -100,7 +104,7 @@ class Hlrc : BlockLocks, public MemoryRoom {
   // Counts (lock_manager.h): a release, then the change; what the count was. `op`: up to kMax.
   Task<std::uint64_t> change_count(Strand& s, LockId count, CountOp op, std::int64_t operand);
   // Until the count has reached `until`; an acquire of what happened before the change that did it.
-  Task<bool> await_count(Strand& s, LockId count, std::int64_t until);
+  Task<> await_count(Strand& s, LockId count, std::int64_t until);
   // Units of a count, which change_count(kAdd) posts; in the order of calls. False: there are none,
   // or the time has come.
   Task<bool> take_units(Strand& s, LockId count, Units units, Patience patience);
@@ -111,40 +115,40 @@ class Hlrc : BlockLocks, public MemoryRoom {
   // lock again. kExpired: no signal came in time.
   Task<LockResult> wait_condition(Strand& s, LockId condition, LockId lock,
                                   Patience patience = Patience::kForEver);
-  Task<bool> signal_condition(Strand& s, LockId condition, bool all);
+  Task<> signal_condition(Strand& s, LockId condition, bool all);
   // What was reduced is in s.inbox, if anything. False: what the threads brought did not match.
   Task<bool> barrier(Strand& s, BarrierId barrier, std::uint32_t threads_here,
                      Contribution contribution);
   // The barrier after which this node leaves the job: what it wrote is home, and all are here. The
   // copies are of no use any more; nobody may be asked for anything afterwards.
-  Task<bool> last_barrier(Strand& s, BarrierId barrier);
+  Task<> last_barrier(Strand& s, BarrierId barrier);
   // Drops this node's copies in the range; what they hold goes home first. punch: their memory is
   // given back.
-  Task<bool> evict(Strand& s, BlockRange range, bool punch);
+  Task<> evict(Strand& s, BlockRange range, bool punch);
   // The machine has no more: gives back all that this node can do without.
-  Task<bool> free_memory(Strand& s);
+  Task<> free_memory(Strand& s);
   // For a handler, when others have stored so much in homes here that the copies are too many:
   // evicts some, unless the node is about to release, to invalidate or to evict.
-  Task<bool> trim(Strand& s);
+  Task<> trim(Strand& s);
   bool is_over_limit() const { return room() == 0; }
   // Whose copies count and go as well.
   void share_memory_with(sc::Pages& sequential) { sequential_ = &sequential; }
   // For faults there: whether there is less room than a fault wants to find; makes some.
   bool is_short() const override { return room() < low_; }
-  Task<bool> make_room(Strand& s) override { return make_room(s, 2 * low_, config_.floor); }
+  Task<> make_room(Strand& s) override { return make_room(s, 2 * low_, config_.floor); }
   // For a handler, now and then: gives back some of the memory that homes have left here which
   // moved, unless the node is about to release, to invalidate or to evict. (Where memory is short,
   // whoever wants it does.)
-  Task<bool> tidy(Strand& s);
+  Task<> tidy(Strand& s);
   // Drops, or renews, the copies that an eager release of another node told of (an Expire effect).
   // `ranges`: BlockRanges, the caller's until the end.
-  Task<bool> expire(Strand& s, NodeId origin, Bytes ranges);
+  Task<> expire(Strand& s, NodeId origin, Bytes ranges);
   // Another node is about to write these blocks (an Offer effect): offers it those that are at
   // home here, never moved, and free just now. Waits for nobody. Result: how many. Where it reads
   // alone: none, once our threads have come back for some that were given so.
   Task<std::uint64_t> offer_asked(Strand& s, Offer asked);
   // Forgets the blocks of a freed region, homes included (a Drop effect).
-  Task<bool> drop(Strand& s, RegionId region, BlockRange range);
+  Task<> drop(Strand& s, RegionId region, BlockRange range);
 
   // What this node does for others that cannot reach its memory.
   Server& server() { return server_; }
@@ -163,11 +167,45 @@ class Hlrc : BlockLocks, public MemoryRoom {
   NodeId directory(std::uint64_t block) const { return directory_of(block, config_.nodes); }
 
  private:
+  // Of a miss that brings more than one message's blocks: what was asked for behind the first ones,
+  // and has not been entered yet. Its blocks are locked, and among the copies.
+  struct Ahead {
+    static constexpr std::uint32_t kMost = PostFetch::kMost;
+
+    BlockRange runs[kMost];
+    std::uint32_t count = 0;
+    NodeId home;
+    Access wanted{};               // of those whose home comes
+    std::uint64_t extent_end = 0;  // of the allocation
+    std::uint64_t miss_end = 0;    // of what the miss itself brought
+  };
+  // One miss under way: what a directory named, and what was asked for behind what was missed.
+  struct MissUnderWay {
+    BlockRange same_owner{};  // blocks of the owner that a directory named last
+    Ahead ahead;
+
+    bool names(std::uint64_t block) const {
+      return same_owner.first <= block && block < same_owner.end();
+    }
+  };
+  // What came with a grant, or with the other one's arrival, behind the notice set.
+  struct Grant {
+    struct Block {
+      wire::GrantedBlock head;
+      std::uint32_t at;  // of the block's bytes, in `bytes`
+    };
+
+    std::uint64_t activity = kUnsettled;  // this node's when it asked for it
+    std::vector<std::byte> bytes{};
+    std::vector<Block> blocks{};
+  };
   // A departure that is being applied, or the acquire of a lock (0); usable: what homes sent with
-  // it may be taken.
+  // it may be taken; wanted: collects what the acquire of a lock could have brought.
   struct Departure {
-    std::uint32_t number;
-    bool usable;
+    std::uint32_t number = 0;
+    bool usable = false;
+    const Grant& grant;
+    std::vector<wire::WantedBlock>* wanted = nullptr;
   };
   // What a grant, or an arrival, brought of a block: nothing; its bytes; bytes that may be too old;
   // or that the home has to be asked from now on.
@@ -180,7 +218,7 @@ class Hlrc : BlockLocks, public MemoryRoom {
     std::uint64_t promised = 0;  // for departures after the one of this number - 1; 0: not
     std::uint64_t tracked = 0;   // a bit for each; of what lies aside
     std::uint64_t same = 0;      // ... that does not lie there: the copy is what the home has
-    bool news = false;           // by serial numbers, which are in Strand::serials
+    bool news = false;           // by serial numbers
     std::uint64_t alike = 1;     // where none came: for how many `home` is the node to ask
   };
 
@@ -197,82 +235,88 @@ class Hlrc : BlockLocks, public MemoryRoom {
   };
 
   // fault.cpp
-  Task<FaultResult> fault_invalid(Strand& s, std::uint64_t block, Access wanted);
+  Task<FaultResult> fault_invalid(Strand& s, std::uint64_t block, Access wanted,
+                                  MissUnderWay& under_way);
   Task<FaultResult> fault_elsewhere(Strand& s, std::uint64_t block, Access wanted, NodeId home,
-                                    std::uint64_t unmissed = 0);
-  Task<std::uint64_t> ask_owner(Strand& s, StepKind how, std::uint64_t block,
-                                std::uint64_t claim = 0);
+                                    std::uint64_t unmissed, MissUnderWay& under_way);
+  Task<Owner> ask_owner(Strand& s, std::uint64_t block, std::uint32_t claim = 0);
   Task<bool> is_freed(Strand& s, std::uint64_t block);
   Task<std::uint64_t> moved_together(Strand& s, BlockRange run, NodeId home, NodeId next);
-  Task<std::uint64_t> find_home(Strand& s, std::uint64_t block, Access wanted);
+  Task<std::uint64_t> find_home(Strand& s, std::uint64_t block, Access wanted,
+                                BlockRange& same_owner);
   Task<FaultResult> fault_at_home(Strand& s, std::uint64_t block, Access wanted);
   Task<BlockState> fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home,
-                              std::uint64_t unmissed);
+                              std::uint64_t unmissed, MissUnderWay& under_way);
   Task<Fetched> fetch(Strand& s, BlockRange run, NodeId home, bool aside, std::uint64_t again);
   Task<Fetched> fetch_missed(Strand& s, BlockRange run, NodeId home);
-  Task<std::uint64_t> copy_some(Strand& s, BlockRange run, Fetched& got, std::uint64_t word,
-                                std::uint64_t must, bool aside);
-  Task<bool> want(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word, bool aside);
+  Task<std::uint64_t> copy_some(Strand& s, BlockRange run, Fetched& got, std::uint32_t word,
+                                std::uint32_t must, bool aside);
+  Task<> want(Strand& s, std::uint64_t block, NodeId home, std::uint32_t word, bool aside);
   Task<Fetched> fetch_by_message(Strand& s, BlockRange run, NodeId home, bool aside,
-                                 std::uint64_t how);
+                                 FetchWish wish);
   void settle_leases(BlockRange run, std::uint64_t tracked);
-  Task<bool> enter_copies(Strand& s, BlockRange run, Access wanted);
-  Task<bool> enter_homes(Strand& s, BlockRange run, Access wanted);
+  Task<> enter_copies(Strand& s, BlockRange run, Access wanted);
+  Task<> enter_homes(Strand& s, BlockRange run, Access wanted);
   Miss miss_of(std::uint64_t block, Access wanted, NodeId home) const;
   Access access_of_homes(const Miss& miss) const;
-  Task<NodeId> still_unclaimed(Strand& s, std::uint64_t block);
-  Task<bool> first_write(Strand& s, std::uint64_t block);
+  Task<NodeId> still_unclaimed(Strand& s, std::uint64_t block, BlockRange& same_owner);
+  Task<> first_write(Strand& s, std::uint64_t block);
 
   // neighbours.cpp
-  Task<std::uint64_t> extend_run(Strand& s, BlockRange& run, NodeId home, const MissPlan& plan);
-  Task<bool> bring_more(Strand& s, BlockRange& run, NodeId home, bool fresh, std::uint64_t most);
-  Task<bool> may_bring(Strand& s, std::uint64_t block, NodeId home, bool fresh);
-  Task<bool> is_known_home(Strand& s, std::uint64_t block, NodeId home, bool fresh);
-  Task<bool> leave_out(Strand& s, BlockRange blocks);
-  Task<bool> bring_before(Strand& s, std::uint64_t block);
-  Task<NodeId> lock_unmissed(Strand& s, std::uint64_t block, std::uint64_t missed);
+  Task<std::uint64_t> extend_run(Strand& s, BlockRange& run, NodeId home, const MissPlan& plan,
+                                 const MissUnderWay& under_way);
+  Task<> bring_more(Strand& s, BlockRange& run, NodeId home, bool fresh, std::uint64_t most,
+                    const MissUnderWay& under_way);
+  Task<bool> may_bring(Strand& s, std::uint64_t block, NodeId home, bool fresh,
+                       const MissUnderWay& under_way);
+  Task<bool> is_known_home(Strand& s, std::uint64_t block, NodeId home, bool fresh,
+                           const MissUnderWay& under_way);
+  Task<> leave_out(Strand& s, BlockRange blocks);
+  Task<> bring_before(Strand& s, std::uint64_t block, MissUnderWay& under_way);
+  Task<NodeId> lock_unmissed(Strand& s, std::uint64_t block, std::uint64_t missed,
+                             MissUnderWay& under_way);
 
   // ahead.cpp
-  Task<bool> ask_ahead(Strand& s, BlockRange run, NodeId home, std::uint64_t extent,
-                       const Miss& miss);
-  Task<bool> knows_home(Strand& s, std::uint64_t block, NodeId home);
-  Task<bool> ask_offers_ahead(Strand& s, Miss miss, std::uint64_t reached);
-  Task<bool> finish_ahead(Strand& s);
-  Task<bool> enter_ahead(Strand& s, BlockRange run, const Fetched& got);
+  Task<> ask_ahead(Strand& s, BlockRange run, NodeId home, std::uint64_t extent, const Miss& miss,
+                   MissUnderWay& under_way);
+  Task<bool> knows_home(Strand& s, std::uint64_t block, NodeId home, MissUnderWay& under_way);
+  Task<> ask_offers_ahead(Strand& s, Miss miss, const Ahead& ahead);
+  Task<> finish_ahead(Strand& s, Ahead& ahead);
+  Task<> enter_ahead(Strand& s, BlockRange run, const Fetched& got, Access wanted);
 
   // release.cpp
   Task<std::uint64_t> release(Strand& s);
-  Task<bool> find_written(Strand& s);
+  Task<> find_written(Strand& s);
   BlockRange runs_near(BlockRange run) const;
-  Task<bool> scan_suspects(Strand& s, BlockRange group);
-  Task<bool> flush_run(Strand& s, BlockRange run);
+  Task<> scan_suspects(Strand& s, BlockRange group);
+  Task<> flush_run(Strand& s, BlockRange run);
   Task<BlockState> flush_block(Strand& s, std::uint64_t block);
   Task<BlockState> flush_copy(Strand& s, std::uint64_t block, bool written);
   BlockRange next_to_scan(std::uint64_t from, std::uint64_t end) const;
-  Task<bool> protect_run(Strand& s, BlockRange run);
+  Task<> protect_run(Strand& s, BlockRange run);
   void note_flush(std::uint64_t block, bool changed);
   void close(std::uint64_t block);
-  Task<bool> untrack(Strand& s, std::uint64_t block);
-  Task<bool> track_wanted(Strand& s);
-  Task<bool> publish(Strand& s, BlockRange run);
-  Task<bool> track_run(Strand& s, BlockRange run);
-  Task<bool> track_part(Strand& s, BlockRange run);
+  Task<> untrack(Strand& s, std::uint64_t block);
+  Task<> track_wanted(Strand& s);
+  Task<> publish(Strand& s, BlockRange run);
+  Task<> track_run(Strand& s, BlockRange run);
+  Task<> track_part(Strand& s, BlockRange run);
   Task<bool> trackable(Strand& s, std::uint64_t block);
   Task<Pushed> push_changes(Strand& s, std::uint64_t block, bool update_twin, bool written);
-  Task<bool> await_flush(Strand& s);
+  Task<> await_flush(Strand& s);
 
   // memory.cpp
-  Task<bool> make_room(Strand& s, std::uint64_t blocks, std::uint64_t floor);
-  Task<bool> make_room_held(Strand& s, std::uint64_t blocks, std::uint64_t floor);
-  Task<bool> evict_sequential(Strand& s, std::uint64_t blocks, std::uint64_t floor);
-  Task<bool> evict_copies(Strand& s, std::uint64_t blocks, std::uint64_t floor);
+  Task<> make_room(Strand& s, std::uint64_t blocks, std::uint64_t floor);
+  Task<> make_room_held(Strand& s, std::uint64_t blocks, std::uint64_t floor);
+  Task<> evict_sequential(Strand& s, std::uint64_t blocks, std::uint64_t floor);
+  Task<> evict_copies(Strand& s, std::uint64_t blocks, std::uint64_t floor);
   BlockRange next_victims();
-  Task<bool> give_back_idle(Strand& s, std::uint64_t blocks);
-  Task<bool> give_back_twins(Strand& s, std::uint64_t blocks);
-  Task<bool> give_back_moved(Strand& s);
-  Task<bool> give_back(Strand& s, BlockRange run);
+  Task<> give_back_idle(Strand& s, std::uint64_t blocks);
+  Task<> give_back_twins(Strand& s, std::uint64_t blocks);
+  Task<> give_back_moved(Strand& s);
+  Task<> give_back(Strand& s, BlockRange run);
   Task<bool> may_go(Strand& s, std::uint64_t block);
-  Task<bool> has_arrived(Strand& s, std::uint64_t block, std::uint64_t word);
+  Task<bool> has_arrived(Strand& s, std::uint64_t block, std::uint32_t word);
   std::uint64_t room() const {
     std::uint64_t used = used_ == nullptr ? 0 : used_->load(std::memory_order_relaxed);
     return used < config_.limit ? config_.limit - used : 0;
@@ -284,98 +328,101 @@ class Hlrc : BlockLocks, public MemoryRoom {
   bool has_leases() const { return leases_.next_run(0, config_.blocks).count > 0; }
   Task<bool> meet_released(Strand& s, BarrierId barrier);
   Task<bool> meet(Strand& s, BarrierId barrier, std::uint64_t told);
-  Task<bool> wait_for_departure(Strand& s, std::uint32_t number);
-  Task<bool> apply(Strand& s, std::uint32_t departure, std::uint64_t activity,
-                   std::optional<LockId> lock = std::nullopt);
-  static std::uint64_t open_grant(Strand& s);
+  Task<> wait_for_departure(Strand& s, std::uint32_t number);
+  Task<> apply(Strand& s, std::uint32_t departure, std::uint64_t activity, const Grant& grant,
+               std::optional<LockId> lock = std::nullopt);
+  static Grant open_grant(Strand& s);
   std::uint64_t settled_activity() const;
   void select_invalid(Strand& s) const;
   void select_cached(Strand& s, BlockRange within) const;
-  Task<bool> invalidate(Strand& s, BlockRange run, bool punch);
-  Task<bool> invalidate_block(Strand& s, std::uint64_t block, bool evicted);
-  Task<bool> finish_invalid(Strand& s, BlockRange run, bool punch);
+  Task<> invalidate(Strand& s, BlockRange run, bool punch);
+  Task<> invalidate_block(Strand& s, std::uint64_t block, bool evicted);
+  Task<> finish_invalid(Strand& s, BlockRange run, bool punch);
   Task<bool> may_be_dirty(Strand& s, std::uint64_t block, BlockState state);
-  Task<bool> drop_run(Strand& s, BlockRange run);
+  Task<> drop_run(Strand& s, BlockRange run);
 
   // counts.cpp
-  Task<bool> give_back(Strand& s, LockId count);
+  Task<> give_back(Strand& s, LockId count);
   Task<bool> sleep(Strand& s);
   Task<bool> sleep_or_give_up(Strand& s, LockId count, std::int64_t tickets);
-  Task<bool> acquire_woken(Strand& s, LockId count);
+  Task<> acquire_woken(Strand& s, LockId count);
 
   // atomic.cpp
-  Task<FaultResult> atomic_held(Strand& s, std::uint64_t block);
+  Task<AtomicDone> atomic_held(Strand& s, std::uint64_t block, const AtomicOp& op);
   Task<BlockState> flush_before_atomic(Strand& s, std::uint64_t block, BlockState state);
-  Task<bool> atomic_at_home(Strand& s, std::uint64_t block);
-  Task<bool> atomic_elsewhere(Strand& s, std::uint64_t block);
+  Task<std::uint64_t> atomic_at_home(Strand& s, std::uint64_t block, const AtomicOp& op);
+  Task<std::uint64_t> atomic_elsewhere(Strand& s, std::uint64_t block, const AtomicOp& op);
 
   // expire.cpp
   std::uint32_t begin_expiry(Strand& s);
-  Task<bool> finish_expiry(Strand& s, std::uint32_t number);
+  Task<> finish_expiry(Strand& s, std::uint32_t number);
 
   // claim.cpp
-  Task<bool> claim_next(Strand& s, std::uint64_t block);
+  Task<> claim_next(Strand& s, std::uint64_t block);
   Task<std::uint64_t> claim_run(Strand& s, BlockRange run);
-  Task<bool> enter_claimed(Strand& s, BlockRange run, std::uint64_t claimed,
-                           std::uint64_t neighbour);
+  Task<> enter_claimed(Strand& s, BlockRange run, std::uint64_t claimed, std::uint64_t neighbour);
 
   // renew.cpp
-  Task<bool> unmap_probes(Strand& s, BlockRange run);
+  Task<> unmap_probes(Strand& s, BlockRange run);
   Task<BlockRange> lock_shown(Strand& s, BlockRange run);
   AcquirePlan plan_acquire(BlockRange run, Propagation wants, Departure at) const;
-  Task<bool> renew_or_invalidate(Strand& s, BlockRange run, Departure at);
+  Task<> renew_or_invalidate(Strand& s, BlockRange run, Departure at);
   Task<BlockRange> hold_stale(Strand& s, BlockRange within, Departure at);
-  Task<bool> unlock_rest(Strand& s, BlockRange run, std::uint64_t count);
+  Task<> unlock_rest(Strand& s, BlockRange run, std::uint64_t count);
   Task<BlockRange> renew(Strand& s, BlockRange run, Departure at);
-  static void note_wanted(Strand& s, BlockRange run, NodeId home);
+  static void note_wanted(std::vector<wire::WantedBlock>& wanted, BlockRange run, NodeId home);
   Task<Fetched> fetch_renewal(Strand& s, BlockRange run, NodeId home, Departure at);
-  Task<bool> merge(Strand& s, BlockRange run, std::uint64_t same);
+  Task<> merge(Strand& s, BlockRange run, std::uint64_t same);
 
   // news.cpp
-  Task<bool> expect_promised(Strand& s);
-  Task<Fetched> take_news(Strand& s, BlockRange run, NodeId home, Departure at);
+  Task<> expect_promised(Strand& s);
+  Task<Fetched> take_news(Strand& s, BlockRange run, NodeId home, Departure at,
+                          std::vector<std::uint32_t>& serials);
   bool has_kept(std::uint64_t block, std::uint32_t serial) const;
-  void note_news(const Strand& s, std::uint64_t block, std::uint64_t index, const Fetched& got);
+  void note_news(const std::vector<std::uint32_t>& serials, std::uint64_t block,
+                 std::uint64_t index, const Fetched& got);
   Task<bool> give_up(Strand& s, NodeId home, BlockRange run);
-  Task<bool> end_promises(Strand& s);
-  static const Strand::Granted* granted_of(const Strand& s, std::uint64_t block);
+  Task<> end_promises(Strand& s);
+  static const Grant::Block* granted_of(const Grant& grant, std::uint64_t block);
   Brought brought_by(const Strand& s, std::uint64_t block, NodeId home, Departure at) const;
   static bool is_named(Bytes notices, NodeId home, BlockRange run);
-  Task<Fetched> take_granted(Strand& s, BlockRange run, NodeId home, Departure at);
-  void select_along(Strand& s);
-  static bool any_along(const Strand& s, BlockRange run);
-  bool went_along(const Strand& s, BlockRange run) const;
-  BlockRange take_readers(Strand& s, std::span<const Promised> due) const;
-  Task<bool> send_news(Strand& s, std::uint32_t departure, bool stands);
+  Task<Fetched> take_granted(Strand& s, BlockRange run, NodeId home, Departure at,
+                             std::vector<std::uint32_t>& serials);
+  std::vector<std::uint64_t> select_along();
+  static bool any_along(const std::vector<std::uint64_t>& along, BlockRange run);
+  bool went_along(const std::vector<std::uint64_t>& along, Bytes notices, BlockRange run) const;
+  BlockRange take_readers(std::span<const Promised> due, std::vector<NodeId>& readers) const;
+  Task<> send_news(Strand& s, std::uint32_t departure, const std::vector<std::uint64_t>& along,
+                   bool stands);
 
   // migrate.cpp
-  Task<bool> offer_homes(Strand& s);
+  Task<> offer_homes(Strand& s);
   void find_sole_writers(Bytes notices);
   void note_writer(BlockRange range, NodeId writer);
   void note_eager_writer(BlockRange range, NodeId writer);
   void forget_writers(BlockRange range);
-  Task<bool> offer(Strand& s, Written written, bool fresh);
-  Task<bool> defer(Strand& s, std::uint64_t block, NodeId to);
+  Task<> offer(Strand& s, Written written, bool fresh);
+  Task<> defer(Strand& s, std::uint64_t block, NodeId to);
   Task<bool> can_offer(Strand& s, std::uint64_t block, NodeId to);
-  Task<bool> offer_part(Strand& s, BlockRange run, NodeId to);
-  Task<bool> arm_offers(Strand& s);
+  Task<> offer_part(Strand& s, BlockRange run, NodeId to);
+  Task<> arm_offers(Strand& s);
   Task<bool> may_offer_asked(Strand& s, std::uint64_t block, NodeId to, bool reads);
   Task<bool> ask_offers(Strand& s, const Miss& miss, NodeId home, std::uint64_t most);
   Task<bool> still_here(Strand& s, std::uint64_t block);
   Task<NodeId> settle(Strand& s, std::uint64_t block, NodeId home, NodeId& via);
   Task<bool> take_at_flush(Strand& s, std::uint64_t block);
   bool tracks_taken(std::uint64_t block) const;
-  Task<bool> become_home(Strand& s, BlockRange run, bool tracks);
-  Task<bool> swap_word(Strand& s, NodeId node, std::uint64_t block, std::uint64_t from,
-                       std::uint64_t to);
-  Task<bool> take(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word);
-  Task<bool> store_word(Strand& s, std::uint64_t block, std::uint64_t bits);
-  Task<bool> stayed(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word);
-  bool is_armed_for_us(std::uint64_t word) const;
+  Task<> become_home(Strand& s, BlockRange run, bool tracks);
+  Task<bool> swap_word(Strand& s, NodeId node, std::uint64_t block, std::uint32_t from,
+                       std::uint32_t to);
+  Task<bool> take(Strand& s, std::uint64_t block, NodeId home, std::uint32_t word);
+  Task<> store_word(Strand& s, std::uint64_t block, std::uint32_t bits);
+  Task<bool> stayed(Strand& s, std::uint64_t block, NodeId home, std::uint32_t word);
+  bool is_armed_for_us(std::uint32_t word) const;
   bool may_take() const;
 
-  Task<bool> enter(Strand& s);
-  Task<bool> leave(Strand& s);
+  Task<> enter(Strand& s);
+  Task<> leave(Strand& s);
 
   bool is_adaptive(std::uint64_t block) const {
     return entries_[block].propagation() == Propagation::kAdaptive;

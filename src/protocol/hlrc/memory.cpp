@@ -17,7 +17,7 @@ void Hlrc::remove_idle(std::uint64_t block) {
   idle_count_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-Task<bool> Hlrc::evict(Strand& s, BlockRange range, bool punch) {
+Task<> Hlrc::evict(Strand& s, BlockRange range, bool punch) {
   co_await enter(s);
   s.runs.clear();
   select_cached(s, range);
@@ -28,48 +28,41 @@ Task<bool> Hlrc::evict(Strand& s, BlockRange range, bool punch) {
     mark(notices_.size() > before ? Mark::kEvictDirty : Mark::kEvictClean);
   }
   co_await leave(s);
-  co_return true;
 }
 
-Task<bool> Hlrc::free_memory(Strand& s) {
-  co_await make_room(s, ~0ull, 0);
-  co_return true;
-}
+Task<> Hlrc::free_memory(Strand& s) { co_await make_room(s, ~0ull, 0); }
 
-Task<bool> Hlrc::make_room(Strand& s, std::uint64_t blocks, std::uint64_t floor) {
+Task<> Hlrc::make_room(Strand& s, std::uint64_t blocks, std::uint64_t floor) {
   co_await enter(s);
   mark(Mark::kFaultMakesRoom);
   co_await make_room_held(s, blocks, floor);
   co_await leave(s);
-  co_return true;
 }
 
 // Who holds the consistency lock evicts by itself where it faults, or is in a release, after which
 // the handler looks again.
-Task<bool> Hlrc::trim(Strand& s) {
-  if (!is_over_limit()) co_return true;
+Task<> Hlrc::trim(Strand& s) {
+  if (!is_over_limit()) co_return;
   co_await s.pause();
   std::uint32_t free = 0;
-  if (!consistency_.compare_exchange_strong(free, 1, std::memory_order_acquire)) co_return true;
+  if (!consistency_.compare_exchange_strong(free, 1, std::memory_order_acquire)) co_return;
   mark(Mark::kTrims);
   co_await make_room_held(s, low_, config_.floor);
   co_await leave(s);
-  co_return true;
 }
 
-Task<bool> Hlrc::tidy(Strand& s) {
-  if (leaving_.next_run(0, config_.blocks).count == 0) co_return true;
+Task<> Hlrc::tidy(Strand& s) {
+  if (leaving_.next_run(0, config_.blocks).count == 0) co_return;
   co_await s.pause();
   std::uint32_t free = 0;
-  if (!consistency_.compare_exchange_strong(free, 1, std::memory_order_acquire)) co_return true;
+  if (!consistency_.compare_exchange_strong(free, 1, std::memory_order_acquire)) co_return;
   co_await give_back_moved(s);
   co_await leave(s);
-  co_return true;
 }
 
 // Until there is room for so many blocks, or no more than `floor` copies are left. Others may enter
 // copies meanwhile, so the number of those that go is bounded.
-Task<bool> Hlrc::make_room_held(Strand& s, std::uint64_t blocks, std::uint64_t floor) {
+Task<> Hlrc::make_room_held(Strand& s, std::uint64_t blocks, std::uint64_t floor) {
   co_await give_back_idle(s, blocks);
   co_await give_back_twins(s, blocks);
   if (room() < blocks) co_await give_back_moved(s);
@@ -78,18 +71,16 @@ Task<bool> Hlrc::make_room_held(Strand& s, std::uint64_t blocks, std::uint64_t f
   if (sequential_first) co_await evict_sequential(s, blocks, floor);
   co_await evict_copies(s, blocks, floor);
   if (!sequential_first) co_await evict_sequential(s, blocks, floor);
-  co_return true;
 }
 
-Task<bool> Hlrc::evict_sequential(Strand& s, std::uint64_t blocks, std::uint64_t floor) {
-  if (sequential_ == nullptr) co_return true;
+Task<> Hlrc::evict_sequential(Strand& s, std::uint64_t blocks, std::uint64_t floor) {
+  if (sequential_ == nullptr) co_return;
   std::uint64_t most = sequential_->copies();
   for (; room() < blocks && sequential_->copies() > floor && most > 0; --most)
     co_await sequential_->evict_next(s);
-  co_return true;
 }
 
-Task<bool> Hlrc::evict_copies(Strand& s, std::uint64_t blocks, std::uint64_t floor) {
+Task<> Hlrc::evict_copies(Strand& s, std::uint64_t blocks, std::uint64_t floor) {
   std::uint64_t most = cached();
   while (room() < blocks && cached() > floor && most > 0) {
     BlockRange run = next_victims();
@@ -99,7 +90,6 @@ Task<bool> Hlrc::evict_copies(Strand& s, std::uint64_t blocks, std::uint64_t flo
     most -= run.count;
     co_await invalidate(s, run, true);
   }
-  co_return true;
 }
 
 // The next copies for an eviction, round the space: a copy that came or was written since the hand
@@ -126,7 +116,7 @@ BlockRange Hlrc::next_victims() {
   return run;
 }
 
-Task<bool> Hlrc::give_back_idle(Strand& s, std::uint64_t blocks) {
+Task<> Hlrc::give_back_idle(Strand& s, std::uint64_t blocks) {
   BlockRange run = idle_.next_run(0, config_.blocks);
   while (run.count > 0 && room() < blocks) {
     mark(Mark::kGivesBackIdle);
@@ -134,10 +124,9 @@ Task<bool> Hlrc::give_back_idle(Strand& s, std::uint64_t blocks) {
     co_await give_back(s, run);
     run = idle_.next_run(run.end(), config_.blocks);
   }
-  co_return true;
 }
 
-Task<bool> Hlrc::give_back_twins(Strand& s, std::uint64_t blocks) {
+Task<> Hlrc::give_back_twins(Strand& s, std::uint64_t blocks) {
   BlockRange run = spare_.next_run(0, config_.blocks);
   while (run.count > 0 && room() < blocks) {
     mark(Mark::kGivesBackTwin);
@@ -152,32 +141,30 @@ Task<bool> Hlrc::give_back_twins(Strand& s, std::uint64_t blocks) {
         spare_.erase(b);
       }
       bool ends = part.count > 0 && (part.end() <= b || b + 1 == run.end());
-      if (ends) co_await s.view(StepKind::kDropTwin, part);
+      if (ends) co_await s.perform(DropTwin{part});
       if (ends) part = {b + 1, 0};
     }
     for (std::uint64_t b = run.first; b < run.end(); ++b)
       if (entries_[b].unlock(entries_[b].state())) co_await s.wake(entries_[b].word());
     run = spare_.next_run(run.end(), config_.blocks);
   }
-  co_return true;
 }
 
 // Some of the homes that were offered, round the space.
-Task<bool> Hlrc::give_back_moved(Strand& s) {
+Task<> Hlrc::give_back_moved(Strand& s) {
   for (std::uint64_t left = kMovedAtOnce; left > 0;) {
     BlockRange run = leaving_.next_run(moved_hand_, config_.blocks);
     moved_hand_ = run.count > 0 ? run.first : 0;
-    if (run.count == 0) co_return true;
+    if (run.count == 0) co_return;
     run.count = std::min({run.count, kMovedBatch, left});
     moved_hand_ = run.end();
     left -= run.count;
     co_await give_back(s, run);
   }
-  co_return true;
 }
 
 // Of the run, the memory of those that need none.
-Task<bool> Hlrc::give_back(Strand& s, BlockRange run) {
+Task<> Hlrc::give_back(Strand& s, BlockRange run) {
   bool unlocked = mutant(Mutant::kGiveBackUnlocked);
   for (std::uint64_t b = run.first; b < run.end() && !unlocked; ++b) co_await lock_block(s, b);
   BlockRange part{run.first, 0};
@@ -189,12 +176,11 @@ Task<bool> Hlrc::give_back(Strand& s, BlockRange run) {
       ++part.count;
     }
     if (part.count > 0 && (!goes || b + 1 == run.end()))
-      co_await s.perform({.kind = StepKind::kPunch, .flag = true, .blocks = part});
+      co_await s.perform(Punch{.blocks = part, .evicts = false});
     if (!goes || b + 1 == run.end()) part = {b + 1, 0};
   }
   for (std::uint64_t b = run.first; b < run.end() && !unlocked; ++b)
     if (entries_[b].unlock(entries_[b].state())) co_await s.wake(entries_[b].word());
-  co_return true;
 }
 
 // Whether what the block has here, whose lock is held, is of no use to anybody.
@@ -211,7 +197,7 @@ Task<bool> Hlrc::may_go(Strand& s, std::uint64_t block) {
     co_return idle_.contains(block);
   }
   remove_idle(block);
-  std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{block});
+  std::uint32_t word = co_await s.perform(LoadWord{config_.self, BlockId{block}});
   if (word & kMoved) {
     bool arrived = co_await has_arrived(s, block, word);
     if (!arrived) mark(Mark::kGivesBackNotYet);
@@ -223,15 +209,15 @@ Task<bool> Hlrc::may_go(Strand& s, std::uint64_t block) {
 
 // Whether the node that the home went to has its bytes: it says so by its word; for one that takes
 // by message, whoever serves it here has copied them.
-Task<bool> Hlrc::has_arrived(Strand& s, std::uint64_t block, std::uint64_t word) {
+Task<bool> Hlrc::has_arrived(Strand& s, std::uint64_t block, std::uint32_t word) {
   if (mutant(Mutant::kGiveBackEarly)) co_return true;
-  NodeId to = home_in(static_cast<std::uint32_t>(word));
+  NodeId to = home_in(word);
   if (reaches(to)) {
-    std::uint64_t there = co_await s.at(StepKind::kLoadWord, to, BlockId{block});
+    std::uint32_t there = co_await s.perform(LoadWord{to, BlockId{block}});
     if (!(there & kComing)) mark(Mark::kGivesBackMoved);
     co_return !(there & kComing);
   }
-  std::uint64_t giving = co_await s.perform({.kind = StepKind::kLoadGiving});
+  std::uint64_t giving = co_await s.perform(LoadGiving{});
   if (giving == 0) mark(Mark::kGivesBackMovedByMessage);
   co_return giving == 0;
 }

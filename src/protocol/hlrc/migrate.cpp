@@ -10,17 +10,16 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 // ---- the home's side: under the consistency lock, at a departure (its notices are in s.inbox)
 
-Task<bool> Hlrc::offer_homes(Strand& s) {
+Task<> Hlrc::offer_homes(Strand& s) {
   find_sole_writers(s.inbox);
   std::size_t fresh = offers_.size();
   if (!deferred_.empty()) mark(Mark::kDepartureOffersLate);
   offers_.insert(offers_.end(), deferred_.begin(), deferred_.end());
   deferred_.clear();
-  if (offers_.empty()) co_return true;
+  if (offers_.empty()) co_return;
   for (std::size_t i = 0; i < offers_.size(); ++i) co_await offer(s, offers_[i], i < fresh);
   co_await arm_offers(s);
   if (!deferred_.empty()) others_wrote_.store(true, std::memory_order_relaxed);  // one more is due
-  co_return true;
 }
 
 // Our movable blocks that one node alone gave notice of, and not we -> offers_.
@@ -111,7 +110,7 @@ void Hlrc::forget_writers(BlockRange range) {
 }
 
 // fresh: of this departure.
-Task<bool> Hlrc::offer(Strand& s, Written written, bool fresh) {
+Task<> Hlrc::offer(Strand& s, Written written, bool fresh) {
   auto [run, to] = written;
   for (std::uint64_t b = run.first; b < run.end(); ++b) co_await lock_block(s, b);
   for (std::uint64_t b = run.first; b < run.end();) {
@@ -134,13 +133,12 @@ Task<bool> Hlrc::offer(Strand& s, Written written, bool fresh) {
       ++b;
     }
   }
-  co_return true;
 }
 
 // The block, whose lock is held, is offered at the next departure.
-Task<bool> Hlrc::defer(Strand& s, std::uint64_t block, NodeId to) {
+Task<> Hlrc::defer(Strand& s, std::uint64_t block, NodeId to) {
   bool goes_on = !deferred_.empty() && deferred_.back().by == to;
-  if (goes_on && deferred_.back().run.end() == block + 1) co_return true;  // looked at once more
+  if (goes_on && deferred_.back().run.end() == block + 1) co_return;  // looked at once more
   mark(Mark::kDepartureDefersOffer);
   if (goes_on && deferred_.back().run.end() == block) {
     ++deferred_.back().run.count;
@@ -150,7 +148,6 @@ Task<bool> Hlrc::defer(Strand& s, std::uint64_t block, NodeId to) {
   // One on another host has to be told by then that it should come.
   bool far = !reaches(to) && entries_[block].state() == BlockState::kHome;
   if (far && tracked_.contains(block)) co_await untrack(s, block);
-  co_return true;
 }
 
 // A home that is here, and is not on offer, or to another than `to`: that one asked for more than
@@ -159,10 +156,10 @@ Task<bool> Hlrc::can_offer(Strand& s, std::uint64_t block, NodeId to) {
   const BlockEntry& entry = entries_[block];
   bool copy = entry.state() == BlockState::kClean || entry.state() == BlockState::kWritten;
   if (copy || entry.home() != config_.self || !entry.movable()) co_return false;
-  std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{block});
+  std::uint32_t word = co_await s.perform(LoadWord{config_.self, BlockId{block}});
   if (word & kMoved) co_return false;
   if (!(word & kOffered)) co_return true;
-  if (home_in(static_cast<std::uint32_t>(word)) == to) co_return false;
+  if (home_in(word) == to) co_return false;
   mark(Mark::kDepartureMovesOffer);
   if (mutant(Mutant::kMovesTakenOffer)) co_return true;
   bool ended = co_await swap_word(s, config_.self, block, word, word & kStays);
@@ -171,9 +168,9 @@ Task<bool> Hlrc::can_offer(Strand& s, std::uint64_t block, NodeId to) {
 
 // The home's own threads see the blocks no more: what they would write is written behind a fault,
 // which ends the offer.
-Task<bool> Hlrc::offer_part(Strand& s, BlockRange run, NodeId to) {
+Task<> Hlrc::offer_part(Strand& s, BlockRange run, NodeId to) {
   mark(entries_[run.first].eager() ? Mark::kDepartureOffersEager : Mark::kDepartureOffersHome);
-  if (!mutant(Mutant::kOfferMapped)) co_await s.view(StepKind::kZap, run);
+  if (!mutant(Mutant::kOfferMapped)) co_await s.perform(Zap{run});
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     bool tracked = tracked_.contains(b) && entries_[b].state() == BlockState::kHome;
     bool written = written_.contains(b) || (tracked && scans());
@@ -185,26 +182,24 @@ Task<bool> Hlrc::offer_part(Strand& s, BlockRange run, NodeId to) {
     if (far || (written && !mutant(Mutant::kOfferForgetsWrites))) notice(b);
     written_.erase(b);
     leaving_.insert(b);
-    std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{b});
-    std::uint64_t offered = (word & kStays) | kOffered | word_for(to);
+    std::uint32_t word = co_await s.perform(LoadWord{config_.self, BlockId{b}});
+    std::uint32_t offered = (word & kStays) | kOffered | word_for(to);
     if (mutant(Mutant::kOfferDespiteFlush)) offered |= kArmed;
-    co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b}, offered);
+    co_await s.perform(StoreWord{BlockId{b}, offered});
     co_await unlock_block(s, b, BlockState::kInvalid);
   }
-  co_return true;
 }
 
 // Whoever began to store at a home before he could see its offer may still be at it: then it is
 // ended at once. The one node that may take a block stores under the lock that it takes it under.
-Task<bool> Hlrc::arm_offers(Strand& s) {
+Task<> Hlrc::arm_offers(Strand& s) {
   std::uint32_t storing = 0;
   NodeId last = kNoNode;
   for (std::uint32_t n = 0; n < config_.nodes; ++n) {
     // Those that do not reach us have what they send stored by us.
     bool here = n == config_.self.value;
     if (!reaches(NodeId{n}) || (here && mutant(Mutant::kApplyUncounted))) continue;
-    std::uint64_t threads =
-        co_await s.perform({.kind = StepKind::kLoadFlushing, .node = NodeId{n}});
+    std::uint32_t threads = co_await s.perform(LoadFlushing{NodeId{n}});
     if (threads == 0) continue;
     ++storing;
     last = NodeId{n};
@@ -213,20 +208,19 @@ Task<bool> Hlrc::arm_offers(Strand& s) {
     auto [run, to] = offers_[i];
     bool free = storing == 0 || (storing == 1 && last == to);
     for (std::uint64_t b = run.first; b < run.end(); ++b) {
-      std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{b});
-      if ((word & ~std::uint64_t{kStays}) != (kOffered | word_for(to))) continue;
+      std::uint32_t word = co_await s.perform(LoadWord{config_.self, BlockId{b}});
+      if ((word & ~kStays) != (kOffered | word_for(to))) continue;
       if (!free) mark(Mark::kDepartureEndsOffer);
       co_await swap_word(s, config_.self, b, word, free ? word | kArmed : word & kStays);
     }
   }
-  co_return true;
 }
 
 // A thread of the home needs the block, whose lock is held: an offer of it is ended. False: the
 // home has gone.
 Task<bool> Hlrc::still_here(Strand& s, std::uint64_t block) {
   while (true) {
-    std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{block});
+    std::uint32_t word = co_await s.perform(LoadWord{config_.self, BlockId{block}});
     if (word & kMoved) {
       mark(Mark::kFaultFindsHomeGone);
       tracked_.erase(block);
@@ -280,7 +274,7 @@ Task<bool> Hlrc::may_offer_asked(Strand& s, std::uint64_t block, NodeId to, bool
   if (!entries_[block].try_lock_now()) co_return false;
   bool may = co_await can_offer(s, block, to);
   if (may) {
-    std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{block});
+    std::uint32_t word = co_await s.perform(LoadWord{config_.self, BlockId{block}});
     may = predictor_.gives(block, reads, (word & kTimes) != 0);
   }
   if (!may) co_await unlock_block(s, block, entries_[block].state());
@@ -312,8 +306,7 @@ Task<bool> Hlrc::ask_offers(Strand& s, const Miss& miss, NodeId home, std::uint6
 Task<NodeId> Hlrc::settle(Strand& s, std::uint64_t block, NodeId home, NodeId& via) {
   NodeId first = home;
   while (reaches(home)) {
-    auto word =
-        static_cast<std::uint32_t>(co_await s.at(StepKind::kLoadWord, home, BlockId{block}));
+    std::uint32_t word = co_await s.perform(LoadWord{home, BlockId{block}});
     bool here = !(word & kComing) && (via == kNoNode || word & (kHere | kMoved));
     if (!here) {
       mark(Mark::kFlushWaitsForMove);
@@ -346,16 +339,16 @@ Task<NodeId> Hlrc::settle(Strand& s, std::uint64_t block, NodeId home, NodeId& v
 Task<bool> Hlrc::take_at_flush(Strand& s, std::uint64_t block) {
   NodeId home = entries_[block].home();
   if (home == kNoNode || !reaches(home)) co_return false;
-  std::uint64_t word = co_await s.at(StepKind::kLoadWord, home, BlockId{block});
+  std::uint32_t word = co_await s.perform(LoadWord{home, BlockId{block}});
   if (!is_armed_for_us(word)) co_return false;
   bool taken = co_await take(s, block, home, word);
   if (!taken) co_return false;
   mark(Mark::kReleaseTakesHome);
-  co_await s.at(StepKind::kCopyHome, home, BlockId{block}, 0, true);
-  co_await s.perform({.kind = StepKind::kMerge, .flag = true, .blocks = {block, 1}, .value = 0});
+  co_await s.perform(CopyHome{.node = home, .blocks = {block, 1}, .slot = 0});
+  co_await s.perform(Merge{.block = BlockId{block}, .slot = 0, .merges = true});
   leases_.insert(block);
   co_await become_home(s, {block, 1}, false);
-  if (!scans()) co_await s.view(StepKind::kUnprotect, {block, 1});
+  if (!scans()) co_await s.perform(Unprotect{{block, 1}});
   bool told = word & kTracked || !mutant(Mutant::kTakeTrustsWord);
   if (told && !mutant(Mutant::kTakeForgetsTracked)) notice(block);
   co_return true;
@@ -371,7 +364,7 @@ bool Hlrc::tracks_taken(std::uint64_t block) const {
 
 // Blocks whose home this node has taken, whose bytes are here, and whose locks it holds: from here
 // on they are found here.
-Task<bool> Hlrc::become_home(Strand& s, BlockRange run, bool tracks) {
+Task<> Hlrc::become_home(Strand& s, BlockRange run, bool tracks) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     bool tracked = tracks && tracks_taken(b);
     if (tracked) {
@@ -385,20 +378,16 @@ Task<bool> Hlrc::become_home(Strand& s, BlockRange run, bool tracks) {
     spare_.insert(b);
     entries_[b].set_home(config_.self, true);
     predictor_.home_came(b);
-    std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{b});
-    std::uint64_t times = (word + (1u << 5)) & kTimes;
-    co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b},
-                  times | kHere | (tracked ? kTracked : 0));
+    std::uint32_t word = co_await s.perform(LoadWord{config_.self, BlockId{b}});
+    std::uint32_t times = (word + (1u << 5)) & kTimes;
+    co_await s.perform(StoreWord{BlockId{b}, times | kHere | (tracked ? kTracked : 0)});
   }
-  co_return true;
 }
 
-Task<bool> Hlrc::swap_word(Strand& s, NodeId node, std::uint64_t block, std::uint64_t from,
-                           std::uint64_t to) {
-  bool plain = mutant(Mutant::kMoveWithoutSwap);
-  std::uint64_t swapped =
-      co_await s.at(StepKind::kSwapWord, node, BlockId{block}, from | to << 32, plain);
-  co_return swapped != 0;
+Task<bool> Hlrc::swap_word(Strand& s, NodeId node, std::uint64_t block, std::uint32_t from,
+                           std::uint32_t to) {
+  if (mutant(Mutant::kMoveWithoutSwap)) from = co_await s.perform(LoadWord{node, BlockId{block}});
+  co_return co_await s.perform(SwapWord{node, BlockId{block}, from, to});
 }
 
 // A home cannot be evicted: only as many are taken as leave a part of the memory to copies.
@@ -410,35 +399,33 @@ bool Hlrc::may_take() const {
 
 // Takes the home that is offered by `word`, unless that has changed. Who follows it here waits from
 // before it has moved until become_home().
-Task<bool> Hlrc::take(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word) {
-  std::uint64_t own = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{block});
-  co_await s.at(StepKind::kStoreWord, config_.self, BlockId{block}, own | kComing);
-  std::uint64_t moved = word_for(config_.self) | kMoved | (word & kTimes);
+Task<bool> Hlrc::take(Strand& s, std::uint64_t block, NodeId home, std::uint32_t word) {
+  std::uint32_t own = co_await s.perform(LoadWord{config_.self, BlockId{block}});
+  co_await s.perform(StoreWord{BlockId{block}, own | kComing});
+  std::uint32_t moved = word_for(config_.self) | kMoved | (word & kTimes);
   bool taken = co_await swap_word(s, home, block, word, moved);
-  if (!taken) co_await s.at(StepKind::kStoreWord, config_.self, BlockId{block}, own);
+  if (!taken) co_await s.perform(StoreWord{BlockId{block}, own});
   co_return taken;
 }
 
 // Our own word of a home that is not on offer.
-Task<bool> Hlrc::store_word(Strand& s, std::uint64_t block, std::uint64_t bits) {
-  std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{block});
-  co_await s.at(StepKind::kStoreWord, config_.self, BlockId{block}, (word & kTimes) | bits);
-  co_return true;
+Task<> Hlrc::store_word(Strand& s, std::uint64_t block, std::uint32_t bits) {
+  std::uint32_t word = co_await s.perform(LoadWord{config_.self, BlockId{block}});
+  co_await s.perform(StoreWord{BlockId{block}, (word & kTimes) | bits});
 }
 
 // Whether the home stayed where a copy was made from since its word was loaded. A former home's
 // memory may hold anything.
-Task<bool> Hlrc::stayed(Strand& s, std::uint64_t block, NodeId home, std::uint64_t word) {
+Task<bool> Hlrc::stayed(Strand& s, std::uint64_t block, NodeId home, std::uint32_t word) {
   if (!config_.migrate || mutant(Mutant::kReadOnce)) co_return true;
-  std::uint64_t now = co_await s.at(StepKind::kLoadWord, home, BlockId{block});
+  std::uint32_t now = co_await s.perform(LoadWord{home, BlockId{block}});
   bool same = !(now & kMoved) && (now & kTimes) == (word & kTimes);
   if (!same) mark(Mark::kFaultReadsAgain);
   co_return same;
 }
 
-bool Hlrc::is_armed_for_us(std::uint64_t word) const {
-  return may_take() && (word & kOffered) && (word & kArmed) &&
-         home_in(static_cast<std::uint32_t>(word)) == config_.self;
+bool Hlrc::is_armed_for_us(std::uint32_t word) const {
+  return may_take() && (word & kOffered) && (word & kArmed) && home_in(word) == config_.self;
 }
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -11,7 +11,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 // What misses were promised is expected from here on. What may have been ended meanwhile, or comes
 // within a longer run already, is not; nor what the predictor does not want any more.
-Task<bool> Hlrc::expect_promised(Strand& s) {
+Task<> Hlrc::expect_promised(Strand& s) {
   while (auto made = misses_promises_.take()) {
     bool stands = made->stands && !expectations_.ends(made->home, made->run);
     if (mutant(Mutant::kExpectsWhatEnded)) stands = true;
@@ -23,34 +23,34 @@ Task<bool> Hlrc::expect_promised(Strand& s) {
       expectations_.refuse(made->home, made->run);
     }
   }
-  co_return co_await end_promises(s);
+  co_await end_promises(s);
 }
 
 // A home that was asked once sends the run unasked at its next departures: it is as if we had asked
 // at that moment. If this node flushed or acquired after it arrived, the bytes of that moment may
 // be older than what its threads know, and it asks again. It asks, too, where the home says so.
-Task<Hlrc::Fetched> Hlrc::take_news(Strand& s, BlockRange run, NodeId home, Departure at) {
+Task<Hlrc::Fetched> Hlrc::take_news(Strand& s, BlockRange run, NodeId home, Departure at,
+                                    std::vector<std::uint32_t>& serials) {
   if (at.number == 0 || reaches(home) || !expectations_.covers(home, run, at.number))
     co_return Fetched{.home = home};
   if (!at.usable) {
     mark(Mark::kAcquireLeavesNews);
     co_return Fetched{.home = home};
   }
-  std::uint64_t taken = co_await s.perform(
-      {.kind = StepKind::kTakeNews, .node = home, .blocks = run, .value = at.number});
-  if (taken == kNewsGone) {
+  TakenPush pushed = co_await s.perform(TakeNews{home, run, at.number, &serials});
+  if (pushed.gone) {
     mark(Mark::kAcquireFindsNewsGone);
     co_await give_up(s, home, run);
     co_return Fetched{.home = home};
   }
   for (std::uint64_t i = 0; i < run.count; ++i)
-    if (taken_same(taken) >> i & 1 && !has_kept(run.first + i, s.serials[i]))
+    if (pushed.same >> i & 1 && !has_kept(run.first + i, serials[i]))
       co_return Fetched{.home = home};
   mark(Mark::kAcquireRenewsByNews);
   co_return Fetched{.home = home,
                     .count = run.count,
-                    .tracked = taken_tracked(taken),
-                    .same = taken_same(taken),
+                    .tracked = pushed.tracked,
+                    .same = pushed.same,
                     .news = true};
 }
 
@@ -63,11 +63,11 @@ bool Hlrc::has_kept(std::uint64_t block, std::uint32_t serial) const {
 }
 
 // What was renewed is now by the serial number of the news, or by none.
-void Hlrc::note_news(const Strand& s, std::uint64_t block, std::uint64_t index,
-                     const Fetched& got) {
+void Hlrc::note_news(const std::vector<std::uint32_t>& serials, std::uint64_t block,
+                     std::uint64_t index, const Fetched& got) {
   if (got.same >> index & 1) return;
   if (!mutant(Mutant::kMissKeepsSerial) || got.news)
-    entries_[block].news = got.news ? s.serials[index] : 0;
+    entries_[block].news = got.news ? serials[index] : 0;
 }
 
 // Before the home is asked again: what it promises then is not what ends here.
@@ -78,21 +78,20 @@ Task<bool> Hlrc::give_up(Strand& s, NodeId home, BlockRange run) {
 }
 
 // The homes of what nobody here expects any more hear of it.
-Task<bool> Hlrc::end_promises(Strand& s) {
+Task<> Hlrc::end_promises(Strand& s) {
   auto ended = expectations_.take_ended();
-  if (ended.empty()) co_return true;
+  if (ended.empty()) co_return;
   misses_promises_.ending(true);
   for (const auto& [home, run] : ended) {
     mark(Mark::kAcquireEndsPromise);
-    co_await s.perform({.kind = StepKind::kEndPromise, .node = home, .blocks = run});
+    co_await s.perform(EndPromise{home, run});
   }
   misses_promises_.ending(false);
-  co_return true;
 }
 
-// What s.granted has of the block, or nullptr.
-const Strand::Granted* Hlrc::granted_of(const Strand& s, std::uint64_t block) {
-  for (const Strand::Granted& one : s.granted_blocks)
+// What the grant has of the block, or nullptr.
+const Hlrc::Grant::Block* Hlrc::granted_of(const Grant& grant, std::uint64_t block) {
+  for (const Grant::Block& one : grant.blocks)
     if (one.head.block == block) return &one;
   return nullptr;
 }
@@ -104,7 +103,7 @@ const Strand::Granted* Hlrc::granted_of(const Strand& s, std::uint64_t block) {
 // and sends as news: both see it in the departure's notices.
 Hlrc::Brought Hlrc::brought_by(const Strand& s, std::uint64_t block, NodeId home,
                                Departure at) const {
-  const Strand::Granted* granted = granted_of(s, block);
+  const Grant::Block* granted = granted_of(at.grant, block);
   if (granted == nullptr) return Brought::kNot;
   const wire::GrantedBlock& head = granted->head;
   bool arrival = at.number != 0;
@@ -137,83 +136,85 @@ bool Hlrc::is_named(Bytes notices, NodeId home, BlockRange run) {
   return false;
 }
 
-Task<Hlrc::Fetched> Hlrc::take_granted(Strand& s, BlockRange run, NodeId home, Departure at) {
+Task<Hlrc::Fetched> Hlrc::take_granted(Strand& s, BlockRange run, NodeId home, Departure at,
+                                       std::vector<std::uint32_t>& serials) {
   mark(at.number == 0 ? Mark::kLockRenewsByGrant : Mark::kAcquireRenewsByArrival);
   Fetched got{.home = home, .count = run.count, .news = at.number != 0};
-  s.serials.resize(run.count);
+  serials.resize(run.count);
   for (std::uint64_t i = 0; i < run.count; ++i) {
-    const Strand::Granted* granted = granted_of(s, run.first + i);
+    const Grant::Block* granted = granted_of(at.grant, run.first + i);
     TERRANE_CHECK(granted != nullptr, "it has been looked for");
-    s.serials[i] = granted->head.serial;
+    serials[i] = granted->head.serial;
     if (granted->head.tracked != 0) got.tracked |= 1ull << i;
     if (granted->head.bytes == 0) got.same |= 1ull << i;
     if (granted->head.bytes == 0) continue;
-    std::uint64_t from = granted->at;
-    co_await s.perform(
-        {.kind = StepKind::kTakeGranted, .blocks = {run.first + i, 1}, .value = from | i << 32});
+    co_await s.perform(TakeGranted{BlockId{run.first + i}, at.grant.bytes.data() + granted->at, i});
   }
   co_return got;
 }
 
-// What of this node's promises can go with its arrival at the other of two nodes -> s.along: then
-// the departure brings it, and no message after it. If they acquired nothing from each other but by
+// What of this node's promises can go with its arrival at the other of two nodes: then the
+// departure brings it, and no message after it. If they acquired nothing from each other but by
 // departures since the one before, nobody knows of anything newer than what it had when it arrived,
 // but for what the reader wrote.
-void Hlrc::select_along(Strand& s) {
-  s.along.clear();
-  if (config_.nodes != 2 || config_.tunables.promised == 0) return;
+std::vector<std::uint64_t> Hlrc::select_along() {
+  std::vector<std::uint64_t> along;
+  if (config_.nodes != 2 || config_.tunables.promised == 0) return along;
   NodeId other{1 - config_.self.value};
-  if (reaches(other)) return;
+  if (reaches(other)) return along;
   for (const auto& [run, reader] : promises_.due_next()) {
-    if (reader != other || s.along.size() + run.count > wire::kMostAlong) continue;
+    if (reader != other || along.size() + run.count > wire::kMostAlong) continue;
     if (!predictor_.sends_with_arrival(run)) continue;
-    for (std::uint64_t b = run.first; b < run.end(); ++b) s.along.push_back(b);
+    for (std::uint64_t b = run.first; b < run.end(); ++b) along.push_back(b);
   }
+  return along;
 }
 
-bool Hlrc::any_along(const Strand& s, BlockRange run) {
-  return std::any_of(s.along.begin(), s.along.end(),
+bool Hlrc::any_along(const std::vector<std::uint64_t>& along, BlockRange run) {
+  return std::any_of(along.begin(), along.end(),
                      [&](std::uint64_t b) { return run.first <= b && b < run.end(); });
 }
 
 // Whether the departure brought the run to its reader.
-bool Hlrc::went_along(const Strand& s, BlockRange run) const {
+bool Hlrc::went_along(const std::vector<std::uint64_t>& along, Bytes notices,
+                      BlockRange run) const {
   for (std::uint64_t b = run.first; b < run.end(); ++b)
-    if (std::find(s.along.begin(), s.along.end(), b) == s.along.end()) return false;
-  return !is_named(s.inbox, config_.self, run);
+    if (std::find(along.begin(), along.end(), b) == along.end()) return false;
+  return !is_named(notices, config_.self, run);
 }
 
-// The first run, and who is sent it together -> s.readers.
-BlockRange Hlrc::take_readers(Strand& s, std::span<const Promised> due) const {
+// The first run, and the readers that are sent it together.
+BlockRange Hlrc::take_readers(std::span<const Promised> due, std::vector<NodeId>& readers) const {
   BlockRange run = due[0].run;
-  s.readers.clear();
+  readers.clear();
   for (const Promised& one : due) {
     if (one.run.first != run.first || one.run.count != run.count) break;
-    s.readers.push_back(one.reader);
+    readers.push_back(one.reader);
   }
-  if (s.readers.size() > 1 && !predictor_.pushes_along_tree(s.readers.size())) s.readers.resize(1);
-  if (s.readers.size() > 1) mark(Mark::kDepartureSpreadsNews);
+  if (readers.size() > 1 && !predictor_.pushes_along_tree(readers.size())) readers.resize(1);
+  if (readers.size() > 1) mark(Mark::kDepartureSpreadsNews);
   return run;
 }
 
 // Keeps this node's promises for a departure: by now all that was to be flushed for it is at the
 // homes. Takes no lock, so that nobody who waits for news waits for one that waits for his. What
 // went along, and does not stand, its reader has not kept.
-Task<bool> Hlrc::send_news(Strand& s, std::uint32_t departure, bool stands) {
-  if (config_.tunables.promised == 0) co_return true;
+Task<> Hlrc::send_news(Strand& s, std::uint32_t departure, const std::vector<std::uint64_t>& along,
+                       bool stands) {
+  if (config_.tunables.promised == 0) co_return;
   promises_.depart(departure);
   co_await s.pause();
   std::vector<Promised> due = promises_.due(departure);
-  for (std::size_t at = 0; at < due.size(); at += s.readers.size()) {
-    BlockRange run = take_readers(s, std::span(due).subspan(at));
-    if (stands && went_along(s, run)) continue;
-    bool whole = any_along(s, run) || !predictor_.pushes_versions();
-    co_await server_.push(s, run, s.readers, departure, whole);
+  std::vector<NodeId> readers;
+  for (std::size_t at = 0; at < due.size(); at += readers.size()) {
+    BlockRange run = take_readers(std::span(due).subspan(at), readers);
+    if (stands && went_along(along, s.inbox, run)) continue;
+    bool whole = any_along(along, run) || !predictor_.pushes_versions();
+    co_await server_.push(s, run, readers, departure, whole);
   }
   co_await s.perform(SendPushes{});
   co_await s.pause();
   promises_.keep();
-  co_return true;
 }
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -74,16 +74,15 @@ Task<std::uint64_t> Hlrc::release(Strand& s) {
 }
 
 // What was posted to homes whose memory cannot be reached has arrived there afterwards.
-Task<bool> Hlrc::await_flush(Strand& s) {
-  if (!s.posted) co_return true;
+Task<> Hlrc::await_flush(Strand& s) {
+  if (!s.posted) co_return;
   mark(Mark::kFlushAwaited);
-  co_await s.perform({.kind = StepKind::kAwaitFlush});
+  co_await s.perform(AwaitFlush{});
   s.posted = false;
-  co_return true;
 }
 
 // The runs of blocks written since the last release -> s.runs.
-Task<bool> Hlrc::find_written(Strand& s) {
+Task<> Hlrc::find_written(Strand& s) {
   s.runs.clear();
   if (scans()) {
     // Where homes and copies alternate, one call looks at both.
@@ -98,7 +97,7 @@ Task<bool> Hlrc::find_written(Strand& s) {
       if (group.count > run.count) {
         co_await scan_suspects(s, group);
       } else {
-        co_await s.view(StepKind::kScan, run);
+        co_await s.perform(Scan{run, &s.runs});
       }
       run = next_to_scan(group.end(), config_.blocks);
     }
@@ -108,7 +107,6 @@ Task<bool> Hlrc::find_written(Strand& s) {
     s.runs.push_back(run);
     run = written_.next_run(run.end(), config_.blocks);
   }
-  co_return true;
 }
 
 // The next copies or tracked homes of which a scan has to tell whether they were written.
@@ -138,46 +136,43 @@ BlockRange Hlrc::runs_near(BlockRange run) const {
 
 // Of many runs, of which few may have been written, one call tells which. That protects nothing:
 // what lies between them may be coming or going, and its writes are not ours to take.
-Task<bool> Hlrc::scan_suspects(Strand& s, BlockRange group) {
+Task<> Hlrc::scan_suspects(Strand& s, BlockRange group) {
   mark(Mark::kReleaseLooksFirst);
   std::size_t before = s.runs.size();
-  co_await s.view(StepKind::kLook, group);
-  s.suspects.assign(s.runs.begin() + static_cast<std::ptrdiff_t>(before), s.runs.end());
+  co_await s.perform(Look{group, &s.runs});
+  std::vector<BlockRange> suspects(s.runs.begin() + static_cast<std::ptrdiff_t>(before),
+                                   s.runs.end());
   s.runs.resize(before);
-  for (std::size_t i = 0; i < s.suspects.size(); ++i) {
-    BlockRange all = s.suspects[i];
+  for (const BlockRange& all : suspects) {
     BlockRange run = next_to_scan(all.first, all.end());
     while (run.count > 0) {
-      co_await s.view(StepKind::kScan, run);
+      co_await s.perform(Scan{run, &s.runs});
       if (mutant(Mutant::kScansOneSuspect)) break;
       run = next_to_scan(run.end(), all.end());
     }
   }
-  co_return true;
 }
 
 // A run of written blocks: locked together, protected by one call where the scan has not done so,
 // flushed one by one.
-Task<bool> Hlrc::flush_run(Strand& s, BlockRange run) {
+Task<> Hlrc::flush_run(Strand& s, BlockRange run) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) co_await lock_block(s, b);
   if (!scans()) co_await protect_run(s, run);
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     BlockState state = co_await flush_block(s, b);
     co_await unlock_block(s, b, state);
   }
-  co_return true;
 }
 
 // Those of the run that are not kept open.
-Task<bool> Hlrc::protect_run(Strand& s, BlockRange run) {
+Task<> Hlrc::protect_run(Strand& s, BlockRange run) {
   BlockRange part{run.first, 0};
   while (part.end() < run.end()) {
     BlockRange open = open_.next_run(part.first, run.end());
     part.count = (open.count == 0 ? run.end() : open.first) - part.first;
-    if (part.count > 0) co_await s.view(StepKind::kProtect, part);
+    if (part.count > 0) co_await s.perform(Protect{part});
     part = {open.count == 0 ? run.end() : open.end(), 0};
   }
-  co_return true;
 }
 
 Task<BlockState> Hlrc::flush_block(Strand& s, std::uint64_t block) {
@@ -222,7 +217,7 @@ Task<BlockState> Hlrc::flush_copy(Strand& s, std::uint64_t block, bool written) 
   remove_cached(block);
   spare_.insert(block);
   bool free = !tracked_.contains(block) || mutant(Mutant::kTrackCopies);
-  if (!scans() && free) co_await s.view(StepKind::kUnprotect, {block, 1});
+  if (!scans() && free) co_await s.perform(Unprotect{{block, 1}});
   co_return BlockState::kHome;
 }
 
@@ -256,27 +251,31 @@ Task<Hlrc::Pushed> Hlrc::push_changes(Strand& s, std::uint64_t block, bool updat
                                       bool written) {
   NodeId home = entries_[block].home();
   if (home == kNoNode) {
-    std::uint64_t mine = config_.self.value + 1;
-    std::uint64_t owner = co_await ask_owner(s, StepKind::kClaimOwner, block, mine);
-    home = NodeId{static_cast<std::uint32_t>(owner - 1)};
+    std::uint32_t mine = config_.self.value + 1;
+    Owner owner = co_await ask_owner(s, block, mine);
+    home = NodeId{owner.entry - 1};
     entries_[block].set_home(home, true);
-    if (owner == mine) co_return Pushed{.mine = true};
+    if (owner.entry == mine) co_return Pushed{.mine = true};
     mark(Mark::kReleaseLosesClaim);
   }
   bool counted = config_.migrate && reaches(home);
   NodeId via = kNoNode;
   if (counted) {
-    co_await s.perform({.kind = StepKind::kCountFlush, .flag = true});
+    co_await s.perform(CountFlush{true});
     home = co_await settle(s, block, home, via);
     if (home == kNoNode) {
-      co_await s.perform({.kind = StepKind::kCountFlush, .flag = false});
+      co_await s.perform(CountFlush{false});
       co_return Pushed{};
     }
   }
-  if (reaches(home)) via = kNoNode;
-  StepKind how = reaches(home) ? StepKind::kStoreDiff : StepKind::kPostDiff;
-  std::uint64_t changed = co_await s.at(how, home, BlockId{block}, via.value + 1, update_twin);
-  if (counted) co_await s.perform({.kind = StepKind::kCountFlush, .flag = false});
+  BlockId id{block};
+  std::uint64_t changed = 0;
+  if (reaches(home)) {
+    changed = co_await s.perform(StoreDiff{home, id, update_twin});
+  } else {
+    changed = co_await s.perform(PostDiff{home, id, via, update_twin});
+  }
+  if (counted) co_await s.perform(CountFlush{false});
   if (changed > 0 && !reaches(home)) s.posted = true;
   if (changed > 0) {
     ++activity_;
@@ -297,21 +296,20 @@ Task<Hlrc::Pushed> Hlrc::push_changes(Strand& s, std::uint64_t block, bool updat
 
 // A tracked home block was written: it goes back to leases, with a notice for the copies that rely
 // on one.
-Task<bool> Hlrc::untrack(Strand& s, std::uint64_t block) {
+Task<> Hlrc::untrack(Strand& s, std::uint64_t block) {
   mark(Mark::kReleaseUntracksHome);
-  if (mutant(Mutant::kKeepTrackedWhenWritten)) co_return true;
+  if (mutant(Mutant::kKeepTrackedWhenWritten)) co_return;
   co_await store_word(s, block, kHere);
   tracked_.erase(block);
   predictor_.written_when_tracked(block);
   notice(block);
-  co_return true;
 }
 
 // Readers asked for these home blocks since the last release: protect them, then let readers keep
 // their copies until a notice, as the predictor says.
-Task<bool> Hlrc::track_wanted(Strand& s) {
+Task<> Hlrc::track_wanted(Strand& s) {
   s.runs.clear();
-  co_await s.perform({.kind = StepKind::kTakeWanted});
+  co_await s.perform(TakeWanted{&s.runs});
   for (std::size_t i = 0; i < s.runs.size(); ++i) {
     BlockRange taken = s.runs[i];
     BlockRange run{taken.first, 0};
@@ -328,19 +326,16 @@ Task<bool> Hlrc::track_wanted(Strand& s) {
     }
     if (run.count > 0) co_await track_run(s, run);
   }
-  co_return true;
 }
 
 // The planted fault kPublishBeforeProtect alone: readers may rely on notices too early.
-Task<bool> Hlrc::publish(Strand& s, BlockRange run) {
+Task<> Hlrc::publish(Strand& s, BlockRange run) {
   for (std::uint64_t b = run.first; b < run.end(); ++b)
-    if (!tracked_.contains(b))
-      co_await s.at(StepKind::kStoreWord, config_.self, BlockId{b}, kTracked);
-  co_return true;
+    if (!tracked_.contains(b)) co_await s.perform(StoreWord{BlockId{b}, kTracked});
 }
 
 // Protects and publishes those of the run that are this node's to track.
-Task<bool> Hlrc::track_run(Strand& s, BlockRange run) {
+Task<> Hlrc::track_run(Strand& s, BlockRange run) {
   if (mutant(Mutant::kPublishBeforeProtect)) co_await publish(s, run);
   for (std::uint64_t b = run.first; b < run.end(); ++b) co_await lock_block(s, b);
   for (std::uint64_t b = run.first; b < run.end();) {
@@ -358,7 +353,6 @@ Task<bool> Hlrc::track_run(Strand& s, BlockRange run) {
       ++b;
     }
   }
-  co_return true;
 }
 
 // A home by policy that this node never touched is not in its entry yet. A copy is never ours,
@@ -371,13 +365,13 @@ Task<bool> Hlrc::trackable(Strand& s, std::uint64_t block) {
   bool here = entry.state() == BlockState::kInvalid &&
               (entry.home() == config_.self || entry.home() == kNoNode);
   if (!here || !config_.migrate || mutant(Mutant::kTrackOffered)) co_return here;
-  std::uint64_t word = co_await s.at(StepKind::kLoadWord, config_.self, BlockId{block});
+  std::uint32_t word = co_await s.perform(LoadWord{config_.self, BlockId{block}});
   if (word & (kOffered | kMoved)) mark(Mark::kReleaseLeavesOffered);
   co_return !(word & (kOffered | kMoved));
 }
 
-Task<bool> Hlrc::track_part(Strand& s, BlockRange run) {
-  co_await s.view(StepKind::kProtect, run);
+Task<> Hlrc::track_part(Strand& s, BlockRange run) {
+  co_await s.perform(Protect{run});
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     BlockState state = entries_[b].state();
     mark(state == BlockState::kHome ? Mark::kReleaseTracksWanted : Mark::kReleaseTracksUnmapped);
@@ -387,7 +381,6 @@ Task<bool> Hlrc::track_part(Strand& s, BlockRange run) {
     co_await store_word(s, b, here ? kTracked | kHere : kTracked);
     co_await unlock_block(s, b, state);
   }
-  co_return true;
 }
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

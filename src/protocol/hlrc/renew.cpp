@@ -41,18 +41,17 @@ class StaleCopies final : public CopiesAtAcquire {
 // Of a run that was refreshed, the probes leave the view, and stay copies: a fault that finds one
 // here shows that it is used, and costs no message. What the zapped entries knew of writes the
 // comparison with the twins tells.
-Task<bool> Hlrc::unmap_probes(Strand& s, BlockRange run) {
+Task<> Hlrc::unmap_probes(Strand& s, BlockRange run) {
   bool looks = scans() && !mutant(Mutant::kHideForgetsWrites);
   for (BlockRange part{run.first, 0}; part.first < run.end(); part = {part.end() + 1, 0}) {
     while (part.end() < run.end() && predictor_.probes(part.end())) ++part.count;
     if (part.count == 0) continue;
     mark(Mark::kAcquireHidesCopy);
-    co_await s.view(StepKind::kZap, part);
+    co_await s.perform(Zap{part});
     for (std::uint64_t b = part.first; b < part.end() && looks; ++b)
       co_await push_changes(s, b, true, false);
   }
   co_await await_flush(s);
-  co_return true;
 }
 
 // The block, and those of the run behind it that are copies of the same home: they come back into
@@ -79,7 +78,7 @@ Task<BlockRange> Hlrc::lock_shown(Strand& s, BlockRange run) {
 // What dies at an acquire is dropped, or brought up to date where it stands, which spares the zap,
 // the fault and, at a departure, the home's attention in the middle of its work: it waits in the
 // same barrier. The region says which, or the predictor.
-Task<bool> Hlrc::renew_or_invalidate(Strand& s, BlockRange run, Departure at) {
+Task<> Hlrc::renew_or_invalidate(Strand& s, BlockRange run, Departure at) {
   BlockRange alike{run.first, 0};  // of one propagation
   while (run.count > 0) {
     Propagation wants = entries_[run.first].propagation();
@@ -99,7 +98,6 @@ Task<bool> Hlrc::renew_or_invalidate(Strand& s, BlockRange run, Departure at) {
     }
     run = {part.end(), run.end() - part.end()};
   }
-  co_return true;
 }
 
 // What happens to the first blocks of the run, all of one propagation. Only copies whose home is
@@ -140,10 +138,9 @@ Task<BlockRange> Hlrc::hold_stale(Strand& s, BlockRange within, Departure at) {
 }
 
 // All but the first `count` blocks of a run that was locked to be renewed.
-Task<bool> Hlrc::unlock_rest(Strand& s, BlockRange run, std::uint64_t count) {
+Task<> Hlrc::unlock_rest(Strand& s, BlockRange run, std::uint64_t count) {
   for (std::uint64_t b = run.first + count; b < run.end(); ++b)
     if (!mutant(Mutant::kRenewUnlocked)) co_await unlock_block(s, b, entries_[b].state());
-  co_return true;
 }
 
 // As a fetch (fault.cpp), but the copy stays where it is, and its own threads go on reading and
@@ -154,11 +151,12 @@ Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) leases_.insert(b);
   Brought brought = brought_by(s, run.first, home, at);
   Fetched got{.home = home};
-  if (brought == Brought::kHere) got = co_await take_granted(s, run, home, at);
-  if (brought == Brought::kNot) got = co_await take_news(s, run, home, at);
+  std::vector<std::uint32_t> serials;
+  if (brought == Brought::kHere) got = co_await take_granted(s, run, home, at, serials);
+  if (brought == Brought::kNot) got = co_await take_news(s, run, home, at, serials);
   if (at.number != 0 && !reaches(home)) expectations_.use(home, run);
   if (brought == Brought::kGone) co_await give_up(s, home, run);
-  if (at.number == 0 && !reaches(home)) note_wanted(s, run, home);
+  if (at.number == 0 && !reaches(home) && at.wanted != nullptr) note_wanted(*at.wanted, run, home);
   if (got.count == 0) {
     got = co_await fetch_renewal(s, run, home, at);
     co_await unlock_rest(s, run, got.count);
@@ -182,7 +180,7 @@ Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
     if (entries_[b].propagation() == Propagation::kUpdate) mark(Mark::kAcquireUpdates);
     if (at.number == 0) mark(Mark::kLockRenews);
     if (mutant(Mutant::kRenewTrusts)) leases_.erase(b);
-    note_news(s, b, b - run.first, got);
+    note_news(serials, b, b - run.first, got);
     recent_.insert(b);
   }
   if (adaptive) co_await unmap_probes(s, run);
@@ -192,9 +190,9 @@ Task<BlockRange> Hlrc::renew(Strand& s, BlockRange run, Departure at) {
 
 // The next request for this lock names what its last acquire had to bring; but not a part of it,
 // since the rest has to be fetched all the same.
-void Hlrc::note_wanted(Strand& s, BlockRange run, NodeId home) {
-  for (std::uint64_t b = run.first; b < run.end() && s.wanted.size() <= wire::kMostWanted; ++b)
-    s.wanted.push_back({.block = b, .home = home.value});
+void Hlrc::note_wanted(std::vector<wire::WantedBlock>& wanted, BlockRange run, NodeId home) {
+  for (std::uint64_t b = run.first; b < run.end() && wanted.size() <= wire::kMostWanted; ++b)
+    wanted.push_back({.block = b, .home = home.value});
 }
 
 Task<Hlrc::Fetched> Hlrc::fetch_renewal(Strand& s, BlockRange run, NodeId home, Departure at) {
@@ -210,16 +208,14 @@ Task<Hlrc::Fetched> Hlrc::fetch_renewal(Strand& s, BlockRange run, NodeId home, 
 
 // What lies aside -> our blocks. Where our threads may have written since the last release the twin
 // tells what is news; it takes the news too, so that it is not taken for ours.
-Task<bool> Hlrc::merge(Strand& s, BlockRange run, std::uint64_t same) {
+Task<> Hlrc::merge(Strand& s, BlockRange run, std::uint64_t same) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     if (same >> (b - run.first) & 1) continue;
     bool twinned = scans() || entries_[b].state() == BlockState::kWritten;
     if (twinned) mark(Mark::kAcquireRenewsMerging);
     if (mutant(Mutant::kRenewOverwrites)) twinned = false;
-    co_await s.perform(
-        {.kind = StepKind::kMerge, .flag = twinned, .blocks = {b, 1}, .value = b - run.first});
+    co_await s.perform(Merge{.block = BlockId{b}, .slot = b - run.first, .merges = twinned});
   }
-  co_return true;
 }
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

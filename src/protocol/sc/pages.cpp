@@ -36,9 +36,9 @@ Task<FaultResult> Pages::fault(Strand& s, BlockId id, Access wanted) {
     if (home == kHomeNowhere) {
       mark(Mark::kFaultOutsideRegions);
     } else {
-      std::uint64_t backed = co_await s.view(StepKind::kPopulate, {block, 1});
-      result = backed != 0 ? FaultResult::kDone : FaultResult::kNoMemory;
-      if (backed == 0) mark(Mark::kFaultGivesUp);
+      bool backed = co_await s.perform(Populate{{block, 1}});
+      result = backed ? FaultResult::kDone : FaultResult::kNoMemory;
+      if (!backed) mark(Mark::kFaultGivesUp);
       if (is_copy(block)) add_copy(block);
     }
     if (result != FaultResult::kDone) {
@@ -72,7 +72,7 @@ Task<std::uint64_t> Pages::find_home(Strand& s, std::uint64_t block) {
 }
 
 // Under the lock, which it gives back. What was carried by the grant is here already.
-Task<bool> Pages::install(Strand& s, std::uint64_t block, NodeId home, Access granted) {
+Task<> Pages::install(Strand& s, std::uint64_t block, NodeId home, Access granted) {
   bool upgrade = entries_[block].state() == BlockState::kClean;
   bool early = mutant(Mutant::kMapBeforeCopy);
   if (early) co_await show(s, block, granted, upgrade);
@@ -80,20 +80,18 @@ Task<bool> Pages::install(Strand& s, std::uint64_t block, NodeId home, Access gr
   if (upgrade) mark(Mark::kInstallUpgrade);
   if (!upgrade && home != config_.self && reaches(home)) {
     mark(Mark::kInstallCopies);
-    co_await s.at(StepKind::kCopyHome, home, BlockId{block});
+    co_await s.perform(CopyHome{home, {block, 1}});
   }
   if (!early) co_await show(s, block, granted, upgrade);
   Event installed = ScInstalled{BlockId{block}};
   co_await s.tell(installed);
   co_await unlock_block(s, block,
                         granted == Access::kWrite ? BlockState::kWritten : BlockState::kClean);
-  co_return true;
 }
 
-Task<bool> Pages::show(Strand& s, std::uint64_t block, Access access, bool upgrade) {
-  co_await s.view(StepKind::kMap, {block, 1}, access);
-  if (upgrade && access == Access::kWrite) co_await s.view(StepKind::kUnprotect, {block, 1});
-  co_return true;
+Task<> Pages::show(Strand& s, std::uint64_t block, Access access, bool upgrade) {
+  co_await s.perform(Map{{block, 1}, access});
+  if (upgrade && access == Access::kWrite) co_await s.perform(Unprotect{{block, 1}});
 }
 
 Task<bool> Pages::yield(Strand& s, Recall recall, bool waits) {
@@ -128,33 +126,31 @@ Task<BlockState> Pages::give_up(Strand& s, const Recall& recall, bool asked) {
 
 // Out of the view, or protected, before the bytes go home: what a thread stores in between would be
 // lost.
-Task<bool> Pages::withdraw(Strand& s, std::uint64_t block, const Recall& recall) {
+Task<> Pages::withdraw(Strand& s, std::uint64_t block, const Recall& recall) {
   BlockState was = entries_[block].state();
   bool written = was == BlockState::kWritten;
   bool copies_first =
       mutant(recall.keeps_copy ? Mutant::kCopyBeforeProtect : Mutant::kCopyBeforeZap);
   if (was == BlockState::kInvalid) {
     mark(Mark::kYieldNothing);
-    co_return true;
+    co_return;
   }
   if (written && copies_first) co_await write_back(s, block, recall.home);
   if (!recall.keeps_copy) {
     mark(written ? Mark::kYieldWritten : Mark::kYieldCopy);
-    co_await s.view(StepKind::kZap, {block, 1});
+    co_await s.perform(Zap{{block, 1}});
   } else if (written && !mutant(Mutant::kKeepUnprotected)) {
     mark(Mark::kYieldKeepsCopy);
-    co_await s.view(StepKind::kProtect, {block, 1});
+    co_await s.perform(Protect{{block, 1}});
   }
   if (written && !copies_first) co_await write_back(s, block, recall.home);
-  co_return true;
 }
 
 // Where the home's memory cannot be reached the bytes travel with the message.
-Task<bool> Pages::write_back(Strand& s, std::uint64_t block, NodeId home) {
+Task<> Pages::write_back(Strand& s, std::uint64_t block, NodeId home) {
   bool forgets = mutant(Mutant::kYieldWithoutBytes);
   if (home != config_.self && reaches(home) && !forgets)
-    co_await s.at(StepKind::kStoreHome, home, BlockId{block});
-  co_return true;
+    co_await s.perform(StoreHome{home, BlockId{block}});
 }
 
 // ---- without having been asked
@@ -176,21 +172,19 @@ void Pages::remove_copy(std::uint64_t block) {
   copy_count_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-Task<bool> Pages::evict(Strand& s, BlockRange range) {
+Task<> Pages::evict(Strand& s, BlockRange range) {
   BlockRange run = copies_.next_run(range.first, range.end());
   while (run.count > 0) {
     for (std::uint64_t b = run.first; b < run.end(); ++b) co_await give_back(s, b, false);
     run = copies_.next_run(run.end(), range.end());
   }
-  co_return true;
 }
 
-Task<bool> Pages::evict_next(Strand& s) {
+Task<> Pages::evict_next(Strand& s) {
   BlockRange run = copies_.next_run(evict_hand_, config_.blocks);
   if (run.count == 0) run = copies_.next_run(0, config_.blocks);
   evict_hand_ = run.first + 1;
   if (run.count > 0) co_await give_back(s, run.first, true);
-  co_return true;
 }
 
 // Whoever holds the page needs it, or is taking it away.
@@ -227,10 +221,9 @@ Task<BlockState> Pages::give_back_held(Strand& s, std::uint64_t block) {
        : was == BlockState::kWritten ? Mark::kGiveBackWritten
                                      : Mark::kGiveBackCopy);
   bool early = mutant(Mutant::kPunchBeforeCopy);
-  if (early) co_await s.view(StepKind::kPunch, {block, 1});
+  if (early) co_await s.perform(Punch{{block, 1}});
   if (present) now = co_await give_up(s, {BlockId{block}, entries_[block].home(), false}, false);
-  if (!early)
-    co_await s.perform({.kind = StepKind::kPunch, .flag = !present, .blocks = {block, 1}});
+  if (!early) co_await s.perform(Punch{.blocks = {block, 1}, .evicts = present});
   remove_copy(block);
   co_return now;
 }
@@ -239,7 +232,7 @@ Task<BlockState> Pages::give_back_held(Strand& s, std::uint64_t block) {
 Task<bool> Pages::home_has_room(Strand& s, std::uint64_t block) {
   NodeId home = entries_[block].home();
   if (home == config_.self || !reaches(home)) co_return true;
-  co_return co_await s.at(StepKind::kPopulate, home, BlockId{block}, 0, /*flag=*/true) != 0;
+  co_return co_await s.perform(PopulateAt{home, BlockId{block}}) != 0;
 }
 
 }  // namespace sc

@@ -35,21 +35,21 @@ class Pages : BlockLocks {
   Task<bool> yield(Strand& s, Recall recall, bool waits);
   // Gives back this node's copies in the range, and their memory, but for those that are just being
   // fetched or taken away. Waits for nobody.
-  Task<bool> evict(Strand& s, BlockRange range);
+  Task<> evict(Strand& s, BlockRange range);
   // The same of the next copy, round the space, unless a thread has only just got it. Under the
   // consistency lock (hlrc.h).
-  Task<bool> evict_next(Strand& s);
+  Task<> evict_next(Strand& s);
 
   // Pages that have memory here and their home elsewhere.
   std::uint64_t copies() const { return copy_count_.load(std::memory_order_relaxed); }
 
  private:
   Task<std::uint64_t> find_home(Strand& s, std::uint64_t block);
-  Task<bool> install(Strand& s, std::uint64_t block, NodeId home, Access granted);
-  Task<bool> show(Strand& s, std::uint64_t block, Access access, bool upgrade);
+  Task<> install(Strand& s, std::uint64_t block, NodeId home, Access granted);
+  Task<> show(Strand& s, std::uint64_t block, Access access, bool upgrade);
   Task<BlockState> give_up(Strand& s, const Recall& recall, bool asked);
-  Task<bool> withdraw(Strand& s, std::uint64_t block, const Recall& recall);
-  Task<bool> write_back(Strand& s, std::uint64_t block, NodeId home);
+  Task<> withdraw(Strand& s, std::uint64_t block, const Recall& recall);
+  Task<> write_back(Strand& s, std::uint64_t block, NodeId home);
   Task<bool> give_back(Strand& s, std::uint64_t block, bool spares);
   Task<BlockState> give_back_held(Strand& s, std::uint64_t block);
   Task<bool> home_has_room(Strand& s, std::uint64_t block);

@@ -1,56 +1,76 @@
 #pragma once
 
-#include "protocol/serve/served.h"
-#include "protocol/steps/atomic.h"
+#include "protocol/steps/step_kinds.h"
 
 // What a node whose home cannot be reached asks it, as messages, and what the answers mean to the
 // step that waits for them.
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// Of a kFetch or kPostFetch.
-inline wire::PageFetch fetch_request(const Step& step, WaiterId waiter) {
+// wire::PageFetch::how.
+inline constexpr std::uint8_t kFollows = 1;
+inline constexpr std::uint8_t kMayTake = 2;
+inline constexpr std::uint8_t kAgain = 4;  // the high half: of how many blocks, - 1
+inline constexpr std::uint8_t written(const FetchWish& wish) {
+  std::uint32_t again = wish.again == 0 ? 0 : kAgain | (wish.again - 1) << 4;
+  return static_cast<std::uint8_t>(again | (wish.follows ? kFollows : 0) |
+                                   (wish.may_take ? kMayTake : 0));
+}
+inline constexpr FetchWish wish_of(std::uint8_t how) {
+  return {.follows = (how & kFollows) != 0,
+          .may_take = (how & kMayTake) != 0,
+          .again = how & kAgain ? (how >> 4 & 15u) + 1 : 0};
+}
+
+// Of a Fetch or PostFetch.
+template <typename Kind>
+wire::PageFetch request_of(const Kind& step, WaiterId waiter) requires requires {
+  step.wish;
+}
+{
   return {.blocks = static_cast<std::uint8_t>(step.blocks.count),
-          .how = static_cast<std::uint8_t>(step.value),
+          .how = written(step.wish),
           .waiter = waiter.value,
           .block = step.blocks.first};
 }
-inline std::uint64_t result_of(const wire::PageData& answer) {
-  if (answer.blocks == 0) return fetched_nothing(NodeId{answer.promised}, answer.alike);
-  return fetched(answer.tracked & 0xffff, answer.blocks, answer.own != 0, answer.promised);
+inline FetchResult result_of(const wire::PageData& answer) {
+  if (answer.blocks == 0) return {.ask = NodeId{answer.promised}, .same = answer.alike};
+  return {.count = answer.blocks,
+          .tracked = answer.tracked & 0xffff,
+          .own = answer.own != 0,
+          .promised = answer.promised};
 }
 
-// Of a kAskAtomic.
-inline wire::AtomicRequest atomic_request(const Step& step, const AtomicOp& op, WaiterId waiter) {
-  return {.operation = static_cast<std::uint8_t>(op.kind),
-          .size = op.size,
+inline wire::AtomicRequest request_of(const AskAtomic& step, WaiterId waiter) {
+  return {.operation = static_cast<std::uint8_t>(step.op.kind),
+          .size = step.op.size,
           .waiter = waiter.value,
-          .block = step.blocks.first,
-          .offset = op.offset,
-          .via = static_cast<std::uint32_t>(step.value) - 1,
-          .operand = op.operand,
-          .expected = op.expected};
+          .block = step.block.value,
+          .offset = step.op.offset,
+          .via = step.via.value,
+          .operand = step.op.operand,
+          .expected = step.op.expected};
 }
 inline AtomicOp operation_of(const wire::AtomicRequest& request) {
   return {static_cast<AtomicKind>(request.operation), request.size, request.offset, request.operand,
           request.expected};
 }
-inline std::uint64_t result_of(const wire::AtomicReply& answer) {
-  if (answer.done != 0) return kAtomicDone;
-  return answer.ask == kNoNode.value ? kAtomicNotYet : std::uint64_t{answer.ask};
+inline AtomicAnswer result_of(const wire::AtomicReply& answer) {
+  using enum AtomicAnswer::What;
+  if (answer.done != 0) return {.what = kDone, .before = answer.before};
+  return {.what = answer.ask == kNoNode.value ? kNotYet : kElsewhere, .ask = NodeId{answer.ask}};
 }
 
-// Of a kLoadOwner or kClaimOwner.
-inline wire::OwnerRequest owner_request(const Step& step, WaiterId waiter) {
-  bool claims = step.kind == StepKind::kClaimOwner;
+inline wire::OwnerRequest request_of(const LoadOwner& step, WaiterId waiter) {
+  return {.waiter = waiter.value, .block = step.block.value};
+}
+inline wire::OwnerRequest request_of(const ClaimOwner& step, WaiterId waiter) {
   return {.blocks = static_cast<std::uint8_t>(step.blocks.count),
           .waiter = waiter.value,
           .block = step.blocks.first,
-          .claim = claims ? static_cast<std::uint32_t>(step.value) : 0};
+          .claim = step.entry};
 }
-inline std::uint64_t result_of(const wire::OwnerReply& answer) {
-  return answer.owner | std::uint64_t{answer.alike} << 32;
-}
+inline Owner result_of(const wire::OwnerReply& answer) { return {answer.owner, answer.alike}; }
 
 }  // namespace TERRANE_PROTOCOL_VARIANT
 }  // namespace terrane::protocol

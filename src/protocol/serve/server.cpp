@@ -56,10 +56,9 @@ Task<bool> Server::fetch(Strand& s, NodeId reader, Bytes message) {
     co_return false;
   BlockRange run{request.block, request.blocks};
   std::byte* pages = co_await s.perform(SendBuffer{run.count});
-  Readers readers{.nodes = {&reader, 1},
-                  .asked = true,
-                  .follows = (request.how & kFollows) != 0,
-                  .may_take = (request.how & kMayTake) != 0};
+  FetchWish wish = wish_of(request.how);
+  Readers readers{
+      .nodes = {&reader, 1}, .asked = true, .follows = wish.follows, .may_take = wish.may_take};
   Collected got = co_await collect(s, run, readers, pages);
   BlockRange came{run.first, got.count};
   wire::PageData answer{.blocks = static_cast<std::uint8_t>(got.count),
@@ -75,10 +74,9 @@ Task<bool> Server::fetch(Strand& s, NodeId reader, Bytes message) {
     sent_.forget(came);
     co_await release_sent(s);
   }
-  std::uint64_t again = wanted_again(request.how);
-  if (got.count > 0 && again > 0 && !got.own) {
+  if (got.count > 0 && wish.again > 0 && !got.own) {
     co_await s.pause();
-    BlockRange first{came.first, std::min(came.count, again)};
+    BlockRange first{came.first, std::min<std::uint64_t>(came.count, wish.again)};
     answer.promised = static_cast<std::uint32_t>(promises_.make(reader, first));
   }
   co_await s.perform(SendMessage{
@@ -157,11 +155,14 @@ Task<bool> Server::own(Strand& s, NodeId from, Bytes message) {
   std::uint64_t end = std::min(directory_end(request.block), config_.blocks);
   if (request.blocks == 0 || request.blocks > end - request.block) co_return false;
   wire::OwnerReply answer{.waiter = request.waiter, .block = request.block};
+  Owner owner;
   if (request.claim == 0) {
-    answer.owner = co_await s.perform(LoadOwner{BlockId{request.block}});
+    owner = co_await s.perform(LoadOwner{config_.self, BlockId{request.block}});
   } else {
-    answer.owner = co_await s.perform(ClaimOwner{{request.block, request.blocks}, request.claim});
+    BlockRange run{request.block, request.blocks};
+    owner = co_await s.perform(ClaimOwner{config_.self, run, request.claim});
   }
+  answer.owner = owner.entry;
   BlockRange rest{request.block, end - request.block};
   answer.alike = static_cast<std::uint32_t>(co_await s.perform(CountOwned{rest, answer.owner}));
   if (mutant(Mutant::kCountsOthersBlocks)) answer.alike = static_cast<std::uint32_t>(rest.count);

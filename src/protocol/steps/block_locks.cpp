@@ -3,19 +3,17 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-Task<bool> BlockLocks::lock_block(Strand& s, std::uint64_t block) {
+Task<> BlockLocks::lock_block(Strand& s, std::uint64_t block) {
   std::uint32_t seen = 0;
   co_await s.pause();
   while (!entries_[block].try_lock(seen)) {
     mark(Mark::kFaultWaitsForBusyBlock);
     co_await s.wait(entries_[block].word(), seen);
   }
-  co_return true;
 }
 
-Task<bool> BlockLocks::unlock_block(Strand& s, std::uint64_t block, BlockState state) {
+Task<> BlockLocks::unlock_block(Strand& s, std::uint64_t block, BlockState state) {
   if (entries_[block].unlock(state)) co_await s.wake(entries_[block].word());
-  co_return true;
 }
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

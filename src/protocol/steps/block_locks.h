@@ -11,8 +11,8 @@ class BlockLocks {
  protected:
   explicit BlockLocks(BlockEntry* entries) : entries_(entries) {}
 
-  Task<bool> lock_block(Strand& s, std::uint64_t block);
-  Task<bool> unlock_block(Strand& s, std::uint64_t block, BlockState state);
+  Task<> lock_block(Strand& s, std::uint64_t block);
+  Task<> unlock_block(Strand& s, std::uint64_t block, BlockState state);
 
   BlockEntry* entries_;
 };

@@ -31,7 +31,7 @@ class MemoryRoom {
   // Whether there is less room than a fault wants to find.
   virtual bool is_short() const = 0;
   // Gives back copies until there is room. A part of the strand's operation.
-  virtual Task<bool> make_room(Strand& s) = 0;
+  virtual Task<> make_room(Strand& s) = 0;
 
  protected:
   ~MemoryRoom() = default;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <concepts>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
@@ -18,19 +17,6 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 template <typename T = void>
 class Task;
-
-// Of a miss that brings more than one message's blocks: what was asked for behind the first ones,
-// and has not been entered yet. Its blocks are locked, and among the copies.
-struct Ahead {
-  static constexpr std::uint32_t kMost = 3;
-
-  BlockRange runs[kMost];
-  std::uint32_t count = 0;
-  NodeId home;
-  Access wanted{};               // of those whose home comes
-  std::uint64_t extent_end = 0;  // of the allocation
-  std::uint64_t miss_end = 0;    // of what the miss itself brought
-};
 
 // One operation of one thread under way: it stands at a one-sided step, which its host performs
 // before it moves the operation on. Owns the memory of the operation's coroutine frames (no
@@ -50,80 +36,39 @@ class Strand {
     leaf_ = task.handle_;
     leaf_.resume();
   }
-  // The step to perform. Put its result into `result`, then move_on().
+  // The step to perform. Put its result into it, then move_on().
+  Step& step() { return step_; }
   const Step& step() const { return step_; }
   void move_on() { leaf_.resume(); }
 
-  std::uint64_t result = 0;
-  std::vector<BlockRange> runs;      // filled by kScan, kLook and kTakeWanted
-  std::vector<BlockRange> suspects;  // of a release: what a kLook named
-  std::vector<std::byte> inbox;      // the payload of the last kCall
-  std::vector<std::byte> granted;    // wire::GrantedBlocks of the grant that is being applied,
-                                     // or of the other one's arrival
-  struct Granted {
-    wire::GrantedBlock head;
-    std::uint32_t at;  // of the bytes, in `granted`
-  };
-  std::vector<Granted> granted_blocks;    // what they are
-  std::vector<wire::WantedBlock> wanted;  // what it could have brought
-  std::vector<std::uint64_t> along;       // our blocks that go with an arrival
-  std::vector<NodeId> readers;            // of the news that kSendNews sends
-  std::vector<std::uint32_t> serials;     // of the news that kTakeNews took
-  AtomicOp atomic;                        // of Hlrc::atomic, and what the word was before it
-  std::uint64_t before = 0;
-  bool posted = false;  // a difference is on its way: kAwaitFlush must come
-  BlockRange alike{};   // of a miss: blocks of the owner that a directory named
-  Ahead ahead;
+  std::vector<BlockRange> runs;  // filled by Scan, Look and TakeWanted
+  std::vector<std::byte> inbox;  // the payload of the last Call
+  bool posted = false;           // a difference is on its way: AwaitFlush must come
 
-  struct Awaiter {
-    Strand& strand;
-    bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<> leaf) noexcept { strand.leaf_ = leaf; }
-    std::uint64_t await_resume() const noexcept { return strand.result; }
-  };
-  Awaiter perform(Step step) {
-    step_ = step;
-    return Awaiter{*this};
-  }
-  // Of a step with a type of its own: its result, if it has one.
+  // Of a step: its result, if it has one.
   template <typename Kind>
-  struct TypedAwaiter {
+  struct Awaiter {
     Strand& strand;
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> leaf) noexcept { strand.leaf_ = leaf; }
     auto await_resume() const noexcept {
       if constexpr (requires(Kind kind) { kind.result; })
-        return std::get_if<Kind>(&strand.typed_)->result;
+        return std::get_if<Kind>(&strand.step_)->result;
     }
   };
   template <typename Kind>
-  requires std::constructible_from<TypedStep, std::in_place_type_t<Kind>, Kind> TypedAwaiter<Kind>
-  perform(Kind step) {
-    step_.kind = StepKind::kTyped;
-    typed_.template emplace<Kind>(step);
+  Awaiter<Kind> perform(Kind step) {
+    step_.template emplace<Kind>(step);
     return {*this};
   }
-  // Where step() is kTyped: the step, into which its host puts the result.
-  TypedStep& typed() { return typed_; }
-  const TypedStep& typed() const { return typed_; }
-  Awaiter pause() { return perform({.kind = StepKind::kPause}); }
-  Awaiter yield() { return perform({.kind = StepKind::kPause, .flag = true}); }
-  Awaiter wait(std::atomic<std::uint32_t>& word, std::uint32_t value) {
-    return perform({.kind = StepKind::kWait, .value = value, .word = &word});
+  auto pause() { return perform(Pause{}); }
+  auto yield() { return perform(Pause{.yields = true}); }
+  auto wait(std::atomic<std::uint32_t>& word, std::uint32_t value) {
+    return perform(Wait{&word, value});
   }
-  Awaiter wake(std::atomic<std::uint32_t>& word) {
-    return perform({.kind = StepKind::kWake, .word = &word});
-  }
-  Awaiter call(const Event& event) { return perform({.kind = StepKind::kCall, .event = &event}); }
-  Awaiter tell(const Event& event) { return perform({.kind = StepKind::kTell, .event = &event}); }
-  Awaiter at(StepKind kind, NodeId node, BlockId block, std::uint64_t value = 0,
-             bool flag = false) {
-    return perform(
-        {.kind = kind, .flag = flag, .node = node, .blocks = {block.value, 1}, .value = value});
-  }
-  Awaiter view(StepKind kind, BlockRange blocks, Access access = Access::kRead) {
-    return perform({.kind = kind, .access = access, .blocks = blocks});
-  }
+  auto wake(std::atomic<std::uint32_t>& word) { return perform(Wake{&word}); }
+  auto call(const Event& event) { return perform(Call{&event}); }
+  auto tell(const Event& event) { return perform(Tell{&event}); }
 
   void* allocate(std::size_t bytes) {
     bytes = (bytes + 15) & ~std::size_t{15};
@@ -137,7 +82,6 @@ class Strand {
  private:
   WaiterId waiter_;
   Step step_;
-  TypedStep typed_;
   std::coroutine_handle<> leaf_;
   std::size_t used_ = 0;
   alignas(16) std::byte frames_[8192];

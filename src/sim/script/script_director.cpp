@@ -42,7 +42,8 @@ bool ScriptDirector::is_stuck(const Scene& scene) {
 
 bool ScriptDirector::is_stopped(const Actor& actor) const {
   const std::string& stop = stops_[actor.id];
-  return !stop.empty() && actor.busy() && !actor.done() && kind_of(actor.strand) == stop;
+  return !stop.empty() && actor.busy() && !actor.done() &&
+         protocol::name_of(actor.strand.step()) == stop;
 }
 
 bool ScriptDirector::may_act(const Scene& scene, ActorId id) {

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <vector>
+
+#include "protocol/steps/step_kinds.h"
+#include "runtime/counters.h"
+#include "runtime/page_space.h"
+
+namespace terrane::runtime {
+
+// The steps that touch pages or words (protocol/steps/step_kinds.h), performed on the memory of a
+// node and on that of peers that can be reached: an overload of perform() for each. By any thread,
+// as the protocol orders them.
+class PageSteps {
+ public:
+  PageSteps(PageSpace& space, Counters& counters) : space_(space), counters_(counters) {}
+
+  void perform(protocol::LoadWord& step);
+  void perform(const protocol::StoreWord& step);
+  void perform(protocol::SwapWord& step);
+  void perform(const protocol::CountFlush& step);
+  void perform(protocol::LoadFlushing& step);
+  void perform(const protocol::CountGiving& step);
+  void perform(protocol::LoadGiving& step);
+  void perform(protocol::SetWanted& step);
+  void perform(const protocol::TakeWanted& step);
+  void perform(protocol::LoadOwner& step);
+  void perform(protocol::ClaimOwner& step);
+  void perform(protocol::CountOwned& step);
+  void perform(const protocol::ClearOwner& step);
+  void perform(protocol::Populate& step);
+  void perform(protocol::PopulateAt& step);
+  void perform(const protocol::Map& step);
+  void perform(const protocol::Protect& step);
+  void perform(const protocol::Unprotect& step);
+  void perform(const protocol::Zap& step);
+  void perform(const protocol::Scan& step);
+  void perform(const protocol::Look& step);
+  void perform(const protocol::Punch& step);
+  void perform(const protocol::DropTwin& step);
+  void perform(const protocol::CopyHome& step);
+  void perform(const protocol::CopyTwin& step);
+  void perform(protocol::StoreDiff& step);
+  void perform(const protocol::StoreHome& step);
+  void perform(const protocol::Merge& step);
+  void perform(protocol::PerformAtomic& step);
+  void perform(const protocol::Patch& step);
+  void perform(const protocol::ReadBlock& step);
+  void perform(protocol::ApplyDiff& step);
+
+ private:
+  void add_written(std::vector<protocol::BlockRange>& runs) const;
+
+  PageSpace& space_;
+  Counters& counters_;
+};
+
+}  // namespace terrane::runtime
