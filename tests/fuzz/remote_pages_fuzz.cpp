@@ -72,7 +72,8 @@ void ask(InputReader& reader, Side& side) {
   }
   Exchange* asked = nullptr;
   if (kind == 0) asked = &side.remote.ask(protocol::Fetch{node, blocks}, context);
-  if (kind == 1) asked = &side.remote.ask(protocol::LoadOwner{node, {blocks.first}}, context);
+  if (kind == 1)
+    asked = &side.remote.ask(protocol::LoadOwner{node, BlockId{blocks.first}}, context);
   if (kind == 2) asked = &side.remote.ask(protocol::ClaimOwner{node, blocks, entry}, context);
   if (asked->done.load() != 0) asked->blocks.count = 0;  // taken, as the engine does
 }
