@@ -10,6 +10,7 @@
 #include "tools/launch/agent_command.h"
 #include "tools/launch/exit_codes.h"
 #include "tools/launch/host_engine.h"
+#include "tools/launch/ports.h"
 
 namespace terrane::tools {
 namespace {
@@ -42,6 +43,7 @@ std::optional<Secret> take_secret(int& lifeline) {
 }
 
 int run(HostEngineOptions options) {
+  if (!options.ports.empty()) ::setenv(kPortsVariable, options.ports.c_str(), 1);
   auto secret = take_secret(options.lifeline);
   if (!secret) {
     base::log(
@@ -63,6 +65,7 @@ void add_host_engine_command(CLI::App& app, CommandContext& context) {
       ->delimiter(',')
       ->required();
   command->add_option("--port", options->port, "Its port")->required();
+  command->add_option("--ports", options->ports, "The ports that it may listen on");
   command->add_option("--index", options->host, "Which host of the job this is");
   command->add_option("--heartbeat-ms", options->heartbeat_ms, "The heartbeats' limit");
   command->add_option("--dial-ms", options->dial_timeout_ms, "How long to try to reach the hub");

@@ -207,6 +207,10 @@ void add_node_options(CLI::App& run_app, RunOptions& options) {
   run_app.add_option("--net", options.net, "Network interfaces between hosts: eth0,... or auto")
       ->type_name("NAMES");
   run_app
+      .add_option("--port", options.ports,
+                  "Ports to listen on, on every host: 40000-40999; default: any that is free")
+      ->type_name("LOW-HIGH");
+  run_app
       .add_option("--topology", options.topology,
                   "The job's TOML file: nodes, hosts, servers, memory; options here go before it")
       ->type_name("FILE");

@@ -18,6 +18,7 @@
 #include "sim/campaign.h"
 #include "tools/launch/invitation.h"
 #include "tools/launch/limits.h"
+#include "tools/launch/ports.h"
 #include "tools/run_debug.h"
 #include "tools/run_hosts.h"
 #include "tools/run_topology.h"
@@ -176,6 +177,21 @@ base::Result<> add_settings(const RunOptions& options, HostPlan& plan) {
   return {};
 }
 
+// The launcher listens there, the engines of other hosts do, and UCX in the nodes.
+base::Result<> add_ports(const RunOptions& options, JobPlan& plan) {
+  const char* set = std::getenv(kPortsVariable);
+  const std::string text = !options.ports.empty() || !set ? options.ports : set;
+  if (text.empty()) return {};
+  auto range = parse_ports(options.ports.empty() ? kPortsVariable : "--port", text);
+  if (!range) return range.error();
+  plan.ports = range.value().text();
+  ::setenv(kPortsVariable, plan.ports.c_str(), 1);
+  plan.program.environment.emplace_back(kPortsVariable, plan.ports);
+  if (!std::getenv(kUcxPortsVariable))
+    plan.program.environment.emplace_back(kUcxPortsVariable, plan.ports);
+  return {};
+}
+
 base::Result<> add_times(const RunOptions& options, JobPlan& plan) {
   if (!options.timeout.empty()) {
     auto timeout = parse_seconds("--timeout", options.timeout);
@@ -258,6 +274,7 @@ base::Result<PlannedRun> plan_run(RunOptions options, const CommandContext& cont
     options.servers = servers.value();
   }
   if (auto added = add_times(options, plan); !added) return added.error();
+  if (auto added = add_ports(options, plan); !added) return added.error();
   if (plan.engine != StartEngine::kLocal) add_own_variables(plan.program);
   if (auto added = plan_debugging(options, plan); !added) return added.error();
   if (auto added = add_settings(options, plan.program); !added) return added.error();

@@ -19,7 +19,7 @@ struct RunOptions {
                                 grace = "5";
   std::string topology;  // the name of a file that stands for options which are not given
   std::vector<HostSlots> topology_hosts;
-  std::string fault_source, memory, transport, net, servers, check, debug, guests, name;
+  std::string fault_source, memory, transport, net, ports, servers, check, debug, guests, name;
   std::string report, report_every;
   std::string placement = "block";  // of terrane threads
   std::string threads;              // of terrane omp, on each node

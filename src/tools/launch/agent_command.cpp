@@ -22,11 +22,13 @@ void append(Words& words, const Words& more) {
 }
 
 Words engine_words(const JobPlan& plan, const HubAddress& hub) {
-  return {plan.terrane,     "host-engine",
+  Words words{plan.terrane,     "host-engine",
           "--hub",          fmt::format("{}", fmt::join(hub.addresses, ",")),
           "--port",         std::to_string(hub.port),
           "--heartbeat-ms", std::to_string(plan.program.heartbeat_ms),
           "--dial-ms",      std::to_string(plan.start_timeout_ms)};
+  if (!plan.ports.empty()) append(words, {"--ports", plan.ports});
+  return words;
 }
 
 Words names_of(const JobPlan& plan, const std::vector<std::uint32_t>& hosts, const char* suffix) {

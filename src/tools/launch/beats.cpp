@@ -32,10 +32,10 @@ Beats::Beats(Loop& loop, const Secret& secret,
       tick_(loop, [this] { tick(); }) {}
 
 // The probes' listener has the number of the UDP port, so that the others need to know one alone.
-bool Beats::bind_both(int family) {
+bool Beats::bind_both(int family, PortRange range) {
   sockaddr_storage address{};
   address.ss_family = static_cast<sa_family_t>(family);
-  listener_ = listen_for_probes(address);
+  listener_ = listen_for_probes(address, range);
   socklen_t size = sizeof address;
   if (!listener_ ||
       ::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
@@ -52,13 +52,17 @@ bool Beats::bind_both(int family) {
 
 base::Result<> Beats::open() {
   bool bound = false;
+  PortRange range = ports_of_environment();
   for (int tries = 0; !bound && tries < kPortTries; ++tries) {
-    bound = bind_both(AF_INET6) || bind_both(AF_INET);  // a host may be without IPv6
+    bound = bind_both(AF_INET6, range) || bind_both(AF_INET, range);  // a host may be without IPv6
+    if (bound || range.is_any()) continue;
+    if (!listener_ || port_ == range.high) break;
+    range.low = static_cast<std::uint16_t>(port_ + 1);  // another process has the UDP port
   }
   bool watched = bound && loop_.watch(socket_.get(), EPOLLIN, [this](std::uint32_t) { hear(); }) &&
                  loop_.watch(listener_.get(), EPOLLIN,
                              [this](std::uint32_t) { dismiss_probes(listener_.get()); });
-  if (!watched) return base::errno_error("cannot make the sockets for heartbeats");
+  if (!watched) return cannot_listen("cannot make the sockets for heartbeats", ports_of_environment());
   return {};
 }
 

@@ -56,7 +56,7 @@ class Beats {
     Probe probe;
   };
 
-  bool bind_both(int family);
+  bool bind_both(int family, PortRange range);
   void start_speaker();
   void speak();
   void hear();

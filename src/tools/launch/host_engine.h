@@ -24,6 +24,7 @@ struct HostEngineOptions {
   std::int32_t host = -1;  // its index in the job's map; -1: it does not know
   std::uint64_t heartbeat_ms = 0;
   std::uint64_t dial_timeout_ms = 30'000;
+  std::string ports;  // "LOW-HIGH" that it may listen on; empty: any
   int lifeline = -1;  // its end means that whoever started us has gone; until the hub is reached
   std::span<char*> command_line;  // main's argv
 };

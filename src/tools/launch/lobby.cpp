@@ -9,6 +9,7 @@
 
 #include "tools/launch/addresses.h"
 #include "tools/launch/codec.h"
+#include "tools/launch/ports.h"
 
 namespace terrane::tools {
 namespace {
@@ -31,7 +32,7 @@ base::UniqueFd bound_socket(int family, sockaddr_storage& address) {
   address.ss_family = static_cast<sa_family_t>(family);
   socklen_t size = address_size(address);
   auto* generic = reinterpret_cast<sockaddr*>(&address);
-  bool bound = ::bind(socket.get(), generic, size) == 0 && ::listen(socket.get(), kBacklog) == 0 &&
+  bool bound = bind_in(socket.get(), address, ports_of_environment()) && ::listen(socket.get(), kBacklog) == 0 &&
                ::getsockname(socket.get(), generic, &size) == 0;
   if (!bound) socket.reset();
   return socket;
@@ -49,7 +50,8 @@ base::Result<> Lobby::open() {
   sockaddr_storage address{};
   listener_ = bound_socket(AF_INET6, address);
   if (!listener_) listener_ = bound_socket(AF_INET, address);  // a host without IPv6
-  if (!listener_) return base::errno_error("cannot listen for the other hosts of the job");
+  if (!listener_)
+    return cannot_listen("cannot listen for the other hosts of the job", ports_of_environment());
   port_ = ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(address).sin6_port
                                               : reinterpret_cast<sockaddr_in&>(address).sin_port);
   loop_.watch(listener_.get(), EPOLLIN, [this](std::uint32_t) { accept_all(); });

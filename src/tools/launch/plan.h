@@ -23,6 +23,7 @@ struct JobPlan {
   StartEngine engine = StartEngine::kLocal;
   std::vector<std::uint32_t> slots;   // by host, as the engines want them
   std::string rsh;                    // the command that reaches a host, in words
+  std::string ports;                  // "LOW-HIGH" that engines may listen on; empty: any
   std::string terrane;                // the path of the command `terrane` on the other hosts
   std::optional<Secret> secret;       // empty: one is drawn
   std::vector<std::string> terminal;  // where each node's debugger shows, in words; none: nowhere

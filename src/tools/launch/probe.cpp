@@ -50,15 +50,14 @@ std::uint64_t Probe::answered_at_ms() {
   return answered_at_ms_;
 }
 
-base::UniqueFd listen_for_probes(const sockaddr_storage& address) {
+base::UniqueFd listen_for_probes(const sockaddr_storage& address, PortRange ports) {
   base::UniqueFd listener(
       ::socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   int off = 0;
   if (address.ss_family == AF_INET6)
     ::setsockopt(listener.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
   bool listens = listener &&
-                 ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address),
-                        address_size(address)) == 0 &&
+                 bind_in(listener.get(), address, ports) &&
                  ::listen(listener.get(), kWaitingProbes) == 0;
   if (!listens) listener.reset();
   return listener;

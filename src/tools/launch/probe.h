@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/unique_fd.h"
+#include "tools/launch/ports.h"
 
 namespace terrane::tools {
 
@@ -31,8 +32,9 @@ class Probe {
   std::uint64_t answered_at_ms_ = 0;
 };
 
-// A socket that such connections reach, bound to this address. An error is an empty one.
-base::UniqueFd listen_for_probes(const sockaddr_storage& address);
+// A socket that such connections reach, bound to this address at one of the ports. An error is an
+// empty one.
+base::UniqueFd listen_for_probes(const sockaddr_storage& address, PortRange ports);
 // Lets go of the connections that have come: their kernel need not answer for a process that runs.
 void dismiss_probes(int listener);
 
