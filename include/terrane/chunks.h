@@ -3,13 +3,13 @@
  *
  * A program calls terrane_chunks_init, creates chunks or finds them by name, and looks at them and
  * changes them in scopes. A scope is a view of the chunk's memory itself: nothing is copied within
- * a host. Each scope that writes makes a new version when it is released; who reads sees one whole
+ * a host. Each scope that writes makes a new version when it is released; a reader sees one whole
  * version, and never an older one than was seen on its node before. What a chunk keeps to is said
  * when it is created:
  *
  *   TERRANE_CHUNK_INVALIDATE  one writer or any number of readers, everywhere (home-based MESI)
  *   TERRANE_CHUNK_UPDATE      a version is written while others read older ones, and goes to all
- *   TERRANE_CHUNK_STREAM      who subscribed; STREAM keeps one version more under way
+ *   TERRANE_CHUNK_STREAM      subscribers; STREAM keeps one version more under way
  *   TERRANE_CHUNK_ONCE        the same, for a chunk that one scope writes, and nobody after it
  *
  * Some nodes are servers: a chunk has its home on one of them, by its name (terrane run --servers).
@@ -115,15 +115,15 @@ typedef struct terrane_scope {
 
 /* Opens a scope. Scopes of one chunk open in the order in which they were asked for; a thread that
  * asks for a second scope of a chunk may wait for itself. TERRANE_EBUSY, TERRANE_ETIMEDOUT (the
- * sentence tells who holds a scope, and since when), TERRANE_ENOMEM, TERRANE_EUNKNOWN (the chunk
- * died with its server), TERRANE_EWRITTEN (to write what is written once, and has been; the
+ * sentence names the holder of a scope, and since when), TERRANE_ENOMEM, TERRANE_EUNKNOWN (the
+ * chunk died with its server), TERRANE_EWRITTEN (to write what is written once, and has been; the
  * sentence tells by which node). */
 TERRANE_API int terrane_chunk_open(terrane_chunk chunk, terrane_chunk_mode mode, int64_t timeout_ns,
                                    terrane_scope* scope) TERRANE_NOEXCEPT;
 /* The same for `bytes` bytes from `offset` on, which `data` is. The chunk is taken, fetched and
- * held as a whole all the same; but who writes a range says that the version differs there alone,
- * and only who subscribed to some of it hears of it. The rest stays as it was. TERRANE_EINVAL: no
- * bytes, or not all of them in the chunk. */
+ * held as a whole all the same; but the writer of a range says that the version differs there
+ * alone, and only subscribers to some of it hear of it. The rest stays as it was. TERRANE_EINVAL:
+ * no bytes, or not all of them in the chunk. */
 TERRANE_API int terrane_chunk_open_range(terrane_chunk chunk, terrane_chunk_mode mode,
                                          size_t offset, size_t bytes, int64_t timeout_ns,
                                          terrane_scope* scope) TERRANE_NOEXCEPT;
@@ -140,7 +140,7 @@ TERRANE_API int terrane_chunk_release(terrane_scope* scope) TERRANE_NOEXCEPT;
  * open anywhere (where it is pushed before and after, until nobody writes it). Its bytes and its
  * version stay. Where it becomes INVALIDATE its subscriptions end: takes answer TERRANE_EENDED.
  * What was written when it becomes ONCE is not written any more. TERRANE_ETIMEDOUT: somebody has a
- * scope open (the sentence tells who); the change comes about once it can. TERRANE_ENOMEM,
+ * scope open (the sentence names the node); the change comes about once it can. TERRANE_ENOMEM,
  * TERRANE_EUNKNOWN as for creating and opening. */
 TERRANE_API int terrane_chunk_hint(terrane_chunk chunk, terrane_chunk_coherence coherence,
                                    int64_t timeout_ns) TERRANE_NOEXCEPT;
@@ -161,7 +161,7 @@ typedef enum terrane_chunk_policy TERRANE_ANY_INT {
 typedef void (*terrane_chunk_handler)(const terrane_scope* scope, void* context);
 
 /* From now on versions of an update or stream chunk come here, the newest that there is first. The
- * memory for `window` (1 to 1024) and one more is set aside from the budget, beside that for three
+ * memory for `window` (1 to 1024) and one more is taken from the budget, beside that for three
  * scopes of this node. A window of 0 is measured: as many versions as are under way at once, by the
  * delay to the chunk's server and the bandwidth of the network there, at least two, and no more
  * than a quarter of the budget holds. `handler` may be NULL: then versions are taken. One
@@ -237,8 +237,8 @@ TERRANE_API int terrane_chain_append(terrane_chain chain, uint64_t bytes,
 TERRANE_API int terrane_chunk_lock(const char* name, int64_t timeout_ns,
                                    terrane_scope* lock) TERRANE_NOEXCEPT;
 /* A barrier or rendezvous: waits until `count` threads have come, on whatever nodes; the next
- * `count` meet again. TERRANE_ETIMEDOUT: not all came; whoever came counts all the same.
- * TERRANE_EMISMATCH: the barrier is one of another number of threads. */
+ * `count` form the next barrier. TERRANE_ETIMEDOUT: not all came; a thread that came counts all the
+ * same. TERRANE_EMISMATCH: the barrier is one of another number of threads. */
 TERRANE_API int terrane_chunk_barrier(const char* name, uint32_t count,
                                       int64_t timeout_ns) TERRANE_NOEXCEPT;
 /* One signal more. `now` may be NULL; else it is set to how many there have been. */

@@ -73,7 +73,7 @@ std::string type_name() {
 #endif
 }
 
-// Elements that stand for bytes of any type: their type is not stated.
+// Elements that mean bytes of any type: their type is not stated.
 template <typename T>
 inline constexpr bool kIsByte =
     std::is_same_v<std::remove_cv_t<T>, std::byte> || std::is_same_v<std::remove_cv_t<T>, char> ||

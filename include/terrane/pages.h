@@ -1,13 +1,13 @@
 /* Terrane pages: one memory for the processes ("nodes") of a job.
  *
  * A program calls terrane_init, allocates shared memory, and reads and writes it by plain loads and
- * stores. What one thread wrote before it released a lock or entered a barrier is seen by whoever
- * acquires that lock or leaves that barrier afterwards (release consistency; programs without data
- * races see sequential consistency). Bytes are the unit: two nodes may write adjacent bytes at
- * once. Hardware atomics on shared memory mean nothing between nodes, but in allocations that ask
- * for sequential consistency (TERRANE_PROTOCOL_SC); terrane_atomic_fetch and its kin serve the
- * others. Mutexes, condition variables, barriers, read-write locks and semaphores of the C library
- * that lie in shared memory work between nodes (docs/pages.md says which).
+ * stores. What one thread wrote before it released a lock or entered a barrier is seen by every
+ * thread that acquires that lock or leaves that barrier afterwards (release consistency; programs
+ * without data races see sequential consistency). Bytes are the unit: two nodes may write adjacent
+ * bytes at once. Hardware atomics on shared memory mean nothing between nodes, but in allocations
+ * that ask for sequential consistency (TERRANE_PROTOCOL_SC); terrane_atomic_fetch and its kin serve
+ * the others. Mutexes, condition variables, barriers, read-write locks and semaphores of the C
+ * library that lie in shared memory work between nodes (docs/pages.md says which).
  *
  * Threads: every function but terrane_init and terrane_finalize may be called by any thread at any
  * time, at once.
@@ -52,7 +52,7 @@ typedef enum terrane_propagation TERRANE_ANY_INT {
   TERRANE_ADAPTIVE = 0,   /* by what the node did before: pages that it comes back to again and
                              again are brought up to date, others dropped (default) */
   TERRANE_INVALIDATE = 1, /* it is dropped, and comes again when it is touched */
-  TERRANE_UPDATE = 2      /* it is brought up to date where it stands */
+  TERRANE_UPDATE = 2      /* it is updated in its place */
 } terrane_propagation;
 
 typedef struct terrane_alloc_options {
@@ -115,8 +115,8 @@ typedef enum terrane_type TERRANE_ANY_INT {
   TERRANE_UINT64 = 1,
   TERRANE_DOUBLE = 2
 } terrane_type;
-/* A barrier to which each thread brings `count` values (1 to 1024) and from which each gets those
- * of all, combined element by element, in `out`, which may be `in`. All bring the same kind. Sums
+/* A barrier to which each thread gives `count` values (1 to 1024) and from which each gets those
+ * of all, combined element by element, in `out`, which may be `in`. All give the same kind. Sums
  * of doubles are rounded in the order in which threads come. */
 TERRANE_API int terrane_barrier_reduce(uint32_t barrier, uint32_t threads_here,
                                        terrane_reduce_op op, terrane_type type, const void* in,
@@ -124,7 +124,7 @@ TERRANE_API int terrane_barrier_reduce(uint32_t barrier, uint32_t threads_here,
 
 /* Counters, flags, semaphores and conditions, each kind with 32-bit numbers of its own; all of them
  * begin at zero, need no creation, and serve any thread of any node. What was written before a
- * change is seen by whoever waited for that change (for a condition: under its lock). */
+ * change is seen by the threads that waited for that change (for a condition: under its lock). */
 
 typedef enum terrane_counter_op TERRANE_ANY_INT {
   TERRANE_COUNTER_ADD = 0, /* wraps around */
@@ -141,7 +141,7 @@ TERRANE_API int terrane_counter_fetch(uint32_t counter, terrane_counter_op op, i
 /* Waits until the counter has been `at_least` that. */
 TERRANE_API int terrane_counter_wait(uint32_t counter, int64_t at_least) TERRANE_NOEXCEPT;
 
-/* A flag stays set until it is cleared; all who wait for it go on. */
+/* A flag stays set until it is cleared; all threads that wait for it go on. */
 TERRANE_API int terrane_flag_set(uint32_t flag) TERRANE_NOEXCEPT;
 TERRANE_API int terrane_flag_clear(uint32_t flag) TERRANE_NOEXCEPT;
 TERRANE_API int terrane_flag_wait(uint32_t flag) TERRANE_NOEXCEPT;
@@ -188,7 +188,7 @@ TERRANE_API int terrane_atomic_compare_exchange(void* address, size_t bytes, uin
 #define TERRANE_READ 1
 #define TERRANE_WRITE 2
 /* Makes [address, address + bytes) present here: to fetch it before it is needed, or for a system
- * call that libterrane does not stand in front of (docs/design/faults.md) and that would fail with
+ * call that libterrane does not serve (docs/design/faults.md) and that would fail with
  * EFAULT on shared memory that is not present. It may go again when a thread of this node acquires.
  * `access`: TERRANE_READ, TERRANE_WRITE, or both. */
 TERRANE_API int terrane_touch(const void* address, size_t bytes, int access) TERRANE_NOEXCEPT;
