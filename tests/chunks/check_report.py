@@ -8,7 +8,7 @@ import html.parser
 import json
 import sys
 
-VOID = {"meta", "br", "rect", "polygon"}
+VOID = {"meta", "br", "input"}
 NEEDS = {"X": {"ts", "dur", "pid", "tid", "name", "cat"}, "b": {"ts", "pid", "tid", "name", "cat", "id"},
          "e": {"ts", "pid", "tid", "name", "cat", "id"}, "i": {"ts", "pid", "tid", "name", "s"},
          "C": {"ts", "pid", "name", "args"}, "M": {"pid", "name", "args"}}
@@ -25,6 +25,10 @@ class Page(html.parser.HTMLParser):
         assert not {"src", "href"} & {name for name, _ in attributes}, attributes
         if tag not in VOID:
             self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):  # <rect .../>
+        self.handle_starttag(tag, attributes)
+        self.handle_endtag(tag)
 
     def handle_endtag(self, tag):
         assert tag in VOID or self.open.pop() == tag, tag

@@ -88,6 +88,12 @@ TEST_F(ReportTest, CountsWhatTheProgramDid) {
     }
     std::string text = page_text();
     EXPECT_FALSE(has(text, "id=\"sampled\""));
+    // What was slow, a time axis, texts for the pointer, narrow and dark screens.
+    EXPECT_TRUE(has(text, "<p id=\"slow\">")) << text;
+    EXPECT_TRUE(has(text, "Of locks, barriers and signals")) << text;
+    EXPECT_TRUE(has(text, ">0 ns</text>")) << text;
+    EXPECT_TRUE(has(text, "<title>modified</title>")) << text;
+    EXPECT_TRUE(has(text, "prefers-color-scheme:dark") && has(text, "max-width:1280px")) << text;
     EXPECT_TRUE(has(text, "<td>state &lt;&amp;&quot;\\xff&gt;</td>"));
     EXPECT_TRUE(has(text, ">barrier</td>") && has(text, ">lock</td>") && has(text, ">signal</td>"));
   }
@@ -107,7 +113,7 @@ TEST_F(ReportTest, TheNumbersOfAPageAreExact) {
     EXPECT_TRUE(has(text, "<td class=\"t\">lock</td><td>6</td>")) << text;
     EXPECT_TRUE(has(found, "\n1 X no read " + kState + " = 1\n")) << found;
     // No data travel in messages on a host.
-    EXPECT_TRUE(has(text, "KiB</td><td>0 B</td><td>0 B</td></tr>")) << text;
+    EXPECT_TRUE(has(text, "KiB</td><td>0 B</td><td class=\"m\">0 B</td></tr>")) << text;
   }
 }
 

@@ -1,6 +1,9 @@
 #include "tools/report/html.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <ctime>
 #include <iterator>
 
 namespace terrane::tools::report {
@@ -9,9 +12,11 @@ namespace {
 constexpr std::size_t kMostRows = 100;   // of a table
 constexpr std::size_t kMostChunks = 20;  // whose states are drawn
 constexpr std::size_t kPoints = 300;     // of a drawing
-constexpr int kWidth = 900, kHeight = 60, kStrip = 10;
+constexpr int kWidth = 900, kHeight = 60, kStrip = 12;
+constexpr int kLeft = 70, kBelow = 16;  // room for the nodes' names, and for the time axis
+constexpr int kTicks = 4;
 
-constexpr std::string_view kColours[] = {"#f2f2f2", "#7fb2dd", "#f0b95b", "#d9534f"};
+constexpr std::string_view kColours[] = {"none", "#7fb2dd", "#f0b95b", "#d9534f"};
 constexpr std::string_view kStates[] = {"none", "shared", "exclusive", "modified"};
 constexpr std::string_view kCoherences[] = {"invalidate", "update", "stream", "once"};
 constexpr std::string_view kMakings[] = {"chunk", "lock", "barrier", "signal"};
@@ -20,14 +25,22 @@ constexpr std::string_view kHead =
     R"(<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Terrane: report of a job</title>
 <style>
-body{font:14px/1.4 sans-serif;margin:2em;max-width:1200px;color:#222}
+:root{color-scheme:light dark;--text:#222;--back:#fff;--head:#f6f6f6;--line:#ddd;--note:#fff3cd;--plot:#fafafa}
+@media(prefers-color-scheme:dark){
+:root{--text:#ddd;--back:#1b1d20;--head:#2a2d31;--line:#3a3d42;--note:#4a3d12;--plot:#24272b}}
+body{font:14px/1.4 sans-serif;margin:2em;max-width:1200px;color:var(--text);background:var(--back)}
 table{border-collapse:collapse;margin:.5em 0 1.5em}
-th,td{padding:.15em .6em;border-bottom:1px solid #ddd;text-align:right;white-space:nowrap}
-th{background:#f6f6f6;position:sticky;top:0}
+th,td{padding:.15em .6em;border-bottom:1px solid var(--line);text-align:right;white-space:nowrap}
+th{background:var(--head);position:sticky;top:0}
 td:first-child,th:first-child,td.t,th.t{text-align:left}
-.note{background:#fff3cd;padding:.3em .8em;margin:.2em 0}
+@media(max-width:1280px){#all:not(:checked)~table .m{display:none}}
+@media(min-width:1281px){#all,#all+label{display:none}}
+.note{background:var(--note);padding:.3em .8em;margin:.2em 0}
 .bar{background:#d9534f;height:.7em;display:inline-block}
-svg{display:block;background:#fafafa;margin:.2em 0}
+svg{display:block;margin:.2em 0}
+svg text{font-size:10px;fill:var(--text)}
+svg .plot{fill:var(--plot)}
+svg line{stroke:var(--line)}
 .key span{display:inline-block;width:1em;height:1em;margin:0 .3em 0 1em;vertical-align:middle}
 </style></head><body>
 )";
@@ -73,8 +86,8 @@ class Page {
 
   std::string write() {
     text_ = kHead;
-    put("<h1>Report of a job</h1>\n<p>{} nodes, {}, {} records.</p>\n", job_.nodes,
-        time_text(job_.length_ns), job_.records);
+    heading();
+    what_was_slow();
     if (job_.scopes_every > 1)
       put("<p id=\"sampled\">Of scopes that opened at once about one of {} has a record: their "
           "numbers "
@@ -83,6 +96,7 @@ class Page {
           job_.scopes_every);
     for (const std::string& note : job_.notes)
       put("<p class=\"note\">{}</p>\n", escaped(printable(note)));
+    text_ += "<input type=\"checkbox\" id=\"all\"><label for=\"all\">all columns</label>\n";
     nodes();
     chunks();
     meetings();
@@ -98,24 +112,79 @@ class Page {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
   }
 
+  // When, where, how long.
+  void heading() {
+    std::vector<std::string> hosts;
+    std::uint64_t begin_ns = ~0ull;
+    for (const NodeLog& log : job_.logs) {
+      if (std::find(hosts.begin(), hosts.end(), log.host) == hosts.end()) hosts.push_back(log.host);
+      begin_ns = std::min(begin_ns, log.realtime_ns);
+    }
+    auto seconds = static_cast<std::time_t>(begin_ns / 1'000'000'000);
+    std::tm parts{};
+    ::localtime_r(&seconds, &parts);
+    char date[32] = "";
+    std::strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &parts);
+    put("<h1>Report of a job</h1>\n<p>{} nodes on {}, begun {}, {}, {} records.</p>\n", job_.nodes,
+        escaped(printable(fmt::format("{}", fmt::join(hosts, ", ")))), date,
+        time_text(job_.length_ns), job_.records);
+  }
+
+  // At most three sentences.
+  void what_was_slow() {
+    text_ += "<p id=\"slow\">";
+    const ChunkTotals* chunk = totals_.chunks.empty() ? nullptr : &totals_.chunks.front();
+    if (chunk == nullptr || chunk->tally.wait_ns == 0) {
+      text_ += "No scope waited. ";
+    } else {
+      put("The longest waits for scopes were those for {}: {} together, half of them longer than "
+          "{}, "
+          "at most {}. ",
+          escaped(text_of(job_, chunk->object)), time_text(chunk->tally.wait_ns),
+          time_text(chunk->wait_ns(50)), time_text(chunk->tally.longest_wait_ns));
+    }
+    if (!totals_.meetings.empty() && totals_.meetings.front().wait_ns > 0) {
+      const MeetingTotals& one = totals_.meetings.front();
+      put("Of locks, barriers and signals {} {} cost most: {} in {} calls. ",
+          kMakings[static_cast<std::size_t>(one.making)], escaped(text_of(job_, one.object)),
+          time_text(one.wait_ns), one.times);
+    }
+    slowest_subscriber();
+    text_ += "</p>\n";
+  }
+
+  void slowest_subscriber() {
+    std::size_t slow = 0;
+    for (std::size_t i = 0; i < totals_.nodes.size(); ++i)
+      if (totals_.nodes[i].tally.missed > totals_.nodes[slow].tally.missed) slow = i;
+    if (totals_.nodes.empty() || totals_.nodes[slow].tally.missed == 0) return;
+    put("The slowest subscriber was node {} on {}: {} versions were left out before those that it "
+        "took.",
+        job_.logs[slow].node, escaped(printable(job_.logs[slow].host)),
+        totals_.nodes[slow].tally.missed);
+  }
+
   void nodes() {
     text_ +=
         "<h2>Nodes</h2>\n<table id=\"nodes\"><tr><th>node</th><th class=\"t\">host</th>"
         "<th>read scopes</th><th>write</th><th>read-write</th><th>versions taken</th>"
-        "<th>not opened</th><th>waited for scopes</th><th>longest</th><th>scopes open</th>"
-        "<th>published</th><th>left out</th><th>handlers</th><th>in handlers</th>"
-        "<th>locks, barriers, signals</th><th>waited there</th><th>shared on the host</th>"
-        "<th>sent in messages</th><th>came in messages</th></tr>\n";
+        "<th class=\"m\">not opened</th><th>waited for scopes</th><th>longest</th>"
+        "<th class=\"m\">scopes open</th><th>published</th><th>left out</th>"
+        "<th class=\"m\">handlers</th><th class=\"m\">in handlers</th>"
+        "<th class=\"m\">locks, barriers, signals</th><th>waited there</th>"
+        "<th class=\"m\">shared on the host</th><th>sent in messages</th>"
+        "<th class=\"m\">came in messages</th></tr>\n";
     for (std::size_t i = 0; i < job_.logs.size(); ++i) {
       const NodeTotals& node = totals_.nodes[i];
       const Tally& t = node.tally;
       put("<tr><td>{}</td><td class=\"t\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
-          "<td>{}</td><td>{}</td><td>{}</td><td>{}</td>",
+          "<td class=\"m\">{}</td><td>{}</td><td>{}</td><td class=\"m\">{}</td>",
           job_.logs[i].node, escaped(printable(job_.logs[i].host)), t.opened[0], t.opened[1],
           t.opened[2], t.taken, t.refused, time_text(t.wait_ns), time_text(t.longest_wait_ns),
           time_text(t.held_ns()));
-      put("<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
-          "<td>{}</td><td>{}</td></tr>\n",
+      put("<td>{}</td><td>{}</td><td class=\"m\">{}</td><td class=\"m\">{}</td>"
+          "<td class=\"m\">{}</td><td>{}</td><td class=\"m\">{}</td><td>{}</td>"
+          "<td class=\"m\">{}</td></tr>\n",
           t.published, t.missed, t.handlers, time_text(t.handler_ns), node.meetings,
           time_text(node.meeting_ns), bytes_text(t.sent_shared), bytes_text(t.sent_copied),
           bytes_text(t.came_copied));
@@ -138,10 +207,11 @@ class Page {
 
   void chunks() {
     text_ +=
-        "<h2>Chunks: who waited for what</h2>\n<table id=\"chunks\"><tr><th>chunk</th>"
+        "<h2>Chunks, and the waits for them</h2>\n<table id=\"chunks\"><tr><th>chunk</th>"
         "<th>size</th><th class=\"t\">coherence</th><th>scopes</th><th>not opened</th>"
         "<th>waited</th><th></th><th>mean</th><th>median</th><th>99 %</th><th>longest</th>"
-        "<th>published</th><th>taken</th><th>left out</th><th>lost</th><th>moved</th></tr>\n";
+        "<th>published</th><th>taken</th><th>left out</th><th class=\"m\">lost</th>"
+        "<th>moved between hosts</th><th class=\"m\">shared on the host</th></tr>\n";
     std::uint64_t most = totals_.chunks.empty() ? 0 : totals_.chunks.front().tally.wait_ns;
     for (std::size_t i = 0; i < std::min(kMostRows, totals_.chunks.size()); ++i)
       chunk(totals_.chunks[i], most);
@@ -159,11 +229,12 @@ class Page {
         escaped(text_of(job_, chunk.object)), bytes_text(object.bytes),
         kCoherences[std::min<std::size_t>(object.kind, 3)], t.scopes(), t.refused,
         time_text(t.wait_ns), width);
-    put("<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
-        "<td>{}</td></tr>\n",
+    put("<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td "
+        "class=\"m\">{}</td>"
+        "<td>{}</td><td class=\"m\">{}</td></tr>\n",
         time_text(mean(t.wait_ns, chunk.calls())), time_text(chunk.wait_ns(50)),
         time_text(chunk.wait_ns(99)), time_text(t.longest_wait_ns), t.published, t.taken, t.missed,
-        t.lost, bytes_text(t.sent_shared + t.sent_copied));
+        t.lost, bytes_text(t.sent_copied), bytes_text(t.sent_shared));
   }
 
   void meetings() {
@@ -191,6 +262,23 @@ class Page {
     put(" &nbsp; from 0 to {}</p>\n", time_text(job_.length_ns));
   }
 
+  // Begins a drawing of this height over the job's time, with marks below it.
+  void drawing(int height) {
+    put("<svg width=\"{}\" height=\"{}\">\n<rect class=\"plot\" x=\"{}\" y=\"0\" width=\"{}\" "
+        "height=\"{}\"/>\n",
+        kLeft + kWidth + kLeft, height + kBelow, kLeft, kWidth, height);
+    for (int tick = 0; tick <= kTicks; ++tick) {
+      int x = kLeft + tick * kWidth / kTicks;
+      put("<line x1=\"{}\" y1=\"0\" x2=\"{}\" y2=\"{}\"/><text x=\"{}\" y=\"{}\">{}</text>\n", x, x,
+          height + 3, x + 2, height + kBelow - 3,
+          time_text(job_.length_ns / kTicks * static_cast<std::uint64_t>(tick)));
+    }
+  }
+
+  std::string time_at(std::size_t point) const {
+    return time_text(job_.length_ns / kPoints * point);
+  }
+
   // One area a state, one upon the other.
   void states_of_nodes() {
     text_ += "<h2>Copies by state, over time</h2>\n";
@@ -199,17 +287,18 @@ class Page {
       StatesInTime all = states_in_time(job_, log, kPoints);
       std::uint32_t most = 1;
       for (const auto& at : all) most = std::max(most, at[0] + at[1] + at[2]);
-      put("<p>node {}, at most {} copies</p>\n<svg width=\"{}\" height=\"{}\">\n", log.node, most,
-          kWidth, kHeight);
+      put("<p>node {}, at most {} copies</p>\n", log.node, most);
+      drawing(kHeight);
       for (std::size_t s = 3; s > 0; --s) {
-        put("<polygon fill=\"{}\" points=\"0,{}", kColours[s], kHeight);
+        put("<polygon fill=\"{}\" points=\"{},{}", kColours[s], kLeft, kHeight);
         for (std::size_t p = 0; p < kPoints; ++p) {
           std::uint32_t sum = 0;
           for (std::size_t below = 0; below < s; ++below) sum += all[p][below];
           auto y = kHeight - static_cast<double>(sum) * kHeight / most;
-          put(" {},{:.1f} {},{:.1f}", p * kWidth / kPoints, y, (p + 1) * kWidth / kPoints, y);
+          put(" {},{:.1f} {},{:.1f}", kLeft + p * kWidth / kPoints, y,
+              kLeft + (p + 1) * kWidth / kPoints, y);
         }
-        put(" {},{}\"/>\n", kWidth, kHeight);
+        put(" {},{}\"><title>{}</title></polygon>\n", kLeft + kWidth, kHeight, kStates[s]);
       }
       text_ += "</svg>\n";
     }
@@ -227,9 +316,9 @@ class Page {
     put("<h2>Chunks that changed most, a strip for each node</h2>\n");
     key();
     for (std::size_t i = 0; i < std::min(kMostChunks, busy.size()); ++i) {
-      put("<p>{}: {} changes</p>\n<svg width=\"{}\" height=\"{}\">\n",
-          escaped(text_of(job_, busy[i]->object)), busy[i]->tally.states, kWidth,
-          kStrip * static_cast<int>(job_.logs.size()));
+      put("<p>{}: {} changes</p>\n", escaped(text_of(job_, busy[i]->object)),
+          busy[i]->tally.states);
+      drawing(kStrip * static_cast<int>(job_.logs.size()));
       for (std::size_t n = 0; n < job_.logs.size(); ++n) strip(job_.logs[n], busy[i]->object, n);
       text_ += "</svg>\n";
     }
@@ -239,13 +328,16 @@ class Page {
 
   void strip(const NodeLog& log, std::uint64_t object, std::size_t row) {
     std::vector<std::uint8_t> all = states_of_chunk(job_, log, object, kPoints);
+    put("<text x=\"0\" y=\"{}\">node {}</text>\n", (row + 1) * kStrip - 3, log.node);
     for (std::size_t from = 0, to = 0; from < kPoints; from = to) {
       for (to = from; to < kPoints && all[to] == all[from]; ++to) {
       }
       if (all[from] == 0) continue;
-      put("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>\n",
-          from * kWidth / kPoints, row * kStrip, (to - from) * kWidth / kPoints, kStrip - 1,
-          kColours[all[from]]);
+      put("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"><title>node {}: {}, {} "
+          "to {}"
+          "</title></rect>\n",
+          kLeft + from * kWidth / kPoints, row * kStrip, (to - from) * kWidth / kPoints, kStrip - 1,
+          kColours[all[from]], log.node, kStates[all[from]], time_at(from), time_at(to));
     }
   }
 
