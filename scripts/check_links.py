@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
-"""Links between pages, and pages that sources name, lead somewhere. Usage: check_links.py [--self-test]"""
+"""Links between pages, and pages that sources name, lead somewhere; a link of another page leads to each page of docs/.
 
+Usage: check_links.py [--self-test]
+"""
+
+import os
 import re
 import sys
 
@@ -11,8 +15,19 @@ NAMED_PAGE = re.compile(r"\bdocs/[\w./-]+\.(?:md|[1-9])\b")
 SOURCES = {".c", ".h", ".cpp", ".hpp", ".cmake", ".txt"}
 
 
+def orphans(root, pages):
+    """The pages of docs/ that no other page links to."""
+    linked = set()
+    for path in pages:
+        links = {os.path.normpath(path.parent / link) for link in LINK.findall((root / path).read_text())}
+        linked |= links - {str(path)}
+    return [path for path in pages if path.parts[0] == "docs" and str(path) not in linked]
+
+
 def check(root):
     complaints = []
+    pages = [path for path in source_tree.files(root) if path.suffix == ".md"]
+    complaints += [f"{path}: no page links to it" for path in orphans(root, pages)]
     for path in source_tree.files(root):
         if path.suffix == ".md":
             text = (root / path).read_text()
@@ -29,10 +44,12 @@ def self_test():
     """The check must find each of these, and nothing in the others."""
     wrong = {
         "README.md": "see [the index](docs/README.txt)\n",
-        "docs/lost.md": "see [there](design/none.md#part)\n",
+        "lost.md": "see [there](design/none.md#part)\n",
+        "docs/alone.md": "see [me](alone.md)\n",
         "src/a/lost.h": "// docs/design/" "none.md\n",
     }
     right = {
+        "CONTRIBUTING.md": "see [a page](docs/here.md)\n",
         "docs/here.md": "[this](here.md), [up](../README.md#top), [far](https://a.example/b.md)\n",
         "src/a/here.h": "// docs/here" ".md\n",
     }
