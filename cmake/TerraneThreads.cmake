@@ -1,9 +1,11 @@
 # Ordinary programs of POSIX threads, and the ways in which tests start them.
 
-# A way is NAME|COMMAND|ARGUMENTS..., which come before the program; each program is tested in each way.
-set(TERRANE_THREADS_WAYS
-    "Plain|"
-)
+# A way is NAME|COMMAND|ARGUMENTS..., which come before the program; each program is tested in each way. A sanitizer has
+# its own malloc, so there are no nodes with one.
+set(TERRANE_THREADS_WAYS "Plain|")
+if(NOT TERRANE_SANITIZE)
+  list(APPEND TERRANE_THREADS_WAYS "TwoNodes|$<TARGET_FILE:terrane>|threads|-n|2|--")
+endif()
 
 include(CheckCCompilerFlag)
 check_c_compiler_flag(-mno-direct-extern-access TERRANE_HAS_NO_DIRECT_EXTERN_ACCESS)
