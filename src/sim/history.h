@@ -65,7 +65,6 @@ class History {
   // history_trace.cpp: what the trace says
   void trace(TraceStep step);
   void trace_of(const Actor& actor, TraceStep step);
-  std::string name_of_actor(const Actor& actor) const;
   std::string name_of_blocks(protocol::BlockRange blocks) const;
   std::string where() const;
 
@@ -120,16 +119,10 @@ class History {
   void take_lock(Actor& actor, std::uint32_t lock);
   void leave_lock(Actor& actor, std::uint32_t lock);
   const Op& op_of(const Actor& actor) const;
-  std::uint32_t threads_at(std::uint32_t node) const { return threads_at_[node]; }
-  std::uint32_t entrants(const Op& op) const;
 
   // invariants.cpp: what holds across nodes
+  struct Invariants;
   void check_across() const;
-  void check_locks() const;
-  void check_block(std::uint64_t block) const;
-  void check_node_block(std::uint32_t node, std::uint64_t block) const;
-  void check_sc_block(std::uint64_t block) const;
-  void check_alone(std::uint32_t node, std::uint64_t block, bool writes) const;
 
   const Program* program_ = nullptr;
   base::Prng rng_{0};

@@ -6,6 +6,18 @@
 
 // What a history writes into its trace, and how it calls actors and blocks.
 namespace terrane::sim {
+namespace {
+
+std::string name_of(const Actor& actor, const Network& network) {
+  if (actor.id >= kFirstChannel)
+    return fmt::format("node {} server of node {}", actor.node,
+                       network.from(static_cast<std::uint32_t>(actor.id - kFirstChannel)));
+  if (actor.id >= kMaxThreads)
+    return fmt::format("node {} handler {}", actor.node, actor.id - kMaxThreads);
+  return fmt::format("node {} thread {}", actor.node, actor.id);
+}
+
+}  // namespace
 
 void History::trace(TraceStep step) {
   step.at = schedule_.picks();
@@ -13,17 +25,8 @@ void History::trace(TraceStep step) {
 }
 
 void History::trace_of(const Actor& actor, TraceStep step) {
-  step.actor = name_of_actor(actor);
+  step.actor = name_of(actor, network_);
   trace(std::move(step));
-}
-
-std::string History::name_of_actor(const Actor& actor) const {
-  if (actor.id >= kFirstChannel)
-    return fmt::format("node {} server of node {}", actor.node,
-                       network_.from(static_cast<std::uint32_t>(actor.id - kFirstChannel)));
-  if (actor.id >= kMaxThreads)
-    return fmt::format("node {} handler {}", actor.node, actor.id - kMaxThreads);
-  return fmt::format("node {} thread {}", actor.node, actor.id);
 }
 
 // By the region that stands there, or else by one that did.
@@ -53,7 +56,7 @@ std::string History::where() const {
                        network_.from(channel));
   }
   const Actor& actor = *actors_[acting_];
-  std::string text = name_of_actor(actor);
+  std::string text = name_of(actor, network_);
   if (!actor.busy()) return text + " acted";
   const protocol::Step& step = actor.strand.step();
   protocol::BlockRange blocks = blocks_of(step);

@@ -120,6 +120,10 @@ struct Program {
   std::vector<std::vector<Op>> ops;        // of each thread; may be longer than thread_node
 
   std::uint32_t threads() const { return static_cast<std::uint32_t>(thread_node.size()); }
+  // How many threads enter the barrier of the operation.
+  std::uint32_t entrants(const Op& op) const {
+    return op.kind == OpKind::kSideBarrier ? setup.nodes : threads();
+  }
 };
 
 // What traces call a region of the program: its name, or "r2".

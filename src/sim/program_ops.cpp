@@ -56,11 +56,6 @@ protocol::Units units_of(const Op& op) {
 
 const Op& History::op_of(const Actor& actor) const { return program_->ops[actor.id][actor.next]; }
 
-// A side barrier is for the first thread of each node, a barrier for all.
-std::uint32_t History::entrants(const Op& op) const {
-  return op.kind == OpKind::kSideBarrier ? program_->setup.nodes : program_->threads();
-}
-
 void History::begin_op(Actor& actor) {
   if (actor.next >= program_->ops[actor.id].size()) {
     schedule_.park(actor.id);
@@ -128,9 +123,9 @@ void History::begin_sync(Actor& actor, const Op& op) {
       break;
     case OpKind::kBarrier:
     case OpKind::kSideBarrier:
-      checker_.clocks().enter(actor.id, op.at, entrants(op));
+      checker_.clocks().enter(actor.id, op.at, program_->entrants(op));
       actor.start(hlrc.barrier(actor.strand, BarrierId{op.at},
-                               op.kind == OpKind::kSideBarrier ? 1 : threads_at(actor.node),
+                               op.kind == OpKind::kSideBarrier ? 1 : threads_at_[actor.node],
                                contribution(op)));
       break;
     case OpKind::kEvict:
@@ -522,7 +517,7 @@ void History::finish_sync(Actor& actor, const Op& op) {
       break;
     case OpKind::kBarrier:
     case OpKind::kSideBarrier:
-      if (!checker_.clocks().leave(actor.id, op.at, entrants(op)))
+      if (!checker_.clocks().leave(actor.id, op.at, program_->entrants(op)))
         violated(Fault::kBarrierLeak, "thread {} left barrier {} before all had come", actor.id,
                  op.at);
       check_reduced(actor, op);

@@ -49,35 +49,10 @@ bool ChunkCache::received(NodeId from, const ChunkMessage& message, Bytes tail) 
 
 // ---- Names
 
-void ChunkCache::create(const Create& event) {
-  asks_.push_back({next_number_++, std::string(event.name), true, event.bytes, event.coherence,
-                   kNever, event.waiter, false});
-  send_ask(asks_.back());
-}
-
-void ChunkCache::find(const Find& event) {
-  asks_.push_back({next_number_++, std::string(event.name), false, 0, Coherence::kInvalidate,
-                   event.deadline_ns, event.waiter, event.wait});
-  send_ask(asks_.back());
-}
-
-void ChunkCache::send_ask(const Ask& ask) {
-  std::uint32_t slot = slot_of(ask.name, view_);
-  ChunkMessage message{.kind = ChunkKind::kFind};
-  message.flags = ask.creates ? wire::kCreateFlag : ask.wait ? wire::kWaitFlag : 0;
-  message.coherence = static_cast<std::uint8_t>(ask.coherence);
-  message.chunk = slot;
-  message.bytes = ask.bytes;
-  message.request = ask.number;
-  outbox_.send(view_.slots[slot].home, message, std::as_bytes(std::span(ask.name)));
-}
-
 // An answer that nobody waits for any more is no fault of the home.
 bool ChunkCache::found(NodeId from, const ChunkMessage& message) {
-  auto at = std::find_if(asks_.begin(), asks_.end(),
-                         [&](const Ask& ask) { return ask.number == message.request; });
-  if (at == asks_.end()) return true;
-  Ask ask = *at;
+  const ChunkQuestions::Named* ask = questions_.named(message.request);
+  if (ask == nullptr) return true;
   ChunkId id{message.chunk};
   Status status = flag(message, wire::kUnknownFlag)    ? Status::kUnknown
                   : flag(message, wire::kFullFlag)     ? Status::kNoMemory
@@ -85,12 +60,12 @@ bool ChunkCache::found(NodeId from, const ChunkMessage& message) {
                                                        : Status::kOk;
   if (status == Status::kOk) {
     bool owner = flag(message, wire::kExclusiveFlag);
-    if (home_of(id, view_) != from || (owner && !ask.creates)) return false;
-    if (!learn(id, message, ask.name, owner)) return false;
-    if (ask.creates && !flag(message, wire::kCreatedFlag)) status = Status::kExisted;
+    if (home_of(id, view_) != from || (owner && !ask->creates)) return false;
+    if (!learn(id, message, ask->name, owner)) return false;
+    if (ask->creates && !flag(message, wire::kCreatedFlag)) status = Status::kExisted;
   }
-  asks_.erase(at);
-  outbox_.resume(ask.waiter, status, id, message.version);
+  outbox_.resume(ask->waiter, status, id, message.version);
+  questions_.end(*ask);
   return true;
 }
 
@@ -122,21 +97,6 @@ bool ChunkCache::learn(ChunkId id, const ChunkMessage& message, const std::strin
 
 // ---- Scopes
 
-// The state lets a scope of this mode in.
-bool ChunkCache::allows(const Copy& copy, Mode mode) {
-  if (copy.pushed()) return allows_pushed(copy, mode);
-  if (copy.blank && mode != Mode::kWrite && !mutant(Mutant::kBlankRead)) return false;
-  if (mode == Mode::kRead) return copy.state != State::kInvalid;
-  return copy.state == State::kExclusive || copy.state == State::kModified;
-}
-
-// The other scopes here let it in.
-bool ChunkCache::fits(const Copy& copy, Mode mode) {
-  if (copy.pushed()) return fits_pushed(copy, mode);
-  if (mutant(Mutant::kWritersTogether)) return mode == Mode::kRead ? !copy.writer : true;
-  return !copy.writer && (mode == Mode::kRead || copy.readers == 0);
-}
-
 void ChunkCache::open(const Open& event) {
   Copy* copy = find_copy(event.chunk.value);
   if (!copy || copy->gone) {
@@ -145,14 +105,14 @@ void ChunkCache::open(const Open& event) {
   }
   Copy::Waiter waiter{event.waiter, event.mode, event.wait, event.deadline_ns};
   bool free = copy->waiters.empty() && !copy->due;
-  bool here = fits(*copy, event.mode) &&
+  bool here = copy->fits(event.mode) &&
               (free || (copy->pushed() && event.mode == Mode::kRead && !copy->ending()));
-  if (here && allows(*copy, event.mode)) {
+  if (here && copy->allows(event.mode)) {
     mark(Mark::kOpenHere);
     enter(event.chunk, *copy, waiter);
     return;
   }
-  if (event.wait == Wait::kTry && (!here || !may_ask(*copy, event.mode))) {
+  if (event.wait == Wait::kTry && (!here || !copy->may_ask(event.mode))) {
     mark(Mark::kOpenBusyHere);
     outbox_.resume(event.waiter, Status::kBusy, event.chunk);
     return;
@@ -193,7 +153,7 @@ void ChunkCache::close(const Close& event) {
     if (!mutant(Mutant::kVersionStays)) ++copy->version;
   }
   if (copy->gone) {
-    if (copy->readers == 0 && !copy->writer) uncount(event.chunk, *copy);
+    if (copy->readers == 0 && !copy->writer) memory_.release(event.chunk, *copy);
     wake_starved();
     return;
   }
@@ -204,7 +164,7 @@ void ChunkCache::close(const Close& event) {
 
 // Lets in who can come in, gives up what is due, asks for what is missing.
 void ChunkCache::pump(ChunkId id, Copy& copy) {
-  if (copy.due && can_yield(copy, *copy.due)) {
+  if (copy.due && copy.can_yield(*copy.due)) {
     Copy::Due due = *copy.due;
     copy.due.reset();
     yield(id, copy, due);
@@ -217,35 +177,9 @@ void ChunkCache::pump(ChunkId id, Copy& copy) {
     evict(id, copy);
   }
   for (;;) {
-    std::size_t at = next_to_ask(copy);
+    std::size_t at = copy.next_to_ask();
     if (at == copy.waiters.size() || ask(id, copy, at) == Asked::kLater) return;
   }
-}
-
-// The owner of a pushed chunk who has no bytes to begin from asks for them alone.
-bool ChunkCache::asks_exclusive(const Copy& copy, Mode mode) {
-  return mode != Mode::kRead && !(copy.pushed() && copy.state == State::kExclusive);
-}
-
-// A reader of a pushed chunk does not wait along with a writer of its node, nor a writer with it.
-bool ChunkCache::may_ask(const Copy& copy, Mode mode) {
-  bool one = !copy.pushed() || mutant(Mutant::kReaderWaitsAlong);
-  return one ? !copy.asks() : !copy.pending[asks_exclusive(copy, mode)];
-}
-
-// The first waiter for whom something is missing that has not been asked for, or how many there
-// are. Of a pushed chunk not only the front counts, and a try comes first: it must not wait for
-// what others wait for.
-std::size_t ChunkCache::next_to_ask(const Copy& copy) {
-  std::size_t all = copy.waiters.size();
-  std::size_t first = all;
-  for (std::size_t at = 0; at < (copy.pushed() ? all : std::min<std::size_t>(all, 1)); ++at) {
-    Mode mode = copy.waiters[at].mode;
-    if (allows(copy, mode) || !may_ask(copy, mode)) continue;
-    if (copy.waiters[at].wait == Wait::kTry) return at;
-    first = std::min(first, at);
-  }
-  return first;
 }
 
 // Readers of a pushed chunk need not wait for its writers.
@@ -253,7 +187,7 @@ bool ChunkCache::admit(ChunkId id, Copy& copy) {
   for (std::size_t i = 0; i < (copy.pushed() ? copy.waiters.size() : 1); ++i) {
     if (copy.waiters.empty()) return false;
     Copy::Waiter waiter = copy.waiters[i];
-    if (!allows(copy, waiter.mode) || !fits(copy, waiter.mode)) continue;
+    if (!copy.allows(waiter.mode) || !copy.fits(waiter.mode)) continue;
     bool reads = waiter.mode == Mode::kRead;
     bool keeps = reads && (copy.pushed() || (copy.due && copy.due->mode == RecallMode::kShare));
     if (copy.due && (copy.ending() || !keeps)) continue;
@@ -274,7 +208,8 @@ ChunkCache::Asked ChunkCache::ask(ChunkId id, Copy& copy, std::size_t at) {
     copy.waiters.erase(copy.waiters.begin() + static_cast<std::ptrdiff_t>(at));
     return Asked::kTold;
   };
-  bool full = copy.pushed() && copy.own_places() >= kOwnPlaces && !mutant(Mutant::kPlacesUncounted);
+  bool full =
+      copy.pushed() && copy.own_places() >= Copy::kOwnPlaces && !mutant(Mutant::kPlacesUncounted);
   for (const Copy::Held& held : copy.held) full |= held.snapshot && held.version < copy.seen;
   if (full) {
     mark(Mark::kRequestWaitsForReaders);
@@ -296,7 +231,7 @@ ChunkCache::Asked ChunkCache::ask(ChunkId id, Copy& copy, std::size_t at) {
 
 void ChunkCache::send_request(ChunkId id, Copy& copy, const Copy::Waiter& waiter) {
   ChunkMessage message{.kind = ChunkKind::kRequest, .chunk = id.value, .version = copy.version};
-  bool exclusive = asks_exclusive(copy, waiter.mode);
+  bool exclusive = copy.asks_exclusive(waiter.mode);
   bool whole = waiter.mode == Mode::kWrite;
   bool tries = waiter.wait == Wait::kTry;
   if (exclusive) message.flags |= wire::kExclusiveFlag;
@@ -308,15 +243,9 @@ void ChunkCache::send_request(ChunkId id, Copy& copy, const Copy::Waiter& waiter
        : whole                        ? Mark::kRequestWhole
                                       : Mark::kRequestExclusive);
   if (copy.asks()) mark(Mark::kRequestBoth);
-  message.request = next_number_++;
+  message.request = questions_.next_number();
   copy.pending[exclusive] = Copy::Pending{message.request, tries, !whole, false, waiter.waiter};
   outbox_.send(home_of(id, view_), message);
-}
-
-ChunkCache::Copy::Pending* ChunkCache::Copy::find_request(std::uint32_t number) {
-  for (auto& one : pending)
-    if (one && one->number == number) return &*one;
-  return nullptr;
 }
 
 bool ChunkCache::granted(NodeId from, const ChunkMessage& message, Bytes tail) {
@@ -395,7 +324,7 @@ bool ChunkCache::refused(const ChunkMessage& message) {
     outbox_.resume(it->waiter, Status::kBusy, id);
     copy->waiters.erase(it);
   }
-  if (!copy->has_bytes && !copy->pushed()) uncount(id, *copy);
+  if (!copy->has_bytes && !copy->pushed()) memory_.release(id, *copy);
   pump(id, *copy);
   wake_starved();
   return true;
@@ -404,9 +333,7 @@ bool ChunkCache::refused(const ChunkMessage& message) {
 // ---- Time
 
 std::uint64_t ChunkCache::next_deadline_ns() const {
-  std::uint64_t next = kNever;
-  for (const Ask& ask : asks_) next = std::min(next, ask.deadline_ns);
-  for (const Hinting& asked : hints_) next = std::min(next, asked.deadline_ns);
+  std::uint64_t next = questions_.next_deadline_ns();
   for (const auto& [id, copy] : copies_) {
     for (const Copy::Waiter& waiter : copy.waiters) next = std::min(next, waiter.deadline_ns);
     for (const Copy::Taker& taker : copy.takers) next = std::min(next, taker.deadline_ns);
@@ -415,16 +342,7 @@ std::uint64_t ChunkCache::next_deadline_ns() const {
 }
 
 void ChunkCache::elapsed(std::uint64_t now_ns) {
-  std::erase_if(asks_, [&](const Ask& ask) {
-    if (ask.deadline_ns > now_ns) return false;
-    outbox_.resume(ask.waiter, Status::kTimedOut);
-    return true;
-  });
-  std::erase_if(hints_, [&](const Hinting& asked) {
-    if (asked.deadline_ns > now_ns) return false;
-    outbox_.resume(asked.waiter, Status::kTimedOut, asked.chunk);
-    return true;
-  });
+  questions_.elapsed(now_ns);
   for (auto& [id, copy] : copies_) {
     std::erase_if(copy.takers, [&, chunk = ChunkId{id}](const Copy::Taker& taker) {
       if (taker.deadline_ns > now_ns) return false;
@@ -460,20 +378,9 @@ void ChunkCache::check_invariants() const {
   std::uint64_t used = 0;
   for (const auto& [id, copy] : copies_) {
     used += copy.counted;
-    if (copy.pushed()) {
-      check_pushed(copy);
-      continue;
-    }
-    if (copy.gone) continue;
-    TERRANE_CHECK(!copy.writer || copy.state == State::kModified, "who writes may write");
-    TERRANE_CHECK(!copy.writer || copy.readers == 0, "one writer or many readers");
-    TERRANE_CHECK(copy.readers == 0 || copy.state != State::kInvalid, "who reads has a copy");
-    TERRANE_CHECK(copy.state == State::kInvalid || copy.blank || copy.has_bytes,
-                  "a copy has its bytes");
-    TERRANE_CHECK(!copy.due || copy.writer || copy.readers > 0 || copy.evicting,
-                  "what is due waits for a scope");
+    copy.check_invariants();
   }
-  TERRANE_CHECK(used == used_bytes_ && used <= budget_bytes_, "copies stay within the budget");
+  memory_.check_invariants(used);
 }
 
 }  // namespace chunks

@@ -16,55 +16,20 @@ void ChunkCache::hint(const Hint& event) {
     outbox_.resume(event.waiter, Status::kUnknown, event.chunk);
     return;
   }
-  hints_.push_back({next_number_++, event.chunk, event.coherence, event.deadline_ns, event.waiter});
-  send_hint(hints_.back());
-}
-
-void ChunkCache::send_hint(const Hinting& asked) {
-  ChunkMessage message{.kind = ChunkKind::kHint, .chunk = asked.chunk.value};
-  message.coherence = static_cast<std::uint8_t>(asked.coherence);
-  message.request = asked.number;
-  outbox_.send(home_of(asked.chunk, view_), message);
+  questions_.hint(event);
 }
 
 bool ChunkCache::hinted(const ChunkMessage& message) {
-  auto at = std::find_if(hints_.begin(), hints_.end(),
-                         [&](const Hinting& asked) { return asked.number == message.request; });
-  if (at == hints_.end()) return true;  // nobody waits for it any more
+  const ChunkQuestions::Hinted* question = questions_.hinted(message.request);
+  if (question == nullptr) return true;  // no thread waits for it any more
   Status status = flag(message, wire::kUnknownFlag) ? Status::kUnknown
                   : flag(message, wire::kFullFlag)  ? Status::kNoMemory
                                                     : Status::kOk;
-  Copy* copy = find_copy(at->chunk.value);
-  if (copy && status == Status::kOk) gone_over(at->chunk, *copy);
-  outbox_.resume(at->waiter, status, at->chunk);
-  hints_.erase(at);
+  Copy* copy = find_copy(question->chunk.value);
+  if (copy && status == Status::kOk) gone_over(question->chunk, *copy);
+  outbox_.resume(question->waiter, status, question->chunk);
+  questions_.end(*question);
   return true;
-}
-
-// What a dead home was asked is asked of its successor; a pushed chunk died with it.
-void ChunkCache::repeat_hints(const std::vector<std::uint32_t>& moved) {
-  std::vector<Hinting> all;
-  all.swap(hints_);
-  for (Hinting& asked : all) {
-    bool has_moved = std::find(moved.begin(), moved.end(), asked.chunk.value >> 52) != moved.end();
-    const Copy* copy = find_copy(asked.chunk.value);
-    if (has_moved && (!copy || copy->gone)) {
-      outbox_.resume(asked.waiter, Status::kUnknown, asked.chunk);
-      continue;
-    }
-    if (has_moved) asked.number = next_number_++;
-    hints_.push_back(asked);
-    if (has_moved) send_hint(asked);
-  }
-}
-
-// Readers of a pushed chunk may stay where it stays pushed.
-bool ChunkCache::can_go_over(const Copy& copy, Coherence to) {
-  if (copy.writer || copy.evicting) return false;
-  if ((copy.pushed() && to != Coherence::kInvalidate) || mutant(Mutant::kHintOpenScope))
-    return true;
-  return copy.readers == 0 && std::all_of(copy.held.begin(), copy.held.end(),
-                                          [](const Copy::Held& held) { return held.readers == 0; });
 }
 
 void ChunkCache::go_over(ChunkId id, Copy& copy, const Copy::Due& due) {
@@ -85,11 +50,11 @@ void ChunkCache::go_over(ChunkId id, Copy& copy, const Copy::Due& due) {
   bool stays = was_pushed && due.to != Coherence::kInvalidate;
   if (due.to != copy.coherence) gone_over(id, copy);  // to what it was before, all had
   if (!stays) {
-    if (copy.subscribed) end_subscription(id, copy);
+    if (copy.subscribed) copy.end_subscription(id, outbox_);
     // A successor of the home learns from this which versions have been seen.
     copy.version = copy.seen = std::max(copy.seen, copy.version);
-    if (was_pushed || own(id) || !copy.has_bytes) uncount(id, copy);
-    if (was_pushed) end_tries_in_line(id, copy);
+    if (was_pushed || own(id) || !copy.has_bytes) memory_.release(id, copy);
+    if (was_pushed) copy.end_tries_in_line(id, outbox_);
   }
   copy.coherence = due.to;
   if (!was_pushed) copy.half = due.to;
@@ -100,45 +65,16 @@ void ChunkCache::go_over(ChunkId id, Copy& copy, const Copy::Due& due) {
 void ChunkCache::gone_over(ChunkId id, Copy& copy) {
   if (!copy.half || mutant(Mutant::kGoneOverUnnoticed)) return;
   copy.half.reset();
-  if (copy.pushed()) forget_bytes(id, copy);
+  if (copy.pushed()) memory_.forget_bytes(id, copy);
 }
 
 // The home died, and whether all had gone over is not known here: its successor is to find out.
 void ChunkCache::step_back(ChunkId id, Copy& copy) {
   mark(Mark::kHintStepsBack);
-  if (copy.subscribed) end_subscription(id, copy);
+  if (copy.subscribed) copy.end_subscription(id, outbox_);
   copy.coherence = Coherence::kInvalidate;
-  std::uint64_t needed = copy.has_bytes ? copy.bytes : 0;
-  used_bytes_ -= copy.counted - needed;
-  copy.counted = needed;
-  end_tries_in_line(id, copy);
-}
-
-// Scopes of what is pushed no more open in order; a try waits for none of them.
-void ChunkCache::end_tries_in_line(ChunkId id, Copy& copy) {
-  for (std::size_t i = copy.waiters.size(); i-- > 1;) {
-    if (copy.waiters[i].wait != Wait::kTry) continue;
-    outbox_.resume(copy.waiters[i].waiter, Status::kBusy, id);
-    copy.waiters.erase(copy.waiters.begin() + static_cast<std::ptrdiff_t>(i));
-  }
-}
-
-// Of a pushed chunk: those from before it was one.
-void ChunkCache::forget_bytes(ChunkId id, Copy& copy) {
-  if (!copy.has_bytes) return;
-  copy.has_bytes = false;
-  outbox_.discard(id);
-  used_bytes_ -= copy.bytes;
-  copy.counted -= copy.bytes;
-}
-
-void ChunkCache::end_subscription(ChunkId id, Copy& copy) {
-  copy.subscribed = false;
-  copy.at_home = 0;
-  for (const Copy::Taker& taker : copy.takers)
-    outbox_.resume(taker.waiter, Status::kNotSubscribed, id);
-  copy.takers.clear();
-  outbox_.notify(id, copy.version);  // who polls finds that it has ended
+  memory_.shrink(copy, copy.has_bytes ? copy.bytes : 0);
+  copy.end_tries_in_line(id, outbox_);
 }
 
 // ---- A home

@@ -10,36 +10,6 @@ namespace chunks {
 
 // ---- Scopes
 
-bool ChunkCache::allows_pushed(const Copy& copy, Mode mode) {
-  bool current = !copy.held.empty() && copy.held.back().version == copy.version;
-  if (mode == Mode::kRead) {
-    if (copy.held.empty() || copy.held.back().version < copy.seen) return false;
-    if (copy.state != State::kInvalid) return current;
-    // Who subscribed to a part is not sent all versions: the newest here may be long out of date.
-    const Copy::Held& newest = copy.held.back();
-    return !newest.received() || newest.readers > 0 || copy.hears_all();
-  }
-  return copy.state == State::kExclusive && (mode == Mode::kWrite || current);
-}
-
-// There is room at the home for one more version, as far as is known, and here.
-bool ChunkCache::fits_pushed(const Copy& copy, Mode mode) {
-  if (mode == Mode::kRead) return true;
-  auto written = std::count_if(copy.held.begin(), copy.held.end(),
-                               [](const Copy::Held& held) { return held.written; });
-  bool room = copy.credit > 0 || copy.state != State::kExclusive;
-  bool place = copy.own_places() < kOwnPlaces || mutant(Mutant::kPlacesUncounted);
-  return !copy.writer && written < kWrittenPlaces && place &&
-         (room || mutant(Mutant::kPublishWithoutCredit));
-}
-
-std::size_t ChunkCache::Copy::own_places() const {
-  auto own =
-      std::count_if(held.begin(), held.end(), [](const Held& one) { return !one.received(); });
-  for (const auto& request : pending) own += request && request->data;
-  return static_cast<std::size_t>(own) + writer;
-}
-
 void ChunkCache::enter_pushed(ChunkId id, Copy& copy, const Copy::Waiter& waiter) {
   copy.used = ++uses_;
   if (waiter.mode == Mode::kRead) {
@@ -50,7 +20,7 @@ void ChunkCache::enter_pushed(ChunkId id, Copy& copy, const Copy::Waiter& waiter
     return;
   }
   copy.writer = true;
-  copy.writing = free_place(id, copy);
+  copy.writing = copy.free_place(id, outbox_);
   outbox_.provide(id, copy.bytes, copy.writing);
   if (waiter.mode == Mode::kReadWrite) outbox_.copy(id, copy.held.back().place, copy.writing);
   outbox_.resume(waiter.waiter, Status::kOk, id, copy.version, copy.writing);
@@ -82,7 +52,7 @@ void ChunkCache::close_pushed(ChunkId id, Copy& copy, const Close& event) {
       copy.state = State::kInvalid;
       copy.credit = 0;
     }
-    keep(copy, {.version = copy.version, .place = copy.writing, .written = true});
+    copy.keep({.version = copy.version, .place = copy.writing, .written = true});
   }
   tidy(id, copy);
   pump(id, copy);
@@ -106,15 +76,15 @@ bool ChunkCache::granted_pushed(NodeId from, ChunkId id, Copy& copy, const Chunk
              copy.held.back().version == message.version) {
     mark(Mark::kSnapshotTwice);  // the other request brought it
   } else if (data) {
-    Place place = free_place(id, copy);
+    Place place = copy.free_place(id, outbox_);
     outbox_.provide(id, copy.bytes, place);
     outbox_.install(from, id, tail, place);
-    keep(copy, {.version = message.version, .place = place, .snapshot = true});
+    copy.keep({.version = message.version, .place = place, .snapshot = true});
   }
   pump(id, copy);
   std::erase_if(copy.waiters, [&](const Copy::Waiter& waiter) {
-    bool writes = waiter.mode != Mode::kRead && allows_pushed(copy, waiter.mode);
-    if (waiter.wait != Wait::kTry || !writes || fits_pushed(copy, waiter.mode)) return false;
+    bool writes = waiter.mode != Mode::kRead && copy.allows(waiter.mode);
+    if (waiter.wait != Wait::kTry || !writes || copy.fits(waiter.mode)) return false;
     outbox_.resume(waiter.waiter, Status::kBusy, id);
     return true;
   });
@@ -123,26 +93,6 @@ bool ChunkCache::granted_pushed(NodeId from, ChunkId id, Copy& copy, const Chunk
 }
 
 // ---- Buffers
-
-Place ChunkCache::free_place(ChunkId id, const Copy& copy) const {
-  Place place{0};
-  auto taken = [&] {
-    return outbox_.leaving(id, place) || (copy.writer && copy.writing == place) ||
-           (copy.has_bytes && place == Place{}) ||
-           std::any_of(copy.held.begin(), copy.held.end(),
-                       [&](const Copy::Held& held) { return held.place == place; });
-  };
-  while (taken()) ++place.value;
-  return place;
-}
-
-// In the order of versions.
-void ChunkCache::keep(Copy& copy, const Copy::Held& fresh) {
-  auto at = std::upper_bound(
-      copy.held.begin(), copy.held.end(), fresh,
-      [](const Copy::Held& a, const Copy::Held& b) { return a.version < b.version; });
-  copy.held.insert(at, fresh);
-}
 
 // Gives up the buffers that nobody will look at, and tells the home of the room.
 void ChunkCache::tidy(ChunkId id, Copy& copy) {
@@ -212,7 +162,7 @@ void ChunkCache::subscribe(const Subscribe& event) {
     } else {
       copy->at_home = window;
       copy->block = event.policy == Policy::kBlock;
-      copy->number = next_number_++;
+      copy->number = questions_.next_number();
       copy->range = event.range.within(copy->bytes);
       copy->taken = 0;
       send_subscription(event.chunk, *copy);
@@ -244,7 +194,7 @@ void ChunkCache::unsubscribe(ChunkId id) {
   copy->takers.clear();
   outbox_.send(home_of(id, view_), {.kind = ChunkKind::kUnsubscribe, .chunk = id.value});
   tidy(id, *copy);
-  recount(*copy);
+  memory_.recount(*copy);
   wake_starved();
 }
 
@@ -296,14 +246,14 @@ bool ChunkCache::updated(NodeId from, const ChunkMessage& message, Bytes tail) {
   if (tail.size() != (own ? 0 : copy->bytes)) return false;
   if (copy->at_home > 0) --copy->at_home;
   gone_over(id, *copy);
-  Place place = free_place(id, *copy);
+  Place place = copy->free_place(id, outbox_);
   outbox_.provide(id, copy->bytes, place);
   outbox_.install(from, id, tail, place);
-  keep(*copy, {.version = message.version,
-               .place = place,
-               .fresh = true,
-               .changed = changed,
-               .missed = message.turn});
+  copy->keep({.version = message.version,
+              .place = place,
+              .fresh = true,
+              .changed = changed,
+              .missed = message.turn});
   if (copy->takers.empty()) {
     mark(Mark::kUpdateNotifies);
     outbox_.notify(id, message.version);
@@ -314,19 +264,6 @@ bool ChunkCache::updated(NodeId from, const ChunkMessage& message, Bytes tail) {
   tidy(id, *copy);
   pump(id, *copy);
   return true;
-}
-
-void ChunkCache::check_pushed(const Copy& copy) {
-  std::uint32_t received = 0;
-  for (const Copy::Held& held : copy.held) received += held.received();
-  TERRANE_CHECK(received + copy.at_home <= copy.window + 1 || !copy.subscribed,
-                "no more versions come than there is room for");
-  TERRANE_CHECK((copy.held.size() + copy.writer + copy.has_bytes) * copy.bytes <= copy.counted,
-                "all that is held is counted");
-  TERRANE_CHECK(!copy.half || (copy.held.empty() && !copy.writer),
-                "who has seen something of a new coherence knows that all have gone over to it");
-  TERRANE_CHECK(!copy.writer || copy.gone || copy.state == State::kExclusive,
-                "who writes may write");
 }
 
 }  // namespace chunks

@@ -22,13 +22,10 @@ void ChunkCache::view_changed(std::uint32_t before) {
     outbox_.send(view_.slots[slot].home, {.kind = ChunkKind::kReportEnd, .chunk = slot});
   }
   if (mutant(Mutant::kRequestNotRepeated)) return;
-  for (Ask& ask : asks_) {
-    if (!has_moved(slot_of(ask.name, view_))) continue;
-    mark(Mark::kAskRepeated);
-    ask.number = next_number_++;
-    send_ask(ask);
-  }
-  repeat_hints(moved);
+  questions_.repeat(moved, [&](ChunkId id) {
+    const Copy* lost = copy(id);
+    return lost == nullptr || lost->gone;
+  });
   for (auto& [id, copy] : copies_) {
     if (!has_moved(id >> 52) || copy.waiters.empty()) continue;
     mark(Mark::kRequestRepeated);
@@ -43,18 +40,14 @@ void ChunkCache::lose_home(ChunkId id, Copy& copy) {
   if (copy.pushed()) lose_pushed(id, copy);
   if (!mutant(Mutant::kRequestNotRepeated)) copy.pending = {};
   copy.due.reset();
-  if (copy.evicting) leaving_bytes_ -= copy.counted;
-  copy.evicting = false;
+  if (copy.evicting) memory_.end_eviction(copy);
   if (copy.blank) {
     copy.state = State::kInvalid;
     copy.blank = false;
   }
-  if (!copy.has_bytes && !copy.pushed()) uncount(id, copy);
+  if (!copy.has_bytes && !copy.pushed()) memory_.release(id, copy);
   if (copy.state == State::kExclusive && !copy.pushed()) copy.state = State::kModified;
-  if (own(id) && !copy.pushed()) {  // from now on it is the home's memory
-    used_bytes_ -= copy.counted;
-    copy.counted = 0;
-  }
+  if (own(id) && !copy.pushed()) memory_.shrink(copy, 0);  // it is the home's memory now
   // Whoever was told of it may have died before it told anybody, or all.
   bool serves =
       std::find(rebuilding_.begin(), rebuilding_.end(), id.value >> 52) == rebuilding_.end();
@@ -99,12 +92,11 @@ bool ChunkCache::is_gone(const ChunkMessage& message) {
   copy->due.reset();
   copy->state = State::kInvalid;
   copy->blank = false;
-  if (copy->evicting) leaving_bytes_ -= copy->counted;
-  copy->evicting = false;
+  if (copy->evicting) memory_.end_eviction(*copy);
   for (const Copy::Waiter& waiter : copy->waiters)
     outbox_.resume(waiter.waiter, Status::kUnknown, id);
   copy->waiters.clear();
-  if (copy->readers == 0 && !copy->writer) uncount(id, *copy);
+  if (copy->readers == 0 && !copy->writer) memory_.release(id, *copy);
   wake_starved();
   return true;
 }

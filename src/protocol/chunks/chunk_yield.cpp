@@ -26,7 +26,7 @@ bool ChunkCache::recalled(NodeId from, const ChunkMessage& message) {
     return true;
   }
   if (!copy || copy->due) return false;
-  if (can_yield(*copy, due)) {
+  if (copy->can_yield(due)) {
     yield(id, *copy, due);
   } else if (flag(message, wire::kTryFlag)) {
     mark(Mark::kYieldBusy);
@@ -42,13 +42,6 @@ bool ChunkCache::recalled(NodeId from, const ChunkMessage& message) {
   }
   pump(id, *copy);
   return true;
-}
-
-bool ChunkCache::can_yield(const Copy& copy, const Copy::Due& due) const {
-  RecallMode mode = due.mode;
-  if (mode == RecallMode::kEnd) return can_go_over(copy, due.to);
-  if (copy.writer && !mutant(Mutant::kYieldOpenWrite)) return false;
-  return mode != RecallMode::kDrop || copy.readers == 0 || mutant(Mutant::kYieldOpenRead);
 }
 
 void ChunkCache::yield(ChunkId id, Copy& copy, const Copy::Due& due) {
@@ -70,7 +63,7 @@ void ChunkCache::yield(ChunkId id, Copy& copy, const Copy::Due& due) {
     mark(Mark::kYieldNothing);
     answer.mode = static_cast<std::uint8_t>(RecallMode::kDrop);
   }
-  if (copy.blank) uncount(id, copy);
+  if (copy.blank) memory_.release(id, copy);
   if (copy.state != State::kInvalid && !copy.blank)
     mark(dirty ? Mark::kYieldDirty : Mark::kYieldClean);
   bool shared = mode == RecallMode::kShare && copy.state != State::kInvalid && !copy.blank;
@@ -113,7 +106,7 @@ bool ChunkCache::evictable(ChunkId id, const Copy& copy) const {
 // What was not written goes at once, what was is kept until it is at the home.
 void ChunkCache::evict(ChunkId id, Copy& copy) {
   if (copy.state == State::kInvalid) {
-    uncount(id, copy);
+    memory_.release(id, copy);
     return;
   }
   bool dirty = copy.state == State::kModified;
@@ -124,21 +117,19 @@ void ChunkCache::evict(ChunkId id, Copy& copy) {
   if (dirty && !mutant(Mutant::kEvictWithoutData)) {
     message.flags = wire::kDataFlag;
     outbox_.send_data(home_of(id, view_), message);
-    copy.evicting = true;
-    leaving_bytes_ += copy.counted;
+    memory_.begin_eviction(copy);
   } else {
     outbox_.send(home_of(id, view_), message);
-    uncount(id, copy);
+    memory_.release(id, copy);
   }
 }
 
 bool ChunkCache::evicted(const ChunkMessage& message) {
   Copy* copy = find_copy(message.chunk);
   if (!copy || !copy->evicting) return false;
-  copy->evicting = false;
-  leaving_bytes_ -= copy->counted;
+  memory_.end_eviction(*copy);
   if (copy->state == State::kInvalid && !copy->asks() && copy->waiters.empty())
-    uncount(ChunkId{message.chunk}, *copy);
+    memory_.release(ChunkId{message.chunk}, *copy);
   if (copy->ending()) pump(ChunkId{message.chunk}, *copy);
   wake_starved();
   return true;
@@ -146,21 +137,13 @@ bool ChunkCache::evicted(const ChunkMessage& message) {
 
 // ---- Memory
 
-// A copy in the home's own memory costs nothing.
-std::uint64_t ChunkCache::wanted_bytes(ChunkId id, const Copy& copy) const {
-  if (!copy.pushed()) return own(id) ? 0 : copy.bytes;
-  return copy.bytes * (kWrittenPlaces + 1u + (copy.subscribed ? copy.window + 1 : 0) +
-                       (copy.has_bytes ? 1u : 0u));
-}
-
 ChunkCache::Room ChunkCache::make_room(ChunkId id, Copy& copy) {
-  std::uint64_t wanted = wanted_bytes(id, copy);
-  std::uint64_t more = wanted > copy.counted ? wanted - copy.counted : 0;
-  if (budget_bytes_ - used_bytes_ < more && copy.pushed() && copy.has_bytes) {
-    forget_bytes(id, copy);  // they may not be needed, and this is
+  std::uint64_t more = CopyMemory::missing(copy, own(id));
+  if (!memory_.has(more) && copy.pushed() && copy.has_bytes) {
+    memory_.forget_bytes(id, copy);  // they may not be needed, and this is
     return make_room(id, copy);
   }
-  while (budget_bytes_ - used_bytes_ < more) {
+  while (!memory_.has(more)) {
     std::uint64_t oldest = 0;
     Copy* victim = nullptr;
     for (auto& [other_id, other] : copies_) {
@@ -173,32 +156,9 @@ ChunkCache::Room ChunkCache::make_room(ChunkId id, Copy& copy) {
     mark(Mark::kEvictedForMemory);
     evict(ChunkId{oldest}, *victim);
   }
-  if (budget_bytes_ - used_bytes_ < more)
-    return budget_bytes_ - used_bytes_ + leaving_bytes_ >= more ? Room::kSoon : Room::kNone;
-  copy.counted += more;
-  used_bytes_ += more;
+  if (!memory_.has(more)) return memory_.will_have(more) ? Room::kSoon : Room::kNone;
+  memory_.count(copy, more);
   return Room::kThere;
-}
-
-// The copy's memory goes.
-void ChunkCache::uncount(ChunkId id, Copy& copy) {
-  if (copy.pushed()) forget_bytes(id, copy);
-  copy.has_bytes = false;
-  for (const Copy::Held& held : copy.held) outbox_.discard(id, held.place);
-  copy.held.clear();
-  if (copy.counted > 0 && !copy.pushed()) outbox_.discard(id);
-  used_bytes_ -= copy.counted;
-  copy.counted = 0;
-}
-
-// Room that was set aside for a subscription is free.
-void ChunkCache::recount(Copy& copy) {
-  std::uint64_t wanted = copy.bytes * (kWrittenPlaces + 1u + (copy.has_bytes ? 1u : 0u));
-  for (const Copy::Held& held : copy.held)
-    if (!held.written) wanted += copy.bytes;
-  if (wanted >= copy.counted) return;
-  used_bytes_ -= copy.counted - wanted;
-  copy.counted = wanted;
 }
 
 void ChunkCache::wake_starved() {

@@ -164,17 +164,7 @@ class ChunkEngine final : private transport::Receiver {
                         std::uint64_t deadline_ns, MakeEvent make);
 
   void step(const machine::Event& event);
-  void perform(const machine::Send& send);
-  void perform(const machine::Resume& resume);
-  void perform(const machine::Notify& notify);
-  void perform(const machine::Provide& provide);
-  void perform(const machine::Install& install);
-  void perform(const machine::CopyBytes& copy);
-  void perform(const machine::Discard& discard);
-  void perform(const machine::Lost& lost);
-  void perform(const machine::Malformed& malformed);
-  void open_scope(Waiter& waiter, const machine::Resume& resume,
-                  const machine::ChunkCache::Copy& copy);
+  class Performer;
   void send(NodeId to, const wire::ChunkFrame& frame, transport::Bytes body,
             transport::Bytes data = {});
 
@@ -191,7 +181,6 @@ class ChunkEngine final : private transport::Receiver {
   std::string describe(const Scope& scope) const;
   std::string describe(NodeId node) const;
   std::string describe(const std::vector<NodeId>& nodes) const;
-  std::string do_not_answer(const std::vector<NodeId>& nodes) const;
   NodeId server_of(std::string_view name) const;
   std::string title(ChunkId chunk) const;
   std::string hold_up(ChunkId chunk) const;
@@ -212,6 +201,7 @@ class ChunkEngine final : private transport::Receiver {
   void leave_with_all();
   void look_who_leaves();
   [[noreturn]] void fail(std::string_view sentence);
+  [[noreturn]] void fail_malformed(NodeId from);
 
   const EngineConfig config_;
   const std::unique_ptr<ChunkTrace> trace_;

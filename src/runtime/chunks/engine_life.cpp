@@ -32,7 +32,7 @@ void ChunkEngine::handle_frame(NodeId from, const wire::ChunkFrame& frame, trans
     case wire::FrameKind::kHolder:
       return take_holder(from, frame, body);
     default:
-      return perform(machine::Malformed{from});
+      return fail_malformed(from);
   }
 }
 

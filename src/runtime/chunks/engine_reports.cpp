@@ -33,6 +33,10 @@ std::string list(const Items& items, Describe describe) {
   return all;
 }
 
+std::string do_not_answer(const std::string& nodes, std::size_t count) {
+  return fmt::format("{} {} not answer", nodes, count == 1 ? "does" : "do");
+}
+
 }  // namespace
 
 // ---- Descriptions
@@ -43,10 +47,6 @@ std::string ChunkEngine::describe(NodeId node) const {
 
 std::string ChunkEngine::describe(const std::vector<NodeId>& nodes) const {
   return list(nodes, [this](NodeId node) { return describe(node); });
-}
-
-std::string ChunkEngine::do_not_answer(const std::vector<NodeId>& nodes) const {
-  return fmt::format("{} {} not answer", describe(nodes), nodes.size() == 1 ? "does" : "do");
 }
 
 std::string ChunkEngine::describe(const Scope& scope) const {
@@ -157,7 +157,8 @@ std::string ChunkEngine::holders(ChunkId chunk, Question question, std::uint64_t
   inquire(waiter, chunk, question, deadline_ns);
   std::string all;
   for (const std::string& words : waiter.words) add(all, words);
-  if (!waiter.missing.empty()) add(all, do_not_answer(waiter.missing));
+  if (!waiter.missing.empty())
+    add(all, do_not_answer(describe(waiter.missing), waiter.missing.size()));
   return all.empty() ? "no node holds a scope of it now" : all;
 }
 
@@ -204,7 +205,8 @@ std::string ChunkEngine::absent_from_barrier(ChunkId chunk) {
     for (NodeId node : *known) std::erase(absent, node);
   std::string all;
   if (!absent.empty()) add(all, fmt::format("no thread of {} waits in it", describe(absent)));
-  if (!waiter.missing.empty()) add(all, do_not_answer(waiter.missing));
+  if (!waiter.missing.empty())
+    add(all, do_not_answer(describe(waiter.missing), waiter.missing.size()));
   return all.empty() ? "each node has a thread that waits in it" : all;
 }
 
@@ -228,7 +230,8 @@ std::string ChunkEngine::silent_servers(std::uint64_t deadline_ns) {
   inquire(waiter, machine::kNoChunk, Question::kHolders, deadline_ns);
   std::lock_guard hold(mutex_);
   std::erase_if(waiter.missing, [this](NodeId node) { return !serves(node); });
-  return waiter.missing.empty() ? "" : do_not_answer(waiter.missing);
+  return waiter.missing.empty() ? ""
+                                : do_not_answer(describe(waiter.missing), waiter.missing.size());
 }
 
 std::string ChunkEngine::missing_departures() const {

@@ -55,6 +55,8 @@ class ChunkHistory {
     std::size_t dead_in = 0;  // the number of views at its death
     bool leaves = false;      // no thread of it does anything any more
     std::size_t views = 0;    // that it was told of
+
+    bool dead() const { return !alive && views > 0; }
   };
   struct Thread {
     std::uint32_t node = 0;
@@ -104,7 +106,6 @@ class ChunkHistory {
   void publish_view();
   void tell(std::uint32_t node);
   void lost(std::uint32_t node, const chunks::Lost& lost);
-  bool dead(std::uint32_t node) const { return !nodes_[node].alive && nodes_[node].views > 0; }
   void check_told(std::uint32_t chunk) const;
   bool pushed_death(std::uint32_t chunk) const;
   void truncate_to_home(std::uint32_t chunk);
@@ -145,8 +146,6 @@ class ChunkHistory {
   void learn(std::uint32_t thread, const ChunkOp& op, const chunks::Resume& resume);
 
   // chunk_meetings.cpp
-  static std::uint64_t packed(const chunks::MeetingWords& words);
-  static chunks::MeetingWords unpacked(std::uint64_t word);
   void come(std::uint32_t thread, std::uint32_t chunk);
   void came(std::uint32_t thread, std::uint32_t chunk);
   void wake(std::uint32_t thread);

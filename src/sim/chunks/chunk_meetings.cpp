@@ -11,14 +11,18 @@ namespace terrane::sim {
 using chunks::Mode;
 using chunks::Status;
 
+namespace {
+
 // A chunk's one word holds both of what it holds on a real node.
-std::uint64_t ChunkHistory::packed(const chunks::MeetingWords& words) {
+std::uint64_t packed(const chunks::MeetingWords& words) {
   return words.parties << 32 | words.count;
 }
 
-chunks::MeetingWords ChunkHistory::unpacked(std::uint64_t word) {
+chunks::MeetingWords unpacked(std::uint64_t word) {
   return {.count = word & 0xffffffffu, .parties = word >> 32};
 }
+
+}  // namespace
 
 // A thread has opened the scope in which it comes, or gives its signal: what it will write.
 void ChunkHistory::come(std::uint32_t t, std::uint32_t c) {

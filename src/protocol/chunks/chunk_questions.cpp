@@ -1,0 +1,85 @@
+#include "protocol/chunks/chunk_questions.h"
+
+#include <algorithm>
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace chunks {
+namespace {
+
+template <typename Question>
+const Question* with_number(const std::vector<Question>& all, std::uint32_t number) {
+  auto at = std::find_if(all.begin(), all.end(),
+                         [&](const Question& one) { return one.number == number; });
+  return at == all.end() ? nullptr : &*at;
+}
+
+}  // namespace
+
+void ChunkQuestions::create(const Create& event) {
+  named_.push_back({next_number_++, std::string(event.name), true, event.bytes, event.coherence,
+                    kNever, event.waiter, false});
+  send(named_.back());
+}
+
+void ChunkQuestions::find(const Find& event) {
+  named_.push_back({next_number_++, std::string(event.name), false, 0, Coherence::kInvalidate,
+                    event.deadline_ns, event.waiter, event.wait});
+  send(named_.back());
+}
+
+void ChunkQuestions::hint(const Hint& event) {
+  hinted_.push_back(
+      {next_number_++, event.chunk, event.coherence, event.deadline_ns, event.waiter});
+  send(hinted_.back());
+}
+
+void ChunkQuestions::send(const Named& question) {
+  std::uint32_t slot = slot_of(question.name, view_);
+  ChunkMessage message{.kind = ChunkKind::kFind};
+  message.flags = question.creates ? wire::kCreateFlag : question.wait ? wire::kWaitFlag : 0;
+  message.coherence = static_cast<std::uint8_t>(question.coherence);
+  message.chunk = slot;
+  message.bytes = question.bytes;
+  message.request = question.number;
+  outbox_.send(view_.slots[slot].home, message, std::as_bytes(std::span(question.name)));
+}
+
+void ChunkQuestions::send(const Hinted& question) {
+  ChunkMessage message{.kind = ChunkKind::kHint, .chunk = question.chunk.value};
+  message.coherence = static_cast<std::uint8_t>(question.coherence);
+  message.request = question.number;
+  outbox_.send(home_of(question.chunk, view_), message);
+}
+
+const ChunkQuestions::Named* ChunkQuestions::named(std::uint32_t number) const {
+  return with_number(named_, number);
+}
+
+const ChunkQuestions::Hinted* ChunkQuestions::hinted(std::uint32_t number) const {
+  return with_number(hinted_, number);
+}
+
+std::uint64_t ChunkQuestions::next_deadline_ns() const {
+  std::uint64_t next = kNever;
+  for (const Named& one : named_) next = std::min(next, one.deadline_ns);
+  for (const Hinted& one : hinted_) next = std::min(next, one.deadline_ns);
+  return next;
+}
+
+void ChunkQuestions::elapsed(std::uint64_t now_ns) {
+  std::erase_if(named_, [&](const Named& one) {
+    if (one.deadline_ns > now_ns) return false;
+    outbox_.resume(one.waiter, Status::kTimedOut);
+    return true;
+  });
+  std::erase_if(hinted_, [&](const Hinted& one) {
+    if (one.deadline_ns > now_ns) return false;
+    outbox_.resume(one.waiter, Status::kTimedOut, one.chunk);
+    return true;
+  });
+}
+
+}  // namespace chunks
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol
