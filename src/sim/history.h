@@ -29,6 +29,9 @@ struct Outcome {
   bool failed() const { return violation.fault != Fault::kNone; }
 };
 
+// What traces and reasons call an actor.
+std::string name_of(const Actor& actor, const Network& network);
+
 // Runs one program under one schedule: nodes, threads, handlers and channels take turns as random
 // numbers say, each for one step or a piece of one. Owns all that and reuses it from history to
 // history.
@@ -123,6 +126,7 @@ class History {
   // invariants.cpp: what holds across nodes
   struct Invariants;
   void check_across() const;
+  void check_alone(std::uint32_t node, std::uint64_t block, bool writes) const;
 
   const Program* program_ = nullptr;
   base::Prng rng_{0};

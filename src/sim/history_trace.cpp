@@ -6,8 +6,6 @@
 
 // What a history writes into its trace, and how it calls actors and blocks.
 namespace terrane::sim {
-namespace {
-
 std::string name_of(const Actor& actor, const Network& network) {
   if (actor.id >= kFirstChannel)
     return fmt::format("node {} server of node {}", actor.node,
@@ -16,8 +14,6 @@ std::string name_of(const Actor& actor, const Network& network) {
     return fmt::format("node {} handler {}", actor.node, actor.id - kMaxThreads);
   return fmt::format("node {} thread {}", actor.node, actor.id);
 }
-
-}  // namespace
 
 void History::trace(TraceStep step) {
   step.at = schedule_.picks();

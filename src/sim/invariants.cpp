@@ -13,7 +13,6 @@ struct History::Invariants {
   void check_block(std::uint64_t block) const;
   void check_node_block(std::uint32_t node, std::uint64_t block) const;
   void check_sc_block(std::uint64_t block) const;
-  void check_alone(std::uint32_t node, std::uint64_t block, bool writes) const;
 };
 
 void History::check_across() const { Invariants{*this}.check(); }
@@ -117,12 +116,12 @@ void History::Invariants::check_node_block(std::uint32_t n, std::uint64_t block)
 }
 
 // Nobody else may store to a page that a thread loads, nor see one that it stores to.
-void History::Invariants::check_alone(std::uint32_t self, std::uint64_t block, bool writes) const {
-  for (std::uint32_t n = 0; n < history.program_->setup.nodes; ++n) {
-    const Node::View& view = history.nodes_[n].views[block];
+void History::check_alone(std::uint32_t self, std::uint64_t block, bool writes) const {
+  for (std::uint32_t n = 0; n < program_->setup.nodes; ++n) {
+    const Node::View& view = nodes_[n].views[block];
     if (n != self && view.present && (writes || !view.guarded))
       violated(Fault::kInvariant, "node {} {} {}, which node {} may {}", self,
-               writes ? "writes" : "reads", history.name_of_blocks({block, 1}), n,
+               writes ? "writes" : "reads", name_of_blocks({block, 1}), n,
                view.guarded ? "read" : "write");
   }
 }
@@ -132,7 +131,7 @@ void History::Invariants::check_sc_block(std::uint64_t block) const {
     const Node& node = history.nodes_[n];
     const protocol::BlockEntry& entry = node.hlrc().entry(block);
     const Node::View& view = node.views[block];
-    if (view.present) check_alone(n, block, !view.guarded);
+    if (view.present) history.check_alone(n, block, !view.guarded);
     if (entry.busy()) continue;
     if (view.present && entry.state() == BlockState::kInvalid)
       violated(Fault::kInvariant, "node {} sees {}, which is invalid", n,

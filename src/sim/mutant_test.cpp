@@ -32,14 +32,16 @@ constexpr Search kSearches[] = {
 
 // Planted faults that need more histories than the test has time for: where the search begins. In
 // GrantDuringFlush a lock is asked for in the middle of a release that changes what the grant then
-// carries.
-// In SettleUnconfirmed a request comes between a flush that follows a home and the home's bytes.
+// carries. In SettleUnconfirmed a request comes between a flush that follows a home and the home's
+// bytes. In TrackSaysHere a node asks for a home that is just moving while the new home tracks it.
 struct Start {
   std::string_view mutant;
   std::uint32_t nodes;
   std::uint64_t seed;
 };
-constexpr Start kStarts[] = {{"GrantDuringFlush", 2, 58'000}, {"SettleUnconfirmed", 4, 43'000}};
+constexpr Start kStarts[] = {{"GrantDuringFlush", 3, 39'000},
+                             {"SettleUnconfirmed", 4, 43'000},
+                             {"TrackSaysHere", 2, 43'000}};
 
 // Planted faults that random histories show too seldom, and the scripts that show each.
 struct Scripted {

@@ -289,7 +289,7 @@ void History::access(Actor& actor, const Op& op) {
   if (op.kind == OpKind::kFinalLoad && !checker_.agrees(op, value))
     violated(Fault::kNodesDisagree,
              "{} finds {:#x} at byte {} of {} at the end, and another node found another value",
-             name_of_actor(actor), value, op.at % unit, name_of_blocks({block, 1}));
+             name_of(actor, network_), value, op.at % unit, name_of_blocks({block, 1}));
   ++actor.next;
 }
 
@@ -301,7 +301,7 @@ void History::wrong_value(const Actor& actor, const Op& op, std::uint64_t found,
   violated(Fault::kWrongValue,
            "{} {} {} bytes from byte {} of {} and finds {:#x}, where {:#x} is expected; byte {} is "
            "the first that differs",
-           name_of_actor(actor), op.kind == OpKind::kAtomic ? "operates on" : "loads",
+           name_of(actor, network_), op.kind == OpKind::kAtomic ? "operates on" : "loads",
            word_of(op).size, op.at % unit,
            name_of_blocks({region_first_[op.region] + op.at / unit, 1}), found, expected,
            op.at % unit + byte);

@@ -78,7 +78,7 @@ class ChunkEngine::Performer {
                                                                         : ChunkMemory::Old::kKeep,
                                                                     alone);
     if (!buffer) engine_.fail(fmt::format("chunk '{}': {}", copy.name, buffer.error().message));
-    ScopeId id{++last_scope_};
+    ScopeId id{++engine_.last_scope_};
     // What was taken is looked at as far as the subscription goes.
     machine::Range range =
         (waiter.wants == Wants::kVersion ? copy.range : waiter.range).within(copy.bytes);

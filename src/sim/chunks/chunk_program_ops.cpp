@@ -140,8 +140,8 @@ void ChunkHistory::close_take(std::uint32_t t, std::uint32_t chunk) {
 
 bool ChunkHistory::writers_done(std::uint32_t chunk) const {
   for (std::uint32_t t = 0; t < threads_.size(); ++t)
-    for (std::size_t i = threads_[t].next; !nodes_[threads_[t].node].dead() && i < program_->ops[t].size();
-         ++i) {
+    for (std::size_t i = threads_[t].next;
+         !nodes_[threads_[t].node].dead() && i < program_->ops[t].size(); ++i) {
       const ChunkOp& op = program_->ops[t][i];
       if (op.kind == ChunkOpKind::kClose && op.chunk == chunk && op.mode != Mode::kRead)
         return false;

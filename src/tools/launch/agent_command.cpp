@@ -23,10 +23,10 @@ void append(Words& words, const Words& more) {
 
 Words engine_words(const JobPlan& plan, const HubAddress& hub) {
   Words words{plan.terrane,     "host-engine",
-          "--hub",          fmt::format("{}", fmt::join(hub.addresses, ",")),
-          "--port",         std::to_string(hub.port),
-          "--heartbeat-ms", std::to_string(plan.program.heartbeat_ms),
-          "--dial-ms",      std::to_string(plan.start_timeout_ms)};
+              "--hub",          fmt::format("{}", fmt::join(hub.addresses, ",")),
+              "--port",         std::to_string(hub.port),
+              "--heartbeat-ms", std::to_string(plan.program.heartbeat_ms),
+              "--dial-ms",      std::to_string(plan.start_timeout_ms)};
   if (!plan.ports.empty()) append(words, {"--ports", plan.ports});
   return words;
 }

@@ -62,7 +62,8 @@ base::Result<> Beats::open() {
   bool watched = bound && loop_.watch(socket_.get(), EPOLLIN, [this](std::uint32_t) { hear(); }) &&
                  loop_.watch(listener_.get(), EPOLLIN,
                              [this](std::uint32_t) { dismiss_probes(listener_.get()); });
-  if (!watched) return cannot_listen("cannot make the sockets for heartbeats", ports_of_environment());
+  if (!watched)
+    return cannot_listen("cannot make the sockets for heartbeats", ports_of_environment());
   return {};
 }
 

@@ -32,7 +32,8 @@ base::UniqueFd bound_socket(int family, sockaddr_storage& address) {
   address.ss_family = static_cast<sa_family_t>(family);
   socklen_t size = address_size(address);
   auto* generic = reinterpret_cast<sockaddr*>(&address);
-  bool bound = bind_in(socket.get(), address, ports_of_environment()) && ::listen(socket.get(), kBacklog) == 0 &&
+  bool bound = bind_in(socket.get(), address, ports_of_environment()) &&
+               ::listen(socket.get(), kBacklog) == 0 &&
                ::getsockname(socket.get(), generic, &size) == 0;
   if (!bound) socket.reset();
   return socket;

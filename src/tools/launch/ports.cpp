@@ -36,10 +36,9 @@ base::Result<PortRange> parse_ports(const std::string& what, const std::string& 
   std::uint32_t low = 0, high = 0;
   std::size_t hyphen = text.find('-');
   std::string_view all(text);
-  bool good = hyphen == std::string::npos
-                  ? read_number(all, low) && read_number(all, high)
-                  : read_number(all.substr(0, hyphen), low) &&
-                        read_number(all.substr(hyphen + 1), high);
+  bool good = hyphen == std::string::npos ? read_number(all, low) && read_number(all, high)
+                                          : read_number(all.substr(0, hyphen), low) &&
+                                                read_number(all.substr(hyphen + 1), high);
   if (!good || low < kLowest || high > kHighest || low > high)
     return base::error("{} {}: must be ports from {} to {}, such as 40000-40999", what, text,
                        kLowest, kHighest);
@@ -57,7 +56,8 @@ bool bind_in(int fd, const sockaddr_storage& address, PortRange range) {
   sockaddr_storage place = address;
   for (std::uint32_t port = range.low; port <= range.high; ++port) {
     if (!range.is_any()) set_port(place, static_cast<std::uint16_t>(port));
-    if (::bind(fd, reinterpret_cast<const sockaddr*>(&place), address_size(place)) == 0) return true;
+    if (::bind(fd, reinterpret_cast<const sockaddr*>(&place), address_size(place)) == 0)
+      return true;
     if (range.is_any() || errno != EADDRINUSE) return false;
   }
   return false;

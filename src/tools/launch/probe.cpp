@@ -56,8 +56,7 @@ base::UniqueFd listen_for_probes(const sockaddr_storage& address, PortRange port
   int off = 0;
   if (address.ss_family == AF_INET6)
     ::setsockopt(listener.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-  bool listens = listener &&
-                 bind_in(listener.get(), address, ports) &&
+  bool listens = listener && bind_in(listener.get(), address, ports) &&
                  ::listen(listener.get(), kWaitingProbes) == 0;
   if (!listens) listener.reset();
   return listener;
