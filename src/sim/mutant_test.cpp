@@ -33,7 +33,7 @@ constexpr Search kSearches[] = {
 // Planted faults that need more histories than the test has time for: where the search begins. In
 // GrantDuringFlush a lock is asked for in the middle of a release that changes what the grant then
 // carries. In SettleUnconfirmed a request comes between a flush that follows a home and the home's
-// bytes. In TrackSaysHere a node asks for a home that is just moving while the new home tracks it.
+// bytes. In TrackSaysHere a home moves away while a release begins to track it.
 struct Start {
   std::string_view mutant;
   std::uint32_t nodes;
