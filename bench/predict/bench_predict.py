@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What each heuristic of the page protocol gains: every pattern with all of them, and with one switched off.
 
-Usage: ./run bench predict [--most NODES] [--real] [--rounds N] [--only NAME,...] [--json FILE]
+Usage: ./run bench predict [--most NODES] [--real] [--rounds N] [--only NAME,...] [--gains FILE]
 In virtual time (bench/scale), 2 to NODES nodes (64); with --real also on real pages: Jacobi and the patterns of sharing, two
 nodes over shared memory and over tcp. A gain of 10 % says that without the heuristic the row takes 1.1 times as long.
 Figures of virtual time are exact. Those of real pages are medians of N rounds (5) in turn; the row "(nothing off)" is their
@@ -96,7 +96,7 @@ def main():
     parser.add_argument("--real", action="store_true", help="also on real pages")
     parser.add_argument("--rounds", type=int, default=5, help="on real pages (5)")
     parser.add_argument("--only", help="these heuristics alone")
-    parser.add_argument("--json", metavar="FILE", help="write all gains there, in percent")
+    parser.add_argument("--gains", metavar="FILE", help="write all gains there, in percent")
     options = parser.parse_args()
     known = heuristics()
     names = tuple(options.only.split(",")) if options.only else tuple(known)
@@ -111,8 +111,8 @@ def main():
         best, worst = max(rows, key=rows.get), min(rows, key=rows.get)
         verdict = "" if rows[best] >= KEEP else f"  less than {KEEP:.0f} % in every row"
         print(f"{name:20} {rows[best]:6.1f}%  {best:40} {rows[worst]:6.1f}%  {worst}{verdict}")
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
+    if options.gains:
+        with open(options.gains, "w", encoding="utf-8") as file:
             json.dump(gains, file, indent=1)
 
 

@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""Makes docs/results.md of the records of benchmarks in docs/results/DATE/*.json, one line for each goal.
+
+Usage: results.py [--check | --self-test]
+
+./run bench NAME --json docs/results/DATE/NAME.json writes a record. The newest record that has a goal's row counts. A goal
+that no record has is shown with the figure of docs/results/earlier.json, which were measured before records were kept.
+--check: docs/results.md is what the records give.
+"""
+
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = pathlib.Path("docs/results.md")
+
+# Of each section: its title, the sentence under it, and its goals: what, the limit, the unit, the benchmark and what its
+# command must hold, and the row, whose first group is the figure. A limit of None: the figure is shown only.
+SHM, TCP = r"^(?!.*ucx)", r"ucx"
+SECTIONS = [
+    ("Pages", "Two nodes on one host; *x floor* is the time over that of the bare mechanism, in the same run.", [
+        ("read fault of a page, home polls", 1.3, "x floor", "pages", SHM, r"^\S*fault\S* +1 +polling +\S+ +\S+ +(\S+)"),
+        ("read fault of a page over tcp, home polls", 1.5, "x floor", "pages", TCP, r"^\S*fault\S* +1 +polling +\S+ +\S+ +(\S+)"),
+        ("barrier, nothing to send", 2, "x floor", "pages", SHM, r"^barrier\S* +1 +polling +\S+ +\S+ +(\S+)"),
+        ("barrier over tcp, nothing to send", 2, "x floor", "pages", TCP, r"^barrier\S* +1 +polling +\S+ +\S+ +(\S+)"),
+        ("lock in turns, 2 nodes: p99 over median", 20, "x", "pages", SHM, r"^2 nodes +\S+ +\S+ +(\S+)"),
+        ("lock in turns, 2 nodes: median", None, "us", "pages", SHM, r"^2 nodes +(\S+)"),
+        ("adaptive over invalidate or update: producer-consumer", 1.1, "x", "pages", SHM,
+         r"^producer\S* +hlrc +\S+ +\S+ +\S+ +(\S+)x"),
+        ("adaptive over invalidate or update: migratory", 1.1, "x", "pages", SHM, r"^migratory\S* +hlrc +\S+ +\S+ +\S+ +(\S+)x"),
+        ("Jacobi 1024 x 1024, an iteration", 1.1, "x MPI", "pages", SHM, r"^terrane / MPI: an iteration (\S+)x"),
+        ("Jacobi over tcp, an iteration", 1.1, "x MPI", "pages", TCP, r"^terrane / MPI: an iteration (\S+)x"),
+        ("Jacobi, 8 nodes over 2 nodes, an iteration", 20, "x", "pages", SHM, r"8 nodes / 2 nodes: (\S+)x"),
+        ("lock that no other node asks for, 1,024 copies held", 0.5, "us", "", "", ""),
+        ("lock in turns with one page of data", 10, "us", "", "", ""),
+        ("pages that go home after a freed region", 2, "pages", "", "", ""),
+    ]),
+    ("Omni/SCASH's experiments", "SCASH took 240 us for a page over Myrinet, and 700 us over Ethernet.", [
+        ("a page written and brought home by a barrier, 2 nodes", None, "us", "scash", SHM, r"^ +2 +(\S+) "),
+        ("the same page over tcp", None, "us", "scash", TCP, r"^ +2 +(\S+) "),
+        ("Laplace on 2 nodes, speed-up", None, "x", "scash", SHM, r"^ +2 nodes .*speed-up (\S+)"),
+    ]),
+    ("Threads programs and OpenMP", "Programs as they are, on two nodes; compared with two threads of one process.", [
+        ("FFT", None, "x threads", "splash", "", r"^fft +\S+ +\S+ +\S+ +\S+ +(\S+)"),
+        ("LU", None, "x threads", "splash", "", r"^lu +\S+ +\S+ +\S+ +\S+ +(\S+)"),
+        ("radix sort", None, "x threads", "splash", "", r"^radix +\S+ +\S+ +\S+ +\S+ +(\S+)"),
+        ("ocean", None, "x threads", "splash", "", r"^ocean +\S+ +\S+ +\S+ +\S+ +(\S+)"),
+        ("Splash-3 programs with the results of threads", -14, "of 14", "", "", ""),
+        ("Raytrace (teapot), default fault source", 10, "x threads", "", "", ""),
+        ("Barnes, 2,048 bodies", 10, "x threads", "", "", ""),
+    ]),
+    ("OpenSHMEM", "Two PEs on one host.", [
+        ("put of 8 bytes", 5, "ns", "shmem", r"^(?!.*--over)", r"^p +(\S+)"),
+        ("get of 8 bytes", 8, "ns", "shmem", r"^(?!.*--over)", r"^g +(\S+)"),
+        ("fetch-add", 12, "ns", "shmem", r"^(?!.*--over)", r"^fetch-add +(\S+)"),
+        ("barrier_all over its floor", 1.3, "x", "", "", ""),
+        ("put of 1 MiB", 1.02, "x memcpy", "", "", ""),
+        ("sum of 8 bytes, and a barrier", 0.5, "us", "", "", ""),
+        ("shmem_init", 20, "ms", "", "", ""),
+    ]),
+    ("Chunks", "From a whole frame until the slowest subscriber has read every byte, compared with memcpy.", [
+        ("frame of 8.3 MB, one subscriber", None, "x memcpy", "", "", ""),
+        ("the same frame by ZeroMQ over ipc", None, "x memcpy", "", "", ""),
+        ("scopes of 1 KiB chunks, 16 clients, 4 servers", None, "a second", "", "", ""),
+    ]),
+    ("Messages", "Our transport over tcp, compared with UCX's own active messages.", [
+        ("round trip of 8 bytes, peer polls", 1.15, "x UCX", "messages", "", r"^round trip us, peer polls +8 B.* (\S+)  goal"),
+        ("round trip of 4 KiB, peer polls", 1.15, "x UCX", "messages", "", r"^round trip us, peer polls +4 KiB.* (\S+)  goal"),
+    ]),
+    ("Many nodes, in virtual time", "A model with the protocol's own code; the figures do not depend on the machine.", [
+        ("barrier alone, 1,024 nodes", None, "us", "scale", "", r"^barrier +1024 +(\S+)"),
+        ("stencil, 16 pages a node, 1,024 nodes", None, "us", "scale", "", r"^stencil +1024 +(\S+)"),
+        ("transpose, 256 nodes", None, "us", "scale", "", r"^transpose +256 +(\S+)"),
+        ("tree, 1,024 nodes", None, "us", "scale", "", r"^tree +1024 +(\S+)"),
+    ]),
+    ("Correctness and faults", "Counts of what went wrong.", [
+        ("random histories that break the memory model", 0, "of 10,000,000", "", "", ""),
+        ("faults after which a job hangs or leaves something", 0, "of 200", "", "", ""),
+        ("jobs on 4 hosts that fail beside 40 computing threads", 0, "of 50", "", "", ""),
+        ("wrong bytes in an hour of the stress program", 0, "bytes", "", "", ""),
+        ("acknowledged writes lost without a report", 0, "writes", "", "", ""),
+    ]),
+]
+
+
+def records(folder):
+    """All records, the oldest first."""
+    found = [json.loads(path.read_text(encoding="utf-8")) | {"file": path} for path in sorted(folder.glob("*/*.json"))]
+    return sorted(found, key=lambda record: (record["date"], record["time"]))
+
+
+def newest(goal, all_records):
+    """The newest record that has the goal's row, and the figure there; (None, None): there is none."""
+    _, _, _, benchmark, command, row = goal
+    for record in reversed(all_records):
+        if record["benchmark"] != benchmark or record["exit_code"] != 0 or not re.search(command, record["command"]):
+            continue
+        for line in record["output"]:
+            found = re.search(row, line)
+            if found:
+                return record, float(found[1].replace(",", ""))
+    return None, None
+
+
+def target(limit, unit):
+    if limit is None:
+        return ""
+    return f">= {-limit:g} {unit}" if limit < 0 else f"<= {limit:g} {unit}" if limit else f"0 {unit}"
+
+
+def verdict(figure, limit):
+    if limit is None:
+        return ""
+    return "yes" if (figure >= -limit if limit < 0 else figure <= limit) else "**no**"
+
+
+def line(section, goal, all_records, earlier):
+    what, limit, unit = goal[:3]
+    record, figure = newest(goal, all_records)
+    if record:
+        number = len(all_records) - all_records.index(record)
+        return (f"| {what} | {target(limit, unit)} | {figure:,g} {unit} | {verdict(figure, limit)} "
+                f"| {record['date']}, record {number} |")
+    before = earlier.get(section, {}).get(what)
+    if before is None:
+        return f"| {what} | {target(limit, unit)} | not measured | | |"
+    return (f"| {what} | {target(limit, unit)} | {before['figure']:,g} {unit} | {verdict(before['figure'], limit)} "
+            f"| {before['date']}, not run again |")
+
+
+def machine_of(record):
+    machine = record["machine"]
+    return (f"{machine['processors']} processors, {machine['processor']}, Linux {machine['kernel']}; load {machine['load_before']}")
+
+
+HEAD = """# Results
+
+Every goal of the project, one line each: the target, the last figure, and whether it is met. `scripts/results.py` makes
+this page of the records in [docs/results](results/); a record has the command, the commit, the machine and everything
+that the benchmark printed.
+
+- *Not run again*: measured before records were kept. The command, the machine and the conditions are in the older page:
+  `git show 50ee30b:docs/results.md`.
+- To measure again: `./run bench NAME --json docs/results/DATE/NAME.json`, then `scripts/results.py`.
+- Compare the ratios: absolute times belong to a machine, and this one has neighbours.
+"""
+
+
+def page(folder):
+    all_records = records(folder)
+    before = folder / "earlier.json"
+    earlier = json.loads(before.read_text(encoding="utf-8")) if before.exists() else {}
+    lines = [HEAD]
+    for section, sentence, goals in SECTIONS:
+        lines += [f"## {section}\n", sentence + "\n", "| goal | target | figure | met | measured |", "|---|---|---|---|---|"]
+        lines += [line(section, goal, all_records, earlier) for goal in goals]
+        lines.append("")
+    lines += ["## Records\n", "The load before a benchmark says whether other work ran beside it.\n"]
+    for number, record in enumerate(reversed(all_records), 1):
+        name = record["file"].relative_to(folder.parent)
+        lines += [f"{number}. [{name}]({name}): `{record['command']}`,",
+                  f"   {record['date']} {record['time']}, {record['seconds']:g} s, commit `{record['commit']}`;",
+                  f"   {machine_of(record)}"]
+    return "\n".join(lines) + "\n"
+
+
+def self_test():
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder, "results")
+        for date, ratio in (("2026-01-01", "1.44"), ("2026-01-02", "1.06")):
+            (root / date).mkdir(parents=True)
+            record = {"benchmark": "pages", "command": "./run bench pages", "commit": "abc", "date": date, "time": "10:00",
+                      "seconds": 1.0, "exit_code": 0, "output": [f"terrane / MPI: an iteration {ratio}x, iterations 3 on"],
+                      "machine": {"processors": 2, "processor": "p", "system": "s", "kernel": "k", "load_before": 0.1}}
+            (root / date / "pages.json").write_text(json.dumps(record))
+        (root / "earlier.json").write_text(json.dumps({"Pages": {"lock in turns with one page of data": {
+            "figure": 72, "date": "2025-12-31"}}}))
+        text = page(root)
+    wanted = ["| Jacobi 1024 x 1024, an iteration | <= 1.1 x MPI | 1.06 x MPI | yes | 2026-01-02, record 1 |",
+              "| Jacobi over tcp, an iteration | <= 1.1 x MPI | not measured | | |",
+              "| lock in turns with one page of data | <= 10 us | 72 us | **no** | 2025-12-31, not run again |"]
+    for row in wanted:
+        if row not in text:
+            sys.exit(f"self-test: not in the page: {row}\n{text}")
+    print("results: nothing found")
+
+
+def main(arguments):
+    if arguments == ["--self-test"]:
+        return self_test()
+    text = page((ROOT / PAGE).parent / "results")
+    if arguments == ["--check"]:
+        if (ROOT / PAGE).read_text(encoding="utf-8") != text:
+            sys.exit(f"{PAGE} is not what the records give: run scripts/results.py")
+        print("results: nothing found")
+    elif arguments:
+        sys.exit(__doc__)
+    else:
+        (ROOT / PAGE).write_text(text, encoding="utf-8")
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
