@@ -21,10 +21,10 @@ PAGE = pathlib.Path("docs/results.md")
 SHM, TCP = r"^(?!.*ucx)", r"ucx"
 SECTIONS = [
     ("Pages", "Two nodes on one host; *x floor* is the time over that of the bare mechanism, in the same run.", [
-        ("read fault of a page, home polls", 1.3, "x floor", "pages", SHM, r"^\S*fault\S* +1 +polling +\S+ +\S+ +(\S+)"),
-        ("read fault of a page over tcp, home polls", 1.5, "x floor", "pages", TCP, r"^\S*fault\S* +1 +polling +\S+ +\S+ +(\S+)"),
-        ("barrier, nothing to send", 2, "x floor", "pages", SHM, r"^barrier\S* +1 +polling +\S+ +\S+ +(\S+)"),
-        ("barrier over tcp, nothing to send", 2, "x floor", "pages", TCP, r"^barrier\S* +1 +polling +\S+ +\S+ +(\S+)"),
+        ("read fault of a page, home polls", 1.3, "x floor", "pages", SHM, r"^read-fault-warm +1 +polling +\S+ +\S+ +(\S+)"),
+        ("read fault of a page over tcp, home polls", 1.5, "x floor", "pages", TCP, r"^read-fault-warm +1 +polling +\S+ +\S+ +(\S+)"),
+        ("barrier, nothing to send", 2, "x floor", "pages", SHM, r"^barrier-nothing-tracked +1 +polling +\S+ +\S+ +(\S+)"),
+        ("barrier over tcp, nothing to send", 2, "x floor", "pages", TCP, r"^barrier-nothing-tracked +1 +polling +\S+ +\S+ +(\S+)"),
         ("lock in turns, 2 nodes: p99 over median", 20, "x", "pages", SHM, r"^2 nodes +\S+ +\S+ +(\S+)"),
         ("lock in turns, 2 nodes: median", None, "us", "pages", SHM, r"^2 nodes +(\S+)"),
         ("adaptive over invalidate or update: producer-consumer", 1.1, "x", "pages", SHM,
@@ -64,6 +64,7 @@ SECTIONS = [
         ("frame of 8.3 MB, one subscriber", None, "x memcpy", "", "", ""),
         ("the same frame by ZeroMQ over ipc", None, "x memcpy", "", "", ""),
         ("scopes of 1 KiB chunks, 16 clients, 4 servers", None, "a second", "", "", ""),
+        ("more time of a scope with the event log", 2, "%", "", "", ""),
     ]),
     ("Messages", "Our transport over tcp, compared with UCX's own active messages.", [
         ("round trip of 8 bytes, peer polls", 1.15, "x UCX", "messages", "", r"^round trip us, peer polls +8 B.* (\S+)  goal"),
