@@ -1,19 +1,23 @@
 # shellcheck shell=bash
-# need_packages PURPOSE: the packages of packages.txt for this purpose are installed afterwards, or the script has
-# ended with the command that installs them.
+# need_packages PURPOSE...: the packages of packages.txt for these purposes are installed afterwards, or the script has
+# ended with the one command that installs them all.
 
-packages_for() { # PURPOSE
-  sed 's/#.*//' scripts/packages.txt | awk -v purpose="$1" '$2 == purpose { print $1 }'
+packages_for() { # COLUMN PURPOSES...
+  sed 's/#.*//' scripts/packages.txt | awk -v column="$1" -v purposes=" ${*:2} " \
+    '$2 != "" && index(purposes, " " $2 " ") && $column != "-" { print $column }' | sort -u
 }
 
 # Of this machine's architecture: those of another one may be there, too.
-missing_packages() { # PURPOSE
-  local package here
-  here=$(dpkg --print-architecture)
-  for package in $(packages_for "$1"); do
-    dpkg-query -W -f '${Architecture} ${db:Status-Status}\n' "$package" 2>/dev/null |
-      grep -Eqx "($here|all) installed" || echo "$package"
-  done
+has_debian() {
+  dpkg-query -W -f '${Architecture} ${db:Status-Status}\n' "$1" 2>/dev/null |
+    grep -Eqx "($(dpkg --print-architecture)|all) installed"
+}
+has_fedora() { rpm -q --quiet --whatprovides "$1" 2>/dev/null; }
+has_arch() { pacman -Qq "$1" >/dev/null 2>&1; }
+
+missing_packages() { # SYSTEM COLUMN PURPOSES...
+  local package
+  for package in $(packages_for "${@:2}"); do "has_$1" "$package" || echo "$package"; done
 }
 
 # Mirrors fail now and then: three attempts.
@@ -27,13 +31,36 @@ apt_get() {
   return 1
 }
 
-need_packages() { # PURPOSE
-  local missing
-  if ! command -v dpkg >/dev/null; then return 0; fi # another system: CMake names what it does not find
-  missing=$(missing_packages "$1" | tr '\n' ' ')
+# On a system that none of the package managers below rules: the commands that are missing; CMake names libraries.
+need_commands() {
+  local missing=() command
+  for command in c++ cmake ninja pkg-config; do command -v "$command" >/dev/null || missing+=("$command"); done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  echo "run: these commands are missing: ${missing[*]}; docs/building.md lists what Terrane needs" >&2
+  exit 1
+}
+
+need_packages() { # PURPOSES...
+  local missing system install
+  if command -v dpkg-query >/dev/null; then
+    system=Debian
+    install="apt-get install --no-install-recommends"
+    missing=$(missing_packages debian 1 "$@" | tr '\n' ' ')
+  elif command -v rpm >/dev/null && command -v dnf >/dev/null; then
+    system=Fedora
+    install="dnf install"
+    missing=$(missing_packages fedora 3 "$@" | tr '\n' ' ')
+  elif command -v pacman >/dev/null; then
+    system=Arch
+    install="pacman -S --needed"
+    missing=$(missing_packages arch 4 "$@" | tr '\n' ' ')
+  else
+    need_commands
+    return 0
+  fi
   [ -n "$missing" ] || return 0
-  if [ "$(id -u)" -ne 0 ]; then
-    echo "run: Debian packages are missing; install them with: sudo apt-get install --no-install-recommends $missing" >&2
+  if [ "$(id -u)" -ne 0 ] || [ $system != Debian ]; then
+    echo "run: $system packages are missing; install them with: sudo $install $missing" >&2
     exit 1
   fi
   echo "run: installing $missing"

@@ -39,6 +39,12 @@ def distribution():
         return "Linux"
 
 
+def priority():
+    """What goes before a command that has this process's scheduling."""
+    real_time = os.sched_getscheduler(0) in (os.SCHED_RR, os.SCHED_FIFO)
+    return ["chrt", "-r", str(os.sched_getparam(0).sched_priority)] if real_time else []
+
+
 def run(program):
     """The exit code and the lines, which are also printed as they come."""
     process = subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -56,7 +62,7 @@ def main(arguments):
     exit_code, lines = run(program)
     record = {
         "benchmark": name,
-        "command": " ".join(["./run", "bench", name, *program[1:]]),
+        "command": " ".join([*priority(), "./run", "bench", name, *program[1:]]),
         "commit": git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "--untracked-files=no") else ""),
         "date": begin.strftime("%Y-%m-%d"),
         "time": begin.strftime("%H:%M"),
@@ -65,7 +71,7 @@ def main(arguments):
         "machine": {
             "processors": os.cpu_count(),
             "processor": processor(),
-            "kernel": platform.release(),
+            "kernel": platform.release().split("-")[0],
             "system": distribution(),
             "load_before": round(busy, 1),
         },
