@@ -39,7 +39,6 @@ endif()
 
 # One program's main and GoogleTest's headers, compiled once for all test programs.
 if(TERRANE_TESTS)
-  find_package(GTest REQUIRED)
   # A program, so that it is compiled with the flags of programs, as the header has to be.
   file(CONFIGURE OUTPUT gtest_headers.cpp CONTENT "int main() { return 0; }\n")
   add_executable(terrane_test_headers ${CMAKE_BINARY_DIR}/gtest_headers.cpp)
@@ -63,7 +62,7 @@ function(terrane_test name label)
 endfunction()
 
 # terrane_folder(NAME [WITHOUT FOLDER] LINK libraries...): library terrane_NAME of this folder's *.cpp, tests of its
-# *_test.cpp; without those of a folder in it that is a library of its own.
+# *_test.cpp; without those whose path begins as the regular expression says: of a folder in it that is a library of its own.
 function(terrane_folder name)
   cmake_parse_arguments(ARG "" "LABEL;WITHOUT" "LINK" ${ARGN})
   if(NOT ARG_LABEL)
@@ -71,7 +70,7 @@ function(terrane_folder name)
   endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   if(ARG_WITHOUT)
-    list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${ARG_WITHOUT}/")
+    list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${ARG_WITHOUT}")
   endif()
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")

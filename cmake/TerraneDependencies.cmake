@@ -1,0 +1,48 @@
+# What the build needs. Everything that is missing is named at once, with the commands that install it.
+foreach(list names debian fedora arch)
+  set(missing_${list} "")
+endforeach()
+
+# Adds to the list of missing libraries unless `found` is true.
+macro(terrane_need found name debian fedora arch)
+  if(NOT ${found})
+    list(APPEND missing_names "${name}")
+    list(APPEND missing_debian "${debian}")
+    list(APPEND missing_fedora "${fedora}")
+    list(APPEND missing_arch "${arch}")
+  endif()
+endmacro()
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig QUIET)
+find_package(fmt QUIET)
+find_package(CLI11 QUIET)
+find_package(OpenSSL QUIET)
+if(PkgConfig_FOUND)
+  pkg_check_modules(TOMLPLUSPLUS QUIET tomlplusplus)  # its headers alone
+  pkg_check_modules(UCX QUIET ucx)                    # headers alone: the library is loaded by jobs that need it
+endif()
+terrane_need(PkgConfig_FOUND pkg-config pkg-config pkgconf-pkg-config pkgconf)
+terrane_need(fmt_FOUND fmt libfmt-dev fmt-devel fmt)
+terrane_need(CLI11_FOUND CLI11 libcli11-dev cli11-devel cli11)
+terrane_need(OPENSSL_FOUND OpenSSL libssl-dev openssl-devel openssl)
+terrane_need(TOMLPLUSPLUS_FOUND toml++ libtomlplusplus-dev tomlplusplus-devel tomlplusplus)
+if(TERRANE_TESTS)
+  find_package(GTest QUIET)
+  find_package(Python3 QUIET COMPONENTS Interpreter)
+  terrane_need(GTest_FOUND GoogleTest libgtest-dev gtest-devel gtest)
+  terrane_need(Python3_FOUND "Python 3" python3 python3 python)
+  terrane_need(UCX_FOUND UCX libucx-dev ucx-devel openucx)
+endif()
+
+if(missing_names)
+  list(JOIN missing_names ", " names)
+  list(JOIN missing_debian " " debian)
+  list(JOIN missing_fedora " " fedora)
+  list(JOIN missing_arch " " arch)
+  message(FATAL_ERROR "Terrane needs these, and they are not found: ${names}.\n"
+                      "Debian: apt-get install ${debian}\nFedora: dnf install ${fedora}\nArch: pacman -S ${arch}")
+endif()
+if(NOT UCX_FOUND)
+  message(STATUS "UCX was not found: jobs run on one host only (Debian: libucx-dev, Fedora: ucx-devel, Arch: openucx)")
+endif()
