@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Pages (*.md and docs/man) are in plain words: lines of at most 120 characters, no word of WORDS, "who" no noun.
+"""Pages (*.md and docs/man) are in plain words: lines of at most 120 characters, no word of WORDS, "who" no noun. So are
+the comments of public headers and of the folders COMMENTED.
 
 Usage: check_words.py [--self-test]. Code, generated lists and link targets are not prose; only their length counts."""
 
@@ -9,6 +10,7 @@ import sys
 import source_tree
 
 MAX_LINE = 120
+SOURCES = {".c", ".h", ".cpp", ".hpp"}
 MAX_WHO = 0.5  # per 1,000 words of a page
 # What a page does not say, and what it says instead. Words with an ordinary meaning beside the one that is to be
 # avoided ("given", "hand", "failures", "skip") are not here: a pattern cannot tell the two meanings apart.
@@ -45,6 +47,27 @@ FUNCTION_WORDS = set("""
     or report reports say saying says see sees tell tells than that the then to what when where while with
 """.split())
 WHO = re.compile(r"(?:\b([\w'-]+)[ \n])?\b(who|whoever|whom)\b", re.IGNORECASE)
+
+
+# Sources whose comments are checked. The protocol, the simulator and the engine are still to come.
+COMMENTED = ("include/", "src/base/", "src/bootstrap/", "src/frontend/", "src/membership/", "src/platform/", "src/tools/",
+             "src/transport/")
+# Words of these comments that are names in the code: take_news(), attend(), meet(), the departure of a barrier.
+NAMES = re.compile(r"\b(?:news|attends?|meets?|departures?)\b", re.IGNORECASE)
+COMMENT = re.compile(r"""(?P<text>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|//[^\n]*|/\*.*?\*/""", re.DOTALL)
+
+
+def comments(lines):
+    """The comments of C or C++ as prose, each on its line; everything else blanked."""
+    text = "\n".join(lines)
+    prose = [""] * len(lines)
+    for match in COMMENT.finditer(text):
+        if match["text"]:
+            continue
+        first = text.count("\n", 0, match.start())
+        for number, line in enumerate(match[0].splitlines(), first):
+            prose[number] += re.sub(r"`[^`]*`", "`", NAMES.sub("", re.sub(r"^\s*(?://+|/?\*+/?) ?|\*/$", "", line)))
+    return prose
 
 
 def markdown_prose(lines):
@@ -84,7 +107,8 @@ def who_as_noun(prose):
 
 def check_page(path, text):
     lines = text.splitlines()
-    prose = list((markdown_prose if path.suffix == ".md" else manual_prose)(lines))
+    how = {".md": markdown_prose} | dict.fromkeys(SOURCES, comments)
+    prose = list(how.get(path.suffix, manual_prose)(lines))
     for number, line in enumerate(lines, 1):
         if len(line) > MAX_LINE:
             yield f"{path}:{number}: {len(line)} characters; at most {MAX_LINE}"
@@ -93,19 +117,32 @@ def check_page(path, text):
             for match in word.finditer(line):
                 yield f"{path}:{number}: '{match[0]}': write: {instead}"
     found = list(who_as_noun(prose))
-    if len(found) * 1000 > MAX_WHO * len(" ".join(prose).split()):
+    if path.suffix in SOURCES or len(found) * 1000 > MAX_WHO * len(" ".join(prose).split()):
         for number in found:
             yield f"{path}:{number}: 'who' as a noun: name the actor"
 
 
 def is_checked(path):
     name = path.as_posix()
-    return path.suffix == ".md" or name.startswith("docs/man/")
+    is_source = path.suffix in SOURCES and name.startswith(COMMENTED)
+    return path.suffix == ".md" or name.startswith("docs/man/") or is_source
 
 
 def check(root):
     pages = [path for path in source_tree.files(root) if is_checked(path)]
-    return [complaint for path in pages for complaint in check_page(path, (root / path).read_text())]
+    sources = [path for path in pages if path.suffix in SOURCES]
+    complaints = [complaint for path in pages if path not in sources for complaint in check_page(path, (root / path).read_text())]
+    return complaints + check_comments(root, sources)
+
+
+def check_comments(root, sources):
+    """Of all comments together a few may have such words: MAX_WHO of 1,000."""
+    words, found = 0, []
+    for path in sources:
+        text = (root / path).read_text()
+        words += sum(len(line.split()) for line in comments(text.splitlines()))
+        found += [complaint for complaint in check_page(path, text) if "characters" not in complaint]
+    return found if len(found) * 1000 > MAX_WHO * words else []
 
 
 def self_test():
@@ -116,12 +153,16 @@ def self_test():
         "docs/noun.md": "Who waits for a page polls.\n",
         "docs/second.md": "The home sends it to\nwhoever wants it.\n",
         "docs/pronoun.md": "The reader asks, and he waits.\n",
+        "src/base/a.h": "int a;  // Who waits polls, and\n// whoever sleeps is woken.\n",
+        "include/terrane/b.h": "/* The reader is\n * told. */\n",
         "docs/man/a.1": ".SH NAME\na \\- tells what\n.B b\nis owed\n",
     }
     right = {
         "docs/relative.md": "The reader who waits polls.\n",
         "docs/code.md": "Run `who` or\n\n    who ahead\n\n```c\nint ahead;\n```\nsee [a page](decisions/who.md).\n",
         "docs/long.md": "word " * 24 + "\n" + ("word " * 20 + "\n") * 200 + "Who waits polls.\n",
+        "src/base/b.cpp": 'const char* text = "who // is told";  // The home answers by `told`.\n',
+        "src/sim/c.cpp": "// Who waits is told.\n",
         "docs/man/b.1": ".TH B 1\n.nf\nnews ahead\n.fi\n.BR stands_for (1)\n",
     }
     return source_tree.self_test(check, wrong, right)

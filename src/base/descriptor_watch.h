@@ -4,8 +4,9 @@
 
 namespace terrane::base {
 
-// Whom this library tells which descriptors are its own, so that the program cannot close them by
-// mistake (membership/descriptors.h). Any thread; may be called before constructors run.
+// The receiver that this library tells which descriptors are its own, so that the program cannot
+// close them by mistake (membership/descriptors.h). Any thread; may be called before constructors
+// run.
 struct DescriptorWatch {
   void (*owned)(int fd) noexcept;
   void (*given_up)(int fd) noexcept;  // before it is closed or handed on

@@ -7,7 +7,7 @@
 
 namespace terrane::base {
 
-// Who speaks: put before each line once the process knows its place ("node 2 (host)").
+// The speaker: put before each line once the process knows its place ("node 2 (host)").
 void set_log_identity(std::string_view identity);
 
 // One line on standard error, written with a single write(2). Not for signal handlers.

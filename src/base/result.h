@@ -9,7 +9,7 @@
 
 namespace terrane::base {
 
-// What the environment did to us, told to a person: what happened, where, and what mends it.
+// What the environment did to us, as a person reads it: what happened, where, and what mends it.
 struct Error {
   std::string message;
 };

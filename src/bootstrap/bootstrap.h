@@ -69,7 +69,7 @@ class Bootstrap {
   std::string_view host() const { return host_name(self()); }
 
   // Collective: everyone's contribution, indexed by node; those of nodes on other hosts have no
-  // descriptors. Blocks until all have come, or fails with who is missing.
+  // descriptors. Blocks until all have come, or fails and names the missing nodes.
   virtual base::Result<std::vector<Contribution>> exchange(std::span<const std::byte> bytes,
                                                            std::span<const int> fds) = 0;
   // Of a guest, after its exchange and once it is ready to hear from all others: waits until they
@@ -78,13 +78,13 @@ class Bootstrap {
   virtual base::Result<History> enter() { return base::error("this job takes no guests"); }
   // Whether other front-ends of this process are in the job as well (membership/membership.h).
   virtual bool is_shared() const { return false; }
-  // Tells the launcher that this node can speak to a guest of which it was told.
+  // Tells the launcher that this node can speak to a guest that was announced.
   virtual void admitted(NodeId) {}
-  // Asks for an end of joining; it is told as news (kClosed).
+  // Asks for an end of joining; it comes as news (kClosed).
   virtual void closing() {}
   // Tells the launcher that this node has left the job in order (terrane_finalize): its exit with 0
   // is then no failure. A node that joined and exits without it has failed, whatever its exit code.
-  // Whoever comes to another exchange has returned.
+  // A node that comes to another exchange has returned.
   virtual void leaving(Departure departure) = 0;
   // Tells the launcher that the whole job ends now, in order, with `code` (its lowest byte): it
   // ends the others without a complaint, and expects this process to exit soon. From any thread.

@@ -9,7 +9,8 @@
 
 namespace terrane::bootstrap {
 
-// Who came to a job and who went since all had joined, in the order in which all nodes heard of it.
+// The nodes that came to a job and that went since all had joined, in the order in which all nodes
+// heard of it.
 struct Change {
   enum class Kind : std::uint8_t { kCame = 1, kWent = 2 };
   Kind kind;

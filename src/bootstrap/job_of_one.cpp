@@ -41,7 +41,7 @@ base::Result<std::vector<Contribution>> JobOfOne::exchange(std::span<const std::
   return all;
 }
 
-// Nothing here allocates: the caller may stand in a signal handler.
+// Nothing here allocates: the caller may be in a signal handler.
 void JobOfOne::fail(std::string_view sentence, int code) {
   iovec parts[3] = {{const_cast<char*>("terrane: "), 9},
                     {const_cast<char*>(sentence.data()), sentence.size()},

@@ -218,7 +218,7 @@ std::optional<News> LocalBootstrap::newcomer() {
 }
 
 // The launcher prints the sentence, once, with this node's number and host. Where it has gone, we
-// print it ourselves. Nothing here allocates: the caller may stand in a signal handler.
+// print it ourselves. Nothing here allocates: the caller may be in a signal handler.
 void LocalBootstrap::fail(std::string_view sentence, int code) {
   MessageHeader header{.kind = MessageKind::kFail, .node = self_.value, .code = code};
   if (send_text(channel_.get(), header, sentence, MSG_DONTWAIT) != PacketStatus::kDone) {

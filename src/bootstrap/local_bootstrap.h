@@ -18,7 +18,7 @@ namespace terrane::bootstrap {
 // fail() is for any thread and for signal handlers.
 class LocalBootstrap final : public Bootstrap {
  public:
-  // Claims the place that the inherited socket stands for.
+  // Claims the place that the inherited socket names.
   static base::Result<std::unique_ptr<Bootstrap>> claim(base::UniqueFd inherited);
 
   NodeId self() const override { return self_; }

@@ -42,7 +42,7 @@ class PacketReader {
   std::span<const std::byte> bytes() const { return {buffer_.data(), size_}; }
   std::string_view text() const;
   std::vector<base::UniqueFd>& fds() { return fds_; }
-  // Who sent it, vouched for by the kernel; 0 where the socket does not ask for it (SO_PASSCRED).
+  // The sender, vouched for by the kernel; 0 where the socket does not ask for it (SO_PASSCRED).
   pid_t sender() const { return sender_; }
 
  private:

@@ -109,7 +109,7 @@ base::Result<base::UniqueFd> WireUp::find_place() {
     order_.hub = job.value().substr(blank + 1);
     if (auto started = start_adopting_engine(order_, *door_); !started) return started.error();
   }
-  door_.reset();  // the engine holds it now; where there is none, who knocks learns it
+  door_.reset();  // the engine holds it now; where there is none, the knocking node learns it
   auto door = said(first_of_host_, kDoorKey);
   if (!door) return door.error();
   return knock(door.value(), NodeId{pmix_.rank()}, *secret);

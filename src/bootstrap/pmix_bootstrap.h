@@ -8,14 +8,14 @@
 namespace terrane::bootstrap {
 
 // A node's place in a job that a PMIx launcher started: `mpirun ./program`, `srun --mpi=pmix
-// ./program`. PMIx tells who is where and carries the job's secret and the address of its hub; all
-// else is done by an engine that the first node of each host starts (adoption.h). Owns the place
-// and the connection to PMIx, which ends in order when the node leaves the job.
+// ./program`. PMIx tells where each process is and carries the job's secret and the address of its
+// hub; all else is done by an engine that the first node of each host starts (adoption.h). Owns the
+// place and the connection to PMIx, which ends in order when the node leaves the job.
 class PmixBootstrap final : public Bootstrap {
  public:
   // Collective: every process of the PMIx job calls it. A job of one process is a JobOfOne.
   static base::Result<std::unique_ptr<Bootstrap>> connect();
-  // Who goes without leaving() has failed.
+  // A process that goes without leaving() has failed.
   ~PmixBootstrap() override { pmix_->abandon(); }
 
   NodeId self() const override { return place_->self(); }

@@ -94,7 +94,7 @@ class Relay {
   // Makes every node's news_fd() readable, for good.
   void announce_end();
   // Tells every other node here that `dead` has died, or that `gone` has left, while the job goes
-  // on. In the order of the calls; kept for who does not read, as long as it has not left.
+  // on. In the order of the calls; kept for a node that does not read, as long as it has not left.
   void tell_death(NodeId dead, std::string_view why);
   void tell_gone(NodeId gone);
   // That a guest joins, with the name of its host and its card; that nobody will any more.

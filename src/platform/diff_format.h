@@ -77,7 +77,7 @@ class GroupBits {
   std::size_t bytes_;
 };
 
-// Ends a group whose words stand behind its map: the map in front, the masks behind, padded.
+// Ends a group whose words are behind its map: the map in front, the masks behind, padded.
 // Returns the group's end.
 inline std::byte* finish_group(std::byte* group, std::uint64_t map, const std::byte* masks,
                                std::size_t words) {

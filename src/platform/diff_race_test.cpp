@@ -14,7 +14,7 @@ namespace terrane::platform {
 namespace {
 
 constexpr std::size_t kBytes = 32768;
-constexpr std::size_t kHotBytes = 256;  // where neighbours fight: small, so that they meet often
+constexpr std::size_t kHotBytes = 256;  // where neighbours fight: small, so that they collide often
 
 struct alignas(64) Page {
   std::atomic<unsigned char> at[kBytes]{};

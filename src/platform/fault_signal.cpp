@@ -104,7 +104,7 @@ void explain_child(std::uintptr_t address) {
 }
 
 // An access outside of shared memory, of which the process dies. Addresses near 0 are the business
-// of whoever looks for a null pointer.
+// of those that look for a null pointer.
 void explain_elsewhere(std::uintptr_t address) {
   constexpr std::uintptr_t kNearNull = 1 << 20;
   SignalText text;

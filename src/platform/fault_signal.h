@@ -31,14 +31,14 @@ class FaultRoute {
 };
 
 // Puts our handlers of SIGBUS and SIGSEGV in front again where another library has installed its
-// own by a way past the front-end's functions, which then stand behind ours. The number of one of
+// own by a way past the front-end's functions, which then come behind ours. The number of one of
 // these signals; 0: ours are in front.
 int restore_fault_handlers();
 
 // Whether the calling thread is in a FaultHandler.
 bool is_in_fault_handler();
 
-// What stands behind our handler of SIGBUS or SIGSEGV; null for other signals, and before the first
+// What comes behind our handler of SIGBUS or SIGSEGV; null for other signals, and before the first
 // route.
 SignalChain* chain_of(int signal_number);
 

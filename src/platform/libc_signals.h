@@ -4,7 +4,7 @@
 
 namespace terrane::platform {
 
-// The C library's own functions, past everything that stands before them: our front-end takes these
+// The C library's own functions, past everything that interposes on them: our front-end takes these
 // names for itself so that programs cannot close the signals of faults by mistake, and UCX takes
 // sigaction so that nobody replaces its handlers.
 struct LibcSignals {

@@ -47,7 +47,7 @@ struct Pane {
 // application view sits at a fixed address, starts without any entry and faults; the runtime view
 // is always readable and writable, and what is written through it does not make the application
 // view dirty. Stretches of the application view may lie elsewhere, as panes. Sparse: only touched
-// pages take memory. All views are MADV_DONTFORK, and a core file has of them what was told to
+// pages take memory. All views are MADV_DONTFORK, and a core file has of them what was asked to
 // show_in_core(). Owns the descriptor and both mappings; panes stay until the process ends.
 class DualMapping {
  public:
@@ -110,7 +110,7 @@ class DualMapping {
 };
 
 // One shared mapping of a descriptor (a peer's memfd, or our own), readable and writable. Owns the
-// mapping only; children of fork do not have it, and a core file has what was told to
+// mapping only; children of fork do not have it, and a core file has what was asked to
 // show_in_core().
 class SharedMapping {
  public:

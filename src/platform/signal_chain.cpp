@@ -93,8 +93,8 @@ bool SignalChain::restore() {
   return put_in_front();
 }
 
-// A writer fills the place that is not in use; only two writers in a row could disturb a reader,
-// who then looks again; adding nothing keeps the copy before that look.
+// A writer fills the place that is not in use; only two writers in a row could change what a reader
+// reads, which then looks again; adding nothing keeps the copy before that look.
 struct sigaction SignalChain::current() {
   for (;;) {
     std::uint32_t version = version_.load(std::memory_order_acquire);

@@ -24,7 +24,7 @@ class SignalChain {
   base::Result<void> install(Handler handler);
   bool installed() const { return installed_.load(std::memory_order_acquire); }
 
-  // Puts our handler in front again where another one has taken its place, which then stands behind
+  // Puts our handler in front again where another one has taken its place, which then comes behind
   // ours; true: it had. Any thread, not in a signal handler.
   bool restore();
 

@@ -35,7 +35,7 @@ int protection_of(PageState state) {
 // mprotect and SIGSEGV, for machines that deny userfaultfd. The kernel keeps one mapping for each
 // run of equally protected pages, and a process may have some 65,000 of them: so this source keeps
 // count, and near its budget takes all access away from a stretch of the view, which then is one
-// run. That costs faults, never data: whoever faults on a page that it had is given it again.
+// run. That costs faults, never data: a thread that faults on a page that it had gets it again.
 // Guarantees that a page never grants more than was asked for it. Owns the signal route and the
 // table of states; the mapping is the caller's and outlives it.
 class SigsegvSource final : public FaultSource {
@@ -88,7 +88,7 @@ class SigsegvSource final : public FaultSource {
   }
 
  private:
-  // Brings the pages of the span that are to be changed to `target`, a stretch at a time. What is
+  // Takes the pages of the span that are to be changed to `target`, a stretch at a time. What is
   // between them in the stretch is in `target` already, or (when access is taken) may lose its own.
   template <typename Changes>
   void change(Span span, Changes changes, PageState target) {

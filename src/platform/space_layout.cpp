@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 
-// Told by what valgrind loads into every program: that is there before the first constructor runs,
-// when the C library has no environment yet.
+// Recognised by what valgrind loads into every program: that is there before the first constructor
+// runs, when the C library has no environment yet.
 bool under_valgrind() {
   auto is_valgrinds = [](dl_phdr_info* info, std::size_t, void*) {
     const char* name = info->dlpi_name;

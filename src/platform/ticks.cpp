@@ -48,7 +48,7 @@ std::uint64_t counter() {
 #endif
 }
 
-// Decided once: ticks of both kinds must not meet.
+// Decided once: ticks of both kinds must not be compared.
 const bool counts = kernel_counts_ticks();
 
 }  // namespace

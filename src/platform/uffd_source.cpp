@@ -57,7 +57,7 @@ class UffdSource : public FaultSource {
     bool unlocked = false;
     while (madvise(reinterpret_cast<void*>(address(span)), span.bytes, MADV_DONTNEED) != 0) {
       if (errno == EAGAIN || errno == EINTR) continue;
-      // The program has locked memory, past what stands in front of mlock.
+      // The program has locked memory, past our mlock.
       if (errno != EINVAL || std::exchange(unlocked, true) ||
           munlock(reinterpret_cast<void*>(address(part_)), part_.bytes) != 0)
         kernel_refused("MADV_DONTNEED", address(span), errno);

@@ -7,7 +7,7 @@
 namespace terrane::tools {
 namespace {
 
-// One option as it stands on the command line: its name, and its value where it is in the same
+// One option as it is on the command line: its name, and its value where it is in the same
 // word.
 struct Word {
   std::string name;

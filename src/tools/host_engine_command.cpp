@@ -31,7 +31,7 @@ std::string read_line() {
 }
 
 // From the environment, which nodes shall not inherit, or the standard input, which then stays open
-// as long as whoever started us.
+// as long as the process that started us.
 std::optional<Secret> take_secret(int& lifeline) {
   if (const char* text = std::getenv(kSecretVariable)) {
     auto secret = Secret::parse(text);

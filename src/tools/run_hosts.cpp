@@ -72,7 +72,7 @@ std::string path_of_terrane(const RunOptions& options) {
   return size > 0 ? std::string(path, static_cast<std::size_t>(size)) : "terrane";
 }
 
-// It stands in commands that a shell on another host reads.
+// It is part of commands that a shell on another host reads.
 bool is_plain_path(const std::string& path) {
   return path.find_first_of(" \t\n'\"\\$`;&|<>(){}*?[]!#~") == std::string::npos;
 }

@@ -65,8 +65,8 @@ void add_own_variables(HostPlan& plan) {
   }
 }
 
-// Made here, so that what is wrong with it is told before anything starts. On other hosts the nodes
-// make it.
+// Made here, so that what is wrong with it is reported before anything starts. On other hosts the
+// nodes make it.
 base::Result<std::string> report_folder(const std::string& folder) {
   std::error_code why;
   std::filesystem::create_directories(folder, why);

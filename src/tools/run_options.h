@@ -17,7 +17,7 @@ struct RunOptions {
   std::string folder, timeout, bind_to, heartbeat = "1", death_after, on_death, patience, predict;
   std::string hosts, host_file, map_by = "slot", engine = "auto", rsh, prefix, start_timeout = "30",
                                 grace = "5";
-  std::string topology;  // the name of a file that stands for options which are not given
+  std::string topology;  // the name of a file that replaces options which are not given
   std::vector<HostSlots> topology_hosts;
   std::string fault_source, memory, transport, net, ports, servers, check, debug, guests, name;
   std::string report, report_every;
@@ -30,7 +30,7 @@ struct RunOptions {
   bool verbose = false;
 };
 
-// A plan with what went into it, for who wants to know.
+// A plan with what went into it, and notices for the user.
 struct PlannedRun {
   JobPlan plan;
   std::vector<std::string> notices;  // lines for the user

@@ -5,7 +5,7 @@
 
 namespace terrane::tools {
 
-// Reads the file of --topology, where one is named, and lets what it says stand for the options
+// Reads the file of --topology, where one is named, and uses what it says for the options
 // that were not given; all but the servers, which depend on where the nodes go.
 base::Result<TopologyFile> take_topology(RunOptions& options);
 

@@ -7,7 +7,7 @@
 namespace terrane::transport {
 
 // Remembers which interrupts each thread has seen, so that one interrupt() ends the present or the
-// next sleep of every thread. A thread may be told of an interrupt twice, never not at all.
+// next sleep of every thread. A thread may hear of an interrupt twice, never not at all.
 class InterruptLedger {
  public:
   // Async-signal-safe. The caller wakes the sleepers afterwards.

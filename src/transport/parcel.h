@@ -12,7 +12,7 @@ namespace terrane::transport {
 // A block of memory for the copy of one message. It begins where the header ends.
 struct alignas(16) Parcel {
   Parcel* next = nullptr;  // in whatever list holds it
-  void* owner = nullptr;   // whom a callback concerns
+  void* owner = nullptr;   // the node that a callback concerns
   std::size_t bytes = 0;   // of the message
   std::size_t capacity = 0;
   wire::NetworkFrame frame{};

@@ -39,8 +39,8 @@ SleepRoom::Source& SleepRoom::of(NewsSource& source) {
                        [&](const Source& one) { return one.news == &source; });
 }
 
-// Null where all beds are taken. Whoever rings afterwards rings for us, too; what was rung for
-// before, the caller finds by looking.
+// Null where all beds are taken. A thread that rings afterwards rings for us, too; what was rung
+// for before, the caller finds by looking.
 SleepRoom::Bed* SleepRoom::enter() {
   Bed* ours = nullptr;
   for (Bed& bed : beds_) {
@@ -84,8 +84,8 @@ void SleepRoom::sleep(std::uint64_t timeout_ns, std::uint64_t patience_ns) {
   if (patience_ns == 0) watchers_.fetch_add(1);
   for (std::uint64_t slept_ns = 0;;) {
     // Where others attend to a source we leave it alone: they look, and to look beside them would
-    // take turns with them at a lock that they hold nearly all the time. Whoever unattends arms the
-    // descriptors and brings them back into sight.
+    // take turns with them at a lock that they hold nearly all the time. The thread that unattends
+    // arms the descriptors and puts them back.
     if (interrupts_.take() || must_wake()) break;
     if (slept_ns >= timeout_ns) break;
     if (patience_ns != 0) {

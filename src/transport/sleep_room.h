@@ -13,7 +13,7 @@
 
 namespace terrane::transport {
 
-// Something that brings messages and can tell of them by a descriptor, so that one sleep covers
+// Something that receives messages and can tell of them by a descriptor, so that one sleep covers
 // several of them. Called by any thread.
 class NewsSource {
  public:
@@ -53,15 +53,15 @@ class SleepRoom {
   void attend();
   // True: something is there already that nobody was woken for.
   bool unattend();
-  // The same for what one source brings.
+  // The same for what one source receives.
   void attend(NewsSource& source);
   bool unattend(NewsSource& source);
   bool is_attended() const { return attending_.load() != 0; }
   // Ends the sleep of every thread, now or the next one. Async-signal-safe.
   void interrupt();
-  // There is something to do that no descriptor tells of: whoever sleeps looks at the sources.
+  // There is something to do that no descriptor tells of: the sleeping threads look at the sources.
   void ring() noexcept;
-  // Whoever has polled without attending leaves the descriptors as sleepers need them.
+  // A thread that has polled without attending leaves the descriptors as sleepers need them.
   void polled() {
     if (sleepers_.load() != 0 && attending_.load() == 0 && !arm_for_sleepers()) ring();
   }
@@ -101,7 +101,7 @@ class SleepRoom {
   std::deque<Source> sources_;
   InterruptLedger interrupts_;
   std::atomic<std::uint32_t> sleepers_{0};
-  std::atomic<std::uint32_t> watchers_{0};  // of them, those whom descriptors wake
+  std::atomic<std::uint32_t> watchers_{0};  // of them, those that descriptors wake
   std::atomic<std::uint32_t> attending_{0};
   std::array<Bed, kBeds> beds_;
   std::atomic<std::uint32_t> beds_used_{0};  // those behind have never been slept in

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kLong_ns = 600'000'000'000;
 
-// Has news when it is told so, and counts how often it is asked.
+// Has news when it is set so, and counts how often it is asked.
 class Told final : public NewsSource {
  public:
   bool look() override {
@@ -110,8 +110,8 @@ TEST_F(SleepRoomTest, APatientSleeperLooksByItself) {
   EXPECT_EQ(woken_.load(), 1);
 }
 
-// Nothing is hidden from a patient sleeper; who comes after it must neither see what the attending
-// thread takes, nor miss what comes later.
+// Nothing is hidden from a patient sleeper; a sleeper that comes after it must neither see what the
+// attending thread takes, nor miss what comes later.
 TEST_F(SleepRoomTest, WhoFallsAsleepWhileAThreadAttendsIsWokenAfterwards) {
   fall_asleep(kLong_ns);
   wait_for_looks(1);

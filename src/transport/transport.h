@@ -28,7 +28,7 @@ class Receiver {
 // same host. Exchanged once by the bootstrap.
 struct Card {
   std::vector<std::byte> bytes;
-  std::vector<int> fds;  // owned by whoever holds the card
+  std::vector<int> fds;  // owned by the holder of the card
 };
 
 // Where the nodes of a job are: which one we are, and the host of each, by an index that counts the
@@ -38,7 +38,7 @@ struct Placement {
   std::uint32_t nodes = 1;
   std::vector<std::uint32_t> host_of;  // one entry a node
   // Places of nodes that are not there have empty cards; they may come later (Transport::admit).
-  bool joins = false;  // the others are there already, and will be told of us: Transport::meet()
+  bool joins = false;  // the others are there already, and will hear of us: Transport::meet()
 
   static Placement on_one_host(NodeId self, std::uint32_t nodes) {
     return {self, nodes, std::vector<std::uint32_t>(nodes, 0), false};
@@ -59,8 +59,8 @@ struct ExportedRegion {
   std::byte* base = nullptr;
 };
 
-// Whom a message wakes where all of its receiver's threads sleep: them all, or those in sleep()
-// alone, which wait for something, and not those in sleep_beside().
+// The threads that a message wakes where all of its receiver's threads sleep: them all, or those in
+// sleep() alone, which wait for something, and not those in sleep_beside().
 enum class Sleepers { kAll, kWaiting };
 
 // Moves messages between the nodes of a job: reliable, whole, in order for each pair (sender,
@@ -81,7 +81,7 @@ class Transport : public OneSided {
   virtual base::Result<> admit(NodeId, Card) {
     return base::error("{}: nobody can join later; use ucx or mixed", name());
   }
-  // Of a node that joins: waits until these, whom it has been told to, have answered. Before its
+  // Of a node that joins: waits until these, which it was asked to meet, have answered. Before its
   // first message.
   virtual base::Result<> meet(std::span<const NodeId>) { return {}; }
 
@@ -91,8 +91,8 @@ class Transport : public OneSided {
   virtual void send(NodeId to, Bytes head, Bytes tail) = 0;
   void send(NodeId to, Bytes message) { send(to, message, {}); }
   // The same, but a receiver that neither polls nor looks by itself may be woken only by ring(to).
-  // For who polls for the answer, and rings when none has come soon: most receivers take the
-  // message in the meantime, and to be woken costs them the processor.
+  // For a thread that polls for the answer, and rings when none has come soon: most receivers take
+  // the message in the meantime, and to be woken costs them the processor.
   virtual void send_unrung(NodeId to, Bytes message) { send(to, message, {}); }
   // Wakes who has not yet taken what we sent.
   virtual void ring(NodeId, Sleepers) {}
@@ -102,7 +102,8 @@ class Transport : public OneSided {
   virtual std::size_t poll(Receiver& receiver) = 0;
 
   // True when poll() would have something to do. Cheap beside a poll; may be wrong for a moment,
-  // never for good. While a thread attends it may always be true: who polls anyway asks by polling.
+  // never for good. While a thread attends it may always be true: a thread that polls anyway asks
+  // by polling.
   virtual bool pending() const = 0;
   // Grows whenever something has come from another host or moved on toward it, be it a message or a
   // part of a one-sided call: more is likely to follow soon. Stays 0 where nothing has to be moved.
@@ -110,14 +111,15 @@ class Transport : public OneSided {
   // Sleeps until there may be something to poll, or timeout_ns has passed, or interrupt() was
   // called. While nobody sleeps, senders pay no system call to wake anyone.
   virtual void sleep(std::uint64_t timeout_ns) = 0;
-  // The same for who takes in what nobody else does. patience_ns: what arrives does not wake it,
-  // but is left to threads that attend, until it looks by itself so much later. 0: it does.
+  // The same for a thread that takes in what nobody else does. patience_ns: what arrives does not
+  // wake it, but is left to threads that attend, until it looks by itself so much later. 0: it
+  // does.
   virtual void sleep_beside(std::uint64_t timeout_ns, std::uint64_t /*patience_ns*/) {
     sleep(timeout_ns);
   }
   // Between attend() and unattend() the calling thread polls: senders wake nobody of this process.
-  // unattend() returns true when something may have come that nobody was woken for: whoever gets
-  // that polls once more.
+  // unattend() returns true when something may have come that nobody was woken for: the thread that
+  // gets that polls once more.
   virtual void attend() = 0;
   virtual bool unattend() = 0;
   // Ends the sleep of every thread of this process, now or the next one. Async-signal-safe.

@@ -6,7 +6,7 @@
 
 namespace terrane::wire {
 
-// What stands before everything that nodes of chunks send each other.
+// What goes before everything that nodes of chunks send each other.
 enum class FrameKind : std::uint8_t {
   kMessage = 1,  // a ChunkMessage with its tail
   kShared,       // a ChunkMessage; its data lie in memory that both nodes reach, and are the

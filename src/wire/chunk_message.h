@@ -60,7 +60,7 @@ inline constexpr std::uint8_t kBlockFlag = 1;       // kSubscribe: every version
 inline constexpr std::uint8_t kSubscriberFlag = 1;  // kCredit: from a subscriber
 inline constexpr std::uint8_t kBytesFlag = 2;       // kReport: holds the bytes of `version`
 inline constexpr std::uint8_t kGoneFlag = 4;        // kReport: died with a home before the last
-inline constexpr std::uint8_t kToldFlag = 16;  // kReport, kGoneFlag: a home that served has told it
+inline constexpr std::uint8_t kToldFlag = 16;  // kReport, kGoneFlag: a home that served has said it
 inline constexpr std::uint8_t kChangingFlag = 8;  // kFound, kReport: not pushed, and about to be
 
 // `mode` is a RecallMode, in a kReport the state of the copy, in a kFound the coherence with which

@@ -31,7 +31,7 @@ std::string& error_text() {
   return text;
 }
 
-// The error that stands in front of error_text(); nullptr: none does.
+// The error that goes before error_text(); nullptr: none does.
 thread_local const char* fixed_error = nullptr;
 
 // Neither shared memory nor the node's threads are in a child. Takes no lock: another thread of the

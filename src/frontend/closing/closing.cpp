@@ -1,4 +1,4 @@
-// Stands in front of the C library's functions that close descriptors which their caller may know
+// Takes the place of the C library's functions that close descriptors which their caller may know
 // nothing of. The node's own stay open: to close them answers EBADF, as if they were not there, and
 // to put something in their place EBUSY. Each front-end has these functions, since the loader finds
 // those of libterrane_runtime, with which no program is linked itself, behind the C library's.

@@ -46,7 +46,7 @@ std::string without(std::string_view list, std::string_view files) {
 }
 
 // Before main(): children of the program that `terrane run` started do not have the library. What
-// stands between, such as env(1), hands it on.
+// is between, such as env(1), hands it on.
 [[gnu::constructor]] void leave_environment() {
   const char* library = std::getenv(platform::kPreloadedLibraryVariable);
   const char* program = std::getenv(platform::kPreloadedProgramVariable);

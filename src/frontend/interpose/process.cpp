@@ -65,7 +65,7 @@ int uname(utsname* to) noexcept {
   return own.done(next<"uname">(::uname)(own.get()));
 }
 
-// What is left is told when a signal has come, that is by an error.
+// What is left is returned when a signal has come, that is by an error.
 int nanosleep(const timespec* time, timespec* left) {
   In<timespec> own(time);
   timespec own_left{};

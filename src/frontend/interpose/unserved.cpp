@@ -1,6 +1,6 @@
-// Calls that are not served on shared memory: the program is told, once a kind. The raw system call
-// has arguments that only the kernel knows, and the C library's threads for aio_read(3) and its kin
-// call the kernel by themselves.
+// Calls that are not served on shared memory: the program is warned, once a kind. The raw system
+// call has arguments that only the kernel knows, and the C library's threads for aio_read(3) and
+// its kin call the kernel by themselves.
 #include <aio.h>
 #include <sys/syscall.h>
 #include <unistd.h>

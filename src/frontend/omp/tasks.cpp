@@ -1,4 +1,4 @@
-// Tasks, which run at once in the thread that meets them: dependences hold in the order of the
+// Tasks, which run at once in the thread that reaches them: dependences hold in the order of the
 // program, and there is nothing to wait for.
 #include <algorithm>
 #include <cstddef>

@@ -34,7 +34,7 @@ struct Fork {
   std::uint32_t loads_thread_locals;
 };
 
-// The part of shared memory by which a team meets.
+// The part of shared memory by which a team synchronises.
 struct alignas(64) Meeting {
   Fork fork;
   alignas(64) pthread_barrier_t small;  // of a team that is not on all nodes
@@ -55,7 +55,7 @@ Meeting* meeting = nullptr;        // nullptr: no team yet
 bool team_was_smaller = false;     // than the pool, since the tables were written
 std::byte* last_locals = nullptr;  // of the master, as the other nodes have them
 thread_local Region implicit;
-// Threads that meet at the two barriers of a region: the master writes the new number while threads
+// Threads that come to the two barriers of a region: the master writes the new number while threads
 // of its node may still be on their way there.
 thread_local std::uint32_t known_pool = 0;
 

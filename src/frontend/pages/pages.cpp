@@ -103,7 +103,7 @@ std::uint32_t number_of(const Enum& given) {
 }
 
 // A struct that the program was compiled with may be shorter or longer than this version's.
-// `least`: the bytes of version 0.1, which a size of 0 stands for. What a longer one holds beyond
+// `least`: the bytes of version 0.1, which a size of 0 means. What a longer one holds beyond
 // this version's must be 0. Returns nullopt for a size that cannot be, and for such settings.
 std::optional<std::size_t> known_bytes(const void* given, std::uint64_t size, std::size_t least,
                                        std::size_t own) {

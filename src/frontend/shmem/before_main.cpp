@@ -6,7 +6,7 @@
 #include "membership/membership.h"
 #include "runtime/shmem/statics.h"
 
-// Of a sanitizer that the program holds itself: it has not begun yet, though it stands in front of
+// Of a sanitizer that the program holds itself: it has not begun yet, though it serves before
 // malloc. A second call does nothing.
 extern "C" [[gnu::weak]] void __asan_init();
 extern "C" [[gnu::weak]] void __tsan_init();

@@ -27,7 +27,7 @@ struct Spot {
   std::uintptr_t offset = 0;  // as addr2line counts
 };
 
-// The innermost call that was not made by this library. What stands above this library's own frames
+// The innermost call that was not made by this library. What is above this library's own frames
 // is backtrace() itself, where a tool has put its own in front.
 Spot spot_of_call() {
   Dl_info own{}, info{};
@@ -36,7 +36,7 @@ Spot spot_of_call() {
   int count = ::backtrace(frames, kMostFrames);
   bool in_here = false;
   for (int i = 0; i < count; ++i) {
-    // A return address; the call stands before it.
+    // A return address; the call is before it.
     auto address = reinterpret_cast<std::uintptr_t>(frames[i]) - 1;
     if (::dladdr(reinterpret_cast<void*>(address), &info) == 0 || info.dli_fname == nullptr) break;
     bool is_own = info.dli_fbase == own.dli_fbase;
@@ -72,7 +72,7 @@ std::string output_of(const char* const* command) {
   return output;
 }
 
-// The innermost line of addr2line's that stands in the program, not in what it inlined of ours:
+// The innermost line of addr2line's that is in the program, not in what it inlined of ours:
 // "file.c:12", or nothing.
 std::string line_of(const Spot& spot, const std::string& offset) {
   const char* command[] = {"addr2line", "-i", "-e", spot.file.c_str(), offset.c_str(), nullptr};

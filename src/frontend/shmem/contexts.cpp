@@ -15,7 +15,7 @@ namespace {
 
 constexpr long kAllOptions = SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE;
 
-// A team whose PEs stand in no regular order has size 0 here: calls on it take the long way.
+// A team whose PEs are in no regular order has size 0 here: calls on it take the long way.
 terrane_shmem_context head_of(const TeamShape& shape) {
   return {shape.start, shape.stride, shape.listed == nullptr ? shape.size : 0};
 }

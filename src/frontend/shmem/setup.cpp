@@ -55,7 +55,7 @@ int shmem_my_pe() noexcept { return static_cast<int>(world_for("shmem_my_pe").se
 
 int shmem_n_pes() noexcept { return static_cast<int>(world_for("shmem_n_pes").pes()); }
 
-// What this process has written so far is flushed before the others end, whom the launcher sends
+// What this process has written so far is flushed before the others end, which the launcher sends
 // SIGTERM at once. Us as well: but our exit handlers are still to run.
 void shmem_global_exit(int status) noexcept {
   auto& world = world_for("shmem_global_exit");

@@ -29,7 +29,7 @@ inline constexpr std::uint64_t kNoBlock = ~std::uint64_t{0};
 void compare_memory_call(const char* call, const char* kind, std::uint64_t bytes,
                          std::uint64_t alignment = 1, std::uint64_t block = kNoBlock) noexcept;
 
-// The team of a deprecated active set; nullptr where this PE is no member, which is told where
+// The team of a deprecated active set; nullptr where this PE is no member, which is reported where
 // calls are checked.
 runtime::shmem::Team* active_set(const char* call, int start, int log_stride, int size) noexcept;
 

@@ -1,5 +1,5 @@
 // malloc and its kin: what the program allocates lies in the shared heap, what the C library and
-// other libraries allocate for themselves is private. Which of the two is chosen by who calls.
+// other libraries allocate for themselves is private. The caller decides which of the two.
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>

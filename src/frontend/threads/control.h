@@ -17,7 +17,7 @@ inline constexpr std::uint32_t kMostKeys = 1024;
 inline constexpr std::uint32_t kMostNodes = 1024;
 inline constexpr std::uint32_t kMostForwarded = 1024;
 
-// One thread of the program: what pthread_t stands for. The first is main's.
+// One thread of the program: what pthread_t means. The first is main's.
 struct alignas(64) Record {
   enum State : std::uint32_t { kFree, kRunning, kEnded };
   State state;

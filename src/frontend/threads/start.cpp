@@ -154,7 +154,7 @@ void* run_program(void*) {
   ::exit(0);
 }
 
-// Whether this process is the program that `terrane threads` started: not what stands before it,
+// Whether this process is the program that `terrane threads` started: not what runs before it,
 // such as env(1), which hands the library on.
 bool is_the_program() {
   return std::getenv("TERRANE_THREADS") != nullptr &&

@@ -144,7 +144,8 @@ bool BufferPool::collect(std::uint32_t size_class, std::size_t most) {
     bool held_here =
         own_counts(number)[1 + local(config_.self)].load(std::memory_order_acquire) > 0;
     slots_[number].lent = false;
-    if (held_here) continue;  // it came back in a message; who lets it go looks after it
+    if (held_here)
+      continue;  // it came back in a message; the thread that lets it go looks after it
     if (come_back(number)) {
       found = true;
     } else {

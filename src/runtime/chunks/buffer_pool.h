@@ -47,9 +47,10 @@ class Buffer {
 using BufferRef = std::shared_ptr<Buffer>;
 
 // The memory in which a node makes versions of chunks, and the way to that of the other nodes of
-// this host, who look at the very same bytes. One memory file, exported as a region: how often each
-// buffer is held and by whom, then the buffers. A buffer that nobody holds is used again; beyond
-// `keep_bytes` of such, their memory goes back to the machine. Called under the node's mutex.
+// this host, which look at the very same bytes. One memory file, exported as a region: how often
+// each buffer is held and by which nodes, then the buffers. A buffer that nobody holds is used
+// again; beyond `keep_bytes` of such, their memory goes back to the machine. Called under the
+// node's mutex.
 class BufferPool {
  public:
   struct Config {

@@ -229,7 +229,7 @@ void ChunkEngine::finish(Waiter& waiter) {
   if (waiter.sleeping.load(std::memory_order_seq_cst) != 0) transport_.interrupt();
 }
 
-// At the deadline the machine is told the time, which ends what it knows of; what it does not know
+// At the deadline the machine gets the time, which ends what it knows of; what it does not know
 // of is over then.
 void ChunkEngine::wait_for(Waiter& waiter, std::uint64_t deadline_ns) {
   waiting::Backoff backoff;

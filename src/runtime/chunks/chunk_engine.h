@@ -42,7 +42,7 @@ struct EngineConfig {
 };
 
 // Drives the protocol of chunks on real threads, memory and messages: carries out the machine's
-// effects under one mutex, and delivers messages. Whoever waits makes progress by polling; while
+// effects under one mutex, and delivers messages. A waiting thread makes progress by polling; while
 // nobody waits, a handler thread sleeps on the transport and serves the other nodes. Any thread may
 // call.
 class ChunkEngine final : private transport::Receiver {
@@ -75,7 +75,7 @@ class ChunkEngine final : private transport::Receiver {
   Answer create(std::string_view name, std::uint64_t bytes, machine::Coherence coherence);
   // Deadlines: by platform::now_ns(); machine::kNever.
   Answer find(std::string_view name, bool wait, std::uint64_t deadline_ns);
-  // A view of the range; who writes makes a version that differs there alone.
+  // A view of the range; a writer makes a version that differs there alone.
   Answer open(ChunkId chunk, Mode mode, machine::Range range, Wait wait, std::uint64_t deadline_ns);
   // `reports`: false where the caller reports a long wait by itself.
   Answer take(ChunkId chunk, Wait wait, std::uint64_t deadline_ns, bool reports = true);
@@ -132,7 +132,7 @@ class ChunkEngine final : private transport::Receiver {
     Answer answer;
     std::vector<std::string> words;  // of other nodes
     std::vector<NodeId> in_barrier;  // that have threads which wait in it
-    std::uint32_t asked = 0;         // the number of the question, and who has not answered
+    std::uint32_t asked = 0;  // the number of the question, and the nodes that have not answered
     std::vector<NodeId> missing;
     bool opens() const { return wants == Wants::kScope || wants == Wants::kVersion; }
     bool steps = false;       // its thread does, for its sake
@@ -228,7 +228,7 @@ class ChunkEngine final : private transport::Receiver {
   bool asked_to_close_ = false;        // nobody is to join any more
   bool closed_ = false;                // nobody will
   Waiter* leaving_ = nullptr;
-  Waiter* asking_ = nullptr;  // who asks for holders
+  Waiter* asking_ = nullptr;  // the thread that asks for holders
   std::uint32_t questions_ = 0;
   NodeId lost_;  // the first peer that was lost, when, and the sentence
   std::uint64_t lost_at_ns_ = 0;

@@ -12,7 +12,7 @@ using protocol::chunks::Place;
 
 // Where the bytes of this node's copies of chunks are: one buffer for each place that the protocol
 // has asked for. Places that hold the same version hold the same buffer, on one node and on all
-// nodes of a host; who is about to write one gets it alone. Under the node's mutex.
+// nodes of a host; a scope that is about to write one gets it alone. Under the node's mutex.
 class ChunkMemory {
  public:
   explicit ChunkMemory(BufferPool& pool) : pool_(pool) {}

@@ -10,11 +10,11 @@
 
 namespace terrane::runtime::chunks {
 
-// What happens to chunks on a node, put down in its event log. Who has a pointer to it that is null
-// traces nothing. `stepped`, `look`, `sent`, `came` and `closed` are called under the engine's
+// What happens to chunks on a node, put down in its event log. Where the pointer to it is null,
+// nothing is traced. `stepped`, `look`, `sent`, `came` and `closed` are called under the engine's
 // mutex; the others by any thread. Times are platform::ticks().
 //
-// Of scopes that opened at once some have a record, which tells how many others it stands for; all
+// Of scopes that opened at once some have a record, which tells how many others it counts for; all
 // else has a record each.
 class ChunkTrace {
  public:
@@ -22,7 +22,7 @@ class ChunkTrace {
   using Mode = protocol::chunks::Mode;
   using Copy = protocol::chunks::ChunkCache::Copy;
 
-  // As many as a record can stand for allows.
+  // As many as a record can count for allows.
   static constexpr std::uint32_t kMostEvery = 128;
 
   // One of `every` scopes that open at once, in the mean, has a record; 1: each.

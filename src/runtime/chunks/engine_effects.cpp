@@ -1,4 +1,4 @@
-// What the machine answers, carried out; and what other nodes send, told to it.
+// What the machine answers, carried out; and what other nodes send, given to it.
 #include <unistd.h>
 
 #include <cstdlib>

@@ -82,7 +82,7 @@ void ChunkEngine::welcome(const bootstrap::News& news) {
     std::lock_guard hold(mutex_);
     view_ = config_.topology.with(view_, news.node);
     step(machine::ViewChanged{&view_});
-    // Should it become a server it must know who wants to leave.
+    // Should it become a server it must know which nodes want to leave.
     if (leaving_ != nullptr && !leaving_in_order_.load())
       send(news.node, {.kind = wire::FrameKind::kLeaving}, {});
   }
@@ -140,8 +140,8 @@ void ChunkEngine::stop() {
   if (listener_.joinable()) listener_.join();
 }
 
-// Who knows that all want to leave says so, and goes when all have heard it: then nobody waits for
-// anything of ours.
+// A node that knows that all want to leave says so, and goes when all have heard it: then nobody
+// waits for anything of ours.
 void ChunkEngine::leave_with_all() {
   for (bool parting : {false, true}) {
     Waiter waiter;

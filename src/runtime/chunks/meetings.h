@@ -20,7 +20,8 @@ class Meetings {
 
   // Opens the scope that is the lock; releasing it unlocks.
   Outcome lock(std::string_view name, std::int64_t timeout_ns, OpenScope& scope);
-  // Waits until `count` threads have come, all nodes together; the next so many meet again.
+  // Waits until `count` threads have come, all nodes together; the next so many form another
+  // barrier.
   Outcome barrier(std::string_view name, std::uint32_t count, std::int64_t timeout_ns);
   // One more; `now`: how many there are.
   Outcome signal(std::string_view name, std::uint64_t& now);

@@ -13,7 +13,8 @@ namespace terrane::runtime::chunks {
 using protocol::chunks::View;
 
 // Which nodes are servers (super-peers): homes of chunks. All nodes are clients. Every node works
-// it out by itself, alike: the authority is the launcher, who tells all of deaths in one order.
+// it out by itself, in the same way: the authority is the launcher, which reports deaths to all in
+// one order.
 class Topology {
  public:
   // `text`: empty: the first node of each host; "3": so many nodes, from all hosts in turn;

@@ -25,8 +25,8 @@ enum class Algorithm : std::uint8_t {
   kPairwise,  // sync: by rounds of pairs
   kCounter,   // sync: by a count on each host
   kInline,    // small data through cells of the control area
-  kPut,       // who has the data stores it to the others
-  kGet,       // who wants the data loads it from the others
+  kPut,       // the PE that has the data stores it to the others
+  kGet,       // the PE that wants the data loads it from the others
 };
 
 std::string_view name(Collective collective);

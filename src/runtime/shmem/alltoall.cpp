@@ -54,7 +54,7 @@ struct StridedBlocks {
   }
 };
 
-// One message brings all that lies between a far block's elements too.
+// One message carries all that lies between a far block's elements too.
 void alltoalls_get(Team& team, std::byte* dest, const StridedBlocks& blocks) {
   std::uint64_t bytes = span(blocks.count, blocks.strides.source, blocks.element_bytes);
   std::unique_ptr<std::byte[]> far;

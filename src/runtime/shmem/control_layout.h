@@ -10,7 +10,7 @@ namespace terrane::runtime::shmem {
 
 // What lies in the control area of every PE, but for its last page, which is the World's. It is
 // zeros at start, and only the pages that are used are ever backed. Numbers that are waited for
-// only grow, so that nothing has to be reset, and whoever still looks at an old place of a team's
+// only grow, so that nothing has to be reset, and a PE that still looks at an old place of a team's
 // slot when another team has it sees a larger one.
 
 constexpr std::uint64_t kCacheLine = 64;
@@ -20,7 +20,7 @@ struct alignas(kCacheLine) Flag {
   std::atomic<std::uint64_t> value;
 };
 
-// Small data of one collective operation: who reads waits for the operation's sequence number.
+// Small data of one collective operation: the reader waits for the operation's sequence number.
 constexpr std::uint64_t kCellBytes = 248;
 struct alignas(kCacheLine) Cell {
   std::atomic<std::uint64_t> sequence;
@@ -28,14 +28,16 @@ struct alignas(kCacheLine) Cell {
 };
 
 constexpr std::uint32_t kRounds = 20;  // of a dissemination: enough for 2^20 PEs
-// A member may be so many operations ahead of the slowest one; then the team synchronises itself.
+// A member may have made so many operations more than the slowest one; then the team synchronises
+// itself.
 constexpr std::uint32_t kCells = 32;
 
 // What a team uses at each of its members.
 struct alignas(4096) Slot {
   Flag arrived;   // at the first member on a host: how many of that host have come
   Flag released;  // there: the last synchronisation that is complete
-  // Where this team's predecessor in the slot ended. Only who has claimed the slot looks at it.
+  // Where this team's predecessor in the slot ended. Only the team that has claimed the slot looks
+  // at it.
   Flag last_sequence;
   Flag calls;                // how many this member has made, where calls are checked
   Flag taken;                // pieces of this member's segment of arrays that somebody works on

@@ -27,7 +27,7 @@ void stream_line(std::byte* to, const std::byte* from) {
   _mm_stream_si128(out + 3, d);
 }
 
-// Four pages at a time, a line of each in turn: the processor then fetches ahead in all four.
+// Four pages at a time, a line of each in turn: the processor then prefetches in all four.
 // Measured on 32 and 64 MiB: 0.7 and 0.9 of memcpy's time, where line after line takes 0.85 and
 // 1.1.
 constexpr std::uint64_t kPage = 4096;

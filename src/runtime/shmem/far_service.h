@@ -34,7 +34,7 @@ class FarService final : private transport::Receiver {
   void unattend() {
     if (transport_.unattend()) progress();
   }
-  // For who attends: sleeps until something has come, or the time is over.
+  // For the thread that attended: sleeps until something has come, or the time is over.
   void sleep(std::uint64_t timeout_ns);
 
   // What is not one-sided among what PEs want of each other.

@@ -73,13 +73,14 @@ void collect(Team& team, void* dest, const void* source, std::uint64_t bytes) {
     largest = std::max(largest, sizes[member]);
     all_have = all_have && sizes[member] != 0;
   }
-  // Who has nothing need not say where: only the others know where their sources lie.
+  // A PE that has nothing need not say where: only the others know where their sources lie.
   if (!all_have || team.choose(Collective::kCollect, largest) == Algorithm::kPut) {
     SymmetricAddress to = symmetric(team, dest, total, "dest");
     return put_to_all(team, to + starts[team.self()], source, bytes);
   }
   if (total == 0) return team.sync();
-  // Only the start is known to be symmetric: others may have more than we, who must name the place.
+  // Only the start is known to be symmetric: others may have more than we, and we must name the
+  // place.
   SymmetricAddress from = symmetric(team, source, std::max<std::uint64_t>(bytes, 1), "source");
   if (team.on_one_host()) team.sync();
   for_each_member(team, [&](std::uint32_t member) {

@@ -209,7 +209,7 @@ bool JobWorld::all_agree(bool yes) {
   return rendezvous_->agreed();
 }
 
-// PE 0 keeps the meeting place until nobody looks at it any more.
+// PE 0 keeps the rendezvous until nobody looks at it any more.
 void JobWorld::leave() {
   all_agree(true);
   if (far_) {
@@ -228,7 +228,7 @@ void JobWorld::leave() {
   bootstrap_->leaving(bootstrap::Departure::kWithAll);
 }
 
-// Whoever comes to an exchange is in the job again. One who has ended meanwhile cannot come: the
+// A PE that comes to an exchange is in the job again. One that has ended meanwhile cannot come: the
 // launcher tells.
 base::Result<> JobWorld::rejoin() {
   auto all = bootstrap_->exchange({}, {});
@@ -271,7 +271,7 @@ bool JobWorld::nap(std::uint64_t& nap_ns) {
   return false;
 }
 
-// Where the launcher lets the job go on without a PE, who waits would wait for ever.
+// Where the launcher lets the job go on without a PE, a waiting PE would wait for ever.
 void JobWorld::look_for_deaths() {
   std::unique_lock hold(news_, std::try_to_lock);
   if (!hold || bootstrap_->news_fd() < 0) return;

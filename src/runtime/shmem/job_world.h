@@ -40,7 +40,7 @@ class JobWorld final : public World, private Statics::Places, private WorldWords
   // Makes the static data of libraries symmetric that the program has opened meanwhile; true: there
   // were some. PEs that have opened the same library reach each other's. Cheap where there is none.
   bool take_new_statics();
-  // The same, for every call that PEs meet in: before its barrier a library is opened, behind it
+  // The same, for every collective call: before its barrier a library is opened, behind it
   // the others may write to its data.
   void meet() {
     if (statics_.may_have_new()) take_new_statics();
@@ -62,7 +62,7 @@ class JobWorld final : public World, private Statics::Places, private WorldWords
   bool progress() override { return far_ && far_->progress(); }
   [[noreturn]] void fail(std::string_view sentence) override;
   [[noreturn]] void fail_unreached(std::string_view sentence) override;
-  // Who knows where the program calls from.
+  // Knows where the program calls from.
   void set_place(std::string (*place)()) { place_ = place; }
   std::string place_of_call() const override { return place_ ? place_() : ""; }
 

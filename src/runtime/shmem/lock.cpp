@@ -48,7 +48,7 @@ void fail_set_twice(World& world, const long* address) {
                   static_cast<const void*>(address)));
 }
 
-// Which thread of this PE has a lock, or stands in its queue for the PE.
+// Which thread of this PE has a lock, or waits in its queue for the PE.
 class ThreadLocks {
  public:
   static ThreadLocks& of_process() {

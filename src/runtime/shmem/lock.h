@@ -10,10 +10,10 @@ namespace terrane::runtime::shmem {
 // says whether it still waits, which it does by looking at its own memory only.
 //
 // `lock` is symmetric, else the job ends. `threads`: several threads of this PE may use the lock at
-// once (SHMEM_THREAD_MULTIPLE); they first agree among themselves which of them stands in the
-// queue. A PE that sets a lock which it holds would wait for itself: the job ends.
-// set_lock waits; test_lock returns whether it got the lock. clear_lock
-// comes after everything that the PE put before (the caller has to see to puts to other hosts).
+// once (SHMEM_THREAD_MULTIPLE); they first agree among themselves which of them waits in the queue.
+// A PE that sets a lock which it holds would wait for itself: the job ends. set_lock waits;
+// test_lock returns whether it got the lock. clear_lock comes after everything that the PE put
+// before (the caller has to see to puts to other hosts).
 void set_lock(World& world, long* lock, bool threads);
 bool test_lock(World& world, long* lock, bool threads);
 void clear_lock(World& world, long* lock, bool threads);

@@ -5,12 +5,12 @@
 
 namespace terrane::runtime::shmem {
 
-// Where all PEs meet and say yes or no: the first words of PE 0's control area, zeros at start. It
-// serves what cannot rest on the collectives: joining, leaving, and the heap's decisions.
+// Where all PEs come together and say yes or no: the first words of PE 0's control area, zeros at
+// start. It serves what cannot rest on the collectives: joining, leaving, and the heap's decisions.
 struct MeetingPlace {
   std::uint64_t arrivals;
   std::uint64_t refusals[2];  // of rounds in turn
-  std::uint64_t departures;   // who will not look here again, at the end
+  std::uint64_t departures;   // those that will not look here again, at the end
 };
 // Behind it in the same page: where the static data of libraries lie that are opened at run time.
 struct LatePlace {
@@ -42,7 +42,7 @@ class WorldWords {
                                      std::uint64_t value) = 0;
 };
 
-// A PE's side of the meeting place. One thread at a time; all PEs meet in the same order.
+// A PE's side of the rendezvous. One thread at a time; all PEs come in the same order.
 class Rendezvous {
  public:
   Rendezvous(WorldWords& words, std::uint32_t pes) : words_(words), pes_(pes) {}

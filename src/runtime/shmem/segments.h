@@ -40,7 +40,7 @@ std::uint64_t first_for_processor(std::uint64_t count);
 
 // Gives visit(owner, piece) the pieces of the segments of the members on our host, each to one of
 // them: those of our own segment; or, where members wait for processors, any that nobody works on,
-// so that whoever has a processor goes on, and the others need it for a moment only. For all
+// so that a member that has a processor goes on, and the others need it for a moment only. For all
 // members, between two synchronisations, the first of which follows offer_work().
 template <typename Visit>
 void for_each_piece(Team& team, const Arrays& arrays, std::uint64_t elements, Visit visit) {

@@ -94,7 +94,7 @@ base::Result<> Statics::take_new(Places& places) {
 }
 
 // Only what the file holds: the rest of a copy reads as zeros, as the data do. From the file, by a
-// call that no sanitizer stands in front of: the gaps between variables are forbidden to read.
+// call that no sanitizer interposes on: the gaps between variables are forbidden to read.
 bool Statics::copy_present(const Taken& one) const {
   auto begin = static_cast<off_t>(one.segment.offset);
   auto end = begin + static_cast<off_t>(one.segment.bytes);

@@ -41,12 +41,12 @@ class Team {
   bool on_one_host() const { return host_firsts_.size() == 1; }
 
   // A checked call of the program: compared with what member 0 has called as its operation of the
-  // same number, the job ends where it differs. While the call lasts, whoever waits too long tells
+  // same number, the job ends where it differs. While the call lasts, a PE that waits too long says
   // so. `call` and what it points to live as long as the program.
   struct Call {
     static constexpr std::uint64_t kAnywhere = ~0ull;  // a place of no bytes matches every other
     const char* name = nullptr;
-    const char* kind = nullptr;  // calls of one kind may stand for each other
+    const char* kind = nullptr;  // calls of one kind may replace each other
     const char* type = "";       // of the elements, where it matters to the others
     std::uint64_t bytes = 0;
     std::uint64_t root = 0;
@@ -89,7 +89,7 @@ class Team {
   // team's next synchronisation.
   const std::byte* see(Turn turn, std::uint32_t member);
   // Tells a member, near or far, that what we put there before may be used, with small data for
-  // it. Whoever is told waits by told(), which gives the data.
+  // it. The member waits by told(), which gives the data.
   void tell(Turn turn, std::uint32_t member, const void* data, std::uint64_t bytes);
   const std::byte* told(Turn turn) { return see(turn, self_); }
   // Where the data of the turn's cell lie at every member.

@@ -8,7 +8,7 @@
 namespace terrane::runtime::shmem {
 
 // The PEs of a team: every `stride`-th PE of the world from `start` on. All splits of such teams
-// are such teams. Only the PEs of a host may stand in no such order: then they are listed.
+// are such teams. Only the PEs of a host may be in no such order: then they are listed.
 struct TeamShape {
   std::uint32_t start = 0;
   std::int32_t stride = 1;

@@ -199,7 +199,8 @@ Teams::Split2d Teams::split_2d(Team& parent, std::int64_t x_range) {
   return {true, enter(*x_shape, outcome.first), enter(*y_shape, outcome.second)};
 }
 
-// The slot may have a new team at once: who still looks at our numbers there sees larger ones.
+// The slot may have a new team at once: a PE that still looks at our numbers there sees larger
+// ones.
 void Teams::destroy(Team& team) {
   team.sync();
   TeamSeat seat = team.seat();

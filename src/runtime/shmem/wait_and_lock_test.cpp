@@ -104,7 +104,7 @@ TEST(WaitTest, AWaitEndsWhenAnotherPeChangesTheWord) {
   }
 }
 
-// One whose naps end as told.
+// One whose naps end as given.
 class NappingWorld final : public TestWorld {
  public:
   using TestWorld::TestWorld;

@@ -17,7 +17,7 @@ namespace terrane::runtime::shmem {
 
 class StridedMail;
 
-// A PE's place in its job, between the OpenSHMEM interface and the layers below: who we are, the
+// A PE's place in its job, between the OpenSHMEM interface and the layers below: its number, the
 // memory of all PEs, and the ways to it. Every method may be called by any thread at any time.
 class World {
  public:
@@ -50,7 +50,7 @@ class World {
   // Returns once `ready()` is true. Spins, yields, then sleeps in steps that grow to 1 ms: the
   // words that programs wait for are changed by plain stores, which wake nobody. Where something
   // comes from another host what comes next is on its way: the wait begins anew.
-  // Whoever waits long calls tell(seconds), now and then (Patience).
+  // A PE that waits long calls tell(seconds), now and then (Patience).
   template <typename Ready, typename Tell>
   void wait_until(Ready ready, Tell tell) {
     if (ready()) return;

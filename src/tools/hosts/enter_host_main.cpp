@@ -2,7 +2,7 @@
 //
 // The words are joined and given to /bin/sh in the home folder, with the environment of a login;
 // the command goes on when this program is killed. With --here instead of ssh's ways, the command
-// is run as it stands, in this folder and with this environment, and is killed with this program.
+// is run as it is, in this folder and with this environment, and is killed with this program.
 #include <unistd.h>
 
 #include <cstdio>
@@ -30,7 +30,7 @@ int skip_options(int argc, char** argv, Request& request) {
   return at;
 }
 
-// Outside of the hosts, their owner's socket stands in the environment; inside, a keeper listens.
+// Outside of the hosts, their owner's socket is in the environment; inside, a keeper listens.
 base::Result<int> ask(Request request) {
   if (const char* number = std::getenv("TERRANE_TEST_HOSTS")) {
     auto pair = test_hosts::make_socket_pair();

@@ -25,7 +25,7 @@ struct HostOptions {
 };
 
 // kNoCarrier: the interface sees that its cable is out. kSilent: nothing arrives and nobody is
-// told.
+// informed.
 enum class LinkState : char { kUp = 'u', kNoCarrier = 'n', kSilent = 's' };
 
 inline std::string host_name(std::uint32_t host) { return fmt::format("h{}", host); }

@@ -35,7 +35,7 @@ struct Message {
 };
 
 // The name in each host's network namespace under which its keeper takes requests: an abstract
-// address, so that nothing stands in the file system.
+// address, so that nothing is in the file system.
 constexpr std::string_view kKeeperName = "terrane-test-hosts";
 
 base::Result<> send_request(int socket, const Request& request, const std::vector<int>& fds);

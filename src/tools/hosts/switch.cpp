@@ -30,7 +30,7 @@ bool write_file(const char* path, const std::string& text) {
   return static_cast<bool>(file.flush());
 }
 
-// Root of a namespace of users of its own: whoever may not make namespaces may make them there.
+// Root of a namespace of users of its own: a user that may not make namespaces may make them there.
 Result<> become_root() {
   uid_t user = ::geteuid();
   gid_t group = ::getegid();

@@ -9,11 +9,11 @@
 
 namespace terrane::test_hosts {
 
-// Makes the hosts and stands between them: owns the bridges, the keepers' channels, and the process
+// Makes the hosts and connects them: owns the bridges, the keepers' channels, and the process
 // namespace that holds all hosts, so that nothing of them outlives it. It ends when its owner does.
 class Switch {
  public:
-  // `control`: to the owner, who is told "ready" or what is wrong, and sends requests.
+  // `control`: to the owner, which receives "ready" or what is wrong, and sends requests.
   Switch(HostOptions options, UniqueFd control)
       : options_(std::move(options)), control_(std::move(control)) {}
 

@@ -82,7 +82,7 @@ AgentCommand by_mpirun(const JobPlan& plan, const std::vector<std::uint32_t>& ho
   append(agent.argv, {"-x", kSecretVariable});
   append(agent.argv, engine_words(plan, hub));
   agent.environment = {{kSecretVariable, secret}};
-  // Both refuse root otherwise; whoever runs us as root has decided that already.
+  // Both refuse root otherwise; the user that runs us as root has decided that already.
   for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
                            "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM"}) {
     agent.environment.emplace_back(name, "1");

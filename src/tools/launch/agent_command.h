@@ -39,7 +39,7 @@ std::vector<AgentCommand> agent_commands(const JobPlan& plan,
 // Cuts a command as a shell does without quotes: at blanks.
 std::vector<std::string> split_words(const std::string& text);
 
-// What the last words of an agent that failed to bring up its host mean: one sentence that names
+// What the last words of an agent that failed to start its host mean: one sentence that names
 // the host, the cause, and a command that mends it. `status`: its wait status; `said`: what it
 // wrote.
 std::string explain_agent(const JobPlan& plan, const AgentCommand& agent, int status,

@@ -41,7 +41,7 @@ class Beats {
   // Binds a port that the kernel chooses, for UDP and for the others' probes; it hears from now on.
   base::Result<> open();
   std::uint16_t port() const { return port_; }
-  // Begins to speak. `hub_address`: stands for the empty address among the peers. The limits are
+  // Begins to speak. `hub_address`: replaces the empty address among the peers. The limits are
   // those of the vigil.
   void start(const std::vector<PeerAddress>& peers, std::uint32_t own_host,
              const std::string& hub_address, std::uint64_t limit_ms, std::uint64_t late_limit_ms);

@@ -25,7 +25,7 @@ void Children::expect(pid_t pid, std::function<void(int)> handler) {
   expected_[pid] = std::move(handler);
 }
 
-// All are taken in before anyone is told: deaths at once are judged together.
+// All are taken in before anyone is informed: deaths at once are judged together.
 void Children::reap() {
   signalfd_siginfo info;
   while (::read(signals_.get(), &info, sizeof info) == sizeof info) continue;

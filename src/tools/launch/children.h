@@ -12,7 +12,7 @@
 namespace terrane::tools {
 
 // Takes in every child of this process that ends, also those that were orphaned by others and came
-// to us, and tells who asked for it. One an engine.
+// to us, and tells the object that asked for it. One an engine.
 class Children {
  public:
   explicit Children(Loop& loop) : loop_(loop) {}

@@ -77,8 +77,8 @@ std::string failures(const std::vector<Attempt>& attempts) {
   return text;
 }
 
-// Waits for news of the connections; not longer than until the next one is tried again. False: the
-// lifeline has ended.
+// Waits for changes of the connections; not longer than until the next one is tried again. False:
+// the lifeline has ended.
 bool wait(const std::vector<Attempt>& attempts, int lifeline, std::vector<pollfd>& ready) {
   ready.clear();
   for (const Attempt& attempt : attempts) ready.push_back({attempt.socket.get(), POLLIN, 0});

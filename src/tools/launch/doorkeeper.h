@@ -25,8 +25,8 @@ struct DoorPlan {
 };
 
 // Serves a host's door: gives each node of the host that knocks, and proves that it is of this job,
-// the socket of its place, once. Owns the door, and watches who came, who has yet to come, and the
-// launcher that started them; it cannot be their parent. Never blocks.
+// the socket of its place, once. Owns the door, and watches the nodes that came, those that have
+// yet to come, and the launcher that started them; it cannot be their parent. Never blocks.
 class Doorkeeper {
  public:
   struct Handlers {

@@ -7,7 +7,8 @@
 
 namespace terrane::tools {
 
-// Who of a job waits in an exchange and who can no longer come to it. Owns nothing but these marks.
+// The nodes of a job that wait in an exchange, and those that can no longer come to it. Owns
+// nothing but these marks.
 class ExchangeState {
  public:
   explicit ExchangeState(std::uint32_t nodes) : nodes_(nodes) {}

@@ -29,7 +29,7 @@ std::string file_of(pid_t pid, const char* name) {
   return text;
 }
 
-// Fields of /proc/PID/stat from the third on: they stand after the command's name, which may hold
+// Fields of /proc/PID/stat from the third on: they come after the command's name, which may hold
 // anything but ends at the last ')'.
 std::vector<std::string> fields_of(pid_t pid) {
   std::string text = file_of(pid, "stat");

@@ -9,7 +9,7 @@
 namespace terrane::tools {
 
 // The daemon of the launcher (mpirun, orted, slurmstepd) that started the process: its nearest
-// ancestor that is not of the same PMIx job; a wrapper is. 0 where it cannot be told.
+// ancestor that is not of the same PMIx job; a wrapper is. 0 where it is unknown.
 pid_t foreign_launcher_of(pid_t pid);
 
 // The wait status of a process that has ended, whether or not its parent has taken it in. nullopt:

@@ -35,7 +35,7 @@ constexpr std::uint64_t kPatienceMs = 2000;
 constexpr int kEngineNice = -10;
 constexpr char kEngineTitle[] = "job-engine";
 
-// Nothing of ours may come to stand where a node expects its standard input, output or error.
+// Nothing of ours may take the number where a node expects its standard input, output or error.
 void fill_standard_descriptors() {
   int fd;
   do {

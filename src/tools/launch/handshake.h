@@ -45,7 +45,7 @@ class Handshake {
   // What is wrong, for a person; where the other side is a Terrane of another build.
   const std::string& complaint() const { return complaint_; }
 
-  // To be sent, in order; whoever sends takes it out.
+  // To be sent, in order; the sender takes it out.
   std::vector<std::byte> out;
 
  private:

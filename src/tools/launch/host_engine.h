@@ -25,7 +25,8 @@ struct HostEngineOptions {
   std::uint64_t heartbeat_ms = 0;
   std::uint64_t dial_timeout_ms = 30'000;
   std::string ports;  // "LOW-HIGH" that it may listen on; empty: any
-  int lifeline = -1;  // its end means that whoever started us has gone; until the hub is reached
+  int lifeline =
+      -1;  // its end means that the process that started us has gone; until the hub is reached
   std::span<char*> command_line;  // main's argv
 };
 

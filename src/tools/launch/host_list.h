@@ -39,7 +39,7 @@ enum class MapBy {
 // round once more in the same way.
 bootstrap::JobMap place_nodes(const std::vector<HostSlots>& hosts, std::uint32_t nodes, MapBy by);
 
-// Letters, digits and what else stands in names and addresses of hosts.
+// Letters, digits and what else occurs in names and addresses of hosts.
 bool is_host_name(std::string_view name);
 
 std::uint32_t total_slots(const std::vector<HostSlots>& hosts);

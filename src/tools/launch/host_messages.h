@@ -245,7 +245,7 @@ using HostEvent =
                  event::Exchanged, event::Signalled, event::Output, event::InputTaken,
                  event::Notice, event::HostSilent, event::Failed, event::Ended, event::Beat>;
 
-// Whoever takes the events of a host's part.
+// The receiver of the events of a host's part.
 class HostListener {
  public:
   virtual ~HostListener() = default;

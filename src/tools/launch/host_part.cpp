@@ -320,8 +320,8 @@ void HostPart::settle_if_last() {
   if (running_ == 0 && !more_to_come) settle();
 }
 
-// After the last node: whoever is left of the job here is ended, and the last lines of tagged
-// output are written.
+// After the last node: each process that is left of the job here is ended, and the last lines of
+// tagged output are written.
 void HostPart::settle() {
   if (stage_ == Stage::kSettling || stage_ == Stage::kEnded) return;
   stage_ = Stage::kSettling;

@@ -40,8 +40,8 @@ struct HostSurroundings {
 
 // One host's part of a job: starts its nodes, or takes in those that another launcher starts,
 // serves their places, sees every death at once, and leaves no process of the job behind. Owns them
-// all; decides nothing about the job, but reports (HostEvent) and does as told (HostCommand). Lives
-// in a process that is a subreaper.
+// all; decides nothing about the job, but reports (HostEvent) and does what it is commanded
+// (HostCommand). Lives in a process that is a subreaper.
 class HostPart {
  public:
   // `plan` outlives it.
@@ -50,7 +50,7 @@ class HostPart {
   // Starts the nodes. `input`: node 0's standard input, where it is on this host; empty: nothing.
   // After an error end() must have its way before this object goes.
   base::Result<> start(base::UniqueFd input);
-  // Commands that are about the nodes; the others are left to whoever holds this.
+  // Commands that are about the nodes; the others are left to the owner of this.
   void act(const HostCommand& command);
   // Every process of the host is to go, at once, and nobody needs to hear of it.
   void kill_now();

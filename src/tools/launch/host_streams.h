@@ -28,7 +28,7 @@ class HostStreams {
   void close_nodes_ends();
 
   void act(const HostCommand& command);
-  // Who wrote has gone: calls `done` once the rest was reported.
+  // The writer has gone: calls `done` once the rest was reported.
   void finish(std::function<void()> done);
   // The rest is dropped.
   void drop();

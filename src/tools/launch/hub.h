@@ -27,14 +27,14 @@ class Hub {
  public:
   // What it reports.
   struct Handlers {
-    std::function<void()> on_all_present;  // every host can be told to start
+    std::function<void()> on_all_present;  // every host can be asked to start
     std::function<void(const std::string&)> on_start_failed;
     std::function<void(const std::string&)> on_output_failed;
     // Returns whether the event makes sense.
     std::function<bool(std::uint32_t host, const HostEvent&)> on_event;
     std::function<void(std::uint32_t host, Death cause)> on_lost;
     std::function<void(const std::string&)> on_notice;
-    // Somebody joins the running job as this host, whose name he tells; or an objection.
+    // Somebody joins the running job as this host, whose name comes with it; or an objection.
     std::function<std::string(std::uint32_t host, const std::string& name)> on_joining;
   };
 
@@ -101,7 +101,7 @@ class Hub {
   std::optional<Secret> secret_;
   std::vector<Host> hosts_;  // by index in the map
   std::vector<PeerAddress> peers_;
-  // Who came to join before the job had started; and links to those who were refused, which must
+  // Guests that came before the job had started; and links to those that were refused, which must
   // not end in their own handlers.
   std::vector<std::pair<std::unique_ptr<Link>, Introduction>> early_;
   std::vector<std::unique_ptr<Link>> refused_;
@@ -111,7 +111,7 @@ class Hub {
   std::vector<std::unique_ptr<Agent>> agents_;
   std::uint32_t present_ = 0;
   bool starting_ = true, closed_ = false;
-  std::string stranger_;  // the last complaint about who could not be let in
+  std::string stranger_;  // the last complaint about a guest that could not be let in
   Vigil vigil_;
   Timer start_timeout_, tick_, kill_agents_;
 };

@@ -27,7 +27,8 @@ struct Invitation {
 };
 
 // Where a job gives its invitation to programs of the same user on the same host: a socket whose
-// name is in no folder and goes with the process. Who asks is known to the kernel. Owns the socket.
+// name is in no folder and goes with the process. The kernel knows the asking user. Owns the
+// socket.
 class InvitationDoor {
  public:
   // `job`: its name, of letters, digits, '-', '_' and '.'.

@@ -39,7 +39,7 @@ TEST(InvitationTest, NothingElseIsRead) {
   EXPECT_FALSE(Invitation::parse(port));
 }
 
-// Who asks is answered by a job that goes before it has said all.
+// A process that asks is answered by a job that goes before it has said all.
 TEST(InvitationTest, WhoAsksAJobThatIsEndingIsToldSo) {
   for (const char* said : {"", "hello"}) {
     std::string job = "ending-" + std::to_string(::getpid()), path = "terrane-job-" + job;

@@ -26,17 +26,18 @@ class JobOutlet {
 
 // Decides what becomes of a job: merges the nodes' cards, chooses the first failure, and ends what
 // runs on every host. Knows hosts by what they report (HostEvent) alone. Guarantees that end() is
-// told once, that the user reads one sentence for it, and that exit_code() is the first failure's.
+// called once, that the user reads one sentence for it, and that exit_code() is the first
+// failure's.
 class Job {
  public:
   // Everything outlives it.
   Job(const JobPlan& plan, Loop& loop, JobOutlet& outlet);
 
-  // The hosts have been told to start.
+  // The hosts have been asked to start.
   void started();
   // False: the event makes no sense (of a node that is not the host's); nothing was done.
   bool on_event(std::uint32_t host, const HostEvent& event);
-  // The user, or somebody for him, sent the launcher a signal.
+  // The user, or somebody for the user, sent the launcher a signal.
   void on_signal(int signal);
   // Somebody has come who joins the running job, and takes part as this host from now on.
   void guest_came(std::uint32_t host);
@@ -115,7 +116,7 @@ class Job {
   Timer verdict_, timeout_, grace_, absence_;
   int grace_signal_ = 0;
   // One guest joins at a time: it gets the cards of all members, and compares. It wants in: all
-  // members are told of it. When all know it it is let in, and is a member when it says that it has
+  // members hear of it. When all know it it is let in, and is a member when it says that it has
   // heard so: until then it has done nothing that its death could undo.
   std::deque<std::uint32_t> waiting_guests_;
   std::optional<std::uint32_t> entering_;
@@ -123,7 +124,7 @@ class Job {
   Entry entry_ = Entry::kCompares;
   std::vector<std::uint32_t> unknowing_;  // members that are still to say that they know it
   bootstrap::History history_;
-  bool together_ = false;  // those with whom the job started have exchanged their cards
+  bool together_ = false;  // those that the job started with have exchanged their cards
   bool closing_ = false, closed_ = false;
 };
 

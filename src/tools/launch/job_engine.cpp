@@ -113,7 +113,7 @@ class JobEngine final : HostListener, JobOutlet {
     return "";
   }
 
-  // Nobody knows when the nodes come to join. Once one of this host does, all have told each other
+  // Nobody knows when the nodes come to join. Once one of this host does, all know
   // where the hub is, and the other hosts' engines cannot be far.
   base::Result<> wait_at_door() {
     opener_.reset(open_pidfd(door_->opener));

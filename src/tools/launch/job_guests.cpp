@@ -113,7 +113,7 @@ void Job::guest_goes(std::uint32_t host, std::uint32_t guest) {
   host_ended(host);
 }
 
-// Who is on the way in comes in; those behind do not.
+// A guest on its way in comes in; those behind do not.
 void Job::close_to_guests() {
   closing_ = true;
   next_guest();

@@ -83,7 +83,7 @@ void Link::write() {
     ssize_t sent = ::send(socket_.get(), out_.data() + written_, out_.size() - written_,
                           MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) break;  // no room; or it has ended, which the reader is told
+    if (sent < 0) break;  // no room; or it has ended, which the reader sees
     written_ += static_cast<std::size_t>(sent);
     sent_at_ms_ = now_ms();
   }

@@ -16,10 +16,10 @@
 
 namespace terrane::tools {
 
-// Where the engines of a job's hosts come in, while the job starts: listens, lets in who proves the
-// job's secret, and hands on who has introduced itself. Whoever is slow, talks nonsense or does not
-// know the secret loses its own connection alone; it costs a bounded time and a few hundred bytes.
-// Owns the connections until they are handed on.
+// Where the engines of a job's hosts come in, while the job starts: listens, lets in those that
+// prove the job's secret, and hands on those that have introduced themselves. A visitor that is
+// slow, talks nonsense or does not know the secret loses its own connection alone; it costs a
+// bounded time and a few hundred bytes. Owns the connections until they are handed on.
 class Lobby {
  public:
   struct Handlers {

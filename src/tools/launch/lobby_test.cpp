@@ -90,7 +90,7 @@ TEST_F(LobbyTest, WhoProvesTheSecretComesIn) {
   EXPECT_EQ(links_[0]->peer_address(), "127.0.0.1");
 }
 
-// Whoever was handed its link has not said yet what is to be done with it.
+// The receiver of its link has not said yet what is to be done with it.
 TEST_F(LobbyTest, WhoHasComeInMayGoAtAnyTime) {
   come_in(kSecret, true);
   serve();

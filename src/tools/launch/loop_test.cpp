@@ -18,7 +18,7 @@ class LoopTest : public testing::Test {
   std::unique_ptr<Loop> loop_;
 };
 
-// Both descriptors are ready in one turn; whoever is first closes the other, whose number then
+// Both descriptors are ready in one turn; the first one closes the other, whose number then
 // belongs to a new descriptor that is not ready.
 TEST_F(LoopTest, ANumbersNextDescriptorDoesNotHearWhatTheOneBeforeWasTold) {
   std::array<int, 2> ready = {::eventfd(1, EFD_CLOEXEC), ::eventfd(1, EFD_CLOEXEC)};

@@ -17,7 +17,7 @@ namespace terrane::tools {
 // gone is closed, so that its writers learn of it. Owns the reading ends until start().
 class OutputProcess {
  public:
-  // The writing end of a new pipe. `tag` stands before each line; nullopt: the bytes pass as they
+  // The writing end of a new pipe. `tag` comes before each line; nullopt: the bytes pass as they
   // come.
   base::Result<base::UniqueFd> add(bool is_error, std::optional<std::string> tag);
   // Forks the process that does the work; it ends when every pipe has ended. It writes to the

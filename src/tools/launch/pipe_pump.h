@@ -10,8 +10,8 @@
 
 namespace terrane::tools {
 
-// How many bytes of a stream may be on their way between two hosts: who reads stops there until the
-// other end has written some, so that nobody holds more.
+// How many bytes of a stream may be on their way between two hosts: the reader stops there until
+// the other end has written some, so that nobody holds more.
 inline constexpr std::uint32_t kStreamWindow = 256 * 1024;
 
 // Reads a stream (a pipe, a file) as far as it is allowed to. Owns the descriptor. The descriptor
@@ -30,7 +30,7 @@ class StreamReader {
 
   // As many bytes more may be read; at first none.
   void allow(std::uint32_t bytes);
-  // What is in the pipe is the last of it: who could write more has gone.
+  // What is in the pipe is the last of it: each possible writer has gone.
   void drain();
   void stop();
   bool ended() const { return !fd_; }

@@ -34,7 +34,7 @@ struct ProcessEntry {
   unsigned flags;
 };
 
-// The state and the parent stand after the command's name, which may hold anything but ends at the
+// The state and the parent come after the command's name, which may hold anything but ends at the
 // last ')'.
 bool read_entry(const char* pid, ProcessEntry& entry) {
   char path[64], text[512];

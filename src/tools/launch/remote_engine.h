@@ -32,7 +32,7 @@ class RemoteEngine : protected HostListener {
   int run();
 
  protected:
-  // Fills in what the hub is told of this engine.
+  // Fills in what the hub has to know of this engine.
   virtual base::Result<> introduce(Introduction& ours) = 0;
   // The hub's plan has come: what this engine has to say about it.
   virtual void adapt(HostPlan&) {}
@@ -44,14 +44,14 @@ class RemoteEngine : protected HostListener {
   // Its part cannot be run.
   virtual void fail(int exit_code, const std::string& sentence);
   virtual void on_link_closed(const std::string&) {}
-  // Nobody is left to be told anything.
+  // Nobody is left to report to.
   virtual void on_alone() = 0;
   virtual int exit_code() const = 0;
 
   base::Result<> start_nodes(HostSurroundings around, base::UniqueFd input);
   void report(const HostEvent& event);
   void be_alone();
-  // Its part has ended, and the hub was told.
+  // Its part has ended, and the hub knows it.
   bool let_go() const { return let_go_; }
 
   const HostEngineOptions& options_;
@@ -81,7 +81,7 @@ class RemoteEngine : protected HostListener {
   bool let_go_ = false;
 };
 
-// Makes the engine below a guard, and runs it. `answer` is told whether it has reached the hub. The
+// Makes the engine below a guard, and runs it. `answer` hears whether it has reached the hub. The
 // process's exit code.
 using MakeEngine = std::function<std::unique_ptr<RemoteEngine>(Loop& loop, EngineSide side)>;
 int run_guarded_engine(const HostEngineOptions& options, bool passes_input,

@@ -156,7 +156,7 @@ base::Result<pid_t> spawn_node(const NodeStart& start) {
     std::string cure = why == EAGAIN ? "; " + platform::why_no_thread(why) : "";
     return base::error("cannot start node {}: {}{}", start.node.value, std::strerror(why), cure);
   }
-  ::setpgid(child, child);  // here too, so that the group exists whoever runs first
+  ::setpgid(child, child);  // here too, so that the group exists whichever process runs first
   return child;
 }
 

@@ -12,7 +12,7 @@
 
 namespace terrane::tools {
 
-// A value and where it stands, "FILE:LINE:COLUMN".
+// A value and where it is, "FILE:LINE:COLUMN".
 template <typename T>
 struct Said {
   T value{};

@@ -7,7 +7,7 @@ namespace {
 
 using Peers = std::vector<std::uint32_t>;
 
-// Looks every period from one time to another; who was silent at the end.
+// Looks every period from one time to another; those that were silent at the end.
 Peers look_until(Vigil& vigil, std::uint64_t from, std::uint64_t to) {
   Peers silent;
   for (std::uint64_t now = from; now <= to && silent.empty(); now += vigil.period_ms()) {

@@ -6,7 +6,7 @@
 
 namespace terrane::tools::report {
 
-// One page that needs nothing else: what the nodes did, who waited for which chunk, and the states
+// One page that needs nothing else: what the nodes did, the waits for each chunk, and the states
 // of copies over time.
 std::string as_html(const JobLog& job, const Totals& totals);
 

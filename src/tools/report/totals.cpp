@@ -23,7 +23,7 @@ std::size_t step_of(const JobLog& job, std::uint64_t time_ns, std::size_t points
   return std::min(points - 1, static_cast<std::size_t>(part * static_cast<double>(points)));
 }
 
-// For how many scopes that opened at once a record stands.
+// For how many scopes that opened at once a record counts.
 std::uint64_t scopes_at_once(const Record& record) {
   if (record.event == Event::kScope) return record.detail + std::uint64_t{1};
   return record.event == Event::kScopesMore ? record.number : 0;

@@ -28,7 +28,7 @@ struct Tally {
   void add_at_once(const Record& record);
 
   std::uint64_t closed_ns_ = 0;                       // of scopes that had waited
-  std::uint64_t at_once_timed_ = 0, at_once_ns_ = 0;  // for which a record stands
+  std::uint64_t at_once_timed_ = 0, at_once_ns_ = 0;  // for which a record counts
 };
 
 struct ChunkTotals {

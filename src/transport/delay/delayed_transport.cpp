@@ -82,7 +82,7 @@ std::size_t DelayedTransport::deliver_due(Receiver& receiver) {
   return messages;
 }
 
-// Whoever sleeps does not know when the next message is due.
+// A sleeping thread does not know when the next message is due.
 void DelayedTransport::tell_sleepers() { inner_->interrupt(); }
 
 void DelayedTransport::attend() {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x5445'5252'414e'4531;
 
-// Whoever gets it wakes; a look first, since most find nobody asleep.
+// The thread that gets it wakes; a look first, since most find nobody asleep.
 Sleeping take(std::atomic<std::uint32_t>& sleeping) {
   if (sleeping.load() == 0) return Sleeping::kNobody;
   return static_cast<Sleeping>(sleeping.exchange(0));

@@ -28,10 +28,11 @@ struct ControlPage {
   std::uint32_t pid;
   std::uint32_t nodes;
   std::uint64_t ring_bytes;
-  // Who has sent: set by senders whose ring is not watched, cleared by the owner before it looks.
+  // The nodes that have sent: set by senders whose ring is not watched, cleared by the owner before
+  // it looks.
   alignas(kLine) NodeBits arrivals;
-  // A thread of the owner sleeps, or is about to: whoever clears it moves the bell on and wakes it
-  // in the way that stands here (Sleeping).
+  // A thread of the owner sleeps, or is about to: the thread that clears it moves the bell on and
+  // wakes it in the way that is here (Sleeping).
   alignas(kLine) std::atomic<std::uint32_t> sleeping;
   // The same of those that take in what nobody waits for: they sleep on the bell.
   std::atomic<std::uint32_t> beside;
@@ -92,7 +93,7 @@ class Area {
   Doorbell doorbell() const { return {control(), bell_.get()}; }
 
   // The owner signs before it shows the area to anybody; peers check that they mapped what the card
-  // promised.
+  // announced.
   void sign(std::uint32_t pid);
   bool belongs_to(std::uint32_t pid, AreaShape shape) const;
 
@@ -102,7 +103,7 @@ class Area {
   UniqueFd bell_;
 };
 
-// Wakes the owner's sleeping threads, if any of those sleep whom it concerns. To be called after
+// Wakes the owner's sleeping threads, if any of those sleep that it concerns. To be called after
 // what they wait for was stored with seq_cst.
 void wake_owner(const Doorbell& bell, Sleepers whom = Sleepers::kAll) noexcept;
 

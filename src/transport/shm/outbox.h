@@ -11,7 +11,7 @@
 namespace terrane::transport::shm {
 
 // All ways out of a node: per destination a ring, and a backlog of what did not fit, in order. Owns
-// the backlogs. Thread-safe; senders to different destinations do not meet.
+// the backlogs. Thread-safe; senders to different destinations do not wait for each other.
 class Outbox {
  public:
   explicit Outbox(std::uint32_t nodes) : nodes_(nodes) {}

@@ -8,7 +8,7 @@
 namespace terrane::transport::shm {
 namespace {
 
-// A process that ends when told to.
+// A process that ends when asked to.
 class Child {
  public:
   Child() {

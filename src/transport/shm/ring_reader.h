@@ -14,7 +14,7 @@ class RingReader {
  public:
   enum class Found : std::uint8_t { kNothing, kPart, kMessage, kBroken };
 
-  // The ring of one sender in our area; `sender` is told of freed space when it waits for it.
+  // The ring of one sender in our area; `sender` hears of freed space when it waits for it.
   RingReader(RingView ring, Doorbell sender);
 
   // Takes the next frame. After kMessage call done() before the next look().

@@ -141,7 +141,7 @@ TEST_F(RingTest, WhatIsToRingLaterRingsIfItWasNotTakenUntilThen) {
   control.sleeping.store(1);
   ASSERT_TRUE(put(0));
   EXPECT_EQ(control.bell.load(), 0u);
-  EXPECT_TRUE(control.arrivals.any(2));  // who looks finds it
+  EXPECT_TRUE(control.arrivals.any(2));  // a thread that looks finds it
   ASSERT_EQ(reader_.look(), RingReader::Found::kMessage);
   reader_.done();
   reader_.free_space();

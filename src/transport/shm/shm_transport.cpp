@@ -14,8 +14,8 @@ namespace terrane::transport::shm {
 namespace {
 
 constexpr std::uint64_t kMillisecond = 1'000'000;
-// How often peers' deaths are looked for: by who polls (asking the clock each time would cost more
-// than the poll), and by who sleeps.
+// How often peers' deaths are looked for: by a polling thread (asking the clock each time would
+// cost more than the poll), and by a sleeping one.
 constexpr std::uint32_t kPollsPerLook = 64;
 constexpr std::uint64_t kLookEvery_ns = 10 * kMillisecond;
 constexpr std::uint64_t kLongestNap_ns = 20 * kMillisecond;
@@ -135,7 +135,7 @@ bool ShmTransport::pending() const {
   return inbox_.pending() || news_.load(std::memory_order_relaxed) || outbox_.can_advance();
 }
 
-// For who would poll, and sleep otherwise.
+// For a thread that would poll, and sleep otherwise.
 bool ShmTransport::has_news() { return pending() && !turn_.leave_to_deliverer(); }
 
 void ShmTransport::sleep_as(std::atomic<std::uint32_t>& sleeping, std::uint64_t timeout_ns) {

@@ -18,7 +18,7 @@ namespace terrane::transport::shm {
 
 // Messages between the nodes of one host through rings in shared memory (area.h has the layout).
 // Owns the mappings of all inbound areas, and our backlogs. A peer's death is seen within some 20
-// ms by whoever polls or sleeps; what it sent before is delivered first.
+// ms by a thread that polls or sleeps; what it sent before is delivered first.
 class ShmTransport final : public PartTransport {
  public:
   static base::Result<std::unique_ptr<PartTransport>> connect(NodeId self, Area own,
@@ -34,7 +34,7 @@ class ShmTransport final : public PartTransport {
   std::size_t poll(Receiver& receiver) override;
   bool pending() const override;
   void sleep(std::uint64_t timeout_ns) override { sleep_as(control_.sleeping, timeout_ns); }
-  // What nobody waits for need not be left for a while: its sender says whom it wakes.
+  // What nobody waits for need not be left for a while: its sender says which threads it wakes.
   void sleep_beside(std::uint64_t timeout_ns, std::uint64_t) override {
     sleep_as(control_.beside, timeout_ns);
   }

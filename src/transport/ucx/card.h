@@ -9,8 +9,8 @@
 namespace terrane::transport::ucx {
 
 // What a node tells the others so that they can send to it and reach its memory: where UCX finds
-// its worker, the word that its peers put into every frame, and its exported regions. Who does not
-// know the word is no node of this job.
+// its worker, the word that its peers put into every frame, and its exported regions. A process
+// that does not know the word is no node of this job.
 struct UcxCard {
   struct Region {
     std::uint64_t bytes = 0;

@@ -108,7 +108,7 @@ ucs_status_t Inbox::keep(Source& source, Slot& slot, const Arrival& arrival) {
   return UCS_OK;
 }
 
-// It is announced: UCX brings it into our memory.
+// It is announced: UCX copies it into our memory.
 ucs_status_t Inbox::fetch(Source& source, Slot& slot, const Arrival& arrival) {
   Parcel* parcel = pool_.try_take(arrival.bytes);
   if (parcel == nullptr) {  // nobody sends so much

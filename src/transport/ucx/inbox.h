@@ -37,7 +37,7 @@ class Inbox {
   // Peers that have sent what they must not, since the last call.
   bool has_broken() const { return !broken_.empty(); }
   std::vector<NodeId> take_broken() { return std::exchange(broken_, {}); }
-  // Peers of whom we have heard for the first time, since the last call.
+  // Peers of which we have heard for the first time, since the last call.
   bool has_notices() const { return !newcomers_.empty() || !farewells_.empty(); }
   std::vector<NodeId> take_newcomers() { return std::exchange(newcomers_, {}); }
   // Peers that have sent all and want to hear that it has arrived, since the last call.

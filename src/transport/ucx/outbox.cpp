@@ -69,7 +69,7 @@ void Outbox::send(NodeId to, Bytes head, Bytes tail) {
   if (!within && !worker_.try_enter()) {
     submit(lane, message);
     submitted_.store(true);
-    return settle();  // whoever was inside may have left without seeing it
+    return settle();  // the thread that was inside may have left without seeing it
   }
   if (!lane.lost) {
     std::size_t bytes = message.left();

@@ -104,7 +104,7 @@ class Outbox {
   std::vector<std::byte> scratch_;  // joins the parts of what is sent at once
   std::atomic<std::uint32_t> queued_{0};
   std::atomic<std::uint32_t> in_flight_{0};
-  std::atomic<bool> submitted_{false};  // by who could not enter the worker
+  std::atomic<bool> submitted_{false};  // by threads that could not enter the worker
   std::atomic<bool> has_failures_{false};
   std::vector<Failure> failures_;
   std::uint32_t closing_ = 0;

@@ -85,7 +85,7 @@ ucs_status_ptr_t RemoteMemory::begun(Lane& lane, ucs_status_ptr_t request, Waits
   return nullptr;
 }
 
-// What failed is told by the connection.
+// What failed is reported by the connection.
 void RemoteMemory::on_done(void* request, ucs_status_t, void* user_data) {
   Lane& lane = *static_cast<Lane*>(user_data);
   --lane.under_way;

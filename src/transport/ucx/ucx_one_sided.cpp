@@ -36,13 +36,13 @@ base::Result<> UcxTransport::check_key(NodeId peer, std::uint32_t region) const 
                      peer.value);
 }
 
-// What has come for a receiver, or tells of a loss, is left to whoever sleeps.
+// What has come for a receiver, or tells of a loss, is left to the sleeping threads.
 bool UcxTransport::has_news() const {
   return inbox_.has_deliverable() || inbox_.has_broken() || outbox_.has_failures();
 }
 
-// Until `done` holds; it is asked by the thread that is inside. What UCX brings meanwhile wakes no
-// sleeper, unless there is something for a receiver: then they have the descriptors back.
+// Until `done` holds; it is asked by the thread that is inside. What UCX receives meanwhile wakes
+// no sleeper, unless there is something for a receiver: then they have the descriptors back.
 template <typename Done>
 void UcxTransport::wait_until(Done done) {
   runtime::waiting::Backoff backoff;

@@ -71,7 +71,7 @@ base::Result<> UcxTransport::wait_for(std::span<const NodeId> peers) {
     if (waited_ns > kPatience_ns) {
       return base::error("{}: node {} does not answer", description_, missing->value);
     }
-    // Whoever should have greeted us is perhaps gone: we try to connect, and hear.
+    // A peer that should have greeted us is perhaps gone: we try to connect, and hear.
     if (waited_ns > kPatience_ns / 2) outbox_.connect(*missing);
     wait_for_events();
   }
@@ -92,7 +92,7 @@ base::Result<> UcxTransport::admit(NodeId node, Card card) {
   admitted_.push_back(node);
   if (node.value > self_.value) greet(node);
   outbox_.leave_worker();
-  sleepers_room_->ring();  // whoever sleeps helps it on
+  sleepers_room_->ring();  // a sleeping thread helps it on
   return {};
 }
 
@@ -239,7 +239,7 @@ std::byte* UcxTransport::reach(NodeId peer, std::uint32_t region) {
   return peer == self_ ? own_regions_->reach(NodeId{0}, region) : nullptr;
 }
 
-// Everyone to whom we sent has all of it, or is gone.
+// Every peer that we sent to has all of it, or is gone.
 bool UcxTransport::is_heard() const {
   for (std::uint32_t node = 0; node < lost_.size(); ++node) {
     NodeId peer{node};

@@ -119,7 +119,8 @@ class UcxTransport final : public PartTransport {
   std::uint64_t bandwidth_;
   std::unique_ptr<Worker> worker_;
   ParcelPool pool_;
-  mutable Outbox outbox_;  // whoever has been inside the worker sends for those who could not enter
+  mutable Outbox
+      outbox_;  // a thread that has been inside the worker sends for those that could not enter
   Inbox inbox_;
   std::unique_ptr<Regions> own_regions_;
   std::vector<NodeId> admitted_;  // guarded by the worker
