@@ -231,7 +231,7 @@ std::uint64_t Engine::ask_core(ThreadContext& context, const protocol::Event& ev
   std::uint64_t expires_ns = sleep != nullptr && sleep->may_expire ? context.until_ns : ~0ull;
   if (waits)
     wait_until(
-        context, [&] { return context.resumed.load() != 0; }, expires_ns);
+        context, [&] { return context.resumed.load() != 0; }, expires_ns, sleep != nullptr);
   context.holds_nothing = false;
   return context.value;
 }
@@ -327,12 +327,18 @@ void Engine::carry_out(const protocol::Resume& resume) {
   const std::byte* payload = effects_.bytes.data() + resume.offset;
   context.strand.inbox.assign(payload, payload + resume.size);
   context.resumed.store(1, std::memory_order_seq_cst);
-  if (context.sleeping.load(std::memory_order_seq_cst) != 0) transport_.interrupt();
+  std::uint32_t sleeping = context.sleeping.load(std::memory_order_seq_cst);
+  if (sleeping == ThreadContext::kSleepsAlone) {
+    platform::futex_wake_all(context.resumed);
+  } else if (sleeping != 0) {
+    transport_.interrupt();
+  }
 }
 
-// done() is asked again and again; whoever makes it true looks at context.sleeping then.
+// done() is asked again and again; whoever makes it true looks at context.sleeping then. alone: the
+// core resumes the thread, which sleeps where no message wakes it: the handler thread serves.
 template <typename Done>
-void Engine::wait_until(ThreadContext& context, Done done, std::uint64_t expires_ns) {
+void Engine::wait_until(ThreadContext& context, Done done, std::uint64_t expires_ns, bool alone) {
   std::uint64_t from = platform::now_ns();
   Backoff backoff(context.is_handler ? waiting::kCrowdedNs : ~0ull);
   waiting::Patience patience;
@@ -346,8 +352,12 @@ void Engine::wait_until(ThreadContext& context, Done done, std::uint64_t expires
     if (!backoff.is_short()) ring(context);
     if (backoff.pause(context.is_handler ? HandlerNeed::kNothing : handler_.need())) continue;
     transport_.unattend();
-    context.sleeping.store(1, std::memory_order_seq_cst);
-    if (!done()) transport_.sleep(sleep_ns(expires_ns));
+    context.sleeping.store(alone ? ThreadContext::kSleepsAlone : 1, std::memory_order_seq_cst);
+    if (alone) {
+      platform::futex_wait(context.resumed, 0, sleep_ns(expires_ns));
+    } else if (!done()) {
+      transport_.sleep(sleep_ns(expires_ns));
+    }
     context.sleeping.store(0, std::memory_order_relaxed);
     if (double seconds = patience.due(); seconds > 0) {
       std::lock_guard hold(mutex_);

@@ -101,7 +101,10 @@ struct ThreadContext {
   std::atomic<std::uint32_t> resumed{
       0};  // the call was answered: `value` is the result, and the payload is in the strand
   std::uint64_t value = 0;
-  std::atomic<std::uint32_t> sleeping{0};  // whoever answers has to interrupt the transport's sleep
+  // 1: whoever answers has to interrupt the transport's sleep; kSleepsAlone: to wake it on
+  // `resumed`.
+  static constexpr std::uint32_t kSleepsAlone = 2;
+  std::atomic<std::uint32_t> sleeping{0};
   // The thread polls, from the first wait of an operation to its end: what comes in between waits
   // no longer than its steps take, and wakes nobody (Transport::attend).
   bool attends = false;
