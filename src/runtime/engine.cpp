@@ -41,6 +41,7 @@ std::uint64_t sleep_ns(std::uint64_t expires_ns) {
 bool holds_nothing(const protocol::Event& event) {
   return std::holds_alternative<protocol::LockAcquire>(event) ||
          std::holds_alternative<protocol::LockTry>(event) ||
+         std::holds_alternative<protocol::LockHandOff>(event) ||
          std::holds_alternative<protocol::BarrierEnter>(event) ||
          std::holds_alternative<protocol::BarrierArrive>(event) ||
          std::holds_alternative<protocol::CountSleep>(event);
@@ -226,8 +227,10 @@ std::uint64_t Engine::ask_core(ThreadContext& context, const protocol::Event& ev
     if (waits) attend(context);
     carry_out(event, context.counters, waits ? &context.unrung : nullptr);
   }
-  serve(context, false);
   const auto* sleep = std::get_if<protocol::CountSleep>(&event);
+  bool is_long = sleep != nullptr || std::holds_alternative<protocol::BarrierEnter>(event);
+  if (is_long) end_turns(context, true);
+  serve(context, false);
   std::uint64_t expires_ns = sleep != nullptr && sleep->may_expire ? context.until_ns : ~0ull;
   if (waits)
     wait_until(
@@ -264,6 +267,9 @@ void Engine::carry_out(const protocol::Event& event, Counters& counters,
       releases_.push_back(*kept);
       release_count_.fetch_add(1);
       releases_told_.store(false);
+    } else if (const auto* turn = std::get_if<protocol::TurnExtended>(&effect)) {
+      bool asked = std::holds_alternative<protocol::Received>(event);
+      extend_turn(turn->lock, asked && waiting_.load() != 0);
     } else if (const auto* recall = std::get_if<protocol::Recall>(&effect)) {
       recalls_.push_back({*recall});
       recalls_due_ns_.store(0);
@@ -343,6 +349,7 @@ void Engine::wait_until(ThreadContext& context, Done done, std::uint64_t expires
   Backoff backoff(context.is_handler ? waiting::kCrowdedNs : ~0ull);
   waiting::Patience patience;
   attend(context);
+  waiting_.fetch_add(1);
   while (!done()) {
     if (poll_once(context)) {
       backoff.renew();  // who is served now asks for more soon, and is not to find us asleep
@@ -351,6 +358,8 @@ void Engine::wait_until(ThreadContext& context, Done done, std::uint64_t expires
     if (expires_ns != ~0ull && expire(context, expires_ns)) continue;
     if (!backoff.is_short()) ring(context);
     if (backoff.pause(context.is_handler ? HandlerNeed::kNothing : handler_.need())) continue;
+    end_turns(context, true);
+    serve(context, false);
     transport_.unattend();
     context.sleeping.store(alone ? ThreadContext::kSleepsAlone : 1, std::memory_order_seq_cst);
     if (alone) {
@@ -365,6 +374,7 @@ void Engine::wait_until(ThreadContext& context, Done done, std::uint64_t expires
     }
     transport_.attend();
   }
+  waiting_.fetch_sub(1);
   ring(context);
   context.polled_ns = platform::now_ns();
   context.waited_ns += context.polled_ns - from;
@@ -444,6 +454,7 @@ waiting::HandlerTurn Engine::turn() {
   context.took = context.took_urgent = false;
   poll_all();
   waiting::HandlerTurn turn{context.took, context.took_urgent, serve(context, true)};
+  turn.next_ns = std::min(turn.next_ns, watch_turns());
   run_chores(context);
   if (hlrc_.is_over_limit()) run(context, hlrc_.trim(context.strand));
   if (from >= tidy_due_ns_) {

@@ -119,6 +119,9 @@ class Engine final : private transport::Receiver {
   void run_chores(ThreadContext& context);
   std::uint64_t serve(ThreadContext& context, bool waits);
   void serve_offers(ThreadContext& context);
+  void extend_turn(LockId lock, bool waits);
+  std::uint64_t watch_turns();
+  void end_turns(ThreadContext& context, bool all);
   void serve_releases(ThreadContext& context);
   void make_releases(ThreadContext& context);
   bool next_release(protocol::ReleaseKept& out);
@@ -158,7 +161,20 @@ class Engine final : private transport::Receiver {
   std::deque<protocol::ReleaseKept> releases_;
   std::atomic<std::uint32_t> release_count_{0};
   std::atomic<bool> releases_told_{false};
-  std::deque<protocol::Offer> offers_;  // to be made; under the mutex
+  // Tokens that rest here though other nodes wait for them, since when. Under the mutex; but how
+  // many, and how many there have ever been.
+  struct ExtendedTurn {
+    LockId lock;
+    std::uint64_t since_ns;
+  };
+  std::vector<ExtendedTurn> turns_;
+  std::atomic<std::uint32_t> turn_count_{0};
+  std::atomic<std::uint32_t> waiting_{0};  // threads, for others
+
+  std::atomic<std::uint64_t> turns_ever_{0};
+  std::uint64_t turns_seen_ = 0;            // the handler thread's
+  std::atomic<bool> turns_watched_{false};  // the handler thread wakes often
+  std::deque<protocol::Offer> offers_;      // to be made; under the mutex
   std::atomic<std::uint32_t> offer_count_{0};
   std::vector<Line> page_;          // on its way behind a message
   std::vector<std::byte> grant_;    // on its way with blocks

@@ -8,6 +8,7 @@ namespace terrane::runtime {
 // What others wait for and any thread can do: also one that waits itself, in the middle of its own
 // operation. How long until there is more to do.
 std::uint64_t Engine::serve(ThreadContext& context, bool waits) {
+  if (turn_count_.load() != 0) end_turns(context, false);
   if (release_count_.load() != 0) serve_releases(context);
   if (recall_count_.load() == 0 && offer_count_.load() == 0) return ~0ull;
   if (context.serves) return 0;
@@ -17,6 +18,45 @@ std::uint64_t Engine::serve(ThreadContext& context, bool waits) {
   serve_offers(context);
   context.serves = false;
   return later;
+}
+
+// Under the mutex. Whoever comes by ends the turn in time. That is a thread of the program, if it
+// goes on as the predictor thinks; for all other cases the handler thread looks now and then.
+// waits: the request came while a thread waits here, so the token may as well leave.
+void Engine::extend_turn(LockId lock, bool waits) {
+  std::uint64_t now = waits ? 0 : platform::now_ns();
+  turns_ever_.fetch_add(1);
+  if (!turns_watched_.load()) handler_.call();
+  for (ExtendedTurn& turn : turns_) {
+    if (turn.lock != lock) continue;
+    turn.since_ns = now;
+    return;
+  }
+  turns_.push_back({lock, now});
+  turn_count_.fetch_add(1);
+}
+
+// Of the handler thread: until when it sleeps at most, since turns are extended here.
+std::uint64_t Engine::watch_turns() {
+  std::uint64_t ever = turns_ever_.load();
+  bool recent = ever != std::exchange(turns_seen_, ever) || turn_count_.load() != 0;
+  turns_watched_.store(recent);
+  return recent ? waiting::kWatchTurnsNs : ~0ull;
+}
+
+// Those that have lasted long enough, or all. By a thread that can make the release itself.
+void Engine::end_turns(ThreadContext& context, bool all) {
+  if (turn_count_.load() == 0 || !(context.holds_nothing || context.is_handler)) return;
+  std::uint64_t now = platform::now_ns();
+  std::lock_guard hold(mutex_);
+  for (std::size_t i = turns_.size(); i-- > 0;) {
+    if (!all && now - turns_[i].since_ns < waiting::kTurnNs) continue;
+    LockId lock = turns_[i].lock;
+    turns_[i] = turns_.back();
+    turns_.pop_back();
+    turn_count_.fetch_sub(1);
+    step(protocol::LockEndTurn{lock}, context.counters);
+  }
 }
 
 // Not left to the handler, who may wait for a block of somebody who waits for another's offer.

@@ -24,7 +24,9 @@ struct Progress {
 // What a node's machine wants of a handler.
 struct Chore {
   std::uint32_t node = 0;
-  std::variant<protocol::Drop, protocol::Expire, protocol::Offer, protocol::ReleaseKept> what;
+  std::variant<protocol::Drop, protocol::Expire, protocol::Offer, protocol::ReleaseKept,
+               protocol::TurnExtended>
+      what;
   std::vector<std::byte> ranges;  // of an Expire
 };
 

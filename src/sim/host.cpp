@@ -24,6 +24,8 @@ void History::step_core(std::uint32_t node, const protocol::Event& event) {
       spawn({node, *offer, {}});
     } else if (const auto* kept = std::get_if<protocol::ReleaseKept>(&effect)) {
       spawn({node, *kept, {}});
+    } else if (const auto* turn = std::get_if<protocol::TurnExtended>(&effect)) {
+      spawn({node, *turn, {}});
     } else if (const auto* recall = std::get_if<protocol::Recall>(&effect)) {
       recalls_.push_back({node, *recall});
     } else if (const auto* place = std::get_if<protocol::Place>(&effect)) {
@@ -109,6 +111,8 @@ bool History::start(Chore& chore) {
     actor->start(hlrc.offer_asked(actor->strand, *offer));
   } else if (const auto* kept = std::get_if<protocol::ReleaseKept>(&actor->chore.what)) {
     actor->start(hlrc.release_kept(actor->strand, *kept));
+  } else if (const auto* turn = std::get_if<protocol::TurnExtended>(&actor->chore.what)) {
+    actor->start(hlrc.end_turn(actor->strand, turn->lock));
   } else {
     NodeId origin = std::get<protocol::Expire>(actor->chore.what).origin;
     actor->start(hlrc.expire(actor->strand, origin, actor->chore.ranges));
@@ -130,9 +134,8 @@ void History::finish_chore(Actor& actor) {
     step_core(node, protocol::OfferMade{offer->to, offer->waiter, value});
   } else if (const auto* kept = std::get_if<protocol::ReleaseKept>(&what)) {
     step_core(node, protocol::LockRelease{kept->lock, protocol::kNobody, value});
-  } else {
-    const auto& expire = std::get<protocol::Expire>(what);
-    step_core(node, protocol::Expired{expire.origin, expire.waiter});
+  } else if (const auto* expire = std::get_if<protocol::Expire>(&what)) {
+    step_core(node, protocol::Expired{expire->origin, expire->waiter});
   }
 }
 

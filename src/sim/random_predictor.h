@@ -55,6 +55,7 @@ class RandomPredictor final : public protocol::Predictor {
   bool tells_unchanged(std::uint64_t) override { return says(kTellUnchanged); }
   bool keeps_open(std::uint64_t) override { return says(kKeepOpen); }
   bool release_at_once(LockId) override { return says(kReleaseAtOnce); }
+  std::uint32_t extends_turn(LockId) override { return static_cast<std::uint32_t>(some(kExtend)); }
   bool offers(std::uint64_t, NodeId) override { return says(kOffer); }
   bool defers(std::uint64_t) override { return says(kDefer); }
   bool gives(std::uint64_t, bool, bool) override { return says(kGive); }
@@ -82,6 +83,7 @@ class RandomPredictor final : public protocol::Predictor {
     kTellUnchanged,
     kKeepOpen,
     kReleaseAtOnce,
+    kExtend,
     kOffer,
     kDefer,
     kGive,

@@ -57,6 +57,8 @@ void CoreHost::step(const protocol::Event& event) {
       step(protocol::OfferMade{offer->to, offer->waiter, offer->run.count});
     } else if (const auto* kept = std::get_if<protocol::ReleaseKept>(&effect)) {
       kept_.push_back(kept->lock);
+    } else if (const auto* turn = std::get_if<protocol::TurnExtended>(&effect)) {
+      turns_.push_back(turn->lock);
     } else if (const auto* recall = std::get_if<protocol::Recall>(&effect)) {
       yield(*recall);
     } else if (const auto* place = std::get_if<protocol::Place>(&effect)) {
@@ -199,7 +201,7 @@ void CoreHost::take_lock(Thread& thread, WaiterId waiter, std::uint32_t lock) {
   if (thread.holds) {
     thread.holds = false;  // another thread here may be resumed first
     thread.wait = Wait::kHandOff;
-    step(protocol::LockHandOff{thread.lock, waiter, (lock & 1) != 0});
+    step(protocol::LockHandOff{thread.lock, waiter, (lock & 1) != 0, 0, lock / 2});
     return;
   }
   thread.lock = LockId{lock};
@@ -275,6 +277,12 @@ void CoreHost::act(InputReader& input) {
     protocol::Expire expire = expires_.front();
     expires_.pop_front();
     step(protocol::Expired{expire.origin, expire.waiter});
+    return;
+  }
+  if (action == 0 && !turns_.empty()) {
+    LockId turn = turns_.front();
+    turns_.pop_front();
+    step(protocol::LockEndTurn{turn});
     return;
   }
   if (action == 0 && !kept_.empty()) {

@@ -78,6 +78,7 @@ class CoreHost {
   std::array<Thread, kThreads> threads_;
   std::array<std::uint32_t, 4> in_barrier_{};  // threads that wait in each
   std::deque<protocol::Drop> drops_;
+  std::deque<LockId> turns_;              // that were extended
   std::deque<LockId> kept_;               // whose tokens wait for a release
   std::array<std::uint64_t, 4> pages_{};  // the Access that this node has to each
   std::deque<protocol::Expire> expires_;

@@ -42,6 +42,7 @@ void Core::step(const Event& event, Effects& out) {
                  [&](const LockAcquire& e) { locks_.acquire(e.lock, e.waiter, e.activity); },
                  [&](const LockTry& e) { locks_.attempt(e.lock, e.waiter, e.activity); },
                  [&](const LockHandOff& e) { locks_.hand_off(e); },
+                 [&](const LockEndTurn& e) { locks_.end_turn(e.lock); },
                  [&](const LockRelease& e) { locks_.release(e.lock, e.waiter, e.activity); },
                  [&](const LockHeld& e) {
                    outbox_.resume_plain(e.waiter, locks_.holds(e.lock, e.waiter));

@@ -37,6 +37,7 @@ LockManager::Lock& LockManager::find(LockId id) {
 }
 
 void LockManager::take(Lock& lock, WaiterId waiter) {
+  if (lock.unreleased && lock.successor.there()) mark(Mark::kLockTakenInTurn);
   lock.held = true;
   lock.unreleased = false;
   lock.holder = waiter;
@@ -116,7 +117,9 @@ void LockManager::queue_behind_tail(LockId id, NodeId requester, Asked asked) {
 void LockManager::forwarded(LockId id, NodeId requester, Asked asked) {
   Lock& lock = find(id);
   lock.successor.set(requester, asked, lock.held ? 1 : kUncounted);
-  if (lock.token && lock.unreleased && !mutant(Mutant::kGrantUnreleased)) {
+  if (lock.token && lock.unreleased && lock.extends > 0) {
+    extend_turn(id, lock);
+  } else if (lock.token && lock.unreleased && !mutant(Mutant::kGrantUnreleased)) {
     release_kept(id, lock);
   } else if (lock.token && (!lock.held || mutant(Mutant::kLockTwoHolders))) {
     mark(Mark::kLockGrantedFromRest);
@@ -124,6 +127,24 @@ void LockManager::forwarded(LockId id, NodeId requester, Asked asked) {
   } else {
     mark(Mark::kLockForwardWaits);
   }
+}
+
+// The token rests here though it has a successor: threads here are about to take the lock again.
+void LockManager::extend_turn(LockId id, Lock& lock) {
+  mark(Mark::kLockTurnExtended);
+  if (lock.extended++ == 0) outbox_.turn_extended(id);
+}
+
+void LockManager::end_turn(LockId id) {
+  auto at = locks_.find(id.value);
+  if (at == locks_.end()) return;
+  Lock& lock = at->second;
+  if (!lock.token || !lock.successor.there()) return;
+  mark(Mark::kLockTurnEnded);
+  lock.extended = ~0u;
+  if (lock.held && !mutant(Mutant::kEndTurnWhileHeld)) return;
+  if (mutant(Mutant::kEndTurnUnreleased)) return grant(id, lock, lock.successor.node);
+  release_kept(id, lock);
 }
 
 // The host makes the release, and then gives the lock back as its holder does.
@@ -137,6 +158,7 @@ void LockManager::release_kept(LockId id, Lock& lock) {
 
 void LockManager::grant(LockId id, Lock& lock, NodeId to) {
   lock.token = false;
+  lock.extended = 0;
   lock.successor.node = kNoNode;
   InLine& then = lock.then;
   if (mutant(Mutant::kGrantForgetsThen)) then.node = kNoNode;
@@ -189,10 +211,10 @@ void LockManager::send_grant(const WantedBlocks& wants, NodeId to) {
 }
 
 // Between two threads of a node no data has to move, so the release is left to the last of them. A
-// successor elsewhere comes first. Where no node asks for the lock the release may be left until
-// one does.
+// successor elsewhere comes first, unless the turn is extended. Where no node asks for the lock, or
+// the turn is extended, the release may be left until the token leaves.
 void LockManager::hand_off(const LockHandOff& event) {
-  auto [id, waiter, lazily, releases] = event;
+  auto [id, waiter, lazily, releases, extends] = event;
   if (!holds(id, waiter)) {
     outbox_.resume_plain(waiter, static_cast<std::uint64_t>(HandOff::kNotHeld));
     return;
@@ -209,11 +231,14 @@ void LockManager::hand_off(const LockHandOff& event) {
     release(id, waiter, kUnsettled);
   }
   HandOff answer = here ? HandOff::kHandedOver : HandOff::kRelease;
-  if (lazily && !here && !lock.successor.there()) {
+  bool extended = lock.successor.there() && lock.waiters.empty() && lock.extended < extends;
+  if (lazily && !here && (extended || !lock.successor.there())) {
     mark(Mark::kLockKept);
     lock.held = false;
     lock.unreleased = true;
     lock.releases = releases;
+    lock.extends = extends;
+    if (extended) extend_turn(id, lock);
     answer = HandOff::kKept;
   }
   outbox_.resume_plain(waiter, static_cast<std::uint64_t>(answer));
@@ -399,10 +424,11 @@ void LockManager::check_invariants() const {
     TERRANE_CHECK(!lock.tried || lock.requested, "a lock that was tried is asked for");
     TERRANE_CHECK(lock.waiters.empty() || lock.held || lock.requested,
                   "a waiter is waiting for something");
-    TERRANE_CHECK(!lock.successor.there() || lock.held || lock.requested,
-                  "a resting token is granted at once");
-    TERRANE_CHECK(!lock.then.there() || (lock.held && lock.successor.there()),
-                  "who was put before another is served next");
+    TERRANE_CHECK(!lock.successor.there() || lock.held || lock.requested || lock.extended > 0,
+                  "a resting token is granted at once, unless the turn is extended");
+    TERRANE_CHECK(
+        !lock.then.there() || ((lock.held || lock.extended > 0) && lock.successor.there()),
+        "who was put before another is served next");
     TERRANE_CHECK(!lock.then.there() || lock.then.overtaken < nodes_,
                   "nobody is overtaken more than nodes - 1 times");
   }

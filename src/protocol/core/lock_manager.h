@@ -23,8 +23,9 @@ struct Count {
 // A node's part in the job's locks. A lock is a token; its manager (lock modulo nodes) remembers
 // the last node that asked and forwards the next request to it, so requests form a queue through
 // the nodes (TreadMarks, section 3.3) and a grant is one message from holder to successor. Threads
-// of a node queue here; a node with a successor lets the token go after at most one more of its own
-// threads has held it: no node is overtaken more than nodes - 1 times. As far as that allows, who
+// of a node queue here. A node with a successor lets the token go when its turn ends: with the
+// thread that holds the lock, or, if the turn is extended, after a few more of its threads' or a
+// LockEndTurn. No node is overtaken by more than nodes - 1 turns. As far as that allows, who
 // is on the holder's host comes before the last of the queue, if that is on another.
 class LockManager {
  public:
@@ -48,6 +49,8 @@ class LockManager {
   void acquire(LockId lock, WaiterId waiter, std::uint64_t activity);
   void attempt(LockId lock, WaiterId waiter, std::uint64_t activity);
   void hand_off(const LockHandOff& event);
+  // An extended turn is over.
+  void end_turn(LockId lock);
   void release(LockId lock, WaiterId waiter, std::uint64_t activity);
   // What the requests for a token that is here name, from the next one on.
   void want(LockId lock, const std::vector<wire::WantedBlock>& blocks);
@@ -102,6 +105,9 @@ class LockManager {
     // releases had begun here when the holder gave it back.
     bool unreleased = false;
     std::uint64_t releases = 0;
+    // So often the token may rest here while a node waits for it, and has done so.
+    std::uint32_t extends = 0;
+    std::uint32_t extended = 0;
     WaiterId holder;         // kNobody: a release is made, after which the token leaves
     std::uint64_t turn = 0;  // how often it was taken here
     InLine successor;
@@ -146,6 +152,7 @@ class LockManager {
   void refused(LockId id, Lock& lock);
   void put_request(wire::Kind kind, NodeId requester, LockId id, Asked asked,
                    NodeId before = NodeId{0});
+  void extend_turn(LockId id, Lock& lock);
   void release_kept(LockId id, Lock& lock);
   void grant(LockId id, Lock& lock, NodeId to);
   void send_grant(const WantedBlocks& wants, NodeId to);

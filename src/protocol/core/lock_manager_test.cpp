@@ -38,6 +38,69 @@ TEST(LockManagerTest, WhoDoesNotHoldALockCannotGiveItBack) {
   EXPECT_EQ(job.resumed[1].value, static_cast<std::uint64_t>(HandOff::kNotHeld));
 }
 
+class ExtendedTurnTest : public testing::Test {
+ protected:
+  // Node 0 holds the lock, and node 1 waits for it.
+  void SetUp() override {
+    job_.step(0, LockAcquire{kLock, WaiterId{1}});
+    job_.step(1, LockAcquire{kLock, WaiterId{2}});
+    job_.deliver_all();
+  }
+  HandOff hand_off(std::uint32_t extends) {
+    job_.step(0, LockHandOff{kLock, WaiterId{1}, true, 0, extends});
+    return static_cast<HandOff>(job_.resumed[1].value);
+  }
+
+  static constexpr LockId kLock{0};
+  TestJob job_{2};
+};
+
+TEST_F(ExtendedTurnTest, LastsForSoManyMoreHolders) {
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_EQ(hand_off(2), HandOff::kKept);
+    job_.step(0, LockAcquire{kLock, WaiterId{1}});
+    EXPECT_EQ(job_.resumed[1].value, static_cast<std::uint64_t>(Acquired::kHere));
+  }
+  EXPECT_EQ(job_.turns.size(), 1u) << "the host is told once a turn";
+  EXPECT_FALSE(job_.was_resumed(2));
+  EXPECT_EQ(hand_off(2), HandOff::kRelease);
+  job_.step(0, LockRelease{kLock, WaiterId{1}});
+  job_.deliver_all();
+  EXPECT_TRUE(job_.was_resumed(2));
+}
+
+TEST_F(ExtendedTurnTest, EndsWithAReleaseWhereTheTokenRests) {
+  EXPECT_EQ(hand_off(9), HandOff::kKept);
+  job_.step(0, LockEndTurn{kLock});
+  ASSERT_EQ(job_.kept.size(), 1u);
+  EXPECT_TRUE(job_.messages.empty());
+  job_.step(0, LockRelease{kLock, kNobody});
+  job_.deliver_all();
+  EXPECT_TRUE(job_.was_resumed(2));
+}
+
+TEST_F(ExtendedTurnTest, EndsWithTheHolderWhereTheLockIsHeld) {
+  EXPECT_EQ(hand_off(9), HandOff::kKept);
+  job_.step(0, LockAcquire{kLock, WaiterId{1}});
+  job_.step(0, LockEndTurn{kLock});
+  EXPECT_TRUE(job_.kept.empty());
+  EXPECT_EQ(hand_off(9), HandOff::kRelease);
+}
+
+TEST_F(ExtendedTurnTest, IsExtendedForARequestThatComesLater) {
+  job_.step(0, LockHandOff{kLock, WaiterId{1}, true, 0, 0});
+  job_.step(0, LockRelease{kLock, WaiterId{1}});
+  job_.deliver_all();
+  job_.step(1, LockHandOff{kLock, WaiterId{2}, true, 0, 3});
+  job_.step(0, LockAcquire{kLock, WaiterId{3}});
+  job_.deliver_all();
+  ASSERT_EQ(job_.turns.size(), 1u);
+  EXPECT_EQ(job_.turns[0].first, 1u);
+  EXPECT_FALSE(job_.was_resumed(3));
+  job_.step(1, LockEndTurn{kLock});
+  EXPECT_EQ(job_.kept.size(), 1u);
+}
+
 constexpr auto kBusy = static_cast<std::uint64_t>(Acquired::kBusy);
 
 TEST(LockManagerTest, ALockThatRestsElsewhereIsGotByTrying) {

@@ -58,6 +58,8 @@ class TestJob {
         recalls.emplace_back(node, *recall);
       } else if (const auto* release = std::get_if<ReleaseKept>(&effect)) {
         kept.emplace_back(node, *release);
+      } else if (const auto* turn = std::get_if<TurnExtended>(&effect)) {
+        turns.emplace_back(node, *turn);
       } else if (const auto* expire = std::get_if<Expire>(&effect)) {
         expires.emplace_back(node, *expire);
       } else if (const auto* offer = std::get_if<Offer>(&effect)) {
@@ -89,6 +91,7 @@ class TestJob {
   std::vector<std::uint32_t> order;          // of the waiters
   std::vector<std::pair<std::uint32_t, Drop>> drops;
   std::vector<std::pair<std::uint32_t, ReleaseKept>> kept;
+  std::vector<std::pair<std::uint32_t, TurnExtended>> turns;
   std::vector<std::pair<std::uint32_t, Recall>> recalls;
   std::vector<std::pair<std::uint32_t, Expire>> expires;
   std::vector<std::pair<std::uint32_t, Offer>> offers;

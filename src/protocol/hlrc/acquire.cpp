@@ -6,6 +6,7 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 Task<bool> Hlrc::lock(Strand& s, LockId id) {
+  predictor_.lock_asked(id);
   Event acquire = LockAcquire{id, s.waiter(), settled_activity()};
   auto how = static_cast<Acquired>(co_await s.call(acquire));
   if (how == Acquired::kHere) predictor_.lock_reused(id);
@@ -55,9 +56,10 @@ Hlrc::Grant Hlrc::open_grant(Strand& s) {
 }
 
 Task<LockResult> Hlrc::unlock(Strand& s, LockId id) {
-  bool lazily = config_.lazy && !predictor_.release_at_once(id) &&
-                !eager_seen_.load(std::memory_order_relaxed);
-  Event hand_off = LockHandOff{id, s.waiter(), lazily, releases_begun_.load()};
+  bool may = config_.lazy && !eager_seen_.load(std::memory_order_relaxed);
+  std::uint32_t extends = may ? predictor_.extends_turn(id) : 0;
+  bool lazily = may && (extends > 0 || !predictor_.release_at_once(id));
+  Event hand_off = LockHandOff{id, s.waiter(), lazily, releases_begun_.load(), extends};
   auto answer = static_cast<HandOff>(co_await s.call(hand_off));
   if (answer == HandOff::kNotHeld) co_return LockResult::kNotHeld;
   if (answer != HandOff::kRelease) co_return LockResult::kOk;
@@ -67,6 +69,14 @@ Task<LockResult> Hlrc::unlock(Strand& s, LockId id) {
   co_await s.tell(release_lock);
   if (early) co_await release(s);
   co_return LockResult::kOk;
+}
+
+// The token leaves some time after its node's turn was extended.
+Task<bool> Hlrc::end_turn(Strand& s, LockId id) {
+  co_await s.pause();
+  Event end = LockEndTurn{id};
+  co_await s.tell(end);
+  co_return true;
 }
 
 // A release that began after the lock was given back has found what its holder wrote.

@@ -101,6 +101,8 @@ class Hlrc : BlockLocks, public MemoryRoom {
   Task<LockResult> unlock(Strand& s, LockId lock);
   // For a handler: the release of a token that stayed (a ReleaseKept effect).
   Task<std::uint64_t> release_kept(Strand& s, ReleaseKept kept);
+  // The same after a TurnExtended, where the host has no better moment.
+  Task<bool> end_turn(Strand& s, LockId lock);
   // Counts (lock_manager.h): a release, then the change; what the count was. `op`: up to kMax.
   Task<std::uint64_t> change_count(Strand& s, LockId count, CountOp op, std::int64_t operand);
   // Until the count has reached `until`; an acquire of what happened before the change that did it.

@@ -88,6 +88,8 @@ class AdaptivePredictor final : public Predictor {
     open_copies_.compared(block, written);
   }
   bool release_at_once(LockId lock) override { return lock_releases_.at_once(lock); }
+  std::uint32_t extends_turn(LockId lock) override { return lock_turns_.extends(lock); }
+  void lock_asked(LockId lock) override { lock_turns_.asked(lock); }
   void lock_left(LockId lock) override { lock_releases_.left(lock); }
   void lock_reused(LockId lock) override { lock_releases_.reused(lock); }
 
@@ -131,6 +133,7 @@ class AdaptivePredictor final : public Predictor {
   HomeOffers home_offers_{past_};
   Meetings meetings_{past_};
   LockReleases lock_releases_{past_};
+  LockTurns lock_turns_{past_};
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

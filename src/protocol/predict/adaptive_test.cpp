@@ -114,6 +114,19 @@ TEST_F(AdaptivePredictorTest, ALockWhoseTokenLeavesIsReleasedAtOnce) {
   EXPECT_FALSE(predictor_.release_at_once(lock));
 }
 
+TEST_F(AdaptivePredictorTest, ATurnIsExtendedWhereThreadsComeBackForTheLockSoon) {
+  LockId lock{4};
+  for (std::uint32_t again = 0; again < Tunables{}.extend_after; ++again) {
+    EXPECT_EQ(predictor_.extends_turn(lock), 0u);
+    predictor_.lock_asked(lock);
+  }
+  EXPECT_EQ(predictor_.extends_turn(lock), Tunables{}.extends);
+  for (std::uint32_t other = 0; other <= Tunables{}.soon; ++other)
+    predictor_.lock_asked(LockId{100 + other});
+  predictor_.lock_asked(lock);
+  EXPECT_EQ(predictor_.extends_turn(lock), 0u);
+}
+
 TEST(PredictionTest, IsReadFromItsText) {
   auto none = parse_prediction("");
   ASSERT_TRUE(none);

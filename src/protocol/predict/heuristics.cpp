@@ -35,6 +35,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Heuristic::kCoun
     "memory_barrier_back_off",
     "look_first",
     "lazy_release",
+    "extend_turn",
     "keep_open"};
 constexpr std::pair<std::string_view, PredictorKind> kKinds[] = {
     {"adaptive", PredictorKind::kAdaptive},

@@ -35,6 +35,7 @@ enum class Heuristic : std::uint8_t {
   kMeetBackOff,      // ... but seldom where that fails
   kLookFirst,        // one call looks at many runs before they are scanned
   kLazyRelease,      // a lock is released when its token leaves
+  kExtendTurn,       // a lock that a node takes time after time stays there for some turns
   kKeepOpen,         // copies written under locks are compared instead of protected
   kCount,
 };

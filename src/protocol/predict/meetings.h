@@ -43,9 +43,15 @@ class Meetings {
   Round rounds_[kBarriers];
 };
 
+// What is known of a lock lies in a place by its number's bits.
+inline constexpr std::size_t kLockPlaces = 1024;
+inline std::size_t place(LockId lock) {
+  return static_cast<std::size_t>((lock.value ^ lock.value >> 12 ^ lock.value >> 32) % kLockPlaces);
+}
+
 // Releases of locks are lazy, until a lock's token left this node several times on end before any
 // thread here took the lock again: such a lock migrates, and its release may as well begin at once.
-// By any thread at any time; locks whose numbers agree in their lowest bits share a place.
+// By any thread at any time; some locks share a place.
 class LockReleases {
  public:
   explicit LockReleases(const Past& past) : past_(past) {}
@@ -66,14 +72,42 @@ class LockReleases {
   }
 
  private:
-  static constexpr std::size_t kPlaces = 1024;
+  const Past& past_;
+  Guess<std::uint8_t> left_[kLockPlaces];
+};
 
-  static std::size_t place(LockId lock) {
-    return static_cast<std::size_t>((lock.value ^ lock.value >> 12 ^ lock.value >> 32) % kPlaces);
+// A turn is extended where the threads of this node came back for the lock soon, several times on
+// end: they will come again, and a hand-over costs more than the other nodes' wait. How soon is
+// counted in locks that this node asked for meanwhile. Places as above.
+class LockTurns {
+ public:
+  explicit LockTurns(const Past& past) : past_(past) {}
+
+  void asked(LockId lock) {
+    std::uint32_t now = asked_.fetch_add(1, std::memory_order_relaxed) + 1;
+    Turn& turn = turns_[place(lock)];
+    bool soon = turn.given_back != 0 && now - turn.given_back <= past_.tunables.soon;
+    if (!soon) turn.soon = 0;
+    if (soon && turn.soon < past_.tunables.extend_after)
+      turn.soon = static_cast<std::uint8_t>(turn.soon + 1);
+  }
+  // A thread gives it back.
+  std::uint32_t extends(LockId lock) {
+    Turn& turn = turns_[place(lock)];
+    turn.given_back = asked_.load(std::memory_order_relaxed);
+    bool extends = past_.on(Heuristic::kExtendTurn) && turn.soon >= past_.tunables.extend_after;
+    return extends ? past_.tunables.extends : 0;
   }
 
+ private:
+  struct Turn {
+    Guess<std::uint32_t> given_back;  // 0: never
+    Guess<std::uint8_t> soon;         // on end
+  };
+
   const Past& past_;
-  Guess<std::uint8_t> left_[kPlaces];
+  std::atomic<std::uint32_t> asked_{1};
+  Turn turns_[kLockPlaces];
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

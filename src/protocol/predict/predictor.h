@@ -144,6 +144,10 @@ class Predictor {
   virtual bool keeps_open(std::uint64_t /*block*/) { return false; }
   // Whether a release of the lock is performed at once; else when its token leaves the node.
   virtual bool release_at_once(LockId) { return false; }
+  // A thread gives the lock back: how often the token may stay although another node waits for it,
+  // since threads here are about to take the lock again; 0: it leaves at once.
+  virtual std::uint32_t extends_turn(LockId) { return 0; }
+  virtual void lock_asked(LockId) {}  // a thread asks for the lock
   // The token left before any thread here took the lock again; a thread took it again before that.
   virtual void lock_left(LockId) {}
   virtual void lock_reused(LockId) {}

@@ -47,7 +47,11 @@ struct LockHandOff {
   WaiterId waiter;
   bool lazily = false;         // the release may be left until the token leaves the node ...
   std::uint64_t releases = 0;  // ... and this node had begun so many before
+  std::uint32_t extends = 0;   // lazily: so often also while another node waits for the token
 };                             // resumed at once with a HandOff
+struct LockEndTurn {
+  LockId lock;
+};  // some time after each TurnExtended: the token leaves as soon as no thread here holds the lock
 struct LockRelease {
   LockId lock;
   WaiterId waiter;
@@ -215,11 +219,11 @@ struct Received {
 };
 
 using Event =
-    std::variant<LockAcquire, LockTry, LockHandOff, LockRelease, LockHeld, CountChange, CountAwait,
-                 CountSleep, CountExpire, CountGiveUp, BarrierEnter, BarrierTold, BarrierArrive,
-                 BarrierResult, BarrierLeave, CloseInterval, Learn, RegionAllocate, RegionFind,
-                 RegionExtent, RegionFree, RegionDropped, ScAsk, ScAwait, ScInstalled, ScYielded,
-                 ScGiveBack, ExpireCopies, Expired, AskOffer, OfferMade, Received>;
+    std::variant<LockAcquire, LockTry, LockHandOff, LockEndTurn, LockRelease, LockHeld, CountChange,
+                 CountAwait, CountSleep, CountExpire, CountGiveUp, BarrierEnter, BarrierTold,
+                 BarrierArrive, BarrierResult, BarrierLeave, CloseInterval, Learn, RegionAllocate,
+                 RegionFind, RegionExtent, RegionFree, RegionDropped, ScAsk, ScAwait, ScInstalled,
+                 ScYielded, ScGiveBack, ExpireCopies, Expired, AskOffer, OfferMade, Received>;
 
 // kRemote: the payload is the grant's notice set. kHeldAlready: by this very waiter; nothing was
 // done. kWithBlocks: as kRemote, and the grant carries blocks; the payload is a GrantHead, the
@@ -285,14 +289,17 @@ struct ReleaseKept {
   std::uint64_t releases;
 };  // a token that rests here without a release has to leave: run Hlrc::release_kept, then step
     // LockRelease by kNobody
+struct TurnExtended {
+  LockId lock;
+};  // a token rests here though a node waits for it: step LockEndTurn soon
 struct Malformed {
   NodeId from;
 };  // close that peer
 
 // What a step answers. Owned by the host and reused: nothing is allocated when warm.
 struct Effects {
-  std::vector<
-      std::variant<Send, Resume, Drop, Recall, Place, Expire, Offer, ReleaseKept, Malformed>>
+  std::vector<std::variant<Send, Resume, Drop, Recall, Place, Expire, Offer, ReleaseKept,
+                           TurnExtended, Malformed>>
       list;
   std::vector<std::byte> bytes;
 

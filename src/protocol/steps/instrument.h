@@ -153,6 +153,9 @@ enum class Mark : std::uint8_t {
   kLockKept,
   kLockReleasedLate,
   kReleaseKeptDone,
+  kLockTurnExtended,
+  kLockTakenInTurn,
+  kLockTurnEnded,
   kLockGrantedToSuccessor,
   kLockGrantedFromRest,
   kLockForwardWaits,
@@ -255,6 +258,8 @@ enum class Mutant : std::uint8_t {
   kGrantUnreleased,       // a kept token leaves before its release
   kKeptNotHeld,           // a thread may take a kept token while its release is made
   kKeptTrustsOldRelease,  // a release that began before the lock was given back is good enough
+  kEndTurnUnreleased,     // a token leaves at the end of an extended turn without a release
+  kEndTurnWhileHeld,      // ... while a thread holds the lock
   kLockTwoHolders,        // a forward is granted while the lock is held
   kClaimWithoutSwap,      // rule 11: load and store instead of compare-and-swap
   kHandoffAcrossNodes,    // the release is skipped when the next holder is on another node

@@ -54,6 +54,7 @@ class Outbox {
   }
   void offer(const Offer& offer) { effects_->list.push_back(offer); }
   void release_kept(const ReleaseKept& kept) { effects_->list.push_back(kept); }
+  void turn_extended(LockId lock) { effects_->list.push_back(TurnExtended{lock}); }
   void malformed(NodeId from) { effects_->list.push_back(Malformed{from}); }
 
  private:

@@ -49,6 +49,10 @@ inline constexpr std::uint64_t kSeldomLookNs = 20'000'000;
 inline constexpr std::uint32_t kLooksAtClock = 16;
 // Looks that the handler thread takes before it asks itself again how often to look.
 inline constexpr std::uint64_t kLooks = 8;
+// How long a lock's token stays on its node at most though another node waits for it.
+inline constexpr std::uint64_t kTurnNs = 50'000;
+// How often the handler thread looks after such tokens.
+inline constexpr std::uint64_t kWatchTurnsNs = 1'000'000;
 // After a peer is lost, the time in which the launcher may end the job with a better sentence.
 inline constexpr std::uint64_t kLossGraceNs = 5'000'000'000;
 // The sleeps of a thread that nobody wakes, since what it waits for is a plain store or a try: the
