@@ -84,6 +84,7 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   if (!out.setup.racy && seldom.chance(20)) last += duels(seldom, last + 1);
   if (!out.setup.racy && out.setup.meets && seldom.chance(50))
     last += side_meetings(seldom, last + 1);
+  if (seldom.chance(25)) last += creations(seldom, last + 1);
   epilogue(last + 1);
 }
 

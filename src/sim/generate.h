@@ -72,6 +72,7 @@ class Generator {
   std::uint32_t objects(base::Prng& rng, std::uint32_t phase);
   std::uint32_t duels(base::Prng& rng, std::uint32_t phase);
   std::uint32_t side_meetings(base::Prng& rng, std::uint32_t phase);
+  std::uint32_t creations(base::Prng& rng, std::uint32_t phase);
   const Slot* live_slot(std::uint32_t phase);
   const Slot* neighbour(const Slot& word, std::uint32_t thread) const;
   void read_by_most(const Slot& word, std::uint32_t phase);

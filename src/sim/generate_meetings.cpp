@@ -101,6 +101,35 @@ void Generator::reduce(base::Prng& rng) {
     }
 }
 
+// A thread writes, makes others, and joins most of them: each sees what was written before it was
+// made, and what it wrote itself is seen where it was joined. Both are units of a semaphore, as in
+// a program whose threads run on several nodes. How many phases these are.
+std::uint32_t Generator::creations(base::Prng& rng, std::uint32_t phase) {
+  constexpr std::uint32_t kStarts = kObjectCounts, kEnds = kObjectCounts + 1;
+  base::Prng* main = std::exchange(rng_, &rng);
+  side_barriers_ = 0;
+  if (!out_->setup.racy) assign(phase);
+  std::uint32_t maker = rng.below(out_->threads());
+  std::vector<std::uint32_t> joined;
+  write_some(maker, phase, owned_[maker]);
+  for (std::uint32_t t = 0; t < out_->threads(); ++t) {
+    if (t == maker || !rng.chance(70)) continue;
+    push(maker, phase, {.kind = OpKind::kPost, .at = kStarts, .value = 1});
+    push(t, phase, {.kind = OpKind::kTake, .at = kStarts, .value = 1});
+    read_some(t, phase, owned_[maker]);
+    write_some(t, phase, owned_[t]);
+    if (rng.chance(15)) continue;  // it is detached
+    push(t, phase, {.kind = OpKind::kPost, .at = kEnds, .value = 1});
+    joined.push_back(t);
+  }
+  for (std::size_t i = 0; i < joined.size(); ++i)
+    push(maker, phase, {.kind = OpKind::kTake, .at = kEnds, .value = rng.chance(85) ? 1u : 0u});
+  for (std::uint32_t t : joined) read_some(maker, phase, owned_[t]);
+  barrier(phase);
+  rng_ = main;
+  return 1;
+}
+
 // Some threads write and count, others wait until all of that was counted, and read. A thread may
 // do both.
 void Generator::meet_by_counter(std::uint32_t meeting, std::uint32_t phase) {

@@ -13,7 +13,7 @@ std::uint32_t Generator::objects(base::Prng& rng, std::uint32_t phase) {
   base::Prng* main = std::exchange(rng_, &rng);
   side_barriers_ = 0;
   try_and_expire();
-  std::uint32_t count = rng.below(kMaxCounts - kMaxMeetings + 1);
+  std::uint32_t count = rng.below(kObjectCounts - kMaxMeetings + 1);
   for (std::uint32_t i = 0; i < count; ++i) {
     if (!out_->setup.racy) assign(phase + i);
     if (rng.chance(60)) {

@@ -14,8 +14,9 @@ inline constexpr std::uint32_t kMaxNodes = 16;
 inline constexpr std::uint32_t kMaxThreads = 32;
 inline constexpr std::uint32_t kMaxLocks = 8;
 inline constexpr std::uint32_t kMaxBarriers = 5;
-inline constexpr std::uint32_t kMaxMeetings = 3;  // each has a count
-inline constexpr std::uint32_t kMaxCounts = 5;    // those of objects follow
+inline constexpr std::uint32_t kMaxMeetings = 3;   // each has a count
+inline constexpr std::uint32_t kObjectCounts = 5;  // those of objects follow
+inline constexpr std::uint32_t kMaxCounts = 7;     // then those of threads that are made
 inline constexpr std::uint32_t kWordBytes = 8;
 // The last two barriers are for one thread of each node: the first, or the last one.
 inline constexpr std::uint32_t kFirstThreads = kMaxBarriers - 2;
