@@ -1,5 +1,8 @@
 // k-means of points in a plane, by the threads of the C++ library: a program that knows nothing of
-// Terrane.  c++ -O2 -pthread kmeans.cpp -o kmeans && terrane threads -n 2 ./kmeans 4 100000
+// Terrane.
+//   c++ -O2 -pthread -fno-inline-atomics kmeans.cpp -o kmeans -latomic
+//   terrane threads -n 2 ./kmeans 4 100000
+#include <atomic>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -21,12 +24,15 @@ struct Sum {
 };
 
 std::vector<Point> points;
+std::vector<signed char> cluster_of;  // of each point
 std::vector<Point> centres(kClusters);
 std::vector<Sum> sums(kClusters);  // of the round, of all threads
 std::mutex mutex;                  // of the sums and the two below
 std::condition_variable round_done;
 int arrived = 0;
 long rounds = 0;
+bool is_stable = false;
+std::atomic<long> moved{0};  // points that are in another cluster than in the round before
 
 int nearest(const Point& point, const std::vector<Point>& among) {
   int best = 0;
@@ -42,15 +48,22 @@ int nearest(const Point& point, const std::vector<Point>& among) {
 }
 
 void work(std::size_t first, std::size_t end, int threads, long most_rounds) {
-  for (long round = 0; round < most_rounds; ++round) {
+  for (long round = 0; round < most_rounds && !is_stable; ++round) {
     std::vector<Point> now = centres;
     std::vector<Sum> own(kClusters);
+    long own_moved = 0;
     for (std::size_t i = first; i < end; ++i) {
-      Sum& sum = own[nearest(points[i], now)];
+      int cluster = nearest(points[i], now);
+      if (cluster_of[i] != cluster) {
+        cluster_of[i] = static_cast<signed char>(cluster);
+        ++own_moved;
+      }
+      Sum& sum = own[cluster];
       sum.x += points[i].x;
       sum.y += points[i].y;
       ++sum.count;
     }
+    moved.fetch_add(own_moved, std::memory_order_relaxed);
     std::unique_lock hold(mutex);
     for (int c = 0; c < kClusters; ++c) {
       sums[c].x += own[c].x;
@@ -62,6 +75,7 @@ void work(std::size_t first, std::size_t end, int threads, long most_rounds) {
         if (sums[c].count > 0) centres[c] = {sums[c].x / sums[c].count, sums[c].y / sums[c].count};
       sums.assign(kClusters, Sum());
       arrived = 0;
+      is_stable = moved.exchange(0) == 0;
       ++rounds;
       round_done.notify_all();
     } else {
@@ -85,6 +99,7 @@ int main(int argc, char** argv) {
         {10 * __builtin_cos(angle) + spread(random), 10 * __builtin_sin(angle) + spread(random)});
   }
   for (int c = 0; c < kClusters; ++c) centres[c] = points[c];
+  cluster_of.assign(count, -1);
   std::vector<std::thread> team;
   for (int t = 0; t < threads; ++t)
     team.emplace_back(work, count * t / threads, count * (t + 1) / threads, threads, most_rounds);

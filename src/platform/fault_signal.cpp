@@ -116,7 +116,8 @@ void explain_elsewhere(std::uintptr_t address) {
     text.add("terrane: invalid access at ").add_hex(address);
     text.add(
         ", where this node has no memory; a pointer in shared memory to a function, a virtual "
-        "table, a FILE or other private memory is good on the node alone that stored it\n");
+        "table, a thread-local variable or other private memory is good on the node alone that "
+        "stored it\n");
   }
   text.write_to_stderr();
 }

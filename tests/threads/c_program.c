@@ -5,9 +5,12 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define THREADS 6
@@ -30,6 +33,7 @@ static int initialised[1000] = {1, 2, 3, 4, 5};
 static long counted[THREADS][512];
 static char huge[1 << 30];
 static char* strings[THREADS];
+static char* kept[THREADS];
 static int* pointers[THREADS];
 static const char constant[] = "constant";
 static long (*function_pointer)(long);
@@ -91,6 +95,8 @@ static void* use_heap(void* argument) {
   pointers[self] = realloc(pointers[self], 200000 * sizeof(int));
   pointers[self][199999] = (int)self;
   for (int i = 0; i < 2000; ++i) free(malloc((size_t)(i * 37 % 5000)));
+  kept[self] = calloc(1, 2 << 20);
+  kept[self][1 << 20] = (char)self;
   char* printed = NULL;
   EXPECT(asprintf(&printed, "%s!", text) > 0);
   EXPECT(printed[strlen(text)] == '!');
@@ -105,6 +111,7 @@ static void heap(void) {
     char text[64];
     snprintf(text, sizeof text, "thread %d", t);
     EXPECT(strcmp(strings[t], text) == 0);
+    EXPECT(kept[t][1 << 20] == t && kept[t][0] == 0);
     EXPECT(pointers[t][999] == t * 999 && pointers[t][199999] == t);
     free(strings[t]);
     free(pointers[t]);
@@ -115,6 +122,41 @@ static void heap(void) {
   void* aligned = NULL;
   EXPECT(posix_memalign(&aligned, 4096, 100) == 0 && (unsigned long)aligned % 4096 == 0);
   free(aligned);
+}
+
+static int* mapping;
+static const char* mapped_file;
+
+static void* use_mapping(void* argument) {
+  long self = (long)argument;
+  mapping[self * 1000] += (int)self;
+  EXPECT(memcmp(mapped_file, "\177ELF", 4) == 0);
+  char* own = mmap(NULL, 10000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  EXPECT(own != MAP_FAILED && own[9999] == 0);
+  own[9999] = 5;
+  EXPECT(madvise(own, 10000, MADV_DONTNEED) == 0 && own[9999] == 0);
+  own[0] = 6;
+  own = mremap(own, 10000, 30000, MREMAP_MAYMOVE);
+  EXPECT(own != MAP_FAILED && own[0] == 6 && own[29999] == 0);
+  pointers[self] = (int*)own;
+  return (void*)(self + 1000);
+}
+
+static void mappings(void) {
+  mapping = mmap(NULL, 100000, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  EXPECT(mapping != MAP_FAILED);
+  for (int t = 0; t < THREADS; ++t) mapping[t * 1000] = 7;
+  int fd = open("/proc/self/exe", O_RDONLY);
+  mapped_file = mmap(NULL, 100, PROT_READ, MAP_PRIVATE, fd, 0);
+  EXPECT(mapped_file != MAP_FAILED && mprotect((void*)mapped_file, 100, PROT_READ) == 0);
+  close(fd);
+  run(use_mapping, THREADS);
+  for (int t = 0; t < THREADS; ++t) {
+    EXPECT(mapping[t * 1000] == 7 + t);
+    EXPECT(*(char*)pointers[t] == 6 && munmap(pointers[t], 30000) == 0);
+  }
+  EXPECT(munmap(mapping, 100000) == 0 && munmap((void*)mapped_file, 100) == 0);
+  EXPECT(mmap(NULL, 100, PROT_READ, MAP_PRIVATE, 9999, 0) == MAP_FAILED && errno == EBADF);
 }
 
 static void* use_stack(void* argument) {
@@ -295,31 +337,199 @@ static void calls(void) {
   EXPECT(fork() == -1 && errno == ENOSYS);
 }
 
-static FILE* opened;
-
-static void* write_to_it(void* argument) {
-  fprintf(opened, "thread %ld writes\n", (long)argument);
-  return argument;
-}
-
-/* Each thread in its own file; then one in main's. */
-static void* use_stream(void* argument) {
+/* While other threads make this node's pages change their protection. */
+static void* use_children(void* argument) {
   long self = (long)argument;
-  FILE* file = tmpfile();
-  char line[64] = "";
-  EXPECT(file != NULL && fprintf(file, "line of %ld\n", self) > 0);
-  rewind(file);
-  EXPECT(fgets(line, sizeof line, file) == line && strncmp(line, "line of", 7) == 0);
-  fclose(file);
+  for (int i = 0; i < 8; ++i) {
+    EXPECT(system("exit 3") == 3 << 8);
+    char line[16] = "";
+    FILE* said = popen("echo a child", "r");
+    EXPECT(said != NULL && fgets(line, sizeof line, said) == line);
+    EXPECT(strcmp(line, "a child\n") == 0 && pclose(said) == 0);
+    pid_t child = 0;
+    int status = 0;
+    char* words[] = {"sh", "-c", "exit $CODE", NULL};
+    char* variables[] = {"CODE=4", "PATH=/usr/bin:/bin", NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawnattr_init(&attributes);
+    EXPECT(posix_spawnp(&child, "sh", &actions, &attributes, words, variables) == 0);
+    EXPECT(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 4);
+    posix_spawn_file_actions_destroy(&actions);
+    EXPECT(posix_spawn(&child, "/nowhere", NULL, NULL, words, variables) == ENOENT);
+  }
+  pthread_mutex_lock(&mutex);
+  ++served;
+  pthread_mutex_unlock(&mutex);
   return (void*)(self + 1000);
 }
 
-static void streams(void) {
-  run(use_stream, THREADS);
-  opened = fopen("/dev/null", "w");
-  for (long t = 0; t < 2; ++t) {
+static void* write_much(void* argument) {
+  long self = (long)argument;
+  int all = 0;
+  while (all == 0) {
+    pthread_mutex_lock(&mutex);
+    all = served == THREADS;
+    ++total;
+    pthread_mutex_unlock(&mutex);
+  }
+  return (void*)(self + 1000);
+}
+
+static void* child_or_writer(void* argument) {
+  long self = (long)argument;
+  return self < THREADS ? use_children(argument) : write_much(argument);
+}
+
+static FILE* opened;
+static int opened_fd;
+static int pipe_ends[2];
+
+/* Through the stream and the descriptor that main has opened. */
+static void* use_mains(void* argument) {
+  long self = (long)argument;
+  char line[64] = "";
+  pthread_mutex_lock(&mutex);
+  EXPECT(fprintf(opened, "line %ld of a thread\n", self) > 0);
+  EXPECT(fputs("a string\n", opened) >= 0 && fputc('c', opened) == 'c');
+  EXPECT(fwrite("haracters\n", 1, 10, opened) == 10 && fflush(opened) == 0);
+  snprintf(line, sizeof line, "thread %ld\n", self);
+  EXPECT(write(opened_fd, line, strlen(line)) == (ssize_t)strlen(line));
+  static __thread char own[8] = "private";
+  EXPECT(write(opened_fd, own, 8) == 8);
+  pthread_mutex_unlock(&mutex);
+  errno = 0;
+  EXPECT(close(900) == -1 && errno == EBADF);
+  EXPECT(read(opened_fd, line, 0) == -1 && errno == EBADF); /* it is open for writing alone */
+  return (void*)(self + 1000);
+}
+
+static void* read_mains(void* argument) {
+  char line[64] = "", text[8] = "";
+  long number = -1;
+  EXPECT(fgets(line, sizeof line, opened) == line && strncmp(line, "line ", 5) == 0);
+  EXPECT(fscanf(opened, "a %7s", text) == 1 && strcmp(text, "string") == 0);
+  EXPECT(fgetc(opened) == '\n' && ungetc('x', opened) == 'x' && getc(opened) == 'x');
+  EXPECT(fseek(opened, 5, SEEK_SET) == 0 && ftell(opened) == 5);
+  EXPECT(fscanf(opened, "%ld", &number) == 1 && number >= 0 && number < THREADS);
+  char* got = NULL;
+  size_t room = 0;
+  EXPECT(getline(&got, &room, opened) > 0 && strcmp(got, " of a thread\n") == 0);
+  free(got);
+  EXPECT(fseek(opened, 0, SEEK_END) == 0 && getc(opened) == EOF && feof(opened) != 0);
+  clearerr(opened);
+  EXPECT(feof(opened) == 0 && ferror(opened) == 0 && fileno(opened) > 2);
+  return (void*)((long)argument + 1000);
+}
+
+/* A pipe whose other end main has: reading waits, and others write in the meantime. */
+static void* read_pipe(void* argument) {
+  char got[4] = "";
+  EXPECT(read(pipe_ends[0], got, 4) == 4 && memcmp(got, "word", 4) == 0);
+  return (void*)((long)argument + 1000);
+}
+
+static void* open_own(void* argument) {
+  long self = (long)argument;
+  int* fd = &initialised[500 + self];
+  *fd = open("/proc/self/exe", O_RDONLY);
+  char got[4] = "";
+  EXPECT(*fd > 2 && read(*fd, got, 4) == 4 && memcmp(got, "\177ELF", 4) == 0);
+  FILE* file = tmpfile();
+  EXPECT(file != NULL && fprintf(file, "line of %ld\n", self) > 0);
+  rewind(file);
+  char line[64] = "";
+  EXPECT(fgets(line, sizeof line, file) == line && strncmp(line, "line of", 7) == 0);
+  EXPECT(dup2(open("/dev/null", O_RDONLY), fileno(file)) == fileno(file));
+  EXPECT(fclose(file) == 0);
+  return (void*)(self + 1000);
+}
+
+static void files(void) {
+  char name[] = "terrane_files_XXXXXX";
+  opened_fd = mkstemp(name);
+  EXPECT(opened_fd > 2);
+  close(opened_fd);
+  opened_fd = open(name, O_WRONLY | O_APPEND);
+  opened = tmpfile();
+  run(use_mains, THREADS);
+  EXPECT(lseek(opened_fd, 0, SEEK_END) == THREADS * (9 + 8));
+  EXPECT(ftell(opened) == THREADS * (19 + 9 + 11));
+  rewind(opened);
+  char line[64] = "";
+  for (int t = 0; t < THREADS; ++t) {
+    long number = -1;
+    EXPECT(fgets(line, sizeof line, opened) == line && sscanf(line, "line %ld", &number) == 1);
+    EXPECT(number >= 0 && number < THREADS && initialised[100 + number]++ == 0);
+    EXPECT(fgets(line, sizeof line, opened) == line && strcmp(line, "a string\n") == 0);
+    EXPECT(fgets(line, sizeof line, opened) == line && strcmp(line, "characters\n") == 0);
+  }
+  for (int t = 0; t < THREADS; ++t) {
+    rewind(opened);
+    run(read_mains, 1);
+  }
+  EXPECT(pipe(pipe_ends) == 0);
+  pthread_t readers[2];
+  for (long t = 0; t < 2; ++t) EXPECT(pthread_create(&readers[t], NULL, read_pipe, (void*)t) == 0);
+  EXPECT(write(pipe_ends[1], "wordword", 8) == 8);
+  for (int t = 0; t < 2; ++t) EXPECT(pthread_join(readers[t], NULL) == 0);
+  run(open_own, THREADS); /* and main reads on through theirs */
+  for (int t = 0; t < THREADS; ++t) {
+    char got[2] = "";
+    int fd = initialised[500 + t];
+    EXPECT(read(fd, got, 1) == 1 && got[0] == 2); /* the class of the file: 64 bits */
+    EXPECT(close(fd) == 0 && close(fd) == -1);
+  }
+  unlink(name);
+}
+
+static void* read_input(void* argument) {
+  char line[64] = "";
+  int number = 0;
+  EXPECT(fgets(line, sizeof line, stdin) == line);
+  EXPECT(scanf("%d", &number) == 1);
+  printf("got %s%d\n", line, number);
+  return argument;
+}
+
+static void* print_there(void* argument) {
+  printf("a line of a thread\n");
+  return argument;
+}
+
+/* Standard input is main's; standard output goes where main has directed it. */
+static void input(void) {
+  pthread_t thread;
+  for (int t = 0; t < 2; ++t) {
+    pthread_create(&thread, NULL, read_input, NULL);
+    pthread_join(thread, NULL);
+  }
+  fflush(stdout);
+  int before = dup(1);
+  FILE* into = tmpfile();
+  dup2(fileno(into), 1);
+  for (int t = 0; t < 2; ++t) {
+    pthread_create(&thread, NULL, print_there, NULL);
+    pthread_join(thread, NULL);
+  }
+  fflush(stdout);
+  dup2(before, 1);
+  EXPECT(lseek(fileno(into), 0, SEEK_END) == 2 * 19);
+}
+
+static void* lock_it(void* argument) {
+  flockfile(opened);
+  funlockfile(opened);
+  return argument;
+}
+
+static void lock_stream(void) {
+  opened = tmpfile();
+  for (int t = 0; t < 2; ++t) {
     pthread_t thread;
-    pthread_create(&thread, NULL, write_to_it, (void*)t);
+    pthread_create(&thread, NULL, lock_it, NULL);
     pthread_join(thread, NULL);
   }
 }
@@ -342,6 +552,38 @@ static void* exit_here(void* argument) {
   }
   pause();
   return NULL;
+}
+
+static void* ask_too_much(void* argument) {
+  errno = 0;
+  EXPECT(malloc((size_t)1 << 55) == NULL && errno == ENOMEM);
+  EXPECT(calloc((size_t)1 << 50, 2) == NULL && errno == ENOMEM);
+  return (void*)((long)argument + 1000);
+}
+
+static __thread long own_variable;
+
+static void* show_own(void* argument) {
+  own_variable = 5;
+  pthread_mutex_lock(&mutex);
+  pointers[0] = (int*)&own_variable;
+  pthread_cond_broadcast(&condition);
+  while (turn == 0) pthread_cond_wait(&condition, &mutex);
+  pthread_mutex_unlock(&mutex);
+  return argument;
+}
+
+/* Good on one machine: the thread lives while another reads its variable. */
+static void read_others(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, show_own, NULL);
+  pthread_mutex_lock(&mutex);
+  while (pointers[0] == NULL) pthread_cond_wait(&condition, &mutex);
+  EXPECT(*(long*)pointers[0] == 5);
+  turn = 1;
+  pthread_cond_broadcast(&condition);
+  pthread_mutex_unlock(&mutex);
+  pthread_join(thread, NULL);
 }
 
 static void* overflow(void* argument) {
@@ -374,13 +616,19 @@ int main(int argc, char** argv) {
   processes[0] = getpid();
   if (strcmp(mode, "globals") == 0) globals();
   if (strcmp(mode, "heap") == 0) heap();
+  if (strcmp(mode, "mappings") == 0) mappings();
   if (strcmp(mode, "stacks") == 0) stacks();
   if (strcmp(mode, "objects") == 0) objects();
   if (strcmp(mode, "lives") == 0) lives();
   if (strcmp(mode, "calls") == 0) calls();
-  if (strcmp(mode, "streams") == 0) streams();
+  if (strcmp(mode, "children") == 0) run(child_or_writer, 2 * THREADS);
+  if (strcmp(mode, "files") == 0) files();
+  if (strcmp(mode, "input") == 0) input();
+  if (strcmp(mode, "lock_stream") == 0) lock_stream();
   if (strcmp(mode, "output") == 0) run(say, THREADS);
   if (strcmp(mode, "many") == 0) too_many();
+  if (strcmp(mode, "thread_local") == 0) read_others();
+  if (strcmp(mode, "beyond") == 0) run(ask_too_much, 2);
   if (strcmp(mode, "overflow") == 0) {
     pthread_t thread;
     pthread_create(&thread, NULL, overflow, NULL);

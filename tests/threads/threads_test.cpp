@@ -30,7 +30,8 @@ void expect_refused(const std::string& options, const std::string& program,
 }
 
 const std::string kC = C_PROGRAM, kCpp = CPP_PROGRAM;
-constexpr const char* kCModes[] = {"globals", "heap", "stacks", "objects", "lives"};
+constexpr const char* kCModes[] = {"globals", "heap",  "stacks",  "objects",
+                                   "lives",   "files", "mappings"};
 constexpr const char* kCppModes[] = {"containers", "statics", "locals", "exceptions",
                                      "queue",      "locks",   "streams"};
 
@@ -70,20 +71,43 @@ TEST(ThreadsTest, SystemCallsReachEveryPartOfMemory) {
       << outcome.err;
 }
 
-TEST(ThreadsTest, AStreamOfAnotherNodeEndsTheProgramWithASentence) {
-  EXPECT_EQ(run_threads("-n 1", kC + " streams").exit_code, 0);
-  Outcome outcome = run_threads("-n 2", kC + " streams");
-  EXPECT_NE(outcome.exit_code, 0) << outcome.out;
-  EXPECT_NE(outcome.err.find("a FILE or other private memory is good on the node alone"),
-            std::string::npos)
-      << outcome.err;
+TEST(ThreadsTest, EveryThreadStartsOtherPrograms) {
+  for (const char* options : {"-n 2", "-n 2 --fault-source sigsegv"})
+    expect_good(options, kC + " children");
 }
 
-TEST(ThreadsTest, KMeansIsRightWithoutAChange) {
-  Outcome outcome = run_threads("-n 2", std::string(KMEANS) + " 4 20000");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("20 rounds of 20000 points with 4 threads: good"), std::string::npos)
-      << outcome.out;
+TEST(ThreadsTest, StandardInputAndRedirectedOutputAreThatOfMain) {
+  for (const char* nodes : {"1", "3"}) {
+    std::string line = std::string("printf 'one\\n2three\\n4' | ") + cluster_test::kTerrane +
+                       " threads -n " + nodes + " " + kC + " input";
+    Launched job({"/bin/sh", "-c", line}, {});
+    Outcome outcome = job.finish();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+    EXPECT_NE(outcome.out.find("got one\n2"), std::string::npos) << outcome.out;
+    EXPECT_EQ(count(outcome.out, "a line of a thread"), 0) << outcome.out;
+  }
+}
+
+TEST(ThreadsTest, AThreadLocalVariableOfAnotherNodeEndsTheProgramWithASentence) {
+  expect_good("-n 1", kC + " thread_local");
+  expect_refused("-n 2", kC + " thread_local", "private memory is good on the node alone");
+}
+
+TEST(ThreadsTest, TheLockOfAStreamOfAnotherNodeEndsTheProgramWithASentence) {
+  EXPECT_EQ(run_threads("-n 1", kC + " lock_stream").exit_code, 0);
+  expect_refused("-n 2", kC + " lock_stream",
+                 "flockfile: the stream belongs to node 0, and its lock to that node's threads");
+}
+
+TEST(ThreadsTest, ProgramsOfTheCppLibraryAreRightWithoutAChange) {
+#ifndef TERRANE_HAS_NO_INLINE_ATOMICS
+  GTEST_SKIP() << "this compiler has no -fno-inline-atomics";
+#endif
+  expect_good("-n 2", std::string(KMEANS) + " 4 20000");
+  for (const char* options : {"-n 2", "-n 3 --transport ucx"}) {
+    expect_good(options, std::string(POOL) + " 4 8");
+    expect_good(options, std::string(HASH_MAP) + " 3 300");
+  }
 }
 
 TEST(ThreadsTest, ThreadsArePlacedInBlocksOrInTurn) {
@@ -142,8 +166,16 @@ TEST(ThreadsTest, InlineAtomicsAreRefusedByTheirFunctions) {
 TEST(ThreadsTest, WhatCannotBeStartedIsRefusedInASentence) {
   expect_refused("-n 2", STATIC_PROGRAM, "is not linked dynamically: link it without -static");
   expect_refused("-n 2", PAGES_PROGRAM, "uses Terrane by itself: start it by terrane run");
+  expect_refused("-n 2", OWN_MALLOC_PROGRAM, "has a function malloc of its own");
   expect_refused("-n 2", "/usr/bin/ldd", "is a script: give the program that it starts");
   expect_refused("-n 2 --placement some", kC, "--placement some: must be block, cyclic");
+}
+
+TEST(ThreadsTest, MoreMemoryThanThereIsIsRefused) {
+  Outcome outcome = run_threads("-n 2", kC + " beyond");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.err.find("malloc: "), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("The call fails with ENOMEM"), std::string::npos) << outcome.err;
 }
 
 TEST(ThreadsTest, AnOverflowOfAStackIsSaid) {
@@ -171,7 +203,9 @@ TEST_F(ThreadsHostsTest, TheyRunOnTwoHosts) {
   };
   for (const char* mode : kCModes) run("--heartbeat 20 -H h0,h1", kC + " " + mode);
   for (const char* mode : kCppModes) run("--heartbeat 20 -H h0,h1", kCpp + " " + mode);
+#ifdef TERRANE_HAS_NO_INLINE_ATOMICS
   run("--heartbeat 20 -H h0:2,h1:2", std::string(KMEANS) + " 4 20000");
+#endif
 }
 
 }  // namespace

@@ -13,11 +13,17 @@
 #include <cerrno>
 #include <string_view>
 
+#include "frontend/interpose/elsewhere.h"
 #include "membership/membership.h"
 #include "platform/signal_text.h"
 
 namespace {
 
+using terrane::frontend::call_elsewhere;
+using terrane::frontend::duplicate_elsewhere;
+using terrane::frontend::duplicated;
+using terrane::frontend::duplicates_elsewhere;
+using terrane::frontend::is_elsewhere;
 using terrane::membership::own_descriptors;
 
 // What opens descriptors for us, and closes them. Their names begin so.
@@ -97,6 +103,7 @@ int close_others(const char* call, unsigned first, unsigned last, int flags) {
 #define TERRANE_IN_FRONT extern "C" [[gnu::visibility("default")]]
 
 TERRANE_IN_FRONT int close(int fd) {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::close, fd);
   if (is_kept(fd, __builtin_return_address(0))) return refuse("close", fd, EBADF);
   return behind(next_close, "close")(fd);
 }
@@ -110,11 +117,13 @@ TERRANE_IN_FRONT void closefrom(int first) noexcept {
 }
 
 TERRANE_IN_FRONT int dup2(int from, int to) noexcept {
+  if (duplicates_elsewhere(from, to)) return duplicate_elsewhere("dup2", ::dup2, from, to);
   if (from != to && is_kept(to, __builtin_return_address(0))) return refuse("dup2", to, EBUSY);
-  return behind(next_dup2, "dup2")(from, to);
+  return duplicated(behind(next_dup2, "dup2")(from, to));
 }
 
 TERRANE_IN_FRONT int dup3(int from, int to, int flags) noexcept {
+  if (duplicates_elsewhere(from, to)) return duplicate_elsewhere("dup3", ::dup3, from, to, flags);
   if (from != to && is_kept(to, __builtin_return_address(0))) return refuse("dup3", to, EBUSY);
-  return behind(next_dup3, "dup3")(from, to, flags);
+  return duplicated(behind(next_dup3, "dup3")(from, to, flags));
 }

@@ -7,28 +7,59 @@
 #include <unistd.h>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/transfer.h"
 
+using terrane::frontend::call_elsewhere;
 using terrane::frontend::deliver;
 using terrane::frontend::In;
 using terrane::frontend::InBytes;
 using terrane::frontend::InOut;
+using terrane::frontend::InShared;
+using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
 using terrane::frontend::OutBytes;
+using terrane::frontend::OutShared;
 using terrane::frontend::receive;
 using terrane::frontend::SharedRange;
+
+namespace {
+
+// call(buffer) is one that reads or writes on another node.
+template <typename Call>
+ssize_t read_elsewhere(void* to, std::size_t bytes, Call call) {
+  OutShared shared(to, bytes);
+  ssize_t got = shared.get() == nullptr ? -1 : call(shared.get());
+  if (got > 0) shared.done(std::min(static_cast<std::size_t>(got), bytes));
+  return got;
+}
+
+template <typename Call>
+ssize_t write_elsewhere(const void* from, std::size_t bytes, Call call) {
+  InShared shared(from, bytes);
+  return shared.get() == nullptr ? -1 : call(shared.get());
+}
+
+}  // namespace
 
 #pragma GCC visibility push(default)
 extern "C" {
 
 ssize_t read(int fd, void* to, size_t bytes) {
+  if (is_elsewhere(fd))
+    return read_elsewhere(
+        to, bytes, [=](void* shared) { return call_elsewhere(fd, ::read, fd, shared, bytes); });
   auto* call = next<"read">(::read);
   if (!SharedRange::contains(to)) return call(fd, to, bytes);
   return receive(fd, to, bytes, [=](void* own, size_t n, size_t) { return call(fd, own, n); });
 }
 
 ssize_t pread(int fd, void* to, size_t bytes, off_t offset) {
+  if (is_elsewhere(fd))
+    return read_elsewhere(to, bytes, [=](void* shared) {
+      return call_elsewhere(fd, ::pread, fd, shared, bytes, offset);
+    });
   auto* call = next<"pread">(::pread);
   if (!SharedRange::contains(to)) return call(fd, to, bytes, offset);
   return receive(fd, to, bytes, [=](void* own, size_t n, size_t done) {
@@ -41,12 +72,20 @@ ssize_t pread64(int fd, void* to, size_t bytes, off64_t offset) {
 }
 
 ssize_t write(int fd, const void* from, size_t bytes) {
+  if (is_elsewhere(fd))
+    return write_elsewhere(from, bytes, [=](const void* shared) {
+      return call_elsewhere(fd, ::write, fd, shared, bytes);
+    });
   auto* call = next<"write">(::write);
   if (!SharedRange::contains(from)) return call(fd, from, bytes);
   return deliver(from, bytes, [=](const void* own, size_t n, size_t) { return call(fd, own, n); });
 }
 
 ssize_t pwrite(int fd, const void* from, size_t bytes, off_t offset) {
+  if (is_elsewhere(fd))
+    return write_elsewhere(from, bytes, [=](const void* shared) {
+      return call_elsewhere(fd, ::pwrite, fd, shared, bytes, offset);
+    });
   auto* call = next<"pwrite">(::pwrite);
   if (!SharedRange::contains(from)) return call(fd, from, bytes, offset);
   return deliver(from, bytes, [=](const void* own, size_t n, size_t done) {
@@ -59,6 +98,10 @@ ssize_t pwrite64(int fd, const void* from, size_t bytes, off64_t offset) {
 }
 
 ssize_t recvfrom(int fd, void* to, size_t bytes, int flags, sockaddr* address, socklen_t* size) {
+  if (is_elsewhere(fd))
+    return read_elsewhere(to, bytes, [=](void* shared) {
+      return call_elsewhere(fd, ::recvfrom, fd, shared, bytes, flags, address, size);
+    });
   auto* call = next<"recvfrom">(::recvfrom);
   if (!SharedRange::contains(to) && !SharedRange::contains(address) && !SharedRange::contains(size))
     return call(fd, to, bytes, flags, address, size);
@@ -74,6 +117,7 @@ ssize_t recvfrom(int fd, void* to, size_t bytes, int flags, sockaddr* address, s
 }
 
 ssize_t recv(int fd, void* to, size_t bytes, int flags) {
+  if (is_elsewhere(fd)) return recvfrom(fd, to, bytes, flags, nullptr, nullptr);
   auto* call = next<"recv">(::recv);
   if (!SharedRange::contains(to)) return call(fd, to, bytes, flags);
   return receive(fd, to, bytes,
@@ -81,6 +125,7 @@ ssize_t recv(int fd, void* to, size_t bytes, int flags) {
 }
 
 ssize_t send(int fd, const void* from, size_t bytes, int flags) {
+  if (is_elsewhere(fd)) return sendto(fd, from, bytes, flags, nullptr, 0);
   auto* call = next<"send">(::send);
   if (!SharedRange::contains(from)) return call(fd, from, bytes, flags);
   return deliver(from, bytes,
@@ -89,6 +134,10 @@ ssize_t send(int fd, const void* from, size_t bytes, int flags) {
 
 ssize_t sendto(int fd, const void* from, size_t bytes, int flags, const sockaddr* address,
                socklen_t size) {
+  if (is_elsewhere(fd))
+    return write_elsewhere(from, bytes, [=](const void* shared) {
+      return call_elsewhere(fd, ::sendto, fd, shared, bytes, flags, address, size);
+    });
   auto* call = next<"sendto">(::sendto);
   if (!SharedRange::contains(from) && !SharedRange::contains(address))
     return call(fd, from, bytes, flags, address, size);

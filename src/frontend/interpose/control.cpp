@@ -5,8 +5,12 @@
 #include <cstdarg>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 
+using terrane::frontend::adopt;
+using terrane::frontend::call_elsewhere;
+using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
 using terrane::frontend::OutBytes;
 using terrane::frontend::SharedRange;
@@ -60,6 +64,10 @@ std::size_t command_bytes(int command) {
   }
 }
 
+// The two calls below, on another node.
+int control(int fd, unsigned long request, void* argument) { return ioctl(fd, request, argument); }
+int command_file(int fd, int command, void* argument) { return fcntl(fd, command, argument); }
+
 }  // namespace
 
 #pragma GCC visibility push(default)
@@ -70,6 +78,7 @@ int ioctl(int fd, unsigned long request, ...) noexcept {
   va_start(more, request);
   void* argument = va_arg(more, void*);
   va_end(more);
+  if (is_elsewhere(fd)) return call_elsewhere(fd, control, fd, request, argument);
   auto* call = next<"ioctl">(::ioctl);
   std::size_t bytes = SharedRange::contains(argument) ? request_bytes(request) : 0;
   if (bytes == 0) return call(fd, request, argument);
@@ -82,7 +91,9 @@ int fcntl(int fd, int command, ...) {
   va_start(more, command);
   void* argument = va_arg(more, void*);
   va_end(more);
+  if (is_elsewhere(fd)) return call_elsewhere(fd, command_file, fd, command, argument);
   auto* call = next<"fcntl">(::fcntl);
+  if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) return adopt(call(fd, command, argument));
   std::size_t bytes = SharedRange::contains(argument) ? command_bytes(command) : 0;
   if (bytes == 0) return call(fd, command, argument);
   OutBytes own(argument, bytes);

@@ -9,14 +9,18 @@
 #include <cstring>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/for_caller.h"
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/transfer.h"
 
+using terrane::frontend::adopt;
 using terrane::frontend::Bounce;
+using terrane::frontend::call_elsewhere;
 using terrane::frontend::ForCaller;
 using terrane::frontend::ForNode;
 using terrane::frontend::InPath;
+using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
 using terrane::frontend::Out;
 using terrane::frontend::receive;
@@ -45,7 +49,7 @@ int openat(int folder, const char* path, int flags, ...) {
   va_start(more, flags);
   mode_t mode = takes_mode(flags) ? va_arg(more, mode_t) : 0;
   va_end(more);
-  return next<"openat">(::openat)(folder, InPath(path).get(), flags, mode);
+  return adopt(next<"openat">(::openat)(folder, InPath(path).get(), flags, mode));
 }
 
 int openat64(int folder, const char* path, int flags, ...) {
@@ -53,7 +57,7 @@ int openat64(int folder, const char* path, int flags, ...) {
   va_start(more, flags);
   mode_t mode = takes_mode(flags) ? va_arg(more, mode_t) : 0;
   va_end(more);
-  return next<"openat64">(::openat64)(folder, InPath(path).get(), flags, mode);
+  return adopt(next<"openat64">(::openat64)(folder, InPath(path).get(), flags, mode));
 }
 
 int open(const char* path, int flags, ...) {
@@ -61,7 +65,7 @@ int open(const char* path, int flags, ...) {
   va_start(more, flags);
   mode_t mode = takes_mode(flags) ? va_arg(more, mode_t) : 0;
   va_end(more);
-  return next<"open">(::open)(InPath(path).get(), flags, mode);
+  return adopt(next<"open">(::open)(InPath(path).get(), flags, mode));
 }
 
 int open64(const char* path, int flags, ...) {
@@ -69,21 +73,21 @@ int open64(const char* path, int flags, ...) {
   va_start(more, flags);
   mode_t mode = takes_mode(flags) ? va_arg(more, mode_t) : 0;
   va_end(more);
-  return next<"open64">(::open64)(InPath(path).get(), flags, mode);
+  return adopt(next<"open64">(::open64)(InPath(path).get(), flags, mode));
 }
 
 int creat(const char* path, mode_t mode) {
-  return next<"creat">(::creat)(InPath(path).get(), mode);
+  return adopt(next<"creat">(::creat)(InPath(path).get(), mode));
 }
 
 FILE* fopen(const char* path, const char* mode) {
   ForNode memory;
-  return next<"fopen">(::fopen)(InPath(path).get(), mode);
+  return adopt(next<"fopen">(::fopen)(InPath(path).get(), mode));
 }
 
 FILE* fopen64(const char* path, const char* mode) {
   ForNode memory;
-  return next<"fopen64">(::fopen64)(InPath(path).get(), mode);
+  return adopt(next<"fopen64">(::fopen64)(InPath(path).get(), mode));
 }
 
 DIR* opendir(const char* path) {
@@ -112,11 +116,13 @@ int lstat64(const char* path, struct stat64* to) noexcept {
 }
 
 int fstat(int fd, struct stat* to) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::fstat, fd, to);
   Out<struct stat> own(to);
   return own.done(next<"fstat">(::fstat)(fd, own.get()));
 }
 
 int fstat64(int fd, struct stat64* to) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::fstat64, fd, to);
   Out<struct stat64> own(to);
   return own.done(next<"fstat64">(::fstat64)(fd, own.get()));
 }

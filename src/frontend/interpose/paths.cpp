@@ -16,12 +16,17 @@
 #include <cstring>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/for_caller.h"
 #include "frontend/interpose/next.h"
 
+using terrane::frontend::adopt;
+using terrane::frontend::call_elsewhere;
+using terrane::frontend::Elsewhere;
 using terrane::frontend::ForCaller;
 using terrane::frontend::In;
 using terrane::frontend::InPath;
+using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
 using terrane::frontend::Out;
 using terrane::frontend::SharedRange;
@@ -45,6 +50,13 @@ auto make_named(char* name, Call call) {
   auto result = call(own);
   terrane::platform::guarded_copy(name, own, std::strlen(own) + 1);
   return result;
+}
+
+// A standard stream keeps its number, by which the program's children have it.
+FILE* reopened(FILE* stream) {
+  if (stream == nullptr || stream->_fileno > STDERR_FILENO) return adopt(stream);
+  if (Elsewhere* elsewhere = Elsewhere::get()) elsewhere->redirected(stream->_fileno);
+  return stream;
 }
 
 }  // namespace
@@ -151,11 +163,13 @@ int statfs64(const char* path, struct statfs64* to) noexcept {
 }
 
 int fstatfs(int fd, struct statfs* to) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::fstatfs, fd, to);
   Out<struct statfs> own(to);
   return own.done(next<"fstatfs">(::fstatfs)(fd, own.get()));
 }
 
 int fstatfs64(int fd, struct statfs64* to) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::fstatfs64, fd, to);
   Out<struct statfs64> own(to);
   return own.done(next<"fstatfs64">(::fstatfs64)(fd, own.get()));
 }
@@ -177,6 +191,7 @@ int utimensat(int folder, const char* path, const timespec times[2], int flags) 
 }
 
 int futimens(int fd, const timespec times[2]) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::futimens, fd, times);
   In<TwoTimes> own(reinterpret_cast<const TwoTimes*>(times));
   return next<"futimens">(::futimens)(fd, reinterpret_cast<const timespec*>(own.get()));
 }
@@ -192,24 +207,24 @@ int utime(const char* path, const utimbuf* times) noexcept {
   return next<"utime">(::utime)(InPath(path).get(), own.get());
 }
 
-int mkstemp(char* name) { return make_named(name, next<"mkstemp">(::mkstemp)); }
+int mkstemp(char* name) { return adopt(make_named(name, next<"mkstemp">(::mkstemp))); }
 int mkstemp64(char* name) { return mkstemp(name); }
 
 int mkostemp(char* name, int flags) {
   auto* call = next<"mkostemp">(::mkostemp);
-  return make_named(name, [=](char* own) { return call(own, flags); });
+  return adopt(make_named(name, [=](char* own) { return call(own, flags); }));
 }
 int mkostemp64(char* name, int flags) { return mkostemp(name, flags); }
 
 int mkstemps(char* name, int suffix) {
   auto* call = next<"mkstemps">(::mkstemps);
-  return make_named(name, [=](char* own) { return call(own, suffix); });
+  return adopt(make_named(name, [=](char* own) { return call(own, suffix); }));
 }
 int mkstemps64(char* name, int suffix) { return mkstemps(name, suffix); }
 
 int mkostemps(char* name, int suffix, int flags) {
   auto* call = next<"mkostemps">(::mkostemps);
-  return make_named(name, [=](char* own) { return call(own, suffix, flags); });
+  return adopt(make_named(name, [=](char* own) { return call(own, suffix, flags); }));
 }
 int mkostemps64(char* name, int suffix, int flags) { return mkostemps(name, suffix, flags); }
 
@@ -233,11 +248,13 @@ char* realpath(const char* path, char* resolved) noexcept {
 }
 
 FILE* freopen(const char* path, const char* mode, FILE* stream) {
-  return next<"freopen">(::freopen)(InPath(path).get(), mode, stream);
+  if (is_elsewhere(stream)) return call_elsewhere(stream, ::freopen, path, mode, stream);
+  return reopened(next<"freopen">(::freopen)(InPath(path).get(), mode, stream));
 }
 
 FILE* freopen64(const char* path, const char* mode, FILE* stream) {
-  return next<"freopen64">(::freopen64)(InPath(path).get(), mode, stream);
+  if (is_elsewhere(stream)) return call_elsewhere(stream, ::freopen64, path, mode, stream);
+  return reopened(next<"freopen64">(::freopen64)(InPath(path).get(), mode, stream));
 }
 
 int scandir(const char* path, dirent*** names, int (*wanted)(const dirent*),
@@ -251,11 +268,11 @@ int inotify_add_watch(int fd, const char* path, uint32_t events) noexcept {
 }
 
 int memfd_create(const char* name, unsigned flags) noexcept {
-  return next<"memfd_create">(::memfd_create)(InPath(name).get(), flags);
+  return adopt(next<"memfd_create">(::memfd_create)(InPath(name).get(), flags));
 }
 
 int shm_open(const char* name, int flags, mode_t mode) {
-  return next<"shm_open">(::shm_open)(InPath(name).get(), flags, mode);
+  return adopt(next<"shm_open">(::shm_open)(InPath(name).get(), flags, mode));
 }
 
 int shm_unlink(const char* name) { return next<"shm_unlink">(::shm_unlink)(InPath(name).get()); }

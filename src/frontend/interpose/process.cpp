@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 
 using terrane::frontend::In;
@@ -18,6 +19,10 @@ struct Pair {
   int ends[2];
 };
 
+void adopt_pair(int ends[2]) {
+  for (int i = 0; i < 2; ++i) ends[i] = terrane::frontend::adopt(ends[i]);
+}
+
 }  // namespace
 
 #pragma GCC visibility push(default)
@@ -25,12 +30,16 @@ extern "C" {
 
 int pipe(int pair[2]) noexcept {
   Out<Pair> own(reinterpret_cast<Pair*>(pair));
-  return own.done(next<"pipe">(::pipe)(own.get()->ends));
+  int result = next<"pipe">(::pipe)(own.get()->ends);
+  if (result == 0) adopt_pair(own.get()->ends);
+  return own.done(result);
 }
 
 int pipe2(int pair[2], int flags) noexcept {
   Out<Pair> own(reinterpret_cast<Pair*>(pair));
-  return own.done(next<"pipe2">(::pipe2)(own.get()->ends, flags));
+  int result = next<"pipe2">(::pipe2)(own.get()->ends, flags);
+  if (result == 0) adopt_pair(own.get()->ends);
+  return own.done(result);
 }
 
 pid_t wait(int* status) {

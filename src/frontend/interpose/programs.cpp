@@ -7,15 +7,19 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/for_caller.h"
 #include "frontend/interpose/next.h"
+#include "runtime/program/own_stack.h"
 
 using terrane::frontend::InPath;
 using terrane::frontend::next;
 using terrane::frontend::SharedRange;
+using terrane::runtime::on_own_stack;
 
 namespace {
 
@@ -61,16 +65,39 @@ class InCommand {
   const char* use_;
 };
 
+// What posix_spawn is given lies on the calling thread's stack, as a rule.
+using Actions = terrane::frontend::In<posix_spawn_file_actions_t>;
+using Attributes = terrane::frontend::In<posix_spawnattr_t>;
+
+// call(child) is one of the posix_spawn family. The C library blocks all signals in it, and a write
+// to a protected page of a stack in shared memory would end the process then.
+template <typename Call>
+int spawn(pid_t* process, Call call) {
+  auto [error, child] = on_own_stack([=] {
+    pid_t own = 0;
+    int failed = call(&own);
+    return std::pair(failed, own);
+  });
+  if (error == 0 && process != nullptr) *process = child;
+  return error;
+}
+
 }  // namespace
 
 #pragma GCC visibility push(default)
 extern "C" {
 
-int system(const char* command) { return next<"system">(::system)(InCommand(command).get()); }
+int system(const char* command) {
+  InCommand own(command);
+  return on_own_stack([text = own.get()] { return next<"system">(::system)(text); });
+}
 
 FILE* popen(const char* command, const char* mode) {
   terrane::frontend::ForNode memory;
-  return next<"popen">(::popen)(InCommand(command).get(), mode);
+  InCommand own(command);
+  std::string own_mode = mode;
+  return terrane::frontend::adopt(on_own_stack(
+      [text = own.get(), how = own_mode.c_str()] { return next<"popen">(::popen)(text, how); }));
 }
 
 int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
@@ -78,8 +105,13 @@ int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions
                 char* const* environment) {
   InPath own(path);
   InStrings own_arguments(arguments), own_environment(environment);
-  auto* call = next<"posix_spawn">(::posix_spawn);
-  return call(process, own.get(), actions, attributes, own_arguments.get(), own_environment.get());
+  Actions own_actions(actions);
+  Attributes own_attributes(attributes);
+  return spawn(process, [&](pid_t* child) {
+    return next<"posix_spawn">(::posix_spawn)(child, own.get(), own_actions.get(),
+                                              own_attributes.get(), own_arguments.get(),
+                                              own_environment.get());
+  });
 }
 
 int posix_spawnp(pid_t* process, const char* file, const posix_spawn_file_actions_t* actions,
@@ -87,8 +119,13 @@ int posix_spawnp(pid_t* process, const char* file, const posix_spawn_file_action
                  char* const* environment) {
   InPath own(file);
   InStrings own_arguments(arguments), own_environment(environment);
-  auto* call = next<"posix_spawnp">(::posix_spawnp);
-  return call(process, own.get(), actions, attributes, own_arguments.get(), own_environment.get());
+  Actions own_actions(actions);
+  Attributes own_attributes(attributes);
+  return spawn(process, [&](pid_t* child) {
+    return next<"posix_spawnp">(::posix_spawnp)(child, own.get(), own_actions.get(),
+                                                own_attributes.get(), own_arguments.get(),
+                                                own_environment.get());
+  });
 }
 
 int execve(const char* path, char* const* arguments, char* const* environment) noexcept {

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/shared_range.h"
 #include "platform/fault_source.h"
@@ -101,7 +102,7 @@ int sigwait(const sigset_t* set, int* signal_number) {
 }
 
 int signalfd(int fd, const sigset_t* set, int flags) noexcept {
-  return next<"signalfd">(::signalfd)(fd, In<sigset_t>(set).get(), flags);
+  return terrane::frontend::adopt(next<"signalfd">(::signalfd)(fd, In<sigset_t>(set).get(), flags));
 }
 
 }  // extern "C"

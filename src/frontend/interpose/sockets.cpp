@@ -2,10 +2,14 @@
 #include <sys/socket.h>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 
+using terrane::frontend::adopt;
+using terrane::frontend::call_elsewhere;
 using terrane::frontend::InBytes;
 using terrane::frontend::InOut;
+using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
 using terrane::frontend::Out;
 using terrane::frontend::OutBytes;
@@ -31,46 +35,54 @@ int fill_sized(void* to, socklen_t* size, Call call) {
 extern "C" {
 
 int bind(int fd, const sockaddr* address, socklen_t size) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::bind, fd, address, size);
   InBytes own(address, size);
   return next<"bind">(::bind)(fd, static_cast<const sockaddr*>(own.get()), size);
 }
 
 int connect(int fd, const sockaddr* address, socklen_t size) {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::connect, fd, address, size);
   InBytes own(address, size);
   return next<"connect">(::connect)(fd, static_cast<const sockaddr*>(own.get()), size);
 }
 
 int accept(int fd, sockaddr* address, socklen_t* size) {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::accept, fd, address, size);
   return fill_sized(address, size, [=](void* own, socklen_t* room) {
-    return next<"accept">(::accept)(fd, static_cast<sockaddr*>(own), room);
+    return adopt(next<"accept">(::accept)(fd, static_cast<sockaddr*>(own), room));
   });
 }
 
 int accept4(int fd, sockaddr* address, socklen_t* size, int flags) {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::accept4, fd, address, size, flags);
   return fill_sized(address, size, [=](void* own, socklen_t* room) {
-    return next<"accept4">(::accept4)(fd, static_cast<sockaddr*>(own), room, flags);
+    return adopt(next<"accept4">(::accept4)(fd, static_cast<sockaddr*>(own), room, flags));
   });
 }
 
 int getsockname(int fd, sockaddr* address, socklen_t* size) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::getsockname, fd, address, size);
   return fill_sized(address, size, [=](void* own, socklen_t* room) {
     return next<"getsockname">(::getsockname)(fd, static_cast<sockaddr*>(own), room);
   });
 }
 
 int getpeername(int fd, sockaddr* address, socklen_t* size) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::getpeername, fd, address, size);
   return fill_sized(address, size, [=](void* own, socklen_t* room) {
     return next<"getpeername">(::getpeername)(fd, static_cast<sockaddr*>(own), room);
   });
 }
 
 int getsockopt(int fd, int level, int name, void* value, socklen_t* size) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::getsockopt, fd, level, name, value, size);
   return fill_sized(value, size, [=](void* own, socklen_t* room) {
     return next<"getsockopt">(::getsockopt)(fd, level, name, own, room);
   });
 }
 
 int setsockopt(int fd, int level, int name, const void* value, socklen_t size) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::setsockopt, fd, level, name, value, size);
   InBytes own(value, size);
   return next<"setsockopt">(::setsockopt)(fd, level, name, own.get(), size);
 }
@@ -80,7 +92,11 @@ int socketpair(int domain, int type, int protocol, int pair[2]) noexcept {
     int ends[2];
   };
   Out<Pair> own(reinterpret_cast<Pair*>(pair));
-  return own.done(next<"socketpair">(::socketpair)(domain, type, protocol, own.get()->ends));
+  int result = next<"socketpair">(::socketpair)(domain, type, protocol, own.get()->ends);
+  if (result == 0) {
+    for (int& end : own.get()->ends) end = adopt(end);
+  }
+  return own.done(result);
 }
 
 }  // extern "C"

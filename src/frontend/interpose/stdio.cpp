@@ -2,12 +2,18 @@
 // the program's buffer to the kernel where it is larger than the stream's own.
 #include <cstdio>
 #include <cstring>
+#include <string>
 
+#include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/transfer.h"
 
+using terrane::frontend::call_elsewhere;
 using terrane::frontend::deliver;
+using terrane::frontend::InShared;
+using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
+using terrane::frontend::OutShared;
 using terrane::frontend::receive;
 using terrane::frontend::SharedRange;
 
@@ -57,6 +63,31 @@ std::size_t write_stream(const void* from, std::size_t bytes, FILE* stream) {
   return done;
 }
 
+// A call on the node of the stream; how many items.
+std::size_t read_elsewhere(void* to, std::size_t size, std::size_t count, FILE* stream) {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(size, count, &bytes)) bytes = ~std::size_t{0} / 2;
+  OutShared shared(to, bytes);
+  if (shared.get() == nullptr) return 0;
+  auto got =
+      static_cast<ssize_t>(call_elsewhere(stream, ::fread, shared.get(), size, count, stream));
+  if (got > 0) shared.done(static_cast<std::size_t>(got) * size);
+  return got < 0 ? 0 : static_cast<std::size_t>(got);
+}
+
+std::size_t write_elsewhere(const void* from, std::size_t size, std::size_t count, FILE* stream) {
+  InShared shared(from, size * count);
+  if (shared.get() == nullptr) return 0;
+  auto taken =
+      static_cast<ssize_t>(call_elsewhere(stream, ::fwrite, shared.get(), size, count, stream));
+  return taken < 0 ? 0 : static_cast<std::size_t>(taken);
+}
+
+bool write_string_elsewhere(const char* text, FILE* stream) {
+  std::size_t bytes = std::strlen(text);
+  return write_elsewhere(text, 1, bytes, stream) == bytes;
+}
+
 std::size_t write_string(const char* text, FILE* stream) {
   return write_stream(text, std::strlen(text), stream);
 }
@@ -67,41 +98,51 @@ std::size_t write_string(const char* text, FILE* stream) {
 extern "C" {
 
 size_t fread_unlocked(void* to, size_t size, size_t count, FILE* stream) {
+  if (is_elsewhere(stream)) return read_elsewhere(to, size, count, stream);
   if (!SharedRange::contains(to))
     return next<"fread_unlocked">(::fread_unlocked)(to, size, count, stream);
   return size == 0 ? 0 : read_stream(to, size * count, stream) / size;
 }
 
 size_t fread(void* to, size_t size, size_t count, FILE* stream) {
+  if (is_elsewhere(stream)) return read_elsewhere(to, size, count, stream);
   if (!SharedRange::contains(to)) return next<"fread">(::fread)(to, size, count, stream);
   Locked hold(stream);
   return size == 0 ? 0 : read_stream(to, size * count, stream) / size;
 }
 
 size_t fwrite_unlocked(const void* from, size_t size, size_t count, FILE* stream) {
+  if (is_elsewhere(stream)) return write_elsewhere(from, size, count, stream);
   if (!SharedRange::contains(from))
     return next<"fwrite_unlocked">(::fwrite_unlocked)(from, size, count, stream);
   return size == 0 ? 0 : write_stream(from, size * count, stream) / size;
 }
 
 size_t fwrite(const void* from, size_t size, size_t count, FILE* stream) {
+  if (is_elsewhere(stream)) return write_elsewhere(from, size, count, stream);
   if (!SharedRange::contains(from)) return next<"fwrite">(::fwrite)(from, size, count, stream);
   Locked hold(stream);
   return size == 0 ? 0 : write_stream(from, size * count, stream) / size;
 }
 
 int fputs_unlocked(const char* text, FILE* stream) {
+  if (is_elsewhere(stream)) return write_string_elsewhere(text, stream) ? 1 : EOF;
   if (!SharedRange::contains(text)) return next<"fputs_unlocked">(::fputs_unlocked)(text, stream);
   return write_string(text, stream) == std::strlen(text) ? 1 : EOF;
 }
 
 int fputs(const char* text, FILE* stream) {
+  if (is_elsewhere(stream)) return write_string_elsewhere(text, stream) ? 1 : EOF;
   if (!SharedRange::contains(text)) return next<"fputs">(::fputs)(text, stream);
   Locked hold(stream);
   return write_string(text, stream) == std::strlen(text) ? 1 : EOF;
 }
 
 int puts(const char* text) {
+  if (is_elsewhere(stdout)) {
+    std::string line = std::string(text) + "\n";
+    return write_string_elsewhere(line.c_str(), stdout) ? 1 : EOF;
+  }
   if (!SharedRange::contains(text)) return next<"puts">(::puts)(text);
   Locked hold(stdout);
   bool done = write_string(text, stdout) == std::strlen(text);
@@ -111,6 +152,7 @@ int puts(const char* text) {
 // A buffer in shared memory is not used: the kernel would write to it and read from it. A program
 // cannot tell, for what its buffer holds is nobody's business but the stream's.
 int setvbuf(FILE* stream, char* buffer, int mode, size_t bytes) noexcept {
+  if (is_elsewhere(stream)) return call_elsewhere(stream, ::setvbuf, stream, buffer, mode, bytes);
   bool shared = SharedRange::contains(buffer);
   return next<"setvbuf">(::setvbuf)(stream, shared ? nullptr : buffer, mode, bytes);
 }

@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/transfer.h"
 
 using terrane::frontend::Gathered;
+using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
 using terrane::frontend::OutBytes;
 using terrane::frontend::SharedRange;
@@ -33,6 +35,20 @@ ssize_t write_list(const iovec* list, int count, Call call) {
   return call(all.list(), 1);
 }
 
+// The buffers one after the other, on the node of the descriptor: move(buffer, bytes, done) is a
+// call on one of them. As far as all of one is moved.
+template <typename Move>
+ssize_t each_elsewhere(const iovec* list, int count, Move move) {
+  ssize_t done = 0;
+  for (int i = 0; i < count; ++i) {
+    ssize_t moved = move(list[i].iov_base, list[i].iov_len, done);
+    if (moved < 0) return done > 0 ? done : -1;
+    done += moved;
+    if (static_cast<std::size_t>(moved) < list[i].iov_len) break;
+  }
+  return done;
+}
+
 // Whether any part of a message lies in shared memory.
 bool is_shared(const msghdr* message) {
   if (!SharedRange::exists()) return false;
@@ -47,11 +63,18 @@ bool is_shared(const msghdr* message) {
 extern "C" {
 
 ssize_t readv(int fd, const iovec* list, int count) {
+  if (is_elsewhere(fd))
+    return each_elsewhere(list, count,
+                          [=](void* to, size_t bytes, ssize_t) { return read(fd, to, bytes); });
   auto* call = next<"readv">(::readv);
   return read_list(list, count, [=](const iovec* l, int n) { return call(fd, l, n); });
 }
 
 ssize_t preadv(int fd, const iovec* list, int count, off_t offset) {
+  if (is_elsewhere(fd))
+    return each_elsewhere(list, count, [=](void* to, size_t n, ssize_t done) {
+      return pread(fd, to, n, offset + done);
+    });
   auto* call = next<"preadv">(::preadv);
   return read_list(list, count, [=](const iovec* l, int n) { return call(fd, l, n, offset); });
 }
@@ -71,11 +94,18 @@ ssize_t preadv64v2(int fd, const iovec* list, int count, off64_t offset, int fla
 }
 
 ssize_t writev(int fd, const iovec* list, int count) {
+  if (is_elsewhere(fd))
+    return each_elsewhere(
+        list, count, [=](void* from, size_t bytes, ssize_t) { return write(fd, from, bytes); });
   auto* call = next<"writev">(::writev);
   return write_list(list, count, [=](const iovec* l, int n) { return call(fd, l, n); });
 }
 
 ssize_t pwritev(int fd, const iovec* list, int count, off_t offset) {
+  if (is_elsewhere(fd))
+    return each_elsewhere(list, count, [=](void* from, size_t n, ssize_t done) {
+      return pwrite(fd, from, n, offset + done);
+    });
   auto* call = next<"pwritev">(::pwritev);
   return write_list(list, count, [=](const iovec* l, int n) { return call(fd, l, n, offset); });
 }

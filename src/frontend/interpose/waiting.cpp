@@ -5,13 +5,18 @@
 #include <sys/select.h>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 #include "platform/program_signals.h"
 
+using terrane::frontend::call_elsewhere;
+using terrane::frontend::Elsewhere;
 using terrane::frontend::In;
 using terrane::frontend::InOut;
+using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
 using terrane::frontend::OutBytes;
+using terrane::frontend::OutShared;
 
 namespace {
 
@@ -57,18 +62,63 @@ int with_events(epoll_event* events, int most, Call call) {
   return own.done(result, events_bytes(result));
 }
 
+// The first descriptor of a list that is elsewhere; -1: there is none.
+int first_elsewhere(const pollfd* list, nfds_t count) {
+  if (Elsewhere::get() == nullptr) return -1;
+  for (nfds_t i = 0; i < count; ++i) {
+    if (list[i].fd >= 0 && is_elsewhere(list[i].fd)) return list[i].fd;
+  }
+  return -1;
+}
+
+// On the node of all of them.
+int poll_elsewhere(int first, pollfd* list, nfds_t count, int timeout_ms) {
+  Elsewhere& elsewhere = *Elsewhere::get();
+  for (nfds_t i = 0; i < count; ++i) {
+    if (list[i].fd >= 0 && elsewhere.node_of(list[i].fd) != elsewhere.node_of(first))
+      return elsewhere.refuse("poll", first);
+  }
+  std::size_t bytes = count * sizeof *list;
+  OutShared shared(list, bytes);
+  if (shared.get() == nullptr) return -1;
+  auto* own = static_cast<pollfd*>(shared.get());
+  if (own != list) std::copy_n(list, count, own);
+  int ready = call_elsewhere(first, ::poll, own, count, timeout_ms);
+  shared.done(bytes);
+  return ready;
+}
+
+// A set that has a descriptor which is elsewhere.
+bool refuses(int count, const fd_set* set) {
+  for (int fd = 0; set != nullptr && fd < std::min(count, FD_SETSIZE); ++fd) {
+    if (!FD_ISSET(fd, set) || !is_elsewhere(fd)) continue;
+    Elsewhere::get()->refuse("select", fd);
+    return true;
+  }
+  return false;
+}
+
+bool refuses(int count, const fd_set* read, const fd_set* write, const fd_set* except) {
+  if (Elsewhere::get() == nullptr) return false;
+  return refuses(count, read) || refuses(count, write) || refuses(count, except);
+}
+
 }  // namespace
 
 #pragma GCC visibility push(default)
 extern "C" {
 
 int poll(pollfd* list, nfds_t count, int timeout_ms) {
+  int there = first_elsewhere(list, count);
+  if (there >= 0) return poll_elsewhere(there, list, count, timeout_ms);
   OutBytes own(list, count * sizeof *list);
   int result = next<"poll">(::poll)(static_cast<pollfd*>(own.get()), count, timeout_ms);
   return own.done(result, count * sizeof *list);
 }
 
 int ppoll(pollfd* list, nfds_t count, const timespec* timeout, const sigset_t* mask) {
+  if (int there = first_elsewhere(list, count); there >= 0)
+    return Elsewhere::get()->refuse("ppoll", there);
   OutBytes own(list, count * sizeof *list);
   In<timespec> own_timeout(timeout);
   int result = next<"ppoll">(::ppoll)(static_cast<pollfd*>(own.get()), count, own_timeout.get(),
@@ -77,6 +127,7 @@ int ppoll(pollfd* list, nfds_t count, const timespec* timeout, const sigset_t* m
 }
 
 int select(int count, fd_set* read, fd_set* write, fd_set* except, timeval* timeout) {
+  if (refuses(count, read, write, except)) return -1;
   InOut<timeval> own(timeout);
   return own.done(with_sets(count, read, write, except, [&](auto* r, auto* w, auto* e) {
     return next<"select">(::select)(count, r, w, e, own.get());
@@ -85,6 +136,7 @@ int select(int count, fd_set* read, fd_set* write, fd_set* except, timeval* time
 
 int pselect(int count, fd_set* read, fd_set* write, fd_set* except, const timespec* timeout,
             const sigset_t* mask) {
+  if (refuses(count, read, write, except)) return -1;
   In<timespec> own(timeout);
   OpenMask open(mask);
   return with_sets(count, read, write, except, [&](auto* r, auto* w, auto* e) {
@@ -93,11 +145,15 @@ int pselect(int count, fd_set* read, fd_set* write, fd_set* except, const timesp
 }
 
 int epoll_ctl(int epoll, int operation, int fd, epoll_event* event) noexcept {
+  if (is_elsewhere(epoll)) return call_elsewhere(epoll, ::epoll_ctl, epoll, operation, fd, event);
+  if (is_elsewhere(fd)) return Elsewhere::get()->refuse("epoll_ctl", fd);
   In<epoll_event> own(event);
   return next<"epoll_ctl">(::epoll_ctl)(epoll, operation, fd, const_cast<epoll_event*>(own.get()));
 }
 
 int epoll_wait(int epoll, epoll_event* events, int most, int timeout_ms) {
+  if (is_elsewhere(epoll))
+    return call_elsewhere(epoll, ::epoll_wait, epoll, events, most, timeout_ms);
   return with_events(events, most, [&](epoll_event* own) {
     return next<"epoll_wait">(::epoll_wait)(epoll, own, most, timeout_ms);
   });

@@ -14,7 +14,6 @@
 #include "frontend/interpose/shared_range.h"
 #include "frontend/threads/node_memory.h"
 #include "frontend/threads/program.h"
-#include "platform/fault_signal.h"
 #include "platform/page_size.h"
 #include "platform/signal_text.h"
 
@@ -32,13 +31,6 @@ using namespace terrane::frontend::threads;
 
 namespace {
 
-// Whether the calling thread is in code of the program, or of the C library on its behalf.
-bool is_in_program() {
-  const ThreadState& me = this_thread();
-  return me.record != nullptr && me.keeps_private == 0 && !terrane::runtime::is_in_operation() &&
-         !terrane::platform::is_in_fault_handler();
-}
-
 // Of a call from that address: the heap, or nullptr where its memory is to be private.
 terrane::runtime::Heap* heap_for(const void* caller) {
   Program* program = Program::get();
@@ -49,8 +41,8 @@ terrane::runtime::Heap* heap_for(const void* caller) {
 
 // Private memory; that of streams of the program lies apart.
 void* private_block(size_t bytes) {
-  bool apart =
-      Allocating::now() == Allocates::kForNode && Program::get() != nullptr && is_in_program();
+  bool apart = Allocating::now() == Allocates::kForNode && Program::get() != nullptr &&
+               this_thread().record != nullptr;
   void* block = apart ? node_memory::allocate(bytes) : nullptr;
   return block != nullptr ? block : __libc_malloc(bytes);
 }

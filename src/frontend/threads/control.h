@@ -65,7 +65,9 @@ struct Control {
     runtime::BuildCard build;
     std::uint64_t thread_locals;  // where the first thread has those of the program
     std::uint32_t processors;
+    std::uint32_t most_files;  // the largest number of a descriptor that the system allows
   };
+  static constexpr std::uint32_t kEachNode = 0;
   std::uint64_t lock;  // its address is that of the lock of all up to the mail
   std::uint32_t live;  // threads that have not ended
   std::uint32_t main_has_exited;
@@ -80,6 +82,9 @@ struct Control {
   std::uint32_t forwarded_count;
   Forwarded forwarded[kMostForwarded];
   Card cards[kMostNodes];
+  // By number, 1 + the node whose standard output (1) or error (2) is the program's; kEachNode:
+  // each node's own, which lead to the same place.
+  std::uint32_t output_of[3];
   // Behind it, for each node: Mail, then runtime::HeapMail.
 
   static std::uint64_t bytes(std::uint32_t nodes) {

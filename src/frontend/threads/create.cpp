@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -157,9 +158,32 @@ int detach(Record& record) {
   return 0;
 }
 
+}  // namespace
+
+int run_on(std::uint32_t node, void* (*function)(void*), void* argument) {
+  Wanted wanted;
+  wanted.node = node;
+  pthread_t thread;
+  int error = create(&thread, wanted, function, argument);
+  return error != 0 ? error : join(thread, nullptr, kForEver);
+}
+
+namespace {
+
 // Calls about a thread of the program that reach it nowhere: once a kind.
 int unserved(std::atomic_flag& said, const char* call, const char* why) {
   return pages::refuse(said, ENOTSUP, "{}: {}; the call fails with ENOTSUP", call, why);
+}
+
+bool is_programs() { return Program::get() != nullptr && this_thread().record != nullptr; }
+
+int refuse_child(const char* call) {
+  static std::atomic_flag said;
+  errno = pages::refuse(said, ENOSYS,
+                        "{}: a child would not have the program's memory, which lies on several "
+                        "nodes; use posix_spawn, system or popen. The call fails with ENOSYS",
+                        call);
+  return -1;
 }
 
 }  // namespace
@@ -319,14 +343,10 @@ int pthread_getcpuclockid(pthread_t thread, clockid_t* clock) noexcept {
   return 0;
 }
 
-pid_t fork(void) noexcept {
-  static std::atomic_flag said;
-  if (Program::get() == nullptr || this_thread().record == nullptr) return next<"fork">(::fork)();
-  errno = terrane::frontend::pages::refuse(
-      said, ENOSYS,
-      "fork: a child would not have the program's memory, which lies on several nodes; use "
-      "posix_spawn, system or popen. The call fails with ENOSYS");
-  return -1;
+pid_t fork(void) noexcept { return is_programs() ? refuse_child("fork") : next<"fork">(::fork)(); }
+
+int daemon(int stays, int keeps) noexcept {
+  return is_programs() ? refuse_child("daemon") : next<"daemon">(::daemon)(stays, keeps);
 }
 
 }  // extern "C"

@@ -13,11 +13,14 @@
 #include <cstdarg>
 
 #include "base/log.h"
+#include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 #include "frontend/threads/program.h"
 
+using terrane::frontend::call_elsewhere;
 using terrane::frontend::ForCaller;
 using terrane::frontend::ForNode;
+using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
 
 extern "C" int __vasprintf_chk(char**, int, const char*, va_list);
@@ -69,6 +72,8 @@ int __asprintf_chk(char** out, int flag, const char* format, ...) noexcept {
 }
 
 ssize_t getdelim(char** line, size_t* room, int delimiter, FILE* stream) {
+  if (is_elsewhere(stream))
+    return call_elsewhere(stream, ::getdelim, line, room, delimiter, stream);
   ForCaller memory;
   return next<"getdelim">(::getdelim)(line, room, delimiter, stream);
 }
@@ -101,13 +106,14 @@ int regcomp(regex_t* out, const char* pattern, int flags) noexcept {
 
 // Streams are good on the node alone that opened them.
 FILE* fdopen(int fd, const char* mode) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::fdopen, fd, mode);
   ForNode memory;
   return next<"fdopen">(::fdopen)(fd, mode);
 }
 
 FILE* tmpfile(void) {
   ForNode memory;
-  return next<"tmpfile">(::tmpfile)();
+  return terrane::frontend::adopt(next<"tmpfile">(::tmpfile)());
 }
 
 FILE* fmemopen(void* buffer, size_t bytes, const char* mode) noexcept {

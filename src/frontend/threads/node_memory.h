@@ -17,5 +17,9 @@ inline constexpr std::uintptr_t kEnd = kBase + 1024 * kBytes;
 inline bool contains(const void* block) {
   return reinterpret_cast<std::uintptr_t>(block) - kBase < kEnd - kBase;
 }
+// Which node has memory there.
+inline std::uint32_t node_of(const void* block) {
+  return static_cast<std::uint32_t>((reinterpret_cast<std::uintptr_t>(block) - kBase) / kBytes);
+}
 
 }  // namespace terrane::frontend::threads::node_memory

@@ -1,6 +1,7 @@
 #include "frontend/threads/program.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <terrane/pages.h>
 #include <unistd.h>
 
@@ -13,11 +14,14 @@
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/shared_range.h"
 #include "frontend/pages/objects/shared_object.h"
+#include "platform/fault_signal.h"
 
 namespace terrane::frontend::threads {
 namespace {
 
 constexpr BarrierId kStartBarrier{0xfffffffeu};
+
+constexpr const char* kUcxEvents = "UCX_MEM_EVENTS";
 
 Program* the_program = nullptr;
 
@@ -32,6 +36,12 @@ std::uint32_t processors() {
              : 1;
 }
 
+std::uint32_t most_files() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  return static_cast<std::uint32_t>(std::min<rlim_t>(limit.rlim_max, 1u << 20));
+}
+
 [[noreturn]] void refuse(const std::string& sentence) {
   base::log("{}", sentence);
   std::_Exit(1);
@@ -44,11 +54,21 @@ ThreadState& this_thread() {
   return state;
 }
 
+bool is_in_program() {
+  const ThreadState& me = this_thread();
+  return me.record != nullptr && me.keeps_private == 0 && !runtime::is_in_operation() &&
+         !platform::is_in_fault_handler();
+}
+
 Program* Program::get() { return the_program; }
 
 void Program::start() {
   Private ours;
+  if (std::string hidden = hidden_by(); !hidden.empty()) refuse(hidden);
+  // UCX would put functions of its own in front of the program's mmap.
+  bool set = ::setenv(kUcxEvents, "n", 0) == 0 && std::string_view(::getenv(kUcxEvents)) == "n";
   if (terrane_init() != TERRANE_OK) refuse(terrane_error());
+  if (set) ::unsetenv(kUcxEvents);
   static auto* program = new Program();
   program->node_ = pages::node();
   program->self_ = program->node_->self().value;
@@ -59,6 +79,7 @@ void Program::start() {
   program->stacks_ = std::make_unique<runtime::Stacks>(*program->node_);
   program->find_code();
   the_program = program;
+  share_files(*program);
 }
 
 void Program::share_control() {
@@ -79,6 +100,7 @@ void Program::share_image() {
   own.build = image.card();
   program_tls_ = thread_locals();
   own.thread_locals = program_tls_.empty() ? 0 : program_tls_[0].address;
+  own.most_files = most_files();
   own.processors = std::max(processors() / node_->nodes_on_host(), 1u);
   node_->barrier(kStartBarrier, 1);
   compare_builds();
@@ -197,10 +219,16 @@ void Program::serve() {
 
 void* Program::take_region(std::uint64_t bytes) {
   Private ours;
+  static std::atomic_flag said;
+  std::string place = bytes == runtime::Heap::kChunk ? "small blocks" : place_of_call();
   void* at = nullptr;
   runtime::Allocation options;
-  options.name = "heap";
-  return node_->allocate(bytes, options, at).ok() ? at : nullptr;
+  if (place.empty()) place = "heap";
+  options.name = place;
+  runtime::Outcome allocated = node_->allocate(bytes, options, at);
+  if (!allocated.ok())
+    pages::refuse(said, ENOMEM, "malloc: {}. The call fails with ENOMEM", allocated.message);
+  return at;
 }
 
 void Program::give_region(void* region) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "frontend/threads/control.h"
@@ -21,8 +22,9 @@ struct ThreadState {
   Record* record;               // of a thread of the program; nullptr: one of ours, or of a library
   std::uint32_t keeps_private;  // it is in code of ours, whose memory is private
   runtime::Stack stack;
-  void** values;  // of keys, with their generations
-  void* base;     // where pthread_exit leads to: a jmp_buf
+  void** values;        // of keys, with their generations
+  void* private_stack;  // on which the C library runs it; nullptr: one that is not ours
+  void* base;           // where pthread_exit leads to: a jmp_buf
 };
 
 ThreadState& this_thread();
@@ -34,6 +36,9 @@ class Private {
   ~Private() { --this_thread().keeps_private; }
   Private(const Private&) = delete;
 };
+
+// Whether the calling thread is in code of the program, or of the C library on its behalf.
+bool is_in_program();
 
 // Thread-local variables of the program or one of its libraries, as the calling thread has them.
 struct ThreadLocals {
@@ -90,6 +95,19 @@ class Program final : public runtime::HeapMemory {
   std::vector<ThreadLocals> program_tls_;
   std::vector<platform::CodePages> code_;  // that allocates for the program; sorted
 };
+
+// Runs function(argument) in a thread of the program on that node, and waits for its end. An error
+// number, or 0.
+int run_on(std::uint32_t node, void* (*function)(void*), void* argument);
+// From now on calls about descriptors and streams of other nodes run there. Every node, after the
+// cards are written.
+void share_files(const Program& program);
+
+// Which place of the program has called: its file and the address there. Empty: none has.
+std::string place_of_call();
+// A sentence about a function of the program, or of a library before ours, that stands in front of
+// one that a whole program's memory needs. Empty: there is none.
+std::string hidden_by();
 
 // Starts the thread of a record on this node. An error number, or 0.
 int start_here(Record& record);

@@ -4,11 +4,13 @@
 #include <signal.h>
 #include <unwind.h>
 
+#include <cerrno>
 #include <csetjmp>
 #include <cstring>
 
 #include "frontend/interpose/next.h"
 #include "frontend/pages/objects/shared_object.h"
+#include "frontend/threads/private_stacks.h"
 #include "frontend/threads/program.h"
 #include "platform/fault_source.h"
 #include "platform/program_signals.h"
@@ -19,7 +21,6 @@ extern "C" void* __dso_handle;
 namespace terrane::frontend::threads {
 namespace {
 
-constexpr std::size_t kOwnStackBytes = std::size_t{1} << 20;  // beside thread-local variables
 constexpr std::uintptr_t kFrames = 8192;  // of what runs below the runtime on its stack
 
 // Where pthread_exit goes, and what its thread has returned.
@@ -87,12 +88,23 @@ void at_end(void* raw) {
   Program::get()->stacks().give_back(me.stack);
   me.record = nullptr;
   thread_has_ended(record);
+  if (me.private_stack != nullptr)
+    private_stacks::give_back(next<"pthread_self">(::pthread_self)(), me.private_stack);
 }
+
+// What a new thread of this node is told; private, since its first steps must not fault.
+struct Begin {
+  Record* record;
+  void* stack;
+};
 
 void* begin(void* raw) {
   platform::open_fault_signals();
   platform::ensure_signal_stack();
-  auto& record = *static_cast<Record*>(raw);
+  Begin told = *static_cast<Begin*>(raw);
+  delete static_cast<Begin*>(raw);
+  this_thread().private_stack = told.stack;
+  Record& record = *told.record;
   sigset_t mask;
   sigemptyset(&mask);
   std::memcpy(&mask, &record.closed_signals, sizeof record.closed_signals);
@@ -128,15 +140,18 @@ void* begin(void* raw) {
 int start_here(Record& record) {
   return runtime::on_own_stack([made = &record] {
     Private ours;
+    void* stack = private_stacks::take();
+    if (stack == nullptr) return EAGAIN;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    std::size_t bytes = kOwnStackBytes;  // the C library puts thread-local variables there, too
-    for (const ThreadLocals& one : Program::get()->first_thread_locals()) bytes += one.bytes;
-    pthread_attr_setstacksize(&attributes, bytes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstack(&attributes, stack, private_stacks::bytes());
     pthread_t thread;
-    int error = next<"pthread_create">(::pthread_create)(&thread, &attributes, begin, made);
+    auto* told = new Begin{made, stack};
+    int error = next<"pthread_create">(::pthread_create)(&thread, &attributes, begin, told);
     pthread_attr_destroy(&attributes);
+    if (error == 0) return 0;
+    delete told;
+    private_stacks::give_back(stack);
     return error;
   });
 }

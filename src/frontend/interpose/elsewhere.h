@@ -1,0 +1,174 @@
+#pragma once
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <tuple>
+#include <type_traits>
+
+#include "frontend/interpose/shared_range.h"
+
+// Descriptors and streams of a program whose threads run on several nodes: each belongs to the node
+// that opened it, and a call about it by a thread of another node runs there.
+namespace terrane::frontend {
+
+// What libterrane_threads knows of them; in other libraries there is none.
+class Elsewhere {
+ public:
+  static constexpr std::uint32_t kHere = ~0u;
+  // A call that another node makes. Lies in shared memory.
+  struct Task {
+    void (*run)(Task&);
+  };
+
+  // nullptr: this process is no node of such a program.
+  static Elsewhere* get() { return the_.load(std::memory_order_relaxed); }
+
+  // The node that something of the program belongs to; kHere: this one, or it is not the program's.
+  virtual std::uint32_t node_of(int fd) = 0;
+  virtual std::uint32_t node_of(std::FILE* stream) = 0;
+  // The same file by a number that says its node. A negative number, or one that is not opened by
+  // the program, stays.
+  virtual int adopt(int fd) = 0;
+  // Standard output or error (1, 2) of this node leads to another file now: the program's does.
+  virtual void redirected(int fd) = 0;
+  // Says once that a call is not made about a descriptor of another node. -1, errno EBADF.
+  virtual int refuse(const char* call, int fd) = 0;
+  // Runs the task on that node. False: it has not run, errno says why.
+  virtual bool run(std::uint32_t node, Task& task) = 0;
+  // Shared memory; nullptr: there is none.
+  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void free(void* block) = 0;
+
+ protected:
+  ~Elsewhere() = default;
+  static void set(Elsewhere* one) { the_.store(one, std::memory_order_relaxed); }
+
+ private:
+  static constinit inline std::atomic<Elsewhere*> the_{nullptr};
+};
+
+// Of: a descriptor or a stream.
+template <typename Of>
+bool is_elsewhere(Of of) {
+  Elsewhere* elsewhere = Elsewhere::get();
+  return elsewhere != nullptr && elsewhere->node_of(of) != Elsewhere::kHere;
+}
+
+inline int adopt(int fd) {
+  Elsewhere* elsewhere = Elsewhere::get();
+  return elsewhere == nullptr ? fd : elsewhere->adopt(fd);
+}
+
+// Of a stream that has just been opened; the stream.
+inline std::FILE* adopt(std::FILE* stream) {
+  if (stream != nullptr && stream->_fileno >= 0) stream->_fileno = adopt(stream->_fileno);
+  return stream;
+}
+
+// function(arguments...) on the node of a descriptor or stream that is_elsewhere(); what the
+// arguments point to lies in shared memory. -1 (or nullptr) and errno where it cannot be.
+template <typename Of, typename Result, typename... Parameters>
+Result call_elsewhere(Of of, Result (*function)(Parameters...),
+                      std::type_identity_t<Parameters>... arguments) {
+  struct Made : Elsewhere::Task {
+    Result (*function)(Parameters...);
+    std::tuple<Parameters...> arguments;
+    Result result;
+    int error;
+  };
+  Made made;
+  made.run = [](Elsewhere::Task& task) {
+    Made& one = static_cast<Made&>(task);
+    errno = one.error;
+    one.result = std::apply(one.function, one.arguments);
+    one.error = errno;
+  };
+  made.function = function;
+  made.arguments = {arguments...};
+  made.error = errno;
+  Elsewhere& elsewhere = *Elsewhere::get();
+  if (!elsewhere.run(elsewhere.node_of(of), made)) {
+    if constexpr (std::is_pointer_v<Result>) {
+      return nullptr;
+    } else {
+      return static_cast<Result>(-1);
+    }
+  }
+  errno = made.error;
+  return made.result;
+}
+
+// dup2(2) or dup3(2) by `duplicate`, where one of the two is elsewhere: on the node of the first,
+// unless the second, whose number says its node, is on another.
+inline bool duplicates_elsewhere(int from, int to) {
+  return is_elsewhere(from) || (to > 2 && is_elsewhere(to)) || (to == 0 && is_elsewhere(to));
+}
+template <typename... More>
+int duplicate_elsewhere(const char* call, int (*duplicate)(int, int, More...), int from, int to,
+                        More... more) {
+  Elsewhere& elsewhere = *Elsewhere::get();
+  bool is_output = to == 1 || to == 2;
+  std::uint32_t node = elsewhere.node_of(from);
+  if (node == Elsewhere::kHere || (!is_output && elsewhere.node_of(to) != node))
+    return elsewhere.refuse(call, node == Elsewhere::kHere ? to : from);
+  return call_elsewhere(from, duplicate, from, to, more...);
+}
+// Of dup2(2) or dup3(2) on this node.
+inline int duplicated(int fd) {
+  Elsewhere* elsewhere = Elsewhere::get();
+  if (elsewhere != nullptr && fd >= 0) elsewhere->redirected(fd);
+  return fd;
+}
+
+// Bytes that another node reads: where they lie, or a copy in shared memory. get() is nullptr where
+// there is no memory (errno ENOMEM).
+class InShared {
+ public:
+  InShared(const void* from, std::size_t bytes) : use_(from) {
+    if (SharedRange::contains(from)) return;
+    use_ = copy_ = Elsewhere::get()->allocate(bytes == 0 ? 1 : bytes);
+    if (copy_ == nullptr) {
+      errno = ENOMEM;
+    } else {
+      std::memcpy(copy_, from, bytes);
+    }
+  }
+  ~InShared() {
+    if (copy_ != nullptr) Elsewhere::get()->free(copy_);
+  }
+  InShared(const InShared&) = delete;
+  const void* get() const { return use_; }
+
+ private:
+  const void* use_;
+  void* copy_ = nullptr;
+};
+
+// The same for bytes that another node writes: done() hands the first of them to the program.
+class OutShared {
+ public:
+  OutShared(void* to, std::size_t bytes) : to_(to), use_(to) {
+    if (SharedRange::contains(to)) return;
+    use_ = copy_ = Elsewhere::get()->allocate(bytes == 0 ? 1 : bytes);
+    if (copy_ == nullptr) errno = ENOMEM;
+  }
+  ~OutShared() {
+    if (copy_ != nullptr) Elsewhere::get()->free(copy_);
+  }
+  OutShared(const OutShared&) = delete;
+  void* get() const { return use_; }
+  void done(std::size_t bytes) {
+    if (copy_ != nullptr) std::memcpy(to_, copy_, bytes);
+  }
+
+ private:
+  void* to_;
+  void* use_;
+  void* copy_ = nullptr;
+};
+
+}  // namespace terrane::frontend

@@ -1,0 +1,138 @@
+// Which node a descriptor or a stream of the program belongs to: numbers of descriptors are divided
+// between the nodes, and streams lie in memory of their node (node_memory.h).
+#include "frontend/interpose/elsewhere.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "frontend/interpose/next.h"
+#include "frontend/pages/objects/shared_object.h"
+#include "frontend/threads/node_memory.h"
+#include "frontend/threads/program.h"
+
+namespace terrane::frontend::threads {
+namespace {
+
+class Files final : public Elsewhere {
+ public:
+  explicit Files(const Program& program);
+
+  std::uint32_t node_of(int fd) override;
+  std::uint32_t node_of(std::FILE* stream) override;
+  int adopt(int fd) override;
+  void redirected(int fd) override;
+  int refuse(const char* call, int fd) override;
+  bool run(std::uint32_t node, Task& task) override;
+  void* allocate(std::size_t bytes) override { return Program::get()->heap().allocate(bytes); }
+  void free(void* block) override { Program::get()->heap().free(block); }
+
+ private:
+  static constexpr int kLow = 1024;  // numbers that may stay where they are
+
+  // A call of the program's that may be about another node: not of a child of vfork, which has its
+  // own descriptors.
+  bool asks() const { return is_in_program() && ::getpid() == process_; }
+  std::uint32_t output_node(int fd) const;
+
+  const std::uint32_t self_, nodes_;
+  const pid_t process_ = ::getpid();
+  int first_ = 0, each_ = 0;  // numbers of node 0 end at first_; each other node has each_
+  std::array<std::atomic<bool>, kLow> kept_{};  // ours, with a number of node 0
+};
+
+Files::Files(const Program& program) : self_(program.self()), nodes_(program.node().nodes()) {
+  int most = 1 << 20;
+  for (std::uint32_t n = 0; n < nodes_; ++n)
+    most = std::min(most, static_cast<int>(program.control().cards[n].most_files));
+  first_ = most / 2;
+  each_ = nodes_ == 1 ? 0 : std::min((most - first_) / static_cast<int>(nodes_ - 1), 1 << 14);
+  if (self_ != 0) {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+      limit.rlim_cur = limit.rlim_max;
+      ::setrlimit(RLIMIT_NOFILE, &limit);
+    }
+  }
+  if (nodes_ > 1) set(this);
+}
+
+std::uint32_t Files::output_node(int fd) const {
+  std::uint32_t node = Program::get()->control().output_of[fd];
+  return node == Control::kEachNode || node - 1 == self_ ? kHere : node - 1;
+}
+
+std::uint32_t Files::node_of(int fd) {
+  if (fd < 0 || !is_in_program()) return kHere;
+  if (fd == STDOUT_FILENO || fd == STDERR_FILENO) return output_node(fd);
+  std::uint32_t node = 0;
+  if (fd >= first_ && each_ != 0) node = 1 + static_cast<std::uint32_t>((fd - first_) / each_);
+  if (node == self_ || node >= nodes_) return kHere;
+  if (fd < kLow && kept_[static_cast<std::size_t>(fd)].load()) return kHere;
+  return asks() ? node : kHere;
+}
+
+std::uint32_t Files::node_of(std::FILE* stream) {
+  if (node_memory::contains(stream)) {
+    std::uint32_t node = node_memory::node_of(stream);
+    return node == self_ || !is_in_program() ? kHere : node;
+  }
+  if (!is_in_program()) return kHere;
+  if (stream == stdout) return output_node(STDOUT_FILENO);
+  if (stream == stderr) return output_node(STDERR_FILENO);
+  return stream == stdin && self_ != 0 ? 0 : kHere;
+}
+
+int Files::adopt(int fd) {
+  if (fd <= STDERR_FILENO || self_ == 0 || !asks()) return fd;
+  int first = first_ + static_cast<int>(self_ - 1) * each_;
+  if (fd >= first && fd < first + each_) return fd;
+  auto* control = next<"fcntl">(::fcntl);
+  bool closes = (control(fd, F_GETFD) & FD_CLOEXEC) != 0;
+  int moved = each_ == 0 ? -1 : control(fd, closes ? F_DUPFD_CLOEXEC : F_DUPFD, first);
+  if (moved >= 0) {
+    next<"close">(::close)(fd);
+    return moved;
+  }
+  if (fd < kLow) kept_[static_cast<std::size_t>(fd)].store(true);
+  return fd;
+}
+
+void Files::redirected(int fd) {
+  bool is_output = fd == STDOUT_FILENO || fd == STDERR_FILENO;
+  if (is_output && asks()) Program::get()->control().output_of[fd] = self_ + 1;
+}
+
+int Files::refuse(const char* call, int fd) {
+  static std::atomic_flag said;
+  errno = pages::refuse(said, EBADF,
+                        "{}: descriptor {} belongs to node {}, and the call works on that node "
+                        "alone: open the file in the thread that uses it. The call fails with "
+                        "EBADF",
+                        call, fd, node_of(fd));
+  return -1;
+}
+
+bool Files::run(std::uint32_t node, Task& task) {
+  int error = run_on(
+      node,
+      [](void* raw) -> void* {
+        auto& made = *static_cast<Task*>(raw);
+        made.run(made);
+        return nullptr;
+      },
+      &task);
+  if (error != 0) errno = error;
+  return error == 0;
+}
+
+}  // namespace
+
+void share_files(const Program& program) {
+  static auto* files = new Files(program);
+  static_cast<void>(files);
+}
+
+}  // namespace terrane::frontend::threads

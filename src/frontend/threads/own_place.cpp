@@ -1,0 +1,68 @@
+// Where in the program something is: the place of an allocation, and functions that hide ours.
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <unwind.h>
+
+#include <string>
+#include <string_view>
+
+#include "base/log.h"
+#include "frontend/threads/program.h"
+
+namespace terrane::frontend::threads {
+namespace {
+
+std::string_view file_name(const Dl_info& info) {
+  std::string_view path = info.dli_fname == nullptr ? "" : info.dli_fname;
+  return path.substr(path.rfind('/') + 1);
+}
+
+// As addr2line(1) takes it: for a file that is not at fixed addresses, from its begin.
+std::uintptr_t address_in(const Dl_info& info, std::uintptr_t at) {
+  const auto* head = static_cast<const ElfW(Ehdr)*>(info.dli_fbase);
+  return head->e_type == ET_EXEC ? at : at - reinterpret_cast<std::uintptr_t>(info.dli_fbase);
+}
+
+}  // namespace
+
+std::string place_of_call() {
+  std::string found;
+  _Unwind_Backtrace(
+      [](_Unwind_Context* context, void* raw) {
+        std::uintptr_t at = _Unwind_GetIP(context);
+        Dl_info info{};
+        if (::dladdr(reinterpret_cast<const void*>(at), &info) == 0) return _URC_NO_REASON;
+        std::string_view name = file_name(info);
+        bool programs =
+            name.starts_with("libterrane")
+                ? false
+                : name.find(".so") == std::string_view::npos || platform::is_programs_library(name);
+        if (!programs) return _URC_NO_REASON;
+        *static_cast<std::string*>(raw) =
+            fmt::format("{}:{:#x}", name.substr(0, 18), address_in(info, at - 1));
+        return _URC_END_OF_STACK;
+      },
+      &found);
+  return found;
+}
+
+std::string hidden_by() {
+  Dl_info ours{};
+  ::dladdr(reinterpret_cast<const void*>(&hidden_by), &ours);
+  for (const char* name : {"malloc", "calloc", "realloc", "free", "pthread_create", "pthread_join",
+                           "pthread_mutex_lock", "pthread_cond_wait", "pthread_barrier_wait",
+                           "sem_wait", "read", "write", "exit"}) {
+    Dl_info first{};
+    void* found = ::dlsym(RTLD_DEFAULT, name);
+    if (found == nullptr || ::dladdr(found, &first) == 0 || first.dli_fbase == ours.dli_fbase)
+      continue;
+    return fmt::format(
+        "{} has a function {} of its own, which hides Terrane's from the program: link the program "
+        "without it (an allocator, a tool or a copy of the C library)",
+        first.dli_fname == nullptr ? "the program" : first.dli_fname, name);
+  }
+  return {};
+}
+
+}  // namespace terrane::frontend::threads

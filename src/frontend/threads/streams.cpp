@@ -1,0 +1,183 @@
+// Calls about a stream that moves or asks for little: on the node that has opened it. Those that
+// move many bytes are in frontend/interpose.
+#include <stdio.h>
+#include <string.h>
+
+#include <cstdarg>
+
+#include "base/log.h"
+#include "frontend/interpose/elsewhere.h"
+#include "frontend/interpose/next.h"
+#include "frontend/threads/program.h"
+
+using terrane::frontend::call_elsewhere;
+using terrane::frontend::Elsewhere;
+using terrane::frontend::is_elsewhere;
+using terrane::frontend::next;
+using terrane::frontend::OutShared;
+using terrane::frontend::threads::Program;
+
+namespace {
+
+// Its owner would be a thread of another node.
+void refuse_lock(const char* call, FILE* stream) {
+  if (!is_elsewhere(stream)) return;
+  Program::get()->node().fail(
+      fmt::format("{}: the stream belongs to node {}, and its lock to that node's threads; use a "
+                  "mutex of the program around the calls",
+                  call, Elsewhere::get()->node_of(stream)));
+}
+
+char* get_line_elsewhere(char* to, int bytes, FILE* stream) {
+  OutShared shared(to, static_cast<size_t>(bytes));
+  if (shared.get() == nullptr) return nullptr;
+  char* line = call_elsewhere(stream, ::fgets, static_cast<char*>(shared.get()), bytes, stream);
+  if (line == nullptr) return nullptr;
+  shared.done(strlen(line) + 1);
+  return to;
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+int fgetc(FILE* stream) {
+  if (is_elsewhere(stream)) return call_elsewhere(stream, ::fgetc, stream);
+  return next<"fgetc">(::fgetc)(stream);
+}
+int getc(FILE* stream) { return fgetc(stream); }
+int getchar(void) { return fgetc(stdin); }
+
+int fputc(int byte, FILE* stream) {
+  if (is_elsewhere(stream)) return call_elsewhere(stream, ::fputc, byte, stream);
+  return next<"fputc">(::fputc)(byte, stream);
+}
+int putc(int byte, FILE* stream) { return fputc(byte, stream); }
+int putchar(int byte) { return fputc(byte, stdout); }
+
+char* fgets(char* to, int bytes, FILE* stream) {
+  if (is_elsewhere(stream) && bytes > 0) return get_line_elsewhere(to, bytes, stream);
+  return next<"fgets">(::fgets)(to, bytes, stream);
+}
+
+int ungetc(int byte, FILE* stream) {
+  if (is_elsewhere(stream)) return call_elsewhere(stream, ::ungetc, byte, stream);
+  return next<"ungetc">(::ungetc)(byte, stream);
+}
+
+int fflush(FILE* stream) {
+  if (stream != nullptr && is_elsewhere(stream)) return call_elsewhere(stream, ::fflush, stream);
+  return next<"fflush">(::fflush)(stream);
+}
+
+int fclose(FILE* stream) {
+  if (is_elsewhere(stream)) return call_elsewhere(stream, ::fclose, stream);
+  return next<"fclose">(::fclose)(stream);
+}
+
+int pclose(FILE* stream) {
+  if (is_elsewhere(stream)) return call_elsewhere(stream, ::pclose, stream);
+  return next<"pclose">(::pclose)(stream);
+}
+
+int fseeko(FILE* stream, off_t offset, int from) {
+  if (is_elsewhere(stream)) return call_elsewhere(stream, ::fseeko, stream, offset, from);
+  return next<"fseeko">(::fseeko)(stream, offset, from);
+}
+int fseeko64(FILE* stream, off64_t offset, int from) { return fseeko(stream, offset, from); }
+int fseek(FILE* stream, long offset, int from) { return fseeko(stream, offset, from); }
+
+off_t ftello(FILE* stream) {
+  if (is_elsewhere(stream)) return call_elsewhere(stream, ::ftello, stream);
+  return next<"ftello">(::ftello)(stream);
+}
+off64_t ftello64(FILE* stream) { return ftello(stream); }
+long ftell(FILE* stream) { return ftello(stream); }
+
+void rewind(FILE* stream) {
+  if (!is_elsewhere(stream)) return next<"rewind">(::rewind)(stream);
+  fseeko(stream, 0, SEEK_SET);
+  clearerr(stream);
+}
+
+int fgetpos(FILE* stream, fpos_t* place) {
+  if (is_elsewhere(stream)) return call_elsewhere(stream, ::fgetpos, stream, place);
+  return next<"fgetpos">(::fgetpos)(stream, place);
+}
+
+int fsetpos(FILE* stream, const fpos_t* place) {
+  if (is_elsewhere(stream)) return call_elsewhere(stream, ::fsetpos, stream, place);
+  return next<"fsetpos">(::fsetpos)(stream, place);
+}
+
+int feof(FILE* stream) noexcept {
+  if (is_elsewhere(stream)) return call_elsewhere(stream, ::feof, stream);
+  return next<"feof">(::feof)(stream);
+}
+
+int ferror(FILE* stream) noexcept {
+  if (is_elsewhere(stream)) return call_elsewhere(stream, ::ferror, stream);
+  return next<"ferror">(::ferror)(stream);
+}
+
+void clearerr(FILE* stream) noexcept {
+  if (!is_elsewhere(stream)) return next<"clearerr">(::clearerr)(stream);
+  auto clear = +[](FILE* there) {
+    ::clearerr(there);
+    return 0;
+  };
+  call_elsewhere(stream, clear, stream);
+}
+
+int fileno(FILE* stream) noexcept {
+  if (is_elsewhere(stream)) return call_elsewhere(stream, ::fileno, stream);
+  return next<"fileno">(::fileno)(stream);
+}
+
+// The header gives these three the names of C99's forms (__isoc99_fscanf). The arguments lie on the
+// calling thread's stack, which is shared memory.
+int vfscanf(FILE* stream, const char* format, va_list arguments) {
+  if (!is_elsewhere(stream)) return next<"__isoc99_vfscanf">(::vfscanf)(stream, format, arguments);
+  auto scan =
+      +[](FILE* there, const char* text, va_list* all) { return vfscanf(there, text, *all); };
+  va_list own;
+  va_copy(own, arguments);
+  int read = call_elsewhere(stream, scan, stream, format, &own);
+  va_end(own);
+  return read;
+}
+
+int fscanf(FILE* stream, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  int read = vfscanf(stream, format, arguments);
+  va_end(arguments);
+  return read;
+}
+
+int scanf(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  int read = vfscanf(stdin, format, arguments);
+  va_end(arguments);
+  return read;
+}
+
+void flockfile(FILE* stream) noexcept {
+  refuse_lock("flockfile", stream);
+  next<"flockfile">(::flockfile)(stream);
+}
+
+int ftrylockfile(FILE* stream) noexcept {
+  refuse_lock("ftrylockfile", stream);
+  return next<"ftrylockfile">(::ftrylockfile)(stream);
+}
+
+void funlockfile(FILE* stream) noexcept {
+  refuse_lock("funlockfile", stream);
+  next<"funlockfile">(::funlockfile)(stream);
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
