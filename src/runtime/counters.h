@@ -17,11 +17,15 @@ class Counter {
   std::atomic<std::uint64_t> value_{0};
 };
 
+class SiteCounters;
+
 // What one thread did, in ViSMI's categories (ViSMI, section 5); nanoseconds.
 struct Counters {
   Counter pages_fetched, read_faults, write_faults, pages_flushed, bytes_flushed, notices,
-      pages_invalidated, pages_evicted, lock_acquires, barriers, messages_sent, message_bytes_sent,
-      fetch_ns, lock_ns, barrier_ns, handler_ns, overhead_ns;
+      pages_invalidated, pages_evicted, pages_refreshed, zero_fills, scans, idle_scans,
+      lock_acquires, barriers, messages_sent, message_bytes_sent, fetch_ns, lock_ns, barrier_ns,
+      handler_ns, overhead_ns;
+  SiteCounters* sites = nullptr;  // of the node: where a report of allocations is wanted
 };
 
 }  // namespace terrane::runtime

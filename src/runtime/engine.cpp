@@ -450,6 +450,7 @@ void Engine::poll_all() {
 waiting::HandlerTurn Engine::turn() {
   ThreadContext& context = threads_.current();
   context.is_handler = true;
+  context.role = "handler";
   std::uint64_t from = platform::now_ns();
   context.took = context.took_urgent = false;
   poll_all();

@@ -45,6 +45,11 @@ base::Result<> Node::start() {
   auto space = PageSpace::create(options.value(), self(), nodes());
   if (!space) return space.error();
   space_ = std::move(space).value();
+  if (options.value().stats) {
+    sites_ = std::make_unique<SiteCounters>(space_->bytes(), space_->unit());
+    locks_ = std::make_unique<LockCounters>();
+    threads_.count_sites(sites_.get());
+  }
   auto wired = wire_up(options.value());
   if (!wired) return wired;
 
@@ -131,6 +136,7 @@ void Node::leave() {
   });
   left_.store(true);
   engine_->stop();
+  if (locks_ != nullptr) report();
   bootstrap_->leaving(bootstrap::Departure::kWithAll);
 }
 
@@ -146,10 +152,18 @@ platform::FaultVerdict Node::fault(std::uint64_t offset, platform::Access wanted
   bool write = wanted == platform::Access::kWrite;
   std::uint64_t fetched = context.counters.pages_fetched.get();
   (write ? context.counters.write_faults : context.counters.read_faults).add(1);
+  std::uint64_t kept = space_->kept_bytes(self());
   auto result = make_present(context, BlockId{offset / space_->unit()},
                              write ? protocol::Access::kWrite : protocol::Access::kRead);
   // Zeros, and pages that are only claimed or unprotected here, come from nowhere else.
   bool came = context.counters.pages_fetched.get() != fetched;
+  bool zeros = !came && space_->kept_bytes(self()) > kept;
+  if (zeros) context.counters.zero_fills.add(1);
+  if (sites_ != nullptr) {
+    SiteCounters::Site& site = sites_->of(offset / space_->unit());
+    ++site.faults;
+    if (zeros) ++site.zeros;
+  }
   (came ? context.counters.fetch_ns : context.counters.overhead_ns).add(ns_since(from));
   context.waited_ns = 0;
   if (result != protocol::FaultResult::kForeign) return platform::FaultVerdict::kRetry;

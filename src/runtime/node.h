@@ -12,6 +12,7 @@
 #include "runtime/engine.h"
 #include "runtime/memory_share.h"
 #include "runtime/outcome.h"
+#include "runtime/statistics.h"
 
 namespace terrane::runtime {
 
@@ -99,6 +100,8 @@ class Node {
   std::uint32_t nodes_on_host() const { return bootstrap_->nodes_on_host(); }
   std::string_view host_name(NodeId node) const { return bootstrap_->host_name(node); }
   Totals totals() const;
+  // The calling thread is one of the runtime's, of that name, and not of the program.
+  void set_role(const char* role) { threads_.current().role = role; }
 
  private:
   Node() = default;
@@ -119,6 +122,9 @@ class Node {
   template <typename Start>
   auto synchronise(Waiting waiting, Start start);
   void thread_ended(ThreadContext& context);
+  template <typename Acquire>
+  protocol::LockResult count_lock(LockId lock, Acquire acquire);
+  void report() const;
   void account(ThreadContext& context, Counter Counters::*waiting, std::uint64_t from);
   std::uint64_t ns_since(std::uint64_t from) const {
     return scale_.duration_ns(platform::ticks() - from);
@@ -136,6 +142,8 @@ class Node {
   std::unique_ptr<protocol::Hlrc> hlrc_;
   std::unique_ptr<protocol::sc::Pages> sc_;
   std::unique_ptr<Engine> engine_;
+  std::unique_ptr<SiteCounters> sites_;  // both: where a report is wanted
+  std::unique_ptr<LockCounters> locks_;
   std::atomic<std::uint32_t> collective_{0};
   static constexpr std::size_t kMostGuards = 1024;
   std::array<std::atomic<std::uint64_t>, kMostGuards> guards_{};  // blocks below stacks

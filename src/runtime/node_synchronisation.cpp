@@ -74,11 +74,32 @@ void Node::thread_ended(ThreadContext& context) {
         1);
 }
 
+// acquire() takes a lock, or does not; what it took counts for the lock where a report is wanted.
+template <typename Acquire>
+protocol::LockResult Node::count_lock(LockId lock, Acquire acquire) {
+  Counters& counters = threads_.current().counters;
+  if (locks_ == nullptr) {
+    auto result = acquire();
+    if (result == protocol::LockResult::kOk) counters.lock_acquires.add(1);
+    return result;
+  }
+  std::uint64_t sent = counters.messages_sent.get(), waited = counters.lock_ns.get(),
+                dropped = counters.pages_invalidated.get(),
+                refreshed = counters.pages_refreshed.get();
+  auto result = acquire();
+  LockCounters::Lock& counts = locks_->of(lock);
+  counts.wait_ns += counters.lock_ns.get() - waited;
+  counts.dropped += counters.pages_invalidated.get() - dropped;
+  counts.refreshed += counters.pages_refreshed.get() - refreshed;
+  if (result != protocol::LockResult::kOk) return result;
+  counters.lock_acquires.add(1);
+  ++counts.acquires;
+  if (counters.messages_sent.get() != sent) ++counts.remote;
+  return result;
+}
+
 Outcome Node::lock(LockId lock) {
-  bool taken = synchronise(waits_for(For::kLock, lock),
-                           [&](protocol::Strand& s) { return hlrc_->lock(s, lock); });
-  threads_.current().counters.lock_acquires.add(1);
-  if (!taken) {
+  if (lock_until(lock, ~0ull) == protocol::LockResult::kHeldAlready) {
     return {
         Status::kInvalid,
         fmt::format("lock {} is held by this thread already; locks are not recursive", lock.value)};
@@ -120,15 +141,16 @@ protocol::LockResult Node::lock_until(LockId mutex, std::uint64_t until_ns) {
   using protocol::LockResult;
   Waiting waiting = waits_for(For::kLock, mutex);
   if (until_ns == ~0ull) {
-    bool taken = synchronise(waiting, [&](protocol::Strand& s) { return hlrc_->lock(s, mutex); });
-    threads_.current().counters.lock_acquires.add(1);
-    return taken ? LockResult::kOk : LockResult::kHeldAlready;
+    return count_lock(mutex, [&] {
+      bool taken = synchronise(waiting, [&](protocol::Strand& s) { return hlrc_->lock(s, mutex); });
+      return taken ? LockResult::kOk : LockResult::kHeldAlready;
+    });
   }
   for (std::uint64_t sleep_ns = waiting::kFirstNapNs;;
        sleep_ns = std::min(2 * sleep_ns, waiting::kLongestNapNs)) {
-    LockResult result =
-        synchronise(waiting, [&](protocol::Strand& s) { return hlrc_->try_lock(s, mutex); });
-    if (result == LockResult::kOk) threads_.current().counters.lock_acquires.add(1);
+    LockResult result = count_lock(mutex, [&] {
+      return synchronise(waiting, [&](protocol::Strand& s) { return hlrc_->try_lock(s, mutex); });
+    });
     if (result != LockResult::kBusy || until_ns == 0) return result;
     std::uint64_t now = platform::now_ns();
     if (now >= until_ns) return LockResult::kExpired;

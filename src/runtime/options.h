@@ -23,6 +23,7 @@ struct Options {
   waiting::Mode wait = waiting::Mode::kAdaptive;  // TERRANE_WAIT: auto, spin, sleep
   std::uint64_t extra_latency_us = 0;  // TERRANE_TEST_LATENCY_US: for tests, on every such message
   bool verbose = false;                // TERRANE_VERBOSE=1: node 0 says by what it sends
+  bool stats = false;                  // TERRANE_STATS=1: a report of the node when it leaves
   std::uint64_t patience_ms = 30'000;  // TERRANE_PATIENCE, in seconds: see Patience; 0: none
   bool meet = true;                    // TERRANE_MEET=0: barriers go by messages, also on one host
   protocol::Prediction prediction;     // TERRANE_PREDICT: which predictor, without which heuristics

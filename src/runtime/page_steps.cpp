@@ -4,9 +4,19 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "runtime/statistics.h"
 
 // The steps of an operation on real words, pages and views.
 namespace terrane::runtime {
+namespace {
+
+void count_flushed(std::uint64_t block, std::uint64_t bytes, Counters& counters) {
+  counters.pages_flushed.add(1);
+  counters.bytes_flushed.add(bytes);
+  if (counters.sites != nullptr) counters.sites->of(block).flushed += bytes;
+}
+
+}  // namespace
 
 // ---- words
 
@@ -152,6 +162,8 @@ void PageSteps::perform(const protocol::Look& step) {
 
 // The kernel speaks of pages, the protocol of blocks; adjacent runs are joined again.
 void PageSteps::add_written(std::vector<protocol::BlockRange>& runs) const {
+  counters_.scans.add(1);
+  if (space_.written_.empty()) counters_.idle_scans.add(1);
   for (const platform::Span& run : space_.written_) {
     std::uint64_t first = run.offset / space_.unit_;
     std::uint64_t end = (run.offset + run.bytes + space_.unit_ - 1) / space_.unit_;
@@ -192,6 +204,8 @@ void PageSteps::perform(const protocol::CopyHome& step) {
     b = run.end();
   }
   counters_.pages_fetched.add(step.blocks.count);
+  if (counters_.sites != nullptr)
+    counters_.sites->of(all.first).fetched += static_cast<std::uint32_t>(all.count);
 }
 
 void PageSteps::perform(const protocol::CopyTwin& step) {
@@ -213,9 +227,7 @@ void PageSteps::perform(protocol::StoreDiff& step) {
   }
   step.result = space_.diff_.store(page, twin, space_.pages_of(step.node) + offset, space_.unit_,
                                    step.twin_follows);
-  if (step.result == 0) return;
-  counters_.pages_flushed.add(1);
-  counters_.bytes_flushed.add(step.result);
+  if (step.result > 0) count_flushed(step.block.value, step.result, counters_);
 }
 
 void PageSteps::perform(const protocol::StoreHome& step) {
@@ -223,13 +235,14 @@ void PageSteps::perform(const protocol::StoreHome& step) {
   space_.back_home(step.node, step.block.value);
   std::memcpy(space_.pages_of(step.node) + offset, space_.mapping_.runtime() + offset,
               space_.unit_);
-  counters_.pages_flushed.add(1);
-  counters_.bytes_flushed.add(space_.unit_);
+  count_flushed(step.block.value, space_.unit_, counters_);
 }
 
 void PageSteps::perform(const protocol::Merge& step) {
   std::uint64_t offset = step.block.value * space_.unit_;
   std::byte* page = space_.mapping_.runtime() + offset;
+  counters_.pages_refreshed.add(1);
+  if (counters_.sites != nullptr) ++counters_.sites->of(step.block.value).refreshed;
   std::byte* staged = space_.aside_.data() + step.slot * space_.unit_;
   if (step.merges) {
     space_.diff_.store(staged, space_.twins_.data() + offset, page, space_.unit_, true);

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "platform/fault_source.h"
+#include "platform/wait.h"
 
 namespace terrane::runtime {
 
@@ -105,6 +106,8 @@ ThreadContext& ThreadRegistry::current() {
   platform::ensure_signal_stack();
   link = {&make(), serial_};
   link.context->thread = ::gettid();
+  link.context->since_ns = platform::now_ns();
+  link.context->role = nullptr;
   pthread_setspecific(exit_key(), link.context);
   return *link.context;
 }
@@ -122,6 +125,7 @@ ThreadContext& ThreadRegistry::make() {
                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   TERRANE_CHECK(at != MAP_FAILED, "no memory for a thread's context");
   contexts_[index] = new (at) ThreadContext(protocol::WaiterId{index});
+  contexts_[index]->counters.sites = sites_;
   made_.store(index + 1, std::memory_order_release);
   return *contexts_[index];
 }
@@ -134,6 +138,7 @@ ThreadContext& ThreadRegistry::deputy(ThreadContext& context) {
 
 void ThreadRegistry::give_back(ThreadContext& context) {
   if (on_end_) on_end_(context);
+  context.lived_ns.add(platform::now_ns() - context.since_ns.exchange(0));
   std::lock_guard hold(mutex_);
   idle_.push_back(&context);
 }

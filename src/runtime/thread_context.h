@@ -127,9 +127,12 @@ struct ThreadContext {
   protocol::FlushesUnderWay flushes;
   Counters counters;
   Waiting waiting;
-  std::uint64_t until_ns = ~0ull;       // when a sleep that may expire does so
-  std::atomic<std::int32_t> thread{0};  // the kernel's number of the thread that has it
-  std::uint64_t waited_ns = 0;          // of the operation under way
+  std::uint64_t until_ns = ~0ull;          // when a sleep that may expire does so
+  std::atomic<std::int32_t> thread{0};     // the kernel's number of the thread that has it
+  std::uint64_t waited_ns = 0;             // of the operation under way
+  Counter lived_ns;                        // of threads that had it before
+  std::atomic<std::uint64_t> since_ns{0};  // the thread that has it has had it; 0: none has
+  std::atomic<const char*> role{nullptr};  // of a thread of the runtime
 };
 
 // While the thread is in an operation of the program.
@@ -179,6 +182,13 @@ class ThreadRegistry {
     for (std::uint32_t i = 0; i < count; ++i) function(*contexts_[i]);
   }
 
+  // Every thread counts there, too, from now on.
+  void count_sites(SiteCounters* sites) {
+    std::lock_guard hold(mutex_);
+    sites_ = sites;
+    for_each([sites](ThreadContext& context) { context.counters.sites = sites; });
+  }
+
   // Of the registries that this process has had, from 1.
   std::uint64_t serial() const { return serial_; }
   // Called when a thread that has a context ends.
@@ -188,6 +198,7 @@ class ThreadRegistry {
   ThreadContext& make();
 
   std::uint64_t serial_;
+  SiteCounters* sites_ = nullptr;
   std::function<void(ThreadContext&)> on_end_;
   std::mutex mutex_;
   ThreadContext* contexts_[kMaxThreads] = {};

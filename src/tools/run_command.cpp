@@ -153,6 +153,9 @@ void add_job_options(CLI::App& run_app, RunOptions& options) {
       ->type_name("N");
   run_app.add_option("--name", options.name, "What the job is called by those who join it")
       ->type_name("NAME");
+  run_app.add_flag("--stats", options.stats,
+                   "Each node says at its end where its threads' time went, and which memory and "
+                   "locks cost most");
   run_app.add_flag("-v,--verbose", options.verbose, "Say what is being done");
 }
 
@@ -248,6 +251,9 @@ void add_preload_options(CLI::App& run_app, RunOptions& options) {
       "Put libterrane in front of the C library, for programs that load it themselves; "
       "without: where the program looks like one");
   run_app.add_flag_callback(
+      "--program", [&options] { options.preload = Preload::kThreads; },
+      "main() runs on node 0 and the threads that it makes on all nodes, as by terrane threads");
+  run_app.add_flag_callback(
       "--no-preload", [&options] { options.preload = Preload::kNever; }, "Never do so");
 }
 
@@ -316,6 +322,7 @@ void add_run_command(CLI::App& app, CommandContext& context) {
   add_host_options(*run_app, *options);
   add_node_options(*run_app, *options);
   add_preload_options(*run_app, *options);
+  add_threads_options(*run_app, *options);
   run_app->callback([options, &context] { context.exit_code = run(*options, context); });
 }
 

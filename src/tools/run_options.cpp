@@ -170,6 +170,7 @@ base::Result<> add_settings(const RunOptions& options, HostPlan& plan) {
     if (auto added = add_team_settings(options, plan); !added) return added;
   }
   if (options.verbose) plan.environment.emplace_back("TERRANE_VERBOSE", "1");
+  if (options.stats) plan.environment.emplace_back("TERRANE_STATS", "1");
   if (survives(options)) plan.environment.emplace_back("TERRANE_ON_DEATH", options.on_death);
   for (const std::string& variable : options.variables) {
     if (auto added = add_variable(variable, plan); !added) return added;

@@ -24,6 +24,7 @@ struct RunOptions {
   std::string placement = "block";  // of terrane threads
   std::string threads;              // of terrane omp, on each node
   bool allow_inline_atomics = false;
+  bool stats = false;
   bool tag_output = false;
   bool randomize = false;
   Preload preload = Preload::kAutomatic;

@@ -178,6 +178,19 @@ TEST(ThreadsTest, MoreMemoryThanThereIsIsRefused) {
   EXPECT_NE(outcome.err.find("The call fails with ENOMEM"), std::string::npos) << outcome.err;
 }
 
+TEST(ThreadsTest, AReportSaysWhereTheTimeWent) {
+  for (const char* options : {"threads --stats", "run --program --stats"}) {
+    std::string line =
+        std::string(cluster_test::kTerrane) + " " + options + " -n 2 " + kC + " heap";
+    Launched job(cluster_test::words(line), {});
+    Outcome outcome = job.finish();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    for (const char* part : {"terrane: node 0 (", "terrane: node 1 (", "handler", "small blocks",
+                             "threads_c_program:0x", "acquires"})
+      EXPECT_NE(outcome.err.find(part), std::string::npos) << part << ": " << outcome.err;
+  }
+}
+
 TEST(ThreadsTest, AnOverflowOfAStackIsSaid) {
   Outcome outcome = run_threads("-n 2", kC + " overflow");
   EXPECT_NE(outcome.exit_code, 0);

@@ -192,6 +192,7 @@ void Program::send(std::uint32_t node, Command command) {
 
 void Program::serve() {
   Mail& mail = control_->mail(self_);
+  node_->set_role("starter");
   for (;;) {
     node_->take_units(count_of(&mail.bell), {}, pages::kForEver);
     Command command;

@@ -36,6 +36,9 @@ class HeapMemory {
 // before each block, which is written once. Any thread.
 class Heap {
  public:
+  // What small blocks are cut from: regions of this size.
+  static constexpr std::uint64_t kChunk = std::uint64_t{64} << 20;
+
   Heap(std::uint32_t self, std::uint32_t nodes, HeapMemory& memory);
 
   // nullptr: there is no memory. `alignment`: a power of two; blocks are aligned to 16 anyway.
@@ -52,7 +55,6 @@ class Heap {
 
  private:
   static constexpr std::uint64_t kAlignment = 16;
-  static constexpr std::uint64_t kChunk = std::uint64_t{64} << 20;
   // From here on a block is a region of its own, which begins at a page.
   static constexpr std::uint64_t kRegion = std::uint64_t{1} << 20;
   static constexpr std::size_t kMostKept = 64;

@@ -1,0 +1,98 @@
+// The report of a node that `--stats` asks for: where its threads' time went (ViSMI, section 5),
+// and which memory and which locks cost most.
+#include <unistd.h>
+
+#include <map>
+#include <string>
+
+#include "runtime/node.h"
+#include "runtime/statistics.h"
+#include "runtime/wait_reports.h"
+
+namespace terrane::runtime {
+namespace {
+
+double seconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+ThreadLine line_of(const ThreadContext& context, std::uint64_t now_ns) {
+  const Counters& c = context.counters;
+  std::uint64_t lived_ns = context.lived_ns.get();
+  if (std::uint64_t since_ns = context.since_ns; since_ns != 0) lived_ns += now_ns - since_ns;
+  const char* role = context.role;
+  ThreadLine line;
+  line.name = role != nullptr ? role : fmt::format("thread {}", context.thread.load());
+  line.is_of_program = role == nullptr;
+  line.lived = seconds(lived_ns);
+  line.pages = seconds(c.fetch_ns.get());
+  line.locks = seconds(c.lock_ns.get());
+  line.barriers = seconds(c.barrier_ns.get());
+  line.serves = seconds(c.handler_ns.get());
+  line.protocol = seconds(c.overhead_ns.get());
+  line.faults = c.read_faults.get() + c.write_faults.get();
+  line.fetched = c.pages_fetched.get();
+  line.zeros = c.zero_fills.get();
+  line.flushed_bytes = c.bytes_flushed.get();
+  line.refreshed = c.pages_refreshed.get();
+  line.scans = c.scans.get();
+  line.idle_scans = c.idle_scans.get();
+  return line;
+}
+
+std::vector<SiteLine> site_lines(const SiteCounters& sites, const protocol::Core& core,
+                                 std::uint64_t unit) {
+  std::map<std::string, SiteLine> by_name;
+  const protocol::Region* last = nullptr;
+  sites.for_each([&](std::uint64_t block, const SiteCounters::Site& counts) {
+    const protocol::Region* region = nullptr;
+    for (std::uint64_t b = block; region == nullptr && b < block + SiteCounters::kStretch / unit;
+         ++b)
+      region = core.region_of(b);
+    std::string name = region == nullptr ? "(freed)" : region->name;
+    if (name.empty()) name = "(without a name)";
+    SiteLine& line = by_name[name];
+    line.name = name;
+    if (region != nullptr && region != last) line.bytes += region->bytes;
+    last = region;
+    line.faults += counts.faults;
+    line.fetched += counts.fetched;
+    line.zeros += counts.zeros;
+    line.refreshed += counts.refreshed;
+    line.flushed_bytes += counts.flushed;
+  });
+  std::vector<SiteLine> lines;
+  for (auto& [name, line] : by_name) lines.push_back(std::move(line));
+  return lines;
+}
+
+LockLine line_of(std::string name, const LockCounters::Lock& lock) {
+  return {std::move(name), lock.acquires,  lock.remote,
+          lock.dropped,    lock.refreshed, seconds(lock.wait_ns)};
+}
+
+}  // namespace
+
+void Node::report() const {
+  std::uint64_t now_ns = platform::now_ns();
+  std::vector<ThreadLine> threads;
+  threads_.for_each([&](const ThreadContext& context) {
+    ThreadLine line = line_of(context, now_ns);
+    // A thread that has done nothing here is none of the program: its stack is shared memory.
+    bool has_counts = line.faults + line.scans + line.fetched > 0 || line.locks + line.barriers > 0;
+    if (line.lived > 0 && (has_counts || line.serves > 0)) threads.push_back(std::move(line));
+  });
+  std::vector<LockLine> locks;
+  for (const LockCounters::Lock& lock : locks_->all())
+    if (lock.id != 0) locks.push_back(line_of(name_of_token(LockId{lock.id - 1}), lock));
+  if (locks_->others().wait_ns != 0) locks.push_back(line_of("(others)", locks_->others()));
+  std::string text = statistics_text(fmt::format("node {} ({}), {:.3f} s", self().value,
+                                                 bootstrap_->host(), seconds(now_ns - joined_ns_)),
+                                     std::move(threads),
+                                     site_lines(*sites_, *core_, space_->unit()), std::move(locks));
+  for (std::size_t done = 0; done < text.size();) {
+    ssize_t written = ::write(STDERR_FILENO, text.data() + done, text.size() - done);
+    if (written <= 0) return;
+    done += static_cast<std::size_t>(written);
+  }
+}
+
+}  // namespace terrane::runtime

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "protocol/steps/effects.h"
+#include "runtime/counters.h"
+
+namespace terrane::runtime {
+
+// What happened to pages, by stretches of the shared space: the counts behind `--stats` for each
+// allocation. Its memory comes as it is used. Any thread.
+class SiteCounters {
+ public:
+  static constexpr std::uint64_t kStretch = 64 << 10;
+  struct Site {
+    std::atomic<std::uint32_t> faults, fetched, zeros, refreshed;  // pages
+    std::atomic<std::uint64_t> flushed;                            // bytes
+  };
+
+  SiteCounters(std::uint64_t space_bytes, std::uint64_t unit_bytes);
+  ~SiteCounters();
+  SiteCounters(const SiteCounters&) = delete;
+
+  Site& of(std::uint64_t block) {
+    std::uint64_t number = block * unit_ / kStretch;
+    std::atomic<bool>& used = used_[number / kGroup];
+    if (!used.load(std::memory_order_relaxed)) used.store(true, std::memory_order_relaxed);
+    return sites_[number];
+  }
+  // Calls with the first block of each stretch that has been counted, and its counts.
+  void for_each(const std::function<void(std::uint64_t, const Site&)>& call) const;
+
+ private:
+  static constexpr std::uint64_t kGroup = 4096;
+
+  std::uint64_t unit_, count_;
+  Site* sites_ = nullptr;
+  std::vector<std::atomic<bool>> used_;  // by kGroup stretches
+};
+
+// What acquiring a lock cost. Any thread.
+class LockCounters {
+ public:
+  struct Lock {
+    std::atomic<std::uint64_t> id{0};
+    std::atomic<std::uint64_t> acquires{0}, remote{0}, wait_ns{0}, dropped{0}, refreshed{0};
+  };
+
+  LockCounters() : locks_(kRoom) {}
+  // The counts of a lock; beyond kRoom of them, one for all that come later.
+  Lock& of(LockId id);
+  const std::vector<Lock>& all() const { return locks_; }
+  const Lock& others() const { return others_; }
+
+ private:
+  static constexpr std::size_t kRoom = 4096, kProbes = 64;
+
+  std::vector<Lock> locks_;
+  Lock others_;
+};
+
+// One line each of a report, times in seconds.
+struct ThreadLine {
+  std::string name;
+  double lived = 0, pages = 0, locks = 0, barriers = 0, serves = 0, protocol = 0;
+  std::uint64_t faults = 0, fetched = 0, zeros = 0, flushed_bytes = 0, refreshed = 0, scans = 0,
+                idle_scans = 0;
+  bool is_of_program = true;  // and not one of the runtime's own, which computes nothing
+};
+struct SiteLine {
+  std::string name;
+  std::uint64_t bytes = 0, faults = 0, fetched = 0, zeros = 0, flushed_bytes = 0, refreshed = 0;
+};
+struct LockLine {
+  std::string name;
+  std::uint64_t acquires = 0, remote = 0, dropped = 0, refreshed = 0;
+  double wait = 0;
+};
+
+// The report of one node, several lines. At most kMostLines of each kind, those that cost most.
+std::string statistics_text(const std::string& node, std::vector<ThreadLine> threads,
+                            std::vector<SiteLine> sites, std::vector<LockLine> locks);
+
+}  // namespace terrane::runtime
