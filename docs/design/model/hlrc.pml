@@ -203,7 +203,7 @@ end:
   od
 }
 
-/* ---- Blocks: what a thread does, step by step (fault.cpp, release.cpp, acquire.cpp) ------- */
+/* ---- Blocks: what a thread does, step by step (faults, misses, releases, acquires) --------- */
 #define MINE(p) node[n].page[p]
 #define AT_HOME(p) node[HOME_OF(p)].page[p]
 #define BIT(p) (1 << (p))

@@ -19,7 +19,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 // Two nodes arrive at each other, and both depart when they have, one message's way after the
 // later one. If either was in several barriers at once, the order of the departures is not plain
 // from that, and node 0 tells it as the root of a tree does. With its arrival a node may send
-// blocks that the other renews; when they may be taken, both know (hlrc.h, Hlrc::barrier).
+// blocks that the other renews; when they may be taken, both know (hlrc/barriers.h).
 class BarrierTree {
  public:
   BarrierTree(NodeId self, std::uint32_t nodes, std::uint32_t arity, std::uint32_t block_bytes,

@@ -9,7 +9,7 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
 // Who writes in order what another node wrote first asks that home to offer what follows, in place
-// of flushing it there (migrate.cpp). The home does so if it can at once: nobody waits for more
+// of flushing it there (hlrc/offers.h). The home does so if it can at once: nobody waits for more
 // than the answer.
 class OfferRequests {
  public:

@@ -1,39 +1,37 @@
-#include "protocol/hlrc/hlrc.h"
+#include "protocol/hlrc/atomics.h"
+
 #include "protocol/serve/served.h"
 
-// Atomic operations on shared words. A copy is no place for them, so they are done in the home's
-// memory: by the machine's own atomics where it can be reached, else by whoever serves messages
-// there. To the protocol one is a flush of one word: it is counted as storing at a home, ends
-// offers, follows homes that move, and gets a notice.
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-Task<AtomicDone> Hlrc::atomic(Strand& s, BlockId id, AtomicOp op) {
-  co_await enter(s);
-  co_await lock_block(s, id.value);
+Task<AtomicDone> Atomics::atomic(Strand& s, BlockId id, AtomicOp op) {
+  co_await node_.enter(s);
+  co_await node_.lock_block(s, id.value);
   AtomicDone result = co_await atomic_held(s, id.value, op);
-  co_await leave(s);
+  co_await node_.leave(s);
   co_return result;
 }
 
 // Gives the block's lock back.
-Task<AtomicDone> Hlrc::atomic_held(Strand& s, std::uint64_t block, const AtomicOp& op) {
-  BlockEntry& entry = entries_[block];
+Task<AtomicDone> Atomics::atomic_held(Strand& s, std::uint64_t block, const AtomicOp& op) {
+  BlockEntry& entry = node_.entries[block];
   BlockState state = entry.state();
   if (state == BlockState::kClean || state == BlockState::kWritten)
     state = co_await flush_before_atomic(s, block, state);
   std::uint64_t home = entry.home().value;
   BlockRange same_owner{};
-  if (entry.home() == kNoNode) home = co_await find_home(s, block, Access::kWrite, same_owner);
+  if (entry.home() == kNoNode)
+    home = co_await homes_.find_home(s, block, Access::kWrite, same_owner);
   AtomicDone done;
-  bool here = home == config_.self.value;
-  if (here && state == BlockState::kInvalid && config_.migrate)
-    here = co_await still_here(s, block);
+  bool here = home == node_.config.self.value;
+  if (here && state == BlockState::kInvalid && node_.config.migrate)
+    here = co_await homes_.still_here(s, block);
   if (home == kHomeNowhere) {
     done.result = FaultResult::kForeign;
   } else if (here) {
     if (state == BlockState::kInvalid)
-      done.result = co_await fault_at_home(s, block, Access::kWrite);
+      done.result = co_await faults_.fault_at_home(s, block, Access::kWrite);
     if (done.result == FaultResult::kDone) {
       state = BlockState::kHome;
       done.before = co_await atomic_at_home(s, block, op);
@@ -44,58 +42,58 @@ Task<AtomicDone> Hlrc::atomic_held(Strand& s, std::uint64_t block, const AtomicO
     if (copy && !mutant(Mutant::kAtomicForgetsCopy)) {
       // What this thread reads next by plain loads is not older.
       mark(Mark::kAtomicPatchesCopy);
-      bool twinned = scans() || state == BlockState::kWritten;
-      entries_[block].news = 0;
+      bool twinned = node_.scans() || state == BlockState::kWritten;
+      node_.entries[block].news = 0;
       co_await s.perform(Patch{BlockId{block}, op, done.before, twinned});
     }
     bool changed = after(op, done.before) != done.before;
-    if (changed && !mutant(Mutant::kAtomicWithoutNotice)) notice(block);
-    if (changed) ++activity_;
+    if (changed && !mutant(Mutant::kAtomicWithoutNotice)) notices_.notice(block);
+    if (changed) ++node_.activity;
   }
-  co_await unlock_block(s, block, state);
+  co_await node_.unlock_block(s, block, state);
   co_return done;
 }
 
 // What this node's threads wrote to their copy goes home first, so that an operation finds what its
 // own thread stored. The copy stays, or has become the home.
-Task<BlockState> Hlrc::flush_before_atomic(Strand& s, std::uint64_t block, BlockState state) {
-  bool dirty = scans() || state == BlockState::kWritten;
-  bool claims = entries_[block].home() == kNoNode;
+Task<BlockState> Atomics::flush_before_atomic(Strand& s, std::uint64_t block, BlockState state) {
+  bool dirty = node_.scans() || state == BlockState::kWritten;
+  bool claims = node_.entries[block].home() == kNoNode;
   if (!dirty && !claims) co_return state;
   if (mutant(Mutant::kAtomicBeforeFlush) && !claims) co_return state;
-  close(block);
-  if (!scans()) {
+  node_.close(block);
+  if (!node_.scans()) {
     bool written = state == BlockState::kWritten;
     if (written) {
       co_await s.perform(Protect{{block, 1}});
     } else {
       co_await s.perform(CopyTwin{BlockId{block}});
     }
-    written_.erase(block);
+    node_.written.erase(block);
   }
-  state = co_await flush_copy(s, block, dirty && !scans());
-  co_await await_flush(s);
+  state = co_await flushes_.flush_copy(s, block, dirty && !node_.scans());
+  co_await flushes_.await_flush(s);
   co_return state;
 }
 
 // Readers of a tracked block rely on a notice, which a scan would not give: the store passes by the
 // view that it looks at.
-Task<std::uint64_t> Hlrc::atomic_at_home(Strand& s, std::uint64_t block, const AtomicOp& op) {
+Task<std::uint64_t> Atomics::atomic_at_home(Strand& s, std::uint64_t block, const AtomicOp& op) {
   mark(Mark::kAtomicAtHome);
-  std::uint64_t before = co_await s.perform(PerformAtomic{config_.self, BlockId{block}, op});
+  std::uint64_t before = co_await s.perform(PerformAtomic{node_.config.self, BlockId{block}, op});
   bool changed = after(op, before) != before;
-  bool told = changed && tracked_.contains(block) && !mutant(Mutant::kAtomicKeepsTracked);
-  if (told) co_await untrack(s, block);
+  bool told = changed && node_.tracked.contains(block) && !mutant(Mutant::kAtomicKeepsTracked);
+  if (told) co_await tracked_homes_.untrack(s, block);
   co_return before;
 }
 
 // 0 where the block's region is being freed.
-Task<std::uint64_t> Hlrc::atomic_elsewhere(Strand& s, std::uint64_t block, const AtomicOp& op) {
-  NodeId first = entries_[block].home();
+Task<std::uint64_t> Atomics::atomic_elsewhere(Strand& s, std::uint64_t block, const AtomicOp& op) {
+  NodeId first = node_.entries[block].home();
   NodeId home = first;
   NodeId via = kNoNode;
   for (;;) {
-    bool counted = config_.migrate && reaches(home);
+    bool counted = node_.config.migrate && node_.reaches(home);
     if (counted && via != kNoNode) {
       std::uint32_t word = co_await s.perform(LoadWord{home, BlockId{block}});
       if (word & kComing || !(word & (kHere | kMoved))) {
@@ -109,13 +107,13 @@ Task<std::uint64_t> Hlrc::atomic_elsewhere(Strand& s, std::uint64_t block, const
     }
     if (counted) {
       co_await s.perform(CountFlush{true});
-      home = co_await settle(s, block, home, via);
+      home = co_await homes_.settle(s, block, home, via);
       if (home == kNoNode) {
         co_await s.perform(CountFlush{false});
         co_return 0;
       }
     }
-    bool reached = reaches(home);
+    bool reached = node_.reaches(home);
     std::uint64_t before = 0;
     if (reached) {
       mark(Mark::kAtomicElsewhere);
@@ -126,7 +124,7 @@ Task<std::uint64_t> Hlrc::atomic_elsewhere(Strand& s, std::uint64_t block, const
     AtomicAnswer answer = co_await s.perform(AskAtomic{home, BlockId{block}, op, via});
     if (answer.what == AtomicAnswer::What::kDone) {
       mark(Mark::kAtomicByMessage);
-      if (entries_[block].home() != home) entries_[block].set_home(home);
+      if (node_.entries[block].home() != home) node_.entries[block].set_home(home);
       co_return answer.before;
     }
     if (answer.what == AtomicAnswer::What::kNotYet) {

@@ -1,22 +1,21 @@
-#include <algorithm>
-
-#include "protocol/hlrc/hlrc.h"
+#include "protocol/hlrc/count_operations.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-Task<std::uint64_t> Hlrc::change_count(Strand& s, LockId count, CountOp op, std::int64_t operand) {
-  if (!mutant(Mutant::kChangeBeforeFlush)) co_await release(s);
-  co_await lock(s, count);
+Task<std::uint64_t> CountOperations::change_count(Strand& s, LockId count, CountOp op,
+                                                  std::int64_t operand) {
+  if (!mutant(Mutant::kChangeBeforeFlush)) co_await releases_.release(s);
+  co_await locks_.lock(s, count);
   Event change = CountChange{count, op, operand, s.waiter()};
   std::uint64_t before = co_await s.call(change);
   co_await give_back(s, count);
-  if (mutant(Mutant::kChangeBeforeFlush)) co_await release(s);
+  if (mutant(Mutant::kChangeBeforeFlush)) co_await releases_.release(s);
   co_return before;
 }
 
-Task<> Hlrc::await_count(Strand& s, LockId count, std::int64_t until) {
-  co_await lock(s, count);
+Task<> CountOperations::await_count(Strand& s, LockId count, std::int64_t until) {
+  co_await locks_.lock(s, count);
   Event await = CountAwait{count, until, s.waiter()};
   bool reached = co_await s.call(await) != 0;
   co_await give_back(s, count);
@@ -25,11 +24,11 @@ Task<> Hlrc::await_count(Strand& s, LockId count, std::int64_t until) {
   co_await acquire_woken(s, count);
 }
 
-Task<bool> Hlrc::take_units(Strand& s, LockId count, Units units, Patience patience) {
+Task<bool> CountOperations::take_units(Strand& s, LockId count, Units units, Patience patience) {
   bool waits = patience != Patience::kTry;
   if (mutant(Mutant::kShareWithWriter) && units.room > 0) units.count = 1;
   if (units.room > 0) mark(Mark::kCountSharesRoom);
-  co_await lock(s, count);
+  co_await locks_.lock(s, count);
   Event take = CountChange{count, waits ? CountOp::kTicket : CountOp::kTicketIfFree, units.count,
                            s.waiter(), units.room};
   auto ticket = static_cast<std::int64_t>(co_await s.call(take));
@@ -50,9 +49,9 @@ Task<bool> Hlrc::take_units(Strand& s, LockId count, Units units, Patience patie
   co_return true;
 }
 
-Task<Arrival> Hlrc::arrive(Strand& s, LockId count) {
-  co_await release(s);
-  co_await lock(s, count);
+Task<Arrival> CountOperations::arrive(Strand& s, LockId count) {
+  co_await releases_.release(s);
+  co_await locks_.lock(s, count);
   Event come = CountChange{count, CountOp::kArrive, 0, s.waiter()};
   auto until = static_cast<std::int64_t>(co_await s.call(come));
   Arrival arrival = Arrival::kNowhere;
@@ -68,31 +67,29 @@ Task<Arrival> Hlrc::arrive(Strand& s, LockId count) {
   co_return arrival;
 }
 
-// The ticket comes first: whoever signals after he took the lock finds it.
-Task<LockResult> Hlrc::wait_condition(Strand& s, LockId condition, LockId lock_id,
-                                      Patience patience) {
+Task<LockResult> CountOperations::wait_condition(Strand& s, LockId condition, LockId lock_id,
+                                                 Patience patience) {
   Event ask = LockHeld{lock_id, s.waiter()};
   if (co_await s.call(ask) == 0) co_return LockResult::kNotHeld;
-  if (mutant(Mutant::kConditionUnlocksFirst)) co_await unlock(s, lock_id);
-  co_await lock(s, condition);
+  if (mutant(Mutant::kConditionUnlocksFirst)) co_await locks_.unlock(s, lock_id);
+  co_await locks_.lock(s, condition);
   Event take = CountChange{condition, CountOp::kTicket, 1, s.waiter()};
   auto ticket = static_cast<std::int64_t>(co_await s.call(take));
   Event await = CountAwait{condition, ticket, s.waiter()};
   bool signalled = co_await s.call(await) != 0;
   co_await give_back(s, condition);
-  if (!mutant(Mutant::kConditionUnlocksFirst)) co_await unlock(s, lock_id);
+  if (!mutant(Mutant::kConditionUnlocksFirst)) co_await locks_.unlock(s, lock_id);
   if (!signalled && patience == Patience::kExpires) {
     signalled = co_await sleep_or_give_up(s, condition, 1);
   } else if (!signalled) {
     signalled = co_await sleep(s);
   }
-  co_await lock(s, lock_id);
+  co_await locks_.lock(s, lock_id);
   co_return signalled ? LockResult::kOk : LockResult::kExpired;
 }
 
-// What a waiter may find changed was changed under his lock, which brings it to him.
-Task<> Hlrc::signal_condition(Strand& s, LockId condition, bool all) {
-  co_await lock(s, condition);
+Task<> CountOperations::signal_condition(Strand& s, LockId condition, bool all) {
+  co_await locks_.lock(s, condition);
   Event signal =
       CountChange{condition, all ? CountOp::kSignalAll : CountOp::kSignal, 0, s.waiter()};
   co_await s.call(signal);
@@ -101,23 +98,23 @@ Task<> Hlrc::signal_condition(Strand& s, LockId condition, bool all) {
 
 // A count's token, which is no release of ours: whoever changes a count has flushed before he took
 // it, and nobody hands it on to a thread of his own node as a lock is (LockHandOff).
-Task<> Hlrc::give_back(Strand& s, LockId count) {
-  Event release_token = LockRelease{count, s.waiter(), settled_activity()};
+Task<> CountOperations::give_back(Strand& s, LockId count) {
+  Event release_token = LockRelease{count, s.waiter(), node_.settled_activity()};
   co_await s.tell(release_token);
 }
 
-Task<bool> Hlrc::sleep(Strand& s) {
+Task<bool> CountOperations::sleep(Strand& s) {
   Event wait = CountSleep{s.waiter()};
   co_await s.call(wait);
   co_return true;
 }
 
 // False: the host's time has come, and the tickets are given up.
-Task<bool> Hlrc::sleep_or_give_up(Strand& s, LockId count, std::int64_t tickets) {
+Task<bool> CountOperations::sleep_or_give_up(Strand& s, LockId count, std::int64_t tickets) {
   Event wait = CountSleep{s.waiter(), true};
   bool expired = co_await s.call(wait) != 0;
   if (!expired) co_return true;
-  co_await lock(s, count);
+  co_await locks_.lock(s, count);
   Event give_up = CountGiveUp{count, tickets, s.waiter()};
   bool given_up = co_await s.call(give_up) != 0;
   co_await give_back(s, count);
@@ -126,9 +123,9 @@ Task<bool> Hlrc::sleep_or_give_up(Strand& s, LockId count, std::int64_t tickets)
 }
 
 // What was written before the change that woke us comes with the token.
-Task<> Hlrc::acquire_woken(Strand& s, LockId count) {
+Task<> CountOperations::acquire_woken(Strand& s, LockId count) {
   if (mutant(Mutant::kWakeIsEnough)) co_return;
-  co_await lock(s, count);
+  co_await locks_.lock(s, count);
   co_await give_back(s, count);
 }
 

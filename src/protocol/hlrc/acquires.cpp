@@ -1,0 +1,104 @@
+#include "protocol/hlrc/acquires.h"
+
+#include "protocol/steps/runs.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+Task<> Acquires::apply(Strand& s, std::uint32_t departure, std::uint64_t activity,
+                       const Grant& grant, std::optional<LockId> lock) {
+  if (node_.config.nodes == 1) co_return;
+  co_await node_.enter(s);
+  Mutant careless = departure == 0 ? Mutant::kGrantAfterOthers : Mutant::kNewsAfterOthers;
+  std::vector<wire::WantedBlock> wanted;
+  Departure at{departure, node_.activity == activity || mutant(careless), grant, &wanted};
+  ++node_.activity;
+  if (departure == 0) node_.predictor.lock_acquired();
+  if (departure == 0) node_.acquired.fetch_add(1);
+  co_await subscriptions_.expect_promised(s);
+  select_invalid(s);
+  for (std::size_t i = 0; i < s.runs.size(); ++i) {
+    BlockRange run = s.runs[i];
+    co_await refreshes_.renew_or_invalidate(s, run, at);
+  }
+  if (wanted.size() > wire::kMostWanted) {
+    mark(Mark::kLockNamesTooMany);
+    wanted.clear();
+  }
+  if (lock && !node_.predictor.names_with_lock(*lock)) wanted.clear();
+  if (departure != 0 && subscriptions_.expectations().may_have_come()) {
+    subscriptions_.expectations().depart(departure);
+    co_await subscriptions_.end_promises(s);
+    co_await s.perform(ForgetNews{departure});
+  }
+  if (departure != 0 && node_.config.migrate) co_await offers_.offer_homes(s);
+  Event learn = Learn{s.inbox, departure != 0, lock.value_or(LockId{}), lock ? &wanted : nullptr};
+  co_await s.tell(learn);
+  co_await node_.leave(s);
+}
+
+// Copies that die at this acquire -> s.runs, sorted and joined: leases all, others where a notice
+// that is new here names them, everything where the set starts after what this node knows.
+void Acquires::select_invalid(Strand& s) const {
+  s.runs.clear();
+  const VectorTimestamp& known = node_.core.timestamp();
+  bool everything = false;
+  wire::NoticeReader reader(s.inbox);
+  wire::NoticeEntry entry;
+  wire::NoticeRecord record;
+  BlockRange range;
+  while (reader.next_entry(entry)) {
+    bool own = entry.node == node_.config.self.value;
+    if (!own && entry.base > known[entry.node] && !mutant(Mutant::kIgnoreLogHole))
+      everything = true;
+    while (reader.next_record(record)) {
+      bool fresh = !own && record.interval > known[entry.node];
+      if (!fresh) mark(Mark::kAcquireSkipsKnownInterval);
+      while (reader.next_range(range)) {
+        if (fresh) node_.select_cached(s.runs, range);
+      }
+    }
+  }
+  if (!s.runs.empty()) mark(Mark::kAcquireDropsNoticed);
+  if (everything) {
+    mark(Mark::kAcquireDropsEverything);
+    s.runs.clear();
+    node_.select_cached(s.runs, {0, node_.config.blocks});
+    return;
+  }
+  if (!mutant(Mutant::kKeepLease)) {
+    BlockRange run = node_.leases.next_run(0, node_.config.blocks);
+    if (run.count > 0) mark(Mark::kAcquireDropsLease);
+    while (run.count > 0) {
+      s.runs.push_back(run);
+      run = node_.leases.next_run(run.end(), node_.config.blocks);
+    }
+  }
+  join(s.runs);
+}
+
+Task<> Acquires::expire(Strand& s, NodeId origin, Bytes ranges) {
+  co_await node_.enter(s);
+  ++node_.activity;
+  node_.predictor.lock_acquired();
+  node_.acquired.fetch_add(1);
+  s.runs.clear();
+  BlockRange range;
+  while (wire::take(ranges, range)) {
+    offers_.note_eager_writer(range, origin);
+    node_.select_cached(s.runs, range);
+  }
+  join(s.runs);
+  if (!s.runs.empty()) mark(Mark::kExpiryFindsCopies);
+  Grant nothing;
+  Departure at{.grant = nothing};
+  for (std::size_t i = 0; i < s.runs.size(); ++i) {
+    BlockRange run = s.runs[i];
+    bool spared = mutant(Mutant::kExpirySparesBusy) && node_.entries[run.first].busy();
+    if (!spared) co_await refreshes_.renew_or_invalidate(s, run, at);
+  }
+  co_await node_.leave(s);
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

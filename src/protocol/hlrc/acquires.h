@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "protocol/hlrc/grant.h"
+#include "protocol/hlrc/node_state.h"
+#include "protocol/hlrc/offers.h"
+#include "protocol/hlrc/refreshes.h"
+#include "protocol/hlrc/subscriptions.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// Applies notice sets: of a lock's grant, of a barrier's exit, and of another node's eager release.
+class Acquires {
+ public:
+  Acquires(NodeState& node, Offers& offers, Subscriptions& subscriptions, Refreshes& refreshes)
+      : node_(node), offers_(offers), subscriptions_(subscriptions), refreshes_(refreshes) {}
+  Acquires(const Acquires&) = delete;
+
+  // What the acquired notice set (s.inbox) makes stale is dropped, or brought up to date; only then
+  // does this node know what it says. departure: its number, or 0 where the set came with `lock`,
+  // or is empty; activity: this node's when it arrived, or asked for the lock; grant: blocks that
+  // came with the set.
+  Task<> apply(Strand& s, std::uint32_t departure, std::uint64_t activity, const Grant& grant,
+               std::optional<LockId> lock = std::nullopt);
+  // As Hlrc::expire.
+  Task<> expire(Strand& s, NodeId origin, Bytes ranges);
+
+ private:
+  void select_invalid(Strand& s) const;
+
+  NodeState& node_;
+  Offers& offers_;
+  Subscriptions& subscriptions_;
+  Refreshes& refreshes_;
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

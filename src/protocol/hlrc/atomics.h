@@ -1,0 +1,53 @@
+#pragma once
+
+#include "protocol/hlrc/faults.h"
+#include "protocol/hlrc/flushes.h"
+#include "protocol/hlrc/home_words.h"
+#include "protocol/hlrc/node_state.h"
+#include "protocol/hlrc/notices.h"
+#include "protocol/hlrc/tracked_homes.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// What an atomic operation answers: as a fault, and what the word was.
+struct AtomicDone {
+  FaultResult result = FaultResult::kDone;
+  std::uint64_t before = 0;
+};
+
+// Atomic operations on shared words. A copy is no place for them, so they are done in the home's
+// memory: by the machine's own atomics where it can be reached, else by the node that serves
+// messages there. To the protocol one is a flush of one word: it is counted as storing at a home,
+// ends offers, follows homes that move, and gets a notice.
+class Atomics {
+ public:
+  Atomics(NodeState& node, Notices& notices, HomeWords& homes, TrackedHomes& tracked_homes,
+          Flushes& flushes, Faults& faults)
+      : node_(node),
+        notices_(notices),
+        homes_(homes),
+        tracked_homes_(tracked_homes),
+        flushes_(flushes),
+        faults_(faults) {}
+  Atomics(const Atomics&) = delete;
+
+  // As Hlrc::atomic.
+  Task<AtomicDone> atomic(Strand& s, BlockId block, AtomicOp op);
+
+ private:
+  Task<AtomicDone> atomic_held(Strand& s, std::uint64_t block, const AtomicOp& op);
+  Task<BlockState> flush_before_atomic(Strand& s, std::uint64_t block, BlockState state);
+  Task<std::uint64_t> atomic_at_home(Strand& s, std::uint64_t block, const AtomicOp& op);
+  Task<std::uint64_t> atomic_elsewhere(Strand& s, std::uint64_t block, const AtomicOp& op);
+
+  NodeState& node_;
+  Notices& notices_;
+  HomeWords& homes_;
+  TrackedHomes& tracked_homes_;
+  Flushes& flushes_;
+  Faults& faults_;
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,128 @@
+#include "protocol/hlrc/barriers.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+Barriers::Barriers(NodeState& node, Offers& offers, Pushes& pushes, Releases& releases,
+                   Acquires& acquires)
+    : node_(node), offers_(offers), pushes_(pushes), releases_(releases), acquires_(acquires) {
+  const HlrcConfig& config = node.config;
+  meets_ = config.meets && config.nodes > 1 && config.nodes <= CentralBarrier::kMostNodes;
+  for (std::uint32_t n = 0; n < config.nodes; ++n) meets_ = meets_ && node.reaches(NodeId{n});
+}
+
+Task<bool> Barriers::barrier(Strand& s, BarrierId id, std::uint32_t threads_here,
+                             Contribution contribution) {
+  bool calm = threads_here == 1 && contribution.op == ReduceOp::kNone && is_calm(id);
+  if (calm && node_.predictor.meets(id)) {
+    mark(Mark::kBarrierCalm);
+    bool held = co_await meet(s, id, meetings_[id.value].told);
+    if (held) co_return true;
+  }
+  Event come = BarrierEnter{id, threads_here, s.waiter(), contribution};
+  auto role = static_cast<BarrierRole>(co_await s.call(come));
+  if (role != BarrierRole::kLast) co_return role == BarrierRole::kLeft;
+  std::uint64_t activity = co_await releases_.release(s);
+  Event go = BarrierLeave{id};
+  if (!calm && may_meet(id) && node_.predictor.meets(id)) {
+    bool held = co_await meet_released(s, id);
+    if (held) co_await s.tell(go);
+    if (held) co_return true;
+  }
+  std::uint64_t acquired = node_.acquired.load();
+  std::vector<std::uint64_t> along = pushes_.select_along();
+  Event arrive = BarrierArrive{id, s.waiter(), acquired != acquired_before_.load(), &along};
+  std::uint64_t departure = co_await s.call(arrive);
+  acquired_before_.store(acquired);
+  Grant grant;
+  if (departure & kAlongCame) grant = Grant::open(s);
+  auto number = static_cast<std::uint32_t>(departure);
+  co_await pushes_.send_news(s, number, along, (departure & kAlongStands) != 0);
+  co_await wait_for_departure(s, number - 1);
+  co_await acquires_.apply(s, number, activity, grant);
+  bool waited = departures_.exchange(number * 2, std::memory_order_acq_rel) & 1;
+  node_.predictor.barrier_passed();
+  if (waited) co_await s.wake(departures_);
+  Event ask = BarrierResult{id, s.waiter()};
+  if (contribution.op != ReduceOp::kNone) co_await s.call(ask);
+  co_await s.tell(go);
+  co_return (departure & kContributionsDiffer) == 0;
+}
+
+// Whether rounds of the barrier can be held in memory.
+bool Barriers::may_meet(BarrierId id) const { return meets_ && id.value < CentralBarrier::kPlaces; }
+
+// Whether nothing has to be done for a round that is tried in memory: since the last
+// one, which was held and found no copies and nothing tracked, none of what a release looks for has
+// come.
+bool Barriers::is_calm(BarrierId id) const {
+  if (!may_meet(id)) return false;
+  const Meeting& meeting = meetings_[id.value];
+  if (!meeting.calm) return false;
+  bool same = meeting.changes == node_.core.changes() &&
+              meeting.disturbed == node_.disturbed.load(std::memory_order_acquire) &&
+              meeting.taken == node_.taken.load(std::memory_order_acquire);
+  if (!same && !mutant(Mutant::kCalmForgetsChanges)) return false;
+  return node_.copies() == 0 || mutant(Mutant::kCalmForgetsCopies);
+}
+
+// A round in which no node has notices to give, none has leases, which would die, and none has
+// homes that may follow their writers: nothing has to be sent. After this node's release.
+Task<bool> Barriers::meet_released(Strand& s, BarrierId id) {
+  Meeting& meeting = meetings_[id.value];
+  meeting.disturbed = releases_.settled();
+  meeting.taken = releases_.settled_taken();
+  meeting.changes = node_.core.changes();
+  Event ask = BarrierTold{id, s.waiter()};
+  std::uint64_t told = co_await s.call(ask);
+  if (node_.has_leases() || offers_.others_wrote()) told = 0;
+  bool held = co_await meet(s, id, told);
+  meeting.calm =
+      held && node_.copies() == 0 && node_.tracked.next_run(0, node_.config.blocks).count == 0;
+  meeting.told = told;
+  co_return held;
+}
+
+// told: how many departures were learned, + 1; 0: the round cannot be held.
+Task<bool> Barriers::meet(Strand& s, BarrierId id, std::uint64_t told) {
+  Meet step{.barrier = static_cast<std::uint32_t>(id.value)};
+  if (told != 0) step.told = static_cast<std::uint32_t>(told - 1);
+  bool held = co_await s.perform(step);
+  node_.predictor.met(id, held);
+  mark(held ? Mark::kBarrierHeldInMemory : Mark::kBarrierNotHeld);
+  if (!held) co_return false;
+  node_.predictor.barrier_passed();
+  // A miss of another thread counts its copy before it reads what that was before the round.
+  bool copies = node_.cached_count.load(std::memory_order_seq_cst) != 0;
+  if (copies && node_.has_leases() && !mutant(Mutant::kMeetingKeepsLeases)) {
+    mark(Mark::kBarrierDropsLeases);
+    s.inbox.clear();
+    Grant nothing;
+    co_await acquires_.apply(s, 0, kUnsettled, nothing);
+  }
+  co_return true;
+}
+
+Task<> Barriers::last_barrier(Strand& s, BarrierId id) {
+  Event come = BarrierEnter{id, 1, s.waiter()};
+  co_await s.call(come);
+  co_await releases_.release(s);
+  Event arrive = BarrierArrive{id, s.waiter()};
+  co_await s.call(arrive);
+}
+
+// Barriers of different threads may depart at once. A set says only what earlier departures have
+// not told, so it is applied after them.
+Task<> Barriers::wait_for_departure(Strand& s, std::uint32_t number) {
+  co_await s.pause();
+  std::uint32_t seen = departures_.load(std::memory_order_acquire);
+  while (seen / 2 != number && !mutant(Mutant::kDeparturesUnordered)) {
+    mark(Mark::kBarrierWaitsForDeparture);
+    if (!(seen & 1) && !departures_.compare_exchange_strong(seen, seen | 1)) continue;
+    co_await s.wait(departures_, seen | 1);
+    seen = departures_.load(std::memory_order_acquire);
+  }
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

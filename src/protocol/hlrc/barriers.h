@@ -1,0 +1,55 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "protocol/core/central_barrier.h"
+#include "protocol/hlrc/acquires.h"
+#include "protocol/hlrc/node_state.h"
+#include "protocol/hlrc/offers.h"
+#include "protocol/hlrc/pushes.h"
+#include "protocol/hlrc/releases.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// Barriers of all nodes, by messages or in memory. The functions are Hlrc's of the same names.
+class Barriers {
+ public:
+  Barriers(NodeState& node, Offers& offers, Pushes& pushes, Releases& releases, Acquires& acquires);
+  Barriers(const Barriers&) = delete;
+
+  Task<bool> barrier(Strand& s, BarrierId barrier, std::uint32_t threads_here,
+                     Contribution contribution);
+  Task<> last_barrier(Strand& s, BarrierId barrier);
+
+ private:
+  bool may_meet(BarrierId barrier) const;
+  bool is_calm(BarrierId barrier) const;
+  Task<bool> meet_released(Strand& s, BarrierId barrier);
+  Task<bool> meet(Strand& s, BarrierId barrier, std::uint64_t told);
+  Task<> wait_for_departure(Strand& s, std::uint32_t number);
+
+  // A barrier that may be held in memory; the last thread's that comes.
+  struct Meeting {
+    bool calm = false;          // the last one was held, without copies and anything tracked here
+    std::uint64_t told = 0;     // what this node said then, when these were:
+    std::uint64_t changes = 0;  // Core::changes()
+    std::uint64_t disturbed = 0;
+    std::uint64_t taken = 0;
+  };
+
+  NodeState& node_;
+  Offers& offers_;
+  Pushes& pushes_;
+  Releases& releases_;
+  Acquires& acquires_;
+  std::atomic<std::uint32_t> departures_{0};  // applied here, times 2; odd: waited for
+  Meeting meetings_[CentralBarrier::kPlaces];
+  bool meets_ = false;
+  // NodeState::acquired, as it was when this node arrived at the barrier that departed last.
+  std::atomic<std::uint64_t> acquired_before_{0};
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

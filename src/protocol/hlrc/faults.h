@@ -1,0 +1,36 @@
+#pragma once
+
+#include "protocol/hlrc/home_words.h"
+#include "protocol/hlrc/memory.h"
+#include "protocol/hlrc/misses.h"
+#include "protocol/hlrc/node_state.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// Page faults: a block that a thread could not read or write becomes accessible.
+class Faults {
+ public:
+  Faults(NodeState& node, HomeWords& homes, Memory& memory, Misses& misses)
+      : node_(node), homes_(homes), memory_(memory), misses_(misses) {}
+  Faults(const Faults&) = delete;
+
+  // As Hlrc::fault.
+  Task<FaultResult> fault(Strand& s, BlockId block, Access wanted);
+  // The home's own block: present and writable, or protected while readers rely on notices.
+  Task<FaultResult> fault_at_home(Strand& s, std::uint64_t block, Access wanted);
+
+ private:
+  Task<FaultResult> fault_invalid(Strand& s, std::uint64_t block, Access wanted,
+                                  MissUnderWay& under_way);
+  Task<> first_write(Strand& s, std::uint64_t block);
+  Task<BlockRange> lock_shown(Strand& s, BlockRange run);
+
+  NodeState& node_;
+  HomeWords& homes_;
+  Memory& memory_;
+  Misses& misses_;
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

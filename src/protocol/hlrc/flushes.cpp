@@ -1,0 +1,124 @@
+#include "protocol/hlrc/flushes.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+Task<BlockState> Flushes::flush_copy(Strand& s, std::uint64_t block, bool written) {
+  if (node_.config.migrate) {
+    bool taken = co_await take_at_flush(s, block);
+    if (taken) co_return BlockState::kHome;
+  }
+  bool open = node_.open.contains(block) && !node_.scans();
+  bool update_twin = node_.scans() || (open && !mutant(Mutant::kOpenKeepsTwin));
+  Pushed pushed = co_await push_changes(s, block, update_twin, written);
+  if (!pushed.mine) {
+    node_.recent.insert(block);
+    note_flush(block, pushed.changed);
+    if (!open) co_return BlockState::kClean;
+    if (!mutant(Mutant::kOpenNotCompared))
+      node_.written.insert(block);  // writes to it are not detected
+    co_return BlockState::kWritten;
+  }
+  // Nobody had claimed it: our copy is the home's from now on.
+  mark(Mark::kReleaseClaimsHome);
+  node_.leases.erase(block);
+  node_.remove_cached(block);
+  node_.spare.insert(block);
+  bool free = !node_.tracked.contains(block) || mutant(Mutant::kTrackCopies);
+  if (!node_.scans() && free) co_await s.perform(Unprotect{{block, 1}});
+  co_return BlockState::kHome;
+}
+
+// A copy that this node has changed, and whose home is offered to it: nothing has to be stored
+// there.
+Task<bool> Flushes::take_at_flush(Strand& s, std::uint64_t block) {
+  NodeId home = node_.entries[block].home();
+  if (home == kNoNode || !node_.reaches(home)) co_return false;
+  std::uint32_t word = co_await s.perform(LoadWord{home, BlockId{block}});
+  if (!homes_.is_armed_for_us(word)) co_return false;
+  bool taken = co_await homes_.take(s, block, home, word);
+  if (!taken) co_return false;
+  mark(Mark::kReleaseTakesHome);
+  co_await s.perform(CopyHome{.node = home, .blocks = {block, 1}, .slot = 0});
+  co_await s.perform(Merge{.block = BlockId{block}, .slot = 0, .merges = true});
+  node_.leases.insert(block);
+  co_await homes_.become_home(s, {block, 1}, false);
+  if (!node_.scans()) co_await s.perform(Unprotect{{block, 1}});
+  bool told = word & kTracked || !mutant(Mutant::kTakeTrustsWord);
+  if (told && !mutant(Mutant::kTakeForgetsTracked)) notices_.notice(block);
+  co_return true;
+}
+
+// A copy that the predictor keeps open is compared by the next releases without asking. One that it
+// does not is closed. That needs no step: it counts as written until the next release has found it
+// so, and protected it.
+void Flushes::note_flush(std::uint64_t block, bool changed) {
+  node_.predictor.compared(block, changed);
+  bool keeps = node_.predictor.keeps_open(block);
+  if (node_.open.contains(block)) {
+    if (keeps) return;
+    mark(Mark::kReleaseClosesCopy);
+    node_.close(block);
+    return;
+  }
+  if (!keeps || node_.open_count.load() >= kMostOpen) return;
+  mark(Mark::kReleaseOpensCopy);
+  node_.open.insert(block);
+  node_.open_count.fetch_add(1);
+}
+
+Task<Pushed> Flushes::push_changes(Strand& s, std::uint64_t block, bool update_twin, bool written) {
+  NodeId home = node_.entries[block].home();
+  if (home == kNoNode) {
+    std::uint32_t mine = node_.config.self.value + 1;
+    Owner owner = co_await homes_.ask_owner(s, block, mine);
+    home = NodeId{owner.entry - 1};
+    node_.entries[block].set_home(home, true);
+    if (owner.entry == mine) co_return Pushed{.mine = true};
+    mark(Mark::kReleaseLosesClaim);
+  }
+  bool counted = node_.config.migrate && node_.reaches(home);
+  NodeId via = kNoNode;
+  if (counted) {
+    co_await s.perform(CountFlush{true});
+    home = co_await homes_.settle(s, block, home, via);
+    if (home == kNoNode) {
+      co_await s.perform(CountFlush{false});
+      co_return Pushed{};
+    }
+  }
+  BlockId id{block};
+  std::uint64_t changed = 0;
+  if (node_.reaches(home)) {
+    changed = co_await s.perform(StoreDiff{home, id, update_twin});
+  } else {
+    changed = co_await s.perform(PostDiff{home, id, via, update_twin});
+  }
+  if (counted) co_await s.perform(CountFlush{false});
+  if (changed > 0 && !node_.reaches(home)) s.posted = true;
+  if (changed > 0) {
+    ++node_.activity;
+    // Others may write over it before the home sends news again, with what was there before.
+    if (!mutant(Mutant::kFlushKeepsSerial)) node_.entries[block].news = 0;
+    mark(Mark::kReleaseFlushesDiff);
+    notices_.notice(block);
+  } else {
+    mark(Mark::kReleaseFindsNothingChanged);
+    bool tells = node_.config.migrate && written && node_.predictor.tells_unchanged(block);
+    if (tells) {
+      mark(Mark::kReleaseTellsUnchanged);
+      notices_.notice(block);
+    }
+  }
+  co_return Pushed{.changed = changed > 0};
+}
+
+Task<> Flushes::await_flush(Strand& s) {
+  if (!s.posted) co_return;
+  mark(Mark::kFlushAwaited);
+  co_await s.perform(AwaitFlush{});
+  s.posted = false;
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

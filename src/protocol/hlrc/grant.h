@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "protocol/steps/strand.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// What came with a grant, or with the other one's arrival, behind the notice set: blocks, as their
+// homes had them.
+struct Grant {
+  struct Block {
+    wire::GrantedBlock head;
+    std::uint32_t at;  // of the block's bytes, in `bytes`
+  };
+
+  // What the last call has left in the strand's inbox, in which the notice set alone stays.
+  static Grant open(Strand& s);
+  // What it has of the block, or nullptr.
+  const Block* find(std::uint64_t block) const;
+
+  std::uint64_t activity = kUnsettled;  // this node's when it asked for it
+  std::vector<std::byte> bytes{};
+  std::vector<Block> blocks{};
+};
+
+// A departure that is being applied, or the acquire of a lock.
+struct Departure {
+  std::uint32_t number = 0;  // 0: a lock's
+  bool usable = false;       // what homes sent with it may be taken
+  const Grant& grant;
+  // Collects what the acquire of a lock could have brought, where it is not nullptr.
+  std::vector<wire::WantedBlock>* wanted = nullptr;
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,185 @@
+#include "protocol/hlrc/home_words.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+Task<std::uint64_t> HomeWords::find_home(Strand& s, std::uint64_t block, Access wanted,
+                                         BlockRange& same_owner) {
+  Event find = RegionFind{BlockId{block}, s.waiter()};
+  std::uint64_t told = co_await s.call(find);
+  std::uint64_t home = home_found(told);
+  if (home == kHomeNowhere) co_return home;
+  node_.entries[block].set_policy(protocol_found(told), propagation_found(told));
+  if (node_.entries[block].eager()) eager_seen_.store(true, std::memory_order_relaxed);
+  if (home == kHomeFirstTouch) {
+    bool claims = wanted == Access::kWrite;
+    std::uint32_t mine = node_.config.self.value + 1;
+    Owner named = co_await ask_owner(s, block, claims ? mine : 0);
+    same_owner = {block, named.same};
+    std::uint32_t owner = named.entry;
+    if (owner == 0) {
+      mark(Mark::kFaultReadsUnclaimed);
+      co_return home;
+    }
+    if (claims) mark(owner == mine ? Mark::kFaultClaimsHome : Mark::kFaultLosesClaim);
+    home = std::uint64_t{owner} - 1;
+    node_.entries[block].set_home(NodeId{static_cast<std::uint32_t>(home)}, true);
+    if (claims && owner == mine) co_await claim_next(s, block);
+    co_return home;
+  }
+  node_.entries[block].set_home(NodeId{static_cast<std::uint32_t>(home)});
+  co_return home;
+}
+
+Task<Owner> HomeWords::ask_owner(Strand& s, std::uint64_t block, std::uint32_t claim) {
+  NodeId node = node_.directory(block);
+  if (claim == 0) co_return co_await s.perform(LoadOwner{node, BlockId{block}});
+  co_return co_await s.perform(ClaimOwner{node, {block, 1}, claim});
+}
+
+Task<NodeId> HomeWords::still_unclaimed(Strand& s, std::uint64_t block, BlockRange& same_owner) {
+  Owner owner = co_await ask_owner(s, block);
+  same_owner = {block, owner.same};
+  if (owner.entry == 0) co_return kNoNode;
+  mark(Mark::kFaultSeesClaimLate);
+  NodeId home{owner.entry - 1};
+  TERRANE_CHECK(home != node_.config.self, "this node claims a block only under its lock");
+  node_.entries[block].set_home(home);
+  co_return home;
+}
+
+Task<bool> HomeWords::is_freed(Strand& s, std::uint64_t block) {
+  if (mutant(Mutant::kFollowsFreed)) co_return false;
+  std::vector<std::byte> notices;  // of the acquire that is being applied
+  notices.swap(s.inbox);
+  Event ask = RegionExtent{BlockId{block}, s.waiter()};
+  std::uint64_t extent = co_await s.call(ask);
+  s.inbox.swap(notices);
+  if (extent == 0) mark(Mark::kFindsRegionFreed);
+  co_return extent == 0;
+}
+
+Task<std::uint64_t> HomeWords::moved_together(Strand& s, BlockRange run, NodeId home, NodeId next) {
+  std::uint64_t count = 1;
+  for (; count < run.count; ++count) {
+    std::uint32_t word = co_await s.perform(LoadWord{home, BlockId{run.first + count}});
+    if (!moved_to(word, next)) break;
+  }
+  co_return count;
+}
+
+Task<bool> HomeWords::still_here(Strand& s, std::uint64_t block) {
+  while (true) {
+    std::uint32_t word = co_await s.perform(LoadWord{node_.config.self, BlockId{block}});
+    if (word & kMoved) {
+      mark(Mark::kFaultFindsHomeGone);
+      node_.tracked.erase(block);
+      node_.predictor.home_gone(block);
+      co_return false;
+    }
+    if (!(word & kOffered)) co_return true;
+    bool ended = co_await swap_word(s, node_.config.self, block, word, word & kStays);
+    if (!ended) continue;
+    mark(Mark::kFaultEndsOffer);
+    node_.predictor.offer_ended(block);
+    co_return true;
+  }
+}
+
+Task<NodeId> HomeWords::settle(Strand& s, std::uint64_t block, NodeId home, NodeId& via) {
+  NodeId first = home;
+  while (node_.reaches(home)) {
+    std::uint32_t word = co_await s.perform(LoadWord{home, BlockId{block}});
+    bool here = !(word & kComing) && (via == kNoNode || word & (kHere | kMoved));
+    if (!here) {
+      mark(Mark::kFlushWaitsForMove);
+      bool freed = co_await is_freed(s, block);
+      if (freed) co_return kNoNode;
+      co_await s.yield();
+      home = first;
+      via = kNoNode;
+    } else if (word & kMoved && !mutant(Mutant::kFlushFormerHome)) {
+      mark(Mark::kFlushFollowsHome);
+      via = home;
+      home = home_in(word);
+    } else if (word & kOffered && home_in(word) != node_.config.self &&
+               !mutant(Mutant::kFlushKeepsOffer)) {
+      mark(Mark::kFlushEndsOffer);
+      co_await swap_word(s, home, block, word, word & kStays);
+    } else {
+      break;
+    }
+  }
+  // One that is not reached may not have its bytes yet, and could not tell: who comes to it again
+  // has to come by the word of the former one, and say so.
+  bool known = node_.reaches(home) || mutant(Mutant::kSettleUnconfirmed);
+  if (known && node_.entries[block].home() != home) node_.entries[block].set_home(home);
+  co_return home;
+}
+
+bool HomeWords::tracks_taken(std::uint64_t block) const {
+  if (mutant(Mutant::kTakeForgetsTracked)) return false;
+  return !mutant(Mutant::kTakeTrustsWord) || !node_.leases.contains(block);
+}
+
+Task<> HomeWords::become_home(Strand& s, BlockRange run, bool tracks) {
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    bool tracked = tracks && tracks_taken(b);
+    if (tracked) {
+      mark(Mark::kTakesTrackedHome);
+      node_.track(b);
+    } else {
+      node_.tracked.erase(b);  // a reader may have asked for it in a life before
+    }
+    node_.leases.erase(b);
+    node_.remove_cached(b);
+    node_.spare.insert(b);
+    node_.entries[b].set_home(node_.config.self, true);
+    node_.predictor.home_came(b);
+    std::uint32_t word = co_await s.perform(LoadWord{node_.config.self, BlockId{b}});
+    std::uint32_t times = (word + (1u << 5)) & kTimes;
+    co_await s.perform(StoreWord{BlockId{b}, times | kHere | (tracked ? kTracked : 0)});
+  }
+}
+
+Task<bool> HomeWords::swap_word(Strand& s, NodeId node, std::uint64_t block, std::uint32_t from,
+                                std::uint32_t to) {
+  if (mutant(Mutant::kMoveWithoutSwap)) from = co_await s.perform(LoadWord{node, BlockId{block}});
+  co_return co_await s.perform(SwapWord{node, BlockId{block}, from, to});
+}
+
+bool HomeWords::may_take() const {
+  if (!node_.config.migrate || node_.config.limit == ~0ull) return node_.config.migrate;
+  std::uint64_t copies =
+      node_.copies() * (node_.scans() ? 2 : 1) + node_.idle_count.load(std::memory_order_relaxed);
+  return node_.room() + copies > node_.config.reserve;
+}
+
+Task<bool> HomeWords::take(Strand& s, std::uint64_t block, NodeId home, std::uint32_t word) {
+  std::uint32_t own = co_await s.perform(LoadWord{node_.config.self, BlockId{block}});
+  co_await s.perform(StoreWord{BlockId{block}, own | kComing});
+  std::uint32_t moved = word_for(node_.config.self) | kMoved | (word & kTimes);
+  bool taken = co_await swap_word(s, home, block, word, moved);
+  if (!taken) co_await s.perform(StoreWord{BlockId{block}, own});
+  co_return taken;
+}
+
+Task<> HomeWords::store_word(Strand& s, std::uint64_t block, std::uint32_t bits) {
+  std::uint32_t word = co_await s.perform(LoadWord{node_.config.self, BlockId{block}});
+  co_await s.perform(StoreWord{BlockId{block}, (word & kTimes) | bits});
+}
+
+Task<bool> HomeWords::stayed(Strand& s, std::uint64_t block, NodeId home, std::uint32_t word) {
+  if (!node_.config.migrate || mutant(Mutant::kReadOnce)) co_return true;
+  std::uint32_t now = co_await s.perform(LoadWord{home, BlockId{block}});
+  bool same = !(now & kMoved) && (now & kTimes) == (word & kTimes);
+  if (!same) mark(Mark::kFaultReadsAgain);
+  co_return same;
+}
+
+bool HomeWords::is_armed_for_us(std::uint32_t word) const {
+  return may_take() && (word & kOffered) && (word & kArmed) && home_in(word) == node_.config.self;
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

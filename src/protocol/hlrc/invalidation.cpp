@@ -1,0 +1,128 @@
+#include "protocol/hlrc/invalidation.h"
+
+#include <algorithm>
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+Task<> Invalidation::invalidate(Strand& s, BlockRange run, bool punch) {
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    if (node_.entries[b].busy()) mark(Mark::kInvalidateWaitsForBusyBlock);
+    co_await node_.lock_block(s, b);
+  }
+  bool early = mutant(Mutant::kDiffBeforeZap);
+  if (!early) co_await s.perform(Zap{run});
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    co_await invalidate_block(s, b, punch);
+    if (early) co_await s.perform(Zap{{b, 1}});
+  }
+  if (mutant(Mutant::kInvalidBeforeFlushed)) s.posted = false;
+  co_await flushes_.await_flush(s);
+  co_await finish_invalid(s, run, punch);
+}
+
+// What the copy has more than its home goes there, and the sets forget it.
+Task<> Invalidation::invalidate_block(Strand& s, std::uint64_t block, bool evicted) {
+  BlockState state = node_.entries[block].state();
+  if (state == BlockState::kInvalid || state == BlockState::kHome) {
+    // While this waited for the block its fetch gave up, and another thread may have claimed it. A
+    // fault maps it again; what the zapped entry knew of writes is taken for certain.
+    mark(Mark::kInvalidateFindsNoCopy);
+    bool home = state == BlockState::kHome && node_.tracked.contains(block);
+    if (home && !mutant(Mutant::kKeepFailedFetch)) co_await tracked_homes_.untrack(s, block);
+    co_return;
+  }
+  std::size_t before = notices_.size();
+  bool dirty = co_await may_be_dirty(s, block, state);
+  if (evicted && mutant(Mutant::kPunchBeforeDiff)) co_await s.perform(Punch{{block, 1}});
+  if (evicted && mutant(Mutant::kTwinBeforeDiff)) co_await s.perform(DropTwin{{block, 1}});
+  bool forgets =
+      mutant(Mutant::kInvalidateWithoutDiff) || (evicted && mutant(Mutant::kEvictWithoutDiff));
+  if (dirty && !forgets) {
+    Pushed pushed =
+        co_await flushes_.push_changes(s, block, mutant(Mutant::kDiffBeforeZap), !node_.scans());
+    bool mine = pushed.mine;
+    if (mine) mark(Mark::kInvalidateClaimsHome);
+    if (mine) node_.spare.insert(block);
+    if (notices_.size() > before) mark(Mark::kInvalidateFlushesDirty);
+    bool silent =
+        mutant(Mutant::kForgetInvalidated) || (evicted && mutant(Mutant::kEvictWithoutNotice));
+    if (silent && notices_.size() > before) notices_.forget_behind(before);
+  }
+  node_.written.erase(block);
+  node_.leases.erase(block);
+  node_.remove_cached(block);
+}
+
+// The copies of the run become invalid. The memory of one may go unless the block found its home
+// here. In one loop: a coroutine for each block that never stops would pile up where the compiler
+// makes no tail calls.
+Task<> Invalidation::finish_invalid(Strand& s, BlockRange run, bool punch) {
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    BlockState state = node_.entries[b].state();
+    bool copy = state == BlockState::kClean || state == BlockState::kWritten;
+    bool gone = copy && node_.entries[b].home() != node_.config.self;
+    if (gone && punch) co_await s.perform(Punch{{b, 1}});
+    if (gone && !punch) node_.add_idle(b);
+    if (node_.entries[b].unlock(copy ? BlockState::kInvalid : state))
+      co_await s.wake(node_.entries[b].word());
+  }
+}
+
+// With write detection by scan, the comparison with the twin tells. A copy of zeros that was only
+// read must not claim its block: it may be in a region that is being freed.
+Task<bool> Invalidation::may_be_dirty(Strand& s, std::uint64_t block, BlockState state) {
+  if (!node_.scans()) co_return state == BlockState::kWritten;
+  if (node_.entries[block].home() != kNoNode) co_return true;
+  std::uint64_t changed = co_await s.perform(StoreDiff{node_.config.self, BlockId{block}});
+  if (changed == 0) mark(Mark::kInvalidateFindsZeros);
+  co_return changed > 0;
+}
+
+Task<> Invalidation::drop(Strand& s, [[maybe_unused]] RegionId region, BlockRange range) {
+  co_await node_.enter(s);
+  ++node_.activity;
+  node_.acquired.fetch_add(1);
+  for (std::uint64_t at = range.first; at < range.end(); at += kDropBatch) {
+    std::uint64_t left = range.end() - at;
+    BlockRange run{at, std::min(left, kDropBatch)};
+    co_await drop_run(s, run);
+  }
+  offers_.forget_writers(range);
+  node_.predictor.region_freed(range);
+  co_await node_.leave(s);
+}
+
+// Freed blocks: their copies, their homes and their places in the directory are forgotten; they
+// will read as zeros.
+Task<> Invalidation::drop_run(Strand& s, BlockRange run) {
+  bool used = false;
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    co_await node_.lock_block(s, b);
+    bool present = node_.entries[b].state() != BlockState::kInvalid;
+    used = used || present;
+    if (present)
+      mark(node_.entries[b].state() == BlockState::kHome ? Mark::kDropHome : Mark::kDropCached);
+  }
+  if (used) co_await s.perform(Zap{run});
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    co_await s.perform(StoreWord{BlockId{b}, 0});
+    co_await s.perform(ClearOwner{BlockId{b}});
+    node_.tracked.erase(b);
+    node_.leases.erase(b);
+    node_.written.erase(b);
+    node_.remove_cached(b);
+    node_.remove_idle(b);
+    node_.leaving.erase(b);
+    node_.spare.erase(b);
+    node_.entries[b].set_policy({}, {});
+    node_.entries[b].mark_dropped();
+    node_.predictor.forget(b);
+  }
+  if (!mutant(Mutant::kDropKeepsMemory)) co_await s.perform(Punch{run});
+  for (std::uint64_t b = run.first; b < run.end(); ++b)
+    if (node_.entries[b].unlock(BlockState::kInvalid)) co_await s.wake(node_.entries[b].word());
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

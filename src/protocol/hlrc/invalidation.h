@@ -1,0 +1,45 @@
+#pragma once
+
+#include "protocol/hlrc/flushes.h"
+#include "protocol/hlrc/node_state.h"
+#include "protocol/hlrc/notices.h"
+#include "protocol/hlrc/offers.h"
+#include "protocol/hlrc/tracked_homes.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// Makes copies invalid: at an acquire, for an eviction, or since their region was freed. What they
+// hold goes home first. Under the consistency lock.
+class Invalidation {
+ public:
+  Invalidation(NodeState& node, Notices& notices, TrackedHomes& tracked_homes, Offers& offers,
+               Flushes& flushes)
+      : node_(node),
+        notices_(notices),
+        tracked_homes_(tracked_homes),
+        offers_(offers),
+        flushes_(flushes) {}
+  Invalidation(const Invalidation&) = delete;
+
+  // BUSY, zap, difference to the twin brought home, INVALID: in this order no write is lost. punch:
+  // the copies are evicted, and their memory goes.
+  Task<> invalidate(Strand& s, BlockRange run, bool punch);
+  // As Hlrc::drop.
+  Task<> drop(Strand& s, RegionId region, BlockRange range);
+
+ private:
+  Task<> invalidate_block(Strand& s, std::uint64_t block, bool evicted);
+  Task<> finish_invalid(Strand& s, BlockRange run, bool punch);
+  Task<bool> may_be_dirty(Strand& s, std::uint64_t block, BlockState state);
+  Task<> drop_run(Strand& s, BlockRange run);
+
+  NodeState& node_;
+  Notices& notices_;
+  TrackedHomes& tracked_homes_;
+  Offers& offers_;
+  Flushes& flushes_;
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,63 @@
+#include "protocol/hlrc/locks.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+Task<bool> Locks::lock(Strand& s, LockId id) {
+  node_.predictor.lock_asked(id);
+  Event acquire = LockAcquire{id, s.waiter(), node_.settled_activity()};
+  auto how = static_cast<Acquired>(co_await s.call(acquire));
+  if (how == Acquired::kHere) node_.predictor.lock_reused(id);
+  Grant grant;
+  if (how == Acquired::kWithBlocks) grant = Grant::open(s);
+  if (how == Acquired::kRemote || how == Acquired::kWithBlocks)
+    co_await acquires_.apply(s, 0, grant.activity, grant, id);
+  co_return how != Acquired::kHeldAlready;
+}
+
+Task<LockResult> Locks::try_lock(Strand& s, LockId id) {
+  Event attempt = LockTry{id, s.waiter(), node_.settled_activity()};
+  auto how = static_cast<Acquired>(co_await s.call(attempt));
+  if (how == Acquired::kBusy) co_return LockResult::kBusy;
+  if (how == Acquired::kHeldAlready) co_return LockResult::kHeldAlready;
+  Grant grant;
+  if (how == Acquired::kWithBlocks) grant = Grant::open(s);
+  if (how != Acquired::kHere) co_await acquires_.apply(s, 0, grant.activity, grant, id);
+  co_return LockResult::kOk;
+}
+
+Task<LockResult> Locks::unlock(Strand& s, LockId id) {
+  bool may = node_.config.lazy && !homes_.has_seen_eager();
+  std::uint32_t extends = may ? node_.predictor.extends_turn(id) : 0;
+  bool lazily = may && (extends > 0 || !node_.predictor.release_at_once(id));
+  Event hand_off = LockHandOff{id, s.waiter(), lazily, releases_.begun(), extends};
+  auto answer = static_cast<HandOff>(co_await s.call(hand_off));
+  if (answer == HandOff::kNotHeld) co_return LockResult::kNotHeld;
+  if (answer != HandOff::kRelease) co_return LockResult::kOk;
+  bool early = mutant(Mutant::kFlushAfterGrant);
+  if (!early) co_await releases_.release(s);
+  Event release_lock = LockRelease{id, s.waiter(), node_.settled_activity()};
+  co_await s.tell(release_lock);
+  if (early) co_await releases_.release(s);
+  co_return LockResult::kOk;
+}
+
+Task<> Locks::end_turn(Strand& s, LockId id) {
+  co_await s.pause();
+  Event end = LockEndTurn{id};
+  co_await s.tell(end);
+}
+
+Task<std::uint64_t> Locks::release_kept(Strand& s, ReleaseKept kept) {
+  node_.predictor.lock_left(kept.lock);
+  std::uint64_t needed = kept.releases + (mutant(Mutant::kKeptTrustsOldRelease) ? 0 : 1);
+  if (releases_.ended() >= needed) {
+    mark(Mark::kReleaseKeptDone);
+  } else {
+    co_await releases_.release(s);
+  }
+  co_return node_.settled_activity();
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

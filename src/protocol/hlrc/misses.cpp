@@ -1,0 +1,151 @@
+#include "protocol/hlrc/misses.h"
+
+#include <algorithm>
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+Task<FaultResult> Misses::fault_elsewhere(Strand& s, std::uint64_t block, Access wanted,
+                                          NodeId home, std::uint64_t unmissed,
+                                          MissUnderWay& under_way) {
+  BlockRange run{block, 1};
+  BlockState state = co_await fault_copy(s, run, wanted, home, unmissed, under_way);
+  if (state == BlockState::kInvalid) {  // a later claim must not find the block among the copies
+    mark(Mark::kFaultGivesUp);
+    if (!mutant(Mutant::kKeepFailedFetch)) {
+      node_.leases.erase(block);
+      node_.remove_cached(block);
+    }
+    co_await node_.unlock_block(s, block, BlockState::kInvalid);
+    co_return FaultResult::kNoMemory;
+  }
+  co_await node_.unlock_block(s, block, state);
+  if (state == BlockState::kWritten) state = BlockState::kClean;  // who came along was not written
+  for (std::uint64_t b = block + 1; b < run.end(); ++b) co_await node_.unlock_block(s, b, state);
+  if (under_way.ahead.count > 0) co_await finish_ahead(s, under_way.ahead);
+  co_return FaultResult::kDone;
+}
+
+// A copy of another node's block; home kNoNode: nobody wrote it yet, it reads as zeros. The copy is
+// entered in the sets before the home's word is loaded: an acquire that comes in between then waits
+// for it and drops it. `run` grows by the neighbours that come along.
+// Result: what the blocks are now; kInvalid when memory is short.
+Task<BlockState> Misses::fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home,
+                                    std::uint64_t unmissed, MissUnderWay& under_way) {
+  std::uint64_t block = run.first;
+  co_await s.pause();
+  bool late = mutant(Mutant::kLateCachedMark);
+  if (!late) {
+    node_.leases.insert(block);
+    node_.add_cached(block);
+  }
+  co_await s.pause();
+  if (home == kNoNode && !mutant(Mutant::kLookOnceForClaim))
+    home = co_await homes_.still_unclaimed(s, block, under_way.same_owner);
+  bool backed = co_await s.perform(Populate{run});
+  if (!backed) co_return BlockState::kInvalid;
+  if (home != kNoNode) {
+    bool ordinary = unmissed == 0;
+    Miss miss = miss_of(block, wanted, home);
+    miss.prefetches = node_.config.enters_protected && !late;
+    MissPlan plan{.blocks = unmissed, .fresh = true};
+    if (ordinary) plan = node_.predictor.at_miss(miss);
+    if (plan.homes > 0 && miss.movable) co_await ask_offers(s, miss, home, plan.homes);
+    std::uint64_t extent = 0;
+    if (miss.prefetches) extent = co_await extend_run(s, run, home, plan, under_way);
+    if (ordinary && extent > 0) co_await ask_ahead(s, run, home, extent, miss, under_way);
+    Fetched got = co_await fetches_.fetch_missed(s, run, home);
+    co_await leave_out(s, {run.first + got.count, run.count - got.count});
+    run.count = got.count;
+    if (ordinary) node_.predictor.miss_ended(block, run.count == extent ? 0 : run.end());
+    under_way.ahead.miss_end = run.end();
+    if (got.own) {
+      co_await enter_homes(s, run, access_of_homes(miss));
+      co_return BlockState::kHome;
+    }
+    for (std::uint64_t b = run.first; b < run.end(); ++b) {
+      if (node_.entries[b].home() != got.home) node_.entries[b].set_home(got.home);
+      node_.predictor.missed(b);
+    }
+  }
+  if (late) {
+    co_await s.pause();
+    node_.leases.insert(block);
+    node_.add_cached(block);
+  }
+  bool free = node_.enters_free(wanted);
+  std::uint64_t twins = node_.scans() ? run.count : free ? 1 : 0;
+  for (std::uint64_t b = block; b < block + twins; ++b) {
+    if (mutant(Mutant::kTwinFromHome) && home != kNoNode) {
+      co_await s.perform(CopyTwin{BlockId{b}, home});
+    } else {
+      co_await s.perform(CopyTwin{BlockId{b}});
+    }
+  }
+  co_await enter_copies(s, run, wanted);
+  co_return !node_.scans() && node_.enters_free(wanted) ? BlockState::kWritten : BlockState::kClean;
+}
+
+// What the predictor is told of a miss; `prefetches` is the caller's to set.
+Miss Misses::miss_of(std::uint64_t block, Access wanted, NodeId home) const {
+  return {
+      .block = block,
+      .access = wanted,
+      .reached = node_.reaches(home),
+      .adaptive = node_.is_adaptive(block),
+      .much_room = node_.config.limit == ~0ull || node_.room() > node_.config.limit / 2,
+      .movable = node_.entries[block].movable() && home != node_.config.self && homes_.may_take(),
+      .prefetches = false};
+}
+
+// As what homes enter that come with the miss.
+Access Misses::access_of_homes(const Miss& miss) const {
+  bool writes = miss.access == Access::kWrite || node_.predictor.expects_writes(miss);
+  return writes ? Access::kWrite : Access::kRead;
+}
+
+// A miss: the home is asked to offer the missed block and those behind it, `most` in all, where it
+// has not moved already.
+Task<bool> Misses::ask_offers(Strand& s, const Miss& miss, NodeId home, std::uint64_t most) {
+  std::uint64_t block = miss.block;
+  Event find = RegionExtent{BlockId{block}, s.waiter()};
+  std::uint64_t extent = co_await s.call(find);
+  BlockRange run{block, std::min({extent, most, node_.end() - block})};
+  if (run.count == 0) co_return false;
+  bool reads = miss.access == Access::kRead;
+  mark(reads ? Mark::kFaultAsksForHomesToRead : Mark::kFaultAsksForHomes);
+  Event ask = AskOffer{home, run, reads, s.waiter()};
+  std::uint64_t offered = co_await s.call(ask);
+  node_.predictor.homes_asked(miss, run.end(), offered);
+  co_return true;
+}
+
+// Blocks that became ours enter as at any home (fault_at_home), then others may come for them.
+Task<> Misses::enter_homes(Strand& s, BlockRange run, Access wanted) {
+  mark(Mark::kFaultTakesHome);
+  // What is about to be written need not be tracked for that: its notice is given in any case. Nor
+  // need what was asked for, which most likely will be.
+  bool tracks = !node_.scans() || wanted == Access::kRead;
+  bool free = node_.enters_free(wanted) || !homes_.tracks_taken(run.first);
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    if (free && homes_.tracks_taken(b)) node_.written.insert(b);
+  }
+  co_await s.perform(Map{run, free ? Access::kWrite : Access::kRead});
+  co_await homes_.become_home(s, run, tracks);
+  node_.taken.fetch_add(1, std::memory_order_release);
+}
+
+// What comes along enters protected.
+Task<> Misses::enter_copies(Strand& s, BlockRange run, Access wanted) {
+  if (node_.enters_free(wanted)) {
+    mark(Mark::kFaultFetchesForWriting);
+    if (!node_.scans())
+      node_.written.insert(run.first);  // a scan finds what was never protected by itself
+    co_await s.perform(Map{{run.first, 1}, Access::kWrite});
+    run = {run.first + 1, run.count - 1};
+  }
+  if (run.count > 0) co_await s.perform(Map{run, Access::kRead});
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

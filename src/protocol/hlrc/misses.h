@@ -1,0 +1,82 @@
+#pragma once
+
+#include "protocol/hlrc/fetches.h"
+#include "protocol/hlrc/home_words.h"
+#include "protocol/hlrc/node_state.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// Of a miss that brings more than one message's blocks: what was asked for behind the first ones,
+// and has not been entered yet. Its blocks are locked, and among the copies.
+struct Ahead {
+  static constexpr std::uint32_t kMost = PostFetch::kMost;
+
+  BlockRange runs[kMost];
+  std::uint32_t count = 0;
+  NodeId home;
+  Access wanted{};               // of those whose home comes
+  std::uint64_t extent_end = 0;  // of the allocation
+  std::uint64_t miss_end = 0;    // of what the miss itself brought
+};
+
+// One miss under way: what a directory named, and what was asked for behind what was missed.
+struct MissUnderWay {
+  BlockRange same_owner{};  // blocks of the owner that a directory named last
+  Ahead ahead;
+
+  bool names(std::uint64_t block) const {
+    return same_owner.first <= block && block < same_owner.end();
+  }
+};
+
+// Misses: a copy of another node's block is made, with further blocks as the predictor says: those
+// that follow in the same request (prefetch.cpp), those of pipelined requests (pipeline.cpp), and
+// those that lie before it.
+class Misses {
+ public:
+  Misses(NodeState& node, HomeWords& homes, Fetches& fetches)
+      : node_(node), homes_(homes), fetches_(fetches) {}
+  Misses(const Misses&) = delete;
+
+  // The home is another node, nobody's yet (kNoNode), or has gone from here: a copy is made, and
+  // copies of further blocks, as the predictor says. unmissed: 0, or how many are prefetched though
+  // no thread has missed one.
+  Task<FaultResult> fault_elsewhere(Strand& s, std::uint64_t block, Access wanted, NodeId home,
+                                    std::uint64_t unmissed, MissUnderWay& under_way);
+  // After a miss: the predictor may prefetch what lies before the block, too.
+  Task<> bring_before(Strand& s, std::uint64_t block, MissUnderWay& under_way);
+
+ private:
+  Task<BlockState> fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home,
+                              std::uint64_t unmissed, MissUnderWay& under_way);
+  Miss miss_of(std::uint64_t block, Access wanted, NodeId home) const;
+  Access access_of_homes(const Miss& miss) const;
+  Task<bool> ask_offers(Strand& s, const Miss& miss, NodeId home, std::uint64_t most);
+  Task<> enter_homes(Strand& s, BlockRange run, Access wanted);
+  Task<> enter_copies(Strand& s, BlockRange run, Access wanted);
+  Task<std::uint64_t> extend_run(Strand& s, BlockRange& run, NodeId home, const MissPlan& plan,
+                                 const MissUnderWay& under_way);
+  Task<> bring_more(Strand& s, BlockRange& run, NodeId home, bool fresh, std::uint64_t most,
+                    const MissUnderWay& under_way);
+  Task<bool> may_bring(Strand& s, std::uint64_t block, NodeId home, bool fresh,
+                       const MissUnderWay& under_way);
+  Task<bool> is_known_home(Strand& s, std::uint64_t block, NodeId home, bool fresh,
+                           const MissUnderWay& under_way);
+  Task<> leave_out(Strand& s, BlockRange blocks);
+  Task<NodeId> lock_unmissed(Strand& s, std::uint64_t block, std::uint64_t missed,
+                             MissUnderWay& under_way);
+  Task<> ask_ahead(Strand& s, BlockRange run, NodeId home, std::uint64_t extent, const Miss& miss,
+                   MissUnderWay& under_way);
+  Task<bool> knows_home(Strand& s, std::uint64_t block, NodeId home, MissUnderWay& under_way);
+  Task<> ask_offers_ahead(Strand& s, Miss miss, const Ahead& ahead);
+  Task<> finish_ahead(Strand& s, Ahead& ahead);
+  Task<> enter_ahead(Strand& s, BlockRange run, const Fetched& got, Access wanted);
+
+  NodeState& node_;
+  HomeWords& homes_;
+  Fetches& fetches_;
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,199 @@
+#include "protocol/hlrc/refreshes.h"
+
+#include <algorithm>
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace {
+
+// What the predictor may know of copies that an acquire makes stale.
+class StaleCopies final : public CopiesAtAcquire {
+ public:
+  using IsCopy = bool (*)(const BlockEntry&);
+  StaleCopies(const NodeState& node, const Expectations& expectations, std::uint32_t departure)
+      : node_(node), expectations_(expectations), departure_(departure) {}
+
+  bool is_copy(std::uint64_t block) const override { return is_copy(node_.entries[block]); }
+  NodeId home(std::uint64_t block) const override { return node_.entries[block].home(); }
+  bool is_reached(std::uint64_t block) const override { return node_.reaches(home(block)); }
+  bool is_pushed(std::uint64_t block) const override {
+    return departure_ != 0 && !is_reached(block) &&
+           expectations_.covers(home(block), {block, 1}, departure_);
+  }
+  static bool is_copy(const BlockEntry& entry) {
+    BlockState state = entry.settled_state();
+    bool copy = state == BlockState::kClean || state == BlockState::kWritten;
+    return copy && entry.home() != kNoNode;
+  }
+
+ private:
+  const NodeState& node_;
+  const Expectations& expectations_;
+  std::uint32_t departure_;
+};
+
+}  // namespace
+
+// Of a run that was refreshed, the probes leave the view, and stay copies: a fault that finds one
+// here shows that it is used, and costs no message. What the zapped entries knew of writes the
+// comparison with the twins tells.
+Task<> Refreshes::unmap_probes(Strand& s, BlockRange run) {
+  bool looks = node_.scans() && !mutant(Mutant::kHideForgetsWrites);
+  for (BlockRange part{run.first, 0}; part.first < run.end(); part = {part.end() + 1, 0}) {
+    while (part.end() < run.end() && node_.predictor.probes(part.end())) ++part.count;
+    if (part.count == 0) continue;
+    mark(Mark::kAcquireHidesCopy);
+    co_await s.perform(Zap{part});
+    for (std::uint64_t b = part.first; b < part.end() && looks; ++b)
+      co_await flushes_.push_changes(s, b, true, false);
+  }
+  co_await flushes_.await_flush(s);
+}
+
+Task<> Refreshes::renew_or_invalidate(Strand& s, BlockRange run, Departure at) {
+  BlockRange alike{run.first, 0};  // of one propagation
+  while (run.count > 0) {
+    Propagation wants = node_.entries[run.first].propagation();
+    if (alike.end() <= run.first) {
+      alike = {run.first, 1};
+      while (alike.end() < run.end() && node_.entries[alike.end()].propagation() == wants)
+        ++alike.count;
+    }
+    BlockRange part{run.first, alike.end() - run.first};
+    AcquirePlan plan = plan_acquire(part, wants, at);
+    part.count = plan.blocks;
+    if (plan.refresh) {
+      part = co_await hold_stale(s, part, at);
+      part = co_await renew(s, part, at);
+    } else {
+      co_await invalidation_.invalidate(s, part, false);
+      node_.predictor.dropped(part, at.number != 0);
+    }
+    run = {part.end(), run.end() - part.end()};
+  }
+}
+
+// What happens to the first blocks of the run, all of one propagation. Only copies whose home is
+// known are refreshed.
+AcquirePlan Refreshes::plan_acquire(BlockRange run, Propagation wants, Departure at) const {
+  StaleCopies copies(node_, subscriptions_.expectations(), at.number);
+  AcquirePlan plan{.blocks = run.count, .refresh = wants == Propagation::kUpdate};
+  if (wants == Propagation::kAdaptive)
+    plan = node_.predictor.at_acquire(run, at.number != 0, copies);
+  plan.blocks = std::clamp<std::uint64_t>(plan.blocks, 1, run.count);
+  if (!plan.refresh) return plan;
+  std::uint64_t count = 0;
+  bool copy = copies.is_copy(run.first);
+  while (count < plan.blocks && copies.is_copy(run.first + count) == copy) ++count;
+  return {.blocks = count, .refresh = copy};
+}
+
+// Locks the first blocks of the range, which are copies, of one home, all or none of them in what
+// it sends together, and all carried by the grant or none. So a copy that is missing in between
+// asks for no other promises: what two promise travels twice.
+Task<BlockRange> Refreshes::hold_stale(Strand& s, BlockRange within, Departure at) {
+  BlockRange run{within.first, 0};
+  NodeId home = node_.entries[run.first].home();
+  Brought brought = subscriptions_.brought_by(s, run.first, home, at);
+  std::uint64_t most = std::min(within.count, node_.most_of_run());
+  bool sent = at.number != 0 && !node_.reaches(home) && !subscriptions_.expectations().empty();
+  if (sent) most = subscriptions_.expectations().alike(home, {within.first, most}, at.number);
+  while (run.count < most) {
+    std::uint64_t block = run.end();
+    if (node_.entries[block].home() != home) break;
+    if (subscriptions_.brought_by(s, block, home, at) != brought) break;
+    if (!mutant(Mutant::kRenewUnlocked)) co_await node_.lock_block(s, block);
+    ++run.count;
+  }
+  if (!sent) co_return run;
+  std::uint64_t whole = subscriptions_.expectations().alike(home, run, at.number);
+  co_await unlock_rest(s, run, whole);
+  co_return BlockRange{run.first, whole};
+}
+
+// All but the first `count` blocks of a run that was locked to be renewed.
+Task<> Refreshes::unlock_rest(Strand& s, BlockRange run, std::uint64_t count) {
+  for (std::uint64_t b = run.first + count; b < run.end(); ++b)
+    if (!mutant(Mutant::kRenewUnlocked))
+      co_await node_.unlock_block(s, b, node_.entries[b].state());
+}
+
+// As a fetch (fetches.h), but the copy stays where it is, and its own threads go on reading and
+// writing it. Result: the first blocks of the run, which were renewed; the others are as they were.
+Task<BlockRange> Refreshes::renew(Strand& s, BlockRange run, Departure at) {
+  NodeId home = node_.entries[run.first].home();
+  TERRANE_CHECK(home != kNoNode, "what is renewed is a copy");
+  for (std::uint64_t b = run.first; b < run.end(); ++b) node_.leases.insert(b);
+  Brought brought = subscriptions_.brought_by(s, run.first, home, at);
+  Fetched got{.home = home};
+  std::vector<std::uint32_t> serials;
+  if (brought == Brought::kHere)
+    got = co_await subscriptions_.take_granted(s, run, home, at, serials);
+  if (brought == Brought::kNot) got = co_await subscriptions_.take_news(s, run, home, at, serials);
+  if (at.number != 0 && !node_.reaches(home)) subscriptions_.expectations().use(home, run);
+  if (brought == Brought::kGone) co_await subscriptions_.give_up(s, home, run);
+  if (at.number == 0 && !node_.reaches(home) && at.wanted != nullptr)
+    note_wanted(*at.wanted, run, home);
+  if (got.count == 0) {
+    got = co_await fetch_renewal(s, run, home, at);
+    co_await unlock_rest(s, run, got.count);
+    run.count = got.count;
+    for (std::uint64_t b = run.first; b < run.end() && !got.own && got.home != home; ++b)
+      node_.entries[b].set_home(got.home);
+  }
+  co_await merge(s, run, got.same);
+  fetches_.settle_leases(run, got.tracked);
+  if (got.own) {
+    mark(Mark::kAcquireTakesHome);
+    co_await homes_.become_home(s, run, true);
+    for (std::uint64_t b = run.first; b < run.end(); ++b)
+      co_await node_.unlock_block(s, b, BlockState::kHome);
+    co_return run;
+  }
+  bool adaptive = node_.is_adaptive(run.first);
+  if (adaptive) node_.predictor.refreshed(run, at.number != 0);
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    if (!node_.leases.contains(b)) mark(Mark::kAcquireRenewsTracked);
+    if (node_.entries[b].propagation() == Propagation::kUpdate) mark(Mark::kAcquireUpdates);
+    if (at.number == 0) mark(Mark::kLockRenews);
+    if (mutant(Mutant::kRenewTrusts)) node_.leases.erase(b);
+    subscriptions_.note_news(serials, b, b - run.first, got);
+    node_.recent.insert(b);
+  }
+  if (adaptive) co_await unmap_probes(s, run);
+  co_await unlock_rest(s, run, 0);
+  co_return run;
+}
+
+// The next request for this lock names what its last acquire had to bring; but not a part of it,
+// since the rest has to be fetched all the same.
+void Refreshes::note_wanted(std::vector<wire::WantedBlock>& wanted, BlockRange run, NodeId home) {
+  for (std::uint64_t b = run.first; b < run.end() && wanted.size() <= wire::kMostWanted; ++b)
+    wanted.push_back({.block = b, .home = home.value});
+}
+
+Task<Fetched> Refreshes::fetch_renewal(Strand& s, BlockRange run, NodeId home, Departure at) {
+  mark(node_.reaches(home) ? Mark::kAcquireRenews : Mark::kAcquireRenewsByMessage);
+  bool again = at.number != 0 && !subscriptions_.expectations().covers(home, run, at.number + 1);
+  if (again && node_.is_adaptive(run.first)) again = node_.predictor.subscribe_refreshed(run);
+  Fetched got = co_await fetches_.fetch(s, run, home, true, again ? run.count : 0);
+  if (got.promised != 0)
+    subscriptions_.expectations().note(got.home, {run.first, got.count},
+                                       static_cast<std::uint32_t>(got.promised - 1));
+  co_return got;
+}
+
+// What lies aside -> our blocks. Where our threads may have written since the last release the twin
+// tells what is news; it takes the news too, so that it is not taken for ours.
+Task<> Refreshes::merge(Strand& s, BlockRange run, std::uint64_t same) {
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    if (same >> (b - run.first) & 1) continue;
+    bool twinned = node_.scans() || node_.entries[b].state() == BlockState::kWritten;
+    if (twinned) mark(Mark::kAcquireRenewsMerging);
+    if (mutant(Mutant::kRenewOverwrites)) twinned = false;
+    co_await s.perform(Merge{.block = BlockId{b}, .slot = b - run.first, .merges = twinned});
+  }
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

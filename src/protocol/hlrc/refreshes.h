@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "protocol/hlrc/fetches.h"
+#include "protocol/hlrc/flushes.h"
+#include "protocol/hlrc/grant.h"
+#include "protocol/hlrc/home_words.h"
+#include "protocol/hlrc/invalidation.h"
+#include "protocol/hlrc/node_state.h"
+#include "protocol/hlrc/subscriptions.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// Copies that an acquire makes stale are brought up to date where they stand, or dropped, as the
+// region or the predictor says. Under the consistency lock.
+class Refreshes {
+ public:
+  Refreshes(NodeState& node, HomeWords& homes, Subscriptions& subscriptions, Fetches& fetches,
+            Flushes& flushes, Invalidation& invalidation)
+      : node_(node),
+        homes_(homes),
+        subscriptions_(subscriptions),
+        fetches_(fetches),
+        flushes_(flushes),
+        invalidation_(invalidation) {}
+  Refreshes(const Refreshes&) = delete;
+
+  // What dies at an acquire is dropped, or brought up to date where it stands, which spares the
+  // zap, the fault and, at a departure, the home's attention in the middle of its work: it waits in
+  // the same barrier. The region says which, or the predictor.
+  Task<> renew_or_invalidate(Strand& s, BlockRange run, Departure at);
+
+ private:
+  Task<> unmap_probes(Strand& s, BlockRange run);
+  AcquirePlan plan_acquire(BlockRange run, Propagation wants, Departure at) const;
+  Task<BlockRange> hold_stale(Strand& s, BlockRange within, Departure at);
+  Task<> unlock_rest(Strand& s, BlockRange run, std::uint64_t count);
+  Task<BlockRange> renew(Strand& s, BlockRange run, Departure at);
+  static void note_wanted(std::vector<wire::WantedBlock>& wanted, BlockRange run, NodeId home);
+  Task<Fetched> fetch_renewal(Strand& s, BlockRange run, NodeId home, Departure at);
+  Task<> merge(Strand& s, BlockRange run, std::uint64_t same);
+
+  NodeState& node_;
+  HomeWords& homes_;
+  Subscriptions& subscriptions_;
+  Fetches& fetches_;
+  Flushes& flushes_;
+  Invalidation& invalidation_;
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,196 @@
+#include "protocol/hlrc/releases.h"
+
+#include "protocol/steps/runs.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+Task<std::uint64_t> Releases::release(Strand& s) {
+  if (node_.config.nodes == 1) co_return 0;
+  co_await node_.enter(s);
+  std::uint64_t number = releases_begun_.load(std::memory_order_relaxed) + 1;
+  releases_begun_.store(number);
+  settled_taken_.store(node_.taken.load(std::memory_order_acquire), std::memory_order_relaxed);
+  co_await find_written(s);
+  // An operation below may reuse s.runs; the runs are walked by index and only evict, which is not
+  // below, touches them.
+  for (std::size_t i = 0; i < s.runs.size(); ++i) {
+    BlockRange run = s.runs[i];
+    co_await flush_run(s, run);
+  }
+  co_await tracked_homes_.track_wanted(s);
+  if (!mutant(Mutant::kCloseBeforeFlushed)) co_await flushes_.await_flush(s);
+  if (notices_.empty()) {
+    mark(Mark::kReleaseWithoutNotices);
+  } else {
+    Event close = CloseInterval{&notices_.ranges()};
+    co_await s.tell(close);
+    notices_.clear();
+  }
+  if (mutant(Mutant::kCloseBeforeFlushed)) s.posted = false;
+  settled_.store(node_.disturbed.load(std::memory_order_relaxed), std::memory_order_release);
+  releases_ended_.store(number);
+  std::uint64_t activity = node_.activity;
+  std::uint32_t expiry = begin_expiry(s);
+  co_await node_.leave(s);
+  co_await finish_expiry(s, expiry);
+  co_return activity;
+}
+
+// The runs of blocks written since the last release -> s.runs.
+Task<> Releases::find_written(Strand& s) {
+  s.runs.clear();
+  if (node_.scans()) {
+    // Where homes and copies alternate, one call looks at both.
+    BlockRange run = node_.open.next_run(0, node_.config.blocks);
+    while (run.count > 0) {
+      if (!mutant(Mutant::kOpenNotCompared)) s.runs.push_back(run);
+      run = node_.open.next_run(run.end(), node_.config.blocks);
+    }
+    run = next_to_scan(0, node_.config.blocks);
+    while (run.count > 0) {
+      BlockRange group = runs_near(run);
+      if (group.count > run.count) {
+        co_await scan_suspects(s, group);
+      } else {
+        co_await s.perform(Scan{run, &s.runs});
+      }
+      run = next_to_scan(group.end(), node_.config.blocks);
+    }
+  }
+  BlockRange run = node_.written.next_run(0, node_.config.blocks);
+  while (run.count > 0) {
+    s.runs.push_back(run);
+    run = node_.written.next_run(run.end(), node_.config.blocks);
+  }
+}
+
+// The next copies or tracked homes of which a scan has to tell whether they were written.
+BlockRange Releases::next_to_scan(std::uint64_t from, std::uint64_t end) const {
+  BlockRange run = node_.cached.next_run_with(node_.tracked, from, end);
+  while (run.count > 0) {
+    BlockRange open = node_.open.next_run(run.first, run.end());
+    if (open.count == 0) return run;
+    if (open.first > run.first) return {run.first, open.first - run.first};
+    run = node_.cached.next_run_with(node_.tracked, open.end(), end);
+  }
+  return run;
+}
+
+// From the run up to the last of at least Tunables::look_from runs that lie close to each other;
+// the run alone where there are fewer.
+BlockRange Releases::runs_near(BlockRange run) const {
+  BlockRange group = run, next = run;
+  std::uint32_t runs = 0;
+  while (next.count > 0 && next.first <= group.end() + node_.config.tunables.near) {
+    group.count = next.end() - group.first;
+    ++runs;
+    next = next_to_scan(next.end(), node_.config.blocks);
+  }
+  return runs >= node_.config.tunables.look_from ? group : run;
+}
+
+// Of many runs, of which few may have been written, one call tells which. That protects nothing:
+// what lies between them may be coming or going, and its writes are not ours to take.
+Task<> Releases::scan_suspects(Strand& s, BlockRange group) {
+  mark(Mark::kReleaseLooksFirst);
+  std::size_t before = s.runs.size();
+  co_await s.perform(Look{group, &s.runs});
+  std::vector<BlockRange> suspects(s.runs.begin() + static_cast<std::ptrdiff_t>(before),
+                                   s.runs.end());
+  s.runs.resize(before);
+  for (const BlockRange& all : suspects) {
+    BlockRange run = next_to_scan(all.first, all.end());
+    while (run.count > 0) {
+      co_await s.perform(Scan{run, &s.runs});
+      if (mutant(Mutant::kScansOneSuspect)) break;
+      run = next_to_scan(run.end(), all.end());
+    }
+  }
+}
+
+// A run of written blocks: locked together, protected by one call where the scan has not done so,
+// flushed one by one.
+Task<> Releases::flush_run(Strand& s, BlockRange run) {
+  for (std::uint64_t b = run.first; b < run.end(); ++b) co_await node_.lock_block(s, b);
+  if (!node_.scans()) co_await protect_run(s, run);
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    BlockState state = co_await flush_block(s, b);
+    co_await node_.unlock_block(s, b, state);
+  }
+}
+
+// Those of the run that are not kept open.
+Task<> Releases::protect_run(Strand& s, BlockRange run) {
+  BlockRange part{run.first, 0};
+  while (part.end() < run.end()) {
+    BlockRange open = node_.open.next_run(part.first, run.end());
+    part.count = (open.count == 0 ? run.end() : open.first) - part.first;
+    if (part.count > 0) co_await s.perform(Protect{part});
+    part = {open.count == 0 ? run.end() : open.end(), 0};
+  }
+}
+
+Task<BlockState> Releases::flush_block(Strand& s, std::uint64_t block) {
+  BlockState state = node_.entries[block].state();
+  bool taken = node_.scans() && node_.written.contains(block);
+  node_.written.erase(block);
+  if (state == BlockState::kHome) {
+    if (node_.tracked.contains(block)) {
+      co_await tracked_homes_.untrack(s, block);
+    } else if (taken) {
+      mark(Mark::kReleaseTellsTaken);
+      notices_.notice(block);
+    }
+    co_return state;
+  }
+  TERRANE_CHECK(state == (node_.scans() ? BlockState::kClean : BlockState::kWritten),
+                "what is found written is a copy or a home");
+  state = co_await flushes_.flush_copy(s, block, true);
+  co_return state;
+}
+
+// Eager release consistency: copies of what a release changed are gone, or up to date, before it
+// ends, so locks and barriers carry no notices of such blocks. What a release has to tell goes to
+// all nodes (expiry.h); a handler of each drops its copies. No handler waits for another one: a
+// releaser waits for the answers without the consistency lock, which they need.
+
+// What this release has to tell -> s.runs. Result: the number of the latest expiry that was begun.
+// Under the consistency lock.
+std::uint32_t Releases::begin_expiry(Strand& s) {
+  s.runs.clear();
+  notices_.take_eager(s.runs);
+  if (mutant(Mutant::kExpiryForgotten)) s.runs.clear();
+  if (!s.runs.empty()) {
+    ++expiries_;
+    node_.acquired.fetch_add(1);
+  }
+  for (const BlockRange& run : s.runs) offers_.note_eager_writer(run, node_.config.self);
+  return expiries_;
+}
+
+// Tells it, and waits until all copies are gone. What a sibling's release found of our writes is
+// told by that one: it, too, is waited for. They end in the order in which they began.
+Task<> Releases::finish_expiry(Strand& s, std::uint32_t number) {
+  bool tells = !s.runs.empty();
+  if (tells) {
+    mark(Mark::kReleaseExpires);
+    join(s.runs);
+    Event tell = ExpireCopies{&s.runs, s.waiter()};
+    co_await s.call(tell);
+  }
+  std::uint32_t until = tells ? number - 1 : number;
+  std::uint32_t seen = expired_.load(std::memory_order_acquire);
+  while (static_cast<std::int32_t>(seen - until) < 0) {
+    if (!tells && mutant(Mutant::kSiblingsExpiryUnawaited)) co_return;
+    mark(Mark::kReleaseWaitsForExpiry);
+    co_await s.wait(expired_, seen);
+    seen = expired_.load(std::memory_order_acquire);
+  }
+  if (!tells) co_return;
+  expired_.store(number, std::memory_order_release);
+  co_await s.wake(expired_);
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "protocol/hlrc/flushes.h"
+#include "protocol/hlrc/node_state.h"
+#include "protocol/hlrc/notices.h"
+#include "protocol/hlrc/offers.h"
+#include "protocol/hlrc/tracked_homes.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// Releases of this node: all that its threads have written is found, brought home and told of,
+// before the release may be seen. They take turns.
+class Releases {
+ public:
+  Releases(NodeState& node, Notices& notices, TrackedHomes& tracked_homes, Offers& offers,
+           Flushes& flushes)
+      : node_(node),
+        notices_(notices),
+        tracked_homes_(tracked_homes),
+        offers_(offers),
+        flushes_(flushes) {}
+  Releases(const Releases&) = delete;
+
+  // Everything that this node's threads wrote goes home, and becomes an interval; afterwards the
+  // release may be seen. Result: this node's activity.
+  Task<std::uint64_t> release(Strand& s);
+  // Releases that this node has begun, and the latest that has ended.
+  std::uint64_t begun() const { return releases_begun_.load(); }
+  std::uint64_t ended() const { return releases_ended_.load(); }
+  // NodeState::disturbed, as it was when the last one ended; and taken, when the last one began.
+  std::uint64_t settled() const { return settled_.load(std::memory_order_acquire); }
+  std::uint64_t settled_taken() const { return settled_taken_.load(std::memory_order_relaxed); }
+
+ private:
+  Task<> find_written(Strand& s);
+  BlockRange next_to_scan(std::uint64_t from, std::uint64_t end) const;
+  BlockRange runs_near(BlockRange run) const;
+  Task<> scan_suspects(Strand& s, BlockRange group);
+  Task<> flush_run(Strand& s, BlockRange run);
+  Task<> protect_run(Strand& s, BlockRange run);
+  Task<BlockState> flush_block(Strand& s, std::uint64_t block);
+  std::uint32_t begin_expiry(Strand& s);
+  Task<> finish_expiry(Strand& s, std::uint32_t number);
+
+  NodeState& node_;
+  Notices& notices_;
+  TrackedHomes& tracked_homes_;
+  Offers& offers_;
+  Flushes& flushes_;
+  std::atomic<std::uint64_t> releases_begun_{0};
+  std::atomic<std::uint64_t> releases_ended_{0};
+  std::atomic<std::uint64_t> settled_{0};
+  std::atomic<std::uint64_t> settled_taken_{0};
+  std::uint32_t expiries_ = 0;             // begun; under the consistency lock
+  std::atomic<std::uint32_t> expired_{0};  // of these, over, in their order
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,93 @@
+#include "protocol/hlrc/tracked_homes.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+Task<> TrackedHomes::untrack(Strand& s, std::uint64_t block) {
+  mark(Mark::kReleaseUntracksHome);
+  if (mutant(Mutant::kKeepTrackedWhenWritten)) co_return;
+  co_await homes_.store_word(s, block, kHere);
+  node_.tracked.erase(block);
+  node_.predictor.written_when_tracked(block);
+  notices_.notice(block);
+}
+
+Task<> TrackedHomes::track_wanted(Strand& s) {
+  s.runs.clear();
+  co_await s.perform(TakeWanted{&s.runs});
+  for (std::size_t i = 0; i < s.runs.size(); ++i) {
+    BlockRange taken = s.runs[i];
+    BlockRange run{taken.first, 0};
+    for (std::uint64_t b = taken.first; b < taken.end(); ++b) {
+      // One that is tracked already is not protected once more: that would hide what was written
+      // since the scan.
+      bool again =
+          node_.predictor.tracks(b) && (!node_.tracked.contains(b) || mutant(Mutant::kTrackAgain));
+      if (again && run.end() == b) {
+        ++run.count;
+        continue;
+      }
+      if (run.count > 0) co_await track_run(s, run);
+      run = again ? BlockRange{b, 1} : BlockRange{b + 1, 0};
+    }
+    if (run.count > 0) co_await track_run(s, run);
+  }
+}
+
+// The planted fault kPublishBeforeProtect alone: readers may rely on notices too early.
+Task<> TrackedHomes::publish(Strand& s, BlockRange run) {
+  for (std::uint64_t b = run.first; b < run.end(); ++b)
+    if (!node_.tracked.contains(b)) co_await s.perform(StoreWord{BlockId{b}, kTracked});
+}
+
+// Protects and publishes those of the run that are this node's to track.
+Task<> TrackedHomes::track_run(Strand& s, BlockRange run) {
+  if (mutant(Mutant::kPublishBeforeProtect)) co_await publish(s, run);
+  for (std::uint64_t b = run.first; b < run.end(); ++b) co_await node_.lock_block(s, b);
+  for (std::uint64_t b = run.first; b < run.end();) {
+    BlockRange part{b, 0};
+    while (part.end() < run.end()) {
+      bool may = co_await trackable(s, part.end());
+      if (!may) break;
+      ++part.count;
+    }
+    if (part.count > 0) {
+      co_await track_part(s, part);
+      b = part.end();
+    } else {
+      co_await node_.unlock_block(s, b, node_.entries[b].state());
+      ++b;
+    }
+  }
+}
+
+// A home by policy that this node never touched is not in its entry yet. A copy is never ours,
+// whatever a reader thought who asked before the block was freed and allocated again.
+Task<bool> TrackedHomes::trackable(Strand& s, std::uint64_t block) {
+  const BlockEntry& entry = node_.entries[block];
+  // Another thread may have taken the home meanwhile, tracks it, and writes it.
+  if (node_.tracked.contains(block) && !mutant(Mutant::kTrackAgain)) co_return false;
+  if (entry.state() == BlockState::kHome || mutant(Mutant::kTrackCopies)) co_return true;
+  bool here = entry.state() == BlockState::kInvalid &&
+              (entry.home() == node_.config.self || entry.home() == kNoNode);
+  if (!here || !node_.config.migrate || mutant(Mutant::kTrackOffered)) co_return here;
+  std::uint32_t word = co_await s.perform(LoadWord{node_.config.self, BlockId{block}});
+  if (word & (kOffered | kMoved)) mark(Mark::kReleaseLeavesOffered);
+  co_return !(word & (kOffered | kMoved));
+}
+
+Task<> TrackedHomes::track_part(Strand& s, BlockRange run) {
+  co_await s.perform(Protect{run});
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    BlockState state = node_.entries[b].state();
+    mark(state == BlockState::kHome ? Mark::kReleaseTracksWanted : Mark::kReleaseTracksUnmapped);
+    node_.track(b);
+    // A reader may have asked before the block was freed: then it is not known whose it is.
+    bool here = node_.entries[b].home() == node_.config.self || mutant(Mutant::kTrackSaysHere);
+    co_await homes_.store_word(s, b, here ? kTracked | kHere : kTracked);
+    co_await node_.unlock_block(s, b, state);
+  }
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "protocol/hlrc/home_words.h"
+#include "protocol/hlrc/node_state.h"
+#include "protocol/hlrc/notices.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// Home blocks of this node whose writes are detected, so that readers may keep their copies until a
+// notice names them: which become tracked, and which no more.
+class TrackedHomes {
+ public:
+  TrackedHomes(NodeState& node, Notices& notices, HomeWords& homes)
+      : node_(node), notices_(notices), homes_(homes) {}
+  TrackedHomes(const TrackedHomes&) = delete;
+
+  // A tracked home block was written: it goes back to leases, with a notice for the copies that
+  // rely on one.
+  Task<> untrack(Strand& s, std::uint64_t block);
+  // Readers asked for these home blocks since the last release: protect them, then let readers keep
+  // their copies until a notice, as the predictor says.
+  Task<> track_wanted(Strand& s);
+
+ private:
+  Task<> publish(Strand& s, BlockRange run);
+  Task<> track_run(Strand& s, BlockRange run);
+  Task<bool> trackable(Strand& s, std::uint64_t block);
+  Task<> track_part(Strand& s, BlockRange run);
+
+  NodeState& node_;
+  Notices& notices_;
+  HomeWords& homes_;
+};
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol
