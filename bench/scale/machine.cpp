@@ -31,7 +31,7 @@ Machine::Machine(std::uint32_t nodes, const Pattern& pattern, const Costs& costs
   for (std::uint32_t n = 0; n < nodes; ++n) {
     auto& node = *nodes_.emplace_back(std::make_unique<Node>(n));
     node.views.resize(blocks_);
-    node.aside.resize(protocol::Hlrc::kMaxRun);
+    node.staged.resize(protocol::Hlrc::kMaxRun);
     node.words.resize(blocks_);
     node.owners.resize(blocks_);
     node.wanted.resize(blocks_ / 64);
@@ -176,8 +176,8 @@ double Machine::cost_of(const Message& message) const {
     }
     case wire::Kind::kPageData:
       return cost + pages * costs_.copy_page;
-    case wire::Kind::kPageNews: {
-      wire::PageNews head;
+    case wire::Kind::kPagePush: {
+      wire::PagePush head;
       protocol::Bytes bytes(message.bytes);
       wire::take(bytes, head);
       return cost + costs_.step * (head.further > 0) + pages * costs_.copy_page;
@@ -187,7 +187,7 @@ double Machine::cost_of(const Message& message) const {
              static_cast<double>(differences_in(message.bytes, ignored)) * costs_.compare_page;
     case wire::Kind::kOwnerRequest:
     case wire::Kind::kOwnerReply:
-    case wire::Kind::kPromiseEnd:
+    case wire::Kind::kSubscriptionEnd:
     case wire::Kind::kFlushed:
       return cost;
     default:

@@ -77,7 +77,7 @@ class Machine {
 
     wire::Kind kind() const { return static_cast<wire::Kind>(bytes[0]); }
   };
-  enum class Wait : std::uint8_t { kNothing, kWord, kResume, kAnswer, kFlushed, kNews };
+  enum class Wait : std::uint8_t { kNothing, kWord, kResume, kAnswer, kFlushed, kPush };
   using Operation =
       std::variant<std::monostate, protocol::Task<>, protocol::Task<bool>,
                    protocol::Task<protocol::FaultResult>, protocol::Task<protocol::LockResult>>;
@@ -88,13 +88,13 @@ class Machine {
 
     std::unordered_map<std::uint64_t, Page> frames, twins;
     std::vector<View> views;
-    std::vector<Page> aside;
+    std::vector<Page> staged;
     std::vector<std::uint32_t> words, owners;
     std::vector<std::uint64_t> wanted;
     std::unique_ptr<protocol::BlockSet::Word[]> sets[protocol::BlockMemory::kSets];
     std::unique_ptr<protocol::BlockEntry[]> entries;
     std::unique_ptr<bool[]> reached;
-    protocol::NewsBox news;
+    protocol::PushBox pushes;
     std::optional<protocol::Core> core;
     std::unique_ptr<protocol::BlockHistory[]> history;
     std::unique_ptr<protocol::Predictor> predictor;

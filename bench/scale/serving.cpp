@@ -86,7 +86,7 @@ void Machine::answered(const Message& message) {
   wire::take(bytes, answer);
   node.tally.fetched += answer.blocks;
   for (std::uint64_t i = 0; i < answer.blocks; ++i) {
-    Page& page = node.stages ? node.aside[i] : node.frames[answer.block + i];
+    Page& page = node.stages ? node.staged[i] : node.frames[answer.block + i];
     std::memcpy(&page, bytes.data() + i * kPageBytes, sizeof page);
   }
   end_exchange(message.to, protocol::result_of(answer));

@@ -223,7 +223,7 @@ class Machine::Steps {
     Node& node = *nodes_[self_];
     Page& page = node.frames[step.block.value];
     Page& twin = node.twins[step.block.value];
-    const Page& staged = node.aside[step.slot];
+    const Page& staged = node.staged[step.slot];
     for (std::uint32_t w = 0; w < kPageWords; ++w) {
       if (step.merges && staged.words[w] == twin.words[w]) continue;
       page.words[w] = staged.words[w];
@@ -268,41 +268,42 @@ class Machine::Steps {
 
   // ---- pushes
 
-  std::optional<double> perform(protocol::TakeNews& step) {
+  std::optional<double> perform(protocol::TakePush& step) {
     Node& node = *nodes_[self_];
-    const auto* news = node.news.find(step.node, step.blocks, step.departure);
-    if (news == nullptr) {
-      node.wait = Wait::kNews;
+    const auto* push = node.pushes.find(step.node, step.blocks, step.departure);
+    if (push == nullptr) {
+      node.wait = Wait::kPush;
       return std::nullopt;
     }
-    step.result.gone = news->gone;
-    if (news->gone) return 0.0;
-    step.result.tracked = news->tracked_of(step.blocks);
-    step.result.same = news->same_of(step.blocks);
-    step.serials->resize(step.blocks.count);
+    step.result.gone = push->gone;
+    if (push->gone) return 0.0;
+    step.result.tracked = push->tracked_of(step.blocks);
+    step.result.same = push->same_of(step.blocks);
+    step.versions->resize(step.blocks.count);
     for (std::uint64_t i = 0; i < step.blocks.count; ++i) {
       std::uint64_t block = step.blocks.first + i;
-      (*step.serials)[i] = news->serial_of(block);
+      (*step.versions)[i] = push->version_of(block);
       if (step.result.same >> i & 1) continue;
-      std::memcpy(&node.aside[i], news->bytes_of(block, kPageBytes), sizeof(Page));
+      std::memcpy(&node.staged[i], push->bytes_of(block, kPageBytes), sizeof(Page));
     }
     auto copied = step.blocks.count - static_cast<std::uint64_t>(std::popcount(step.result.same));
     return static_cast<double>(copied) * costs_.copy_page;
   }
 
-  std::optional<double> perform(protocol::ForgetNews& step) {
-    nodes_[self_]->news.forget(step.departure);
+  std::optional<double> perform(protocol::ForgetPushes& step) {
+    nodes_[self_]->pushes.forget(step.departure);
     return 0.0;
   }
 
-  std::optional<double> perform(protocol::EndPromise& step) {
-    post(step.node.value, wire::PromiseEnd{.blocks = static_cast<std::uint8_t>(step.blocks.count),
-                                           .block = step.blocks.first});
+  std::optional<double> perform(protocol::EndSubscription& step) {
+    post(step.node.value,
+         wire::SubscriptionEnd{.blocks = static_cast<std::uint8_t>(step.blocks.count),
+                               .block = step.blocks.first});
     return 0.0;
   }
 
   std::optional<double> perform(protocol::TakeGranted& step) {
-    std::memcpy(&nodes_[self_]->aside[step.slot], step.bytes, sizeof(Page));
+    std::memcpy(&nodes_[self_]->staged[step.slot], step.bytes, sizeof(Page));
     ++nodes_[self_]->tally.fetched;
     return costs_.copy_page;
   }
@@ -351,7 +352,7 @@ class Machine::Steps {
 
   std::optional<double> perform(protocol::SendPush& step) {
     std::vector<std::byte> message;
-    protocol::put_news_head(message, *step.part, step.further);
+    protocol::put_push_head(message, *step.part, step.further);
     message.insert(message.end(), step.part->bytes.begin(), step.part->bytes.end());
     post(step.to.value, std::move(message));
     return 0;
@@ -361,9 +362,9 @@ class Machine::Steps {
 
   std::optional<double> perform(protocol::KeepPush& step) {
     Node& node = *nodes_[self_];
-    const protocol::NewsPart& part = *step.part;
-    step.result = node.news.put(part);  // pages' bytes, as frames are: not counted
-    if (node.wait == Wait::kNews) wake();
+    const protocol::PushPart& part = *step.part;
+    step.result = node.pushes.put(part);  // pages' bytes, as frames are: not counted
+    if (node.wait == Wait::kPush) wake();
     return 0;
   }
 

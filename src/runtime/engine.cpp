@@ -27,7 +27,7 @@ constexpr std::uint32_t kMostFlushes = 64;  // messages that a release has under
 bool can_wait(transport::Bytes message) {
   if (message.empty()) return false;
   auto kind = static_cast<wire::Kind>(message[0]);
-  return kind == wire::Kind::kBarrierArrive || kind == wire::Kind::kPromiseEnd;
+  return kind == wire::Kind::kBarrierArrive || kind == wire::Kind::kSubscriptionEnd;
 }
 
 // Until a wait expires, as far as one sleep goes.
@@ -145,13 +145,15 @@ struct Engine::Steps {
     engine.wait_until(context, [&] { return context.flushes.over(); });
   }
 
-  void perform(protocol::TakeNews& step) {
-    engine.wait_until(context, [&] { return engine.remote_.take_news(step, context); });
+  void perform(protocol::TakePush& step) {
+    engine.wait_until(context, [&] { return engine.remote_.take_push(step, context); });
   }
 
-  void perform(const protocol::ForgetNews& step) { engine.remote_.forget_news(step.departure); }
+  void perform(const protocol::ForgetPushes& step) { engine.remote_.forget_pushes(step.departure); }
 
-  void perform(const protocol::EndPromise& step) { engine.remote_.end_promise(step, context); }
+  void perform(const protocol::EndSubscription& step) {
+    engine.remote_.end_subscription(step, context);
+  }
 
   void perform(const protocol::TakeGranted& step) { engine.remote_.take_granted(step, context); }
 
@@ -188,7 +190,7 @@ void Engine::perform(ThreadContext& context, protocol::Strand& strand) {
         if constexpr (requires(Steps here) { here.perform(step); }) {
           Steps{*this, context}.perform(step);
         } else {
-          remote_.perform(step, {context.news_pages, context.news_out, context.counters});
+          remote_.perform(step, {context.push_pages, context.pushes_out, context.counters});
         }
       },
       strand.step());
@@ -300,7 +302,7 @@ void Engine::carry_out(const protocol::Send& send, Counters& counters,
   transport::Bytes head(effects_.bytes.data() + send.offset, send.size);
   if (send.wanted > 0) {
     grant_.assign(head.begin(), head.end());
-    std::uint64_t blocks[wire::kMostAlong];
+    std::uint64_t blocks[wire::kMostWithArrival];
     std::memcpy(blocks, head.data() + head.size(), send.wanted * sizeof blocks[0]);
     remote_.add_granted(send.to, {blocks, send.wanted}, grant_, counters);
     counters.message_bytes_sent.add(grant_.size() - head.size());
@@ -505,7 +507,7 @@ void Engine::look_after_locks() {
 }
 
 void Engine::look_after_deaths() {
-  while (auto news = bootstrap_.take_news()) {
+  while (auto news = bootstrap_.take_push()) {
     if (news->kind == bootstrap::News::Kind::kDied) on_death_(*news);
     std::lock_guard hold(mutex_);
     if (lost_ == news->node) lost_at_ns_ = 0;

@@ -135,8 +135,8 @@ base::Result<std::unique_ptr<PageSpace>> PageSpace::create(const Options& option
   space->control_mapping_ = std::move(control).value();
   auto twins = space->twins_.map(options.space_bytes);
   if (!twins) return twins.error();
-  auto aside = space->aside_.map(protocol::Hlrc::kMaxRun * space->unit_);
-  if (!aside) return aside.error();
+  auto stages = space->staging_.map(protocol::Hlrc::kMaxRun * space->unit_);
+  if (!stages) return stages.error();
   auto tables = space->tables_.map(space->table_bytes());
   if (!tables) return tables.error();
   Peer& own = space->peers_[self.value];
@@ -270,16 +270,16 @@ void PageSpace::read_page(std::uint64_t block, std::byte* out) {
   diff_.copy(mapping_.runtime() + block * unit_, out, nullptr, unit_);
 }
 
-void PageSpace::write_pages(protocol::BlockRange blocks, const std::byte* from, bool aside) {
-  if (aside) {
-    std::memcpy(aside_.data(), from, blocks.count * unit_);
+void PageSpace::write_pages(protocol::BlockRange blocks, const std::byte* from, bool stages) {
+  if (stages) {
+    std::memcpy(staging_.data(), from, blocks.count * unit_);
     return;
   }
   write_pages(blocks, from);
 }
 
-void PageSpace::set_aside(std::uint64_t slot, const std::byte* from) {
-  std::memcpy(aside_.data() + slot * unit_, from, unit_);
+void PageSpace::stage(std::uint64_t slot, const std::byte* from) {
+  std::memcpy(staging_.data() + slot * unit_, from, unit_);
 }
 
 std::size_t PageSpace::encode(std::uint64_t block, bool update_twin, std::byte* out) {

@@ -84,9 +84,9 @@ class PageSpace {
   // Our copy of the block, which others may be writing, to `out` (unit() bytes).
   void read_page(std::uint64_t block, std::byte* out);
   // Fetched bytes of whole blocks into our copies, or to the staging buffer, for Merge.
-  void write_pages(protocol::BlockRange blocks, const std::byte* from, bool aside);
+  void write_pages(protocol::BlockRange blocks, const std::byte* from, bool stages);
   // Bytes of one block aside, as the block of that number of a run.
-  void set_aside(std::uint64_t slot, const std::byte* from);
+  void stage(std::uint64_t slot, const std::byte* from);
   // The difference of our copy to its twin, to `out` (platform::diff_bound(unit()) bytes); its
   // size. update_twin: the twin follows.
   std::size_t encode(std::uint64_t block, bool update_twin, std::byte* out);
@@ -204,7 +204,7 @@ class PageSpace {
   std::vector<Peer> peers_;
   bool reaches_all_ = true;
   std::unique_ptr<bool[]> reached_;      // by node
-  SparseMemory aside_;                   // what is being renewed; under the consistency lock
+  SparseMemory staging_;                 // what is being renewed; under the consistency lock
   std::vector<platform::Span> written_;  // scan's answer; under the consistency lock, as scans are
 };
 

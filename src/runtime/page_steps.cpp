@@ -193,7 +193,7 @@ void PageSteps::perform(const protocol::CopyHome& step) {
     protocol::BlockRange run{b, 1};
     while (run.end() < all.end() && populated.contains(run.end()) == kept) ++run.count;
     std::byte* to = space_.mapping_.runtime() + b * space_.unit_;
-    if (step.slot) to = space_.aside_.data() + (*step.slot + (b - all.first)) * space_.unit_;
+    if (step.slot) to = space_.staging_.data() + (*step.slot + (b - all.first)) * space_.unit_;
     if (!kept) {
       std::memset(to, 0, run.count * space_.unit_);
     } else if (step.slot) {
@@ -243,7 +243,7 @@ void PageSteps::perform(const protocol::Merge& step) {
   std::byte* page = space_.mapping_.runtime() + offset;
   counters_.pages_refreshed.add(1);
   if (counters_.sites != nullptr) ++counters_.sites->of(step.block.value).refreshed;
-  std::byte* staged = space_.aside_.data() + step.slot * space_.unit_;
+  std::byte* staged = space_.staging_.data() + step.slot * space_.unit_;
   if (step.merges) {
     space_.diff_.store(staged, space_.twins_.data() + offset, page, space_.unit_, true);
   } else {

@@ -81,7 +81,7 @@ void RemotePages::send(NodeId to, Bytes head, Bytes tail, Counters& counters) {
 bool RemotePages::is_ours(Bytes message) {
   if (message.empty()) return false;
   auto kind = static_cast<wire::Kind>(message[0]);
-  return (kind >= wire::Kind::kPageFetch && kind <= wire::Kind::kPageNews) ||
+  return (kind >= wire::Kind::kPageFetch && kind <= wire::Kind::kPagePush) ||
          kind == wire::Kind::kAtomicRequest || kind == wire::Kind::kAtomicReply;
 }
 
@@ -107,7 +107,7 @@ bool RemotePages::received(NodeId from, Bytes message, Counters& counters) {
 
 void RemotePages::add_granted(NodeId to, std::span<const std::uint64_t> blocks,
                               std::vector<std::byte>& grant, Counters& counters) {
-  NewsOut none;
+  PushesOut none;
   for (std::uint64_t block : blocks)
     run(granting_, server_.grant(granting_, to, block, grant), {granted_, none, counters});
 }
@@ -159,47 +159,47 @@ void RemotePages::perform_here(const protocol::SendPushes&, const Out& out) {
 }
 
 void RemotePages::perform_here(protocol::KeepPush& step, const Out&) {
-  const protocol::NewsPart& part = *step.part;
-  std::lock_guard hold(news_mutex_);
-  step.result = news_.put(part);
-  if (news_taker_ != nullptr && news_taker_->sleeping.load() != 0) transport_.interrupt();
+  const protocol::PushPart& part = *step.part;
+  std::lock_guard hold(pushes_mutex_);
+  step.result = pushes_.put(part);
+  if (push_taker_ != nullptr && push_taker_->sleeping.load() != 0) transport_.interrupt();
 }
 
 // ---- pushes, and what came with a grant
 
-bool RemotePages::take_news(protocol::TakeNews& step, ThreadContext& context) {
-  std::lock_guard hold(news_mutex_);
-  const auto* news = news_.find(step.node, step.blocks, step.departure);
-  news_taker_ = news == nullptr ? &context : nullptr;
-  if (news == nullptr) return false;
-  step.result.gone = news->gone;
-  if (news->gone) return true;
-  step.result.tracked = news->tracked_of(step.blocks);
-  step.result.same = news->same_of(step.blocks);
-  step.serials->resize(step.blocks.count);
+bool RemotePages::take_push(protocol::TakePush& step, ThreadContext& context) {
+  std::lock_guard hold(pushes_mutex_);
+  const auto* push = pushes_.find(step.node, step.blocks, step.departure);
+  push_taker_ = push == nullptr ? &context : nullptr;
+  if (push == nullptr) return false;
+  step.result.gone = push->gone;
+  if (push->gone) return true;
+  step.result.tracked = push->tracked_of(step.blocks);
+  step.result.same = push->same_of(step.blocks);
+  step.versions->resize(step.blocks.count);
   for (std::uint64_t i = 0; i < step.blocks.count; ++i) {
     std::uint64_t block = step.blocks.first + i;
-    (*step.serials)[i] = news->serial_of(block);
+    (*step.versions)[i] = push->version_of(block);
     if (step.result.same >> i & 1) continue;
-    space_.set_aside(i, news->bytes_of(block, space_.unit()));
+    space_.stage(i, push->bytes_of(block, space_.unit()));
     context.counters.pages_fetched.add(1);
   }
   return true;
 }
 
 void RemotePages::take_granted(const protocol::TakeGranted& step, ThreadContext& context) {
-  space_.set_aside(step.slot, step.bytes);
+  space_.stage(step.slot, step.bytes);
   context.counters.pages_fetched.add(1);
 }
 
-void RemotePages::forget_news(std::uint32_t departure) {
-  std::lock_guard hold(news_mutex_);
-  news_.forget(departure);
+void RemotePages::forget_pushes(std::uint32_t departure) {
+  std::lock_guard hold(pushes_mutex_);
+  pushes_.forget(departure);
 }
 
-void RemotePages::end_promise(const protocol::EndPromise& step, ThreadContext& context) {
-  wire::PromiseEnd end{.blocks = static_cast<std::uint8_t>(step.blocks.count),
-                       .block = step.blocks.first};
+void RemotePages::end_subscription(const protocol::EndSubscription& step, ThreadContext& context) {
+  wire::SubscriptionEnd end{.blocks = static_cast<std::uint8_t>(step.blocks.count),
+                            .block = step.blocks.first};
   send(step.node, bytes_of(end), {}, context.counters);
 }
 
@@ -209,8 +209,8 @@ bool RemotePages::accept_page(NodeId from, Bytes message) {
   Exchange* exchange = waiting(answer.waiter, from, {answer.block, answer.blocks}, answer.kind);
   if (exchange == nullptr) return false;
   if (answer.blocks == 0) {
-    if (answer.promised >= space_.nodes() || answer.alike == 0 ||
-        answer.alike > exchange->blocks.count)
+    if (answer.subscribed >= space_.nodes() || answer.same_owner == 0 ||
+        answer.same_owner > exchange->blocks.count)
       return false;
   } else {
     space_.write_pages({answer.block, answer.blocks}, message.data(), exchange->stages);
@@ -224,7 +224,7 @@ bool RemotePages::accept_page(NodeId from, Bytes message) {
 bool RemotePages::accept_owner(NodeId from, Bytes message) {
   wire::OwnerReply answer;
   if (!wire::take(message, answer) || !message.empty() || answer.owner > space_.nodes() ||
-      answer.alike > 64)
+      answer.same_owner > 64)
     return false;
   Exchange* exchange = waiting(answer.waiter, from, {answer.block, 1}, answer.kind);
   if (exchange == nullptr) return false;

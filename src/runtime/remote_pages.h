@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/check.h"
-#include "protocol/push/news_tree.h"
-#include "protocol/push/promises.h"
+#include "protocol/push/push_tree.h"
+#include "protocol/push/subscribers.h"
 #include "protocol/serve/server.h"
 #include "protocol/steps/strand.h"
 #include "runtime/page_space.h"
@@ -44,7 +44,7 @@ class RemotePages {
   // What a strand has for steps that send: room for pages, and pushes that are collected.
   struct Out {
     std::vector<Line>& pages;
-    NewsOut& pushes;
+    PushesOut& pushes;
     Counters& counters;
   };
   // A step that sends, or one of PageSpace.
@@ -61,9 +61,9 @@ class RemotePages {
 
   // Once they are here: then true, and the step's result. Otherwise the thread is interrupted in
   // its sleep when some come.
-  bool take_news(protocol::TakeNews& step, ThreadContext& context);
-  void forget_news(std::uint32_t departure);
-  void end_promise(const protocol::EndPromise& step, ThreadContext& context);
+  bool take_push(protocol::TakePush& step, ThreadContext& context);
+  void forget_pushes(std::uint32_t departure);
+  void end_subscription(const protocol::EndSubscription& step, ThreadContext& context);
   void take_granted(const protocol::TakeGranted& step, ThreadContext& context);
 
   // Appends to a grant for `to` what it wants of our blocks (wire::GrantedBlock), or to an arrival
@@ -109,13 +109,13 @@ class RemotePages {
   transport::Transport& transport_;
   ThreadRegistry& threads_;
   protocol::Server& server_;
-  std::mutex news_mutex_;  // guards news_ and news_taker_
-  protocol::NewsBox news_;
-  ThreadContext* news_taker_ = nullptr;  // who waits for some
+  std::mutex pushes_mutex_;  // guards news_ and push_taker_
+  protocol::PushBox pushes_;
+  ThreadContext* push_taker_ = nullptr;  // who waits for some
   // Of the polling thread, and of the one that adds to a grant.
   protocol::Strand serving_{protocol::kNobody};
   protocol::Strand granting_{protocol::kNobody};
-  NewsOut passed_;                                      // pushes
+  PushesOut passed_;                                    // pushes
   std::vector<std::vector<std::byte>> batches_;         // by home
   std::vector<std::atomic<std::uint32_t>> unanswered_;  // flushes, by home
   std::vector<NodeId> open_;                            // homes with something collected

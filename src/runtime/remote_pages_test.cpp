@@ -59,7 +59,7 @@ struct Side {
   protocol::BlockMemory memory;
   Kept kept;
   ThreadRegistry threads;
-  protocol::Promises promises{true, kNodes};
+  protocol::Subscribers promises{true, kNodes};
   std::optional<protocol::Server> server;
   std::unique_ptr<RemotePages> remote;
 };
@@ -189,7 +189,8 @@ TEST_F(RemotePagesTest, WhatWasPostedIsAnsweredInAnyOrderAndKeptUntilItIsAskedFo
   EXPECT_TRUE(came(seven, 1, 1));
   Exchange& six = side.remote->ask(fetch(6), context);
   EXPECT_EQ(six.done.load(), 0u);
-  wire::PageData nothing{.blocks = 0, .alike = 1, .waiter = waiter, .block = 6, .promised = 1};
+  wire::PageData nothing{
+      .blocks = 0, .same_owner = 1, .waiter = waiter, .block = 6, .subscribed = 1};
   EXPECT_TRUE(receive(bytes_of(nothing)));
   EXPECT_TRUE(is_elsewhere(six, NodeId{1}));
   EXPECT_EQ(context.open_exchange(), nullptr);
@@ -247,8 +248,8 @@ TEST_F(RemotePagesTest, WhatHasMovedIsAskedForWhereItIs) {
   ASSERT_TRUE(receive(bytes_of(wire::PageFetch{.blocks = 4, .waiter = 9, .block = 3})));
   auto answer = last_sent<wire::PageData>();
   EXPECT_EQ(answer.blocks, 0u);
-  EXPECT_EQ(answer.promised, 1u) << "the node to ask";
-  EXPECT_EQ(answer.alike, 2u);
+  EXPECT_EQ(answer.subscribed, 1u) << "the node to ask";
+  EXPECT_EQ(answer.same_owner, 2u);
   EXPECT_EQ(side.kept.sent.back().second.size(), sizeof answer);
   ASSERT_TRUE(receive(bytes_of(wire::PageFetch{.blocks = 3, .waiter = 9, .block = 1})));
   EXPECT_EQ(last_sent<wire::PageData>().blocks, 2u) << "as far as they are here";
@@ -257,15 +258,15 @@ TEST_F(RemotePagesTest, WhatHasMovedIsAskedForWhereItIs) {
   wire::PageFetch follows{.how = protocol::kFollows, .waiter = 9, .block = 7};
   ASSERT_TRUE(receive(bytes_of(follows)));
   EXPECT_EQ(last_sent<wire::PageData>().blocks, 0u);
-  EXPECT_EQ(last_sent<wire::PageData>().promised, 0u) << "this node, once more";
+  EXPECT_EQ(last_sent<wire::PageData>().subscribed, 0u) << "this node, once more";
   set_word(7, protocol::kHere);
   ASSERT_TRUE(receive(bytes_of(follows)));
   EXPECT_EQ(last_sent<wire::PageData>().blocks, 1u);
 
   side.remote->ask(fetch(5), context);
-  wire::PageData elsewhere{.blocks = 0, .alike = 1, .waiter = 0, .block = 5, .promised = 2};
+  wire::PageData elsewhere{.blocks = 0, .same_owner = 1, .waiter = 0, .block = 5, .subscribed = 2};
   EXPECT_FALSE(receive(bytes_of(elsewhere))) << "no such node";
-  elsewhere.promised = 0;
+  elsewhere.subscribed = 0;
   EXPECT_TRUE(receive(bytes_of(elsewhere)));
   EXPECT_TRUE(is_elsewhere(context.exchange, NodeId{0}));
 }
@@ -352,19 +353,19 @@ class NewsTest : public testing::Test {
     return side.remote->received(NodeId{1}, message, context.counters);
   }
   // As node 3 sends a block of its own to this one and `further`.
-  std::vector<std::byte> news(std::vector<NodeId> further, wire::PageNews head = {}) {
+  std::vector<std::byte> push(std::vector<NodeId> further, wire::PagePush head = {}) {
     if (head.block == 0) head = {.number = 7, .block = 5, .tracked = 1, .home = 3};
     std::vector<std::byte> message;
-    protocol::NewsPart part{.head = head};
-    if (head.gone == 0) part.serials = {9};
-    protocol::put_news_head(message, part, further);
+    protocol::PushPart part{.head = head};
+    if (head.gone == 0) part.versions = {9};
+    protocol::put_push_head(message, part, further);
     if (head.gone == 0) message.resize(message.size() + side.space->unit(), std::byte{8});
     return message;
   }
   std::optional<protocol::TakenPush> take() {
-    std::vector<std::uint32_t> serials;
-    protocol::TakeNews step{NodeId{3}, {5, 1}, 7, &serials};
-    if (!side.remote->take_news(step, context)) return std::nullopt;
+    std::vector<std::uint32_t> versions;
+    protocol::TakePush step{NodeId{3}, {5, 1}, 7, &versions};
+    if (!side.remote->take_push(step, context)) return std::nullopt;
     return step.result;
   }
 
@@ -375,7 +376,7 @@ class NewsTest : public testing::Test {
 TEST_F(NewsTest, GoToAFewOfManyReadersWithTheOthersThatAreLeftToThem) {
   std::vector<NodeId> readers;
   for (std::uint32_t n = 1; n < kNodes; ++n) readers.emplace_back(n);
-  RemotePages::Out out{context.news_pages, context.news_out, context.counters};
+  RemotePages::Out out{context.push_pages, context.pushes_out, context.counters};
   protocol::Strand& strand = context.strand;
   for (std::uint64_t block : {3, 6}) {
     auto push = side.server->push(strand, {block, 1}, readers, 7, false);
@@ -385,14 +386,14 @@ TEST_F(NewsTest, GoToAFewOfManyReadersWithTheOthersThatAreLeftToThem) {
   EXPECT_TRUE(side.kept.sent.empty()) << "short runs travel together";
   protocol::SendPushes all_go;
   side.remote->perform(all_go, out);
-  ASSERT_EQ(side.kept.sent.size(), protocol::kNewsArity);
-  for (std::uint32_t i = 0; i < protocol::kNewsArity; ++i) {
+  ASSERT_EQ(side.kept.sent.size(), protocol::kPushArity);
+  for (std::uint32_t i = 0; i < protocol::kPushArity; ++i) {
     const auto& [to, message] = side.kept.sent[i];
     EXPECT_EQ(to, NodeId{1 + 2 * i});
     transport::Bytes rest = message;
-    protocol::NewsPart part;
+    protocol::PushPart part;
     for (std::uint64_t block : {3, 6}) {
-      ASSERT_TRUE(protocol::take_news_part(rest, side.space->unit(), part));
+      ASSERT_TRUE(protocol::take_push_part(rest, side.space->unit(), part));
       EXPECT_EQ(part.head.block, block);
       EXPECT_EQ(part.head.home, 0u);
       EXPECT_EQ(part.further, std::vector<NodeId>{NodeId{2 + 2 * i}});
@@ -402,18 +403,18 @@ TEST_F(NewsTest, GoToAFewOfManyReadersWithTheOthersThatAreLeftToThem) {
 }
 
 TEST_F(NewsTest, ArePassedOnAndKeptAsTheirHomes) {
-  ASSERT_TRUE(receive(news({NodeId{2}, NodeId{7}})));
+  ASSERT_TRUE(receive(push({NodeId{2}, NodeId{7}})));
   ASSERT_EQ(side.kept.sent.size(), 2u);
   EXPECT_EQ(side.kept.sent[0].first, NodeId{2});
   EXPECT_EQ(side.kept.sent[1].first, NodeId{7});
-  EXPECT_EQ(side.kept.sent[1].second, news({}));
+  EXPECT_EQ(side.kept.sent[1].second, push({}));
   auto pushed = take();
   ASSERT_TRUE(pushed) << "though node 1 has sent them";
   EXPECT_EQ(pushed->tracked, 1u);
 }
 
 TEST_F(NewsTest, ThatTheHomeHasNoneToSendIsPassedOnToo) {
-  ASSERT_TRUE(receive(news({NodeId{2}}, {.gone = 1, .number = 7, .block = 5, .home = 3})));
+  ASSERT_TRUE(receive(push({NodeId{2}}, {.gone = 1, .number = 7, .block = 5, .home = 3})));
   ASSERT_EQ(side.kept.sent.size(), 1u);
   auto pushed = take();
   ASSERT_TRUE(pushed);
@@ -421,13 +422,13 @@ TEST_F(NewsTest, ThatTheHomeHasNoneToSendIsPassedOnToo) {
 }
 
 TEST_F(NewsTest, AreRefusedWhereTheyNameWhoCannotReadThem) {
-  EXPECT_FALSE(receive(news({NodeId{0}}))) << "this node";
-  EXPECT_FALSE(receive(news({NodeId{3}}))) << "their home";
-  EXPECT_FALSE(receive(news({NodeId{kNodes}}))) << "nobody";
-  EXPECT_FALSE(receive(news(std::vector<NodeId>(kNodes, NodeId{2})))) << "more than there are";
-  EXPECT_FALSE(receive(news({}, {.block = 5, .home = kNodes}))) << "of nobody";
-  EXPECT_FALSE(receive(news({}, {.block = 5, .home = 0}))) << "of this node";
-  std::vector<std::byte> cut = news({NodeId{2}});
+  EXPECT_FALSE(receive(push({NodeId{0}}))) << "this node";
+  EXPECT_FALSE(receive(push({NodeId{3}}))) << "their home";
+  EXPECT_FALSE(receive(push({NodeId{kNodes}}))) << "nobody";
+  EXPECT_FALSE(receive(push(std::vector<NodeId>(kNodes, NodeId{2})))) << "more than there are";
+  EXPECT_FALSE(receive(push({}, {.block = 5, .home = kNodes}))) << "of nobody";
+  EXPECT_FALSE(receive(push({}, {.block = 5, .home = 0}))) << "of this node";
+  std::vector<std::byte> cut = push({NodeId{2}});
   cut.pop_back();
   EXPECT_FALSE(receive(cut));
   EXPECT_TRUE(side.kept.sent.empty());
@@ -438,14 +439,16 @@ TEST_F(RemotePagesTest, AReaderEndsWhatItWasPromised) {
   auto due = [&] { return side.promises.due(1); };
   side.promises.make(NodeId{1}, {4, 2});
   side.promises.make(NodeId{2}, {4, 2});
-  ASSERT_TRUE(receive(bytes_of(wire::PromiseEnd{.blocks = 2, .block = 4})));
-  EXPECT_EQ(due(), (std::vector<protocol::Promised>{{{4, 2}, NodeId{2}}}));
-  EXPECT_TRUE(receive(bytes_of(wire::PromiseEnd{.blocks = 2, .block = 4}))) << "nor is that wrong";
-  EXPECT_FALSE(receive(bytes_of(wire::PromiseEnd{.blocks = 0, .block = 4})));
-  EXPECT_FALSE(receive(bytes_of(wire::PromiseEnd{.blocks = 1, .block = side.space->blocks()})));
-  EXPECT_FALSE(receive(with_tail(bytes_of(wire::PromiseEnd{.block = 4}), 1)));
-  side.remote->end_promise({NodeId{1}, {7, 1}}, context);
-  EXPECT_EQ(last_sent<wire::PromiseEnd>().block, 7u);
+  ASSERT_TRUE(receive(bytes_of(wire::SubscriptionEnd{.blocks = 2, .block = 4})));
+  EXPECT_EQ(due(), (std::vector<protocol::Subscribed>{{{4, 2}, NodeId{2}}}));
+  EXPECT_TRUE(receive(bytes_of(wire::SubscriptionEnd{.blocks = 2, .block = 4})))
+      << "nor is that wrong";
+  EXPECT_FALSE(receive(bytes_of(wire::SubscriptionEnd{.blocks = 0, .block = 4})));
+  EXPECT_FALSE(
+      receive(bytes_of(wire::SubscriptionEnd{.blocks = 1, .block = side.space->blocks()})));
+  EXPECT_FALSE(receive(with_tail(bytes_of(wire::SubscriptionEnd{.block = 4}), 1)));
+  side.remote->end_subscription({NodeId{1}, {7, 1}}, context);
+  EXPECT_EQ(last_sent<wire::SubscriptionEnd>().block, 7u);
 }
 
 TEST_F(RemotePagesTest, NoBytesFromTheNetworkDoHarm) {

@@ -12,7 +12,7 @@
 #include "protocol/serve/flushes.h"
 #include "protocol/steps/strand.h"
 #include "runtime/counters.h"
-#include "runtime/news_out.h"
+#include "runtime/pushes_out.h"
 #include "transport/transport.h"
 #include "wire/message.h"
 
@@ -112,8 +112,8 @@ struct ThreadContext {
   bool took = false;             // messages, by its latest polls ...
   bool took_urgent = false;      // ... of which some could not wait for another thread of this node
   std::vector<Unrung> unrung;    // sent to, and not woken yet if they sleep
-  NewsOut news_out;              // of a departure
-  std::vector<Line> news_pages;  // a run that is collected
+  PushesOut pushes_out;          // of a departure
+  std::vector<Line> push_pages;  // a run that is collected
   Exchange exchange;
   Exchange posted[protocol::PostFetch::kMost +
                   1];  // asked for, and not waited for yet: blocks.count > 0

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "protocol/hlrc/hlrc.h"
-#include "protocol/push/news_tree.h"
+#include "protocol/push/push_tree.h"
 #include "protocol/serve/flushes.h"
 #include "sim/program.h"
 #include "sim/schedule.h"
@@ -42,7 +42,7 @@ struct Exchange {
 // A thread of the program; a handler that carries out a chore; or what serves the messages of a
 // channel at its end: one operation at a time on its strand.
 struct Actor {
-  enum class Wait : std::uint8_t { kNothing, kWord, kResume, kFlushed, kNews, kAnswer };
+  enum class Wait : std::uint8_t { kNothing, kWord, kResume, kFlushed, kPush, kAnswer };
   enum class Doing : std::uint8_t {
     kProgram,
     kFault,

@@ -98,7 +98,7 @@ void History::answered(std::uint32_t node, std::uint32_t from, protocol::Bytes m
   std::uint32_t unit = program_->setup.block_bytes;
   for (std::uint64_t i = 0; i * unit < message.size(); ++i) {
     if (!asked->stages) self.back(answer.block + i);
-    std::byte* to = asked->stages ? self.aside(i) : self.frame(answer.block + i);
+    std::byte* to = asked->stages ? self.staged(i) : self.frame(answer.block + i);
     std::memcpy(to, message.data() + i * unit, unit);
   }
   asked->answer = protocol::result_of(answer);

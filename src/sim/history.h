@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "protocol/push/news_tree.h"
+#include "protocol/push/push_tree.h"
 #include "sim/actor.h"
 #include "sim/checker.h"
 #include "sim/director.h"

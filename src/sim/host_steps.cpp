@@ -97,9 +97,9 @@ struct History::Steps {
     return false;
   }
 
-  bool perform(protocol::TakeNews&) {
+  bool perform(protocol::TakePush&) {
     if (history.mover_.perform(actor)) return true;
-    actor.wait = Actor::Wait::kNews;
+    actor.wait = Actor::Wait::kPush;
     history.schedule_.park(actor.id);
     return false;
   }
@@ -152,9 +152,9 @@ struct History::Steps {
 
   bool perform(protocol::AskAtomic& step) { return exchange(step, {step.block.value, 1}); }
 
-  bool perform(protocol::EndPromise& step) {
-    wire::PromiseEnd end{.blocks = static_cast<std::uint8_t>(step.blocks.count),
-                         .block = step.blocks.first};
+  bool perform(protocol::EndSubscription& step) {
+    wire::SubscriptionEnd end{.blocks = static_cast<std::uint8_t>(step.blocks.count),
+                              .block = step.blocks.first};
     history.push(actor.node, step.node.value, std::as_bytes(std::span(&end, 1)));
     return true;
   }
@@ -187,7 +187,7 @@ struct History::Steps {
   bool perform(protocol::SendPush& step) {
     if (actor.id >= kFirstChannel) {
       using enum protocol::Mutant;
-      const wire::PageNews& head = step.part->head;
+      const wire::PagePush& head = step.part->head;
       bool expects = history.nodes_[actor.node].hlrc().expects(
           NodeId{head.home}, {head.block, head.blocks}, head.number);
       if (!expects && protocol::mutant(kNewsEndWhereUnread)) return true;
@@ -196,7 +196,7 @@ struct History::Steps {
       if (head.gone != 0) protocol::mark(protocol::Mark::kNewsGonePassedOn);
     }
     std::vector<std::byte> message;
-    protocol::put_news_head(message, *step.part, step.further);
+    protocol::put_push_head(message, *step.part, step.further);
     message.insert(message.end(), step.part->bytes.begin(), step.part->bytes.end());
     history.push(actor.node, step.to.value, message);
     return true;
@@ -205,9 +205,9 @@ struct History::Steps {
   bool perform(protocol::SendPushes&) { return true; }
 
   bool perform(protocol::KeepPush& step) {
-    step.result = history.nodes_[actor.node].news().put(*step.part);
+    step.result = history.nodes_[actor.node].pushes().put(*step.part);
     for (auto& other : history.actors_) {
-      if (other->node != actor.node || other->wait != Actor::Wait::kNews) continue;
+      if (other->node != actor.node || other->wait != Actor::Wait::kPush) continue;
       other->wait = Actor::Wait::kNothing;
       history.schedule_.ready(other->id);
     }

@@ -250,7 +250,7 @@ class Mover::Steps {
     std::uint64_t block = step.blocks.first + p.block;
     Node& self = nodes_[a.node];
     self.back(block);
-    std::byte* to = step.slot ? self.aside(*step.slot + p.block) : self.frame(block);
+    std::byte* to = step.slot ? self.staged(*step.slot + p.block) : self.frame(block);
     if (!copy_block(p, nodes_[step.node.value].frame(block), to)) return false;
     p.at = 0;
     return ++p.block == step.blocks.count;
@@ -276,7 +276,7 @@ class Mover::Steps {
     Node& self = nodes_[a.node];
     std::byte* block = self.frame(step.block.value);
     std::byte* twin = self.twin(step.block.value);
-    const std::byte* staged = self.aside(step.slot);
+    const std::byte* staged = self.staged(step.slot);
     for (std::uint32_t left = pieces(); p.at < block_bytes_ && left > 0; --left) {
       if (p.part == 0) {
         load_and_compare(p, staged + p.at, twin + p.at);
@@ -435,31 +435,31 @@ class Mover::Steps {
   // ---- what others send, and is sent to them
 
   // False while they are not here.
-  bool perform(Actor& a, protocol::TakeNews& step) {
+  bool perform(Actor& a, protocol::TakePush& step) {
     Node& self = nodes_[a.node];
-    const auto* news = self.news().find(step.node, step.blocks, step.departure);
-    if (news == nullptr) return false;
-    step.result.gone = news->gone;
-    if (news->gone) return true;
-    step.result.tracked = news->tracked_of(step.blocks);
-    step.result.same = news->same_of(step.blocks);
-    step.serials->resize(step.blocks.count);
+    const auto* push = self.pushes().find(step.node, step.blocks, step.departure);
+    if (push == nullptr) return false;
+    step.result.gone = push->gone;
+    if (push->gone) return true;
+    step.result.tracked = push->tracked_of(step.blocks);
+    step.result.same = push->same_of(step.blocks);
+    step.versions->resize(step.blocks.count);
     for (std::uint64_t i = 0; i < step.blocks.count; ++i) {
       std::uint64_t block = step.blocks.first + i;
-      (*step.serials)[i] = news->serial_of(block);
+      (*step.versions)[i] = push->version_of(block);
       if (!(step.result.same >> i & 1))
-        std::memcpy(self.aside(i), news->bytes_of(block, block_bytes_), block_bytes_);
+        std::memcpy(self.staged(i), push->bytes_of(block, block_bytes_), block_bytes_);
     }
     return true;
   }
 
-  bool perform(Actor& a, protocol::ForgetNews& step) {
-    nodes_[a.node].news().forget(step.departure);
+  bool perform(Actor& a, protocol::ForgetPushes& step) {
+    nodes_[a.node].pushes().forget(step.departure);
     return true;
   }
 
   bool perform(Actor& a, protocol::TakeGranted& step) {
-    std::memcpy(nodes_[a.node].aside(step.slot), step.bytes, block_bytes_);
+    std::memcpy(nodes_[a.node].staged(step.slot), step.bytes, block_bytes_);
     return true;
   }
 

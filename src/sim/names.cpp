@@ -385,8 +385,8 @@ constexpr std::string_view kMessages[] = {
     "none",           "lock request",    "lock forward",   "lock grant",     "barrier arrive",
     "barrier depart", "region allocate", "region find",    "region reply",   "region free",
     "region freed",   "region drop",     "region dropped", "page fetch",     "page data",
-    "flush",          "flushed",         "owner request",  "owner reply",    "promise end",
-    "page news",      "count wake",      "sc request",     "sc recall",      "sc yielded",
+    "flush",          "flushed",         "owner request",  "owner reply",    "subscription end",
+    "page push",      "count wake",      "sc request",     "sc recall",      "sc yielded",
     "sc grant",       "expire",          "expired",        "atomic request", "atomic reply",
     "lock insert",    "lock inserted",   "offer request",  "offer reply",    "sc returned",
     "lock try",       "lock try on",     "lock tried",     "lock busy"};

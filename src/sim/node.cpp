@@ -18,7 +18,7 @@ protocol::Tunables tunables_of(const Setup& setup) {
   t.hot_after = static_cast<std::uint8_t>(setup.hot_after);
   t.few_misses = setup.hot_after == 255 ? 0u : 4u;
   t.most_renewed = static_cast<std::uint8_t>(setup.most_renewed);
-  t.promised = setup.promised;
+  t.unused_pushes = setup.promised;
   t.reads_ask = setup.reads_ask;
   t.most_regretted = 1;
   t.most_unmet = setup.most_unmet;
@@ -55,7 +55,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
   block_bytes_ = setup.block_bytes;
 
   enters_protected = setup.enters_protected;
-  news_.clear();
+  pushes_.clear();
   core_.emplace(protocol::CoreConfig{.self = NodeId{self},
                                      .nodes = setup.nodes,
                                      .blocks = blocks,
@@ -92,7 +92,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .migrate = setup.migrate,
                                      .meets = setup.meets,
                                      .push_arity = setup.barrier_arity,
-                                     .most_sent = kMostSentNews,
+                                     .most_sent = kMostSentPushes,
                                      .sent_whole = 1,  // wrong guesses are frequent
                                      .tunables = tunables},
                 memory, *core_, *predictor_);

@@ -36,9 +36,9 @@ class Node {
   void end();
 
   std::byte* frame(std::uint64_t block) { return &frames_[block * kMaxBlockBytes]; }
-  protocol::NewsBox& news() { return news_; }
+  protocol::PushBox& pushes() { return pushes_; }
   // What a renewal has fetched, by its place in the run.
-  std::byte* aside(std::uint64_t slot) { return &aside_[slot * kMaxBlockBytes]; }
+  std::byte* staged(std::uint64_t slot) { return &staged_[slot * kMaxBlockBytes]; }
   std::byte* twin(std::uint64_t block) { return &twins_[block * kMaxBlockBytes]; }
   protocol::Core& core() { return *core_; }
   const protocol::Core& core() const { return *core_; }
@@ -71,12 +71,12 @@ class Node {
 
  private:
   static constexpr std::size_t kSetWords = 16;
-  static constexpr std::size_t kMostSentNews = 6;  // few, so that they are forgotten
+  static constexpr std::size_t kMostSentPushes = 6;  // few, so that they are forgotten
 
   std::unique_ptr<std::byte[]> frames_;
   std::unique_ptr<std::byte[]> twins_;
-  protocol::NewsBox news_;
-  std::byte aside_[protocol::Hlrc::kMaxRun * kMaxBlockBytes] = {};
+  protocol::PushBox pushes_;
+  std::byte staged_[protocol::Hlrc::kMaxRun * kMaxBlockBytes] = {};
   std::unique_ptr<protocol::BlockEntry[]> entries_;
   std::unique_ptr<protocol::BlockHistory[]> history_;
   protocol::BlockSet::Word sets_[protocol::BlockMemory::kSets][kSetWords] = {};

@@ -60,7 +60,7 @@ class RandomPredictor final : public protocol::Predictor {
   bool defers(std::uint64_t) override { return says(kDefer); }
   bool gives(std::uint64_t, bool, bool) override { return says(kGive); }
   bool meets(BarrierId) override { return says(kMeet); }
-  bool pushes_along_tree(std::uint64_t) override { return says(kPushTree); }
+  bool pushes_by_tree(std::uint64_t) override { return says(kPushTree); }
   bool pushes_versions() override { return says(kPushVersion); }
   bool sends_with_arrival(BlockRange) override { return says(kWithArrival); }
 

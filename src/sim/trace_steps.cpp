@@ -4,7 +4,7 @@
 
 #include <variant>
 
-#include "protocol/push/news_tree.h"
+#include "protocol/push/push_tree.h"
 #include "sim/names.h"
 
 namespace terrane::sim {
@@ -21,7 +21,7 @@ std::string text_of_word(std::uint32_t word) {
 }
 
 // What a step says beside its kind, its blocks and its event: one of these, or the general one.
-std::string detail(const protocol::TakeNews& step) {
+std::string detail(const protocol::TakePush& step) {
   return fmt::format("of node {}", step.node.value);
 }
 std::string detail(const protocol::Map& step) {
@@ -82,7 +82,7 @@ std::string result(const protocol::Fetch& step, const BlockNames&) {
   if (got.own) return text + ", the home moves here";
   return got.tracked != 0 ? text + ", tracked" : text;
 }
-std::string result(const protocol::TakeNews& step, const BlockNames&) {
+std::string result(const protocol::TakePush& step, const BlockNames&) {
   if (step.result.gone) return "gone";
   return step.result.same != 0 ? "taken, the same as before" : "taken";
 }

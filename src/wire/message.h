@@ -34,8 +34,8 @@ enum class Kind : std::uint8_t {
   kFlushed,
   kOwnerRequest,
   kOwnerReply,
-  kPromiseEnd,
-  kPageNews,
+  kSubscriptionEnd,
+  kPagePush,
   kCountWake,
   kScRequest,
   kScRecall,
@@ -117,13 +117,13 @@ struct LockGrant {
 };
 
 // A wanted block, as its home answers a kPageFetch. Tail: its bytes; none: it has to be asked for,
-// or has a `serial` and is as it was sent by that before (kPageNews). Of a lock's grant always 0.
+// or has a `version` and is as it was sent by that before (kPagePush). Of a lock's grant always 0.
 struct GrantedBlock {
   std::uint64_t block = 0;
   std::uint32_t home = 0;
   std::uint32_t bytes = 0;
   std::uint32_t tracked = 0;
-  std::uint32_t serial = 0;
+  std::uint32_t version = 0;
 };
 
 // Who sleeps until a count reaches `until`.
@@ -158,7 +158,7 @@ struct BarrierMessage {
   std::uint8_t acquired = 0;
   std::uint8_t pad[2] = {};
 };
-inline constexpr std::size_t kMostAlong = 16;  // blocks with an arrival
+inline constexpr std::size_t kMostWithArrival = 16;  // blocks with an arrival
 
 // Asks node 0 for an allocation. `sequence` is 0, or counts the collective calls from 1.
 struct RegionAllocate {
@@ -270,23 +270,23 @@ struct PageFetch {
 };
 
 // The home's answer, for the first `blocks` of them; `tracked`: a bit for each block that it
-// tracks; `promised`: 0, or it sends them again (kPageNews) at departures of this number and after;
-// `own`: the reader is their home from now on. No blocks: `promised` is the node to ask, for the
-// first `alike` of them. Tail: the blocks' bytes.
+// tracks; `subscribed`: 0, or it sends them again (kPagePush) at departures of this number and
+// after; `own`: the reader is their home from now on. No blocks: `subscribed` is the node to ask,
+// for the first `same_owner` of them. Tail: the blocks' bytes.
 struct PageData {
   Kind kind = Kind::kPageData;
   std::uint8_t blocks = 1;
   std::uint8_t own = 0;
-  std::uint8_t alike = 0;
+  std::uint8_t same_owner = 0;
   std::uint32_t waiter = 0;
   std::uint64_t block = 0;
   std::uint32_t tracked = 0;
-  std::uint32_t promised = 0;
+  std::uint32_t subscribed = 0;
 };
 
 // Whoever sends it does not expect the run any more that its receiver promised.
-struct PromiseEnd {
-  Kind kind = Kind::kPromiseEnd;
+struct SubscriptionEnd {
+  Kind kind = Kind::kSubscriptionEnd;
   std::uint8_t blocks = 1;
   std::uint8_t pad[6] = {};
   std::uint64_t block = 0;
@@ -294,10 +294,10 @@ struct PromiseEnd {
 
 // What `home` promised, at its departure `number`; several runs follow each other in one message.
 // Tail: `further` nodes, one u32 each, to which the receiver passes it on; and unless `gone`, for
-// then the home has to be asked: a serial number, a u32, of each block, and the bytes of those
+// then the home has to be asked: a version, a u32, of each block, and the bytes of those
 // whose bit in `same` is not set. The others are as they were sent by that number before.
-struct PageNews {
-  Kind kind = Kind::kPageNews;
+struct PagePush {
+  Kind kind = Kind::kPagePush;
   std::uint8_t blocks = 1;
   std::uint8_t gone = 0;
   std::uint8_t pad = 0;
@@ -376,7 +376,7 @@ struct OwnerReply {
   std::uint32_t waiter = 0;
   std::uint64_t block = 0;
   std::uint32_t owner = 0;
-  std::uint32_t alike = 0;
+  std::uint32_t same_owner = 0;
 };
 
 // A page with sequential consistency (protocol/sc). To its home: the sender wants it (kScRequest),
@@ -401,10 +401,10 @@ static_assert(sizeof(Expire) == 12);
 static_assert(sizeof(Expired) == 12);
 static_assert(sizeof(OfferRequest) == 24);
 static_assert(sizeof(OfferReply) == 16);
-static_assert(sizeof(PromiseEnd) == 16);
+static_assert(sizeof(SubscriptionEnd) == 16);
 static_assert(sizeof(PageFetch) == 16);
 static_assert(sizeof(PageData) == 24);
-static_assert(sizeof(PageNews) == 32);
+static_assert(sizeof(PagePush) == 32);
 static_assert(sizeof(Flush) == 16);
 static_assert(sizeof(FlushedBlock) == 16);
 static_assert(sizeof(OwnerRequest) == 24);

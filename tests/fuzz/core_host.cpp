@@ -35,7 +35,7 @@ void CoreHost::step(const protocol::Event& event) {
   for (const auto& effect : effects.list) {
     if (const auto* send = std::get_if<protocol::Send>(&effect)) {
       std::size_t wanted = send->wanted * sizeof(std::uint64_t);
-      TERRANE_CHECK(send->wanted <= wire::kMostAlong, "few blocks are carried");
+      TERRANE_CHECK(send->wanted <= wire::kMostWithArrival, "few blocks are carried");
       TERRANE_CHECK(send->to.value < nodes_ && send->to != self_, "a message goes to a peer");
       TERRANE_CHECK(std::uint64_t{send->offset} + send->size + wanted <= effects.bytes.size(),
                     "a message lies in the bytes");
@@ -163,7 +163,7 @@ void CoreHost::departed(Thread& thread, std::uint64_t number,
                         const std::vector<std::byte>& payload) {
   TERRANE_CHECK(number > 0, "departures are counted from 1");
   wire::Bytes notices(payload);
-  if (number & protocol::kAlongCame) {
+  if (number & protocol::kCameWithArrival) {
     protocol::GrantHead head{};
     TERRANE_CHECK(wire::take(notices, head) && head.notice_bytes <= notices.size(),
                   "a departure is whole");

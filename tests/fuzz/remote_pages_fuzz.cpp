@@ -49,7 +49,7 @@ struct Side {
   protocol::BlockMemory memory = space->protocol_memory();
   Network network;
   ThreadRegistry threads;
-  protocol::Promises promises{true, kNodes};
+  protocol::Subscribers promises{true, kNodes};
   protocol::Server server{
       {.self = NodeId{0}, .nodes = kNodes, .blocks = space->blocks(), .block_bytes = space->unit()},
       promises};
@@ -151,18 +151,18 @@ std::vector<Input> seeds() {
   InputWriter
       news;  // two runs of node 1, the first to be passed on to node 2; then none of the run
   std::vector<std::byte> runs;
-  protocol::put_news_head(runs, {{.number = 1, .block = 3, .home = 1}, {}, {1}, {}}, {});
+  protocol::put_push_head(runs, {{.number = 1, .block = 3, .home = 1}, {}, {1}, {}}, {});
   runs.insert(runs.end(), page.begin(), page.end());
-  protocol::put_news_head(
+  protocol::put_push_head(
       runs, {{.blocks = 2, .number = 1, .block = 4, .home = 1, .same = 1}, {}, {2, 3}, {}}, {});
   runs.insert(runs.end(), page.begin(), page.end());
   std::vector<NodeId> further{NodeId{2}};
   std::vector<std::byte> first;
-  protocol::put_news_head(first, {{.number = 1, .block = 6, .home = 1}, {}, {4}, {}}, further);
+  protocol::put_push_head(first, {{.number = 1, .block = 6, .home = 1}, {}, {4}, {}}, further);
   first.insert(first.end(), page.begin(), page.end());
   message(news, first, runs);
   std::vector<std::byte> none;
-  protocol::put_news_head(none, {{.gone = 1, .number = 2, .block = 6, .home = 1}, {}, {}, {}},
+  protocol::put_push_head(none, {{.gone = 1, .number = 2, .block = 6, .home = 1}, {}, {}, {}},
                           further);
   message(news, none, {});
   return {answers.input(), requests.input(), news.input()};

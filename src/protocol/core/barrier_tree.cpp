@@ -114,10 +114,10 @@ void BarrierTree::tell_other(BarrierId id, Barrier& barrier, const BarrierArrive
   });
   write(wire::Kind::kBarrierArrive, id, barrier.so_far, scratch_, barrier.said_here);
   barrier.went_up = true;
-  if (event.along == nullptr || event.along->empty() || !barrier.said_here.plain)
+  if (event.with_arrival == nullptr || event.with_arrival->empty() || !barrier.said_here.plain)
     return outbox_.send(other_);
   mark(Mark::kArrivalCarriesBlocks);
-  outbox_.send_wanted(other_, *event.along);
+  outbox_.send_wanted(other_, *event.with_arrival);
 }
 
 // Whether both know from each other's arrivals which departure this is.
@@ -192,7 +192,7 @@ void BarrierTree::depart(BarrierId id, Barrier& barrier, Bytes notices, bool tel
     outbox_.send(NodeId{first_child_ + child});
   }
   resume_leader(barrier, notices);
-  barrier.came_along.clear();
+  barrier.came_with_arrival.clear();
 }
 
 // What came along is older than what its reader may know otherwise: by a lock, or since the two
@@ -206,13 +206,14 @@ void BarrierTree::resume_leader(Barrier& barrier, Bytes notices) {
   if (other_ != kNoNode && here.plain && there.plain) {
     bool same = here.departures == there.departures || mutant(Mutant::kAlongApart);
     bool careless = mutant(Mutant::kAlongAfterLocks);
-    if (same && (!there.acquired || careless)) value |= kAlongStands;
-    if (same && (!here.acquired || careless) && !barrier.came_along.empty()) value |= kAlongCame;
+    if (same && (!there.acquired || careless)) value |= kArrivalTaken;
+    if (same && (!here.acquired || careless) && !barrier.came_with_arrival.empty())
+      value |= kCameWithArrival;
     if (!same) mark(Mark::kBarrierPairApart);
   }
-  if (value & kAlongCame) wire::put(out, GrantHead{0, notices.size()});
+  if (value & kCameWithArrival) wire::put(out, GrantHead{0, notices.size()});
   put_bytes(out, notices);
-  if (value & kAlongCame) put_bytes(out, barrier.came_along);
+  if (value & kCameWithArrival) put_bytes(out, barrier.came_with_arrival);
   outbox_.resume(barrier.leader, value);
 }
 
@@ -223,9 +224,10 @@ bool BarrierTree::received(NodeId from, Bytes message, bool departing, std::uint
       head.notices > message.size())
     return false;
   Bytes notices = message.first(head.notices);
-  Bytes along = message.subspan(head.notices);
+  Bytes with_arrival = message.subspan(head.notices);
   bool may_bring = other_ != kNoNode && !departing;
-  if (!log_.believable(notices, self_, blocks) || !(may_bring ? are_along(along) : along.empty()))
+  if (!log_.believable(notices, self_, blocks) ||
+      !(may_bring ? came_with_arrival_whole(with_arrival) : with_arrival.empty()))
     return false;
   BarrierId id{head.barrier};
   if (departing) {
@@ -252,18 +254,19 @@ bool BarrierTree::received(NodeId from, Bytes message, bool departing, std::uint
   if (!mutant(Mutant::kReduceForgetsChild) || !first) so_far.add(reduced);
   if (head.mismatched) so_far.mismatch();
   barrier.said_there = {head.plain != 0, head.acquired != 0, head.departures};
-  barrier.came_along.assign(along.begin(), along.end());
+  barrier.came_with_arrival.assign(with_arrival.begin(), with_arrival.end());
   if (!mutant(Mutant::kBarrierForgetsChild) || !first) merge(barrier, notices);
   advance(id, barrier);
   return true;
 }
 
 // Whether these are blocks that the other of two nodes sent along, whole.
-bool BarrierTree::are_along(Bytes blocks) const {
+bool BarrierTree::came_with_arrival_whole(Bytes blocks) const {
   wire::GrantedBlock head;
   for (std::size_t count = 0; !blocks.empty(); ++count) {
-    if (count == wire::kMostAlong || !wire::take(blocks, head) || NodeId{head.home} != other_ ||
-        (head.bytes != 0 && head.bytes != block_bytes_) || blocks.size() < head.bytes)
+    if (count == wire::kMostWithArrival || !wire::take(blocks, head) ||
+        NodeId{head.home} != other_ || (head.bytes != 0 && head.bytes != block_bytes_) ||
+        blocks.size() < head.bytes)
       return false;
     blocks = blocks.subspan(head.bytes);
   }

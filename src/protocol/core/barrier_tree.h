@@ -70,7 +70,7 @@ class BarrierTree {
     Reduction result;               // of the round that ended last
     Said said_here;
     Said said_there;
-    std::vector<std::byte> came_along;  // the other one's GrantedBlocks
+    std::vector<std::byte> came_with_arrival;  // the other one's GrantedBlocks
   };
 
   static std::uint32_t arrived_children(const Barrier& barrier) {
@@ -85,7 +85,7 @@ class BarrierTree {
   void write(wire::Kind kind, BarrierId id, const Reduction& reduction, Bytes notices,
              const Said& said);
   void tell_other(BarrierId id, Barrier& barrier, const BarrierArrive& event);
-  bool are_along(Bytes blocks) const;
+  bool came_with_arrival_whole(Bytes blocks) const;
 
   NodeId self_;
   std::uint32_t nodes_;

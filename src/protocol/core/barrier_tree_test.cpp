@@ -250,7 +250,7 @@ struct ArrivalTest : testing::Test {
              BarrierArrive{BarrierId{id}, WaiterId{node}, acquired, node == 0 ? &blocks : nullptr});
   }
   std::uint64_t flags(std::uint32_t node) {
-    return job.resumed[node].value & (kAlongStands | kAlongCame);
+    return job.resumed[node].value & (kArrivalTaken | kCameWithArrival);
   }
 
   TestJob job{2};
@@ -263,8 +263,8 @@ TEST_F(ArrivalTest, BlocksComeWithAnArrival) {
   arrive(0, false);
   arrive(1, false);
   job.deliver_all();
-  EXPECT_EQ(flags(0), kAlongStands);
-  EXPECT_EQ(flags(1), kAlongStands | kAlongCame);
+  EXPECT_EQ(flags(0), kArrivalTaken);
+  EXPECT_EQ(flags(1), kArrivalTaken | kCameWithArrival);
   Bytes payload(job.resumed[1].payload);
   GrantHead head{};
   wire::GrantedBlock block;
@@ -281,14 +281,14 @@ TEST_F(ArrivalTest, BlocksAreLeftByWhoAcquiredOtherwise) {
   arrive(0, true);
   arrive(1, false);
   job.deliver_all();
-  EXPECT_EQ(flags(0), kAlongStands);
-  EXPECT_EQ(flags(1), kAlongCame);
+  EXPECT_EQ(flags(0), kArrivalTaken);
+  EXPECT_EQ(flags(1), kCameWithArrival);
   for (std::uint32_t n : {0u, 1u}) job.step(n, BarrierLeave{BarrierId{0}});
   arrive(0, false);
   arrive(1, true);
   job.deliver_all();
   EXPECT_EQ(flags(0), 0u);
-  EXPECT_EQ(flags(1), kAlongStands);
+  EXPECT_EQ(flags(1), kArrivalTaken);
 }
 
 TEST_F(ArrivalTest, BlocksAreLeftWhereTheTwoHaveSeenOtherDepartures) {

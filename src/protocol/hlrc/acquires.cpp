@@ -15,21 +15,21 @@ Task<> Acquires::apply(Strand& s, std::uint32_t departure, std::uint64_t activit
   ++node_.activity;
   if (departure == 0) node_.predictor.lock_acquired();
   if (departure == 0) node_.acquired.fetch_add(1);
-  co_await subscriptions_.expect_promised(s);
+  co_await subscriptions_.expect_subscribed(s);
   select_invalid(s);
   for (std::size_t i = 0; i < s.runs.size(); ++i) {
     BlockRange run = s.runs[i];
-    co_await refreshes_.renew_or_invalidate(s, run, at);
+    co_await refreshes_.refresh_or_invalidate(s, run, at);
   }
   if (wanted.size() > wire::kMostWanted) {
     mark(Mark::kLockNamesTooMany);
     wanted.clear();
   }
   if (lock && !node_.predictor.names_with_lock(*lock)) wanted.clear();
-  if (departure != 0 && subscriptions_.expectations().may_have_come()) {
-    subscriptions_.expectations().depart(departure);
-    co_await subscriptions_.end_promises(s);
-    co_await s.perform(ForgetNews{departure});
+  if (departure != 0 && subscriptions_.runs().may_have_come()) {
+    subscriptions_.runs().depart(departure);
+    co_await subscriptions_.end_subscriptions(s);
+    co_await s.perform(ForgetPushes{departure});
   }
   if (departure != 0 && node_.config.migrate) co_await offers_.offer_homes(s);
   Event learn = Learn{s.inbox, departure != 0, lock.value_or(LockId{}), lock ? &wanted : nullptr};
@@ -95,7 +95,7 @@ Task<> Acquires::expire(Strand& s, NodeId origin, Bytes ranges) {
   for (std::size_t i = 0; i < s.runs.size(); ++i) {
     BlockRange run = s.runs[i];
     bool spared = mutant(Mutant::kExpirySparesBusy) && node_.entries[run.first].busy();
-    if (!spared) co_await refreshes_.renew_or_invalidate(s, run, at);
+    if (!spared) co_await refreshes_.refresh_or_invalidate(s, run, at);
   }
   co_await node_.leave(s);
 }

@@ -43,7 +43,7 @@ Task<AtomicDone> Atomics::atomic_held(Strand& s, std::uint64_t block, const Atom
       // What this thread reads next by plain loads is not older.
       mark(Mark::kAtomicPatchesCopy);
       bool twinned = node_.scans() || state == BlockState::kWritten;
-      node_.entries[block].news = 0;
+      node_.entries[block].version = 0;
       co_await s.perform(Patch{BlockId{block}, op, done.before, twinned});
     }
     bool changed = after(op, done.before) != done.before;
@@ -82,8 +82,9 @@ Task<std::uint64_t> Atomics::atomic_at_home(Strand& s, std::uint64_t block, cons
   mark(Mark::kAtomicAtHome);
   std::uint64_t before = co_await s.perform(PerformAtomic{node_.config.self, BlockId{block}, op});
   bool changed = after(op, before) != before;
-  bool told = changed && node_.tracked.contains(block) && !mutant(Mutant::kAtomicKeepsTracked);
-  if (told) co_await tracked_homes_.untrack(s, block);
+  bool gives_notice =
+      changed && node_.tracked.contains(block) && !mutant(Mutant::kAtomicKeepsTracked);
+  if (gives_notice) co_await tracked_homes_.untrack(s, block);
   co_return before;
 }
 

@@ -13,10 +13,10 @@ Barriers::Barriers(NodeState& node, Offers& offers, Pushes& pushes, Releases& re
 
 Task<bool> Barriers::barrier(Strand& s, BarrierId id, std::uint32_t threads_here,
                              Contribution contribution) {
-  bool calm = threads_here == 1 && contribution.op == ReduceOp::kNone && is_calm(id);
-  if (calm && node_.predictor.meets(id)) {
+  bool quiet = threads_here == 1 && contribution.op == ReduceOp::kNone && is_quiet(id);
+  if (quiet && node_.predictor.meets(id)) {
     mark(Mark::kBarrierCalm);
-    bool held = co_await meet(s, id, meetings_[id.value].told);
+    bool held = co_await meet(s, id, in_memory_[id.value].learned);
     if (held) co_return true;
   }
   Event come = BarrierEnter{id, threads_here, s.waiter(), contribution};
@@ -24,20 +24,20 @@ Task<bool> Barriers::barrier(Strand& s, BarrierId id, std::uint32_t threads_here
   if (role != BarrierRole::kLast) co_return role == BarrierRole::kLeft;
   std::uint64_t activity = co_await releases_.release(s);
   Event go = BarrierLeave{id};
-  if (!calm && may_meet(id) && node_.predictor.meets(id)) {
+  if (!quiet && may_meet(id) && node_.predictor.meets(id)) {
     bool held = co_await meet_released(s, id);
     if (held) co_await s.tell(go);
     if (held) co_return true;
   }
   std::uint64_t acquired = node_.acquired.load();
-  std::vector<std::uint64_t> along = pushes_.select_along();
-  Event arrive = BarrierArrive{id, s.waiter(), acquired != acquired_before_.load(), &along};
+  std::vector<std::uint64_t> with_arrival = pushes_.choose_for_arrival();
+  Event arrive = BarrierArrive{id, s.waiter(), acquired != acquired_before_.load(), &with_arrival};
   std::uint64_t departure = co_await s.call(arrive);
   acquired_before_.store(acquired);
   Grant grant;
-  if (departure & kAlongCame) grant = Grant::open(s);
+  if (departure & kCameWithArrival) grant = Grant::open(s);
   auto number = static_cast<std::uint32_t>(departure);
-  co_await pushes_.send_news(s, number, along, (departure & kAlongStands) != 0);
+  co_await pushes_.send_pushes(s, number, with_arrival, (departure & kArrivalTaken) != 0);
   co_await wait_for_departure(s, number - 1);
   co_await acquires_.apply(s, number, activity, grant);
   bool waited = departures_.exchange(number * 2, std::memory_order_acq_rel) & 1;
@@ -55,13 +55,13 @@ bool Barriers::may_meet(BarrierId id) const { return meets_ && id.value < Centra
 // Whether nothing has to be done for a round that is tried in memory: since the last
 // one, which was held and found no copies and nothing tracked, none of what a release looks for has
 // come.
-bool Barriers::is_calm(BarrierId id) const {
+bool Barriers::is_quiet(BarrierId id) const {
   if (!may_meet(id)) return false;
-  const Meeting& meeting = meetings_[id.value];
-  if (!meeting.calm) return false;
-  bool same = meeting.changes == node_.core.changes() &&
-              meeting.disturbed == node_.disturbed.load(std::memory_order_acquire) &&
-              meeting.taken == node_.taken.load(std::memory_order_acquire);
+  const InMemory& round = in_memory_[id.value];
+  if (!round.quiet) return false;
+  bool same = round.changes == node_.core.changes() &&
+              round.dirty_count == node_.dirty_count.load(std::memory_order_acquire) &&
+              round.taken == node_.taken.load(std::memory_order_acquire);
   if (!same && !mutant(Mutant::kCalmForgetsChanges)) return false;
   return node_.copies() == 0 || mutant(Mutant::kCalmForgetsCopies);
 }
@@ -69,24 +69,24 @@ bool Barriers::is_calm(BarrierId id) const {
 // A round in which no node has notices to give, none has leases, which would die, and none has
 // homes that may follow their writers: nothing has to be sent. After this node's release.
 Task<bool> Barriers::meet_released(Strand& s, BarrierId id) {
-  Meeting& meeting = meetings_[id.value];
-  meeting.disturbed = releases_.settled();
-  meeting.taken = releases_.settled_taken();
-  meeting.changes = node_.core.changes();
+  InMemory& round = in_memory_[id.value];
+  round.dirty_count = releases_.clean_count();
+  round.taken = releases_.clean_taken();
+  round.changes = node_.core.changes();
   Event ask = BarrierTold{id, s.waiter()};
-  std::uint64_t told = co_await s.call(ask);
-  if (node_.has_leases() || offers_.others_wrote()) told = 0;
-  bool held = co_await meet(s, id, told);
-  meeting.calm =
+  std::uint64_t learned = co_await s.call(ask);
+  if (node_.has_leases() || offers_.others_wrote()) learned = 0;
+  bool held = co_await meet(s, id, learned);
+  round.quiet =
       held && node_.copies() == 0 && node_.tracked.next_run(0, node_.config.blocks).count == 0;
-  meeting.told = told;
+  round.learned = learned;
   co_return held;
 }
 
-// told: how many departures were learned, + 1; 0: the round cannot be held.
-Task<bool> Barriers::meet(Strand& s, BarrierId id, std::uint64_t told) {
+// learned: how many departures this node knows, + 1; 0: the round cannot be held.
+Task<bool> Barriers::meet(Strand& s, BarrierId id, std::uint64_t learned) {
   Meet step{.barrier = static_cast<std::uint32_t>(id.value)};
-  if (told != 0) step.told = static_cast<std::uint32_t>(told - 1);
+  if (learned != 0) step.told = static_cast<std::uint32_t>(learned - 1);
   bool held = co_await s.perform(step);
   node_.predictor.met(id, held);
   mark(held ? Mark::kBarrierHeldInMemory : Mark::kBarrierNotHeld);

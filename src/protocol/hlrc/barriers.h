@@ -25,17 +25,17 @@ class Barriers {
 
  private:
   bool may_meet(BarrierId barrier) const;
-  bool is_calm(BarrierId barrier) const;
+  bool is_quiet(BarrierId barrier) const;
   Task<bool> meet_released(Strand& s, BarrierId barrier);
-  Task<bool> meet(Strand& s, BarrierId barrier, std::uint64_t told);
+  Task<bool> meet(Strand& s, BarrierId barrier, std::uint64_t learned);
   Task<> wait_for_departure(Strand& s, std::uint32_t number);
 
   // A barrier that may be held in memory; the last thread's that comes.
-  struct Meeting {
-    bool calm = false;          // the last one was held, without copies and anything tracked here
-    std::uint64_t told = 0;     // what this node said then, when these were:
+  struct InMemory {
+    bool quiet = false;         // the last one was held, without copies and anything tracked here
+    std::uint64_t learned = 0;  // what this node said then, when these were:
     std::uint64_t changes = 0;  // Core::changes()
-    std::uint64_t disturbed = 0;
+    std::uint64_t dirty_count = 0;
     std::uint64_t taken = 0;
   };
 
@@ -45,7 +45,7 @@ class Barriers {
   Releases& releases_;
   Acquires& acquires_;
   std::atomic<std::uint32_t> departures_{0};  // applied here, times 2; odd: waited for
-  Meeting meetings_[CentralBarrier::kPlaces];
+  InMemory in_memory_[CentralBarrier::kPlaces];
   bool meets_ = false;
   // NodeState::acquired, as it was when this node arrived at the barrier that departed last.
   std::atomic<std::uint64_t> acquired_before_{0};

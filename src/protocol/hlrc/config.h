@@ -31,8 +31,8 @@ struct HlrcConfig {
   bool migrate = false;         // homes by first touch follow their writers
   bool lazy = true;   // a token that no node asks for stays, without a release, until one does
   bool meets = true;  // barriers that bring nobody anything are held in memory, where all reach it
-  std::uint32_t push_arity = kNewsArity;  // of pushes, as the next two: ServerConfig
-  std::size_t most_sent = kMostSentNews;
+  std::uint32_t push_arity = kPushArity;  // of pushes, as the next two: ServerConfig
+  std::size_t most_sent = kMostSentPushes;
   std::uint32_t sent_whole = kWholePushes;
   Tunables tunables;
 };

@@ -14,7 +14,7 @@ Task<FaultResult> Faults::fault(Strand& s, BlockId id, Access wanted) {
   if (state == BlockState::kInvalid) {
     MissUnderWay under_way;
     result = co_await fault_invalid(s, block, wanted, under_way);
-    if (result == FaultResult::kDone) co_await misses_.bring_before(s, block, under_way);
+    if (result == FaultResult::kDone) co_await misses_.prefetch_before(s, block, under_way);
     co_return result;
   }
   // Somebody made the block present meanwhile, it was hidden, or the kernel took an entry away:

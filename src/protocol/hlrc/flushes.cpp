@@ -5,15 +5,15 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 Task<BlockState> Flushes::flush_copy(Strand& s, std::uint64_t block, bool written) {
   if (node_.config.migrate) {
-    bool taken = co_await take_at_flush(s, block);
+    bool taken = co_await take_home_at_flush(s, block);
     if (taken) co_return BlockState::kHome;
   }
   bool open = node_.open.contains(block) && !node_.scans();
   bool update_twin = node_.scans() || (open && !mutant(Mutant::kOpenKeepsTwin));
-  Pushed pushed = co_await push_changes(s, block, update_twin, written);
-  if (!pushed.mine) {
+  Flushed flushed = co_await flush_changes(s, block, update_twin, written);
+  if (!flushed.mine) {
     node_.recent.insert(block);
-    note_flush(block, pushed.changed);
+    note_flush(block, flushed.changed);
     if (!open) co_return BlockState::kClean;
     if (!mutant(Mutant::kOpenNotCompared))
       node_.written.insert(block);  // writes to it are not detected
@@ -31,7 +31,7 @@ Task<BlockState> Flushes::flush_copy(Strand& s, std::uint64_t block, bool writte
 
 // A copy that this node has changed, and whose home is offered to it: nothing has to be stored
 // there.
-Task<bool> Flushes::take_at_flush(Strand& s, std::uint64_t block) {
+Task<bool> Flushes::take_home_at_flush(Strand& s, std::uint64_t block) {
   NodeId home = node_.entries[block].home();
   if (home == kNoNode || !node_.reaches(home)) co_return false;
   std::uint32_t word = co_await s.perform(LoadWord{home, BlockId{block}});
@@ -44,8 +44,8 @@ Task<bool> Flushes::take_at_flush(Strand& s, std::uint64_t block) {
   node_.leases.insert(block);
   co_await homes_.become_home(s, {block, 1}, false);
   if (!node_.scans()) co_await s.perform(Unprotect{{block, 1}});
-  bool told = word & kTracked || !mutant(Mutant::kTakeTrustsWord);
-  if (told && !mutant(Mutant::kTakeForgetsTracked)) notices_.notice(block);
+  bool gives_notice = word & kTracked || !mutant(Mutant::kTakeTrustsWord);
+  if (gives_notice && !mutant(Mutant::kTakeForgetsTracked)) notices_.notice(block);
   co_return true;
 }
 
@@ -67,14 +67,15 @@ void Flushes::note_flush(std::uint64_t block, bool changed) {
   node_.open_count.fetch_add(1);
 }
 
-Task<Pushed> Flushes::push_changes(Strand& s, std::uint64_t block, bool update_twin, bool written) {
+Task<Flushed> Flushes::flush_changes(Strand& s, std::uint64_t block, bool update_twin,
+                                     bool written) {
   NodeId home = node_.entries[block].home();
   if (home == kNoNode) {
     std::uint32_t mine = node_.config.self.value + 1;
     Owner owner = co_await homes_.ask_owner(s, block, mine);
     home = NodeId{owner.entry - 1};
     node_.entries[block].set_home(home, true);
-    if (owner.entry == mine) co_return Pushed{.mine = true};
+    if (owner.entry == mine) co_return Flushed{.mine = true};
     mark(Mark::kReleaseLosesClaim);
   }
   bool counted = node_.config.migrate && node_.reaches(home);
@@ -84,7 +85,7 @@ Task<Pushed> Flushes::push_changes(Strand& s, std::uint64_t block, bool update_t
     home = co_await homes_.settle(s, block, home, via);
     if (home == kNoNode) {
       co_await s.perform(CountFlush{false});
-      co_return Pushed{};
+      co_return Flushed{};
     }
   }
   BlockId id{block};
@@ -98,8 +99,8 @@ Task<Pushed> Flushes::push_changes(Strand& s, std::uint64_t block, bool update_t
   if (changed > 0 && !node_.reaches(home)) s.posted = true;
   if (changed > 0) {
     ++node_.activity;
-    // Others may write over it before the home sends news again, with what was there before.
-    if (!mutant(Mutant::kFlushKeepsSerial)) node_.entries[block].news = 0;
+    // Others may write over it before the home pushes it again, with what was there before.
+    if (!mutant(Mutant::kFlushKeepsSerial)) node_.entries[block].version = 0;
     mark(Mark::kReleaseFlushesDiff);
     notices_.notice(block);
   } else {
@@ -110,7 +111,7 @@ Task<Pushed> Flushes::push_changes(Strand& s, std::uint64_t block, bool update_t
       notices_.notice(block);
     }
   }
-  co_return Pushed{.changed = changed > 0};
+  co_return Flushed{.changed = changed > 0};
 }
 
 Task<> Flushes::await_flush(Strand& s) {

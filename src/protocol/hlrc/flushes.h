@@ -9,7 +9,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 // What became of a copy's changes: whether there were any, and whether the block had no home and
 // has it here now.
-struct Pushed {
+struct Flushed {
   bool changed = false;
   bool mine = false;
 };
@@ -27,12 +27,12 @@ class Flushes {
   Task<BlockState> flush_copy(Strand& s, std::uint64_t block, bool written);
   // Brings a copy's changed bytes home and gives notice. written: it is known that somebody wrote
   // to it.
-  Task<Pushed> push_changes(Strand& s, std::uint64_t block, bool update_twin, bool written);
+  Task<Flushed> flush_changes(Strand& s, std::uint64_t block, bool update_twin, bool written);
   // What was posted to homes whose memory cannot be reached has arrived there afterwards.
   Task<> await_flush(Strand& s);
 
  private:
-  Task<bool> take_at_flush(Strand& s, std::uint64_t block);
+  Task<bool> take_home_at_flush(Strand& s, std::uint64_t block);
   void note_flush(std::uint64_t block, bool changed);
 
   NodeState& node_;

@@ -134,8 +134,8 @@ class Hlrc : public MemoryRoom {
   // moved, unless the node is about to release, to invalidate or to evict. (Where memory is short,
   // whoever wants it does.)
   Task<> tidy(Strand& s) { return memory_.tidy(s); }
-  // Drops, or renews, the copies that an eager release of another node told of (an Expire effect).
-  // `ranges`: BlockRanges, the caller's until the end.
+  // Drops, or refreshes, the copies that an eager release of another node told of (an Expire
+  // effect). `ranges`: BlockRanges, the caller's until the end.
   Task<> expire(Strand& s, NodeId origin, Bytes ranges) {
     return acquires_.expire(s, origin, ranges);
   }
@@ -152,7 +152,7 @@ class Hlrc : public MemoryRoom {
   Server& server() { return pushes_.server(); }
   // Whether this node waits for the run at that departure, if it has the copies yet.
   bool expects(NodeId home, BlockRange run, std::uint32_t departure) const {
-    return subscriptions_.expectations().covers(home, run, departure);
+    return subscriptions_.runs().covers(home, run, departure);
   }
 
   std::uint64_t cached() const { return node_.copies(); }

@@ -6,10 +6,10 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 Task<std::uint64_t> HomeWords::find_home(Strand& s, std::uint64_t block, Access wanted,
                                          BlockRange& same_owner) {
   Event find = RegionFind{BlockId{block}, s.waiter()};
-  std::uint64_t told = co_await s.call(find);
-  std::uint64_t home = home_found(told);
+  std::uint64_t found = co_await s.call(find);
+  std::uint64_t home = home_found(found);
   if (home == kHomeNowhere) co_return home;
-  node_.entries[block].set_policy(protocol_found(told), propagation_found(told));
+  node_.entries[block].set_policy(protocol_found(found), propagation_found(found));
   if (node_.entries[block].eager()) eager_seen_.store(true, std::memory_order_relaxed);
   if (home == kHomeFirstTouch) {
     bool claims = wanted == Access::kWrite;

@@ -39,9 +39,9 @@ Task<> Invalidation::invalidate_block(Strand& s, std::uint64_t block, bool evict
   bool forgets =
       mutant(Mutant::kInvalidateWithoutDiff) || (evicted && mutant(Mutant::kEvictWithoutDiff));
   if (dirty && !forgets) {
-    Pushed pushed =
-        co_await flushes_.push_changes(s, block, mutant(Mutant::kDiffBeforeZap), !node_.scans());
-    bool mine = pushed.mine;
+    Flushed flushed =
+        co_await flushes_.flush_changes(s, block, mutant(Mutant::kDiffBeforeZap), !node_.scans());
+    bool mine = flushed.mine;
     if (mine) mark(Mark::kInvalidateClaimsHome);
     if (mine) node_.spare.insert(block);
     if (notices_.size() > before) mark(Mark::kInvalidateFlushesDirty);

@@ -20,15 +20,16 @@ Task<FaultResult> Misses::fault_elsewhere(Strand& s, std::uint64_t block, Access
     co_return FaultResult::kNoMemory;
   }
   co_await node_.unlock_block(s, block, state);
-  if (state == BlockState::kWritten) state = BlockState::kClean;  // who came along was not written
+  if (state == BlockState::kWritten)
+    state = BlockState::kClean;  // what was prefetched was not written
   for (std::uint64_t b = block + 1; b < run.end(); ++b) co_await node_.unlock_block(s, b, state);
-  if (under_way.ahead.count > 0) co_await finish_ahead(s, under_way.ahead);
+  if (under_way.pipeline.count > 0) co_await finish_pipeline(s, under_way.pipeline);
   co_return FaultResult::kDone;
 }
 
 // A copy of another node's block; home kNoNode: nobody wrote it yet, it reads as zeros. The copy is
 // entered in the sets before the home's word is loaded: an acquire that comes in between then waits
-// for it and drops it. `run` grows by the neighbours that come along.
+// for it and drops it. `run` grows by the neighbours that are prefetched.
 // Result: what the blocks are now; kInvalid when memory is short.
 Task<BlockState> Misses::fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home,
                                     std::uint64_t unmissed, MissUnderWay& under_way) {
@@ -53,12 +54,12 @@ Task<BlockState> Misses::fault_copy(Strand& s, BlockRange& run, Access wanted, N
     if (plan.homes > 0 && miss.movable) co_await ask_offers(s, miss, home, plan.homes);
     std::uint64_t extent = 0;
     if (miss.prefetches) extent = co_await extend_run(s, run, home, plan, under_way);
-    if (ordinary && extent > 0) co_await ask_ahead(s, run, home, extent, miss, under_way);
+    if (ordinary && extent > 0) co_await ask_pipelined(s, run, home, extent, miss, under_way);
     Fetched got = co_await fetches_.fetch_missed(s, run, home);
     co_await leave_out(s, {run.first + got.count, run.count - got.count});
     run.count = got.count;
     if (ordinary) node_.predictor.miss_ended(block, run.count == extent ? 0 : run.end());
-    under_way.ahead.miss_end = run.end();
+    under_way.pipeline.miss_end = run.end();
     if (got.own) {
       co_await enter_homes(s, run, access_of_homes(miss));
       co_return BlockState::kHome;
@@ -135,7 +136,7 @@ Task<> Misses::enter_homes(Strand& s, BlockRange run, Access wanted) {
   node_.taken.fetch_add(1, std::memory_order_release);
 }
 
-// What comes along enters protected.
+// What is prefetched enters protected.
 Task<> Misses::enter_copies(Strand& s, BlockRange run, Access wanted) {
   if (node_.enters_free(wanted)) {
     mark(Mark::kFaultFetchesForWriting);

@@ -9,7 +9,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 // Of a miss that brings more than one message's blocks: what was asked for behind the first ones,
 // and has not been entered yet. Its blocks are locked, and among the copies.
-struct Ahead {
+struct Pipeline {
   static constexpr std::uint32_t kMost = PostFetch::kMost;
 
   BlockRange runs[kMost];
@@ -23,7 +23,7 @@ struct Ahead {
 // One miss under way: what a directory named, and what was asked for behind what was missed.
 struct MissUnderWay {
   BlockRange same_owner{};  // blocks of the owner that a directory named last
-  Ahead ahead;
+  Pipeline pipeline;
 
   bool names(std::uint64_t block) const {
     return same_owner.first <= block && block < same_owner.end();
@@ -45,7 +45,7 @@ class Misses {
   Task<FaultResult> fault_elsewhere(Strand& s, std::uint64_t block, Access wanted, NodeId home,
                                     std::uint64_t unmissed, MissUnderWay& under_way);
   // After a miss: the predictor may prefetch what lies before the block, too.
-  Task<> bring_before(Strand& s, std::uint64_t block, MissUnderWay& under_way);
+  Task<> prefetch_before(Strand& s, std::uint64_t block, MissUnderWay& under_way);
 
  private:
   Task<BlockState> fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home,
@@ -57,21 +57,21 @@ class Misses {
   Task<> enter_copies(Strand& s, BlockRange run, Access wanted);
   Task<std::uint64_t> extend_run(Strand& s, BlockRange& run, NodeId home, const MissPlan& plan,
                                  const MissUnderWay& under_way);
-  Task<> bring_more(Strand& s, BlockRange& run, NodeId home, bool fresh, std::uint64_t most,
-                    const MissUnderWay& under_way);
-  Task<bool> may_bring(Strand& s, std::uint64_t block, NodeId home, bool fresh,
+  Task<> prefetch_more(Strand& s, BlockRange& run, NodeId home, bool fresh, std::uint64_t most,
                        const MissUnderWay& under_way);
+  Task<bool> may_prefetch(Strand& s, std::uint64_t block, NodeId home, bool fresh,
+                          const MissUnderWay& under_way);
   Task<bool> is_known_home(Strand& s, std::uint64_t block, NodeId home, bool fresh,
                            const MissUnderWay& under_way);
   Task<> leave_out(Strand& s, BlockRange blocks);
   Task<NodeId> lock_unmissed(Strand& s, std::uint64_t block, std::uint64_t missed,
                              MissUnderWay& under_way);
-  Task<> ask_ahead(Strand& s, BlockRange run, NodeId home, std::uint64_t extent, const Miss& miss,
-                   MissUnderWay& under_way);
+  Task<> ask_pipelined(Strand& s, BlockRange run, NodeId home, std::uint64_t extent,
+                       const Miss& miss, MissUnderWay& under_way);
   Task<bool> knows_home(Strand& s, std::uint64_t block, NodeId home, MissUnderWay& under_way);
-  Task<> ask_offers_ahead(Strand& s, Miss miss, const Ahead& ahead);
-  Task<> finish_ahead(Strand& s, Ahead& ahead);
-  Task<> enter_ahead(Strand& s, BlockRange run, const Fetched& got, Access wanted);
+  Task<> ask_pipelined_offers(Strand& s, Miss miss, const Pipeline& pipeline);
+  Task<> finish_pipeline(Strand& s, Pipeline& pipeline);
+  Task<> enter_pipelined(Strand& s, BlockRange run, const Fetched& got, Access wanted);
 
   NodeState& node_;
   HomeWords& homes_;

@@ -100,7 +100,7 @@ class NodeState : public BlockLocks {
   std::atomic<std::uint32_t> open_count{0};
   std::atomic<std::uint64_t> cached_count{0};
   std::atomic<std::uint64_t> idle_count{0};
-  std::atomic<std::uint64_t> disturbed{0};  // grows with what the next release has to look for
+  std::atomic<std::uint64_t> dirty_count{0};  // grows with what the next release has to look for
   // The same by faults, which do without the consistency lock: counted after all else.
   std::atomic<std::uint64_t> taken{0};
   // Flushes, acquires and drops of this node; changes under the consistency lock.

@@ -21,7 +21,7 @@ void Notices::add_block(std::vector<BlockRange>& to, std::uint64_t block) {
 }
 
 void Notices::notice(std::uint64_t block) {
-  node_.disturbed.fetch_add(1, std::memory_order_release);
+  node_.dirty_count.fetch_add(1, std::memory_order_release);
   if (node_.entries[block].eager()) {
     add_block(eager_, block);
     return;

@@ -17,16 +17,16 @@ Task<std::uint64_t> Misses::extend_run(Strand& s, BlockRange& run, NodeId home,
     extent = co_await s.call(ask);
     most = std::min(most, extent);
   }
-  co_await bring_more(s, run, home, plan.fresh, most, under_way);
+  co_await prefetch_more(s, run, home, plan.fresh, most, under_way);
   co_return extent;
 }
 
 // The run grows by what may come behind it, and has memory, up to `most` blocks.
-Task<> Misses::bring_more(Strand& s, BlockRange& run, NodeId home, bool fresh, std::uint64_t most,
-                          const MissUnderWay& under_way) {
+Task<> Misses::prefetch_more(Strand& s, BlockRange& run, NodeId home, bool fresh,
+                             std::uint64_t most, const MissUnderWay& under_way) {
   std::uint64_t had = run.count;
   while (run.count < most && node_.room() >= 2 * (run.count + 1)) {
-    bool bring = co_await may_bring(s, run.end(), home, fresh, under_way);
+    bool bring = co_await may_prefetch(s, run.end(), home, fresh, under_way);
     if (!bring) break;
     mark(Mark::kFaultBringsNeighbour);
     ++run.count;
@@ -41,8 +41,8 @@ Task<> Misses::bring_more(Strand& s, BlockRange& run, NodeId home, bool fresh, s
 }
 
 // Locks the block and enters it among the copies, if it can come.
-Task<bool> Misses::may_bring(Strand& s, std::uint64_t block, NodeId home, bool fresh,
-                             const MissUnderWay& under_way) {
+Task<bool> Misses::may_prefetch(Strand& s, std::uint64_t block, NodeId home, bool fresh,
+                                const MissUnderWay& under_way) {
   BlockEntry& entry = node_.entries[block];
   co_await s.pause();
   if (!entry.try_lock_now()) co_return false;
@@ -94,7 +94,7 @@ Task<> Misses::leave_out(Strand& s, BlockRange blocks) {
   }
 }
 
-Task<> Misses::bring_before(Strand& s, std::uint64_t block, MissUnderWay& under_way) {
+Task<> Misses::prefetch_before(Strand& s, std::uint64_t block, MissUnderWay& under_way) {
   NodeId home = node_.entries[block].home();
   if (!node_.config.enters_protected || home == kNoNode || home == node_.config.self) co_return;
   std::uint64_t most =

@@ -10,15 +10,15 @@ namespace {
 class StaleCopies final : public CopiesAtAcquire {
  public:
   using IsCopy = bool (*)(const BlockEntry&);
-  StaleCopies(const NodeState& node, const Expectations& expectations, std::uint32_t departure)
-      : node_(node), expectations_(expectations), departure_(departure) {}
+  StaleCopies(const NodeState& node, const SubscribedRuns& runs, std::uint32_t departure)
+      : node_(node), runs_(runs), departure_(departure) {}
 
   bool is_copy(std::uint64_t block) const override { return is_copy(node_.entries[block]); }
   NodeId home(std::uint64_t block) const override { return node_.entries[block].home(); }
   bool is_reached(std::uint64_t block) const override { return node_.reaches(home(block)); }
   bool is_pushed(std::uint64_t block) const override {
     return departure_ != 0 && !is_reached(block) &&
-           expectations_.covers(home(block), {block, 1}, departure_);
+           runs_.covers(home(block), {block, 1}, departure_);
   }
   static bool is_copy(const BlockEntry& entry) {
     BlockState state = entry.settled_state();
@@ -28,7 +28,7 @@ class StaleCopies final : public CopiesAtAcquire {
 
  private:
   const NodeState& node_;
-  const Expectations& expectations_;
+  const SubscribedRuns& runs_;
   std::uint32_t departure_;
 };
 
@@ -45,26 +45,27 @@ Task<> Refreshes::unmap_probes(Strand& s, BlockRange run) {
     mark(Mark::kAcquireHidesCopy);
     co_await s.perform(Zap{part});
     for (std::uint64_t b = part.first; b < part.end() && looks; ++b)
-      co_await flushes_.push_changes(s, b, true, false);
+      co_await flushes_.flush_changes(s, b, true, false);
   }
   co_await flushes_.await_flush(s);
 }
 
-Task<> Refreshes::renew_or_invalidate(Strand& s, BlockRange run, Departure at) {
-  BlockRange alike{run.first, 0};  // of one propagation
+Task<> Refreshes::refresh_or_invalidate(Strand& s, BlockRange run, Departure at) {
+  BlockRange same_policy{run.first, 0};  // of one propagation
   while (run.count > 0) {
     Propagation wants = node_.entries[run.first].propagation();
-    if (alike.end() <= run.first) {
-      alike = {run.first, 1};
-      while (alike.end() < run.end() && node_.entries[alike.end()].propagation() == wants)
-        ++alike.count;
+    if (same_policy.end() <= run.first) {
+      same_policy = {run.first, 1};
+      while (same_policy.end() < run.end() &&
+             node_.entries[same_policy.end()].propagation() == wants)
+        ++same_policy.count;
     }
-    BlockRange part{run.first, alike.end() - run.first};
+    BlockRange part{run.first, same_policy.end() - run.first};
     AcquirePlan plan = plan_acquire(part, wants, at);
     part.count = plan.blocks;
     if (plan.refresh) {
       part = co_await hold_stale(s, part, at);
-      part = co_await renew(s, part, at);
+      part = co_await refresh(s, part, at);
     } else {
       co_await invalidation_.invalidate(s, part, false);
       node_.predictor.dropped(part, at.number != 0);
@@ -76,7 +77,7 @@ Task<> Refreshes::renew_or_invalidate(Strand& s, BlockRange run, Departure at) {
 // What happens to the first blocks of the run, all of one propagation. Only copies whose home is
 // known are refreshed.
 AcquirePlan Refreshes::plan_acquire(BlockRange run, Propagation wants, Departure at) const {
-  StaleCopies copies(node_, subscriptions_.expectations(), at.number);
+  StaleCopies copies(node_, subscriptions_.runs(), at.number);
   AcquirePlan plan{.blocks = run.count, .refresh = wants == Propagation::kUpdate};
   if (wants == Propagation::kAdaptive)
     plan = node_.predictor.at_acquire(run, at.number != 0, copies);
@@ -90,28 +91,28 @@ AcquirePlan Refreshes::plan_acquire(BlockRange run, Propagation wants, Departure
 
 // Locks the first blocks of the range, which are copies, of one home, all or none of them in what
 // it sends together, and all carried by the grant or none. So a copy that is missing in between
-// asks for no other promises: what two promise travels twice.
+// adds no other subscription: what belongs to two travels twice.
 Task<BlockRange> Refreshes::hold_stale(Strand& s, BlockRange within, Departure at) {
   BlockRange run{within.first, 0};
   NodeId home = node_.entries[run.first].home();
-  Brought brought = subscriptions_.brought_by(s, run.first, home, at);
+  Sent sent = subscriptions_.sent_with(s, run.first, home, at);
   std::uint64_t most = std::min(within.count, node_.most_of_run());
-  bool sent = at.number != 0 && !node_.reaches(home) && !subscriptions_.expectations().empty();
-  if (sent) most = subscriptions_.expectations().alike(home, {within.first, most}, at.number);
+  bool pushes = at.number != 0 && !node_.reaches(home) && !subscriptions_.runs().empty();
+  if (pushes) most = subscriptions_.runs().sent_together(home, {within.first, most}, at.number);
   while (run.count < most) {
     std::uint64_t block = run.end();
     if (node_.entries[block].home() != home) break;
-    if (subscriptions_.brought_by(s, block, home, at) != brought) break;
+    if (subscriptions_.sent_with(s, block, home, at) != sent) break;
     if (!mutant(Mutant::kRenewUnlocked)) co_await node_.lock_block(s, block);
     ++run.count;
   }
-  if (!sent) co_return run;
-  std::uint64_t whole = subscriptions_.expectations().alike(home, run, at.number);
+  if (!pushes) co_return run;
+  std::uint64_t whole = subscriptions_.runs().sent_together(home, run, at.number);
   co_await unlock_rest(s, run, whole);
   co_return BlockRange{run.first, whole};
 }
 
-// All but the first `count` blocks of a run that was locked to be renewed.
+// All but the first `count` blocks of a run that was locked to be refreshed.
 Task<> Refreshes::unlock_rest(Strand& s, BlockRange run, std::uint64_t count) {
   for (std::uint64_t b = run.first + count; b < run.end(); ++b)
     if (!mutant(Mutant::kRenewUnlocked))
@@ -119,23 +120,23 @@ Task<> Refreshes::unlock_rest(Strand& s, BlockRange run, std::uint64_t count) {
 }
 
 // As a fetch (fetches.h), but the copy stays where it is, and its own threads go on reading and
-// writing it. Result: the first blocks of the run, which were renewed; the others are as they were.
-Task<BlockRange> Refreshes::renew(Strand& s, BlockRange run, Departure at) {
+// writing it. Result: the first blocks of the run, which were refreshed; the others are as they
+// were.
+Task<BlockRange> Refreshes::refresh(Strand& s, BlockRange run, Departure at) {
   NodeId home = node_.entries[run.first].home();
   TERRANE_CHECK(home != kNoNode, "what is renewed is a copy");
   for (std::uint64_t b = run.first; b < run.end(); ++b) node_.leases.insert(b);
-  Brought brought = subscriptions_.brought_by(s, run.first, home, at);
+  Sent sent = subscriptions_.sent_with(s, run.first, home, at);
   Fetched got{.home = home};
-  std::vector<std::uint32_t> serials;
-  if (brought == Brought::kHere)
-    got = co_await subscriptions_.take_granted(s, run, home, at, serials);
-  if (brought == Brought::kNot) got = co_await subscriptions_.take_news(s, run, home, at, serials);
-  if (at.number != 0 && !node_.reaches(home)) subscriptions_.expectations().use(home, run);
-  if (brought == Brought::kGone) co_await subscriptions_.give_up(s, home, run);
+  std::vector<std::uint32_t> versions;
+  if (sent == Sent::kHere) got = co_await subscriptions_.take_granted(s, run, home, at, versions);
+  if (sent == Sent::kNot) got = co_await subscriptions_.take_push(s, run, home, at, versions);
+  if (at.number != 0 && !node_.reaches(home)) subscriptions_.runs().use(home, run);
+  if (sent == Sent::kGone) co_await subscriptions_.give_up(s, home, run);
   if (at.number == 0 && !node_.reaches(home) && at.wanted != nullptr)
     note_wanted(*at.wanted, run, home);
   if (got.count == 0) {
-    got = co_await fetch_renewal(s, run, home, at);
+    got = co_await fetch_stale(s, run, home, at);
     co_await unlock_rest(s, run, got.count);
     run.count = got.count;
     for (std::uint64_t b = run.first; b < run.end() && !got.own && got.home != home; ++b)
@@ -157,7 +158,7 @@ Task<BlockRange> Refreshes::renew(Strand& s, BlockRange run, Departure at) {
     if (node_.entries[b].propagation() == Propagation::kUpdate) mark(Mark::kAcquireUpdates);
     if (at.number == 0) mark(Mark::kLockRenews);
     if (mutant(Mutant::kRenewTrusts)) node_.leases.erase(b);
-    subscriptions_.note_news(serials, b, b - run.first, got);
+    subscriptions_.note_version(versions, b, b - run.first, got);
     node_.recent.insert(b);
   }
   if (adaptive) co_await unmap_probes(s, run);
@@ -172,19 +173,19 @@ void Refreshes::note_wanted(std::vector<wire::WantedBlock>& wanted, BlockRange r
     wanted.push_back({.block = b, .home = home.value});
 }
 
-Task<Fetched> Refreshes::fetch_renewal(Strand& s, BlockRange run, NodeId home, Departure at) {
+Task<Fetched> Refreshes::fetch_stale(Strand& s, BlockRange run, NodeId home, Departure at) {
   mark(node_.reaches(home) ? Mark::kAcquireRenews : Mark::kAcquireRenewsByMessage);
-  bool again = at.number != 0 && !subscriptions_.expectations().covers(home, run, at.number + 1);
+  bool again = at.number != 0 && !subscriptions_.runs().covers(home, run, at.number + 1);
   if (again && node_.is_adaptive(run.first)) again = node_.predictor.subscribe_refreshed(run);
   Fetched got = co_await fetches_.fetch(s, run, home, true, again ? run.count : 0);
-  if (got.promised != 0)
-    subscriptions_.expectations().note(got.home, {run.first, got.count},
-                                       static_cast<std::uint32_t>(got.promised - 1));
+  if (got.subscribed != 0)
+    subscriptions_.runs().note(got.home, {run.first, got.count},
+                               static_cast<std::uint32_t>(got.subscribed - 1));
   co_return got;
 }
 
-// What lies aside -> our blocks. Where our threads may have written since the last release the twin
-// tells what is news; it takes the news too, so that it is not taken for ours.
+// What is staged -> our blocks. Where our threads may have written since the last release the twin
+// tells what others wrote; it takes that too, so that it is not taken for ours.
 Task<> Refreshes::merge(Strand& s, BlockRange run, std::uint64_t same) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     if (same >> (b - run.first) & 1) continue;

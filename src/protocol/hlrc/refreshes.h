@@ -31,16 +31,16 @@ class Refreshes {
   // What dies at an acquire is dropped, or brought up to date where it stands, which spares the
   // zap, the fault and, at a departure, the home's attention in the middle of its work: it waits in
   // the same barrier. The region says which, or the predictor.
-  Task<> renew_or_invalidate(Strand& s, BlockRange run, Departure at);
+  Task<> refresh_or_invalidate(Strand& s, BlockRange run, Departure at);
 
  private:
   Task<> unmap_probes(Strand& s, BlockRange run);
   AcquirePlan plan_acquire(BlockRange run, Propagation wants, Departure at) const;
   Task<BlockRange> hold_stale(Strand& s, BlockRange within, Departure at);
   Task<> unlock_rest(Strand& s, BlockRange run, std::uint64_t count);
-  Task<BlockRange> renew(Strand& s, BlockRange run, Departure at);
+  Task<BlockRange> refresh(Strand& s, BlockRange run, Departure at);
   static void note_wanted(std::vector<wire::WantedBlock>& wanted, BlockRange run, NodeId home);
-  Task<Fetched> fetch_renewal(Strand& s, BlockRange run, NodeId home, Departure at);
+  Task<Fetched> fetch_stale(Strand& s, BlockRange run, NodeId home, Departure at);
   Task<> merge(Strand& s, BlockRange run, std::uint64_t same);
 
   NodeState& node_;

@@ -10,7 +10,7 @@ Task<std::uint64_t> Releases::release(Strand& s) {
   co_await node_.enter(s);
   std::uint64_t number = releases_begun_.load(std::memory_order_relaxed) + 1;
   releases_begun_.store(number);
-  settled_taken_.store(node_.taken.load(std::memory_order_acquire), std::memory_order_relaxed);
+  clean_taken_.store(node_.taken.load(std::memory_order_acquire), std::memory_order_relaxed);
   co_await find_written(s);
   // An operation below may reuse s.runs; the runs are walked by index and only evict, which is not
   // below, touches them.
@@ -28,7 +28,7 @@ Task<std::uint64_t> Releases::release(Strand& s) {
     notices_.clear();
   }
   if (mutant(Mutant::kCloseBeforeFlushed)) s.posted = false;
-  settled_.store(node_.disturbed.load(std::memory_order_relaxed), std::memory_order_release);
+  clean_count_.store(node_.dirty_count.load(std::memory_order_relaxed), std::memory_order_release);
   releases_ended_.store(number);
   std::uint64_t activity = node_.activity;
   std::uint32_t expiry = begin_expiry(s);

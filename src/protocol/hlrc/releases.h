@@ -29,8 +29,8 @@ class Releases {
   std::uint64_t begun() const { return releases_begun_.load(); }
   std::uint64_t ended() const { return releases_ended_.load(); }
   // NodeState::disturbed, as it was when the last one ended; and taken, when the last one began.
-  std::uint64_t settled() const { return settled_.load(std::memory_order_acquire); }
-  std::uint64_t settled_taken() const { return settled_taken_.load(std::memory_order_relaxed); }
+  std::uint64_t clean_count() const { return clean_count_.load(std::memory_order_acquire); }
+  std::uint64_t clean_taken() const { return clean_taken_.load(std::memory_order_relaxed); }
 
  private:
   Task<> find_written(Strand& s);
@@ -50,8 +50,8 @@ class Releases {
   Flushes& flushes_;
   std::atomic<std::uint64_t> releases_begun_{0};
   std::atomic<std::uint64_t> releases_ended_{0};
-  std::atomic<std::uint64_t> settled_{0};
-  std::atomic<std::uint64_t> settled_taken_{0};
+  std::atomic<std::uint64_t> clean_count_{0};
+  std::atomic<std::uint64_t> clean_taken_{0};
   std::uint32_t expiries_ = 0;             // begun; under the consistency lock
   std::atomic<std::uint32_t> expired_{0};  // of these, over, in their order
 };

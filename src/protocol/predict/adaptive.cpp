@@ -22,7 +22,7 @@ MissPlan AdaptivePredictor::at_miss(const Miss& miss) {
 
 SubscriptionPlan AdaptivePredictor::subscribe(BlockRange missed) {
   SubscriptionPlan plan;
-  if (past_.tunables.promised == 0) return plan;
+  if (past_.tunables.unused_pushes == 0) return plan;
   plan.predicted = first_miss_.predicts(missed.count) && !refresh_.becomes_hot(missed.first, false);
   while (plan.blocks < missed.count &&
          refresh_.becomes_hot(missed.first + plan.blocks, plan.predicted))

@@ -71,7 +71,7 @@ class AdaptivePredictor final : public Predictor {
     if (!barrier) refresh_.dropped(run);
   }
   bool subscribe_refreshed(BlockRange run) override {
-    return past_.tunables.promised != 0 && !past_.of(run.first).on_trial;
+    return past_.tunables.unused_pushes != 0 && !past_.of(run.first).on_trial;
   }
   bool keeps_subscription(BlockRange run, bool predicted) override {
     return !predicted || first_miss_.keeps(run);
@@ -107,7 +107,7 @@ class AdaptivePredictor final : public Predictor {
 
   bool meets(BarrierId id) override { return meetings_.tries(id); }
   void met(BarrierId id, bool held) override { meetings_.met(id, held); }
-  bool pushes_along_tree(std::uint64_t readers) override {
+  bool pushes_by_tree(std::uint64_t readers) override {
     return readers >= kTogether && past_.on(Heuristic::kPushTree);
   }
   bool pushes_versions() override { return past_.on(Heuristic::kPushVersion); }

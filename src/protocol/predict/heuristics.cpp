@@ -89,7 +89,7 @@ base::Result<Prediction> parse_prediction(std::string_view text) {
 
 Tunables tuned(Tunables tunables, Heuristics on) {
   constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
-  if (!on.on(Heuristic::kSubscribe)) tunables.promised = 0;
+  if (!on.on(Heuristic::kSubscribe)) tunables.unused_pushes = 0;
   if (!on.on(Heuristic::kLookFirst)) tunables.look_from = kNever;
   return tunables;
 }

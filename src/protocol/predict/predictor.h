@@ -174,7 +174,7 @@ class Predictor {
   virtual void met(BarrierId, bool /*held*/) {}
   // Whether a push to so many readers goes along a tree; whether blocks that are the same as at the
   // last push go by their version; whether a run goes with this node's arrival.
-  virtual bool pushes_along_tree(std::uint64_t /*readers*/) { return false; }
+  virtual bool pushes_by_tree(std::uint64_t /*readers*/) { return false; }
   virtual bool pushes_versions() { return false; }
   virtual bool sends_with_arrival(BlockRange /*run*/) { return false; }
 

@@ -58,7 +58,7 @@ struct Tunables {
   std::uint32_t foresight_back = 64;
   // Barrier exits on end without use until a subscription ends: pushes for nothing against a new
   // request; 4 to 64; 0: there are no subscriptions. Sixteen pushes cost as much as one miss.
-  std::uint32_t promised = 16;
+  std::uint32_t unused_pushes = 16;
 
   // ---- tracking and notices
   // Vain trackings whose back-off still doubles: 4 << 8 requests are the longest; 2 to 12.
@@ -113,18 +113,18 @@ struct Tunables {
 
 // Messages that carry one push to many readers: the home's messages against the ways to the last
 // reader; 2 to 16. Four make a thousand readers five ways.
-inline constexpr std::uint32_t kNewsArity = 4;
+inline constexpr std::uint32_t kPushArity = 4;
 // Readers of a run from which on one push goes along the tree: 2 to 8. For two it spares no time.
 inline constexpr std::size_t kTogether = 3;
 // Pages whose last push the home keeps, to send a version alone next time: memory (4 MiB) against
 // bytes of pushes; 64 to 16384.
-inline constexpr std::size_t kMostSentNews = 1024;
+inline constexpr std::size_t kMostSentPushes = 1024;
 // Whole pushes after a request until a version alone may go: 2, since the first may be for an exit
 // that its reader had passed before it asked; more only costs bytes.
 inline constexpr std::uint32_t kWholePushes = 2;
 // Subscriptions that a home keeps for each node, or for all of few nodes: 16 KiB of memory.
-inline constexpr std::size_t kRunsPromised = 8;
-inline constexpr std::size_t kLeastPromised = 512;
+inline constexpr std::size_t kRunsSubscribed = 8;
+inline constexpr std::size_t kLeastSubscribed = 512;
 
 // Copies that are open at a time, at most: a release compares each (0.1 us); 16 to 256.
 inline constexpr std::uint32_t kMostOpen = 64;

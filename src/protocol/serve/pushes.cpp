@@ -22,9 +22,9 @@ Task<> Server::release_sent(Strand& s) {
 Task<> Server::grant(Strand& s, NodeId to, std::uint64_t block, std::vector<std::byte>& grant) {
   std::byte* page = co_await s.perform(SendBuffer{1});
   Collected got = co_await collect(s, {block, 1}, {.nodes = {&to, 1}}, page);
-  bool promised = static_cast<wire::Kind>(grant[0]) == wire::Kind::kBarrierArrive;
-  SentNews::Sent sent{};
-  if (promised && got.count > 0) {
+  bool subscribed = static_cast<wire::Kind>(grant[0]) == wire::Kind::kBarrierArrive;
+  SentPushes::Sent sent{};
+  if (subscribed && got.count > 0) {
     co_await hold_sent(s);
     sent = sent_.send(block, page, 0, false);
     co_await release_sent(s);
@@ -34,7 +34,7 @@ Task<> Server::grant(Strand& s, NodeId to, std::uint64_t block, std::vector<std:
                                       .home = config_.self.value,
                                       .bytes = static_cast<std::uint32_t>(bytes),
                                       .tracked = got.tracked,
-                                      .serial = sent.serial});
+                                      .version = sent.version});
   grant.insert(grant.end(), page, page + bytes);
 }
 
@@ -42,7 +42,7 @@ Task<> Server::push(Strand& s, BlockRange run, std::span<const NodeId> readers,
                     std::uint32_t number, bool whole) {
   std::byte* pages = co_await s.perform(SendBuffer{run.count});
   Collected got = co_await collect(s, run, {.nodes = readers}, pages);
-  NewsPart part{.head = {.blocks = static_cast<std::uint8_t>(run.count),
+  PushPart part{.head = {.blocks = static_cast<std::uint8_t>(run.count),
                          .gone = got.count < run.count,
                          .number = number,
                          .block = run.first,
@@ -58,7 +58,7 @@ Task<> Server::push(Strand& s, BlockRange run, std::span<const NodeId> readers,
 }
 
 // To the first readers, each with those to which it passes the push on.
-Task<> Server::spread(Strand& s, const NewsPart& part) {
+Task<> Server::spread(Strand& s, const PushPart& part) {
   std::size_t branches = count_branches(part.further, config_.push_arity);
   for (std::size_t i = 0; i < branches; ++i) {
     Branch branch = branch_of(part.further, branches, i);
@@ -66,7 +66,7 @@ Task<> Server::spread(Strand& s, const NewsPart& part) {
   }
 }
 
-bool Server::is_sound(const NewsPart& part) const {
+bool Server::is_sound(const PushPart& part) const {
   auto is_peer = [&](NodeId node) {
     return node.value < config_.nodes && node != config_.self && node.value != part.head.home;
   };
@@ -78,27 +78,27 @@ bool Server::is_sound(const NewsPart& part) const {
 // Passed on first, whether this node waits for it or not: others are further away.
 Task<bool> Server::take_push(Strand& s, NodeId from, Bytes message) {
   Bytes rest = message;
-  NewsPart part;
+  PushPart part;
   bool good = true;
   while (good && !rest.empty()) {
-    good = take_news_part(rest, config_.block_bytes, part) && is_sound(part);
+    good = take_push_part(rest, config_.block_bytes, part) && is_sound(part);
     if (part.head.gone != 0 && mutant(Mutant::kNewsGoneUntold)) continue;
     if (good) co_await spread(s, part);
   }
   co_await s.perform(SendPushes{});
   while (good && !message.empty()) {
-    good = take_news_part(message, config_.block_bytes, part);
+    good = take_push_part(message, config_.block_bytes, part);
     if (mutant(Mutant::kNewsOfWhoPassedThem)) part.head.home = from.value;
     if (good) good = co_await s.perform(KeepPush{&part});
   }
   co_return good;
 }
 
-Task<bool> Server::end_promise(Strand&, NodeId from, Bytes message) {
-  wire::PromiseEnd end;
+Task<bool> Server::end_subscription(Strand&, NodeId from, Bytes message) {
+  wire::SubscriptionEnd end;
   if (!wire::take(message, end) || !message.empty() || !in_space(end.block, end.blocks))
     co_return false;
-  promises_.end(from, {end.block, end.blocks});
+  subscribers_.end(from, {end.block, end.blocks});
   co_return true;
 }
 

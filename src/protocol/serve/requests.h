@@ -34,11 +34,11 @@ wire::PageFetch request_of(const Kind& step, WaiterId waiter) requires requires 
           .block = step.blocks.first};
 }
 inline FetchResult result_of(const wire::PageData& answer) {
-  if (answer.blocks == 0) return {.ask = NodeId{answer.promised}, .same = answer.alike};
+  if (answer.blocks == 0) return {.ask = NodeId{answer.subscribed}, .same = answer.same_owner};
   return {.count = answer.blocks,
           .tracked = answer.tracked & 0xffff,
           .own = answer.own != 0,
-          .promised = answer.promised};
+          .subscribed = answer.subscribed};
 }
 
 inline wire::AtomicRequest request_of(const AskAtomic& step, WaiterId waiter) {
@@ -70,7 +70,7 @@ inline wire::OwnerRequest request_of(const ClaimOwner& step, WaiterId waiter) {
           .block = step.blocks.first,
           .claim = step.entry};
 }
-inline Owner result_of(const wire::OwnerReply& answer) { return {answer.owner, answer.alike}; }
+inline Owner result_of(const wire::OwnerReply& answer) { return {answer.owner, answer.same_owner}; }
 
 }  // namespace TERRANE_PROTOCOL_VARIANT
 }  // namespace terrane::protocol

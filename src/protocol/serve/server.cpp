@@ -23,7 +23,7 @@ bool Server::serves(Bytes message) {
   if (message.empty()) return false;
   auto kind = static_cast<wire::Kind>(message[0]);
   return kind == kPageFetch || kind == kFlush || kind == kOwnerRequest || kind == kAtomicRequest ||
-         kind == kPromiseEnd || kind == kPageNews;
+         kind == kSubscriptionEnd || kind == kPagePush;
 }
 
 Task<bool> Server::serve(Strand& s, NodeId from, Bytes message) {
@@ -36,9 +36,9 @@ Task<bool> Server::serve(Strand& s, NodeId from, Bytes message) {
       return own(s, from, message);
     case wire::Kind::kAtomicRequest:
       return atomic(s, from, message);
-    case wire::Kind::kPromiseEnd:
-      return end_promise(s, from, message);
-    case wire::Kind::kPageNews:
+    case wire::Kind::kSubscriptionEnd:
+      return end_subscription(s, from, message);
+    case wire::Kind::kPagePush:
       return take_push(s, from, message);
     default:
       TERRANE_CHECK(false, "a message that serves() has named");
@@ -67,8 +67,8 @@ Task<bool> Server::fetch(Strand& s, NodeId reader, Bytes message) {
                         .block = request.block,
                         .tracked = got.tracked};
   if (got.count == 0) {
-    answer.promised = got.ask.value;
-    answer.alike = static_cast<std::uint8_t>(co_await moved_together(s, run, got.ask));
+    answer.subscribed = got.ask.value;
+    answer.same_owner = static_cast<std::uint8_t>(co_await moved_together(s, run, got.ask));
   } else {
     co_await hold_sent(s);
     sent_.forget(came);
@@ -77,7 +77,7 @@ Task<bool> Server::fetch(Strand& s, NodeId reader, Bytes message) {
   if (got.count > 0 && wish.again > 0 && !got.own) {
     co_await s.pause();
     BlockRange first{came.first, std::min<std::uint64_t>(came.count, wish.again)};
-    answer.promised = static_cast<std::uint32_t>(promises_.make(reader, first));
+    answer.subscribed = static_cast<std::uint32_t>(subscribers_.make(reader, first));
   }
   co_await s.perform(SendMessage{
       .to = reader, .head = bytes_of(answer), .tail = {pages, got.count * config_.block_bytes}});
@@ -164,8 +164,10 @@ Task<bool> Server::own(Strand& s, NodeId from, Bytes message) {
   }
   answer.owner = owner.entry;
   BlockRange rest{request.block, end - request.block};
-  answer.alike = static_cast<std::uint32_t>(co_await s.perform(CountOwned{rest, answer.owner}));
-  if (mutant(Mutant::kCountsOthersBlocks)) answer.alike = static_cast<std::uint32_t>(rest.count);
+  answer.same_owner =
+      static_cast<std::uint32_t>(co_await s.perform(CountOwned{rest, answer.owner}));
+  if (mutant(Mutant::kCountsOthersBlocks))
+    answer.same_owner = static_cast<std::uint32_t>(rest.count);
   co_await s.perform(SendMessage{from, bytes_of(answer)});
   co_return true;
 }

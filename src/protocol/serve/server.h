@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "protocol/push/news_tree.h"
-#include "protocol/push/promises.h"
-#include "protocol/push/sent_news.h"
+#include "protocol/push/push_tree.h"
+#include "protocol/push/sent_pushes.h"
+#include "protocol/push/subscribers.h"
 #include "protocol/serve/served.h"
 #include "protocol/steps/block_table.h"
 #include "protocol/steps/strand.h"
@@ -21,8 +21,8 @@ struct ServerConfig {
   std::uint32_t nodes = 1;
   std::uint64_t blocks = 0;
   std::size_t block_bytes = 4096;
-  std::uint32_t push_arity = kNewsArity;    // nodes to which a push goes from one
-  std::size_t most_sent = kMostSentNews;    // blocks of which it is known what went last ...
+  std::uint32_t push_arity = kPushArity;    // nodes to which a push goes from one
+  std::size_t most_sent = kMostSentPushes;  // blocks of which it is known what went last ...
   std::uint32_t sent_whole = kWholePushes;  // ... and how often they go whole, at least
 };
 
@@ -34,9 +34,9 @@ class Server {
  public:
   static constexpr std::uint32_t kMaxRun = 16;
 
-  Server(const ServerConfig& config, Promises& promises)
+  Server(const ServerConfig& config, Subscribers& subscribers)
       : config_(config),
-        promises_(promises),
+        subscribers_(subscribers),
         sent_(config.block_bytes, config.most_sent, config.sent_whole) {}
   Server(const Server&) = delete;
 
@@ -74,7 +74,7 @@ class Server {
   Task<bool> flush(Strand& s, NodeId from, Bytes message);
   Task<bool> own(Strand& s, NodeId from, Bytes message);
   Task<bool> atomic(Strand& s, NodeId from, Bytes message);
-  Task<bool> end_promise(Strand& s, NodeId from, Bytes message);
+  Task<bool> end_subscription(Strand& s, NodeId from, Bytes message);
   Task<bool> take_push(Strand& s, NodeId from, Bytes message);
 
   Task<Collected> collect(Strand& s, BlockRange run, Readers readers, std::byte* out);
@@ -83,8 +83,8 @@ class Server {
   Task<std::uint64_t> moved_together(Strand& s, BlockRange run, NodeId home);
   Task<bool> apply(Strand& s, wire::Flush& flush, const wire::FlushedBlock& block, Bytes diff);
   bool is_sound(const wire::FlushedBlock& block, std::size_t left) const;
-  bool is_sound(const NewsPart& part) const;
-  Task<> spread(Strand& s, const NewsPart& part);
+  bool is_sound(const PushPart& part) const;
+  Task<> spread(Strand& s, const PushPart& part);
   Task<> hold_sent(Strand& s);
   Task<> release_sent(Strand& s);
   bool may_be_home(std::uint64_t block) const {
@@ -95,9 +95,9 @@ class Server {
   }
 
   ServerConfig config_;
-  Promises& promises_;
+  Subscribers& subscribers_;
   std::atomic<std::uint32_t> sent_held_{0};  // guards sent_: 0 free, 1 held, 2 held and waited for
-  SentNews sent_;
+  SentPushes sent_;
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -62,12 +62,12 @@ class BlockEntry {
   NodeId home() const { return NodeId{(home_bits() & kHome) - 1}; }  // kNoNode: not known
   // movable: at the home, whether it may be given to another node.
   void set_home(NodeId home, bool movable = false) {
-    if (home != this->home()) news.store(0, std::memory_order_relaxed);
+    if (home != this->home()) version.store(0, std::memory_order_relaxed);
     set_bits((home_bits() & kPolicy) | ((home.value + 1) & kHome) | (movable ? kMovable : 0));
   }
   // Its region was freed, and this node has not learned of a home since.
   void mark_dropped() {
-    news.store(0, std::memory_order_relaxed);
+    version.store(0, std::memory_order_relaxed);
     set_bits((home_bits() & kPolicy) | kDropped);
   }
   // Whether `self`, which has this entry, may be the home: it knows so, or the region's policy says
@@ -90,9 +90,9 @@ class BlockEntry {
   }
   bool eager() const { return home_bits() & kEager; }
 
-  // The serial number of the news of its home (sent_news.h) that a copy is, but for what this node
+  // The version of the news of its home (sent_pushes.h) that a copy is, but for what this node
   // wrote since and has not brought home; 0: of none.
-  std::atomic<std::uint32_t> news{0};
+  std::atomic<std::uint32_t> version{0};
 
  private:
   std::uint32_t home_bits() const { return home_.load(std::memory_order_relaxed); }

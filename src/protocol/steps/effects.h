@@ -120,11 +120,12 @@ struct BarrierArrive {
   BarrierId barrier;
   WaiterId waiter;
   bool acquired = true;
-  const std::vector<std::uint64_t>* along = nullptr;
+  const std::vector<std::uint64_t>* with_arrival = nullptr;
 };  // the last one here, after the flush; acquired: since it arrived before, this node acquired, or
     // dropped copies, by other ways than departures; along: blocks of ours that the other one of
     // two nodes was promised. Resumed: the departure's number and, beside it, kContributionsDiffer,
-    // kAlongStands, kAlongCame; payload: a notice set, or if it came as of Acquired::kWithBlocks
+    // kArrivalTaken, kCameWithArrival; payload: a notice set, or if it came as of
+    // Acquired::kWithBlocks
 struct BarrierResult {
   BarrierId barrier;
   WaiterId waiter;
@@ -238,10 +239,10 @@ enum class HandOff : std::uint64_t { kRelease, kHandedOver, kKept, kNotHeld };
 enum class BarrierRole : std::uint64_t { kLast, kLeft, kMismatched };  // the last two: it is over
 // Beside a departure's number.
 inline constexpr std::uint64_t kContributionsDiffer = 1ull << 32;
-inline constexpr std::uint64_t kAlongStands = 1ull << 33;     // what went along is not sent as news
-inline constexpr std::uint64_t kAlongCame = 1ull << 34;       // what came along may be taken
-inline constexpr std::uint64_t kHomeFirstTouch = 1ull << 32;  // ask the directory
-inline constexpr std::uint64_t kHomeNowhere = 1ull << 33;     // in no allocation
+inline constexpr std::uint64_t kArrivalTaken = 1ull << 33;  // what went along is not sent as news
+inline constexpr std::uint64_t kCameWithArrival = 1ull << 34;  // what came along may be taken
+inline constexpr std::uint64_t kHomeFirstTouch = 1ull << 32;   // ask the directory
+inline constexpr std::uint64_t kHomeNowhere = 1ull << 33;      // in no allocation
 
 struct Send {
   NodeId to;

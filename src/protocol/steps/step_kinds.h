@@ -19,7 +19,7 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-struct NewsPart;
+struct PushPart;
 
 // ---- of the node's threads, and its core
 
@@ -294,12 +294,12 @@ struct FetchWish {
   std::uint32_t again = 0;
 };
 // The first blocks of a run that came, a bit for each that is tracked; whether they are ours from
-// now on; and what the home promises (promises.h). None: the node to ask, for so many blocks.
+// now on; and what the home promises (subscribers.h). None: the node to ask, for so many blocks.
 struct FetchResult {
   std::uint32_t count = 0;
   std::uint32_t tracked = 0;
   bool own = false;
-  std::uint32_t promised = 0;
+  std::uint32_t subscribed = 0;
   NodeId ask{};
   std::uint32_t same = 0;
 };
@@ -344,31 +344,31 @@ struct AskAtomic {
 // ---- pushes
 
 // What a push brought: a bit for each tracked block, and one for each that has not come, since it
-// is the same as what came by its serial number before. Or nothing: the home has to be asked.
+// is the same as what came by its version before. Or nothing: the home has to be asked.
 struct TakenPush {
   bool gone = false;
   std::uint32_t tracked = 0;
   std::uint32_t same = 0;
 };
 // What the node sent of the blocks at this departure -> the staging buffer, once it is here; and
-// the serial numbers.
-struct TakeNews {
-  static constexpr std::string_view kName = "TakeNews";
+// the versions.
+struct TakePush {
+  static constexpr std::string_view kName = "TakePush";
   NodeId node;
   BlockRange blocks;
   std::uint32_t departure = 0;
-  std::vector<std::uint32_t>* serials = nullptr;
+  std::vector<std::uint32_t>* versions = nullptr;
   TakenPush result{};
 };
 // What was sent to us at departures up to this one.
-struct ForgetNews {
-  static constexpr std::string_view kName = "ForgetNews";
+struct ForgetPushes {
+  static constexpr std::string_view kName = "ForgetPushes";
   std::uint32_t departure = 0;
 };
 // The node need not send us the blocks any more; no waiting. Known there before what we ask it for
 // afterwards.
-struct EndPromise {
-  static constexpr std::string_view kName = "EndPromise";
+struct EndSubscription {
+  static constexpr std::string_view kName = "EndSubscription";
   NodeId node;
   BlockRange blocks;
 };
@@ -414,7 +414,7 @@ struct SendMessage {
 // A push joins what is collected for the node, which passes it on to `further`.
 struct SendPush {
   static constexpr std::string_view kName = "SendPush";
-  const NewsPart* part = nullptr;
+  const PushPart* part = nullptr;
   NodeId to;
   std::span<const NodeId> further;
 };
@@ -422,10 +422,10 @@ struct SendPush {
 struct SendPushes {
   static constexpr std::string_view kName = "SendPushes";
 };
-// A push that has come is kept for TakeNews. Result: whether there is room.
+// A push that has come is kept for TakePush. Result: whether there is room.
 struct KeepPush {
   static constexpr std::string_view kName = "KeepPush";
-  const NewsPart* part = nullptr;
+  const PushPart* part = nullptr;
   bool result = false;
 };
 
@@ -435,8 +435,8 @@ using Step =
                  ClaimOwner, CountOwned, ClearOwner, Populate, PopulateAt, Map, Protect, Unprotect,
                  Zap, Scan, Look, Punch, DropTwin, CopyHome, CopyTwin, StoreDiff, PostDiff,
                  AwaitFlush, StoreHome, Merge, PerformAtomic, Patch, Fetch, PostFetch, AskAtomic,
-                 TakeNews, ForgetNews, EndPromise, TakeGranted, SendBuffer, ReadBlock, ApplyDiff,
-                 SendMessage, SendPush, SendPushes, KeepPush>;
+                 TakePush, ForgetPushes, EndSubscription, TakeGranted, SendBuffer, ReadBlock,
+                 ApplyDiff, SendMessage, SendPush, SendPushes, KeepPush>;
 
 // The place of a kind in Step.
 template <typename Kind, std::size_t at = 0>

@@ -1,4 +1,4 @@
-#include "runtime/news_out.h"
+#include "runtime/pushes_out.h"
 
 #include <gtest/gtest.h>
 
@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 
-class NewsOutTest : public testing::Test {
+class PushesOutTest : public testing::Test {
  protected:
   void add(NodeId to, std::uint64_t block, std::uint8_t blocks) {
     std::vector<std::byte> bytes(blocks * kPage, static_cast<std::byte>(block));
-    protocol::NewsPart part{.head = {.blocks = blocks, .number = 3, .block = block, .home = 1},
-                            .serials = std::vector<std::uint32_t>(blocks, 9),
+    protocol::PushPart part{.head = {.blocks = blocks, .number = 3, .block = block, .home = 1},
+                            .versions = std::vector<std::uint32_t>(blocks, 9),
                             .bytes = bytes};
     out.add(part, to, {}, send);
   }
@@ -26,12 +26,12 @@ class NewsOutTest : public testing::Test {
     std::vector<std::vector<std::uint64_t>> all;
     for (const auto& [reader, message] : std::exchange(sent, {})) {
       EXPECT_EQ(reader, to);
-      EXPECT_LE(message.size(), NewsOut::kMost);
+      EXPECT_LE(message.size(), PushesOut::kMost);
       auto& runs = all.emplace_back();
       protocol::Bytes rest(message);
-      protocol::NewsPart part;
+      protocol::PushPart part;
       while (!rest.empty()) {
-        EXPECT_TRUE(protocol::take_news_part(rest, kPage, part));
+        EXPECT_TRUE(protocol::take_push_part(rest, kPage, part));
         EXPECT_EQ(part.bytes.size(), part.head.blocks * kPage);
         EXPECT_EQ(part.bytes.back(), static_cast<std::byte>(part.head.block));
         runs.push_back(part.head.block);
@@ -46,10 +46,10 @@ class NewsOutTest : public testing::Test {
   std::function<void(NodeId, protocol::Bytes)> send = [this](NodeId to, protocol::Bytes message) {
     sent.emplace_back(to, std::vector<std::byte>(message.begin(), message.end()));
   };
-  NewsOut out;
+  PushesOut out;
 };
 
-TEST_F(NewsOutTest, ShortRunsTravelTogether) {
+TEST_F(PushesOutTest, ShortRunsTravelTogether) {
   for (std::uint64_t block : {10, 20, 30}) add(NodeId{2}, block, 1);
   EXPECT_TRUE(sent.empty());
   EXPECT_FALSE(out.empty());
@@ -58,7 +58,7 @@ TEST_F(NewsOutTest, ShortRunsTravelTogether) {
   EXPECT_TRUE(out.empty());
 }
 
-TEST_F(NewsOutTest, GoInTheirOrderAndAsSoonAsAMessageIsFull) {
+TEST_F(PushesOutTest, GoInTheirOrderAndAsSoonAsAMessageIsFull) {
   add(NodeId{2}, 10, 3);
   add(NodeId{2}, 20, 16);  // has no room beside the one before, and fills the next
   EXPECT_EQ(take_sent(NodeId{2}), (Sent{{10}, {20}}));
@@ -72,7 +72,7 @@ TEST_F(NewsOutTest, GoInTheirOrderAndAsSoonAsAMessageIsFull) {
   EXPECT_EQ(block, 70u);
 }
 
-TEST_F(NewsOutTest, EachReaderHasItsOwn) {
+TEST_F(PushesOutTest, EachReaderHasItsOwn) {
   add(NodeId{2}, 10, 1);
   add(NodeId{3}, 10, 1);
   add(NodeId{2}, 20, 1);
@@ -83,7 +83,7 @@ TEST_F(NewsOutTest, EachReaderHasItsOwn) {
   EXPECT_EQ(take_sent(NodeId{2}), (Sent{{10, 20}}));
 }
 
-TEST_F(NewsOutTest, NothingOfADepartureIsLeftForTheNext) {
+TEST_F(PushesOutTest, NothingOfADepartureIsLeftForTheNext) {
   for (std::uint64_t block : {10, 20}) {
     add(NodeId{2}, block, 1);
     out.send_all(send);

@@ -1,4 +1,4 @@
-#include "protocol/push/promises.h"
+#include "protocol/push/subscribers.h"
 
 #include <algorithm>
 #include <bit>
@@ -18,8 +18,8 @@ bool contains(BlockRange all, BlockRange part) {
 std::uint64_t what_of(NodeId reader, BlockRange run) {
   return std::uint64_t{reader.value} << 48 | run.first << 8 | run.count;
 }
-BlockRange run_of(std::uint64_t what) { return {what >> 8 & Promises::kMaxFirst, what & 255}; }
-bool before(const Promised& a, const Promised& b) {
+BlockRange run_of(std::uint64_t what) { return {what >> 8 & Subscribers::kMaxFirst, what & 255}; }
+bool before(const Subscribed& a, const Subscribed& b) {
   return std::tie(a.run.first, a.run.count, a.reader.value) <
          std::tie(b.run.first, b.run.count, b.reader.value);
 }
@@ -28,7 +28,7 @@ bool before(const Promised& a, const Promised& b) {
 
 // The promise stands in its slot before the departures are looked at: a departure that begins after
 // the look finds it there.
-std::uint64_t Promises::make(NodeId reader, BlockRange run) {
+std::uint64_t Subscribers::make(NodeId reader, BlockRange run) {
   if (most_ == 0 || run.first > kMaxFirst || run.count > 255 || reader.value > 0xffff) return 0;
   std::uint64_t what = what_of(reader, run);
   Slot* found = slot_for(what);
@@ -45,7 +45,7 @@ std::uint64_t Promises::make(NodeId reader, BlockRange run) {
   return std::uint64_t{after} + 1;
 }
 
-void Promises::end(NodeId reader, BlockRange run) {
+void Subscribers::end(NodeId reader, BlockRange run) {
   std::uint64_t what = what_of(reader, run);
   for (std::size_t i = 0; i < slots_.load(std::memory_order_relaxed); ++i) {
     Slot& one = slot(i);
@@ -56,7 +56,7 @@ void Promises::end(NodeId reader, BlockRange run) {
 }
 
 // The promise's own slot, or a free one.
-Promises::Slot* Promises::slot_for(std::uint64_t what) {
+Subscribers::Slot* Subscribers::slot_for(std::uint64_t what) {
   std::uint32_t kept = kept_.load();
   Slot* free = nullptr;
   for (std::size_t i = 0; i < slots_.load(std::memory_order_relaxed); ++i) {
@@ -69,7 +69,7 @@ Promises::Slot* Promises::slot_for(std::uint64_t what) {
 }
 
 // As many again, which a departure finds as soon as it finds what is promised there.
-Promises::Slot* Promises::grow() {
+Subscribers::Slot* Subscribers::grow() {
   std::size_t slots = slots_.load(std::memory_order_relaxed);
   auto part = static_cast<std::size_t>(std::countr_zero(slots / kSlots));
   if (slots >= most_ || part == kParts) return nullptr;
@@ -78,26 +78,26 @@ Promises::Slot* Promises::grow() {
   return &slot(slots);
 }
 
-Promises::Slot& Promises::slot(std::size_t index) {
+Subscribers::Slot& Subscribers::slot(std::size_t index) {
   if (index < kSlots) return first_[index];
   std::size_t before = std::bit_floor(index);
   return parts_[static_cast<std::size_t>(std::countr_zero(before / kSlots))][index - before];
 }
 
 // Several departures may be under way at once, and begin out of their order.
-void Promises::depart(std::uint32_t number) {
+void Subscribers::depart(std::uint32_t number) {
   std::uint32_t last = departed_.load();
   while (last < number && !departed_.compare_exchange_weak(last, number)) {
   }
 }
 
-void Promises::keep() {
+void Subscribers::keep() {
   std::uint32_t done = done_.fetch_add(1) + 1;
   if (done == departed_.load()) kept_.store(done);
 }
 
-std::vector<Promised> Promises::due(std::uint32_t number) {
-  std::vector<Promised> all;
+std::vector<Subscribed> Subscribers::due(std::uint32_t number) {
+  std::vector<Subscribed> all;
   for (std::size_t i = 0; i < slots_.load(); ++i) {
     if (slot(i).until.load() < number) continue;
     std::uint64_t what = slot(i).what.load(std::memory_order_relaxed);
@@ -107,12 +107,12 @@ std::vector<Promised> Promises::due(std::uint32_t number) {
   return all;
 }
 
-bool Expectations::stands_before(const Expected& a, const Expected& b) {
+bool SubscribedRuns::stands_before(const Expected& a, const Expected& b) {
   return std::tie(a.home.value, a.run.first) < std::tie(b.home.value, b.run.first);
 }
 
 // Those of the home that share blocks with the run; some that do not may be among them.
-std::span<const Expectations::Expected> Expectations::near(NodeId home, BlockRange run) const {
+std::span<const SubscribedRuns::Expected> SubscribedRuns::near(NodeId home, BlockRange run) const {
   auto from = [&](auto begin, std::uint64_t block) {
     Expected first{home, {block, 0}, 0, 0};
     return std::lower_bound(begin, list_.end(), first, stands_before);
@@ -121,12 +121,12 @@ std::span<const Expectations::Expected> Expectations::near(NodeId home, BlockRan
   return {begin, from(begin, run.end())};
 }
 
-std::span<Expectations::Expected> Expectations::near(NodeId home, BlockRange run) {
+std::span<SubscribedRuns::Expected> SubscribedRuns::near(NodeId home, BlockRange run) {
   std::span<const Expected> all = std::as_const(*this).near(home, run);
   return {list_.data() + (all.data() - list_.data()), all.size()};
 }
 
-void Expectations::note(NodeId home, BlockRange run, std::uint32_t after) {
+void SubscribedRuns::note(NodeId home, BlockRange run, std::uint32_t after) {
   noted_ = true;
   bool found = false;
   for (Expected& one : near(home, run)) {
@@ -150,21 +150,22 @@ void Expectations::note(NodeId home, BlockRange run, std::uint32_t after) {
   }
 }
 
-bool Expectations::covers(NodeId home, BlockRange run, std::uint32_t number) const {
+bool SubscribedRuns::covers(NodeId home, BlockRange run, std::uint32_t number) const {
   std::span<const Expected> all = near(home, run);
   return std::any_of(all.begin(), all.end(), [&](const Expected& one) {
     return one.is_of(number) && contains(one.run, run);
   });
 }
 
-bool Expectations::comes_within(NodeId home, BlockRange run) const {
+bool SubscribedRuns::comes_within(NodeId home, BlockRange run) const {
   std::span<const Expected> all = near(home, run);
   return std::any_of(all.begin(), all.end(), [&](const Expected& one) {
     return one.until == kForever && contains(one.run, run) && !same(one.run, run);
   });
 }
 
-std::uint64_t Expectations::alike(NodeId home, BlockRange run, std::uint32_t number) const {
+std::uint64_t SubscribedRuns::sent_together(NodeId home, BlockRange run,
+                                            std::uint32_t number) const {
   std::uint64_t together = 0, alone = run.count;
   for (const Expected& one : near(home, run)) {
     if (!one.is_of(number) || one.run.end() <= run.first) continue;
@@ -176,12 +177,12 @@ std::uint64_t Expectations::alike(NodeId home, BlockRange run, std::uint32_t num
   return std::min(run.count, together > 0 ? together : alone);
 }
 
-void Expectations::use(NodeId home, BlockRange run) {
+void SubscribedRuns::use(NodeId home, BlockRange run) {
   for (Expected& one : near(home, run))
     if (contains(one.run, run)) one.unused = 0;
 }
 
-void Expectations::give_up(NodeId home, BlockRange run) {
+void SubscribedRuns::give_up(NodeId home, BlockRange run) {
   std::vector<Ended> ended;
   std::erase_if(list_, [&](const Expected& one) {
     bool ends = one.home == home && contains(one.run, run);
@@ -191,7 +192,7 @@ void Expectations::give_up(NodeId home, BlockRange run) {
   end(ended);
 }
 
-void Expectations::depart(std::uint32_t number) {
+void SubscribedRuns::depart(std::uint32_t number) {
   std::vector<Ended> ended;
   std::erase_if(list_, [&](Expected& one) {
     if (one.until <= number) return true;
@@ -202,14 +203,14 @@ void Expectations::depart(std::uint32_t number) {
   end(ended);
 }
 
-bool Expectations::ends(NodeId home, BlockRange run) const {
+bool SubscribedRuns::ends(NodeId home, BlockRange run) const {
   return std::any_of(ended_.begin(), ended_.end(),
                      [&](const Ended& one) { return one.home == home && contains(one.run, run); });
 }
 
 // What a home promises ends what is within it there, and only what ends takes anything from what it
 // sends. So with a run ends what is within it, whichever was promised first.
-void Expectations::end(const std::vector<Ended>& all) {
+void SubscribedRuns::end(const std::vector<Ended>& all) {
   ended_.insert(ended_.end(), all.begin(), all.end());
   for (const Ended& whole : all) {
     std::erase_if(list_, [&](const Expected& one) {
@@ -221,7 +222,7 @@ void Expectations::end(const std::vector<Ended>& all) {
   }
 }
 
-std::optional<std::size_t> MissesPromises::reserve() {
+std::optional<std::size_t> MissSubscriptions::reserve() {
   for (std::size_t i = 0; i < kPlaces; ++i) {
     std::uint32_t free = kFree;
     if (!places_[i].state.compare_exchange_strong(free, kReserved)) continue;
@@ -233,13 +234,13 @@ std::optional<std::size_t> MissesPromises::reserve() {
   return std::nullopt;
 }
 
-void MissesPromises::fill(std::size_t place, const Made& made) {
+void MissSubscriptions::fill(std::size_t place, const Made& made) {
   places_[place].made = made;
   places_[place].state.store(kMade);
   made_.fetch_add(1);
 }
 
-std::optional<MissesPromises::Made> MissesPromises::take() {
+std::optional<MissSubscriptions::Made> MissSubscriptions::take() {
   if (made_.load() == 0) return std::nullopt;
   for (Place& place : places_) {
     if (place.state.load() != kMade) continue;
@@ -252,25 +253,25 @@ std::optional<MissesPromises::Made> MissesPromises::take() {
   return std::nullopt;
 }
 
-bool NewsBox::put(News news) {
+bool PushBox::put(Push push) {
   if (list_.size() >= kMost) return false;
-  list_.push_back(std::move(news));
+  list_.push_back(std::move(push));
   return true;
 }
 
-const NewsBox::News* NewsBox::find(NodeId from, BlockRange part, std::uint32_t number) {
+const PushBox::Push* PushBox::find(NodeId from, BlockRange part, std::uint32_t number) {
   for (std::size_t looked = 0; looked < list_.size(); ++looked, ++found_) {
     if (found_ >= list_.size()) found_ = 0;
-    const News& news = list_[found_];
-    if (news.from == from && contains(news.run, part) &&
-        (news.number == number || mutant(Mutant::kNewsOfAnyDeparture)))
-      return &news;
+    const Push& push = list_[found_];
+    if (push.from == from && contains(push.run, part) &&
+        (push.number == number || mutant(Mutant::kNewsOfAnyDeparture)))
+      return &push;
   }
   return nullptr;
 }
 
-void NewsBox::forget(std::uint32_t number) {
-  std::erase_if(list_, [&](const News& news) { return news.number <= number; });
+void PushBox::forget(std::uint32_t number) {
+  std::erase_if(list_, [&](const Push& push) { return push.number <= number; });
 }
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -13,35 +13,35 @@
 #include "base/check.h"
 #include "base/ids.h"
 #include "protocol/predict/tunables.h"
-#include "protocol/push/news_tree.h"
+#include "protocol/push/push_tree.h"
 #include "protocol/steps/effects.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
 // A run that is sent to a reader at a departure.
-struct Promised {
+struct Subscribed {
   BlockRange run;
   NodeId reader;
 
-  bool operator==(const Promised&) const = default;
+  bool operator==(const Subscribed&) const = default;
 };
 
 // What a home has promised to readers that renew copies by messages: to send the blocks of a run
-// again, unasked, at each of its departures, until the reader ends that. Promises are made and
+// again, unasked, at each of its departures, until the reader ends that. Subscribers are made and
 // ended by whoever serves messages, one at a time, and kept by the threads that depart; all else is
 // of one thread. Owns the list, which grows as it is needed and is bounded by the nodes: who gets
 // no promise goes on asking.
-class Promises {
+class Subscribers {
  public:
   static constexpr std::size_t kSlots = 64;  // that are there from the beginning
   static constexpr std::uint64_t kMaxFirst = (1ull << 40) - 1;
 
   // any: whether anything is promised; nodes: of the job.
-  Promises(bool any, std::uint32_t nodes)
-      : most_(any ? std::max(kRunsPromised * nodes, kLeastPromised) : 0) {}
+  Subscribers(bool any, std::uint32_t nodes)
+      : most_(any ? std::max(kRunsSubscribed * nodes, kLeastSubscribed) : 0) {}
 
-  // Promises the run to the reader for the departures after the returned one. Result: that
+  // Subscribers the run to the reader for the departures after the returned one. Result: that
   // departure's number + 1, or 0: no promise. Runs within it are not promised any more, after that
   // departure.
   std::uint64_t make(NodeId reader, BlockRange run);
@@ -53,10 +53,10 @@ class Promises {
   void keep();
   // What is to be kept at this departure: by block, which is the order that readers take it in, and
   // by reader.
-  std::vector<Promised> due(std::uint32_t number);
+  std::vector<Subscribed> due(std::uint32_t number);
 
   // ... at the next departure, as far as is known before it.
-  std::vector<Promised> due_next() { return due(departed_.load() + 1); }
+  std::vector<Subscribed> due_next() { return due(departed_.load() + 1); }
 
  private:
   struct Slot {
@@ -81,7 +81,7 @@ class Promises {
 
 // The other side: what homes have promised to this node, until it has made no use of it for some
 // departures.
-class Expectations {
+class SubscribedRuns {
  public:
   struct Ended {
     NodeId home;
@@ -91,7 +91,7 @@ class Expectations {
   };
 
   // most_unused: departures on end, until an expectation ends.
-  explicit Expectations(std::uint32_t most_unused) : most_unused_(most_unused) {}
+  explicit SubscribedRuns(std::uint32_t most_unused) : most_unused_(most_unused) {}
 
   void note(NodeId home, BlockRange run, std::uint32_t after);
   // The same is not wanted, or may have been ended since: it ends.
@@ -103,7 +103,7 @@ class Expectations {
   // Whether `home` sends the run, perhaps within a longer one, at departure `number` in any case.
   bool covers(NodeId home, BlockRange run, std::uint32_t number) const;
   // How many of the run's first blocks the home sends together at that departure, or does not send.
-  std::uint64_t alike(NodeId home, BlockRange run, std::uint32_t number) const;
+  std::uint64_t sent_together(NodeId home, BlockRange run, std::uint32_t number) const;
   // The run was renewed at this departure.
   void use(NodeId home, BlockRange run);
   // The home cannot send the run any more: the reader goes on asking, and is promised what is left.
@@ -141,10 +141,10 @@ class Expectations {
   std::vector<Ended> ended_;
 };
 
-// Promises that misses were given, until an acquire takes them up, since misses do without its
+// Subscribers that misses were given, until an acquire takes them up, since misses do without its
 // lock. Where this node has ended some promise since the miss asked, that may have been the same
 // one. By any thread; take() and ending() by one at a time.
-class MissesPromises {
+class MissSubscriptions {
  public:
   struct Made {
     NodeId home;
@@ -181,19 +181,19 @@ class MissesPromises {
 };
 
 // Blocks that homes have sent unasked, until the departure that they were sent at is applied here.
-class NewsBox {
+class PushBox {
  public:
-  struct News {
+  struct Push {
     NodeId from;
     std::uint32_t number = 0;  // of the departure
     BlockRange run;
     std::uint32_t tracked = 0;  // a bit for each block
-    std::uint32_t same = 0;     // ... that is as it was sent by its serial number before
+    std::uint32_t same = 0;     // ... that is as it was sent by its version before
     bool gone = false;          // the home has not sent them: it has to be asked
-    std::vector<std::uint32_t> serials;
+    std::vector<std::uint32_t> versions;
     std::vector<std::byte> bytes;  // of those that are not the same
 
-    std::uint32_t serial_of(std::uint64_t block) const { return serials[block - run.first]; }
+    std::uint32_t version_of(std::uint64_t block) const { return versions[block - run.first]; }
     // Of one that is not the same.
     const std::byte* bytes_of(std::uint64_t block, std::uint64_t block_bytes) const {
       std::uint64_t at = mutant(Mutant::kNewsOfOtherBlocks) ? 0 : block - run.first;
@@ -209,20 +209,20 @@ class NewsBox {
     }
   };
   // False: more than anybody sends who keeps his promises.
-  bool put(News news);
-  bool put(const NewsPart& part) {
+  bool put(Push push);
+  bool put(const PushPart& part) {
     return put({.from = NodeId{part.head.home},
                 .number = part.head.number,
                 .run = {part.head.block, part.head.blocks},
                 .tracked = part.head.tracked,
                 .same = part.head.same,
                 .gone = part.head.gone != 0,
-                .serials = part.serials,
+                .versions = part.versions,
                 .bytes = {part.bytes.begin(), part.bytes.end()}});
   }
   // What has the home's blocks of that departure, `part` among them; nullptr: not here yet. Valid
   // until the next call.
-  const News* find(NodeId from, BlockRange part, std::uint32_t number);
+  const Push* find(NodeId from, BlockRange part, std::uint32_t number);
   // Forgets what was sent at departures up to this one.
   void forget(std::uint32_t number);
   void clear() { list_.clear(); }
@@ -230,7 +230,7 @@ class NewsBox {
  private:
   static constexpr std::size_t kMost = 1 << 16;
 
-  std::vector<News> list_;
+  std::vector<Push> list_;
   std::size_t found_ = 0;  // the latest one, for the next is mostly behind it
 };
 

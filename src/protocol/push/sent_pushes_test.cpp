@@ -1,4 +1,4 @@
-#include "protocol/push/sent_news.h"
+#include "protocol/push/sent_pushes.h"
 
 #include <gtest/gtest.h>
 
@@ -9,40 +9,40 @@ namespace {
 
 constexpr std::size_t kBytes = 4;
 
-class SentNewsTest : public testing::Test {
+class SentPushesTest : public testing::Test {
  protected:
   // At a departure of its own.
-  SentNews::Sent send(std::uint64_t block, const std::string& bytes, bool whole = false) {
+  SentPushes::Sent send(std::uint64_t block, const std::string& bytes, bool whole = false) {
     return send_at(++departure_, block, bytes, whole);
   }
-  SentNews::Sent send_at(std::uint32_t departure, std::uint64_t block, const std::string& bytes,
-                         bool whole = false) {
+  SentPushes::Sent send_at(std::uint32_t departure, std::uint64_t block, const std::string& bytes,
+                           bool whole = false) {
     return sent_.send(block, reinterpret_cast<const std::byte*>(bytes.data()), departure, whole);
   }
 
-  SentNews sent_{kBytes, 3};
+  SentPushes sent_{kBytes, 3};
   std::uint32_t departure_ = 0;
 };
 
-TEST_F(SentNewsTest, WhatIsStillTheSameGoesByTheNumberThatItCameBy) {
-  SentNews::Sent first = send(7, "abcd");
+TEST_F(SentPushesTest, WhatIsStillTheSameGoesByTheNumberThatItCameBy) {
+  SentPushes::Sent first = send(7, "abcd");
   EXPECT_FALSE(first.same);
-  EXPECT_NE(first.serial, 0u);
+  EXPECT_NE(first.version, 0u);
   EXPECT_FALSE(send(7, "abcd").same) << "the first may not have been taken";
   for (int i = 0; i < 3; ++i) {
-    SentNews::Sent again = send(7, "abcd");
+    SentPushes::Sent again = send(7, "abcd");
     EXPECT_TRUE(again.same);
-    EXPECT_EQ(again.serial, first.serial);
+    EXPECT_EQ(again.version, first.version);
   }
-  SentNews::Sent other = send(7, "abce");
+  SentPushes::Sent other = send(7, "abce");
   EXPECT_FALSE(other.same);
-  EXPECT_NE(other.serial, first.serial);
-  SentNews::Sent back = send(7, "abcd");
+  EXPECT_NE(other.version, first.version);
+  SentPushes::Sent back = send(7, "abcd");
   EXPECT_FALSE(back.same) << "only the last is known";
-  EXPECT_NE(back.serial, first.serial) << "a reader may have seen neither";
+  EXPECT_NE(back.version, first.version) << "a reader may have seen neither";
 }
 
-TEST_F(SentNewsTest, WhoAskedOrHasNotKeptWhatWasSentIsSentAllOfIt) {
+TEST_F(SentPushesTest, WhoAskedOrHasNotKeptWhatWasSentIsSentAllOfIt) {
   for (int i = 0; i < 2; ++i) {
     send(7, "abcd");
     send(8, "abcd");
@@ -58,13 +58,13 @@ TEST_F(SentNewsTest, WhoAskedOrHasNotKeptWhatWasSentIsSentAllOfIt) {
 }
 
 // Of runs that overlap a reader may take either.
-TEST_F(SentNewsTest, EachRunOfADepartureHasTheBytes) {
+TEST_F(SentPushesTest, EachRunOfADepartureHasTheBytes) {
   send(7, "abcd");
   send(7, "abcd");
-  SentNews::Sent one = send_at(10, 7, "abce");
-  SentNews::Sent other = send_at(10, 7, "abce");
+  SentPushes::Sent one = send_at(10, 7, "abce");
+  SentPushes::Sent other = send_at(10, 7, "abce");
   EXPECT_FALSE(one.same || other.same);
-  EXPECT_EQ(one.serial, other.serial);
+  EXPECT_EQ(one.version, other.version);
   EXPECT_TRUE(send_at(11, 7, "abce").same);
   EXPECT_TRUE(send_at(11, 7, "abce").same);
   sent_.forget({7, 1});
@@ -73,13 +73,13 @@ TEST_F(SentNewsTest, EachRunOfADepartureHasTheBytes) {
   EXPECT_FALSE(send_at(13, 7, "abce").same) << "twice at one departure counts once";
 }
 
-TEST_F(SentNewsTest, AtArrivalsWhatIsTheSameGoesByItsNumberToo) {
+TEST_F(SentPushesTest, AtArrivalsWhatIsTheSameGoesByItsNumberToo) {
   EXPECT_FALSE(send_at(0, 7, "abcd").same);
   EXPECT_FALSE(send_at(0, 7, "abcd").same);
   EXPECT_TRUE(send_at(0, 7, "abcd").same);
 }
 
-TEST_F(SentNewsTest, KeepsFewBlocks) {
+TEST_F(SentPushesTest, KeepsFewBlocks) {
   for (std::uint64_t block : {1, 2, 3, 1, 2, 3}) send(block, "abcd");
   for (std::uint64_t block : {1, 2, 3}) EXPECT_TRUE(send(block, "abcd").same);
   send(4, "abcd");
@@ -88,25 +88,25 @@ TEST_F(SentNewsTest, KeepsFewBlocks) {
   EXPECT_TRUE(send(4, "abcd").same);
 }
 
-TEST_F(SentNewsTest, APartGoesWithTheBytesOfWhatHasChanged) {
+TEST_F(SentPushesTest, APartGoesWithTheBytesOfWhatHasChanged) {
   std::string bytes = "aaxxbbbbcccc";
   for (const char* before : {"befo", "afte"}) {
     send(20, before);
     send(22, before);
     send(21, "bbbb");
   }
-  std::uint32_t second = send(21, "bbbb").serial;
-  NewsPart part{.head = {.blocks = 3, .number = 90, .block = 20}};
+  std::uint32_t second = send(21, "bbbb").version;
+  PushPart part{.head = {.blocks = 3, .number = 90, .block = 20}};
   sent_.send(part, reinterpret_cast<std::byte*>(bytes.data()), false);
   EXPECT_EQ(part.head.same, 0b010u);
-  EXPECT_EQ(part.serials[1], second);
+  EXPECT_EQ(part.versions[1], second);
   EXPECT_EQ(part.bytes.size(), count_whole(part.head) * kBytes);
   EXPECT_EQ(bytes.substr(0, part.bytes.size()), "aaxxcccc");
   bytes = "aaxxbbbbcccc";
-  NewsPart again{.head = {.blocks = 3, .number = 91, .block = 20}};
+  PushPart again{.head = {.blocks = 3, .number = 91, .block = 20}};
   sent_.send(again, reinterpret_cast<std::byte*>(bytes.data()), false);
   EXPECT_EQ(again.head.same, 0b111u);
-  EXPECT_EQ(again.serials, part.serials);
+  EXPECT_EQ(again.versions, part.versions);
   EXPECT_TRUE(again.bytes.empty());
 }
 

@@ -6,24 +6,24 @@
 #include <unordered_map>
 #include <vector>
 
-#include "protocol/push/news_tree.h"
+#include "protocol/push/push_tree.h"
 #include "protocol/steps/effects.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// What a home sent last of each block that it promised, by a serial number: a block that is still
+// What a home sent last of each block that it promised, by a version: a block that is still
 // the same goes to its readers by that number alone, and who has kept what came with it keeps it
 // still. Owns copies of these blocks, `most` of them. By one thread at a time.
-class SentNews {
+class SentPushes {
  public:
   struct Sent {
-    std::uint32_t serial;  // not 0
-    bool same;             // the bytes are those that went by this number before
+    std::uint32_t version;  // not 0
+    bool same;              // the bytes are those that went by this number before
   };
 
-  explicit SentNews(std::size_t block_bytes, std::size_t most = kMostSentNews,
-                    std::uint32_t whole = kWholePushes)
+  explicit SentPushes(std::size_t block_bytes, std::size_t most = kMostSentPushes,
+                      std::uint32_t whole = kWholePushes)
       : block_bytes_(block_bytes), most_(most), whole_(whole) {}
 
   // The block is about to be sent so, at departure `number`, or 0: at an arrival. whole: its bytes
@@ -34,24 +34,24 @@ class SentNews {
     Kept& kept = sent_[block];
     bool again = kept.times > 0 && number != 0 && kept.number == number;
     bool equal = kept.times > 0 && std::memcmp(kept.bytes.data(), bytes, block_bytes_) == 0;
-    if (equal && !again && !whole && kept.times >= whole_) return {kept.serial, true};
+    if (equal && !again && !whole && kept.times >= whole_) return {kept.version, true};
     if (!again) ++kept.times;
     kept.number = number;
-    if (equal) return {kept.serial, false};
+    if (equal) return {kept.version, false};
     kept.bytes.assign(bytes, bytes + block_bytes_);
-    kept.serial = next_;
+    kept.version = next_;
     if (++next_ == 0) next_ = 1;
-    return {kept.serial, false};
+    return {kept.version, false};
   }
   // The same of all blocks of a part, whose bytes are at `bytes`: fills in what it says of them,
   // and moves together what goes of the bytes.
-  void send(NewsPart& part, std::byte* bytes, bool whole) {
+  void send(PushPart& part, std::byte* bytes, bool whole) {
     std::byte* to = bytes;
-    part.serials.resize(part.head.blocks);
+    part.versions.resize(part.head.blocks);
     for (std::uint32_t i = 0; i < part.head.blocks; ++i) {
       const std::byte* from = bytes + i * block_bytes_;
       Sent sent = send(part.head.block + i, from, part.head.number, whole);
-      part.serials[i] = sent.serial;
+      part.versions[i] = sent.version;
       if (sent.same) part.head.same |= 1u << i;
       if (sent.same) continue;
       if (to != from) std::memcpy(to, from, block_bytes_);
@@ -67,7 +67,7 @@ class SentNews {
 
  private:
   struct Kept {
-    std::uint32_t serial = 0;
+    std::uint32_t version = 0;
     std::uint32_t times = 0;   // sent whole, each at another departure
     std::uint32_t number = 0;  // ... the last one
     std::vector<std::byte> bytes;

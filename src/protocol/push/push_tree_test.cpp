@@ -1,4 +1,4 @@
-#include "protocol/push/news_tree.h"
+#include "protocol/push/push_tree.h"
 
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ Nodes readers(std::uint32_t count) {
 // Plays all who receive; counts what each receives, and returns the deepest way.
 int play(const Nodes& to, std::map<std::uint32_t, int>& received, int depth = 1) {
   int deepest = depth;
-  std::size_t branches = count_branches(to, kNewsArity);
-  EXPECT_LE(branches, kNewsArity);
+  std::size_t branches = count_branches(to, kPushArity);
+  EXPECT_LE(branches, kPushArity);
   for (std::size_t i = 0; i < branches; ++i) {
     Branch branch = branch_of(to, branches, i);
     ++received[branch.to.value];
@@ -29,7 +29,7 @@ int play(const Nodes& to, std::map<std::uint32_t, int>& received, int depth = 1)
   return deepest;
 }
 
-TEST(NewsTreeTest, EveryReaderReceivesOnce) {
+TEST(PushTreeTest, EveryReaderReceivesOnce) {
   for (std::uint32_t count = 1; count < 200; ++count) {
     std::map<std::uint32_t, int> received;
     play(readers(count), received);
@@ -38,7 +38,7 @@ TEST(NewsTreeTest, EveryReaderReceivesOnce) {
   }
 }
 
-TEST(NewsTreeTest, TheWayGrowsWithTheLogarithm) {
+TEST(PushTreeTest, TheWayGrowsWithTheLogarithm) {
   std::map<std::uint32_t, int> received;
   EXPECT_EQ(play(readers(4), received), 1);
   EXPECT_EQ(play(readers(20), received), 2);
@@ -46,28 +46,28 @@ TEST(NewsTreeTest, TheWayGrowsWithTheLogarithm) {
   EXPECT_EQ(play(readers(1023), received), 5);
 }
 
-TEST(NewsTreeTest, APartOfAMessageIsTakenAsItWasPut) {
+TEST(PushTreeTest, APartOfAMessageIsTakenAsItWasPut) {
   std::vector<std::byte> message;
   Nodes further = readers(3);
-  NewsPart two{.head = {.blocks = 3, .number = 7, .block = 100, .home = 5, .same = 0b10},
-               .serials = {11, 12, 13}};
-  put_news_head(message, two, further);
+  PushPart two{.head = {.blocks = 3, .number = 7, .block = 100, .home = 5, .same = 0b10},
+               .versions = {11, 12, 13}};
+  put_push_head(message, two, further);
   message.resize(message.size() + 16, std::byte{9});
-  put_news_head(message, {.head = {.gone = 1, .block = 200}}, {});
+  put_push_head(message, {.head = {.gone = 1, .block = 200}}, {});
   Bytes rest = message;
-  NewsPart part;
-  ASSERT_TRUE(take_news_part(rest, 8, part));
+  PushPart part;
+  ASSERT_TRUE(take_push_part(rest, 8, part));
   EXPECT_EQ(part.head.block, 100u);
   EXPECT_EQ(part.head.home, 5u);
   EXPECT_EQ(part.further, further);
-  EXPECT_EQ(part.serials, two.serials);
+  EXPECT_EQ(part.versions, two.versions);
   EXPECT_EQ(part.bytes.size(), 16u);
   EXPECT_EQ(part.bytes.back(), std::byte{9});
-  ASSERT_TRUE(take_news_part(rest, 8, part));
-  EXPECT_TRUE(part.further.empty() && part.serials.empty() && part.bytes.empty() && rest.empty());
-  for (std::size_t size = 0; size < sizeof(wire::PageNews) + 12 + 12 + 16; ++size) {
+  ASSERT_TRUE(take_push_part(rest, 8, part));
+  EXPECT_TRUE(part.further.empty() && part.versions.empty() && part.bytes.empty() && rest.empty());
+  for (std::size_t size = 0; size < sizeof(wire::PagePush) + 12 + 12 + 16; ++size) {
     Bytes cut = Bytes(message).first(size);
-    EXPECT_FALSE(take_news_part(cut, 8, part)) << size;
+    EXPECT_FALSE(take_push_part(cut, 8, part)) << size;
   }
 }
 

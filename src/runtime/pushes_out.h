@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "protocol/push/news_tree.h"
+#include "protocol/push/push_tree.h"
 
 namespace terrane::runtime {
 
@@ -15,7 +15,7 @@ namespace terrane::runtime {
 // messages of some sixteen pages. Longer ones are no cheaper, and a reader would wait for the whole
 // of one with what it needs first. Owns the messages, and keeps the room of a few: to grow one from
 // nothing at each departure cost as much as to send it. By one thread at a time.
-class NewsOut {
+class PushesOut {
  public:
   static constexpr std::size_t kMost = std::size_t{68} << 10;  // of a message, but for a single run
   static constexpr std::size_t kFull = std::size_t{60} << 10;  // it goes, whatever comes next
@@ -25,13 +25,13 @@ class NewsOut {
   // The part joins what is collected for `to`, which passes it on to `further`.
   // send(NodeId to, Bytes message).
   template <typename Send>
-  void add(const protocol::NewsPart& part, NodeId to, std::span<const NodeId> further, Send send) {
+  void add(const protocol::PushPart& part, NodeId to, std::span<const NodeId> further, Send send) {
     auto at =
         std::find_if(open_.begin(), open_.end(), [&](const One& one) { return one.to == to; });
     if (at == open_.end()) at = open_.insert(at, {to, take_room()});
     std::vector<std::byte>& message = at->message;
     std::size_t before = message.size();
-    protocol::put_news_head(message, part, further);
+    protocol::put_push_head(message, part, further);
     if (before > 0 && message.size() + part.bytes.size() > kMost) {
       send(to, protocol::Bytes(message).first(before));
       message.erase(message.begin(), message.begin() + static_cast<std::ptrdiff_t>(before));
@@ -46,7 +46,7 @@ class NewsOut {
     for (One& one : open_) {
       if (!one.message.empty()) send(one.to, protocol::Bytes(one.message));
       one.message.clear();
-      if (room_.size() < protocol::kNewsArity) room_.push_back(std::move(one.message));
+      if (room_.size() < protocol::kPushArity) room_.push_back(std::move(one.message));
     }
     open_.clear();
   }

@@ -1,4 +1,4 @@
-#include "protocol/push/promises.h"
+#include "protocol/push/subscribers.h"
 
 #include <gtest/gtest.h>
 
@@ -13,14 +13,14 @@ constexpr std::uint32_t kAfter = 10;  // promised from 11 on
 constexpr std::uint32_t kMostUnused = 3;
 constexpr std::uint32_t kNodes = 300;
 
-class ExpectationsTest : public testing::Test {
+class SubscribedRunsTest : public testing::Test {
  protected:
-  ExpectationsTest() { expected.note(kHome, {100, 16}, kAfter); }
-  Expectations expected{kMostUnused};
-  using Ended = std::vector<Expectations::Ended>;
+  SubscribedRunsTest() { expected.note(kHome, {100, 16}, kAfter); }
+  SubscribedRuns expected{kMostUnused};
+  using Ended = std::vector<SubscribedRuns::Ended>;
 };
 
-TEST_F(ExpectationsTest, CoverEveryPartOfARunThatWasPromised) {
+TEST_F(SubscribedRunsTest, CoverEveryPartOfARunThatWasPromised) {
   EXPECT_TRUE(expected.covers(kHome, {100, 16}, 11));
   EXPECT_TRUE(expected.covers(kHome, {106, 10}, 15));
   EXPECT_TRUE(expected.covers(kHome, {100, 5}, 12));
@@ -31,25 +31,25 @@ TEST_F(ExpectationsTest, CoverEveryPartOfARunThatWasPromised) {
   EXPECT_TRUE(expected.covers(kHome, {100, 16}, 1'000'000));
 }
 
-TEST_F(ExpectationsTest, CutARunWhereAPromiseBeginsOrEnds) {
-  EXPECT_EQ(expected.alike(kHome, {106, 16}, 12), 10u);
-  EXPECT_EQ(expected.alike(kHome, {95, 16}, 12), 5u);
-  EXPECT_EQ(expected.alike(kHome, {116, 16}, 12), 16u);
-  EXPECT_EQ(expected.alike(kHome, {101, 4}, 12), 4u);
-  EXPECT_EQ(expected.alike(kOther, {95, 16}, 12), 16u);
-  EXPECT_EQ(expected.alike(kHome, {95, 16}, 10), 16u);
+TEST_F(SubscribedRunsTest, CutARunWhereAPromiseBeginsOrEnds) {
+  EXPECT_EQ(expected.sent_together(kHome, {106, 16}, 12), 10u);
+  EXPECT_EQ(expected.sent_together(kHome, {95, 16}, 12), 5u);
+  EXPECT_EQ(expected.sent_together(kHome, {116, 16}, 12), 16u);
+  EXPECT_EQ(expected.sent_together(kHome, {101, 4}, 12), 4u);
+  EXPECT_EQ(expected.sent_together(kOther, {95, 16}, 12), 16u);
+  EXPECT_EQ(expected.sent_together(kHome, {95, 16}, 10), 16u);
 }
 
-TEST_F(ExpectationsTest, LetWhatIsAskedForTakeInWholeRunsAlone) {
-  EXPECT_EQ(expected.alike(kHome, {95, 21}, 12), 21u);
-  EXPECT_EQ(expected.alike(kHome, {95, 20}, 12), 5u);
+TEST_F(SubscribedRunsTest, LetWhatIsAskedForTakeInWholeRunsAlone) {
+  EXPECT_EQ(expected.sent_together(kHome, {95, 21}, 12), 21u);
+  EXPECT_EQ(expected.sent_together(kHome, {95, 20}, 12), 5u);
 }
 
-TEST_F(ExpectationsTest, EndRunsWithinTheOneThatIsPromised) {
+TEST_F(SubscribedRunsTest, EndRunsWithinTheOneThatIsPromised) {
   expected.note(kHome, {116, 4}, kAfter);
   expected.note(kOther, {100, 16}, kAfter);
   expected.note(kHome, {98, 18}, 12);  // from departure 13 on
-  EXPECT_EQ(expected.alike(kHome, {100, 20}, 12), 16u);
+  EXPECT_EQ(expected.sent_together(kHome, {100, 20}, 12), 16u);
   EXPECT_TRUE(expected.covers(kHome, {100, 16}, 12));
   EXPECT_FALSE(expected.covers(kHome, {98, 18}, 12));
   EXPECT_TRUE(expected.covers(kHome, {98, 18}, 17));
@@ -57,7 +57,7 @@ TEST_F(ExpectationsTest, EndRunsWithinTheOneThatIsPromised) {
   EXPECT_TRUE(expected.covers(kOther, {100, 16}, 15));
 }
 
-TEST_F(ExpectationsTest, EndWhereNoUseIsMadeOfThemForSomeDepartures) {
+TEST_F(SubscribedRunsTest, EndWhereNoUseIsMadeOfThemForSomeDepartures) {
   expected.note(kOther, {100, 16}, kAfter);
   std::uint32_t number = kAfter;
   expected.depart(number);  // nothing was due yet
@@ -74,14 +74,14 @@ TEST_F(ExpectationsTest, EndWhereNoUseIsMadeOfThemForSomeDepartures) {
   EXPECT_EQ(expected.take_ended(), (Ended{{kHome, {100, 16}}}));
 }
 
-TEST_F(ExpectationsTest, KnowWhetherAnythingMayCome) {
-  EXPECT_FALSE(Expectations(kMostUnused).may_have_come());
+TEST_F(SubscribedRunsTest, KnowWhetherAnythingMayCome) {
+  EXPECT_FALSE(SubscribedRuns(kMostUnused).may_have_come());
   expected.give_up(kHome, {100, 16});
   EXPECT_TRUE(expected.empty());
   EXPECT_TRUE(expected.may_have_come()) << "the home may not know";
 }
 
-TEST_F(ExpectationsTest, ForgetWhatAHomeCannotSendAnyMoreAndLetItKnow) {
+TEST_F(SubscribedRunsTest, ForgetWhatAHomeCannotSendAnyMoreAndLetItKnow) {
   expected.note(kHome, {200, 4}, kAfter);
   expected.give_up(kHome, {104, 2});
   EXPECT_FALSE(expected.covers(kHome, {100, 4}, 12));
@@ -90,7 +90,7 @@ TEST_F(ExpectationsTest, ForgetWhatAHomeCannotSendAnyMoreAndLetItKnow) {
   EXPECT_EQ(expected.take_ended(), Ended{});
 }
 
-TEST_F(ExpectationsTest, EndWithARunWhatIsPromisedWithinIt) {
+TEST_F(SubscribedRunsTest, EndWithARunWhatIsPromisedWithinIt) {
   expected.note(kHome, {120, 4}, kAfter);
   expected.note(kHome, {122, 2}, kAfter);  // perhaps before the longer one, which has ended it then
   EXPECT_FALSE(expected.ends(kHome, {122, 2}));
@@ -101,7 +101,7 @@ TEST_F(ExpectationsTest, EndWithARunWhatIsPromisedWithinIt) {
   EXPECT_EQ(expected.take_ended(), Ended({{kHome, {120, 4}}, {kHome, {122, 2}}}));
 }
 
-TEST_F(ExpectationsTest, KeepALongerRunWhereAPartOfItIsRefused) {
+TEST_F(SubscribedRunsTest, KeepALongerRunWhereAPartOfItIsRefused) {
   EXPECT_TRUE(expected.comes_within(kHome, {102, 4}));
   EXPECT_FALSE(expected.comes_within(kHome, {100, 16}));
   EXPECT_FALSE(expected.comes_within(kOther, {102, 4}));
@@ -110,8 +110,8 @@ TEST_F(ExpectationsTest, KeepALongerRunWhereAPartOfItIsRefused) {
   EXPECT_EQ(expected.take_ended(), Ended({{kHome, {102, 4}}}));
 }
 
-TEST(MissesPromisesTest, StandWhereNothingHasEndedSinceTheyWereAskedFor) {
-  MissesPromises promises;
+TEST(MissSubscriptionsTest, StandWhereNothingHasEndedSinceTheyWereAskedFor) {
+  MissSubscriptions promises;
   auto first = promises.reserve();
   auto second = promises.reserve();
   ASSERT_TRUE(first && second);
@@ -134,8 +134,8 @@ TEST(MissesPromisesTest, StandWhereNothingHasEndedSinceTheyWereAskedFor) {
   EXPECT_FALSE(made->stands);
 }
 
-TEST(MissesPromisesTest, AreNoMoreThanThereArePlaces) {
-  MissesPromises promises;
+TEST(MissSubscriptionsTest, AreNoMoreThanThereArePlaces) {
+  MissSubscriptions promises;
   std::size_t places = 0;
   while (promises.reserve()) ++places;
   EXPECT_GE(places, 16u);
@@ -143,20 +143,20 @@ TEST(MissesPromisesTest, AreNoMoreThanThereArePlaces) {
   EXPECT_EQ(promises.reserve(), places / 2);
 }
 
-class PromisesTest : public testing::Test {
+class SubscribersTest : public testing::Test {
  protected:
   // What is due to whom at the departure.
-  std::vector<Promised> due(std::uint32_t number) { return promises.due(number); }
+  std::vector<Subscribed> due(std::uint32_t number) { return promises.due(number); }
   void depart(std::uint32_t number) {
     promises.depart(number);
     promises.keep();
   }
-  using Due = std::vector<Promised>;
+  using Due = std::vector<Subscribed>;
 
-  Promises promises{true, kNodes};
+  Subscribers promises{true, kNodes};
 };
 
-TEST_F(PromisesTest, AreDueFromTheNextDepartureOnUntilTheirReaderEndsThem) {
+TEST_F(SubscribersTest, AreDueFromTheNextDepartureOnUntilTheirReaderEndsThem) {
   depart(1);
   EXPECT_EQ(promises.make(kOther, {100, 16}), 1u + 1);
   EXPECT_EQ(promises.make(kHome, {100, 16}), 1u + 1);
@@ -170,7 +170,7 @@ TEST_F(PromisesTest, AreDueFromTheNextDepartureOnUntilTheirReaderEndsThem) {
   EXPECT_EQ(due(3).size(), 2u);
 }
 
-TEST_F(PromisesTest, ALongerRunEndsThoseWithinIt) {
+TEST_F(SubscribersTest, ALongerRunEndsThoseWithinIt) {
   depart(1);
   promises.make(kOther, {100, 2});
   promises.make(kOther, {102, 2});
@@ -183,7 +183,7 @@ TEST_F(PromisesTest, ALongerRunEndsThoseWithinIt) {
   EXPECT_EQ(due(3), (Due{{{100, 2}, kHome}, {{100, 5}, kOther}, {{104, 4}, kOther}}));
 }
 
-TEST_F(PromisesTest, AreDueByBlockAndByReader) {
+TEST_F(SubscribersTest, AreDueByBlockAndByReader) {
   for (std::uint32_t reader : {9, 5, 7}) {
     promises.make(NodeId{reader}, {200, reader == 7 ? 2u : 1u});
     promises.make(NodeId{reader}, {100, 2});
@@ -197,13 +197,13 @@ TEST_F(PromisesTest, AreDueByBlockAndByReader) {
   EXPECT_EQ(promises.due_next().size(), 6u);
 }
 
-TEST_F(PromisesTest, AreMadeToAllNodesForSomeRuns) {
+TEST_F(SubscribersTest, AreMadeToAllNodesForSomeRuns) {
   std::size_t made = 0;
-  for (std::uint32_t run = 0; run < 2 * kRunsPromised; ++run)
+  for (std::uint32_t run = 0; run < 2 * kRunsSubscribed; ++run)
     for (std::uint32_t reader = 0; reader < kNodes; ++reader)
       made += promises.make(NodeId{reader}, {100 + run, 1}) != 0;
-  EXPECT_GE(made, kRunsPromised * kNodes);
-  EXPECT_LT(made, 2 * kRunsPromised * kNodes);
+  EXPECT_GE(made, kRunsSubscribed * kNodes);
+  EXPECT_LT(made, 2 * kRunsSubscribed * kNodes);
   Due all = due(1);
   ASSERT_EQ(all.size(), made);
   for (std::size_t i = 0; i < made; ++i) {
@@ -217,12 +217,12 @@ TEST_F(PromisesTest, AreMadeToAllNodesForSomeRuns) {
   EXPECT_EQ(due(2).size(), made);
 }
 
-TEST(NewsBoxTest, GivesThemInAnyOrder) {
-  NewsBox box;
+TEST(PushBoxTest, GivesThemInAnyOrder) {
+  PushBox box;
   for (std::uint64_t first : {100, 104, 108})
     ASSERT_TRUE(box.put({.from = kHome, .number = 12, .run = {first, 4}}));
   for (std::uint64_t first : {104, 104, 100, 108, 100}) {
-    const NewsBox::News* found = box.find(kHome, {first, 2}, 12);
+    const PushBox::Push* found = box.find(kHome, {first, 2}, 12);
     ASSERT_NE(found, nullptr);
     EXPECT_EQ(found->run.first, first);
   }
@@ -230,21 +230,21 @@ TEST(NewsBoxTest, GivesThemInAnyOrder) {
   EXPECT_EQ(box.find(kHome, {108, 4}, 12), nullptr);
 }
 
-TEST(NewsBoxTest, GivesThePartOfARunThatIsAskedFor) {
-  NewsBox box;
-  NewsBox::News news{
+TEST(PushBoxTest, GivesThePartOfARunThatIsAskedFor) {
+  PushBox box;
+  PushBox::Push push{
       .from = kHome, .number = 12, .run = {100, 4}, .tracked = 0b1010, .same = 0b0010};
-  news.serials = {6, 7, 8, 9};
-  for (int byte = 0; byte < 24; ++byte) news.bytes.push_back(static_cast<std::byte>(byte));
-  ASSERT_TRUE(box.put(news));
+  push.versions = {6, 7, 8, 9};
+  for (int byte = 0; byte < 24; ++byte) push.bytes.push_back(static_cast<std::byte>(byte));
+  ASSERT_TRUE(box.put(push));
   EXPECT_EQ(box.find(kHome, {102, 3}, 12), nullptr);
   EXPECT_EQ(box.find(kHome, {102, 2}, 13), nullptr);
-  const NewsBox::News* found = box.find(kHome, {102, 2}, 12);
+  const PushBox::Push* found = box.find(kHome, {102, 2}, 12);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(*found->bytes_of(100, 8), std::byte{0});
   EXPECT_EQ(*found->bytes_of(102, 8), std::byte{8}) << "behind one that was left out";
   EXPECT_EQ(*found->bytes_of(103, 8), std::byte{16});
-  EXPECT_EQ(found->serial_of(102), 8u);
+  EXPECT_EQ(found->version_of(102), 8u);
   EXPECT_EQ(found->same_of({101, 2}), 0b01u);
   EXPECT_EQ(found->tracked_of({102, 2}), 0b10u);
   EXPECT_EQ(found->tracked_of({100, 2}), 0b10u);

@@ -32,21 +32,21 @@ inline Branch branch_of(std::span<const NodeId> readers, std::size_t branches, s
   return {readers[first], others};
 }
 
-// One run of a wire::PageNews message.
-struct NewsPart {
-  wire::PageNews head;
+// One run of a wire::PagePush message.
+struct PushPart {
+  wire::PagePush head;
   std::vector<NodeId> further;
-  std::vector<std::uint32_t> serials;  // of the blocks; none where the home has to be asked
-  Bytes bytes;                         // of the message: of the blocks that are not the same
+  std::vector<std::uint32_t> versions;  // of the blocks; none where the home has to be asked
+  Bytes bytes;                          // of the message: of the blocks that are not the same
 };
 
 // How many of the blocks come with their bytes.
-std::uint64_t count_whole(const wire::PageNews& head);
+std::uint64_t count_whole(const wire::PagePush& head);
 // Appends it, but for its bytes, for the receiver that passes it on to `further`.
-void put_news_head(std::vector<std::byte>& message, const NewsPart& part,
+void put_push_head(std::vector<std::byte>& message, const PushPart& part,
                    std::span<const NodeId> further);
 // Takes one run off the message; false: it is too short.
-bool take_news_part(Bytes& message, std::uint64_t block_bytes, NewsPart& part);
+bool take_push_part(Bytes& message, std::uint64_t block_bytes, PushPart& part);
 
 }  // namespace TERRANE_PROTOCOL_VARIANT
 }  // namespace terrane::protocol
