@@ -97,7 +97,7 @@ class Bootstrap {
   // take; -1 without a launcher.
   virtual int news_fd() const = 0;
   // The next news; nullopt: none is known. Never blocks; one thread at a time.
-  virtual std::optional<News> take_push() = 0;
+  virtual std::optional<News> take_news() = 0;
 };
 
 }  // namespace terrane::bootstrap

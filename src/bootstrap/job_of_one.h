@@ -23,7 +23,7 @@ class JobOfOne final : public Bootstrap {
   void ending(int) override {}
   [[noreturn]] void fail(std::string_view sentence, int code) override;
   int news_fd() const override { return -1; }
-  std::optional<News> take_push() override { return std::nullopt; }
+  std::optional<News> take_news() override { return std::nullopt; }
 
  private:
   static constexpr std::uint32_t kHost = 0;

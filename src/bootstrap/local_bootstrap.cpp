@@ -187,7 +187,7 @@ void LocalBootstrap::ending(int code) {
   send_packet(channel_.get(), header, {}, {}, 0);
 }
 
-std::optional<News> LocalBootstrap::take_push() {
+std::optional<News> LocalBootstrap::take_news() {
   PacketStatus status = news_reader_.receive(news_.get(), MSG_DONTWAIT);
   const MessageHeader& header = news_reader_.header();
   if (status != PacketStatus::kDone) return std::nullopt;

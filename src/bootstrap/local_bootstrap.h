@@ -14,7 +14,7 @@ namespace terrane::bootstrap {
 // A node's place in a job that `terrane run` started on this host. Owns the channel to the
 // launcher, the job's news and the lifeline: a pipe whose other end only the launcher holds, so
 // that the kernel kills this process (SIGKILL) when the launcher dies, even where this process is
-// not the launcher's own child. exchange() and take_push() are each for one thread at a time;
+// not the launcher's own child. exchange() and take_news() are each for one thread at a time;
 // fail() is for any thread and for signal handlers.
 class LocalBootstrap final : public Bootstrap {
  public:
@@ -39,7 +39,7 @@ class LocalBootstrap final : public Bootstrap {
   void ending(int code) override;
   [[noreturn]] void fail(std::string_view sentence, int code) override;
   int news_fd() const override { return news_.get(); }
-  std::optional<News> take_push() override;
+  std::optional<News> take_news() override;
 
  private:
   LocalBootstrap(base::UniqueFd channel, base::UniqueFd lifeline)

@@ -32,7 +32,7 @@ class PmixBootstrap final : public Bootstrap {
   void ending(int code) override;
   [[noreturn]] void fail(std::string_view sentence, int code) override;
   int news_fd() const override { return place_->news_fd(); }
-  std::optional<News> take_push() override { return place_->take_push(); }
+  std::optional<News> take_news() override { return place_->take_news(); }
 
  private:
   PmixBootstrap(std::unique_ptr<Bootstrap> place, std::unique_ptr<PmixClient> pmix)

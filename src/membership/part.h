@@ -31,7 +31,7 @@ class Part final : public bootstrap::Bootstrap {
   [[noreturn]] void fail(std::string_view sentence, int code) override;
   bool is_shared() const override { return place_.has_others(*this); }
   int news_fd() const override { return either_.get(); }
-  std::optional<bootstrap::News> take_push() override { return place_.take_push(*this); }
+  std::optional<bootstrap::News> take_news() override { return place_.take_news(*this); }
 
  private:
   friend class Place;

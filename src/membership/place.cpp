@@ -71,9 +71,9 @@ base::Result<std::vector<bootstrap::Contribution>> Place::exchange(Part& part,
   return job_->exchange(bytes, fds);
 }
 
-std::optional<bootstrap::News> Place::take_push(Part& part) {
+std::optional<bootstrap::News> Place::take_news(Part& part) {
   std::lock_guard hold(news_);
-  while (auto one = job_->take_push()) {
+  while (auto one = job_->take_news()) {
     for (Part* each : parts_) each->hear(*one);
   }
   return part.next();

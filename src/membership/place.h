@@ -36,7 +36,7 @@ class Place {
   base::Result<std::vector<bootstrap::Contribution>> exchange(Part& part,
                                                               std::span<const std::byte> bytes,
                                                               std::span<const int> fds);
-  std::optional<bootstrap::News> take_push(Part& part);
+  std::optional<bootstrap::News> take_news(Part& part);
 
   const Connect connect_;
   std::mutex joining_;    // before the others

@@ -49,7 +49,7 @@ class Connection final : public Bootstrap {
   void ending(int) override {}
   void fail(std::string_view, int code) override { ::_exit(code); }
   int news_fd() const override { return launcher_.readable.get(); }
-  std::optional<News> take_push() override {
+  std::optional<News> take_news() override {
     if (launcher_.news.empty()) return std::nullopt;
     News first = launcher_.news.front();
     launcher_.news.pop_front();
@@ -124,14 +124,14 @@ TEST_F(PlaceTest, EveryPartHearsAllNewsInTheirOrder) {
   launcher_.tell(1);
   EXPECT_TRUE(is_readable(*pages));
   EXPECT_TRUE(is_readable(*chunks));
-  EXPECT_EQ(pages->take_push()->node.value, 0u);
-  EXPECT_EQ(chunks->take_push()->node.value, 0u);
-  EXPECT_EQ(chunks->take_push()->node.value, 1u);
+  EXPECT_EQ(pages->take_news()->node.value, 0u);
+  EXPECT_EQ(chunks->take_news()->node.value, 0u);
+  EXPECT_EQ(chunks->take_news()->node.value, 1u);
   EXPECT_FALSE(is_readable(*chunks));
   EXPECT_TRUE(is_readable(*pages));
-  EXPECT_EQ(pages->take_push()->node.value, 1u);
+  EXPECT_EQ(pages->take_news()->node.value, 1u);
   EXPECT_FALSE(is_readable(*pages));
-  EXPECT_FALSE(pages->take_push());
+  EXPECT_FALSE(pages->take_news());
 }
 
 TEST_F(PlaceTest, AProcessWhoseInitialisationFailedLosesItsPlace) {

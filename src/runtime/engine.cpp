@@ -507,7 +507,7 @@ void Engine::look_after_locks() {
 }
 
 void Engine::look_after_deaths() {
-  while (auto news = bootstrap_.take_push()) {
+  while (auto news = bootstrap_.take_news()) {
     if (news->kind == bootstrap::News::Kind::kDied) on_death_(*news);
     std::lock_guard hold(mutex_);
     if (lost_ == news->node) lost_at_ns_ = 0;

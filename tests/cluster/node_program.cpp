@@ -168,7 +168,7 @@ void child(Program&, const Parameters&) {
 void news(Program& program, const Parameters&) {
   pollfd fd{program.job->news_fd(), POLLIN, 0};
   ::poll(&fd, 1, -1);
-  auto death = program.job->take_push();
+  auto death = program.job->take_news();
   say(death ? "news of node " + std::to_string(death->node.value) + ": " + death->why : "news");
 }
 
