@@ -404,8 +404,8 @@ static void show(void) {
 }
 
 /* Each element is made of those before it, in several orders of the iterations. */
-#define ROWS 37
-#define COLUMNS 23
+#define ROWS 11
+#define COLUMNS 5
 static long grid[ROWS][COLUMNS], wanted_grid[ROWS][COLUMNS];
 
 static void check_grid(const char* what) {
@@ -516,24 +516,106 @@ static void task_reductions(void) {
 }
 
 static void copied_privates(void) {
+  int copied = 0, threads = 0;
+  for (int round = 0; round < 3; round++) {
+    copied = threads = 0;
+#pragma omp parallel reduction(+ : copied, threads)
+    {
+      int own = -1;
+#pragma omp single copyprivate(array, object, counter, own)
+      {
+        for (int i = 0; i < 5000; i++) array[i] = 7 * i + round;
+        object.values[9] = 4.5 + round;
+        object.name = "handed on";
+        counter = own = 11 + round;
+      }
+      int good = counter == 11 + round && own == counter && object.values[9] == 4.5 + round &&
+                 strcmp(object.name, "handed on") == 0;
+      for (int i = 0; i < 5000; i++) good = good && array[i] == 7 * i + round;
+      copied += good;
+      threads++;
+    }
+    expect(copied == threads, "copyprivate of threadprivate variables");
+  }
+}
+
+/* A worker of another node writes to the master's variable: that cannot have an effect. */
+static void written_private(void) {
+  int* of_master = &counter;
+  counter = 5;
 #pragma omp parallel
-#pragma omp single copyprivate(array)
-  array[3] = 4;
+  if (omp_get_thread_num() == omp_get_num_threads() - 1) *of_master = 6;
+  expect(counter == 6, "a write by a pointer");
+}
+
+/* Tasks that end when an event is fulfilled, by another task or by another thread. */
+static void events(void) {
+  int first = 0, second = 0, seen = 0;
+  omp_event_handle_t event;
+#pragma omp parallel
+#pragma omp single
+  {
+#pragma omp task depend(out : first) detach(event)
+    first = 1;
+#pragma omp task
+    {
+      second = 2;
+      omp_fulfill_event(event);
+    }
+#pragma omp task depend(in : first)
+    seen = first + second;
+#pragma omp taskwait
+  }
+  expect(seen == 3, "detach");
+}
+
+static void leagues(void) {
+  int teams = 0, iterations[100] = {0};
+#pragma omp teams num_teams(3) reduction(+ : teams)
+  {
+    if (omp_get_num_teams() == 3) teams += 1 + omp_get_team_num();
+#pragma omp distribute parallel for
+    for (int i = 0; i < 100; i++) iterations[i]++;
+  }
+  expect(teams == 6 && omp_get_num_teams() == 1, "teams");
+  for (int i = 0; i < 100; i++) expect(iterations[i] == 1, "distribute");
+}
+
+static void affinity(void) {
+  char text[64];
+  omp_set_affinity_format("%0.3n of %{num_threads}|%%|%5L|");
+  expect(omp_capture_affinity(text, sizeof text, NULL) == 17, "capture_affinity");
+  expect(strcmp(text, "000 of 1|%|0    |") == 0, text);
+  expect(omp_get_affinity_format(text, 5) == 31 && strcmp(text, "%0.3") == 0, "the format");
 }
 
 int main(int argc, char** argv) {
   static const struct {
     const char* name;
     void (*run)(void);
-  } kModes[] = {
-      {"loops", loops},       {"reductions", reductions}, {"exclusion", exclusion},
-      {"once", once},         {"order", order},           {"teams", teams},
-      {"tasks", tasks},       {"privates", privates},     {"locks", locks},
-      {"barriers", barriers}, {"flushes", flushes},       {"large_privates", large_privates},
-      {"heap", heap},         {"devices", devices}};
+  } kModes[] = {{"loops", loops},
+                {"reductions", reductions},
+                {"exclusion", exclusion},
+                {"once", once},
+                {"order", order},
+                {"teams", teams},
+                {"tasks", tasks},
+                {"privates", privates},
+                {"locks", locks},
+                {"barriers", barriers},
+                {"flushes", flushes},
+                {"large_privates", large_privates},
+                {"heap", heap},
+                {"devices", devices},
+                {"doacross", doacross},
+                {"task_reductions", task_reductions},
+                {"copied_privates", copied_privates},
+                {"events", events},
+                {"leagues", leagues},
+                {"affinity", affinity}};
   const char* asked = argc > 1 ? argv[1] : "all";
   if (strcmp(asked, "show") == 0) show();
-  if (strcmp(asked, "copied_privates") == 0) copied_privates();
+  if (strcmp(asked, "written_private") == 0) written_private();
   for (unsigned i = 0; i < sizeof kModes / sizeof kModes[0]; i++)
     if (strcmp(asked, "all") == 0 || strcmp(asked, kModes[i].name) == 0) kModes[i].run();
   if (!wrong) printf("good\n");

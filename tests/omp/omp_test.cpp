@@ -41,7 +41,8 @@ TEST(OmpTest, ProgramsInCRun) {
 TEST(OmpTest, EachConstructWorksAlone) {
   for (const char* mode :
        {"loops", "reductions", "exclusion", "once", "order", "teams", "tasks", "privates", "locks",
-        "barriers", "heap", "devices", "flushes", "doacross", "task_reductions"})
+        "barriers", "heap", "devices", "flushes", "doacross", "task_reductions", "copied_privates",
+        "events", "leagues", "affinity"})
     expect_good("-n 2 --threads 2", kC + " " + mode);
 }
 
@@ -77,8 +78,8 @@ TEST(OmpTest, WrongSettingsAreRefusedInASentence) {
 }
 
 TEST(OmpTest, WhatIsNotServedEndsTheProgramWithItsName) {
-  expect_refused("-n 2 --threads 1", kC + " copied_privates",
-                 "copyprivate of a threadprivate array or object is not served");
+  expect_refused("-n 2 --threads 1", kC + " written_private",
+                 "written to a thread-local (threadprivate) variable of the first thread");
 }
 
 TEST(OmpTest, InlineAtomicsAreRefused) {

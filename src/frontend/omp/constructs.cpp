@@ -1,4 +1,5 @@
 // Regions, sections, single, ordered, barriers, critical sections and cancellation.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -16,7 +17,10 @@ namespace {
 // Addresses in this library are no shared memory, but the same on all nodes: names of locks.
 char critical_lock, atomic_lock;
 
-constexpr std::size_t kLookedAt = 64;  // words of what a `single` hands on
+constexpr std::size_t kLookedAt = 512;  // words of what a `single` hands on, at most
+// Where a thread's own variables lie: so near to the address that the machine has for them.
+constexpr std::size_t kAlignment = 64;  // of copies of such variables
+constexpr std::uintptr_t kNear = std::uintptr_t{1} << 28;
 
 LoopBegin sections(unsigned count) {
   return {range_of(0l, static_cast<long>(count), 1l),
@@ -28,17 +32,54 @@ unsigned next_section() {
   return next_chunk(first, end) ? static_cast<unsigned>(first) + 1 : 0;
 }
 
-// The variables that a `single` hands on are read by other nodes. A threadprivate one of them lies
-// where they have their own.
-void check_copied(void* variables) {
-  if (terrane_program_nodes() == 1) return;
-  auto** words = static_cast<void**>(variables);
-  for (std::size_t i = 0; i < kLookedAt && terrane_program_is_shared(&words[i]); ++i) {
-    bool may_be = words[i] != nullptr && !terrane_program_is_shared(words[i]);
-    if (may_be && terrane_program_is_tls(words[i]))
-      fail_unserved("copyprivate of a threadprivate array or object");
+// The directive `error`, whose message may be missing or without a zero at its end.
+void say(const char* severity, const char* text, std::size_t bytes) {
+  if (text == nullptr) {
+    std::fprintf(stderr, "libgomp: %s directive encountered\n", severity);
+    return;
   }
+  if (bytes == static_cast<std::size_t>(-1)) bytes = std::strlen(text);
+  std::fprintf(stderr, "libgomp: %s: %.*s\n", severity, static_cast<int>(bytes), text);
 }
+
+std::size_t round_up(std::size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+// How many bytes of the calling thread's own variables are behind a pointer to one; 0: it is none.
+std::size_t own_bytes(const void* pointer) {
+  auto at = reinterpret_cast<std::uintptr_t>(pointer);
+  auto near = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+  return at - (near - kNear) < 2 * kNear ? terrane_program_tls_behind(pointer) : 0;
+}
+
+// What a `single` hands on is a structure of values and pointers, whose size is not known, on the
+// stack of the thread that runs it. Threads of other nodes cannot read its threadprivate variables
+// by their addresses: they get a copy of the structure, in which such pointers lead to copies.
+void* for_others(void* variables) {
+  if (terrane_program_nodes() == 1) return variables;
+  auto** words = static_cast<void**>(variables);
+  auto* end = static_cast<void* const*>(terrane_program_stack_end());
+  if (words >= end) return variables;
+  std::size_t count = std::min(kLookedAt, static_cast<std::size_t>(end - words)), bytes = 0;
+  for (std::size_t i = 0; i < count; ++i) bytes += round_up(own_bytes(words[i]));
+  if (bytes == 0) return variables;
+  std::size_t own = kLookedAt * sizeof(void*);
+  auto* copy = static_cast<std::byte*>(std::aligned_alloc(kAlignment, own + bytes));
+  if (copy == nullptr) terrane_program_fail("no memory for the variables of copyprivate");
+  std::memcpy(copy, variables, count * sizeof(void*));
+  std::byte* next = copy + own;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::size_t behind = own_bytes(words[i]);
+    if (behind == 0) continue;
+    std::memcpy(next, words[i], behind);
+    reinterpret_cast<void**>(copy)[i] = next;
+    next += round_up(behind);
+  }
+  return copy;
+}
+
+thread_local void* handed = nullptr;  // what for_others has made for this thread's last `single`
 
 }  // namespace
 
@@ -104,8 +145,10 @@ void* GOMP_single_copy_start() {
 
 void GOMP_single_copy_end(void* variables) {
   if (region().size == 1) return;
-  check_copied(variables);
-  set_copied(variables);
+  std::free(handed);  // by this thread's last `single`; the others have read it
+  void* others = for_others(variables);
+  handed = others == variables ? nullptr : others;
+  set_copied(others);
   team_barrier();
 }
 
@@ -143,14 +186,10 @@ void GOMP_atomic_start() { terrane_program_lock(&atomic_lock); }
 
 void GOMP_atomic_end() { terrane_program_unlock(&atomic_lock); }
 
-void GOMP_warning(const char* text, std::size_t bytes) {
-  if (bytes == static_cast<std::size_t>(-1)) bytes = std::strlen(text);
-  std::fprintf(stderr, "libgomp: warning: %.*s\n", static_cast<int>(bytes), text);
-}
+void GOMP_warning(const char* text, std::size_t bytes) { say("warning", text, bytes); }
 
 void GOMP_error(const char* text, std::size_t bytes) {
-  if (bytes == static_cast<std::size_t>(-1)) bytes = std::strlen(text);
-  std::fprintf(stderr, "libgomp: error: %.*s\n", static_cast<int>(bytes), text);
+  say("error", text, bytes);
   std::exit(1);
 }
 

@@ -39,14 +39,25 @@ class PrivateCopies {
   std::vector<void*> copies_;
 };
 
-// The league of a `teams` construct has one team.
-void run_as_league(Function* function, void* data, unsigned thread_limit) {
+void limit_threads(unsigned limit) {
+  if (limit != 0) controls().thread_limit = std::min(controls().thread_limit, limit);
+}
+
+// The teams of a league run one after the other; each may use all nodes.
+void run_league(Function* function, void* data, unsigned teams, unsigned thread_limit) {
   Controls before = controls();
-  if (thread_limit != 0) controls().thread_limit = std::min(before.thread_limit, thread_limit);
-  this_thread().teams = 1;
-  this_thread().team_number = 0;
-  function(data);
-  this_thread().controls = before;
+  if (teams == 0) teams = static_cast<unsigned>(std::max(before.max_teams, 1));
+  if (thread_limit == 0) thread_limit = static_cast<unsigned>(before.teams_thread_limit);
+  Thread& me = this_thread();
+  me.teams = static_cast<std::int32_t>(teams);
+  for (unsigned team = 0; team < teams; ++team) {
+    me.team_number = static_cast<std::int32_t>(team);
+    limit_threads(thread_limit);
+    function(data);
+    me.controls = before;
+  }
+  me.teams = 1;
+  me.team_number = 0;
 }
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
@@ -83,17 +94,29 @@ void GOMP_offload_unregister(const void*, int, const void*) {}
 void GOMP_offload_register_ver(unsigned, const void*, int, const void*) {}
 void GOMP_offload_unregister_ver(unsigned, const void*, int, const void*) {}
 
-void GOMP_teams(unsigned, unsigned thread_limit) {
-  if (thread_limit != 0) controls().thread_limit = std::min(controls().thread_limit, thread_limit);
+void GOMP_teams(unsigned, unsigned thread_limit) { limit_threads(thread_limit); }
+
+// Within a target region: true for each team in turn.
+bool GOMP_teams4(unsigned teams, unsigned, unsigned thread_limit, bool is_first) {
+  Thread& me = this_thread();
+  if (is_first) {
+    limit_threads(thread_limit);
+    me.teams = static_cast<std::int32_t>(std::max(teams, 1u));
+    me.team_number = 0;
+    return true;
+  }
+  if (me.team_number + 1 < me.teams) {
+    ++me.team_number;
+    return true;
+  }
+  me.teams = 1;
+  me.team_number = 0;
+  return false;
 }
 
-bool GOMP_teams4(unsigned, unsigned, unsigned thread_limit, bool is_first) {
-  if (is_first) GOMP_teams(1, thread_limit);
-  return is_first;
-}
-
-void GOMP_teams_reg(Function* function, void* data, unsigned, unsigned thread_limit, unsigned) {
-  run_as_league(function, data, thread_limit);
+void GOMP_teams_reg(Function* function, void* data, unsigned teams, unsigned thread_limit,
+                    unsigned) {
+  run_league(function, data, teams, thread_limit);
 }
 
 void* GOMP_alloc(std::size_t alignment, std::size_t bytes, std::uintptr_t) {

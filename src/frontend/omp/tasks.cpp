@@ -16,6 +16,7 @@ namespace {
 
 enum Flag : unsigned {
   kFinal = 1u << 1,
+  kDepend = 1u << 3,
   kCountsUp = 1u << 8,
   kGrainSize = 1u << 9,
   kHasNoGroup = 1u << 11,
@@ -112,13 +113,41 @@ void run_loop(const Loop& loop, std::uint64_t wanted, std::uint64_t start, std::
   if ((loop.flags & kHasNoGroup) == 0) end_group();
 }
 
+// The event of a task with the clause detach is a counter of the job, which grows by one when the
+// event is fulfilled: each thread that creates such tasks has one, whose number is the handle.
+constexpr std::uint32_t kFirstEvent = 3u << 24, kEventsOfANode = 1024;
+
+std::uint32_t own_event() {
+  return kFirstEvent + terrane_program_node() * kEventsOfANode + this_thread().local;
+}
+
+// The task's first variable is the handle.
+void make_event(void* data, void* handle) {
+  ++this_thread().detached;
+  std::uintptr_t event = own_event();
+  std::memcpy(handle, &event, sizeof event);
+  if (data != nullptr) std::memcpy(data, &event, sizeof event);
+}
+
 }  // namespace
+
+namespace terrane::frontend::omp {
+
+void await_events() {
+  Thread& me = this_thread();
+  if (me.awaited == me.detached) return;
+  me.awaited = me.detached;
+  terrane_program_await(own_event(), static_cast<std::int64_t>(me.detached));
+}
+
+}  // namespace terrane::frontend::omp
 
 extern "C" {
 
 void GOMP_task(Function* function, void* data, Copy* copy, long bytes, long alignment, bool,
-               unsigned flags, void**, int, void*) {
-  if ((flags & kDetach) != 0) fail_unserved("a task with the clause detach");
+               unsigned flags, void**, int, void* handle) {
+  if ((flags & kDepend) != 0) await_events();
+  if ((flags & kDetach) != 0) make_event(data, handle);
   Variables own(data, copy, bytes, alignment);
   InTask task(flags);
   function(own.get());
@@ -144,11 +173,19 @@ void GOMP_taskloop_ull(Function* function, void* data, Copy* copy, long bytes, l
   run_loop({function, data, copy, bytes, alignment, flags}, tasks, start, step, iterations);
 }
 
-void GOMP_taskwait() {}
-void GOMP_taskwait_depend(void**) {}
+void omp_fulfill_event(std::uintptr_t event) {
+  terrane_program_add(static_cast<std::uint32_t>(event), 1);
+}
+void omp_fulfill_event_(const std::uintptr_t* event) { omp_fulfill_event(*event); }
+
+void GOMP_taskwait() { await_events(); }
+void GOMP_taskwait_depend(void**) { await_events(); }
 void GOMP_taskwait_depend_nowait(void**) {}
 void GOMP_taskyield() {}
 void GOMP_taskgroup_start() { begin_group(); }
-void GOMP_taskgroup_end() { end_group(); }
+void GOMP_taskgroup_end() {
+  await_events();
+  end_group();
+}
 
 }  // extern "C"

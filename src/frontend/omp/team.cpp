@@ -54,6 +54,7 @@ struct Begin {
 Meeting* meeting = nullptr;        // nullptr: no team yet
 bool team_was_smaller = false;     // than the pool, since the tables were written
 std::byte* last_locals = nullptr;  // of the master, as the other nodes have them
+bool has_copy = false;             // of them, in their place on this node
 thread_local Region implicit;
 // Threads that come to the two barriers of a region: the master writes the new number while threads
 // of its node may still be on their way there.
@@ -116,6 +117,7 @@ void run_part(Thread& me) {
   me.group = fork.reductions != nullptr ? &group : nullptr;
   if (fork.has_begin != 0) begin_work(fork.begin.range, fork.begin.plan);
   fork.function(fork.data);
+  await_events();
   me.region = nullptr;
 }
 
@@ -123,9 +125,20 @@ void run_part(Thread& me) {
 // workers' copyin reads.
 void exchange_thread_locals(const Thread& me) {
   if (meeting->fork.loads_thread_locals == 0) return;
-  if (terrane_program_node() != 0 && me.local == 0)
+  if (terrane_program_node() != 0 && me.local == 0) {
     terrane_program_tls_load(meeting->thread_locals);
+    has_copy = true;
+  }
   fork_barrier();
+}
+
+// The program has taken the address of a thread-local variable of the master and written to it in
+// another thread: on this node that changes the copy, which nobody reads.
+void check_thread_locals(const Thread& me) {
+  if (!has_copy || me.local != 0 || terrane_program_tls_equals(meeting->thread_locals)) return;
+  terrane_program_fail(
+      "a thread has written to a thread-local (threadprivate) variable of the first thread by a "
+      "pointer, which has no effect on another node: make the variable a shared one");
 }
 
 void* work(void* raw) {
@@ -148,6 +161,7 @@ void* work(void* raw) {
       case Fork::kRun:
         exchange_thread_locals(me);
         run_part(me);
+        check_thread_locals(me);
         join_barrier();
         break;
     }
@@ -199,18 +213,10 @@ void ensure_pool(std::uint32_t size) {
 
 // True: the other nodes are to have the master's thread-local variables anew.
 bool publish_thread_locals() {
-  std::size_t bytes = last_locals == nullptr ? 0 : terrane_program_tls_bytes();
-  if (bytes == 0) return false;
-  auto* now = static_cast<std::byte*>(std::malloc(bytes));
-  if (now == nullptr) terrane_program_fail("no memory for a copy of the thread-local variables");
-  terrane_program_tls_save(now);
-  bool changed = std::memcmp(now, last_locals, bytes) != 0;
-  if (changed) {
-    std::memcpy(last_locals, now, bytes);
-    std::memcpy(meeting->thread_locals, now, bytes);
-  }
-  std::free(now);
-  return changed;
+  if (last_locals == nullptr || terrane_program_tls_equals(last_locals)) return false;
+  terrane_program_tls_save(last_locals);
+  std::memcpy(meeting->thread_locals, last_locals, terrane_program_tls_bytes());
+  return true;
 }
 
 void prepare_small_barrier(std::uint32_t size) {
@@ -284,6 +290,7 @@ void enter(Started& started, Function* function, void* data, std::uint32_t wante
 
 void leave(Started& started) {
   Thread& me = this_thread();
+  await_events();
   if (started.is_forked) {
     me.region = nullptr;
     join_barrier();
@@ -361,6 +368,7 @@ void end_region() { leave(started_regions[--started_count]); }
 void team_barrier() {
   Region& own = region();
   own.without_barrier = 0;
+  await_events();
   if (own.size == 1) return;
   if (own.is_on_all_nodes) {
     terrane_program_barrier(kTeamBarrier, own.threads_here);

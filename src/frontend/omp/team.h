@@ -85,6 +85,8 @@ struct Thread {
   std::uint64_t turns[kSlots] = {};
   bool is_stale = false;  // it was not in the last teams: the three above are old
   std::uint32_t final_tasks = 0, explicit_tasks = 0;
+  std::uint64_t detached = 0;  // tasks with the clause detach that it has created, and that
+  std::uint64_t awaited = 0;   // it has waited for
   std::int32_t team_number = 0, teams = 1;
 };
 

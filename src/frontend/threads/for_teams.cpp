@@ -2,7 +2,9 @@
 
 #include <link.h>
 #include <sched.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -11,6 +13,7 @@
 #include "frontend/interpose/shared_range.h"
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/program.h"
+#include "platform/wait.h"
 
 namespace terrane::frontend::threads {
 namespace {
@@ -30,6 +33,24 @@ terrane_program_locked locked(LockResult result) {
 
 void require(const runtime::Outcome& outcome) {
   if (!outcome.ok()) program().node().fail(outcome.message);
+}
+
+// A thread that flushes again at once waits for a variable. It gives its processor away, and
+// sleeps where others have not come after some flushes.
+constexpr std::uint64_t kAtOnceNs = 2000;
+constexpr std::uint32_t kPatientFlushes = 20, kLongestSleepUs = 100;
+thread_local std::uint64_t last_flush_ns = 0;
+thread_local std::uint32_t flushes_at_once = 0;
+
+void give_way() {
+  bool at_once = platform::now_ns() - last_flush_ns < kAtOnceNs;
+  flushes_at_once = at_once ? flushes_at_once + 1 : 0;
+  if (!at_once) return;
+  if (flushes_at_once < kPatientFlushes) {
+    ::sched_yield();
+  } else {
+    ::usleep(std::min(flushes_at_once - kPatientFlushes, kLongestSleepUs));
+  }
 }
 
 void add_thread_locals(const dl_phdr_info& info, std::vector<ThreadLocals>& all) {
@@ -115,10 +136,11 @@ void terrane_program_await(std::uint32_t counter, std::int64_t at_least) {
 // The lock of all flushes, by an address that is the same on all nodes and no program's.
 void terrane_program_flush() {
   if (this_thread().record == nullptr) return;
+  give_way();
   terrane::LockId all = lock_of(&program().control().flushes);
   program().node().lock_until(all, kForEver);
   program().node().unlock_held(all);
-  ::sched_yield();
+  last_flush_ns = terrane::platform::now_ns();
 }
 
 std::size_t terrane_program_tls_bytes() {
@@ -143,13 +165,24 @@ void terrane_program_tls_load(const void* copy) {
   }
 }
 
-bool terrane_program_is_tls(const void* address) {
+bool terrane_program_tls_equals(const void* copy) {
+  auto* from = static_cast<const std::byte*>(copy);
+  for (const ThreadLocals& one : program().first_thread_locals()) {
+    if (std::memcmp(reinterpret_cast<const void*>(one.address), from, one.bytes) != 0) return false;
+    from += one.bytes;
+  }
+  return true;
+}
+
+std::size_t terrane_program_tls_behind(const void* address) {
   Private ours;
   auto at = reinterpret_cast<std::uintptr_t>(address);
   for (const ThreadLocals& one : thread_locals())
-    if (at - one.address < one.bytes) return true;
-  return false;
+    if (at - one.address < one.bytes) return one.bytes - (at - one.address);
+  return 0;
 }
+
+const void* terrane_program_stack_end() { return this_thread().stack.top(); }
 
 bool terrane_program_is_shared(const void* address) { return SharedRange::contains(address); }
 

@@ -42,8 +42,13 @@ void terrane_program_flush();
 std::size_t terrane_program_tls_bytes();
 void terrane_program_tls_save(void* copy);
 void terrane_program_tls_load(const void* copy);
-// Whether this is an address of thread-local variables of the calling thread.
-bool terrane_program_is_tls(const void* address);
+// Whether they, or what lies in their place on another node, equal that copy.
+bool terrane_program_tls_equals(const void* copy);
+// How many bytes there are from this address to the end of the thread-local variables of the
+// calling thread that it is among; 0: it is no address of such variables.
+std::size_t terrane_program_tls_behind(const void* address);
+// The end of the calling thread's stack in shared memory, which grows down from there.
+const void* terrane_program_stack_end();
 // Whether this is an address in shared memory.
 bool terrane_program_is_shared(const void* address);
 // Ends the job with one sentence.
