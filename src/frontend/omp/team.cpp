@@ -15,9 +15,9 @@
 namespace terrane::frontend::omp {
 namespace {
 
-// Numbers of barriers that no program uses.
-constexpr std::uint32_t kForkBarrier = 0xfffffffdu, kJoinBarrier = 0xfffffffcu,
-                        kTeamBarrier = 0xfffffffbu;
+// Barriers with small numbers are held in memory where nothing has to be sent. The program uses
+// none.
+constexpr std::uint32_t kForkBarrier = 1, kJoinBarrier = 2, kTeamBarrier = 3;
 
 // What the master tells the workers at the fork.
 struct Fork {
@@ -226,6 +226,12 @@ void prepare_small_barrier(std::uint32_t size) {
   meeting->small_size = size;
 }
 
+// Writes nothing where the last region was the same one: then its fork and join send nothing.
+void write_changed(const Fork& fork) {
+  if (std::memcmp(&meeting->fork, &fork, sizeof fork) == 0) return;
+  std::memcpy(&meeting->fork, &fork, sizeof fork);
+}
+
 bool can_fork() { return terrane_program_is_main() && this_thread().region == nullptr; }
 
 struct Started {
@@ -252,7 +258,7 @@ void fork_team(Started& started, Function* function, void* data, std::uint32_t s
   Thread& me = this_thread();
   ensure_pool(size);
   prepare_small_barrier(size);
-  Fork& fork = meeting->fork;
+  Fork fork = {};
   fork.command = Fork::kRun;
   fork.size = size;
   fork.function = function;
@@ -268,6 +274,7 @@ void fork_team(Started& started, Function* function, void* data, std::uint32_t s
     std::memcpy(meeting->turns, me.turns, sizeof me.turns);
   }
   team_was_smaller = size < known_pool;
+  write_changed(fork);
   fork_barrier();
   exchange_thread_locals(me);
   started.controls = controls();
