@@ -269,8 +269,8 @@ TEST(ReduceTest, AllMembersGetTheSameBits) {
 std::vector<int> work_on_pieces(TestPe& pe, std::uint64_t count, std::uint64_t piece_elements) {
   Arrays arrays{{}, {}, count, &combine_for(ReduceOp::kSum, ElementType::kInt64)};
   std::vector<int> times(count);
-  for_each_piece(pe.all(), arrays, piece_elements, [&](std::uint32_t owner, Segment piece) {
-    Segment segment = segment_of(pe.all(), arrays, owner);
+  for_each_piece(pe.all(), arrays, piece_elements, [&](std::uint32_t owner, ElementRange piece) {
+    ElementRange segment = segment_of(pe.all(), arrays, owner);
     EXPECT_LE(segment.first, piece.first);
     EXPECT_LE(piece.end, segment.end);
     for (std::uint64_t i = piece.first; i < piece.end; ++i) ++times[i];

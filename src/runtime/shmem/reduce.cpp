@@ -22,7 +22,7 @@ void reduce_inline(Team& team, void* dest, const void* source, std::uint64_t cou
 template <typename Use>
 void reduce_pieces(Team& team, const Arrays& arrays, Use use) {
   Pieces pieces(team, arrays);
-  for_each_piece(team, arrays, pieces.elements(), [&](std::uint32_t owner, Segment piece) {
+  for_each_piece(team, arrays, pieces.elements(), [&](std::uint32_t owner, ElementRange piece) {
     std::uint64_t count = piece.end - piece.first;
     pieces.fetch(piece.first, count);
     std::byte* sum = pieces.room();
@@ -62,7 +62,7 @@ void reduce_get(Team& team, const Arrays& arrays, std::byte* dest) {
   team.sync();
   for_each_member(team, [&](std::uint32_t member) {
     if (member == team.self()) return;
-    Segment segment = segment_of(team, arrays, member);
+    ElementRange segment = segment_of(team, arrays, member);
     std::uint64_t offset = segment.first * arrays.element_bytes();
     team.reach().start_get(team.pe(member), arrays.dest + offset, dest + offset,
                            (segment.end - segment.first) * arrays.element_bytes());

@@ -20,7 +20,8 @@ void scan_inline(Team& team, void* dest, const void* source, std::uint64_t count
 
 // One piece of all members: what goes to each is the total up to it, or before it. `before` and
 // `after` are room for two totals.
-void scan_piece(Team& team, const Arrays& arrays, Pieces& pieces, Segment piece, bool inclusive) {
+void scan_piece(Team& team, const Arrays& arrays, Pieces& pieces, ElementRange piece,
+                bool inclusive) {
   std::byte* before = pieces.room();
   std::byte* after = pieces.second_room();
   std::uint64_t count = piece.end - piece.first, bytes = count * arrays.element_bytes();
@@ -43,7 +44,7 @@ void scan_put(Team& team, const Arrays& arrays, bool inclusive) {
   team.offer_work();
   team.sync();
   Pieces pieces(team, arrays);
-  for_each_piece(team, arrays, pieces.elements(), [&](std::uint32_t, Segment piece) {
+  for_each_piece(team, arrays, pieces.elements(), [&](std::uint32_t, ElementRange piece) {
     pieces.fetch(piece.first, piece.end - piece.first);
     scan_piece(team, arrays, pieces, piece, inclusive);
   });

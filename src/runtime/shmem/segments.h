@@ -21,12 +21,12 @@ struct Arrays {
   std::uint64_t bytes() const { return count * element_bytes(); }
 };
 
-struct Segment {
-  std::uint64_t first, end;  // elements
+struct ElementRange {
+  std::uint64_t first, end;
 };
 
 // Segments end at cache lines (of arrays that begin there), so that no two PEs write one line.
-inline Segment segment_of(const Team& team, const Arrays& arrays, std::uint32_t member) {
+inline ElementRange segment_of(const Team& team, const Arrays& arrays, std::uint32_t member) {
   constexpr std::uint64_t kLine = 2 * kCacheLine;  // neighbours are fetched in pairs
   std::uint64_t line = std::max<std::uint64_t>(kLine / arrays.element_bytes(), 1);
   std::uint64_t share = (arrays.count + team.size() - 1) / team.size();
@@ -45,11 +45,11 @@ std::uint64_t first_for_processor(std::uint64_t count);
 template <typename Visit>
 void for_each_piece(Team& team, const Arrays& arrays, std::uint64_t elements, Visit visit) {
   auto work_on = [&](std::uint32_t owner) {
-    Segment segment = segment_of(team, arrays, owner);
+    ElementRange segment = segment_of(team, arrays, owner);
     for (;;) {
       std::uint64_t first = segment.first + team.take_work(owner) * elements;
       if (first >= segment.end) return;
-      visit(owner, Segment{first, std::min(first + elements, segment.end)});
+      visit(owner, ElementRange{first, std::min(first + elements, segment.end)});
     }
   };
   if (!team.crowded()) return work_on(team.self());
