@@ -71,7 +71,9 @@ std::uint32_t Files::node_of(int fd) {
   if (fd >= first_ && each_ != 0) node = 1 + static_cast<std::uint32_t>((fd - first_) / each_);
   if (node == self_ || node >= nodes_) return kHere;
   if (fd < kLow && kept_[static_cast<std::size_t>(fd)].load()) return kHere;
-  return asks() ? node : kHere;
+  if (!asks()) return kHere;
+  // Node 0 may have opened more files than it has numbers.
+  return self_ == 0 && next<"fcntl">(::fcntl)(fd, F_GETFD) >= 0 ? kHere : node;
 }
 
 std::uint32_t Files::node_of(std::FILE* stream) {
