@@ -4,6 +4,7 @@
 
 #include "protocol/serve/requests.h"
 #include "runtime/remote_pages.h"
+#include "runtime/statistics.h"
 
 namespace terrane::runtime {
 namespace {
@@ -40,6 +41,7 @@ std::uint64_t RemotePages::post(const protocol::PostDiff& step, ThreadContext& c
   batch.resize(head + sizeof block + size);
   context.counters.pages_flushed.add(1);
   context.counters.bytes_flushed.add(size);
+  if (SiteCounters* sites = context.counters.sites) sites->of(step.block.value).flushed += size;
   return size;
 }
 

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "platform/wait.h"
 #include "protocol/serve/requests.h"
+#include "runtime/statistics.h"
 #include "runtime/waiting/backoff.h"
 
 namespace terrane::runtime {
@@ -183,6 +184,7 @@ bool RemotePages::take_push(protocol::TakePush& step, ThreadContext& context) {
     if (step.result.same >> i & 1) continue;
     space_.stage(i, push->bytes_of(block, space_.unit()));
     context.counters.pages_fetched.add(1);
+    if (SiteCounters* sites = context.counters.sites) ++sites->of(block).fetched;
   }
   return true;
 }
@@ -214,7 +216,9 @@ bool RemotePages::accept_page(NodeId from, Bytes message) {
       return false;
   } else {
     space_.write_pages({answer.block, answer.blocks}, message.data(), exchange->stages);
-    threads_.at(protocol::WaiterId{answer.waiter}).counters.pages_fetched.add(answer.blocks);
+    Counters& counters = threads_.at(protocol::WaiterId{answer.waiter}).counters;
+    counters.pages_fetched.add(answer.blocks);
+    if (counters.sites != nullptr) counters.sites->of(answer.block).fetched += answer.blocks;
   }
   exchange->result = protocol::result_of(answer);
   finish(answer.waiter, *exchange);

@@ -70,6 +70,50 @@ static void* use_globals(void* argument) {
   return (void*)(self + 1000);
 }
 
+static pthread_barrier_t barrier;
+
+/* Threads take turns: numbers follow each other as in one process. */
+static void* draw(void* argument) {
+  long self = (long)argument;
+  for (int t = 0; t < THREADS; ++t) {
+    if (self == t) {
+      counted[t][0] = rand();
+      counted[t][1] = lrand48();
+      counted[t][2] = random();
+      counted[t][3] = (long)(drand48() * 1000000);
+    }
+    pthread_barrier_wait(&barrier);
+  }
+  return (void*)(self + 1000);
+}
+
+/* The first numbers of the C library after srand(5) and srand48(5), which one thread draws. */
+static void randoms(void) {
+  struct drand48_data linear;
+  struct random_data plain;
+  static char words[128];
+  memset(&plain, 0, sizeof plain);
+  initstate_r(5, words, sizeof words, &plain);
+  srand48_r(5, &linear);
+  srand(5);
+  srand48(5);
+  pthread_barrier_init(&barrier, NULL, THREADS);
+  run(draw, THREADS);
+  for (int t = 0; t < THREADS; ++t) {
+    int number = 0;
+    long next = 0;
+    double part = 0;
+    random_r(&plain, &number);
+    EXPECT(counted[t][0] == number);
+    lrand48_r(&linear, &next);
+    EXPECT(counted[t][1] == next);
+    random_r(&plain, &number);
+    EXPECT(counted[t][2] == number);
+    drand48_r(&linear, &part);
+    EXPECT(counted[t][3] == (long)(part * 1000000));
+  }
+}
+
 static void globals(void) {
   initialised[999] = 7;
   function_pointer = square;
@@ -192,7 +236,6 @@ static void stacks(void) {
 }
 
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
-static pthread_barrier_t barrier;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static sem_t semaphore;
 static pthread_spinlock_t spin;
@@ -616,6 +659,7 @@ int main(int argc, char** argv) {
   processes[0] = getpid();
   if (strcmp(mode, "globals") == 0) globals();
   if (strcmp(mode, "heap") == 0) heap();
+  if (strcmp(mode, "randoms") == 0) randoms();
   if (strcmp(mode, "mappings") == 0) mappings();
   if (strcmp(mode, "stacks") == 0) stacks();
   if (strcmp(mode, "objects") == 0) objects();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <stdlib.h>
+
 #include <cstdint>
 #include <string_view>
 
@@ -59,6 +61,14 @@ struct Forwarded {
   void* argument;
 };
 
+// The state of the C library's generators that have one for the whole program (rand, lrand48 ...).
+struct alignas(64) Random {
+  std::uint32_t has_begun;
+  drand48_data linear;
+  random_data plain;
+  char words[128];  // of `plain`, as many as the C library has
+};
+
 struct Control {
   // Written by each node before the first barrier.
   struct Card {
@@ -85,6 +95,7 @@ struct Control {
   // By number, 1 + the node whose standard output (1) or error (2) is the program's; kEachNode:
   // each node's own, which lead to the same place.
   std::uint32_t output_of[3];
+  Random random;
   // Behind it, for each node: Mail, then runtime::HeapMail.
 
   static std::uint64_t bytes(std::uint32_t nodes) {
