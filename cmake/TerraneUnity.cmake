@@ -10,7 +10,8 @@ set(src ${CMAKE_SOURCE_DIR}/src)
 file(GLOB diffs ${src}/platform/diff*.cpp)
 terrane_alone(terrane_platform ${diffs})
 terrane_alone(terrane_protocol_serve ${src}/protocol/serve/server.cpp)
-terrane_alone(terrane_protocol_hlrc ${src}/protocol/hlrc/ahead.cpp)
+terrane_alone(terrane_protocol_predict ${src}/protocol/predict/heuristics.cpp)  # the same in both variants
+terrane_alone(terrane_protocol_hlrc ${src}/protocol/hlrc/pipeline.cpp)
 terrane_alone(terrane_sim ${src}/sim/sc_names.cpp ${src}/sim/script/parse.cpp)
 terrane_alone(terrane_transport ${src}/transport/ucx/outbox.cpp ${src}/transport/ucx/worker.cpp)
 terrane_alone(terrane_bootstrap ${src}/bootstrap/job_map.cpp)
@@ -21,5 +22,11 @@ terrane_alone(terrane_runtime ${src}/runtime/shmem/copy.cpp ${src}/runtime/shmem
 terrane_alone(libterrane_omp ${src}/frontend/omp/unsigned_loops.cpp)
 terrane_alone(libterrane_chunks ${src}/frontend/chunks/chunks.cpp)
 terrane_alone(terrane ${src}/tools/sim_script.cpp)
-terrane_alone(terrane_launch ${src}/tools/launch/host_part.cpp)
-terrane_alone(terrane_report ${src}/tools/report/totals.cpp)
+terrane_alone(terrane_launch ${src}/tools/launch/host_part.cpp ${src}/tools/launch/lobby.cpp)
+# The first one's functions have the names of macros of its public header; the second one has few sources, and a
+# function `quoted` beside the standard library's.
+foreach(target libterrane_shmem terrane_report)
+  if(TARGET ${target})
+    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+  endif()
+endforeach()
