@@ -144,7 +144,8 @@ this page of the records in [docs/results](results/); a record has the command, 
 that the benchmark printed.
 
 - *Not run again*: measured before records were kept. The command, the machine and the conditions are in the older page:
-  `git show 50ee30b:docs/results.md`.
+  `git show 50ee30b:docs/results.md`. Those of Barnes and Raytrace are in
+  [decision 0032](decisions/0032-extended-turns.md).
 - To measure again: `./run bench NAME --json docs/results/DATE/NAME.json`, then `scripts/results.py`.
 - Compare the ratios: absolute times belong to a machine, and this one has neighbours.
 """
