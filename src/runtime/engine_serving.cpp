@@ -36,8 +36,12 @@ void Engine::extend_turn(LockId lock, bool waits) {
   turn_count_.fetch_add(1);
 }
 
-// Of the handler thread: until when it sleeps at most, since turns are extended here.
+// Of the handler thread: until when it sleeps at most, since turns are extended here. The decision
+// that it need not look any more is made under the mutex: a turn that is extended before it finds
+// the handler looking, and one that is extended afterwards calls it.
 std::uint64_t Engine::watch_turns() {
+  if (!turns_watched_.load() && turns_ever_.load() == turns_seen_) return ~0ull;
+  std::lock_guard hold(mutex_);
   std::uint64_t ever = turns_ever_.load();
   bool recent = ever != std::exchange(turns_seen_, ever) || turn_count_.load() != 0;
   turns_watched_.store(recent);
