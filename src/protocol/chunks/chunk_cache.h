@@ -44,7 +44,7 @@ class ChunkCache {
   // From a server, also this node's own; false: malformed.
   bool received(NodeId from, const ChunkMessage& message, Bytes tail);
 
-  // The next deadline of somebody who waits; kNever: of nobody.
+  // The next deadline of a waiting thread; kNever: there is none.
   std::uint64_t next_deadline_ns() const;
 
   using Copy = ChunkCopy;
@@ -111,7 +111,7 @@ class ChunkCache {
   std::vector<std::uint64_t> starved_;     // chunks whose front waiter waits for memory
   std::vector<std::uint32_t> rebuilding_;  // slots whose new homes may still need our copies
   std::uint64_t uses_ = 0;
-  std::optional<WaiterId> leaves_;     // who waits until this node may leave
+  std::optional<WaiterId> leaves_;     // the thread that waits until this node may leave
   bool asked_to_leave_ = false;        // the homes
   std::vector<NodeId> still_to_hear_;  // those that have not answered
 };

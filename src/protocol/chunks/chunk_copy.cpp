@@ -20,7 +20,7 @@ bool ChunkCopy::allows_pushed(Mode mode) const {
   if (mode == Mode::kRead) {
     if (held.empty() || held.back().version < seen) return false;
     if (state != State::kInvalid) return current;
-    // Who subscribed to a part is not sent all versions: the newest here may be long out of date.
+    // A subscriber to a part is not sent all versions: the newest here may be long out of date.
     const Held& newest = held.back();
     return !newest.received() || newest.readers > 0 || hears_all();
   }
@@ -121,7 +121,7 @@ void ChunkCopy::end_subscription(ChunkId id, ChunkOutbox& outbox) {
   at_home = 0;
   for (const Taker& taker : takers) outbox.resume(taker.waiter, Status::kNotSubscribed, id);
   takers.clear();
-  outbox.notify(id, version);  // who polls finds that it has ended
+  outbox.notify(id, version);  // a polling thread finds that it has ended
 }
 
 void ChunkCopy::check_pushed() const {
@@ -132,7 +132,7 @@ void ChunkCopy::check_pushed() const {
   TERRANE_CHECK((held.size() + writer + has_bytes) * bytes <= counted,
                 "all that is held is counted");
   TERRANE_CHECK(!half || (held.empty() && !writer),
-                "who has seen something of a new coherence knows that all have gone over to it");
+                "a node that has seen a new coherence knows that all have gone over to it");
   TERRANE_CHECK(!writer || gone || state == State::kExclusive, "a writer may write");
 }
 
@@ -141,7 +141,7 @@ void ChunkCopy::check_invariants() const {
   if (gone) return;
   TERRANE_CHECK(!writer || state == State::kModified, "a writer may write");
   TERRANE_CHECK(!writer || readers == 0, "one writer or many readers");
-  TERRANE_CHECK(readers == 0 || state != State::kInvalid, "who reads has a copy");
+  TERRANE_CHECK(readers == 0 || state != State::kInvalid, "a reader has a copy");
   TERRANE_CHECK(state == State::kInvalid || blank || has_bytes, "a copy has its bytes");
   TERRANE_CHECK(!due || writer || readers > 0 || evicting, "what is due waits for a scope");
 }

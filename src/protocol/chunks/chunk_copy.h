@@ -30,7 +30,7 @@ struct ChunkCopy {
   bool has_bytes = false;     // those of `version`, also where they may not be read any more;
                               // of a pushed chunk none but while it is `half`
   std::uint64_t counted = 0;  // of the budget
-  bool blank = false;         // exclusive without bytes: for who writes all of them
+  bool blank = false;         // exclusive without bytes: for a writer of all of them
   bool evicting = false;      // written bytes are on their way to the home, and kept till they are
                               // there
   std::uint64_t version = 0;  // of the bytes
@@ -103,7 +103,7 @@ struct ChunkCopy {
   // Whether the state lets a scope of this mode in; whether the other scopes here do.
   bool allows(Mode mode) const;
   bool fits(Mode mode) const;
-  // The owner of a pushed chunk who has no bytes to begin from asks for them alone.
+  // The owner of a pushed chunk that has no bytes to begin from asks for them alone.
   bool asks_exclusive(Mode mode) const {
     return mode != Mode::kRead && !(pushed() && state == State::kExclusive);
   }

@@ -47,7 +47,7 @@ using Place = Id<struct PlaceTag, std::uint32_t>;
 inline constexpr std::uint32_t kHomePlaces = 1u << 16;
 
 // A part of a chunk's bytes; all of them unless it says otherwise. A chunk changes as a whole, but
-// who writes may say where it did, and who subscribes which part it wants to hear of.
+// a writer may say where it wrote, and a subscriber which part it wants to hear of.
 struct Range {
   std::uint64_t offset = 0;
   std::uint64_t bytes = ~0ull;
@@ -83,8 +83,8 @@ enum class Status : std::uint8_t {
   kWritten,        // to be written, but once, and it has been: by node `version`, or kNoNode
 };
 
-// Who lives, and which server is home of which slot; decided by one authority for the whole job.
-// Every node is told of views in the order of their epochs (it may miss some).
+// Which nodes live, and which server is home of which slot; decided by one authority for the whole
+// job. Every node is told of views in the order of their epochs (it may miss some).
 struct View {
   struct Slot {
     NodeId home;
@@ -142,7 +142,7 @@ struct Subscribe {
   WaiterId waiter;
   Range range = {};
 };
-// What came and was not taken is forgotten; who waits in Take is told kNotSubscribed.
+// What came and was not taken is forgotten; a thread that waits in Take is told kNotSubscribed.
 struct Unsubscribe {
   ChunkId chunk;
 };

@@ -166,7 +166,7 @@ void ChunkHome::change(ChunkId id, Entry& entry, const Entry::Request& request) 
     if (!subscribe(node, message)) outbox_.malformed(node);
 }
 
-// What somebody is told who asks for the name now: nobody asks him to go over any more.
+// What a node that asks for the name now is told: nobody asks it to go over any more.
 Coherence ChunkHome::coherence_to_be(const Entry& entry) {
   if (entry.active && !entry.fetching && entry.serving.hint) return *entry.serving.hint;
   if (!entry.queue.empty() && entry.queue.front().begun) return *entry.queue.front().hint;

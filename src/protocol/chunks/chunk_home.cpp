@@ -201,7 +201,7 @@ bool ChunkHome::request(NodeId from, const ChunkMessage& message) {
     grant_pushed(ChunkId{message.chunk}, entry, request);
     return true;
   }
-  // Who is served may have to wait for somebody's scope, and a try waits for none.
+  // The requester that is served may have to wait for a scope, and a try waits for none.
   bool waits = mutant(Mutant::kTryWaitsBehind);
   if ((message.flags & wire::kTryFlag) != 0 && entry.active && !waits) {
     mark(Mark::kTryFindsRequest);
@@ -362,7 +362,7 @@ void ChunkHome::refuse(ChunkId id, const Entry::Request& request, std::uint8_t f
   outbox_.send(request.node, answer);
 }
 
-// Who asks for the right to write learns how many versions the home has room for.
+// A node that asks for the right to write learns how many versions the home has room for.
 void ChunkHome::grant_pushed(ChunkId id, Entry& entry, const Entry::Request& request) {
   bool exclusive = (request.flags & wire::kExclusiveFlag) != 0;
   bool written = entry.coherence == Coherence::kOnce && entry.version > 0;

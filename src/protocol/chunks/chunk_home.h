@@ -16,9 +16,9 @@ std::uint32_t slot_of(std::string_view name, const View& view);
 // kNoNode where there is no such slot.
 NodeId home_of(ChunkId chunk, const View& view);
 
-// A server's part: the directory of the chunks whose home it is. Owns their names, who has copies
-// of them, and the order of requests; one request of a chunk is served at a time, in the order in
-// which they came.
+// A server's part: the directory of the chunks whose home it is. Owns their names, the list of
+// copies of them, and the order of requests; one request of a chunk is served at a time, in the
+// order in which they came.
 class ChunkHome {
  public:
   // memory_bytes: of all chunks together that are created here.
@@ -115,7 +115,7 @@ class ChunkHome {
 
   // A slot that came here with its home's death.
   struct Rebuild {
-    std::vector<NodeId> awaited;    // who has not reported yet
+    std::vector<NodeId> awaited;    // that have not reported yet
     std::vector<NodeId> reporters;  // whom to tell once the home can do without them
     struct Deferred {
       NodeId from;
@@ -185,7 +185,7 @@ class ChunkHome {
   ChunkOutbox& outbox_;
   std::map<std::uint64_t, Entry> entries_;
   std::map<std::string, std::uint64_t, std::less<>> names_;
-  std::vector<Finder> finders_;                // who waits for a name
+  std::vector<Finder> finders_;                // threads that wait for a name
   std::map<std::uint32_t, Rebuild> rebuilds_;  // by slot
   std::deque<Rebuild::Deferred> served_;       // whose bytes this step's effects may name
   std::vector<NodeId> members_;                // of the view before

@@ -122,7 +122,7 @@ enum class Mutant : std::uint8_t {
   kWritersTogether,       // two threads of a node write at once
   kPublishWithoutCredit,  // a version is written that the home has no room for
   kPushWithoutCredit,     // a version is sent that the subscriber has no room for
-  kForgetLastVersion,     // who has no room is left without the last version
+  kForgetLastVersion,     // a node without room is left without the last version
   kBlockLeavesOut,        // a version is left out where every one was asked for
   kForgetUnsent,          // a version makes room that somebody still must be sent
   kCreditLost,            // the writer is not told of the room that it waits for
@@ -130,31 +130,31 @@ enum class Mutant : std::uint8_t {
   kPartPassedOver,        // a version is not sent to who must hear of a part that it changes
   kMissedUncounted,       // versions that were left out are not told
   kWriteTwice,            // what may be written once is written again
-  kHintUnasked,           // a chunk changes its coherence, and only who may write is asked
-  kHintOpenScope,         // a chunk changes its coherence while somebody looks at it
-  kGoneOverUnnoticed,     // who looks at a pushed chunk takes its change for unfinished
-  kDeadStillAwaited,      // a yield is awaited from a node that has died
-  kDeadStillOwner,        // a node that has died stays owner
-  kLossUntold,            // a version that died is not told
-  kGoneUntold,            // whose home died is told to the first successor alone
-  kAnswerBeforeReports,   // a new home serves before all have reported
-  kRestoreOldest,         // the oldest copy that is left is taken
-  kOwnerForgotten,        // a new home takes an owner's copy for a shared one
-  kRequestNotRepeated,    // what the dead home was asked is not asked again
-  kDropBeforeServing,     // a copy is dropped before the new home has it
-  kFreeWhileRead,         // a version makes room while somebody looks at it
-  kTryWaitsBehind,        // a try waits until the home has served who came before
-  kReaderWaitsBehind,     // a reader of a pushed chunk waits for who is to write
-  kReaderWaitsAlong,      // the same, where the writer is of its own node
-  kPlacesUncounted,       // a node holds more versions than it has counted
-  kBarrierLeavesEarly,    // a thread leaves a barrier once it has come itself
-  kSignalFromNothing,     // a signal does not add to those before
-  kTakerForEver,          // a thread that took a version lets no other take the next
-  kTakerTellsNobody,      // who took a version keeps it from the other threads of its node
-  kLeaveWithCopies,       // who leaves keeps what it has
-  kLeaveUnheard,          // who leaves does not wait until its homes have all that it sent
-  kNewcomerUnheard,       // what a node sends before others are told that it joined is left
-  kDeadStillHeard,        // what a node sends after others were told that it died is taken
+  kHintUnasked,          // a chunk changes its coherence, and only the node that may write is asked
+  kHintOpenScope,        // a chunk changes its coherence while somebody looks at it
+  kGoneOverUnnoticed,    // who looks at a pushed chunk takes its change for unfinished
+  kDeadStillAwaited,     // a yield is awaited from a node that has died
+  kDeadStillOwner,       // a node that has died stays owner
+  kLossUntold,           // a version that died is not told
+  kGoneUntold,           // whose home died is told to the first successor alone
+  kAnswerBeforeReports,  // a new home serves before all have reported
+  kRestoreOldest,        // the oldest copy that is left is taken
+  kOwnerForgotten,       // a new home takes an owner's copy for a shared one
+  kRequestNotRepeated,   // what the dead home was asked is not asked again
+  kDropBeforeServing,    // a copy is dropped before the new home has it
+  kFreeWhileRead,        // a version makes room while somebody looks at it
+  kTryWaitsBehind,       // a try waits until the home has served who came before
+  kReaderWaitsBehind,    // a reader of a pushed chunk waits for the next writer
+  kReaderWaitsAlong,     // the same, where the writer is of its own node
+  kPlacesUncounted,      // a node holds more versions than it has counted
+  kBarrierLeavesEarly,   // a thread leaves a barrier once it has come itself
+  kSignalFromNothing,    // a signal does not add to those before
+  kTakerForEver,         // a thread that took a version lets no other take the next
+  kTakerTellsNobody,     // who took a version keeps it from the other threads of its node
+  kLeaveWithCopies,      // who leaves keeps what it has
+  kLeaveUnheard,         // who leaves does not wait until its homes have all that it sent
+  kNewcomerUnheard,      // what a node sends before others are told that it joined is left
+  kDeadStillHeard,       // what a node sends after others were told that it died is taken
   kCount,
 };
 

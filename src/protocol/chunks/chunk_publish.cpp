@@ -1,4 +1,4 @@
-// A home's part for pushed chunks: versions come from the one who may write, and go to all who
+// A home's part for pushed chunks: versions come from the one writer, and go to all nodes that
 // subscribed.
 #include <algorithm>
 

@@ -104,7 +104,7 @@ bool ChunkHome::report(NodeId from, const ChunkMessage& message, Bytes tail) {
     gone.told |= flag(message, wire::kToldFlag);
     return true;
   }
-  // Who has stepped back has what it had, though the chunk was to be pushed.
+  // A node that has stepped back has what it had, though the chunk was to be pushed.
   auto reported = static_cast<Coherence>(message.coherence);
   bool changing = flag(message, wire::kChangingFlag);
   Coherence coherence = changing ? Coherence::kInvalidate : reported;
@@ -195,8 +195,8 @@ void ChunkHome::complete(std::uint32_t slot, Rebuild& rebuild) {
   tell_serving(slot);
 }
 
-// Who has the last version: the owner, or any sharer. Where both are gone, older bytes are the best
-// there is, under a version that nobody has seen.
+// The node with the last version: the owner, or any sharer. Where both are gone, older bytes are
+// the best there is, under a version that nobody has seen.
 void ChunkHome::settle(ChunkId id, Entry& entry) {
   std::vector<Entry::Candidate>& all = entry.candidates;
   auto newer = [](const auto& a, const auto& b) {

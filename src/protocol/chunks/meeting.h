@@ -8,9 +8,9 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
 
-// A barrier or a signal is a count in a pushed chunk: who comes adds one under a scope that reads
-// and writes, and who waits takes versions until the count is high enough. A lock is such a scope
-// of a chunk of its own, and nothing more.
+// A barrier or a signal is a count in a pushed chunk: a thread that comes adds one under a scope
+// that reads and writes, and a waiting thread takes versions until the count is high enough. A lock
+// is such a scope of a chunk of its own, and nothing more.
 
 // What the chunk holds.
 struct MeetingWords {

@@ -125,7 +125,7 @@ bool BarrierTree::agree(const Barrier& barrier) {
   return barrier.said_here.plain && barrier.said_there.plain;
 }
 
-// Adds what the round's set does not say yet. An entry keeps its base: whoever reads the set knows
+// Adds what the round's set does not say yet. An entry keeps its base: the reader of the set knows
 // all up to there, since every departure before this one was applied.
 void BarrierTree::merge(Barrier& barrier, Bytes notices) {
   barrier.covered.resize(nodes_, 0);

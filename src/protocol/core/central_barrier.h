@@ -35,11 +35,11 @@ class CentralBarrier {
     }
     return was >> kRound;
   }
-  // For who has come to the round, until he comes to the next one.
+  // For a node that has come to the round, until it comes to the next one.
   Round look(std::uint64_t round) const {
     return state(word_.load(std::memory_order_acquire), round);
   }
-  // Who has come will not wait any longer; never kOpen.
+  // A node that has come will not wait any longer; never kOpen.
   Round withdraw(std::uint64_t round) {
     std::uint64_t was = word_.load(std::memory_order_acquire);
     while (state(was, round) == Round::kOpen &&

@@ -198,7 +198,7 @@ void LockManager::grant(LockId id, Lock& lock, NodeId to) {
   send_grant(lock.successor.wants, to);
 }
 
-// Only who is the home of what is wanted has it for certain as it is now.
+// Only the home of what is wanted has it for certain as it is now.
 void LockManager::send_grant(const WantedBlocks& wants, NodeId to) {
   std::uint64_t here[wire::kMostWanted];
   std::size_t count = 0;
@@ -284,7 +284,7 @@ bool LockManager::received(NodeId from, Bytes message) {
 }
 
 // A request comes from the requester itself to the manager, and from there to the tail of the
-// queue, which is still waiting for the lock or has it. Nobody asks who is the tail already.
+// queue, which is still waiting for the lock or has it. No node asks that is the tail already.
 bool LockManager::received_request(NodeId from, Bytes message, bool is_forward) {
   wire::LockRequest request;
   Asked asked;
@@ -383,7 +383,7 @@ bool LockManager::take_count(Bytes& message, const wire::LockGrant& grant, Count
 }
 
 Count& LockManager::count(LockId id, WaiterId waiter) {
-  TERRANE_CHECK(holds(id, waiter), "a count belongs to who holds its token");
+  TERRANE_CHECK(holds(id, waiter), "a count belongs to the holder of its token");
   return locks_.find(id.value)->second.count;
 }
 
@@ -417,7 +417,7 @@ bool LockManager::manages(LockId id) const {
 
 void LockManager::check_invariants() const {
   for (const auto& [id, lock] : locks_) {
-    TERRANE_CHECK(!lock.held || lock.token, "who holds a lock has its token");
+    TERRANE_CHECK(!lock.held || lock.token, "the holder of a lock has its token");
     TERRANE_CHECK(!(lock.token && lock.requested), "a token that is here is not asked for");
     TERRANE_CHECK(!lock.unreleased || (lock.token && !lock.held),
                   "a token that is kept without a release rests");

@@ -112,8 +112,8 @@ class LockManager {
     std::uint64_t turn = 0;  // how often it was taken here
     InLine successor;
     InLine then;  // was the successor, until another was put before it
-    // At the manager: the last node in line, the one before it, who is asked for just now to be put
-    // between them, and who asked since.
+    // At the manager: the last node in line, the one before it, the one that is just asked for to
+    // be put between them, and who asked since.
     NodeId tail = kNoNode;
     NodeId before_tail = kNoNode;
     InLine asking;

@@ -1,7 +1,7 @@
-// Preference for who is on the holder's host. The manager asks the node before the last of the
+// Preference for nodes on the holder's host. The manager asks the node before the last of the
 // queue whether a requester of its own host may come before that last one. It may, if the node
 // asked holds the lock and the other has not been overtaken too often; else it goes behind, as
-// ever. The last of the queue stays the last, so whoever asks later finds his place as before.
+// ever. The last of the queue stays the last, so a later requester finds its place as before.
 #include <utility>
 
 #include "protocol/core/lock_manager.h"
@@ -9,7 +9,7 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// At the manager. One question at a time: who asks meanwhile is held back, in order.
+// At the manager. One question at a time: later requesters are held back, in order.
 void LockManager::queue(LockId id, NodeId requester, Asked asked) {
   Lock& lock = find(id);
   if (lock.asking.there()) {

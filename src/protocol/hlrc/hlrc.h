@@ -28,8 +28,8 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 // Home-based lazy release consistency with multiple writers (Zhou, Iftode, Li, OSDI 1996) and a
 // completed flush: a release becomes visible only after its changes have reached their homes, so a
-// home is current for anyone who may rightly ask, and a miss is a one-sided copy. The node's half
-// that touches blocks; what travels in messages is core.h's.
+// home is current for every node that may rightly ask, and a miss is a one-sided copy. The node's
+// half that touches blocks; what travels in messages is core.h's.
 //
 // Every public function is an operation of one thread: a coroutine that stops at each one-sided
 // step (step_kinds.h). Several may be under way at once. This class only puts the parts together:
@@ -132,7 +132,7 @@ class Hlrc : public MemoryRoom {
   Task<> make_room(Strand& s) override { return memory_.make_room(s); }
   // For a handler, now and then: gives back some of the memory that homes have left here which
   // moved, unless the node is about to release, to invalidate or to evict. (Where memory is short,
-  // whoever wants it does.)
+  // the thread that wants it does.)
   Task<> tidy(Strand& s) { return memory_.tidy(s); }
   // Drops, or refreshes, the copies that an eager release of another node told of (an Expire
   // effect). `ranges`: BlockRanges, the caller's until the end.

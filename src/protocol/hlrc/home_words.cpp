@@ -110,8 +110,8 @@ Task<NodeId> HomeWords::settle(Strand& s, std::uint64_t block, NodeId home, Node
       break;
     }
   }
-  // One that is not reached may not have its bytes yet, and could not tell: who comes to it again
-  // has to come by the word of the former one, and say so.
+  // A home that is not reached may not have its bytes yet, and could not tell: the next request to
+  // it has to come by the word of the former home, too, and say so.
   bool known = node_.reaches(home) || mutant(Mutant::kSettleUnconfirmed);
   if (known && node_.entries[block].home() != home) node_.entries[block].set_home(home);
   co_return home;

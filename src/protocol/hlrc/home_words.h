@@ -22,24 +22,24 @@ class HomeWords {
   // Asked again now that an acquire would find the copy: since the first look somebody may have
   // claimed the block, written it and released.
   Task<NodeId> still_unclaimed(Strand& s, std::uint64_t block, BlockRange& same_owner);
-  // Whether the block's region is being freed. Some nodes have forgotten it then, where its home
-  // went to, perhaps, and others have not, because a thread that applies a departure has to end
-  // first: as ours may be, who waits for a word that nobody will store. What the block's bytes are
-  // matters no more.
+  // Whether the block's region is being freed. Then some nodes have forgotten the block, perhaps
+  // the one that its home went to. Others have not, because their threads first apply a barrier
+  // exit. So does this thread, perhaps, while it waits for a word that no node will store. The
+  // block's bytes matter no more.
   Task<bool> is_freed(Strand& s, std::uint64_t block);
   // The first of the run, as far as the words say that they are all at `next` now.
   Task<std::uint64_t> moved_together(Strand& s, BlockRange run, NodeId home, NodeId next);
   // A thread of the home needs the block, whose lock is held: an offer of it is ended. False: the
   // home has gone.
   Task<bool> still_here(Strand& s, std::uint64_t block);
-  // Before a difference is stored at a home, by one who is counted as storing: the home is looked
-  // for where it went, and an offer to another node ended, who would take bytes that lack ours. One
-  // that is not reached settles it itself, where a message comes by the word of `via`. kNoNode: the
-  // block's region is being freed.
+  // Before a thread, which is counted as storing, stores a difference at a home. The home is looked
+  // for where it went. An offer to another node is ended: that node would take bytes that lack
+  // ours. A home that is not reached settles this itself, if a message comes by the word of `via`.
+  // kNoNode: the block's region is being freed.
   Task<NodeId> settle(Strand& s, std::uint64_t block, NodeId home, NodeId& via);
-  // Who takes an untracked home tracks it, or gives notice: readers may rely on notices from before
-  // the former home untracked it, and its notice of that may not have come to all who hear of our
-  // writes.
+  // A node that takes an untracked home tracks it, or gives notice: readers may rely on notices
+  // from before the former home untracked it, and not all nodes that hear of our writes may have
+  // its notice of that.
   bool tracks_taken(std::uint64_t block) const;
   // Blocks whose home this node has taken, whose bytes are here, and whose locks it holds: from
   // here on they are found here.

@@ -204,7 +204,7 @@ Task<bool> Memory::may_go(Strand& s, std::uint64_t block) {
 }
 
 // Whether the node that the home went to has its bytes: it says so by its word; for one that takes
-// by message, whoever serves it here has copied them.
+// by message, the thread that serves it here has copied them.
 Task<bool> Memory::has_arrived(Strand& s, std::uint64_t block, std::uint32_t word) {
   if (mutant(Mutant::kGiveBackEarly)) co_return true;
   NodeId to = home_in(word);

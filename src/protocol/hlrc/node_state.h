@@ -42,8 +42,8 @@ class NodeState : public BlockLocks {
   // The consistency lock.
   Task<> enter(Strand& s);
   Task<> leave(Strand& s);
-  // This node's activity, if nothing that counts is just under way: whoever has counted before this
-  // looks has then ended, too.
+  // This node's activity, if nothing that counts is just under way: a thread that has counted
+  // before this looks has then ended, too.
   std::uint64_t settled_activity() const;
   // Appends the runs of copies within the range.
   void select_cached(std::vector<BlockRange>& runs, BlockRange within) const;

@@ -144,7 +144,7 @@ Task<> Offers::defer(Strand& s, std::uint64_t block, NodeId to) {
 }
 
 // A home that is here, and is not on offer, or to another than `to`: that one asked for more than
-// it came for, and would keep it from who does use it.
+// it came for, and would keep it from the node that does use it.
 Task<bool> Offers::can_offer(Strand& s, std::uint64_t block, NodeId to) {
   const BlockEntry& entry = node_.entries[block];
   bool copy = entry.state() == BlockState::kClean || entry.state() == BlockState::kWritten;

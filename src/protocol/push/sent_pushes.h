@@ -13,8 +13,8 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
 // What a home sent last of each block that it promised, by a version: a block that is still
-// the same goes to its readers by that number alone, and who has kept what came with it keeps it
-// still. Owns copies of these blocks, `most` of them. By one thread at a time.
+// the same goes to its readers by that number alone, and a reader that has kept what came with it
+// keeps it still. Owns copies of these blocks, `most` of them. By one thread at a time.
 class SentPushes {
  public:
   struct Sent {

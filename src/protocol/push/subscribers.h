@@ -29,9 +29,9 @@ struct Subscribed {
 
 // What a home has promised to readers that renew copies by messages: to send the blocks of a run
 // again, unasked, at each of its departures, until the reader ends that. Subscribers are made and
-// ended by whoever serves messages, one at a time, and kept by the threads that depart; all else is
-// of one thread. Owns the list, which grows as it is needed and is bounded by the nodes: who gets
-// no promise goes on asking.
+// ended by the thread that serves messages, one at a time, and kept by the threads that depart; all
+// else is of one thread. Owns the list, which grows as it is needed and is bounded by the nodes: a
+// reader that gets no promise goes on asking.
 class Subscribers {
  public:
   static constexpr std::size_t kSlots = 64;  // that are there from the beginning

@@ -139,7 +139,8 @@ void Machine::check_invariants() const {
     TERRANE_CHECK(page.readers.size() <= config_.named_readers, "few readers are named");
   }
   for (const auto& [block, asked] : asked_)
-    TERRANE_CHECK(!asked.granted || asked.waiters.empty(), "who waits for a grant is told");
+    TERRANE_CHECK(!asked.granted || asked.waiters.empty(),
+                  "a thread that waits for a grant is told");
 }
 
 }  // namespace sc

@@ -20,10 +20,10 @@ struct MachineConfig {
 
 // A node's machine for what travels in messages about pages with one writer or many readers (Li,
 // Hudak: Memory coherence in shared virtual memory systems, 1989; the fixed distributed manager).
-// As the home of a page it knows who may have it, and serves requests one at a time, first come
-// first: it recalls the page from whoever is in the way, and grants it when all have yielded. For
-// its own threads it asks homes, and holds a recall back until what was granted is installed. Both
-// halves of one node talk without messages. What touches pages is Pages (pages.h).
+// As the home of a page it knows which nodes may have it, and serves requests one at a time, first
+// come first: it recalls the page from the nodes in the way, and grants it when all have yielded.
+// For its own threads it asks homes, and holds a recall back until what was granted is installed.
+// Both halves of one node talk without messages. What touches pages is Pages (pages.h).
 class Machine {
  public:
   Machine(const MachineConfig& config, Outbox& outbox) : config_(config), outbox_(outbox) {}
@@ -52,7 +52,8 @@ class Machine {
     Access access = Access::kRead;
     bool had = false;  // for the mutant kUpgradeAsAsked
   };
-  // A page at its home: who may have it, whom the request at hand waits for, and who comes next.
+  // A page at its home: which nodes may have it, which ones the request at hand waits for, and the
+  // next one.
   struct Page {
     NodeId writer = kNoNode;
     bool many = false;  // more readers than are named

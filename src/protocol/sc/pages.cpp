@@ -108,7 +108,7 @@ Task<bool> Pages::yield(Strand& s, Recall recall, bool waits) {
   co_return true;
 }
 
-// Told under the lock: whoever comes next finds what he asks for not granted here. What the page
+// Told under the lock: the next thread finds what it asks for not granted here. What the page
 // is afterwards.
 Task<BlockState> Pages::give_up(Strand& s, const Recall& recall, bool asked) {
   std::uint64_t block = recall.block.value;
@@ -187,7 +187,7 @@ Task<> Pages::evict_next(Strand& s) {
   if (run.count > 0) co_await give_back(s, run.first, true);
 }
 
-// Whoever holds the page needs it, or is taking it away.
+// The holder of the page needs it, or is taking it away.
 Task<bool> Pages::give_back(Strand& s, std::uint64_t block, bool spares) {
   co_await s.pause();
   bool locks = !mutant(Mutant::kGiveBackUnlocked);
@@ -228,7 +228,7 @@ Task<BlockState> Pages::give_back_held(Strand& s, std::uint64_t block) {
   co_return now;
 }
 
-// Who is to store there waits for no memory with the page's lock in his hand.
+// A thread that is to store there waits for no memory while it holds the page's lock.
 Task<bool> Pages::home_has_room(Strand& s, std::uint64_t block) {
   NodeId home = entries_[block].home();
   if (home == config_.self || !reaches(home)) co_return true;

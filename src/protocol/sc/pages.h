@@ -30,8 +30,8 @@ class Pages : BlockLocks {
   // Makes the page accessible to a thread that faulted on it, until it is recalled: which may be
   // before the thread runs again.
   Task<FaultResult> fault(Strand& s, BlockId block, Access wanted);
-  // Carries out a Recall. waits: for who holds the page's lock, which waits for nobody; else false
-  // where there is one, and nothing is done.
+  // Carries out a Recall. waits: for the holder of the page's lock, which waits for nobody; else
+  // false where there is one, and nothing is done.
   Task<bool> yield(Strand& s, Recall recall, bool waits);
   // Gives back this node's copies in the range, and their memory, but for those that are just being
   // fetched or taken away. Waits for nobody.

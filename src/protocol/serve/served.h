@@ -6,12 +6,12 @@
 #include "protocol/steps/effects.h"
 
 // What a home answers to those that cannot reach its memory, block by block, by its word: they ask
-// whoever serves messages there. What he finds he does as an operation does its steps: other
+// the thread that serves messages there. It does that as an operation does its steps: other
 // threads act between any two of them.
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// Whether the home with this word sends who asks to `home`.
+// Whether the home with this word sends a requester to `home`.
 inline constexpr bool moved_to(std::uint32_t word, NodeId home) {
   return word & kMoved && !(word & kComing) && home_in(word) == home;
 }

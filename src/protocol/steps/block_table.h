@@ -18,7 +18,7 @@ enum class BlockState : std::uint32_t {
 };
 
 // One block's entry: the state word, which is also the block's lock (BUSY), and its home once
-// known. Zeroed memory is an empty table. Only who holds BUSY changes an entry, but
+// known. Zeroed memory is an empty table. Only the holder of BUSY changes an entry, but
 // for what says otherwise.
 class BlockEntry {
  public:
@@ -49,7 +49,7 @@ class BlockEntry {
   BlockState state() const {
     return static_cast<BlockState>(word_.load(std::memory_order_relaxed) & 3);
   }
-  // For who does not hold the lock: what the last holder changed is seen with the state.
+  // For a thread without the lock: what the last holder changed is seen with the state.
   BlockState settled_state() const {
     return static_cast<BlockState>(word_.load(std::memory_order_acquire) & 3);
   }

@@ -272,7 +272,7 @@ enum class Mutant : std::uint8_t {
   kReuseEarly,        // rule 12: freed blocks are given out before every node dropped them
   kDropOnce,          // rule 12: what was not released reaches the home behind its only drop
   kDropKeepsMemory,   // rule 12: a freed block keeps its bytes
-  kLoseWake,          // who waits for the consistency lock is not woken
+  kLoseWake,          // a thread that waits for the consistency lock is not woken
   kFetchCopiesFirst,  // rule 5: the home copies first, and looks whether it tracks afterwards
   kCloseBeforeFlushed,       // completed flush: what was posted is still on its way
   kInvalidBeforeFlushed,     // rule 4: the block is invalid while what was posted is on its way
@@ -285,7 +285,7 @@ enum class Mutant : std::uint8_t {
   kNewsForgetReader,         // who passes news on leaves one reader out
   kNewsOfWhoPassedThem,      // news are taken for those of the node that passed them on
   kNewsGoneUntold,           // that a home has none to send is not passed on
-  kNewsEndWhereUnread,       // who waits for no news passes none on
+  kNewsEndWhereUnread,       // a node that waits for no push passes none on
   kRenewUnlocked,            // a copy is renewed while others may make it writable or drop it
   kOfferMapped,              // rule 10: a home offers what its own threads still see
   kOfferForgetsWrites,       // what they wrote to a tracked block before the offer gets no notice
@@ -296,10 +296,10 @@ enum class Mutant : std::uint8_t {
   kReadTooEarly,             // a reader takes what the new home had before it had the bytes
   kReadOnce,                 // a reader does not look whether the home moved while it copied
   kMoveWithoutSwap,          // the word is stored, whatever it has become meanwhile
-  kTakeForgetsTracked,       // who takes a tracked home gives readers no notices
+  kTakeForgetsTracked,       // the node that takes a tracked home gives readers no notices
   kTrackOffered,             // a home tracks what is on offer, or gone
   kTrackSaysHere,            // who tracks a block in vain says that it is here
-  kServeFormerHome,          // by message: who asks is given what a home had before it moved
+  kServeFormerHome,          // by message: the reader gets what a home had before it moved
   kServeTooEarly,            // ... what the new home had before it had the bytes
   kApplyAtFormerHome,        // ... a difference is applied where the home was
   kApplyTooEarly,            // ... where it will be, before it has the bytes
@@ -313,7 +313,7 @@ enum class Mutant : std::uint8_t {
   kEarlyWakeLost,            // a wake that comes before its sleeper sleeps is forgotten
   kWakeIsEnough,             // a woken thread does not acquire
   kTicketTwice,              // two waiters have the same ticket
-  kConditionUnlocksFirst,    // who waits for a condition gives the lock back before he has a ticket
+  kConditionUnlocksFirst,    // a thread gives the lock back before it has the condition's ticket
   kReduceForgetsThread,      // a barrier reduces without the threads that wait on their node
   kReduceForgetsChild,       // ... without a subtree
   kReduceKeepsOld,           // ... with what the round before had
@@ -341,17 +341,17 @@ enum class Mutant : std::uint8_t {
   kCalmForgetsChanges,       // a node that was calm comes without a look at what has changed
   kCalmForgetsCopies,        // ... at its copies
   kWithdrawsTooLate,         // a node goes though the round was held, and waits for the others
-  kTakeTrustsWord,           // who takes an untracked home gives readers no notices either
-  kGrantOthersBlocks,        // a grant carries blocks of which the granter is not the home
-  kGrantAfterOthers,  // ... that are taken though this node flushed or acquired since it asked
-  kGrantDuringFlush,  // ... though a flush was under way when it asked
-  kInsertUnbounded,   // who is on the holder's host comes first, however often
-  kGrantForgetsThen,  // a grant loses who was next until its receiver was put before him
-  kForgetsWhereFrom,  // part of a run was followed to where it moved, and counts as where it was
-  kFollowsFreed,      // who waits for a home that is just moving does not look whether it was freed
-  kAlongAfterLocks,   // blocks of an arrival are taken by who acquired by a lock in between
-  kAlongApart,        // ... from who has not seen the same departures
-  kAlongOverOwn,      // ... though this node has written them, too
+  kTakeTrustsWord,     // the node that takes an untracked home gives readers no notices either
+  kGrantOthersBlocks,  // a grant carries blocks of which the granter is not the home
+  kGrantAfterOthers,   // ... that are taken though this node flushed or acquired since it asked
+  kGrantDuringFlush,   // ... though a flush was under way when it asked
+  kInsertUnbounded,    // a node on the holder's host comes first, however often
+  kGrantForgetsThen,   // a grant loses who was next until its receiver was put before him
+  kForgetsWhereFrom,   // part of a run was followed to where it moved, and counts as where it was
+  kFollowsFreed,       // a thread waits for a moving home, and does not look whether it was freed
+  kAlongAfterLocks,    // blocks of an arrival are taken by who acquired by a lock in between
+  kAlongApart,         // ... from a node that has not seen the same barrier exits
+  kAlongOverOwn,       // ... though this node has written them, too
   kRenewSettlesEarly,  // a renewed copy is no lease while its threads still see what was before
   kAheadKeepsShort,  // what did not come of a run that was asked for ahead is entered all the same
   kEndsPromiseLate,  // a promise that was given up is ended after the home was asked again
@@ -368,7 +368,7 @@ enum class Mutant : std::uint8_t {
   kTryKeepsTail,          // a lock that was tried and got leaves the manager's queue as it was
   kTryForgetsHeldBack,    // requests that wait for the answer to a try are lost
   kTryForgetsWaiters,     // threads that wait behind a try in vain are not asked for
-  kGiveUpKeepsTicket,     // who gives up a wait leaves a ticket that nobody waits for
+  kGiveUpKeepsTicket,     // a thread that gives up leaves a ticket that no thread waits for
   kGiveUpKeepsOrder,      // ... and those behind wait for as much as before
   kGiveUpDespiteWake,     // ... though a signal was spent on it
   kShareWithWriter,       // a writer takes the room of one reader alone
