@@ -134,6 +134,14 @@ Plan plan(Schedule schedule, Number chunk) {
   return plan_of(static_cast<std::uint32_t>(schedule), static_cast<std::uint64_t>(chunk), false);
 }
 
+// rest: the other numbers of the iteration, where the loop has more than one dimension.
+void wait_for(std::uint64_t first, std::va_list rest) {
+  std::uint64_t iteration[kMostDimensions] = {first};
+  for (std::uint32_t i = 1; i < region().doacross.dimensions; ++i)
+    iteration[i] = va_arg(rest, std::uint64_t);
+  wait_for(iteration);
+}
+
 }  // namespace
 
 // All counters end at the same value, from which the next loop of a team of this size counts.
@@ -182,25 +190,18 @@ TERRANE_SHARING_DOACROSS(GOMP_loop_ull_doacross_start, Unsigned)
 void GOMP_doacross_post(const std::uint64_t* iteration) { post(iteration); }
 void GOMP_doacross_ull_post(const std::uint64_t* iteration) { post(iteration); }
 
-// The other numbers of the iteration, where the loop has more than one dimension.
 void GOMP_doacross_wait(std::uint64_t first, ...) {
-  std::uint64_t iteration[kMostDimensions] = {first};
   std::va_list rest;
   va_start(rest, first);
-  for (std::uint32_t i = 1; i < region().doacross.dimensions; ++i)
-    iteration[i] = va_arg(rest, std::uint64_t);
+  wait_for(first, rest);
   va_end(rest);
-  wait_for(iteration);
 }
 
 void GOMP_doacross_ull_wait(std::uint64_t first, ...) {
-  std::uint64_t iteration[kMostDimensions] = {first};
   std::va_list rest;
   va_start(rest, first);
-  for (std::uint32_t i = 1; i < region().doacross.dimensions; ++i)
-    iteration[i] = va_arg(rest, std::uint64_t);
+  wait_for(first, rest);
   va_end(rest);
-  wait_for(iteration);
 }
 
 }  // extern "C"

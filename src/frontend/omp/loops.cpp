@@ -1,28 +1,10 @@
 // Loops over signed numbers, and regions that consist of one: GOMP_loop_*, GOMP_parallel_loop_*.
+#include "frontend/omp/loop_calls.h"
 #include "frontend/omp/reductions.h"
-#include "frontend/omp/work.h"
 
 using namespace terrane::frontend::omp;
 
 namespace {
-
-bool give(long* first, long* end) {
-  std::uint64_t from = 0, to = 0;
-  if (!next_chunk(from, to)) return false;
-  *first = static_cast<long>(from);
-  *end = static_cast<long>(to);
-  return true;
-}
-
-bool start(const Range& range, const Plan& plan, long* first, long* end) {
-  begin_work(range, plan);
-  return give(first, end);
-}
-
-constexpr auto kRuntime = static_cast<std::uint32_t>(Schedule::kRuntime);
-constexpr auto kStatic = static_cast<std::uint32_t>(Schedule::kStatic);
-constexpr auto kDynamic = static_cast<std::uint32_t>(Schedule::kDynamic);
-constexpr auto kGuided = static_cast<std::uint32_t>(Schedule::kGuided);
 
 LoopBegin loop(long start, long end, long step, std::uint32_t schedule, long chunk) {
   return {range_of(start, end, step), plan_of(schedule, static_cast<std::uint64_t>(chunk), false)};

@@ -1,30 +1,12 @@
 // Loops over unsigned numbers: GOMP_loop_ull_*.
+#include "frontend/omp/loop_calls.h"
 #include "frontend/omp/reductions.h"
-#include "frontend/omp/work.h"
 
 using namespace terrane::frontend::omp;
 
 namespace {
 
 using Number = unsigned long long;
-
-bool give(Number* first, Number* end) {
-  std::uint64_t from = 0, to = 0;
-  if (!next_chunk(from, to)) return false;
-  *first = from;
-  *end = to;
-  return true;
-}
-
-bool start(const Range& range, const Plan& plan, Number* first, Number* end) {
-  begin_work(range, plan);
-  return give(first, end);
-}
-
-constexpr auto kRuntime = static_cast<std::uint32_t>(Schedule::kRuntime);
-constexpr auto kStatic = static_cast<std::uint32_t>(Schedule::kStatic);
-constexpr auto kDynamic = static_cast<std::uint32_t>(Schedule::kDynamic);
-constexpr auto kGuided = static_cast<std::uint32_t>(Schedule::kGuided);
 
 }  // namespace
 
