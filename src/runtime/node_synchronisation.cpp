@@ -1,5 +1,6 @@
 // Locks, counts, conditions and barriers: the operations of a node in which threads wait for
 // others.
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +24,15 @@ Waiting waits_for(For what, LockId id, std::int64_t until = 0) {
 protocol::Patience patience_of(std::uint64_t until_ns) {
   if (until_ns == 0) return protocol::Patience::kTry;
   return until_ns == ~0ull ? protocol::Patience::kForEver : protocol::Patience::kExpires;
+}
+
+// A program that tries again and again must not keep the processor from the thread that has what
+// it wants, nor from the handler thread that takes it in.
+void note_try(ThreadContext& context, bool taken) {
+  if (taken)
+    context.tries = {};
+  else if (!context.tries.pause())
+    ::sched_yield();
 }
 
 }  // namespace
@@ -130,10 +140,13 @@ Outcome Node::await_count(LockId count, std::int64_t at_least) {
 }
 
 bool Node::take_units(LockId count, protocol::Units units, std::uint64_t until_ns) {
-  threads_.current().until_ns = until_ns;
-  return synchronise(waits_for(For::kSemaphore, count), [&](protocol::Strand& s) {
+  ThreadContext& context = threads_.current();
+  context.until_ns = until_ns;
+  bool taken = synchronise(waits_for(For::kSemaphore, count), [&](protocol::Strand& s) {
     return hlrc_->take_units(s, count, units, patience_of(until_ns));
   });
+  if (until_ns == 0) note_try(context, taken);
+  return taken;
 }
 
 // A lock with a time limit is tried again and again, ever more seldom.
@@ -151,6 +164,7 @@ protocol::LockResult Node::lock_until(LockId mutex, std::uint64_t until_ns) {
     LockResult result = count_lock(mutex, [&] {
       return synchronise(waiting, [&](protocol::Strand& s) { return hlrc_->try_lock(s, mutex); });
     });
+    if (until_ns == 0) note_try(threads_.current(), result != LockResult::kBusy);
     if (result != LockResult::kBusy || until_ns == 0) return result;
     std::uint64_t now = platform::now_ns();
     if (now >= until_ns) return LockResult::kExpired;

@@ -13,6 +13,7 @@
 #include "protocol/steps/strand.h"
 #include "runtime/counters.h"
 #include "runtime/pushes_out.h"
+#include "runtime/waiting/backoff.h"
 #include "transport/transport.h"
 #include "wire/message.h"
 
@@ -127,6 +128,7 @@ struct ThreadContext {
   protocol::FlushesUnderWay flushes;
   Counters counters;
   Waiting waiting;
+  waiting::Backoff tries;                  // of what was in use, one after the other
   std::uint64_t until_ns = ~0ull;          // when a sleep that may expire does so
   std::atomic<std::int32_t> thread{0};     // the kernel's number of the thread that has it
   std::uint64_t waited_ns = 0;             // of the operation under way
