@@ -64,12 +64,16 @@ base::Result<> write_page(const report::JobLog& job, const std::string& path) {
 
 base::Result<> write_trace(const report::JobLog& job, const std::string& path) {
   OutputFile file(path);
-  std::size_t without =
+  report::TraceLeftOut left_out =
       report::write_trace_events(job, [&](std::string_view text) { file.write(text); });
   auto written = file.finish();
-  if (written && without > 0)
+  if (!written) return written;
+  if (left_out.counters > 0)
     fmt::print("{}: the states of {} chunks are not in it, those that changed least\n", path,
-               without);
+               left_out.counters);
+  if (left_out.events + left_out.arrows > 0)
+    fmt::print("{}: {} events and {} arrows are not in it, since viewers cannot hold more\n", path,
+               left_out.events, left_out.arrows);
   return written;
 }
 

@@ -11,6 +11,7 @@ import sys
 VOID = {"meta", "br", "input"}
 NEEDS = {"X": {"ts", "dur", "pid", "tid", "name", "cat"}, "b": {"ts", "pid", "tid", "name", "cat", "id"},
          "e": {"ts", "pid", "tid", "name", "cat", "id"}, "i": {"ts", "pid", "tid", "name", "s"},
+         "s": {"ts", "pid", "tid", "name", "cat", "id"}, "f": {"ts", "pid", "tid", "name", "cat", "id", "bp"},
          "C": {"ts", "pid", "name", "args"}, "M": {"pid", "name", "args"}}
 
 
@@ -46,16 +47,20 @@ def check_page(path):
 
 def check_trace(path):
     events = json.load(open(path, encoding="utf-8"))["traceEvents"]
-    counts, spans = collections.Counter(), collections.Counter()
+    counts, spans, arrows = collections.Counter(), collections.Counter(), {}
     for event in events:
         assert NEEDS[event["ph"]] <= event.keys(), event
         assert event.get("ts", 0) >= 0 and event.get("dur", 0) >= 0, event
         assert isinstance(event["name"], str) and isinstance(event["pid"], int)
         if event["ph"] in "be":
             spans[event["id"]] += 1 if event["ph"] == "b" else -1
+        if event["ph"] == "s":
+            arrows[event["id"]] = event["ts"]
+        if event["ph"] == "f":
+            assert arrows.pop(event["id"]) <= event["ts"], event
         if event["ph"] in "Xbi":
             counts[event["pid"], event["ph"], event["name"]] += 1
-    assert not any(spans.values())
+    assert not any(spans.values()) and not arrows
     return counts
 
 

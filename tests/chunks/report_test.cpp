@@ -78,7 +78,7 @@ TEST_F(ReportTest, CountsWhatTheProgramDid) {
       // Scopes that opened at once have no event of their opening.
       EXPECT_TRUE(node == 0 || has(found, fmt::format("\n{} X open ", node))) << found;
       if (node > 0) expect("X no read " + kState, 1);
-      if (node == 0) expect("i publish frames", 7);
+      if (node == 0) expect("X publish frames", 7);
       if (node == 1) expect("X take frames", 7);
       if (node > 1) expect("X handler frames", 7);
       expect("b read-write mine", 3);
@@ -90,6 +90,10 @@ TEST_F(ReportTest, CountsWhatTheProgramDid) {
     EXPECT_FALSE(has(text, "id=\"sampled\""));
     // What was slow, a time axis, texts for the pointer, narrow and dark screens.
     EXPECT_TRUE(has(text, "<p id=\"slow\">")) << text;
+    EXPECT_TRUE(has(text, "<h1>chunks_report_program</h1>")) << text;
+    EXPECT_TRUE(has(text, "<p id=\"command\"><code>")) << text;
+    EXPECT_TRUE(has(text, "<td>node 1</td><td>7</td><td>0</td>")) << text;
+    EXPECT_TRUE(has(text, ">longest latency</text>")) << text;
     EXPECT_TRUE(has(text, "Of locks, barriers and signals")) << text;
     EXPECT_TRUE(has(text, ">0 ns</text>")) << text;
     EXPECT_TRUE(has(text, "<title>modified</title>")) << text;

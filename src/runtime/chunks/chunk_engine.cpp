@@ -209,9 +209,10 @@ bool ChunkEngine::close(ScopeId id) {
   scope.buffer.reset();
   if (trace_)
     trace_->closed({*scope.copy, scope.chunk, scope.mode, scope.version, scope.since, scope.noted});
+  std::uint64_t now = trace_ ? platform::ticks() : 0;  // the version is taken after that
   step(machine::Close{scope.chunk, scope.mode, scope.place, scope.range});
   bool wrote = scope.mode != Mode::kRead && scope.copy->pushed() && !scope.copy->gone;
-  if (trace_ && wrote) trace_->published(scope.chunk, scope.copy->version, scope.copy->bytes);
+  if (trace_ && wrote) trace_->published(scope.chunk, scope.copy->version, scope.copy->bytes, now);
   return true;
 }
 

@@ -127,9 +127,10 @@ void ChunkTrace::note_sample(const Closed& scope, Gap& gap) {
   gap.size = gap.left = static_cast<std::uint8_t>((random_ >> 32) * (2 * every_ - 1) >> 32);
 }
 
-void ChunkTrace::published(ChunkId chunk, std::uint64_t version, std::uint64_t bytes) {
-  log_.note(Event::kPublished,
-            {.object = chunk.value, .value = bytes, .number = low_half(version)});
+void ChunkTrace::published(ChunkId chunk, std::uint64_t version, std::uint64_t bytes,
+                           std::uint64_t time) {
+  log_.note_at(time, Event::kPublished,
+               {.object = chunk.value, .value = bytes, .number = low_half(version)});
 }
 
 void ChunkTrace::handler_ran(ChunkId chunk, std::uint64_t version, std::uint64_t begin) {

@@ -75,8 +75,8 @@ class ChunkTrace {
     if (gap.left == 0) return note_sample(scope, gap);
     --gap.left;
   }
-  // The scope wrote a version of a pushed chunk.
-  void published(ChunkId chunk, std::uint64_t version, std::uint64_t bytes);
+  // A scope wrote a version of a pushed chunk, and was closed at `time`.
+  void published(ChunkId chunk, std::uint64_t version, std::uint64_t bytes, std::uint64_t time);
   void handler_ran(ChunkId chunk, std::uint64_t version, std::uint64_t begin);
   // A thread has waited at a barrier, or for signals.
   void met(trace::Event event, ChunkId chunk, std::uint64_t begin, std::uint64_t number);

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "base/log.h"
 #include "platform/quiet_thread.h"
@@ -20,6 +21,7 @@
 namespace terrane::runtime::trace {
 namespace {
 
+constexpr std::size_t kLongestCommand = 4096;
 constexpr auto kStreamEvery = std::chrono::milliseconds(100);
 
 std::atomic<std::uint64_t> last_serial{0};
@@ -50,6 +52,15 @@ FileHeader header_of(const EventLog::Place& place) {
   std::memcpy(header.host.data(), place.host.data(),
               std::min(place.host.size(), header.host.size() - 1));
   return header;
+}
+
+// The words of this process's command, a zero after each; only the first ones of a long one.
+std::string command_words() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string words(kLongestCommand, '\0');
+  file.read(words.data(), static_cast<std::streamsize>(words.size()));
+  words.resize(static_cast<std::size_t>(file.gcount()));
+  return words;
 }
 
 // Its value is a duration.
@@ -86,6 +97,8 @@ base::Result<std::unique_ptr<EventLog>> EventLog::create(const Place& place) {
 EventLog::EventLog(base::UniqueFd file, std::string path)
     : serial_(++last_serial), path_(std::move(path)), file_(std::move(file)) {
   write(BlockKind::kEvents, 0, std::as_bytes(std::span(kEventNames)));
+  const std::string words = command_words();
+  write(BlockKind::kCommand, 0, std::as_bytes(std::span(words)));
   streamer_ = platform::start_without_signals([this] { stream(); });
 }
 

@@ -28,8 +28,9 @@ static_assert(sizeof(FileHeader) == 104);
 
 enum class BlockKind : std::uint32_t {
   kRecords = 1,
-  kEvents = 2,  // lines "NUMBER NAME": the events that there are; once, in front
-  kEnd = 3,     // empty: the node left the job in order
+  kEvents = 2,   // lines "NUMBER NAME": the events that there are; once, in front
+  kEnd = 3,      // empty: the node left the job in order
+  kCommand = 4,  // the program's words, a zero after each; once, in front
 };
 
 inline constexpr std::uint32_t kBlockMark = 0x6b6c6274;

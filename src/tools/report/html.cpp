@@ -4,17 +4,19 @@
 
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
 #include <iterator>
+
+#include "tools/report/drawing.h"
+#include "tools/report/stream_section.h"
+#include "tools/report/text.h"
 
 namespace terrane::tools::report {
 namespace {
 
 constexpr std::size_t kMostRows = 100;   // of a table
 constexpr std::size_t kMostChunks = 20;  // whose states are drawn
-constexpr std::size_t kPoints = 300;     // of a drawing
-constexpr int kWidth = 900, kHeight = 60, kStrip = 12;
-constexpr int kLeft = 70, kBelow = 16;  // room for the nodes' names, and for the time axis
-constexpr int kTicks = 4;
+constexpr int kHeight = 60, kStrip = 12;
 
 constexpr std::string_view kColours[] = {"none", "#7fb2dd", "#f0b95b", "#d9534f"};
 constexpr std::string_view kStates[] = {"none", "shared", "exclusive", "modified"};
@@ -23,8 +25,7 @@ constexpr std::string_view kMakings[] = {"chunk", "lock", "barrier", "signal"};
 
 constexpr std::string_view kHead =
     R"(<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>Terrane: report of a job</title>
-<style>
+<html lang="en"><head><meta charset="utf-8"><style>
 :root{color-scheme:light dark;--text:#222;--back:#fff;--head:#f6f6f6;--line:#ddd;--note:#fff3cd;--plot:#fafafa}
 @media(prefers-color-scheme:dark){
 :root{--text:#ddd;--back:#1b1d20;--head:#2a2d31;--line:#3a3d42;--note:#4a3d12;--plot:#24272b}}
@@ -42,47 +43,15 @@ svg text{font-size:10px;fill:var(--text)}
 svg .plot{fill:var(--plot)}
 svg line{stroke:var(--line)}
 .key span{display:inline-block;width:1em;height:1em;margin:0 .3em 0 1em;vertical-align:middle}
-</style></head><body>
+</style>
 )";
-
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (char c : text) {
-    if (c == '<') {
-      safe += "&lt;";
-    } else if (c == '>') {
-      safe += "&gt;";
-    } else if (c == '&') {
-      safe += "&amp;";
-    } else if (c == '"') {
-      safe += "&quot;";
-    } else {
-      safe += c;
-    }
-  }
-  return safe;
-}
-
-std::string time_text(std::uint64_t ns) {
-  auto number = static_cast<double>(ns);
-  if (ns < 1'000) return fmt::format("{} ns", ns);
-  if (ns < 1'000'000) return fmt::format("{:.1f} us", number / 1e3);
-  if (ns < 1'000'000'000) return fmt::format("{:.1f} ms", number / 1e6);
-  return fmt::format("{:.3f} s", number / 1e9);
-}
-
-std::string bytes_text(std::uint64_t bytes) {
-  auto number = static_cast<double>(bytes);
-  if (bytes < 10'000) return fmt::format("{} B", bytes);
-  if (bytes < 10'000'000) return fmt::format("{:.1f} KiB", number / 1024);
-  return fmt::format("{:.1f} MiB", number / (1 << 20));
-}
 
 std::uint64_t mean(std::uint64_t sum, std::uint64_t times) { return times > 0 ? sum / times : 0; }
 
 class Page {
  public:
-  Page(const JobLog& job, const Totals& totals) : job_(job), totals_(totals) {}
+  Page(const JobLog& job, const Totals& totals)
+      : job_(job), totals_(totals), streams_(streams(job)) {}
 
   std::string write() {
     text_ = kHead;
@@ -98,6 +67,7 @@ class Page {
       put("<p class=\"note\">{}</p>\n", escaped(printable(note)));
     text_ += "<input type=\"checkbox\" id=\"all\"><label for=\"all\">all columns</label>\n";
     nodes();
+    text_ += stream_section(job_, streams_);
     chunks();
     meetings();
     states_of_nodes();
@@ -112,7 +82,22 @@ class Page {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
   }
 
-  // When, where, how long.
+  // Of the node with the lowest number whose log tells it.
+  const std::vector<std::string>& words() const {
+    static const std::vector<std::string> kNone;
+    for (const NodeLog& log : job_.logs)
+      if (!log.command.empty()) return log.command;
+    return kNone;
+  }
+  std::string command() const {
+    return escaped(printable(fmt::format("{}", fmt::join(words(), " "))));
+  }
+  std::string program() const {
+    if (words().empty()) return "report of a job";
+    return escaped(printable(std::filesystem::path(words().front()).filename().string()));
+  }
+
+  // What, when, where, how long.
   void heading() {
     std::vector<std::string> hosts;
     std::uint64_t begin_ns = ~0ull;
@@ -125,7 +110,9 @@ class Page {
     ::localtime_r(&seconds, &parts);
     char date[32] = "";
     std::strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &parts);
-    put("<h1>Report of a job</h1>\n<p>{} nodes on {}, begun {}, {}, {} records.</p>\n", job_.nodes,
+    put("<title>Terrane: {0}</title></head><body>\n<h1>{0}</h1>\n", program());
+    if (!command().empty()) put("<p id=\"command\"><code>{}</code></p>\n", command());
+    put("<p>{} nodes on {}, begun {}, {}, {} records.</p>\n", job_.nodes,
         escaped(printable(fmt::format("{}", fmt::join(hosts, ", ")))), date,
         time_text(job_.length_ns), job_.records);
   }
@@ -149,15 +136,19 @@ class Page {
           kMakings[static_cast<std::size_t>(one.making)], escaped(text_of(job_, one.object)),
           time_text(one.wait_ns), one.times);
     }
-    slowest_subscriber();
+    slow_subscriber();
     text_ += "</p>\n";
   }
 
-  void slowest_subscriber() {
+  // The node that could not follow, or else the one that follows late.
+  void slow_subscriber() {
     std::size_t slow = 0;
     for (std::size_t i = 0; i < totals_.nodes.size(); ++i)
       if (totals_.nodes[i].tally.missed > totals_.nodes[slow].tally.missed) slow = i;
-    if (totals_.nodes.empty() || totals_.nodes[slow].tally.missed == 0) return;
+    if (totals_.nodes.empty() || totals_.nodes[slow].tally.missed == 0) {
+      text_ += slowest_subscriber(job_, streams_);
+      return;
+    }
     put("The slowest subscriber was node {} on {}: {} versions were left out before those that it "
         "took.",
         job_.logs[slow].node, escaped(printable(job_.logs[slow].host)),
@@ -209,8 +200,9 @@ class Page {
     text_ +=
         "<h2>Chunks, and the waits for them</h2>\n<table id=\"chunks\"><tr><th>chunk</th>"
         "<th>size</th><th class=\"t\">coherence</th><th>scopes</th><th>not opened</th>"
-        "<th>waited</th><th></th><th>mean</th><th>median</th><th>99 %</th><th>longest</th>"
-        "<th>published</th><th>taken</th><th>left out</th><th class=\"m\">lost</th>"
+        "<th>waited</th><th></th><th class=\"m\">mean</th><th>median</th><th>99 %</th>"
+        "<th>longest</th><th>published</th><th>taken</th><th class=\"m\">left out</th>"
+        "<th class=\"m\">lost</th>"
         "<th>moved between hosts</th><th class=\"m\">shared on the host</th></tr>\n";
     std::uint64_t most = totals_.chunks.empty() ? 0 : totals_.chunks.front().tally.wait_ns;
     for (std::size_t i = 0; i < std::min(kMostRows, totals_.chunks.size()); ++i)
@@ -229,8 +221,8 @@ class Page {
         escaped(text_of(job_, chunk.object)), bytes_text(object.bytes),
         kCoherences[std::min<std::size_t>(object.kind, 3)], t.scopes(), t.refused,
         time_text(t.wait_ns), width);
-    put("<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td "
-        "class=\"m\">{}</td>"
+    put("<td class=\"m\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
+        "<td class=\"m\">{}</td><td class=\"m\">{}</td>"
         "<td>{}</td><td class=\"m\">{}</td></tr>\n",
         time_text(mean(t.wait_ns, chunk.calls())), time_text(chunk.wait_ns(50)),
         time_text(chunk.wait_ns(99)), time_text(t.longest_wait_ns), t.published, t.taken, t.missed,
@@ -262,23 +254,6 @@ class Page {
     put(" &nbsp; from 0 to {}</p>\n", time_text(job_.length_ns));
   }
 
-  // Begins a drawing of this height over the job's time, with marks below it.
-  void drawing(int height) {
-    put("<svg width=\"{}\" height=\"{}\">\n<rect class=\"plot\" x=\"{}\" y=\"0\" width=\"{}\" "
-        "height=\"{}\"/>\n",
-        kLeft + kWidth + kLeft, height + kBelow, kLeft, kWidth, height);
-    for (int tick = 0; tick <= kTicks; ++tick) {
-      int x = kLeft + tick * kWidth / kTicks;
-      put("<line x1=\"{}\" y1=\"0\" x2=\"{}\" y2=\"{}\"/><text x=\"{}\" y=\"{}\">{}</text>\n", x, x,
-          height + 3, x + 2, height + kBelow - 3,
-          time_text(job_.length_ns / kTicks * static_cast<std::uint64_t>(tick)));
-    }
-  }
-
-  std::string time_at(std::size_t point) const {
-    return time_text(job_.length_ns / kPoints * point);
-  }
-
   // One area a state, one upon the other.
   void states_of_nodes() {
     text_ += "<h2>Copies by state, over time</h2>\n";
@@ -288,7 +263,7 @@ class Page {
       std::uint32_t most = 1;
       for (const auto& at : all) most = std::max(most, at[0] + at[1] + at[2]);
       put("<p>node {}, at most {} copies</p>\n", log.node, most);
-      drawing(kHeight);
+      text_ += begin_drawing(job_, kHeight);
       for (std::size_t s = 3; s > 0; --s) {
         put("<polygon fill=\"{}\" points=\"{},{}", kColours[s], kLeft, kHeight);
         for (std::size_t p = 0; p < kPoints; ++p) {
@@ -318,7 +293,7 @@ class Page {
     for (std::size_t i = 0; i < std::min(kMostChunks, busy.size()); ++i) {
       put("<p>{}: {} changes</p>\n", escaped(text_of(job_, busy[i]->object)),
           busy[i]->tally.states);
-      drawing(kStrip * static_cast<int>(job_.logs.size()));
+      text_ += begin_drawing(job_, kStrip * static_cast<int>(job_.logs.size()));
       for (std::size_t n = 0; n < job_.logs.size(); ++n) strip(job_.logs[n], busy[i]->object, n);
       text_ += "</svg>\n";
     }
@@ -337,12 +312,14 @@ class Page {
           "to {}"
           "</title></rect>\n",
           kLeft + from * kWidth / kPoints, row * kStrip, (to - from) * kWidth / kPoints, kStrip - 1,
-          kColours[all[from]], log.node, kStates[all[from]], time_at(from), time_at(to));
+          kColours[all[from]], log.node, kStates[all[from]], time_at(job_, from),
+          time_at(job_, to));
     }
   }
 
   const JobLog& job_;
   const Totals& totals_;
+  const std::vector<Stream> streams_;
   std::string text_;
 };
 

@@ -89,6 +89,8 @@ class Parser {
       while (!payload.empty()) record(header.thread, take<Record>(payload));
     } else if (header.kind == BlockKind::kEvents) {
       events({reinterpret_cast<const char*>(payload.data()), payload.size()});
+    } else if (header.kind == BlockKind::kCommand) {
+      command({reinterpret_cast<const char*>(payload.data()), payload.size()});
     } else if (header.kind == BlockKind::kEnd) {
       out_.ended = true;
     }
@@ -116,6 +118,14 @@ class Parser {
       out_.objects[text.of.object] = {text.text, text.of.value, text.of.kind};
     } else {
       out_.threads[static_cast<std::uint32_t>(text.of.object)] = text.text;
+    }
+  }
+
+  void command(std::string_view words) {
+    while (!words.empty()) {
+      std::string_view word = words.substr(0, words.find('\0'));
+      out_.command.emplace_back(word);
+      words.remove_prefix(std::min(word.size() + 1, words.size()));
     }
   }
 

@@ -29,6 +29,7 @@ struct Entry {
 // The event log of one node: everything that can be read of it.
 struct NodeLog {
   std::string path, host;
+  std::vector<std::string> command;  // the program's words; empty if the log has none
   std::uint32_t node = 0, nodes = 0;
   std::uint64_t monotonic_ns = 0, realtime_ns = 0;  // one moment by two clocks
   std::vector<Entry> entries;                       // by time, but for names and the like

@@ -4,6 +4,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "tools/report/streams.h"
+
 namespace terrane::tools::report {
 namespace {
 
@@ -11,6 +13,8 @@ using runtime::trace::BytesWay;
 using runtime::trace::ScopeOrigin;
 
 constexpr std::size_t kMostCounters = 50;
+constexpr std::size_t kMostEvents = 1'000'000;  // what a viewer can hold: some 150 MB
+constexpr std::size_t kMostArrows = 100'000;    // of them
 constexpr std::string_view kModes[] = {"read", "write", "read-write"};
 
 // printable() has left no controls and only UTF-8.
@@ -30,8 +34,8 @@ class Writer {
   Writer(const JobLog& job, const std::function<void(std::string_view)>& write)
       : job_(job), write_(write) {}
 
-  std::size_t run() {
-    std::size_t without = choose_counters();
+  TraceLeftOut run() {
+    left_out_.counters = choose_counters();
     write_("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
     for (const NodeLog& log : job_.logs) {
       log_ = &log;
@@ -39,6 +43,7 @@ class Writer {
       names();
       for (const Entry& entry : log.entries) event(entry);
     }
+    arrows();
     write_("\n]");
     if (job_.scopes_every > 1)
       write_(
@@ -46,7 +51,7 @@ class Writer {
                       "is here, and stands_for so many\"}}",
                       job_.scopes_every));
     write_("}\n");
-    return without;
+    return left_out_;
   }
 
  private:
@@ -66,6 +71,11 @@ class Writer {
   // phase and what else the event has; time in ns.
   void put(std::string_view phase, std::uint64_t time_ns, std::uint32_t thread,
            std::string_view name, std::string_view more) {
+    if (events_ == kMostEvents) {
+      ++left_out_.events;
+      return;
+    }
+    ++events_;
     write_(fmt::format("{}\n{{\"ph\":\"{}\",\"ts\":{},\"pid\":{},\"tid\":{},\"name\":{}{}}}",
                        first_ ? "" : ",", phase, micros(time_ns), log_->node, thread, quoted(name),
                        more));
@@ -81,12 +91,37 @@ class Writer {
           fmt::format(",\"args\":{{\"name\":{}}}", quoted(printable(name))));
   }
 
+  // From a version's publication to where it was taken; an arrow begins and ends within an event
+  // that lasts.
+  void arrows() {
+    std::uint64_t arrow = 0;
+    each_delivery(job_, [&](const Delivery& one) {
+      if (++arrow > kMostArrows || events_ + 2 > kMostEvents) {
+        ++left_out_.arrows;
+        return;
+      }
+      std::string id = fmt::format(",\"cat\":\"version\",\"id\":{}", arrow);
+      log_ = &job_.logs[one.from];
+      put("s", one.published_ns, one.from_thread, "version", id);
+      log_ = &job_.logs[one.to];
+      put("f", std::max(one.taken_ns, one.published_ns), one.to_thread, "version",
+          id + ",\"bp\":\"e\"");
+    });
+  }
+
   // What lasted `record.value` and is over at its time.
   void lasted(const Entry& entry, std::string_view name, std::string_view category) {
     std::uint64_t duration = std::min(entry.record.value, entry.record.time_ns);
     put("X", entry.record.time_ns - duration, entry.thread, name,
         fmt::format(",\"cat\":\"{}\",\"dur\":{},\"args\":{{\"number\":{}}}", category,
                     micros(duration), entry.record.number));
+  }
+
+  // What took no time, and at which an arrow may begin.
+  void moment(const Entry& entry, std::string_view name) {
+    put("X", entry.record.time_ns, entry.thread, name,
+        fmt::format(",\"cat\":\"chunks\",\"dur\":1,\"args\":{{\"number\":{}}}",
+                    entry.record.number));
   }
 
   void instant(const Entry& entry, std::string_view name, char scope) {
@@ -121,7 +156,9 @@ class Writer {
     bool taken = record.detail == static_cast<std::uint8_t>(ScopeOrigin::kTake);
     switch (record.event) {
       case Event::kScopeOpened:
-        return lasted(entry, of(taken ? "take" : fmt::format("open {}", mode)), "wait");
+        lasted(entry, of(taken ? "take" : fmt::format("open {}", mode)), "wait");
+        if (taken) moment(entry, of("taken"));
+        return;
       case Event::kScopeRefused:
         return lasted(entry, of(fmt::format("no {}", mode)), "wait");
       case Event::kScope:
@@ -136,7 +173,7 @@ class Writer {
       case Event::kSignal:
         return lasted(entry, of("signal"), "wait");
       case Event::kPublished:
-        return instant(entry, of("publish"), 't');
+        return moment(entry, of("publish"));
       case Event::kLost:
         return instant(entry, of("lost"), 'p');
       case Event::kNodeDied:
@@ -157,14 +194,16 @@ class Writer {
   const std::function<void(std::string_view)>& write_;
   const NodeLog* log_ = nullptr;
   std::set<std::uint64_t> counted_;
+  TraceLeftOut left_out_;
+  std::size_t events_ = 0;
   std::uint64_t scopes_ = 0, sent_shared_ = 0, sent_copied_ = 0;
   bool first_ = true;
 };
 
 }  // namespace
 
-std::size_t write_trace_events(const JobLog& job,
-                               const std::function<void(std::string_view)>& write) {
+TraceLeftOut write_trace_events(const JobLog& job,
+                                const std::function<void(std::string_view)>& write) {
   return Writer(job, write).run();
 }
 
