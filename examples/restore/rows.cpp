@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "heal.h"
+
 namespace restore {
 namespace {
 
@@ -116,12 +118,15 @@ double DamagedRows::largest_change(const double* a, const double* b) const {
   return largest;
 }
 
-void DamagedRows::quantise(const double* solution, std::uint8_t* samples) const {
-  const std::size_t length = picture_.row_samples();
-  for (std::size_t i = rows_.first * length; i < rows_.end * length; ++i) {
-    // A mean of bytes lies between them: no clipping is needed.
-    samples[i] = static_cast<std::uint8_t>(solution[i] + 0.5);
-  }
+void DamagedRows::quantise(const double* solution, const Healing& healing,
+                           std::uint8_t* samples) const {
+  std::size_t i = rows_.first * picture_.row_samples();
+  for (std::uint32_t y = rows_.first; y < rows_.end; ++y)
+    for (std::uint32_t x = 0; x < picture_.width; ++x)
+      for (std::uint32_t c = 0; c < picture_.channels; ++c, ++i) {
+        const double value = solution[i] + healing.grain(x, y, c);
+        samples[i] = static_cast<std::uint8_t>(std::clamp(value, 0.0, 255.0) + 0.5);
+      }
 }
 
 std::vector<RowRange> split_rows(const std::uint8_t* mask, std::uint32_t width,

@@ -31,6 +31,8 @@ struct Damaged {
   std::size_t total_samples() const { return row_samples() * height; }
 };
 
+class Healing;
+
 // The damaged samples of some rows of a picture, and the sweeps over them.
 //
 // A list of spans, not a sweep over masked rows: a fifth of the pixels is damaged, and a masked
@@ -51,8 +53,8 @@ class DamagedRows {
   void relax(const double* from, double* to) const;
   // The greatest absolute difference of a damaged sample between the arrays.
   double largest_change(const double* a, const double* b) const;
-  // The own rows of a solution, rounded to bytes.
-  void quantise(const double* solution, std::uint8_t* samples) const;
+  // The own rows of a solution with its grain, rounded to bytes.
+  void quantise(const double* solution, const Healing& healing, std::uint8_t* samples) const;
 
  private:
   void add_span(std::uint32_t first_pixel, std::uint32_t end_pixel);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heal.h"
 #include "support/workers.h"
 
 namespace restore {
@@ -78,7 +79,9 @@ Convergence solve_shared(const Damaged& picture, const SolverSettings& settings,
     team.wait();
     const Convergence found =
         iterate(rows, settings, shared.a, shared.b, team, thread == 0 ? watch : Watcher{});
-    rows.quantise(found.iterations % 2 == 1 ? shared.b : shared.a, shared.restored);
+    // The last test of convergence was a barrier: the whole solution can be read.
+    const double* const solution = found.iterations % 2 == 1 ? shared.b : shared.a;
+    rows.quantise(solution, Healing(picture, solution), shared.restored);
     if (thread == 0) result = found;
     team.wait();
   };

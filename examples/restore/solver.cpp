@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "heal.h"
+
 namespace restore {
 namespace {
 
@@ -25,7 +27,8 @@ SerialResult solve_serial(const Damaged& picture, const SolverSettings& settings
   Alone alone;
   result.convergence = iterate(rows, settings, a.data(), b.data(), alone, {});
   result.solution = std::move(result.convergence.iterations % 2 == 1 ? b : a);
-  rows.quantise(result.solution.data(), result.samples.data());
+  rows.quantise(result.solution.data(), Healing(picture, result.solution.data()),
+                result.samples.data());
 
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   result.seconds = taken.count();
