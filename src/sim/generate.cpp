@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "wire/region_policy.h"
+
 namespace terrane::sim {
 namespace {
 
@@ -86,6 +88,19 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
     last += side_meetings(seldom, last + 1);
   if (seldom.chance(25)) last += creations(seldom, last + 1);
   epilogue(last + 1);
+  if (out.setup.hosts > 1) form_clusters(seldom);
+}
+
+// Some of the regions whose homes are named lie in one of the clusters.
+void Generator::form_clusters(base::Prng rng) {
+  if (!rng.chance(30)) return;
+  Setup& setup = out_->setup;
+  setup.clusters = std::min(setup.hosts, 2 + rng.below(4) / 3);
+  for (RegionPlan& region : out_->regions) {
+    if (region.homes != kExplicitHomes || !rng.chance(50)) continue;
+    region.homes = static_cast<std::uint32_t>(wire::Homes::kCluster);
+    region.home = rng.below(setup.clusters);
+  }
 }
 
 void Generator::draw_setup(const Shape& shape) {

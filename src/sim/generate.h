@@ -52,6 +52,7 @@ class Generator {
   };
 
   void draw_setup(const Shape& shape);
+  void form_clusters(base::Prng rng);
   void draw_threads();
   void draw_regions();
   void choose_sequential();

@@ -213,6 +213,12 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "LockTriedAtRest",
                                        "LockTryHoldsBack",
                                        "LockRequestedAfterTry",
+                                       "HeadArrives",
+                                       "LockManagerMoves",
+                                       "LockRelayed",
+                                       "LockAgentHoldsBack",
+                                       "LockPrefersCluster",
+                                       "PushEntersCluster",
                                        "CountExpires",
                                        "CountGivenUp",
                                        "CountGivenUpWakes",
@@ -362,7 +368,13 @@ constexpr std::string_view kMutants[] = {"None",
                                          "AnswersBeforeApplied",
                                          "AtomicUncounted",
                                          "PushesFreed",
-                                         "CountsOthersBlocks"};
+                                         "CountsOthersBlocks",
+                                         "HeadForgetsCluster",
+                                         "HeadEarly",
+                                         "LockGivenUsed",
+                                         "LockMovesTokenStays",
+                                         "AgentForgetsOthers",
+                                         "PushForgetsCluster"};
 constexpr std::string_view kFaults[] = {"None",        "WrongValue", "NodesDisagree", "TwoHolders",
                                         "BarrierLeak", "Deadlock",   "Endless",       "Invariant",
                                         "Malformed",   "BadAnswer",  "BadStep"};
@@ -389,7 +401,8 @@ constexpr std::string_view kMessages[] = {
     "page push",      "count wake",      "sc request",     "sc recall",      "sc yielded",
     "sc grant",       "expire",          "expired",        "atomic request", "atomic reply",
     "lock insert",    "lock inserted",   "offer request",  "offer reply",    "sc returned",
-    "lock try",       "lock try on",     "lock tried",     "lock busy"};
+    "lock try",       "lock try on",     "lock tried",     "lock busy",      "lock manager request",
+    "lock manager"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
 static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kBadStep) + 1);
@@ -397,7 +410,7 @@ static_assert(std::size(kEvents) == std::variant_size_v<protocol::Event>);
 static_assert(std::size(kAtomics) ==
               static_cast<std::size_t>(protocol::AtomicKind::kCompareSwap) + 1);
 static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kArrive) + 1);
-static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kLockBusy) + 1);
+static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kLockManager) + 1);
 
 template <std::size_t size>
 bool has(const std::string_view (&names)[size], std::string_view name) {

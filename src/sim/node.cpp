@@ -56,6 +56,11 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
 
   enters_protected = setup.enters_protected;
   pushes_.clear();
+  for (std::uint32_t n = 0; n < setup.nodes; ++n) {
+    hosts_[n] = n % setup.hosts;
+    clusters_[n] = hosts_[n] % setup.clusters;
+    reached_[n] = hosts_[n] == self % setup.hosts;
+  }
   core_.emplace(protocol::CoreConfig{.self = NodeId{self},
                                      .nodes = setup.nodes,
                                      .blocks = blocks,
@@ -64,15 +69,12 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .sc_named_readers = setup.sc_named_readers,
                                      .reached = reached_,
                                      .hosts = hosts_,
+                                     .clusters = clusters_,
                                      .barrier_arity = setup.barrier_arity,
                                      .max_log_ranges = setup.max_log_ranges});
   std::memset(static_cast<void*>(history_.get()), 0, kMaxBlocks * sizeof history_[0]);
   protocol::BlockMemory memory{.entries = entries_.get(), .used = &kept_, .reached = reached_};
   for (int i = 0; i < protocol::BlockMemory::kSets; ++i) memory.sets[i] = sets_[i];
-  for (std::uint32_t n = 0; n < setup.nodes; ++n) {
-    hosts_[n] = n % setup.hosts;
-    reached_[n] = hosts_[n] == self % setup.hosts;
-  }
   protocol::Tunables tunables = protocol::tuned(tunables_of(setup), setup.prediction.on);
   if (setup.predicts_at_random) {
     predictor_ = std::make_unique<RandomPredictor>(setup.prediction_seed, self);

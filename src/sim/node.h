@@ -82,6 +82,7 @@ class Node {
   protocol::BlockSet::Word sets_[protocol::BlockMemory::kSets][kSetWords] = {};
   bool reached_[kMaxNodes] = {};
   std::uint32_t hosts_[kMaxNodes] = {};
+  std::uint32_t clusters_[kMaxNodes] = {};
   std::optional<protocol::Core> core_;
   std::unique_ptr<protocol::Predictor> predictor_;
   std::optional<protocol::Hlrc> hlrc_;

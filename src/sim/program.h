@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -47,8 +48,9 @@ struct Setup {
   std::uint32_t max_run = 16;    // blocks of a message
   std::uint32_t runs_ahead = 0;  // messages of a miss behind the first, where misses go on in order
   bool late_flushes = false;     // differences by message leave when they are waited for
-  std::uint32_t hosts = 1;  // node n is on host n % hosts; memory of other hosts is not reached
-  bool scan = true;         // write detection by scan, or by fault
+  std::uint32_t hosts = 1;     // node n is on host n % hosts; memory of other hosts is not reached
+  std::uint32_t clusters = 1;  // host h is in cluster h % clusters
+  bool scan = true;            // write detection by scan, or by fault
   bool enters_protected = true;  // a block can enter the view protected (always so by scan)
   bool entries_vanish = false;   // by fault: an entry may be taken out of the view at any time
   bool racy = false;             // the program keeps no discipline
@@ -56,6 +58,8 @@ struct Setup {
   protocol::Prediction prediction;
   bool predicts_at_random = false;  // by random_predictor.h, whatever `prediction` says
   std::uint64_t prediction_seed = 0;
+
+  std::uint32_t clusters_used() const { return std::min({clusters, hosts, nodes}); }
 };
 
 enum class OpKind : std::uint8_t {

@@ -384,6 +384,8 @@ void History::host_call(Actor& actor, const Op& op) {
     request.policy.homes = static_cast<protocol::Homes>(plan.homes);
     bool explicitly = request.policy.homes == protocol::Homes::kExplicit;
     request.policy.argument = explicitly ? plan.home : 0;
+    if (request.policy.homes == protocol::Homes::kCluster)
+      request.policy.argument = plan.home % program_->setup.clusters_used();
     request.policy.protocol = static_cast<protocol::Protocol>(plan.protocol);
     request.policy.propagation = static_cast<protocol::Propagation>(plan.propagation);
     request.sequence = static_cast<std::uint32_t>(op.value);

@@ -5,6 +5,7 @@
 #include "sim/campaign_worker.h"
 #include "sim/names.h"
 #include "sim/script/settings.h"
+#include "wire/region_policy.h"
 
 namespace terrane::sim {
 namespace {
@@ -176,11 +177,14 @@ std::string describe(const Program& program) {
   static constexpr std::string_view kPropagation[] = {"", ", invalidate", ", update"};
   for (std::size_t r = 0; r < program.regions.size(); ++r) {
     const RegionPlan& region = program.regions[r];
+    bool named = region.homes >= std::size(kHomes);
+    bool cluster = region.homes == static_cast<std::uint32_t>(wire::Homes::kCluster);
+    std::string homes = !named    ? std::string(kHomes[region.homes])
+                        : cluster ? fmt::format("homes in cluster {}", region.home)
+                                  : fmt::format("home node {}", region.home);
     text += fmt::format("region {}: {} block{}, {}{}{}\n", name_of(program, r), region.blocks,
-                        region.blocks == 1 ? "" : "s",
-                        region.homes < std::size(kHomes) ? std::string(kHomes[region.homes])
-                                                         : fmt::format("home node {}", region.home),
-                        kProtocols[region.protocol], kPropagation[region.propagation]);
+                        region.blocks == 1 ? "" : "s", homes, kProtocols[region.protocol],
+                        kPropagation[region.propagation]);
   }
   for (std::uint32_t t = 0; t < program.threads(); ++t) {
     text += fmt::format("node {} thread {}:\n", program.thread_node[t], t);

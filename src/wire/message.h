@@ -54,6 +54,8 @@ enum class Kind : std::uint8_t {
   kLockTryForward,
   kLockTried,
   kLockBusy,
+  kLockManagerRequest,
+  kLockManager,
 };
 
 // To the lock's manager, then (as kLockForward) from the manager to the last node of the queue, or
@@ -84,6 +86,15 @@ struct LockInserted {
 struct LockBusy {
   Kind kind = Kind::kLockBusy;
   std::uint8_t pad[7] = {};
+  std::uint64_t lock = 0;
+};
+
+// From a cluster's agent to the lock's first manager, which answers by kLockManager: `manager` has
+// the lock's queue. If that is the receiver, it has the token, too: no node has used the lock yet.
+struct LockManagerAt {
+  Kind kind = Kind::kLockManagerRequest;
+  std::uint8_t pad[3] = {};
+  std::uint32_t manager = 0;
   std::uint64_t lock = 0;
 };
 

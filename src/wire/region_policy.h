@@ -11,6 +11,7 @@ enum class Homes : std::uint8_t {
   kCyclic = 2,
   kExplicit = 3,     // argument: the node
   kBlockCyclic = 4,  // argument: how many blocks in a row, from 1
+  kCluster = 5,      // argument: the cluster, to whose nodes the blocks go in equal parts
 };
 
 // Which protocol keeps a region coherent.
@@ -39,9 +40,9 @@ struct RegionPolicy {
 };
 static_assert(sizeof(RegionPolicy) == 8);
 
-// Whether a job of so many nodes can have it.
-constexpr bool is_valid(const RegionPolicy& policy, std::uint32_t nodes) {
-  if (policy.homes > Homes::kBlockCyclic || policy.protocol > Protocol::kSc ||
+// Whether a job of so many nodes, in so many clusters, can have it.
+constexpr bool is_valid(const RegionPolicy& policy, std::uint32_t nodes, std::uint32_t clusters) {
+  if (policy.homes > Homes::kCluster || policy.protocol > Protocol::kSc ||
       policy.propagation > Propagation::kUpdate || policy.pad != 0) {
     return false;
   }
@@ -50,6 +51,8 @@ constexpr bool is_valid(const RegionPolicy& policy, std::uint32_t nodes) {
       return policy.argument < nodes;
     case Homes::kBlockCyclic:
       return policy.argument > 0;
+    case Homes::kCluster:
+      return policy.argument < clusters;
     default:
       return policy.argument == 0;
   }

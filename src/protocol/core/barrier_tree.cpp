@@ -21,24 +21,23 @@ bool take_reduced(const wire::BarrierMessage& head, Bytes& message, Contribution
 
 }  // namespace
 
-BarrierTree::BarrierTree(NodeId self, std::uint32_t nodes, std::uint32_t arity,
+BarrierTree::BarrierTree(NodeId self, const Clusters& clusters, std::uint32_t arity,
                          std::uint32_t block_bytes, IntervalLog& log, Outbox& outbox)
     : self_(self),
-      nodes_(nodes),
-      first_child_(self.value * arity + 1),
-      parent_(self.value == 0 ? kNoNode : NodeId{(self.value - 1) / arity}),
+      nodes_(clusters.nodes()),
+      parent_(clusters.parent(self, NodeId{0}, arity)),
       block_bytes_(block_bytes),
       log_(log),
       outbox_(outbox),
-      distributed_(nodes, 0) {
-  std::uint32_t last = first_child_ + arity < nodes ? first_child_ + arity : nodes;
-  children_ = last > first_child_ ? last - first_child_ : 0;
-  if (nodes == 2) {
+      distributed_(nodes_, 0) {
+  clusters.add_children(self, NodeId{0}, arity, children_);
+  if (nodes_ == 2) {
     other_ = NodeId{1 - self.value};
-    first_child_ = other_.value;
-    children_ = 1;
+  } else if (clusters.count() == 2 && clusters.index(self) == 0) {
+    other_ = clusters.members(1 - clusters.of(self))[0];
   }
-  TERRANE_CHECK(children_ <= 64, "the children of a node are bits of a word");
+  std::erase(children_, other_);
+  TERRANE_CHECK(children_.size() < 63, "the children of a node are bits of a word");
 }
 
 void BarrierTree::enter(const BarrierEnter& event) {
@@ -64,8 +63,9 @@ std::optional<BarrierTree::Wait> BarrierTree::wait_of(BarrierId id, WaiterId wai
   bool first = here > 0 && barrier.here.front() == waiter;
   if (!(barrier.arrived ? barrier.leader == waiter : first)) return std::nullopt;
   Wait wait{here + (barrier.arrived ? 1 : 0), barrier.threads, {}};
-  for (std::uint32_t child = 0; child < children_; ++child)
-    if (!(barrier.children >> child & 1)) wait.missing.emplace_back(first_child_ + child);
+  for (std::size_t child = 0; child < children_.size(); ++child)
+    if (!(barrier.children >> child & 1)) wait.missing.push_back(children_[child]);
+  if (other_missing(barrier)) wait.missing.push_back(other_);
   return wait;
 }
 
@@ -94,7 +94,7 @@ void BarrierTree::arrive(const BarrierArrive& event) {
   barrier.set_aside = false;
   barrier.arrived = true;
   barrier.leader = event.waiter;
-  barrier.said_here = {inside_++ == 0, event.acquired, departures_};
+  barrier.acquired = event.acquired;
   // Not only its own: where a barrier is for some threads of each node, another node's interval may
   // have come here by a lock after that node arrived.
   scratch_.clear();
@@ -103,21 +103,26 @@ void BarrierTree::arrive(const BarrierArrive& event) {
     if (log_.timestamp()[node] > distributed_[node] && passed_on)
       log_.write_entry(node, distributed_[node], scratch_);
   }
-  if (other_ != kNoNode) tell_other(id, barrier, event);
   merge(barrier, scratch_);
-  advance(id, barrier);
+  advance(id, barrier, &event);
 }
 
-void BarrierTree::tell_other(BarrierId id, Barrier& barrier, const BarrierArrive& event) {
-  wire::for_each_entry(scratch_, [&](const wire::NoticeEntry& entry) {
+// This node's subtree has arrived; event: this node's arrival, if that was the last one of it.
+void BarrierTree::tell_other(BarrierId id, Barrier& barrier, const BarrierArrive* event) {
+  barrier.said_here = {inside_++ == 0, barrier.acquired, departures_};
+  wire::for_each_entry(barrier.merged, [&](const wire::NoticeEntry& entry) {
     if (entry.base > distributed_[entry.node]) barrier.said_here.plain = false;
   });
-  write(wire::Kind::kBarrierArrive, id, barrier.so_far, scratch_, barrier.said_here);
+  if (nodes_ > 2 && barrier.said_here.plain) mark(Mark::kHeadArrives);
+  bool forgets = mutant(Mutant::kHeadForgetsCluster) && nodes_ > 2;
+  write(wire::Kind::kBarrierArrive, id, barrier.so_far,
+        forgets ? Bytes(scratch_) : Bytes(barrier.merged), barrier.said_here);
   barrier.went_up = true;
-  if (event.with_arrival == nullptr || event.with_arrival->empty() || !barrier.said_here.plain)
-    return outbox_.send(other_);
+  bool carries = nodes_ == 2 && event != nullptr && event->with_arrival != nullptr &&
+                 !event->with_arrival->empty();
+  if (!carries || !barrier.said_here.plain) return outbox_.send(other_);
   mark(Mark::kArrivalCarriesBlocks);
-  outbox_.send_wanted(other_, *event.with_arrival);
+  outbox_.send_wanted(other_, *event->with_arrival);
 }
 
 // Whether both know from each other's arrivals which departure this is.
@@ -147,25 +152,34 @@ void BarrierTree::merge(Barrier& barrier, Bytes notices) {
   }
 }
 
-void BarrierTree::advance(BarrierId id, Barrier& barrier) {
-  std::uint32_t missing = children_ - arrived_children(barrier);
-  if (mutant(Mutant::kBarrierEarly) && missing > 0) --missing;
+void BarrierTree::advance(BarrierId id, Barrier& barrier, const BarrierArrive* event) {
+  auto missing = static_cast<std::uint32_t>(children_.size()) - arrived_children(barrier);
+  bool awaits_other = other_missing(barrier);
+  if (mutant(Mutant::kBarrierEarly)) {
+    if (missing == 0) awaits_other = false;
+    if (missing > 0) --missing;
+  }
+  if (mutant(Mutant::kHeadEarly) && nodes_ > 2 && other_ != kNoNode) missing = 0;
   if (!barrier.arrived || missing > 0) return;
-  if (other_ != kNoNode) {
-    bool agreed = agree(barrier);
-    if (!agreed) mark(Mark::kBarrierPairNotAgreed);
-    if (agreed || parent_ == kNoNode) depart_as_root(id, barrier, !agreed);
+  if (other_ == kNoNode && parent_ == kNoNode) return depart_as_root(id, barrier, false);
+  if (other_ == kNoNode) {
+    write(wire::Kind::kBarrierArrive, id, barrier.so_far, barrier.merged, {});
+    outbox_.send(parent_);
+    barrier.went_up = true;
+    barrier.merged.clear();
     return;
   }
-  if (parent_ == kNoNode) return depart_as_root(id, barrier, true);
-  write(wire::Kind::kBarrierArrive, id, barrier.so_far, barrier.merged, {});
-  outbox_.send(parent_);
-  barrier.went_up = true;
-  barrier.merged.clear();
+  if (!barrier.went_up) tell_other(id, barrier, event);
+  if (awaits_other) return;
+  bool agreed = agree(barrier);
+  if (!agreed) mark(Mark::kBarrierPairNotAgreed);
+  if (!agreed && parent_ != kNoNode) return;
+  merge(barrier, barrier.there_notices);
+  depart_as_root(id, barrier, !agreed);
 }
 
-// This node has all arrivals; tells: others have to be told.
-void BarrierTree::depart_as_root(BarrierId id, Barrier& barrier, bool tells) {
+// This node has all arrivals; tells_other: which departure this is.
+void BarrierTree::depart_as_root(BarrierId id, Barrier& barrier, bool tells_other) {
   barrier.result = barrier.so_far;
   if (other_ != kNoNode) {
     barrier.result.add(barrier.there.combined());
@@ -173,26 +187,30 @@ void BarrierTree::depart_as_root(BarrierId id, Barrier& barrier, bool tells) {
   }
   std::vector<std::byte> notices;
   notices.swap(barrier.merged);
-  depart(id, barrier, notices, tells);
+  depart(id, barrier, notices, tells_other);
   notices.clear();
   barrier.merged.swap(notices);  // keeps the memory
 }
 
-void BarrierTree::depart(BarrierId id, Barrier& barrier, Bytes notices, bool tells) {
+void BarrierTree::depart(BarrierId id, Barrier& barrier, Bytes notices, bool tells_other) {
   mark(Mark::kBarrierDeparts);
-  --inside_;
+  if (other_ != kNoNode) --inside_;
   barrier.arrived = false;
   barrier.went_up = false;
   barrier.children = 0;
   barrier.merged.clear();
+  barrier.there_notices.clear();
   if (!mutant(Mutant::kReduceKeepsOld)) barrier.so_far.clear();
   std::fill(barrier.covered.begin(), barrier.covered.end(), 0);
-  for (std::uint32_t child = 0; child < children_ && tells; ++child) {
-    write(wire::Kind::kBarrierDepart, id, barrier.result, notices, {});
-    outbox_.send(NodeId{first_child_ + child});
-  }
+  if (tells_other) tell_departure(other_, id, barrier, notices);
+  for (NodeId child : children_) tell_departure(child, id, barrier, notices);
   resume_leader(barrier, notices);
   barrier.came_with_arrival.clear();
+}
+
+void BarrierTree::tell_departure(NodeId to, BarrierId id, const Barrier& barrier, Bytes notices) {
+  write(wire::Kind::kBarrierDepart, id, barrier.result, notices, {});
+  outbox_.send(to);
 }
 
 // What came along is older than what its reader may know otherwise: by a lock, or since the two
@@ -203,7 +221,7 @@ void BarrierTree::resume_leader(Barrier& barrier, Bytes notices) {
   std::uint64_t value = ++departures_;
   if (barrier.result.mismatched()) value |= kContributionsDiffer;
   auto& out = outbox_.begin();
-  if (other_ != kNoNode && here.plain && there.plain) {
+  if (nodes_ == 2 && here.plain && there.plain) {
     bool same = here.departures == there.departures || mutant(Mutant::kAlongApart);
     bool careless = mutant(Mutant::kAlongAfterLocks);
     if (same && (!there.acquired || careless)) value |= kArrivalTaken;
@@ -225,38 +243,60 @@ bool BarrierTree::received(NodeId from, Bytes message, bool departing, std::uint
     return false;
   Bytes notices = message.first(head.notices);
   Bytes with_arrival = message.subspan(head.notices);
-  bool may_bring = other_ != kNoNode && !departing;
+  bool may_bring = from == other_ && nodes_ == 2 && !departing;
   if (!log_.believable(notices, self_, blocks) ||
       !(may_bring ? came_with_arrival_whole(with_arrival) : with_arrival.empty()))
     return false;
+  if (departing) return received_departure(from, head, reduced, notices);
+  if (from == other_) return received_other(head, reduced, notices, with_arrival);
+  std::uint64_t child = child_bit(from);
+  if (child == 0) return false;
   BarrierId id{head.barrier};
-  if (departing) {
-    auto at = barriers_.find(head.barrier);
-    if (from != parent_ || at == barriers_.end() || !at->second.went_up) return false;
-    if (other_ != kNoNode && at->second.children == 0) return false;
-    Reduction& result = at->second.result;
-    result.clear();
-    result.add(reduced);
-    if (head.mismatched) result.mismatch();
-    depart(id, at->second, notices, other_ == kNoNode);
-    return true;
-  }
-  bool is_child = from.value >= first_child_ && from.value < first_child_ + children_;
-  if (!is_child) return false;
   Barrier& barrier = barriers_[head.barrier];
-  std::uint64_t child = std::uint64_t{1} << (from.value - first_child_);
   if ((barrier.children & child) != 0) return false;
   mark(Mark::kBarrierCombines);
   bool first = barrier.children == 0;
   barrier.children |= child;
-  Reduction& so_far = other_ == kNoNode ? barrier.so_far : barrier.there;
-  if (other_ != kNoNode) so_far.clear();
-  if (!mutant(Mutant::kReduceForgetsChild) || !first) so_far.add(reduced);
-  if (head.mismatched) so_far.mismatch();
+  if (!mutant(Mutant::kReduceForgetsChild) || !first) barrier.so_far.add(reduced);
+  if (head.mismatched) barrier.so_far.mismatch();
+  if (!mutant(Mutant::kBarrierForgetsChild) || !first) merge(barrier, notices);
+  advance(id, barrier, nullptr);
+  return true;
+}
+
+// 0: it is no child.
+std::uint64_t BarrierTree::child_bit(NodeId node) const {
+  auto at = std::find(children_.begin(), children_.end(), node);
+  return at == children_.end() ? 0 : std::uint64_t{1} << (at - children_.begin());
+}
+
+bool BarrierTree::received_departure(NodeId from, const wire::BarrierMessage& head,
+                                     const Contribution& reduced, Bytes notices) {
+  auto at = barriers_.find(head.barrier);
+  if (from != parent_ || at == barriers_.end() || !at->second.went_up) return false;
+  if (other_missing(at->second)) return false;
+  Reduction& result = at->second.result;
+  result.clear();
+  result.add(reduced);
+  if (head.mismatched) result.mismatch();
+  depart(BarrierId{head.barrier}, at->second, notices, false);
+  return true;
+}
+
+bool BarrierTree::received_other(const wire::BarrierMessage& head, const Contribution& reduced,
+                                 Bytes notices, Bytes with_arrival) {
+  Barrier& barrier = barriers_[head.barrier];
+  if ((barrier.children & kOtherArrived) != 0) return false;
+  mark(Mark::kBarrierCombines);
+  barrier.children |= kOtherArrived;
+  barrier.there.clear();
+  if (!mutant(Mutant::kReduceForgetsChild)) barrier.there.add(reduced);
+  if (head.mismatched) barrier.there.mismatch();
   barrier.said_there = {head.plain != 0, head.acquired != 0, head.departures};
   barrier.came_with_arrival.assign(with_arrival.begin(), with_arrival.end());
-  if (!mutant(Mutant::kBarrierForgetsChild) || !first) merge(barrier, notices);
-  advance(id, barrier);
+  if (!mutant(Mutant::kBarrierForgetsChild))
+    barrier.there_notices.assign(notices.begin(), notices.end());
+  advance(BarrierId{head.barrier}, barrier, nullptr);
   return true;
 }
 
@@ -317,7 +357,7 @@ void BarrierTree::learned(Bytes notices) {
 
 void BarrierTree::check_invariants() const {
   for (const auto& [id, barrier] : barriers_) {
-    TERRANE_CHECK(arrived_children(barrier) <= children_, "each child arrives once a round");
+    TERRANE_CHECK(arrived_children(barrier) <= children_.size(), "each child arrives once a round");
     TERRANE_CHECK(barrier.arrived || barrier.merged.empty() || barrier.children > 0,
                   "notices of a round come from somebody");
   }

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "protocol/core/interval_log.h"
+#include "protocol/steps/clusters.h"
 #include "protocol/steps/effects.h"
 #include "protocol/steps/outbox.h"
 
@@ -20,9 +21,13 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 // later one. If either was in several barriers at once, the order of the departures is not plain
 // from that, and node 0 tells it as the root of a tree does. With its arrival a node may send
 // blocks that the other renews; when they may be taken, both know (hlrc/barriers.h).
+//
+// With clusters each has a tree of its own. The heads of two clusters arrive at each other as two
+// nodes do, each for its cluster; of more clusters, the heads arrive at node 0. So a round crosses
+// the link to a cluster once in each direction.
 class BarrierTree {
  public:
-  BarrierTree(NodeId self, std::uint32_t nodes, std::uint32_t arity, std::uint32_t block_bytes,
+  BarrierTree(NodeId self, const Clusters& clusters, std::uint32_t arity, std::uint32_t block_bytes,
               IntervalLog& log, Outbox& outbox);
 
   void enter(const BarrierEnter& event);
@@ -42,7 +47,7 @@ class BarrierTree {
   struct Wait {
     std::uint32_t threads_here;   // that have come
     std::uint32_t threads;        // of this node
-    std::vector<NodeId> missing;  // children in the tree
+    std::vector<NodeId> missing;  // children in the tree, and the other head
   };
   std::optional<Wait> wait_of(BarrierId barrier, WaiterId waiter) const;
 
@@ -60,6 +65,7 @@ class BarrierTree {
     std::vector<WaiterId> here;  // threads that wait, all but the last
     bool arrived = false;        // the last one arrived for this node
     bool went_up = false;        // the subtree's arrival was sent: a departure may come
+    bool acquired = false;       // BarrierArrive::acquired
     bool set_aside = false;  // this node brings no value, and so_far does not say that it has come
     WaiterId leader;
     std::uint64_t children = 0;     // a bit for each child that arrived in this round
@@ -70,31 +76,42 @@ class BarrierTree {
     Reduction result;               // of the round that ended last
     Said said_here;
     Said said_there;
+    std::vector<std::byte> there_notices;      // the other one's, until this one has told its own
     std::vector<std::byte> came_with_arrival;  // the other one's GrantedBlocks
   };
+  // Of Barrier::children: the other one has arrived.
+  static constexpr std::uint64_t kOtherArrived = std::uint64_t{1} << 63;
 
   static std::uint32_t arrived_children(const Barrier& barrier) {
-    return static_cast<std::uint32_t>(std::popcount(barrier.children));
+    return static_cast<std::uint32_t>(std::popcount(barrier.children & ~kOtherArrived));
+  }
+  bool other_missing(const Barrier& barrier) const {
+    return other_ != kNoNode && (barrier.children & kOtherArrived) == 0;
   }
   static bool agree(const Barrier& barrier);
   void merge(Barrier& barrier, Bytes notices);
-  void advance(BarrierId id, Barrier& barrier);
-  void depart_as_root(BarrierId id, Barrier& barrier, bool tells);
-  void depart(BarrierId id, Barrier& barrier, Bytes notices, bool tells);
+  void advance(BarrierId id, Barrier& barrier, const BarrierArrive* event);
+  void depart_as_root(BarrierId id, Barrier& barrier, bool tells_other);
+  void depart(BarrierId id, Barrier& barrier, Bytes notices, bool tells_other);
   void resume_leader(Barrier& barrier, Bytes notices);
   void write(wire::Kind kind, BarrierId id, const Reduction& reduction, Bytes notices,
              const Said& said);
-  void tell_other(BarrierId id, Barrier& barrier, const BarrierArrive& event);
+  void tell_other(BarrierId id, Barrier& barrier, const BarrierArrive* event);
+  void tell_departure(NodeId to, BarrierId id, const Barrier& barrier, Bytes notices);
+  bool received_departure(NodeId from, const wire::BarrierMessage& head,
+                          const Contribution& reduced, Bytes notices);
+  bool received_other(const wire::BarrierMessage& head, const Contribution& reduced, Bytes notices,
+                      Bytes with_arrival);
+  std::uint64_t child_bit(NodeId node) const;
   bool came_with_arrival_whole(Bytes blocks) const;
 
   NodeId self_;
   std::uint32_t nodes_;
-  std::uint32_t first_child_;
-  std::uint32_t children_;  // how many
+  std::vector<NodeId> children_;
   NodeId parent_;
-  NodeId other_ = kNoNode;  // of two nodes
+  NodeId other_ = kNoNode;  // of two nodes, or of two clusters' heads
   std::uint32_t block_bytes_;
-  std::uint32_t inside_ = 0;  // barriers at which this node has arrived, and not departed yet
+  std::uint32_t inside_ = 0;  // barriers that the other was told of, and not departed from yet
   IntervalLog& log_;
   Outbox& outbox_;
   VectorTimestamp distributed_;   // what the departures applied here have told everyone

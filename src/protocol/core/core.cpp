@@ -17,23 +17,23 @@ BlockRange sc_blocks(const CoreConfig& config) {
 
 Core::Core(const CoreConfig& config)
     : config_(config),
+      clusters_(config.nodes, config.hosts, config.clusters),
       log_(config.nodes, config.max_log_ranges),
       locks_({.self = config.self,
-              .nodes = config.nodes,
+              .clusters = clusters_,
               .blocks = config.blocks,
-              .block_bytes = config.block_bytes,
-              .hosts = config.hosts},
+              .block_bytes = config.block_bytes},
              log_, outbox_),
       counts_(config.self, locks_, outbox_),
-      barriers_(config.self, config.nodes, config.barrier_arity, config.block_bytes, log_, outbox_),
-      regions_(config.self, config.nodes, config.blocks, config.sc_first, outbox_),
+      barriers_(config.self, clusters_, config.barrier_arity, config.block_bytes, log_, outbox_),
+      regions_(config.self, clusters_, config.blocks, config.sc_first, outbox_),
       sc_({.self = config.self,
            .nodes = config.nodes,
            .blocks = sc_blocks(config),
            .named_readers = config.sc_named_readers,
            .reached = config.reached},
           outbox_),
-      expiry_(config.self, config.nodes, config.barrier_arity, outbox_),
+      expiry_(config.self, clusters_, config.barrier_arity, outbox_),
       offers_(config.self, outbox_) {}
 
 void Core::step(const Event& event, Effects& out) {
@@ -103,6 +103,8 @@ void Core::received(const Received& event) {
     case wire::Kind::kLockTried:
     case wire::Kind::kLockBusy:
     case wire::Kind::kLockGrant:
+    case wire::Kind::kLockManagerRequest:
+    case wire::Kind::kLockManager:
       good = locks_.received(event.from, message);
       break;
     case wire::Kind::kCountWake:
@@ -161,7 +163,7 @@ NodeId Core::sc_home(Bytes message) const {
   if (!wire::take(message, head)) return kNoNode;
   const Region* region = regions_.known(head.block);
   if (region == nullptr) return kNoNode;
-  std::uint64_t home = home_of(*region, head.block, config_.nodes);
+  std::uint64_t home = home_of(*region, head.block, clusters_);
   if (home == kHomeFirstTouch) return directory_of(head.block, config_.nodes);
   return NodeId{static_cast<std::uint32_t>(home)};
 }

@@ -10,6 +10,7 @@
 #include "protocol/core/offer_requests.h"
 #include "protocol/core/region_table.h"
 #include "protocol/sc/machine.h"
+#include "protocol/steps/clusters.h"
 #include "protocol/steps/effects.h"
 #include "protocol/steps/outbox.h"
 
@@ -25,7 +26,8 @@ struct CoreConfig {
   std::uint64_t sc_first = ~0ull;
   std::uint32_t sc_named_readers = 8;  // of a page, until all nodes are asked (sc/machine.h)
   const bool* reached = nullptr;  // by node: its memory can be reached; nullptr: everyone's can
-  const std::uint32_t* hosts = nullptr;  // by node, a number for each host; nullptr: all on one
+  const std::uint32_t* hosts = nullptr;     // by node, a number for each host; nullptr: all on one
+  const std::uint32_t* clusters = nullptr;  // by node, as hosts; those of a host have the same
   std::uint32_t barrier_arity = 4;
   std::uint32_t max_log_ranges = 1 << 16;  // write notices kept for passing on
 };
@@ -47,6 +49,7 @@ class Core {
   const Region* region_of(std::uint64_t block) const { return regions_.known(block); }
   const IntervalLog& log() const { return log_; }
   const LockManager& locks() const { return locks_; }
+  const Clusters& clusters() const { return clusters_; }
   const BarrierTree& barriers() const { return barriers_; }
   const sc::Machine& sc() const { return sc_; }
   void check_invariants() const;
@@ -56,6 +59,7 @@ class Core {
   NodeId sc_home(Bytes message) const;
 
   CoreConfig config_;
+  Clusters clusters_;
   Outbox outbox_;
   IntervalLog log_;
   std::atomic<std::uint64_t> changes_{0};

@@ -22,32 +22,27 @@ bool valid_ranges(Bytes ranges, std::uint64_t blocks) {
 
 }  // namespace
 
-Expiry::Expiry(NodeId self, std::uint32_t nodes, std::uint32_t arity, Outbox& outbox)
-    : self_(self), nodes_(nodes), arity_(arity), outbox_(outbox) {}
+Expiry::Expiry(NodeId self, const Clusters& clusters, std::uint32_t arity, Outbox& outbox)
+    : self_(self), clusters_(clusters), arity_(arity), outbox_(outbox) {}
 
-NodeId Expiry::parent(NodeId origin) const {
-  std::uint32_t above = (rank(self_, origin) - 1) / arity_;
-  return NodeId{(above + origin.value) % nodes_};
+std::vector<NodeId> Expiry::children(NodeId origin) const {
+  std::vector<NodeId> children;
+  clusters_.add_children(self_, origin, arity_, children);
+  TERRANE_CHECK(children.size() < 32, "the children of a node are bits of a word");
+  if (mutant(Mutant::kExpiryForgetsChild) && children.size() > 1) children.pop_back();
+  return children;
 }
 
-// How many children this node has in the tree.
-std::uint32_t Expiry::children(NodeId origin) const {
-  std::uint32_t most = mutant(Mutant::kExpiryForgetsChild) ? 1 : arity_;
-  std::uint64_t first = std::uint64_t{rank(self_, origin)} * arity_ + 1;
-  if (first >= nodes_) return 0;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, nodes_ - first));
-}
-
-void Expiry::pass_on(NodeId origin, Bytes message) {
-  std::uint32_t first = rank(self_, origin) * arity_ + 1;
-  for (std::uint32_t i = 0; i < children(origin); ++i) {
+void Expiry::pass_on(const std::vector<NodeId>& children, Bytes message) {
+  for (NodeId child : children) {
     put_bytes(outbox_.begin(), message);
-    outbox_.send(NodeId{(first + i + origin.value) % nodes_});
+    outbox_.send(child);
   }
 }
 
 void Expiry::begin(const ExpireCopies& event) {
-  std::uint32_t below = children(self_);
+  std::vector<NodeId> told = children(self_);
+  auto below = static_cast<std::uint32_t>(told.size());
   if (below == 0) {
     outbox_.resume_plain(event.waiter, 0);
     return;
@@ -59,7 +54,7 @@ void Expiry::begin(const ExpireCopies& event) {
   std::vector<std::byte> message;
   wire::put(message, wire::Expire{.origin = self_.value, .waiter = event.waiter.value});
   for (const BlockRange& range : *event.ranges) wire::put(message, range);
-  pass_on(self_, message);
+  pass_on(told, message);
 }
 
 bool Expiry::received(NodeId from, Bytes message, std::uint64_t blocks) {
@@ -71,17 +66,18 @@ bool Expiry::received(NodeId from, Bytes message, std::uint64_t blocks) {
 bool Expiry::received_expire(NodeId from, Bytes message, std::uint64_t blocks) {
   wire::Expire head;
   Bytes ranges = message;
-  if (!wire::take(ranges, head) || head.origin >= nodes_ || head.origin == self_.value ||
+  if (!wire::take(ranges, head) || head.origin >= clusters_.nodes() || head.origin == self_.value ||
       from != parent(NodeId{head.origin}) || !valid_ranges(ranges, blocks)) {
     return false;
   }
   NodeId origin{head.origin};
-  std::uint32_t below = children(origin);
+  std::vector<NodeId> told = children(origin);
+  auto below = static_cast<std::uint32_t>(told.size());
   auto [round, fresh] =
       rounds_.try_emplace({head.origin, head.waiter}, Round{below + 1, (1u << below) - 1});
   if (!fresh) return false;
   if (below > 0) mark(Mark::kExpiryPassedOn);
-  pass_on(origin, message);
+  pass_on(told, message);
   put_bytes(outbox_.begin(), ranges);
   outbox_.expire(origin, WaiterId{head.waiter});
   if (mutant(Mutant::kExpiryAnsweredEarly)) count(round);
@@ -101,8 +97,9 @@ bool Expiry::received_expired(NodeId from, Bytes message) {
   auto round = rounds_.find({head.origin, head.waiter});
   if (round == rounds_.end()) return false;
   NodeId origin{head.origin};
-  std::uint32_t at = rank(from, origin) - rank(self_, origin) * arity_ - 1;
-  if (at >= arity_ || !(round->second.children >> at & 1)) return false;
+  std::vector<NodeId> told = children(origin);
+  auto at = std::find(told.begin(), told.end(), from) - told.begin();
+  if (from == self_ || !(round->second.children >> at & 1)) return false;
   round->second.children &= ~(1u << at);
   count(round);
   return true;
@@ -123,7 +120,7 @@ void Expiry::count(std::map<Key, Round>::iterator round) {
 
 void Expiry::check_invariants() const {
   for (const auto& [key, round] : rounds_)
-    TERRANE_CHECK(round.awaited > 0 && key.first < nodes_, "a round waits for somebody");
+    TERRANE_CHECK(round.awaited > 0 && key.first < clusters_.nodes(), "a round waits for somebody");
 }
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

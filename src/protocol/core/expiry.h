@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/steps/clusters.h"
 #include "protocol/steps/effects.h"
 #include "protocol/steps/outbox.h"
 
@@ -13,10 +14,11 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 // What an eager release tells all nodes before it ends: blocks whose copies are old. It goes down a
 // tree with the releaser at its root; each node answers when it and its subtree have dropped theirs
 // (Omni/SCASH's eager release; the tree in place of copysets, which would grow with the pages).
+// The tree enters each cluster once.
 class Expiry {
  public:
   // arity: of the tree.
-  Expiry(NodeId self, std::uint32_t nodes, std::uint32_t arity, Outbox& outbox);
+  Expiry(NodeId self, const Clusters& clusters, std::uint32_t arity, Outbox& outbox);
 
   void begin(const ExpireCopies& event);
   // This node has dropped what (origin, waiter) told of.
@@ -35,16 +37,13 @@ class Expiry {
 
   bool received_expire(NodeId from, Bytes message, std::uint64_t blocks);
   bool received_expired(NodeId from, Bytes message);
-  std::uint32_t rank(NodeId node, NodeId origin) const {
-    return (node.value + nodes_ - origin.value) % nodes_;
-  }
-  NodeId parent(NodeId origin) const;
-  std::uint32_t children(NodeId origin) const;
-  void pass_on(NodeId origin, Bytes message);
+  NodeId parent(NodeId origin) const { return clusters_.parent(self_, origin, arity_); }
+  std::vector<NodeId> children(NodeId origin) const;
+  void pass_on(const std::vector<NodeId>& children, Bytes message);
   void count(std::map<Key, Round>::iterator round);
 
   NodeId self_;
-  std::uint32_t nodes_;
+  const Clusters& clusters_;
   std::uint32_t arity_;
   Outbox& outbox_;
   std::map<Key, Round> rounds_;

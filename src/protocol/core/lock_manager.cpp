@@ -29,7 +29,8 @@ LockManager::Asked LockManager::InLine::asked() const {
 
 LockManager::Lock& LockManager::find(LockId id) {
   auto [at, fresh] = locks_.try_emplace(id.value);
-  if (fresh && manager(id) == self_) {
+  if (fresh && first_manager(id) == self_) {
+    at->second.manager = self_;
     at->second.tail = self_;
     at->second.token = true;
   }
@@ -81,12 +82,10 @@ void LockManager::request(LockId id, Lock& lock, std::uint64_t activity) {
   lock.activity = activity;
   if (!lock.wants.empty()) mark(Mark::kLockNamesBlocks);
   Asked asked{std::as_bytes(std::span(lock.wants)), bytes_of(log_.timestamp())};
-  if (manager(id) == self_) {
-    queue(id, self_, asked);
-    return;
-  }
+  NodeId to = agent(id, self_);
+  if (to == self_) return queue_or_relay(id, self_, asked, false);
   put_request(wire::Kind::kLockRequest, self_, id, asked);
-  outbox_.send(manager(id));
+  outbox_.send(to);
 }
 
 void LockManager::put_request(wire::Kind kind, NodeId requester, LockId id, Asked asked,
@@ -278,13 +277,18 @@ bool LockManager::received(NodeId from, Bytes message) {
       return received_tried(from, message);
     case wire::Kind::kLockBusy:
       return received_busy(from, message);
+    case wire::Kind::kLockManagerRequest:
+      return received_manager_request(from, message);
+    case wire::Kind::kLockManager:
+      return received_manager(from, message);
     default:
       return received_grant(from, message);
   }
 }
 
-// A request comes from the requester itself to the manager, and from there to the tail of the
-// queue, which is still waiting for the lock or has it. No node asks that is the tail already.
+// A request comes from the requester itself, or its agent, to the manager, and from there to the
+// tail of the queue, which is still waiting for the lock or has it. No node asks that is the tail
+// already.
 bool LockManager::received_request(NodeId from, Bytes message, bool is_forward) {
   wire::LockRequest request;
   Asked asked;
@@ -294,15 +298,16 @@ bool LockManager::received_request(NodeId from, Bytes message, bool is_forward) 
   }
   LockId id{request.lock};
   NodeId requester{request.requester};
-  if (requester == self_ || from != (is_forward ? manager(id) : requester)) return false;
+  if (requester == self_) return false;
   if (!is_forward) {
-    if (manager(id) != self_) return false;
+    if (!came_from(from, requester, id)) return false;
     const Lock& lock = find(id);
-    bool again = !lock.asking.there() && lock.tail == requester;
+    bool again = lock.manager == self_ && !lock.asking.there() && lock.tail == requester;
     if (again || lock.held_back.size() > nodes_) return false;
-    queue(id, requester, asked);
+    queue_or_relay(id, requester, asked, false);
     return true;
   }
+  if (!may_manage(id, from)) return false;
   auto at = locks_.find(id.value);
   if (at == locks_.end()) return false;
   const Lock& lock = at->second;
@@ -412,7 +417,8 @@ bool LockManager::has_token(LockId id) const {
 }
 
 bool LockManager::manages(LockId id) const {
-  return manager(id) == self_ && locks_.find(id.value) != locks_.end();
+  auto at = locks_.find(id.value);
+  return at != locks_.end() && at->second.manager == self_;
 }
 
 void LockManager::check_invariants() const {

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "protocol/core/interval_log.h"
+#include "protocol/steps/clusters.h"
 #include "protocol/steps/effects.h"
 #include "protocol/steps/outbox.h"
 
@@ -20,28 +21,31 @@ struct Count {
   std::vector<wire::Sleeper> sleepers;
 };
 
-// A node's part in the job's locks. A lock is a token; its manager (lock modulo nodes) remembers
-// the last node that asked and forwards the next request to it, so requests form a queue through
-// the nodes (TreadMarks, section 3.3) and a grant is one message from holder to successor. Threads
-// of a node queue here. A node with a successor lets the token go when its turn ends: with the
-// thread that holds the lock, or, if the turn is extended, after a few more of its threads' or a
-// LockEndTurn. No node is overtaken by more than nodes - 1 turns. As far as that allows, who
-// is on the holder's host comes before the last of the queue, if that is on another.
+// A node's part in the job's locks. A lock is a token; its manager remembers the last node that
+// asked and forwards the next request to it, so requests form a queue through the nodes
+// (TreadMarks, section 3.3) and a grant is one message from holder to successor. Threads of a node
+// queue here. A node with a successor lets the token go when its turn ends: with the thread that
+// holds the lock, or, if the turn is extended, after a few more of its threads' or a LockEndTurn.
+// No node is overtaken by more than nodes - 1 turns. As far as that allows, a requester that is
+// nearer to the holder than the last of the queue comes before that.
+//
+// Each cluster has an agent for each lock: requests go to the agent of the requester's cluster
+// (lock_agents.cpp). The manager is one of them: first node lock modulo nodes, then for good the
+// agent of the cluster whose nodes use the lock first. So with one cluster it never moves.
 class LockManager {
  public:
   struct Config {
     NodeId self;
-    std::uint32_t nodes;
+    const Clusters& clusters;
     std::uint64_t blocks;  // of the space, of block_bytes each
     std::uint32_t block_bytes;
-    const std::uint32_t* hosts;  // by node, a number for each host; nullptr: all are on one
   };
   LockManager(const Config& config, const IntervalLog& log, Outbox& outbox)
       : self_(config.self),
-        nodes_(config.nodes),
+        clusters_(config.clusters),
+        nodes_(clusters_.nodes()),
         blocks_(config.blocks),
         block_bytes_(config.block_bytes),
-        hosts_(config.hosts),
         log_(log),
         outbox_(outbox) {}
 
@@ -92,6 +96,7 @@ class LockManager {
     // By others' turns since it has been in line; the one under way counts.
     std::uint32_t overtaken = kUncounted;
 
+    bool tries = false;  // of those that an agent holds back
     bool there() const { return node != kNoNode; }
     void set(NodeId who, Asked asked, std::uint32_t overtaken_by);
     Asked asked() const;
@@ -111,7 +116,9 @@ class LockManager {
     WaiterId holder;         // kNobody: a release is made, after which the token leaves
     std::uint64_t turn = 0;  // how often it was taken here
     InLine successor;
-    InLine then;  // was the successor, until another was put before it
+    InLine then;               // was the successor, until another was put before it
+    NodeId manager = kNoNode;  // at an agent: as far as that is known
+    bool asked = false;        // at an agent: the first manager was asked for it
     // At the manager: the last node in line, the one before it, the one that is just asked for to
     // be put between them, and who asked since.
     NodeId tail = kNoNode;
@@ -135,9 +142,18 @@ class LockManager {
   Lock& find(LockId lock);
   static void take(Lock& lock, WaiterId waiter);
   static void take_next(Lock& lock);
-  NodeId manager(LockId lock) const {
+  NodeId first_manager(LockId lock) const {
     return NodeId{static_cast<std::uint32_t>(lock.value % nodes_)};
   }
+  NodeId agent(LockId lock, NodeId of) const;
+  bool may_manage(LockId lock, NodeId node) const { return agent(lock, node) == node; }
+  bool came_from(NodeId from, NodeId requester, LockId lock) const;
+  bool is_unused(const Lock& lock) const;
+  void take_given(Lock& lock);
+  void tell_manager(LockId id, NodeId to, NodeId manager);
+  bool received_manager_request(NodeId from, Bytes message);
+  bool received_manager(NodeId from, Bytes message);
+  void queue_or_relay(LockId id, NodeId requester, Asked asked, bool tries);
   void request(LockId id, Lock& lock, std::uint64_t activity);
   void queue(LockId id, NodeId requester, Asked asked);
   void queue_behind_tail(LockId id, NodeId requester, Asked asked);
@@ -161,10 +177,10 @@ class LockManager {
   void resume_granted(const Lock& lock, Bytes notices, Bytes granted);
 
   NodeId self_;
+  const Clusters& clusters_;
   std::uint32_t nodes_;
   std::uint64_t blocks_;
   std::uint32_t block_bytes_;
-  const std::uint32_t* hosts_;
   const IntervalLog& log_;
   Outbox& outbox_;
   std::unordered_map<std::uint64_t, Lock> locks_;

@@ -175,11 +175,11 @@ TEST(LockManagerTest, ASuccessorElsewhereComesBeforeAThreadHere) {
 }
 
 // All nodes want one lock all the time, two threads each; releases and deliveries in random order.
-void check_overtaking(const std::uint32_t* hosts) {
+void check_overtaking(const std::uint32_t* hosts, const std::uint32_t* clusters = nullptr) {
   constexpr std::uint32_t kNodes = 5;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     base::Prng rng(seed);
-    TestJob job(kNodes, 1024, 2, ~0ull, hosts);
+    TestJob job(kNodes, 1024, 2, ~0ull, hosts, clusters);
     LockId lock{rng.below(kNodes)};
     std::uint32_t overtaken[kNodes] = {};  // since the node began to wait in the manager's queue
     std::vector<std::uint32_t> idle;
@@ -229,6 +229,14 @@ TEST(LockManagerTest, NorWhereItIsOnAnotherHostThanTheHolder) {
   check_overtaking(kTwo);
   constexpr std::uint32_t kOneApart[] = {0, 0, 0, 1, 0};
   check_overtaking(kOneApart);
+}
+
+TEST(LockManagerTest, NorWhereItIsInAnotherClusterThanTheHolder) {
+  constexpr std::uint32_t kHosts[] = {0, 1, 2, 2, 3};
+  constexpr std::uint32_t kTwo[] = {0, 1, 0, 0, 1};
+  check_overtaking(kHosts, kTwo);
+  constexpr std::uint32_t kThree[] = {0, 1, 2, 2, 0};
+  check_overtaking(kHosts, kThree);
 }
 
 // Nodes 0, 2 and 4 are on one host, 1 and 3 on another. All hold lock 4 in the order that results.

@@ -1,5 +1,5 @@
-// Preference for nodes on the holder's host. The manager asks the node before the last of the
-// queue whether a requester of its own host may come before that last one. It may, if the node
+// Preference for nodes near the holder. The manager asks the node before the last of the queue
+// whether a requester that is nearer to it may come before that last one. It may, if the node
 // asked holds the lock and the other has not been overtaken too often; else it goes behind, as
 // ever. The last of the queue stays the last, so a later requester finds its place as before.
 #include <utility>
@@ -32,11 +32,12 @@ void LockManager::queue(LockId id, NodeId requester, Asked asked) {
 }
 
 bool LockManager::prefers(const Lock& lock, NodeId requester) const {
-  if (hosts_ == nullptr || nodes_ < 3) return false;
   NodeId before = lock.before_tail;
-  if (before == kNoNode || before == requester) return false;
-  std::uint32_t host = hosts_[requester.value];
-  return hosts_[before.value] == host && hosts_[lock.tail.value] != host;
+  if (nodes_ < 3 || before == kNoNode || before == requester) return false;
+  Distance tail = clusters_.distance(before, lock.tail);
+  if (clusters_.distance(before, requester) >= tail) return false;
+  if (tail == Distance::kFar) mark(Mark::kLockPrefersCluster);
+  return true;
 }
 
 // At the node before the last one. That has waited for the turn under way, and will wait for one
@@ -65,7 +66,7 @@ bool LockManager::received_insert(NodeId from, Bytes message) {
   }
   LockId id{request.lock};
   NodeId requester{request.requester};
-  if (requester == self_ || from != manager(id)) return false;
+  if (requester == self_ || !may_manage(id, from)) return false;
   auto at = locks_.find(id.value);
   bool accepted =
       at != locks_.end() && insert(at->second, NodeId{request.before}, requester, asked);

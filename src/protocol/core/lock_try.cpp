@@ -23,9 +23,10 @@ void LockManager::attempt(LockId id, WaiterId waiter, std::uint64_t activity) {
   lock.requested = lock.tried = true;
   lock.activity = activity;
   Asked asked{std::as_bytes(std::span(lock.wants)), std::as_bytes(std::span(log_.timestamp()))};
-  if (manager(id) == self_) return queue_try(id, self_, asked);
+  NodeId to = agent(id, self_);
+  if (to == self_) return queue_or_relay(id, self_, asked, true);
   put_request(wire::Kind::kLockTry, self_, id, asked);
-  outbox_.send(manager(id));
+  outbox_.send(to);
 }
 
 // At the manager.
@@ -69,14 +70,16 @@ bool LockManager::received_try(NodeId from, Bytes message, bool is_forward) {
   }
   LockId id{request.lock};
   NodeId requester{request.requester};
-  if (requester == self_ || from != (is_forward ? manager(id) : requester)) return false;
+  if (requester == self_) return false;
   if (!is_forward) {
-    if (manager(id) != self_) return false;
+    if (!came_from(from, requester, id)) return false;
     const Lock& lock = find(id);
-    if (!lock.asking.there() && lock.tail == requester) return false;
-    queue_try(id, requester, asked);
+    bool again = lock.manager == self_ && !lock.asking.there() && lock.tail == requester;
+    if (again || lock.held_back.size() > nodes_) return false;
+    queue_or_relay(id, requester, asked, true);
     return true;
   }
+  if (!may_manage(id, from)) return false;
   auto at = locks_.find(id.value);
   if (at == locks_.end()) return false;
   const Lock& lock = at->second;
@@ -123,7 +126,7 @@ bool LockManager::received_busy(NodeId from, Bytes message) {
   wire::LockBusy busy;
   if (!wire::take(message, busy) || !message.empty()) return false;
   auto at = locks_.find(busy.lock);
-  if (at == locks_.end() || from != manager(LockId{busy.lock}) || !at->second.tried) return false;
+  if (at == locks_.end() || !may_manage(LockId{busy.lock}, from) || !at->second.tried) return false;
   refused(LockId{busy.lock}, at->second);
   return true;
 }

@@ -38,8 +38,9 @@ const Region* containing(const std::map<std::uint64_t, Region>& regions, std::ui
 
 }  // namespace
 
-std::uint64_t home_of(const Region& region, std::uint64_t block, std::uint32_t nodes) {
+std::uint64_t home_of(const Region& region, std::uint64_t block, const Clusters& clusters) {
   std::uint64_t index = block - region.blocks.first;
+  std::uint32_t nodes = clusters.nodes();
   switch (region.policy.homes) {
     case Homes::kBlock: {
       std::uint64_t part = (region.blocks.count + nodes - 1) / nodes;
@@ -51,21 +52,28 @@ std::uint64_t home_of(const Region& region, std::uint64_t block, std::uint32_t n
       return index / region.policy.argument % nodes;
     case Homes::kExplicit:
       return region.policy.argument;
+    case Homes::kCluster: {
+      auto members = clusters.members(region.policy.argument);
+      std::uint64_t part = (region.blocks.count + members.size() - 1) / members.size();
+      return members[index / part].value;
+    }
     case Homes::kFirstTouch:
       break;
   }
   return kHomeFirstTouch;
 }
 
-std::uint64_t found(const Region& region, std::uint64_t block, std::uint32_t nodes) {
-  return home_of(region, block, nodes) | static_cast<std::uint64_t>(region.policy.protocol) << 40 |
+std::uint64_t found(const Region& region, std::uint64_t block, const Clusters& clusters) {
+  return home_of(region, block, clusters) |
+         static_cast<std::uint64_t>(region.policy.protocol) << 40 |
          static_cast<std::uint64_t>(region.policy.propagation) << 44;
 }
 
-RegionTable::RegionTable(NodeId self, std::uint32_t nodes, std::uint64_t blocks,
+RegionTable::RegionTable(NodeId self, const Clusters& clusters, std::uint64_t blocks,
                          std::uint64_t sc_first, Outbox& outbox)
     : self_(self),
-      nodes_(nodes),
+      clusters_(clusters),
+      nodes_(clusters.nodes()),
       blocks_(blocks),
       sc_first_(std::min(sc_first, blocks)),
       outbox_(outbox) {
@@ -105,7 +113,7 @@ void RegionTable::allocate(const RegionAllocate& request) {
 void RegionTable::find(const RegionFind& request) {
   if (const Region* region = known(request.block.value)) {
     mark(Mark::kRegionFoundHere);
-    outbox_.resume_plain(request.waiter, found(*region, request.block.value, nodes_));
+    outbox_.resume_plain(request.waiter, found(*region, request.block.value, clusters_));
     return;
   }
   mark(Mark::kRegionAsked);
@@ -147,7 +155,7 @@ bool RegionTable::fits(const wire::RegionReply& reply, const Question& question)
   if (question.kind == wire::Kind::kRegionFree) return false;
   if (reply.status != wire::RegionStatus::kOk) return reply.status <= wire::RegionStatus::kUnknown;
   if (reply.blocks == 0 || reply.first >= blocks_ || reply.blocks > blocks_ - reply.first ||
-      !wire::is_valid(reply.policy, nodes_)) {
+      !wire::is_valid(reply.policy, nodes_, clusters_.count())) {
     return false;
   }
   BlockRange blocks{reply.first, reply.blocks};
@@ -178,7 +186,7 @@ bool RegionTable::accept(const wire::RegionReply& reply) {
   }
   if (!ok) mark(Mark::kRegionUnknown);
   outbox_.resume_plain(WaiterId{reply.waiter},
-                       ok ? found(known_[reply.first], question.block, nodes_) : kHomeNowhere);
+                       ok ? found(known_[reply.first], question.block, clusters_) : kHomeNowhere);
   return true;
 }
 
@@ -370,7 +378,7 @@ bool RegionTable::received_by_server(NodeId from, wire::Kind kind, Bytes& messag
   wire::RegionFreed freed;
   wire::RegionDrop drop;
   if (kind == wire::Kind::kRegionAllocate && wire::take(message, allocate)) {
-    if (allocate.blocks == 0 || !wire::is_valid(allocate.policy, nodes_) ||
+    if (allocate.blocks == 0 || !wire::is_valid(allocate.policy, nodes_, clusters_.count()) ||
         !serve_allocate(from, allocate, answer)) {
       return false;
     }

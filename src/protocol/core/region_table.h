@@ -3,6 +3,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "protocol/steps/clusters.h"
 #include "protocol/steps/effects.h"
 #include "protocol/steps/found_region.h"
 #include "protocol/steps/outbox.h"
@@ -20,9 +21,9 @@ struct Region {
 };
 
 // The home that the region's policy gives a block; kHomeFirstTouch when the directory decides.
-std::uint64_t home_of(const Region& region, std::uint64_t block, std::uint32_t nodes);
+std::uint64_t home_of(const Region& region, std::uint64_t block, const Clusters& clusters);
 // A RegionFind's answer: the home and, from bit 40 on, what else the region wants.
-std::uint64_t found(const Region& region, std::uint64_t block, std::uint32_t nodes);
+std::uint64_t found(const Region& region, std::uint64_t block, const Clusters& clusters);
 // The allocations of the job. Node 0 cuts the shared space and answers for it; others keep what
 // they have asked for until it is freed. A freed range is used again only after every node has
 // dropped it twice (a free is a write notice for all): the first time ends its copies, the second
@@ -30,7 +31,7 @@ std::uint64_t found(const Region& region, std::uint64_t block, std::uint32_t nod
 // from `sc_first` on.
 class RegionTable {
  public:
-  RegionTable(NodeId self, std::uint32_t nodes, std::uint64_t blocks, std::uint64_t sc_first,
+  RegionTable(NodeId self, const Clusters& clusters, std::uint64_t blocks, std::uint64_t sc_first,
               Outbox& outbox);
 
   void allocate(const RegionAllocate& request);
@@ -80,6 +81,7 @@ class RegionTable {
   BlockRange part_for(Protocol protocol) const;
 
   NodeId self_;
+  const Clusters& clusters_;
   std::uint32_t nodes_;
   std::uint64_t blocks_;
   std::uint64_t sc_first_;

@@ -181,19 +181,28 @@ TEST(RegionTableTest, ABlockOfARegionThatIsNotKnownHereIsAskedForOnce) {
 }
 
 TEST(RegionTableTest, PoliciesGiveEveryBlockAHome) {
+  const std::uint32_t clusters[] = {0, 1, 0, 1};
+  Clusters four(4, nullptr, clusters), two(2, nullptr, nullptr);
   Region region{RegionId{1}, {100, 10}, 0, {.homes = Homes::kBlock}, {}};
-  EXPECT_EQ(home_of(region, 100, 4), 0u);
-  EXPECT_EQ(home_of(region, 109, 4), 3u);
+  EXPECT_EQ(home_of(region, 100, four), 0u);
+  EXPECT_EQ(home_of(region, 109, four), 3u);
   region.policy.homes = Homes::kCyclic;
-  EXPECT_EQ(home_of(region, 105, 4), 1u);
+  EXPECT_EQ(home_of(region, 105, four), 1u);
   region.policy = {.homes = Homes::kBlockCyclic, .argument = 4};
-  EXPECT_EQ(home_of(region, 103, 2), 0u);
-  EXPECT_EQ(home_of(region, 104, 2), 1u);
-  EXPECT_EQ(home_of(region, 109, 2), 0u);
+  EXPECT_EQ(home_of(region, 103, two), 0u);
+  EXPECT_EQ(home_of(region, 104, two), 1u);
+  EXPECT_EQ(home_of(region, 109, two), 0u);
   region.policy = {.homes = Homes::kExplicit, .argument = 3};
-  EXPECT_EQ(home_of(region, 105, 4), 3u);
+  EXPECT_EQ(home_of(region, 105, four), 3u);
+  region.policy = {.homes = Homes::kCluster, .argument = 1};
+  EXPECT_EQ(home_of(region, 100, four), 1u);
+  EXPECT_EQ(home_of(region, 104, four), 1u);
+  EXPECT_EQ(home_of(region, 105, four), 3u);
+  EXPECT_EQ(home_of(region, 109, four), 3u);
+  EXPECT_TRUE(wire::is_valid(region.policy, 4, 2));
+  EXPECT_FALSE(wire::is_valid(region.policy, 4, 1));
   region.policy = {};
-  EXPECT_EQ(home_of(region, 105, 4), kHomeFirstTouch);
+  EXPECT_EQ(home_of(region, 105, four), kHomeFirstTouch);
 }
 
 TEST(RegionTableTest, RequestsToANodeThatDoesNotServeAreRefused) {
@@ -244,7 +253,10 @@ TEST_F(HostileServerTest, AnswersThatNoServerGivesAreRefused) {
           r.policy = {.homes = Homes::kExplicit, .argument = 2};  // no such node
         },
         +[](wire::RegionReply& r) { r.policy = {.homes = Homes::kBlockCyclic}; },
-        +[](wire::RegionReply& r) { r.policy.homes = static_cast<Homes>(5); },
+        +[](wire::RegionReply& r) { r.policy.homes = static_cast<Homes>(6); },
+        +[](wire::RegionReply& r) {
+          r.policy = {.homes = Homes::kCluster, .argument = 1};  // no such cluster
+        },
         +[](wire::RegionReply& r) { r.policy.protocol = static_cast<Protocol>(3); },
         +[](wire::RegionReply& r) { r.policy.propagation = static_cast<Propagation>(3); },
         +[](wire::RegionReply& r) { r.status = static_cast<wire::RegionStatus>(9); }}) {

@@ -43,7 +43,12 @@ BlockRange Pushes::take_readers(std::span<const Subscribed> due,
     if (one.run.first != run.first || one.run.count != run.count) break;
     readers.push_back(one.reader);
   }
-  if (readers.size() > 1 && !node_.predictor.pushes_by_tree(readers.size())) readers.resize(1);
+  const Clusters& clusters = node_.core.clusters();
+  NodeId self = node_.config.self;
+  bool crosses = clusters.count() > 1 && share_a_link(clusters, self, readers);
+  if (readers.size() > 1 && !crosses && !node_.predictor.pushes_by_tree(readers.size()))
+    readers.resize(1);
+  sort_by_cluster(clusters, self, readers);
   if (readers.size() > 1) mark(Mark::kDepartureSpreadsNews);
   return run;
 }

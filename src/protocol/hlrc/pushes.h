@@ -21,6 +21,7 @@ class Pushes {
         subscribers_(node.config.tunables.unused_pushes != 0, node.config.nodes),
         server_({.self = node.config.self,
                  .entries = memory.entries,
+                 .clusters = &node.core.clusters(),
                  .nodes = node.config.nodes,
                  .blocks = node.config.blocks,
                  .block_bytes = node.config.block_bytes,

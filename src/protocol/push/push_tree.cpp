@@ -1,9 +1,56 @@
 #include "protocol/push/push_tree.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
+
+namespace {
+
+// By distance: the own cluster is 0, the others follow.
+std::uint32_t far_cluster(const Clusters& clusters, NodeId self, NodeId node) {
+  return clusters.together(self, node) ? 0 : clusters.of(node) + 1;
+}
+
+}  // namespace
+
+void sort_by_cluster(const Clusters& clusters, NodeId self, std::vector<NodeId>& readers) {
+  if (clusters.count() == 1) return;
+  std::stable_sort(readers.begin(), readers.end(), [&](NodeId a, NodeId b) {
+    return far_cluster(clusters, self, a) < far_cluster(clusters, self, b);
+  });
+}
+
+std::vector<Branch> branches_of(const Clusters& clusters, NodeId self,
+                                std::span<const NodeId> readers, std::uint32_t arity) {
+  std::vector<Branch> branches;
+  while (!readers.empty()) {
+    std::uint32_t cluster = far_cluster(clusters, self, readers[0]);
+    std::size_t together = 1;
+    while (together < readers.size() && far_cluster(clusters, self, readers[together]) == cluster) {
+      ++together;
+    }
+    bool far = cluster != 0;
+    if (far && together > 1) mark(Mark::kPushEntersCluster);
+    std::size_t count = far ? 1 : count_branches(readers.first(together), arity);
+    for (std::size_t i = 0; i < count; ++i)
+      branches.push_back(branch_of(readers.first(together), count, i));
+    if (far && mutant(Mutant::kPushForgetsCluster)) branches.back().further = {};
+    readers = readers.subspan(together);
+  }
+  return branches;
+}
+
+bool share_a_link(const Clusters& clusters, NodeId self, std::span<const NodeId> readers) {
+  std::uint32_t seen = 0;  // a bit for each cluster
+  for (NodeId reader : readers) {
+    std::uint32_t bit = 1u << clusters.of(reader);
+    if (!clusters.together(self, reader) && (seen & bit) != 0) return true;
+    seen |= bit;
+  }
+  return false;
+}
 
 std::uint64_t count_whole(const wire::PagePush& head) {
   if (head.gone != 0) return 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "protocol/predict/tunables.h"
+#include "protocol/steps/clusters.h"
 #include "protocol/steps/effects.h"
 
 // News for many readers of a run go along a tree: the home sends them to a few, each with the
@@ -31,6 +32,16 @@ inline Branch branch_of(std::span<const NodeId> readers, std::size_t branches, s
     others = others.first(others.size() - 1);
   return {readers[first], others};
 }
+
+// Puts readers of one cluster beside each other, those near to `self` first.
+void sort_by_cluster(const Clusters& clusters, NodeId self, std::vector<NodeId>& readers);
+// To how many of these readers a push goes from `self`, and each with those to which it passes the
+// push on: as above in the own cluster, and to one reader of each other cluster, for all of its
+// readers. The readers are in the order of sort_by_cluster.
+std::vector<Branch> branches_of(const Clusters& clusters, NodeId self,
+                                std::span<const NodeId> readers, std::uint32_t arity);
+// Whether two of them are in a cluster that is not the one of `self`.
+bool share_a_link(const Clusters& clusters, NodeId self, std::span<const NodeId> readers);
 
 // One run of a wire::PagePush message.
 struct PushPart {

@@ -59,6 +59,12 @@ Task<> Server::push(Strand& s, BlockRange run, std::span<const NodeId> readers,
 
 // To the first readers, each with those to which it passes the push on.
 Task<> Server::spread(Strand& s, const PushPart& part) {
+  if (config_.clusters != nullptr && config_.clusters->count() > 1) {
+    auto branches = branches_of(*config_.clusters, config_.self, part.further, config_.push_arity);
+    for (const Branch& branch : branches)
+      co_await s.perform(SendPush{&part, branch.to, branch.further});
+    co_return;
+  }
   std::size_t branches = count_branches(part.further, config_.push_arity);
   for (std::size_t i = 0; i < branches; ++i) {
     Branch branch = branch_of(part.further, branches, i);

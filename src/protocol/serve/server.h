@@ -18,6 +18,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 struct ServerConfig {
   NodeId self;
   const BlockEntry* entries = nullptr;  // of this node; nullptr: as if it were every block's home
+  const Clusters* clusters = nullptr;   // nullptr: all nodes are in one
   std::uint32_t nodes = 1;
   std::uint64_t blocks = 0;
   std::size_t block_bytes = 4096;

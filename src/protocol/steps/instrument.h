@@ -222,6 +222,12 @@ enum class Mark : std::uint8_t {
   kLockTriedAtRest,
   kLockTryHoldsBack,
   kLockRequestedAfterTry,
+  kHeadArrives,
+  kLockManagerMoves,
+  kLockRelayed,
+  kLockAgentHoldsBack,
+  kLockPrefersCluster,
+  kPushEntersCluster,
   kCountExpires,
   kCountGivenUp,
   kCountGivenUpWakes,
@@ -376,9 +382,15 @@ enum class Mutant : std::uint8_t {
   kServeUnswapped,        // by message: the reader becomes the home though its offer was withdrawn
   kServeUncounted,        // ... and nobody sees that it is still being served
   kAnswersBeforeApplied,  // a flush is answered before its differences are stored
-  kAtomicUncounted,     // an offer is armed while an atomic operation that came by message is done
-  kPushesFreed,         // a subscription to a freed block pushes what lies there
-  kCountsOthersBlocks,  // a directory names blocks of another owner with those of one
+  kAtomicUncounted,      // an offer is armed while an atomic operation that came by message is done
+  kPushesFreed,          // a subscription to a freed block pushes what lies there
+  kCountsOthersBlocks,   // a directory names blocks of another owner with those of one
+  kHeadForgetsCluster,   // a cluster's head tells the other one of its own notices alone
+  kHeadEarly,            // ... before all nodes of its cluster have come
+  kLockGivenUsed,        // a lock's first manager gives it away though nodes have used it
+  kLockMovesTokenStays,  // ... and keeps the token, too
+  kAgentForgetsOthers,   // of the requests that an agent held back it passes on the first alone
+  kPushForgetsCluster,   // a push enters a cluster and is not passed on there
   kCount,
 };
 

@@ -205,6 +205,11 @@ void Parser::region_option(Words& words, RegionPlan& plan) {
       plan.homes = static_cast<std::uint32_t>(wire::Homes::kBlock);
     } else if (words.accept("cyclic")) {
       plan.homes = static_cast<std::uint32_t>(wire::Homes::kCyclic);
+    } else if (words.accept("in")) {
+      words.expect("cluster");
+      plan.homes = static_cast<std::uint32_t>(wire::Homes::kCluster);
+      plan.home = static_cast<std::uint32_t>(
+          words.number("the number of a cluster", 0, out_.program.setup.clusters - 1));
     } else {
       words.expect("first");
       words.expect("touch");

@@ -13,6 +13,7 @@ constexpr Setting kSettings[] = {
     {"nodes", &Setup::nodes, 1, kMaxNodes},
     {"unit", &Setup::block_bytes, 64, 128},
     {"hosts", &Setup::hosts, 1, kMaxNodes},
+    {"clusters", &Setup::clusters, 1, kMaxNodes},
     {"detection", &Setup::scan, 0, 1, "fault", "scan"},
     {"blocks enter", &Setup::enters_protected, 0, 1, "free", "protected"},
     {"races", &Setup::racy},
