@@ -38,13 +38,14 @@ typedef enum terrane_protocol TERRANE_ANY_INT {
 
 /* Where the pages of an allocation have their home, the node that keeps the current copy. */
 typedef enum terrane_homes TERRANE_ANY_INT {
-  TERRANE_HOMES_FIRST_TOUCH = 0, /* the first node that writes the page (default); it moves to a
-                                    node that alone goes on writing it, or that writes or reads
-                                    in order what another has filled */
-  TERRANE_HOMES_BLOCK = 1,       /* equal contiguous parts, in the order of the nodes */
-  TERRANE_HOMES_CYCLIC = 2,      /* page after page around the nodes */
-  TERRANE_HOMES_EXPLICIT = 3,    /* all on the node named in `home` */
-  TERRANE_HOMES_BLOCK_CYCLIC = 4 /* `block_pages` pages after so many around the nodes */
+  TERRANE_HOMES_FIRST_TOUCH = 0,  /* the first node that writes the page (default); it moves to a
+                                     node that alone goes on writing it, or that writes or reads
+                                     in order what another has filled */
+  TERRANE_HOMES_BLOCK = 1,        /* equal contiguous parts, in the order of the nodes */
+  TERRANE_HOMES_CYCLIC = 2,       /* page after page around the nodes */
+  TERRANE_HOMES_EXPLICIT = 3,     /* all on the node named in `home` */
+  TERRANE_HOMES_BLOCK_CYCLIC = 4, /* `block_pages` pages after so many around the nodes */
+  TERRANE_HOMES_CLUSTER = 5       /* equal contiguous parts on the nodes of cluster `cluster` */
 } terrane_homes;
 
 /* What becomes of a node's copy of a page that others have changed. */
@@ -62,8 +63,10 @@ typedef struct terrane_alloc_options {
   terrane_protocol protocol;
   terrane_propagation propagation;
   uint32_t block_pages; /* TERRANE_HOMES_BLOCK_CYCLIC: from 1 */
-  uint32_t size; /* sizeof(terrane_alloc_options), or 0: the fields up to here. Later versions
-                    add fields behind it and take the fields that a program does not have as 0 */
+  uint32_t size;     /* sizeof(terrane_alloc_options), or 0: the fields up to here. Later versions
+                        add fields behind it and take the fields that a program does not have as 0 */
+  uint32_t cluster;  /* TERRANE_HOMES_CLUSTER: from 0 */
+  uint32_t reserved; /* 0 */
 } terrane_alloc_options;
 
 /* Joins the job that `terrane run` started, or makes a job of one. Collective; once per process. A
@@ -76,6 +79,14 @@ TERRANE_API int terrane_finalize(void) TERRANE_NOEXCEPT;
 TERRANE_API int terrane_node(void) TERRANE_NOEXCEPT;
 /* How many nodes the job has; TERRANE_ESTATE before terrane_init. */
 TERRANE_API int terrane_nodes(void) TERRANE_NOEXCEPT;
+
+/* Nodes that reach each other by a fast network form a cluster (docs/clusters.md): how many
+ * clusters the job has (1 where it was started without any), the cluster of this process, and the
+ * one of a node; 0 .. terrane_clusters() - 1. TERRANE_ESTATE before terrane_init; TERRANE_EINVAL:
+ * there is no such node. */
+TERRANE_API int terrane_clusters(void) TERRANE_NOEXCEPT;
+TERRANE_API int terrane_cluster(void) TERRANE_NOEXCEPT;
+TERRANE_API int terrane_cluster_of(int node) TERRANE_NOEXCEPT;
 
 /* Allocates `bytes` of zeroed shared memory at an address that is the same on every node. Not
  * collective: the caller hands the pointer on through shared memory. `options` may be NULL (all

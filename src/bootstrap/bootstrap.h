@@ -62,6 +62,14 @@ class Bootstrap {
   // The host of each node, as an index; hosts are numbered from 0 in the order of their first
   // nodes. Valid as long as this object.
   virtual std::span<const std::uint32_t> hosts() const = 0;
+  // The cluster of each node, as an index; numbered from 0 in the order of their first nodes.
+  // Empty: all are in one. Valid as long as this object.
+  virtual std::span<const std::uint32_t> clusters() const { return {}; }
+  std::uint32_t cluster_of(NodeId node) const {
+    return node.value < clusters().size() ? clusters()[node.value] : 0;
+  }
+  // It is in another cluster than this one.
+  bool is_far(NodeId node) const { return cluster_of(node) != cluster_of(self()); }
   // The name of the host that `node` runs on.
   virtual std::string_view host_name(NodeId node) const = 0;
   // How many nodes of the job run on this host (for choosing how to wait).

@@ -30,7 +30,60 @@ bool take_name(std::span<const std::byte>& from, std::string& name) {
   return take(from, name.data(), size);
 }
 
+void put_names(std::vector<std::byte>& out, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    put_number(out, static_cast<std::uint32_t>(name.size()));
+    put(out, name.data(), name.size());
+  }
+}
+
+// The clusters of a map that says how many hosts there are.
+bool take_clusters(std::span<const std::byte>& from, JobMap& map) {
+  std::uint32_t clusters = 0, links = 0;
+  if (!take(from, &clusters, sizeof clusters) || !take(from, &links, sizeof links) ||
+      clusters > kMaxClusters || links > kMaxClusters * kMaxClusters)
+    return false;
+  map.clusters.resize(clusters);
+  for (std::string& name : map.clusters)
+    if (!take_name(from, name)) return false;
+  map.cluster_of.resize(clusters == 0 ? 0 : map.started_hosts());
+  for (std::uint32_t& cluster : map.cluster_of)
+    if (!take(from, &cluster, sizeof cluster)) return false;
+  map.links.resize(links);
+  for (ClusterLink& link : map.links)
+    if (!take(from, &link.from, sizeof link.from) || !take(from, &link.to, sizeof link.to) ||
+        !take(from, &link.bytes_a_second, sizeof link.bytes_a_second) ||
+        !take(from, &link.latency_ns, sizeof link.latency_ns))
+      return false;
+  return true;
+}
+
+bool clusters_are_sound(const JobMap& map) {
+  auto count = map.clusters.size();
+  bool none = count == 0 && map.cluster_of.empty() && map.links.empty();
+  bool some = count > 0 && count <= kMaxClusters && map.cluster_of.size() == map.started_hosts();
+  return (none || some) &&
+         std::all_of(map.clusters.begin(), map.clusters.end(),
+                     [](const std::string& name) { return name.size() <= kMaxHostName; }) &&
+         std::all_of(map.cluster_of.begin(), map.cluster_of.end(),
+                     [count](std::uint32_t cluster) { return cluster < count; }) &&
+         std::all_of(map.links.begin(), map.links.end(), [count](const ClusterLink& link) {
+           return link.from < count && link.to < count && link.from != link.to;
+         });
+}
+
 }  // namespace
+
+std::vector<std::uint32_t> JobMap::clusters_of_nodes() const {
+  std::vector<std::uint32_t> seen, numbers;
+  for (std::uint32_t host : host_of) {
+    std::uint32_t cluster = cluster_of_host(host);
+    auto at = std::find(seen.begin(), seen.end(), cluster);
+    numbers.push_back(static_cast<std::uint32_t>(at - seen.begin()));
+    if (at == seen.end()) seen.push_back(cluster);
+  }
+  return numbers;
+}
 
 std::uint32_t JobMap::nodes_on(std::uint32_t host) const {
   return static_cast<std::uint32_t>(std::count(host_of.begin(), host_of.end(), host));
@@ -42,7 +95,8 @@ bool is_sound(const JobMap& map) {
   for (std::uint32_t guest = 0; guest < map.guests; ++guest) {
     if (map.host_of[map.started() + guest] != map.started_hosts() + guest) return false;
   }
-  return hosts > 0 && hosts <= kMaxJobHosts && map.nodes() > 0 && map.nodes() <= kMaxJobNodes &&
+  return clusters_are_sound(map) && hosts > 0 && hosts <= kMaxJobHosts && map.nodes() > 0 &&
+         map.nodes() <= kMaxJobNodes &&
          std::all_of(map.names.begin(), map.names.end(),
                      [](const std::string& name) { return name.size() <= kMaxHostName; }) &&
          std::all_of(map.host_of.begin(), map.host_of.end(),
@@ -66,11 +120,18 @@ std::vector<std::byte> encode_map(const JobMap& map) {
   put_number(out, static_cast<std::uint32_t>(map.names.size()));
   put_number(out, map.nodes());
   put_number(out, map.guests);
-  for (const std::string& name : map.names) {
-    put_number(out, static_cast<std::uint32_t>(name.size()));
-    put(out, name.data(), name.size());
-  }
+  put_names(out, map.names);
   put(out, map.host_of.data(), map.host_of.size() * sizeof map.host_of[0]);
+  put_number(out, static_cast<std::uint32_t>(map.clusters.size()));
+  put_number(out, static_cast<std::uint32_t>(map.links.size()));
+  put_names(out, map.clusters);
+  put(out, map.cluster_of.data(), map.cluster_of.size() * sizeof map.cluster_of[0]);
+  for (const ClusterLink& link : map.links) {
+    put_number(out, link.from);
+    put_number(out, link.to);
+    put(out, &link.bytes_a_second, sizeof link.bytes_a_second);
+    put(out, &link.latency_ns, sizeof link.latency_ns);
+  }
   return out;
 }
 
@@ -87,7 +148,8 @@ std::optional<JobMap> decode_map(std::span<const std::byte> bytes) {
     if (!take_name(bytes, name)) return std::nullopt;
   }
   map.host_of.resize(nodes);
-  if (!take(bytes, map.host_of.data(), nodes * sizeof map.host_of[0]) || !bytes.empty()) {
+  if (!take(bytes, map.host_of.data(), nodes * sizeof map.host_of[0]) || map.guests >= hosts ||
+      !take_clusters(bytes, map) || !bytes.empty()) {
     return std::nullopt;
   }
   return is_sound(map) ? std::optional(std::move(map)) : std::nullopt;

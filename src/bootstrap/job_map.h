@@ -9,6 +9,16 @@
 
 namespace terrane::bootstrap {
 
+// What is known of the network between two clusters.
+struct ClusterLink {
+  std::uint32_t from = 0;  // clusters
+  std::uint32_t to = 0;
+  std::uint64_t bytes_a_second = 0;  // 0: not said
+  std::uint64_t latency_ns = 0;      // one way; 0: not said
+
+  bool operator==(const ClusterLink&) const = default;
+};
+
 // On which host each node of a job runs. Hosts are numbered from 0 in the order of their first
 // nodes. The last `guests` nodes, each on a host of its own, are places for those who join the
 // running job.
@@ -16,10 +26,20 @@ struct JobMap {
   std::vector<std::string> names;      // by host
   std::vector<std::uint32_t> host_of;  // by node
   std::uint32_t guests = 0;
+  // The names of the clusters that the hosts form, and the one of each host; both empty: all hosts
+  // are one. Guests are in the first one.
+  std::vector<std::string> clusters = {};
+  std::vector<std::uint32_t> cluster_of = {};
+  std::vector<ClusterLink> links = {};
 
   std::uint32_t nodes() const { return static_cast<std::uint32_t>(host_of.size()); }
   std::uint32_t nodes_on(std::uint32_t host) const;
   const std::string& name_of(std::uint32_t node) const { return names[host_of[node]]; }
+  std::uint32_t cluster_of_host(std::uint32_t host) const {
+    return host < cluster_of.size() ? cluster_of[host] : 0;
+  }
+  // By node; numbered from 0 in the order of their first nodes.
+  std::vector<std::uint32_t> clusters_of_nodes() const;
   // With which the job starts: the first nodes, on the first hosts.
   std::uint32_t started() const { return nodes() - guests; }
   std::uint32_t started_hosts() const { return static_cast<std::uint32_t>(names.size()) - guests; }
@@ -30,6 +50,7 @@ struct JobMap {
 inline constexpr std::uint32_t kMaxJobHosts = 1024;
 inline constexpr std::uint32_t kMaxJobNodes = 4096;
 inline constexpr std::size_t kMaxHostName = 255;
+inline constexpr std::uint32_t kMaxClusters = 16;
 
 // Within the limits, and every node on a host that there is.
 bool is_sound(const JobMap& map);

@@ -26,6 +26,29 @@ TEST(JobMapTest, EveryTruncationAndEveryExtraByteIsRefused) {
   EXPECT_FALSE(decode_map(bytes));
 }
 
+TEST(JobMapTest, ClustersAreNumberedByTheirFirstNodes) {
+  JobMap map{{"a", "b", "c"}, {0, 1, 2, 2}, 0};
+  EXPECT_EQ(map.clusters_of_nodes(), (std::vector<std::uint32_t>{0, 0, 0, 0}));
+  map.clusters = {"west", "unused", "east"};
+  map.cluster_of = {2, 0, 2};
+  map.links = {{2, 0, 1'000'000, 500'000}};
+  EXPECT_EQ(decode_map(encode_map(map)), map);
+  EXPECT_EQ(map.clusters_of_nodes(), (std::vector<std::uint32_t>{0, 1, 0, 0}));
+  add_guests(map, 1);
+  EXPECT_EQ(decode_map(encode_map(map)), map);
+  auto bytes = encode_map(map);
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(decode_map(std::span(bytes).first(size))) << size;
+  for (auto spoil : {+[](JobMap& m) { m.cluster_of[1] = 3; }, +[](JobMap& m) { m.links[0].to = 3; },
+                     +[](JobMap& m) { m.links[0].to = 2; }, +[](JobMap& m) { m.clusters.clear(); },
+                     +[](JobMap& m) { m.cluster_of.pop_back(); }}) {
+    JobMap bad = map;
+    spoil(bad);
+    EXPECT_FALSE(is_sound(bad));
+    EXPECT_FALSE(decode_map(encode_map(bad)));
+  }
+}
+
 TEST(JobMapTest, ANodeOnAHostThatThereIsNotIsRefused) {
   EXPECT_FALSE(decode_map(encode_map({{"alpha"}, {0, 1}})));
   EXPECT_FALSE(decode_map(encode_map({{"alpha"}, {}})));

@@ -81,6 +81,7 @@ base::Result<> LocalBootstrap::await_welcome() {
     return receive_error(PacketStatus::kMalformed);
   }
   map_ = std::move(*map);
+  clusters_ = map_.clusters_of_nodes();
   nodes_on_host_ = map_.nodes_on(map_.host_of[self_.value]);
   guest_names_ = std::make_unique<std::atomic<const std::string*>[]>(map_.nodes());
   news_ = std::move(welcome.fds.front());

@@ -25,6 +25,7 @@ class LocalBootstrap final : public Bootstrap {
   std::uint32_t nodes() const override { return map_.nodes(); }
   std::uint32_t guests() const override { return map_.guests; }
   std::span<const std::uint32_t> hosts() const override { return map_.host_of; }
+  std::span<const std::uint32_t> clusters() const override { return clusters_; }
   std::string_view host_name(NodeId node) const override {
     const std::string* guest = guest_names_[node.value].load(std::memory_order_acquire);
     return guest != nullptr ? *guest : map_.name_of(node.value);
@@ -53,6 +54,7 @@ class LocalBootstrap final : public Bootstrap {
 
   NodeId self_{};
   JobMap map_;
+  std::vector<std::uint32_t> clusters_;                             // by node
   std::unique_ptr<std::atomic<const std::string*>[]> guest_names_;  // of hosts; by node
   std::deque<std::string> names_;
   std::uint32_t nodes_on_host_ = 0;

@@ -22,6 +22,7 @@ class PmixBootstrap final : public Bootstrap {
   std::uint32_t nodes() const override { return place_->nodes(); }
   std::uint32_t guests() const override { return place_->guests(); }
   std::span<const std::uint32_t> hosts() const override { return place_->hosts(); }
+  std::span<const std::uint32_t> clusters() const override { return place_->clusters(); }
   std::string_view host_name(NodeId node) const override { return place_->host_name(node); }
   std::uint32_t nodes_on_host() const override { return place_->nodes_on_host(); }
   base::Result<std::vector<Contribution>> exchange(std::span<const std::byte> bytes,

@@ -23,8 +23,17 @@ class SiteCounters;
 struct Counters {
   Counter pages_fetched, read_faults, write_faults, pages_flushed, bytes_flushed, notices,
       pages_invalidated, pages_evicted, pages_refreshed, zero_fills, scans, idle_scans,
-      lock_acquires, barriers, messages_sent, message_bytes_sent, fetch_ns, lock_ns, barrier_ns,
-      handler_ns, overhead_ns;
+      lock_acquires, barriers, messages_sent, message_bytes_sent, link_messages, link_bytes,
+      fetch_ns, lock_ns, barrier_ns, handler_ns, overhead_ns;
+  // A message to another node; far: to another cluster.
+  void sent(std::uint64_t bytes, bool far) {
+    messages_sent.add(1);
+    message_bytes_sent.add(bytes);
+    if (!far) return;
+    link_messages.add(1);
+    link_bytes.add(bytes);
+  }
+
   SiteCounters* sites = nullptr;  // of the node: where a report of allocations is wanted
 };
 

@@ -63,6 +63,10 @@ Engine::Engine(PageSpace& space, transport::Transport& transport, bootstrap::Boo
       page_(space.unit() / sizeof(Line)),
       on_death_(std::move(on_death)) {
   effects_.bytes.reserve(1 << 16);
+  std::vector<bool> far;
+  for (std::uint32_t n = 0; n < bootstrap_.nodes(); ++n)
+    far.push_back(bootstrap_.is_far(NodeId{n}));
+  remote_.count_far(std::move(far));
   handler_.start({[this](std::uint64_t timeout_ns, std::uint64_t patience_ns) {
                     transport_.sleep_beside(timeout_ns, patience_ns);
                   },
@@ -297,17 +301,16 @@ void Engine::malformed(NodeId from) {
 
 void Engine::carry_out(const protocol::Send& send, Counters& counters,
                        std::vector<Unrung>* unrung) {
-  counters.messages_sent.add(1);
-  counters.message_bytes_sent.add(send.size);
   transport::Bytes head(effects_.bytes.data() + send.offset, send.size);
   if (send.wanted > 0) {
     grant_.assign(head.begin(), head.end());
     std::uint64_t blocks[wire::kMostWithArrival];
     std::memcpy(blocks, head.data() + head.size(), send.wanted * sizeof blocks[0]);
     remote_.add_granted(send.to, {blocks, send.wanted}, grant_, counters);
-    counters.message_bytes_sent.add(grant_.size() - head.size());
     head = grant_;
   }
+  counters.sent(head.size() + (send.with.count == 0 ? 0 : space_.unit()),
+                bootstrap_.is_far(send.to));
   if (send.with.count == 0) {
     Unrung sent{send.to,
                 can_wait(head) ? transport::Sleepers::kWaiting : transport::Sleepers::kAll};
@@ -317,7 +320,6 @@ void Engine::carry_out(const protocol::Send& send, Counters& counters,
     if (unrung == nullptr) return transport_.ring(sent.to, sent.whom);
     return unrung->push_back(sent);
   }
-  counters.message_bytes_sent.add(space_.unit());
   space_.read_page(send.with.first, page_[0].bytes);
   transport_.send(send.to, head, {page_[0].bytes, space_.unit()});
 }

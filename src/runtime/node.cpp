@@ -62,6 +62,8 @@ base::Result<> Node::start() {
   protocol::BlockMemory memory = space_->protocol_memory();
   core.reached = memory.reached;
   core.hosts = bootstrap_->hosts().data();
+  bool clusters = options.value().clusters && !bootstrap_->clusters().empty();
+  if (clusters) core.clusters = bootstrap_->clusters().data();
   core.max_log_ranges = static_cast<std::uint32_t>(options.value().log_ranges);
   core_ = std::make_unique<protocol::Core>(core);
   auto watching = space_->watch(&Node::on_fault, this);
@@ -319,6 +321,11 @@ Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& ad
   if (options.policy.homes == protocol::Homes::kExplicit && options.policy.argument >= nodes()) {
     return {Status::kInvalid, fmt::format("home node {} does not exist: the job has {} nodes",
                                           options.policy.argument, nodes())};
+  }
+  if (options.policy.homes == protocol::Homes::kCluster &&
+      options.policy.argument >= clusters().count()) {
+    return {Status::kInvalid, fmt::format("cluster {} does not exist: the job has {}",
+                                          options.policy.argument, clusters().count())};
   }
   auto too_much = [&] {
     return Outcome{

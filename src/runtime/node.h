@@ -49,6 +49,8 @@ class Node {
   // An atomic operation on an aligned word; `before`: what it was.
   Outcome atomic(const void* address, protocol::AtomicOp op, std::uint64_t& before);
   std::uint32_t nodes() const { return bootstrap_->nodes(); }
+  // As the program and the protocol see them.
+  const protocol::Clusters& clusters() const { return core_->clusters(); }
   // Where the program sees shared memory.
   const void* shared_base() const { return space_->base(); }
   std::uint64_t shared_bytes() const { return space_->bytes(); }

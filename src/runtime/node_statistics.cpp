@@ -88,6 +88,13 @@ void Node::report() const {
                                                  bootstrap_->host(), seconds(now_ns - joined_ns_)),
                                      std::move(threads),
                                      site_lines(*sites_, *core_, space_->unit()), std::move(locks));
+  std::uint64_t link_messages = 0, link_bytes = 0;
+  threads_.for_each([&](const ThreadContext& context) {
+    link_messages += context.counters.link_messages.get();
+    link_bytes += context.counters.link_bytes.get();
+  });
+  if (bootstrap_->clusters().size() > 0 && link_messages > 0)
+    text += fmt::format("  to other clusters: {} messages, {} bytes\n", link_messages, link_bytes);
   for (std::size_t done = 0; done < text.size();) {
     ssize_t written = ::write(STDERR_FILENO, text.data() + done, text.size() - done);
     if (written <= 0) return;

@@ -103,6 +103,7 @@ base::Result<Options> read_options(std::uint32_t nodes) {
   options.verbose = verbose != nullptr && std::string_view(verbose) == "1";
   for (auto [name, out] :
        {std::pair{"TERRANE_ONE_SIDED", &options.one_sided},
+        std::pair{"TERRANE_CLUSTERS", &options.clusters},
         std::pair{"TERRANE_MIGRATE", &options.migrate}, std::pair{"TERRANE_MEET", &options.meet},
         std::pair{"TERRANE_STATS", &options.stats}}) {
     const char* text = std::getenv(name);

@@ -28,6 +28,7 @@ struct Options {
   bool meet = true;                    // TERRANE_MEET=0: barriers go by messages, also on one host
   protocol::Prediction prediction;     // TERRANE_PREDICT: which predictor, without which heuristics
   bool migrate = true;    // TERRANE_MIGRATE=0: homes stay where they were first written
+  bool clusters = true;   // TERRANE_CLUSTERS=0: the protocol takes all nodes for one cluster
   bool one_sided = true;  // TERRANE_ONE_SIDED=0: messages also where memory can be reached
 };
 

@@ -72,8 +72,7 @@ Exchange& RemotePages::ask(const protocol::ClaimOwner& step, ThreadContext& cont
 }
 
 void RemotePages::send(NodeId to, Bytes head, Bytes tail, Counters& counters) {
-  counters.messages_sent.add(1);
-  counters.message_bytes_sent.add(head.size() + tail.size());
+  counters.sent(head.size() + tail.size(), to.value < far_.size() && far_[to.value]);
   transport_.send(to, head, tail);
 }
 

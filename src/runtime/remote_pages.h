@@ -28,6 +28,10 @@ class RemotePages {
   RemotePages(PageSpace& space, transport::Transport& transport, ThreadRegistry& threads,
               protocol::Server& server);
 
+  // By node, whether it is in another cluster, for the counters of what is sent; before the first
+  // message. Without: none is.
+  void count_far(std::vector<bool> far) { far_ = std::move(far); }
+
   // Sends what the step needs; the exchange that is returned, one of the context's, ends with the
   // step's result. What was posted of a fetch is not sent again.
   Exchange& ask(const protocol::Fetch& step, ThreadContext& context);
@@ -105,6 +109,7 @@ class RemotePages {
   bool accept_owner(NodeId from, transport::Bytes message);
   bool accept_flushed(NodeId from, transport::Bytes message);
 
+  std::vector<bool> far_;
   PageSpace& space_;
   transport::Transport& transport_;
   ThreadRegistry& threads_;

@@ -79,7 +79,9 @@ base::Result<Wiring> wire_up(bootstrap::Bootstrap& bootstrap, const Options& opt
   platform::start_without_signals([] {}).join();
   auto hosts = bootstrap.hosts();
   transport::Placement placement{
-      bootstrap.self(), bootstrap.nodes(), {hosts.begin(), hosts.end()}, bootstrap.is_guest()};
+      bootstrap.self(), bootstrap.nodes(), {hosts.begin(), hosts.end()}, bootstrap.is_guest(), {}};
+  auto clusters = bootstrap.clusters();
+  placement.cluster_of.assign(clusters.begin(), clusters.end());
   auto factory = transport::make_transport(
       options.transport, placement,
       {.net = options.net, .extra_latency_ns = options.extra_latency_us * 1000});

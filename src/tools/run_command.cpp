@@ -166,6 +166,10 @@ void add_host_options(CLI::App& run_app, RunOptions& options) {
                   "File with a host a line: NAME slots=N")
       ->type_name("FILE");
   run_app
+      .add_option("--clusters", options.clusters,
+                  "Which hosts are near each other: NAME:HOST,.../NAME:HOST,...")
+      ->type_name("CLUSTERS");
+  run_app
       .add_option("--map-by", options.map_by,
                   "Fill a host's slots first (slot, default), or take the hosts in turn (node)")
       ->check(CLI::IsMember({"slot", "node"}))

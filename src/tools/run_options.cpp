@@ -261,6 +261,14 @@ base::Result<> enter_folder(const RunOptions& options, HostPlan& plan) {
   return {};
 }
 
+base::Result<> add_clusters(const RunOptions& options, const TopologyFile& topology,
+                            bootstrap::JobMap& map) {
+  if (options.clusters.empty()) return form_clusters(topology.clusters, topology.links, map);
+  auto clusters = parse_clusters(options.clusters);
+  if (!clusters) return clusters.error();
+  return form_clusters(clusters.value(), {}, map);
+}
+
 }  // namespace
 
 base::Result<PlannedRun> plan_run(RunOptions options, const CommandContext& context) {
@@ -269,6 +277,8 @@ base::Result<PlannedRun> plan_run(RunOptions options, const CommandContext& cont
   auto topology = take_topology(options);
   if (!topology) return topology.error();
   if (auto chosen = choose_hosts(options, run); !chosen) return chosen.error();
+  if (auto formed = add_clusters(options, topology.value(), plan.program.map); !formed)
+    return formed.error();
   if (options.servers.empty()) {
     auto servers = servers_of(topology.value(), plan.program.map);
     if (!servers) return servers.error();

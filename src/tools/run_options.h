@@ -17,6 +17,7 @@ struct RunOptions {
   std::string folder, timeout, bind_to, heartbeat = "1", death_after, on_death, patience, predict;
   std::string hosts, host_file, map_by = "slot", engine = "auto", rsh, prefix, start_timeout = "30",
                                 grace = "5";
+  std::string clusters;  // "a:h0,h1/b:h2"; empty: as the topology says
   std::string topology;  // the name of a file that replaces options which are not given
   std::vector<HostSlots> topology_hosts;
   std::string fault_source, memory, transport, net, ports, servers, check, debug, guests, name;

@@ -40,6 +40,11 @@ bool Placement::one_host() const {
                      [this](std::uint32_t host) { return host == host_of.front(); });
 }
 
+bool Placement::one_cluster() const {
+  return std::all_of(cluster_of.begin(), cluster_of.end(),
+                     [this](std::uint32_t cluster) { return cluster == cluster_of.front(); });
+}
+
 bool Placement::one_node_on_each_host() const {
   auto hosts = host_of;
   std::sort(hosts.begin(), hosts.end());

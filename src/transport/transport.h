@@ -39,11 +39,16 @@ struct Placement {
   std::vector<std::uint32_t> host_of;  // one entry a node
   // Places of nodes that are not there have empty cards; they may come later (Transport::admit).
   bool joins = false;  // the others are there already, and will hear of us: Transport::meet()
+  std::vector<std::uint32_t> cluster_of = {};  // one entry a node; empty: all are in one
 
   static Placement on_one_host(NodeId self, std::uint32_t nodes) {
     return {self, nodes, std::vector<std::uint32_t>(nodes, 0), false};
   }
   bool same_host(NodeId a, NodeId b) const { return host_of[a.value] == host_of[b.value]; }
+  bool same_cluster(NodeId a, NodeId b) const {
+    return cluster_of.empty() || cluster_of[a.value] == cluster_of[b.value];
+  }
+  bool one_cluster() const;
   bool one_host() const;
   bool one_node_on_each_host() const;
 };

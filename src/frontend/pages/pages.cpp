@@ -142,13 +142,14 @@ Outcome read_policy(const char* call, const terrane_alloc_options& options,
   auto refused = [&](const char* what, std::uint32_t number, const char* kind_of) -> Outcome {
     return {Status::kInvalid, fmt::format("{}: {} {} is no {}", call, what, number, kind_of)};
   };
-  if (homes > TERRANE_HOMES_BLOCK_CYCLIC) return refused("homes", homes, "home policy");
+  if (homes > TERRANE_HOMES_CLUSTER) return refused("homes", homes, "home policy");
   if (kind > TERRANE_PROTOCOL_SC) return refused("protocol", kind, "protocol of regions");
   if (propagation > TERRANE_UPDATE) return refused("propagation", propagation, "propagation");
   out.homes = static_cast<protocol::Homes>(homes);
   out.protocol = static_cast<protocol::Protocol>(kind);
   out.propagation = static_cast<protocol::Propagation>(propagation);
   if (out.homes == protocol::Homes::kExplicit) out.argument = options.home;
+  if (out.homes == protocol::Homes::kCluster) out.argument = options.cluster;
   if (out.homes == protocol::Homes::kBlockCyclic) {
     if (options.block_pages == 0) return refused("block_pages", 0, "length of a row of pages");
     out.argument = options.block_pages;
@@ -243,6 +244,36 @@ int terrane_node(void) noexcept {
   int number = 0;
   int status = with_node("terrane_node", [&](Node& node) -> Outcome {
     number = static_cast<int>(node.self().value);
+    return {};
+  });
+  return status == TERRANE_OK ? number : status;
+}
+
+int terrane_clusters(void) noexcept {
+  int number = 0;
+  int status = with_node("terrane_clusters", [&](Node& node) -> Outcome {
+    number = static_cast<int>(node.clusters().count());
+    return {};
+  });
+  return status == TERRANE_OK ? number : status;
+}
+
+int terrane_cluster(void) noexcept {
+  int number = 0;
+  int status = with_node("terrane_cluster", [&](Node& node) -> Outcome {
+    number = static_cast<int>(node.clusters().of(node.self()));
+    return {};
+  });
+  return status == TERRANE_OK ? number : status;
+}
+
+int terrane_cluster_of(int of) noexcept {
+  int number = 0;
+  int status = with_node("terrane_cluster_of", [&](Node& node) -> Outcome {
+    if (of < 0 || static_cast<std::uint32_t>(of) >= node.nodes())
+      return {Status::kInvalid,
+              fmt::format("there is no node {}: the job has {} nodes", of, node.nodes())};
+    number = static_cast<int>(node.clusters().of(NodeId{static_cast<std::uint32_t>(of)}));
     return {};
   });
   return status == TERRANE_OK ? number : status;

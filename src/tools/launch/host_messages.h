@@ -47,9 +47,9 @@ struct HostPlan {
   std::vector<PeerAddress> peers;                // by host; empty where there is one host only
 
   auto fields() {
-    return std::tie(map.names, map.host_of, map.guests, host, path, argv, environment, folder,
-                    job_name, tag_output, binding, hold, randomize, verbose, preload, heartbeat_ms,
-                    death_after_ms, peers);
+    return std::tie(map.names, map.host_of, map.guests, map.clusters, map.cluster_of, host, path,
+                    argv, environment, folder, job_name, tag_output, binding, hold, randomize,
+                    verbose, preload, heartbeat_ms, death_after_ms, peers);
   }
   bool operator==(const HostPlan&) const = default;
 };

@@ -3,7 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <initializer_list>
+#include <span>
 
 #include "tools/launch/limits.h"
 
@@ -43,9 +45,10 @@ class Reader {
 
   base::Result<TopologyFile> read(const toml::table& all) {
     bool good =
-        keys_are_known(all, "the file", {"nodes", "memory", "on_death", "hosts", "servers"}) &&
+        keys_are_known(all, "the file",
+                       {"nodes", "memory", "on_death", "hosts", "servers", "clusters", "links"}) &&
         number(all, "nodes", 1, bootstrap::kMaxJobNodes, topology_.nodes) && memory(all) &&
-        on_death(all) && hosts(all) && servers(all);
+        on_death(all) && hosts(all) && servers(all) && clusters(all) && links(all);
     if (!good) return fault_;
     return std::move(topology_);
   }
@@ -215,6 +218,147 @@ class Reader {
     return true;
   }
 
+  // A list of tables, each begun by [[NAME]]; calls for each of them.
+  template <typename Read>
+  bool tables(const toml::table& all, const char* name, Read read) {
+    const toml::node* node = all.get(name);
+    if (node == nullptr) return true;
+    const toml::array* list = node->as_array();
+    if (list == nullptr || list->empty())
+      return fail(node->source(), "{0} is {1}; it must be tables, each begun by [[{0}]]", name,
+                  list != nullptr ? "an empty list" : kind_of(*node));
+    for (const toml::node& one : *list) {
+      const toml::table* table = one.as_table();
+      if (table == nullptr)
+        return fail(one.source(), "one of {0} is {1}; it must be a table, begun by [[{0}]]", name,
+                    kind_of(one));
+      if (!read(*table)) return false;
+    }
+    return true;
+  }
+
+  // A list of names, none of them twice.
+  bool names(const toml::table& table, const char* key, const char* example,
+             std::vector<Said<std::string>>& out) {
+    const toml::node* node = table.get(key);
+    const toml::array* list = node == nullptr ? nullptr : node->as_array();
+    if (list == nullptr || list->empty())
+      return fail(node == nullptr ? table.source() : node->source(),
+                  "{} must be a list of names, such as {}", key, example);
+    for (const toml::node& one : *list) {
+      Said<std::string> said;
+      if (!text(one, key, example, said)) return false;
+      for (const auto& other : out)
+        if (other.value == said.value)
+          return fail(one.source(), "\"{}\" is named twice", said.value);
+      out.push_back(said);
+    }
+    return true;
+  }
+
+  bool clusters(const toml::table& all) {
+    return tables(all, "clusters", [this](const toml::table& table) { return cluster(table); });
+  }
+
+  bool cluster(const toml::table& table) {
+    if (!keys_are_known(table, "a cluster", {"name", "hosts"})) return false;
+    ClusterHosts read;
+    const toml::node* name = table.get("name");
+    if (name == nullptr)
+      return fail(table.source(), "a cluster has no name; give it: name = \"west\"");
+    if (!text(*name, "name", "\"west\"", read.name)) return false;
+    for (const ClusterHosts& other : topology_.clusters)
+      if (other.name.value == read.name.value)
+        return fail(name->source(), "cluster \"{}\" is there twice; give it all its hosts once",
+                    read.name.value);
+    if (!names(table, "hosts", "[\"a\", \"b\"]", read.hosts)) return false;
+    for (const auto& host : read.hosts)
+      for (const ClusterHosts& other : topology_.clusters)
+        for (const auto& there : other.hosts)
+          if (there.value == host.value)
+            return fail_at(host.where,
+                           "host \"{}\" is in cluster \"{}\" already ({}); leave it in one",
+                           host.value, other.name.value, there.where);
+    if (topology_.clusters.size() == bootstrap::kMaxClusters)
+      return fail(table.source(), "a job has at most {} clusters", bootstrap::kMaxClusters);
+    topology_.clusters.push_back(std::move(read));
+    return true;
+  }
+
+  bool links(const toml::table& all) {
+    return tables(all, "links", [this](const toml::table& table) { return link(table); });
+  }
+
+  bool link(const toml::table& table) {
+    if (!keys_are_known(table, "a link", {"between", "bandwidth", "latency"})) return false;
+    std::vector<Said<std::string>> ends;
+    if (!names(table, "between", "[\"west\", \"east\"]", ends)) return false;
+    if (ends.size() != 2)
+      return fail(table.get("between")->source(), "a link is between 2 clusters, not {}",
+                  ends.size());
+    for (const auto& end : ends) {
+      bool known = false;
+      std::string all;
+      for (const ClusterHosts& cluster : topology_.clusters) {
+        known |= cluster.name.value == end.value;
+        all += (all.empty() ? "" : ", ") + cluster.name.value;
+      }
+      if (!known)
+        return fail_at(end.where, "there is no cluster \"{}\"; the file has {}", end.value,
+                       all.empty() ? "none: add [[clusters]]" : all);
+    }
+    for (const LinkBetween& other : topology_.links) {
+      bool same = other.from.value == ends[0].value && other.to.value == ends[1].value;
+      bool reverse = other.from.value == ends[1].value && other.to.value == ends[0].value;
+      if (same || reverse)
+        return fail_at(ends[0].where, "the link between \"{}\" and \"{}\" is there twice ({})",
+                       ends[0].value, ends[1].value, other.from.where);
+    }
+    LinkBetween read{ends[0], ends[1], 0, 0};
+    bool good = measure(table, "bandwidth", "10gbit", kBandwidths, read.bytes_a_second) &&
+                measure(table, "latency", "1ms", kLatencies, read.latency_ns);
+    if (good) topology_.links.push_back(std::move(read));
+    return good;
+  }
+
+  struct Unit {
+    std::string_view name;
+    double factor;
+  };
+  static constexpr Unit kBandwidths[] = {{"kbit", 125.0}, {"mbit", 125e3}, {"gbit", 125e6},
+                                         {"K", 1e3},      {"M", 1e6},      {"G", 1e9}};
+  static constexpr Unit kLatencies[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+
+  // A number above 0 with a unit.
+  bool measure(const toml::table& table, const char* key, const char* example,
+               std::span<const Unit> units, std::uint64_t& out) {
+    const toml::node* node = table.get(key);
+    if (node == nullptr) return true;
+    Said<std::string> said;
+    if (!text(*node, key, fmt::format("\"{}\"", example).c_str(), said)) return false;
+    double number = 0;
+    const char* end = said.value.data() + said.value.size();
+    auto [at, bad] = std::from_chars(said.value.data(), end, number);
+    for (const Unit& unit : units) {
+      if (bad != std::errc() || std::string_view(at, end) != unit.name) continue;
+      double value = number * unit.factor;
+      if (!(value >= 1 && value < 1e15)) break;
+      out = static_cast<std::uint64_t>(value);
+      return true;
+    }
+    std::string all;
+    for (const Unit& unit : units) all += fmt::format("{}{}", all.empty() ? "" : ", ", unit.name);
+    return fail(node->source(),
+                "{} = \"{}\": it must be a number above 0 and a unit ({}), such as \"{}\"", key,
+                said.value, all, example);
+  }
+
+  template <typename... Args>
+  bool fail_at(const std::string& at, fmt::format_string<Args...> format, Args&&... args) {
+    fault_ = {at + ": " + fmt::format(format, std::forward<Args>(args)...)};
+    return false;
+  }
+
   std::string file_;
   TopologyFile topology_;
   base::Error fault_;
@@ -262,6 +406,69 @@ base::Result<TopologyFile> parse_topology(std::string_view text, const std::stri
     return reader.fault();
   }
   return reader.read(parsed.table());
+}
+
+base::Result<std::vector<ClusterHosts>> parse_clusters(std::string_view text) {
+  auto wrong = [&](std::string_view part, const char* what) {
+    return base::error("--clusters {}: {} {}; write a:h0,h1/b:h2,h3", text, part, what);
+  };
+  std::vector<ClusterHosts> clusters;
+  while (!text.empty()) {
+    std::string_view part = text.substr(0, text.find('/'));
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    std::size_t colon = part.find(':');
+    if (colon == std::string_view::npos || colon == 0 || colon + 1 == part.size())
+      return wrong(fmt::format("'{}'", part), "is no name and hosts");
+    ClusterHosts cluster{{std::string(part.substr(0, colon)), "--clusters"}, {}};
+    for (std::string_view rest = part.substr(colon + 1); !rest.empty();) {
+      std::string host(rest.substr(0, rest.find(',')));
+      rest.remove_prefix(std::min(rest.size(), host.size() + 1));
+      if (!is_host_name(host)) return wrong(fmt::format("'{}'", host), "is not the name of a host");
+      cluster.hosts.push_back({host, "--clusters"});
+    }
+    clusters.push_back(std::move(cluster));
+  }
+  for (std::size_t i = 0; i < clusters.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j)
+      if (clusters[i].name.value == clusters[j].name.value)
+        return base::error("--clusters: cluster {} is there twice; give it all its hosts once",
+                           clusters[i].name.value);
+  }
+  if (clusters.size() > bootstrap::kMaxClusters)
+    return base::error("--clusters: a job has at most {} clusters", bootstrap::kMaxClusters);
+  return clusters;
+}
+
+base::Result<> form_clusters(const std::vector<ClusterHosts>& clusters,
+                             const std::vector<LinkBetween>& links, bootstrap::JobMap& map) {
+  if (clusters.empty()) return {};
+  constexpr std::uint32_t kNone = ~0u;
+  std::vector<std::uint32_t> of(map.names.size(), kNone);
+  std::vector<std::string> names;
+  auto index = [&](const std::string& name) {
+    return static_cast<std::uint32_t>(std::find(names.begin(), names.end(), name) - names.begin());
+  };
+  for (const ClusterHosts& cluster : clusters) {
+    for (const auto& host : cluster.hosts) {
+      auto at = std::find(map.names.begin(), map.names.end(), host.value) - map.names.begin();
+      if (static_cast<std::size_t>(at) == of.size()) continue;  // the job has no node there
+      if (of[at] != kNone)
+        return base::error("{}: host \"{}\" is in cluster \"{}\" and in \"{}\"; leave it in one",
+                           host.where, host.value, names[of[at]], cluster.name.value);
+      of[at] = static_cast<std::uint32_t>(names.size());
+    }
+    names.push_back(cluster.name.value);
+  }
+  for (std::size_t host = 0; host < of.size(); ++host)
+    if (of[host] == kNone)
+      return base::error("{}: host \"{}\" is in no cluster; add it to one of {}",
+                         clusters.front().name.where, map.names[host], fmt::join(names, ", "));
+  map.cluster_of = std::move(of);
+  for (const LinkBetween& link : links)
+    map.links.push_back(
+        {index(link.from.value), index(link.to.value), link.bytes_a_second, link.latency_ns});
+  map.clusters = std::move(names);
+  return {};
 }
 
 base::Result<std::string> servers_of(const TopologyFile& topology, const bootstrap::JobMap& map) {

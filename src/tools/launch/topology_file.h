@@ -19,6 +19,17 @@ struct Said {
   std::string where;
 };
 
+// A cluster of hosts, and what is known of the network between two of them.
+struct ClusterHosts {
+  Said<std::string> name;
+  std::vector<Said<std::string>> hosts;
+};
+struct LinkBetween {
+  Said<std::string> from, to;
+  std::uint64_t bytes_a_second = 0;  // 0: not said
+  std::uint64_t latency_ns = 0;      // one way; 0: not said
+};
+
 // A job as its TOML file describes it: where nodes run, and which of them are servers of chunks.
 // What it does not say is left to the command line and the defaults.
 struct TopologyFile {
@@ -31,10 +42,22 @@ struct TopologyFile {
   std::optional<Said<std::uint32_t>> server_count, servers_per_host;
   std::vector<Said<std::uint32_t>> server_nodes;
   std::vector<Said<std::string>> server_hosts;  // with servers_per_host; none: all
+
+  std::vector<ClusterHosts> clusters;
+  std::vector<LinkBetween> links;
 };
 
-// Reads the text of such a file (docs/chunks.md describes it). The error names file, line and
-// column, what is wrong there and what would be right. A key that is not known is an error.
+// Reads the value of --clusters, "a:h0,h1/b:h2,h3".
+base::Result<std::vector<ClusterHosts>> parse_clusters(std::string_view text);
+
+// Puts each host of the map into its cluster. Without clusters nothing is done. The error names the
+// host that is in none, or the cluster that has no host of the job.
+base::Result<> form_clusters(const std::vector<ClusterHosts>& clusters,
+                             const std::vector<LinkBetween>& links, bootstrap::JobMap& map);
+
+// Reads the text of such a file (docs/chunks.md and docs/clusters.md describe it). The error names
+// file, line and column, what is wrong there and what would be right. A key that is not known is an
+// error.
 base::Result<TopologyFile> parse_topology(std::string_view text, const std::string& file);
 
 // The nodes that are servers in a job of this map, in the form of --servers; empty: the file does

@@ -116,6 +116,74 @@ TEST(TopologyFileTest, ServersThatTheJobHasNotAreToldWithTheirPlace) {
     EXPECT_EQ(servers(text).find(says), 0u) << text << ": " << servers(text);
 }
 
+// The map's clusters by host, or the fault.
+std::string clusters(std::string_view text) {
+  auto topology = parse_topology(text, "job.toml");
+  if (!topology) return topology.error().message;
+  bootstrap::JobMap map = kMap;
+  auto formed = form_clusters(topology.value().clusters, topology.value().links, map);
+  if (!formed) return formed.error().message;
+  std::string out;
+  for (std::uint32_t host = 0; host < map.names.size(); ++host)
+    out += map.clusters.empty() ? "-" : map.clusters[map.cluster_of_host(host)];
+  for (const auto& link : map.links)
+    out += fmt::format(" {}-{} {} {}", link.from, link.to, link.bytes_a_second, link.latency_ns);
+  return out;
+}
+
+constexpr std::string_view kWestAndEast =
+    "[[clusters]]\nname = \"W\"\nhosts = [\"a\", \"c\"]\n"
+    "[[clusters]]\nname = \"E\"\nhosts = [\"b\", \"d\"]\n";
+
+TEST(TopologyFileTest, ClustersAndLinksAreRead) {
+  std::string text(kWestAndEast);
+  EXPECT_EQ(clusters(""), "---");
+  EXPECT_EQ(clusters(text), "WEW");
+  EXPECT_EQ(clusters(text + "[[links]]\nbetween = [\"E\", \"W\"]\nbandwidth = \"10gbit\"\n"
+                            "latency = \"0.5ms\"\n"),
+            "WEW 1-0 1250000000 500000");
+}
+
+TEST(TopologyFileTest, WrongClustersAreToldWithTheirPlace) {
+  std::string text(kWestAndEast);
+  const std::pair<std::string, std::string> wrong[] = {
+      {"[[clusters]]\nname = \"W\"\nhosts = [\"a\", \"b\"]\n",
+       "job.toml:2:8: host \"c\" is in no cluster; add it to one of W"},
+      {text + "[[clusters]]\nname = \"S\"\nhosts = [\"a\"]\n",
+       "job.toml:9:10: host \"a\" is in cluster \"W\" already (job.toml:3:10); leave it in one"},
+      {text + "[[clusters]]\nname = \"W\"\nhosts = [\"f\"]\n",
+       "job.toml:8:8: cluster \"W\" is there twice; give it all its hosts once"},
+      {text + "[[clusters]]\nhosts = [\"f\"]\n",
+       "job.toml:7:1: a cluster has no name; give it: name = \"west\""},
+      {text + "[[links]]\nbetween = [\"W\", \"N\"]\n",
+       "job.toml:8:17: there is no cluster \"N\"; the file has W, E"},
+      {text + "[[links]]\nbetween = [\"W\"]\n",
+       "job.toml:8:11: a link is between 2 clusters, not 1"},
+      {text + "[[links]]\nbetween = [\"W\", \"E\"]\nbandwidth = \"0gbit\"\n",
+       "job.toml:9:13: bandwidth = \"0gbit\": it must be a number above 0 and a unit (kbit, mbit, "
+       "gbit, K, M, G), such as \"10gbit\""},
+      {text + "[[links]]\nbetween = [\"W\", \"E\"]\nlatency = 1\n",
+       "job.toml:9:11: latency is a whole number; it must be a text, such as \"1ms\""},
+      {text + "[[links]]\nbetween = [\"W\", \"E\"]\n[[links]]\nbetween = [\"E\", \"W\"]\n",
+       "job.toml:10:12: the link between \"E\" and \"W\" is there twice (job.toml:8:12)"}};
+  for (const auto& [written, says] : wrong) EXPECT_EQ(clusters(written), says);
+}
+
+TEST(TopologyFileTest, ClustersOfTheCommandLineAreRead) {
+  auto read = parse_clusters("w:a,c/e:b");
+  ASSERT_TRUE(read) << read.error().message;
+  bootstrap::JobMap map = kMap;
+  ASSERT_TRUE(form_clusters(read.value(), {}, map));
+  EXPECT_EQ(map.clusters_of_nodes(), (std::vector<std::uint32_t>{0, 0, 0, 1, 1, 0}));
+  for (const char* bad : {"w", "w:", ":a", "w:a/w:b", "w:a b"}) {
+    EXPECT_FALSE(parse_clusters(bad)) << bad;
+  }
+  for (const char* bad : {"w:a/e:b", "w:a,b/e:b,c"}) {
+    map = kMap;
+    EXPECT_FALSE(form_clusters(parse_clusters(bad).value(), {}, map)) << bad;
+  }
+}
+
 TEST(TopologyFileTest, WhatIsNoTomlIsToldWithItsPlace) {
   for (const char* text :
        {"nodes 4", "nodes = ", "[servers", "nodes = 1\nnodes = 2", "memory = \"4G"})
@@ -124,9 +192,19 @@ TEST(TopologyFileTest, WhatIsNoTomlIsToldWithItsPlace) {
 
 TEST(TopologyFileTest, AnyBytesAreReadOrRefused) {
   base::Prng random(7);
-  const std::string words[] = {"nodes", " = ", "[servers]", "[[hosts]]", "\n",     "per_host", "1",
-                               "\"a\"", "[",   "]",         "hosts",     "name",   "{",        "}",
-                               ",",     "-",   "count",     "\xff",      "memory", "0x",       "#"};
+  const std::string words[] = {"nodes",     " = ",
+                               "[servers]", "[[hosts]]",
+                               "\n",        "per_host",
+                               "1",         "\"a\"",
+                               "[",         "]",
+                               "hosts",     "name",
+                               "{",         "}",
+                               ",",         "-",
+                               "count",     "\xff",
+                               "memory",    "0x",
+                               "#",         "[[clusters]]",
+                               "[[links]]", "between",
+                               "latency"};
   for (int round = 0; round < 5'000; ++round) {
     std::string text;
     for (std::uint32_t i = random.below(14); i > 0; --i)

@@ -20,8 +20,9 @@ class DelayFactory final : public TransportFactory {
     delayed_.assign(placement.nodes, false);
     for (std::uint32_t node = 0; node < placement.nodes; ++node) {
       NodeId peer{node};
-      delayed_[node] = peer != placement.self &&
-                       (placement.one_host() || !placement.same_host(peer, placement.self));
+      bool far = placement.one_cluster() ? !placement.same_host(peer, placement.self)
+                                         : !placement.same_cluster(peer, placement.self);
+      delayed_[node] = peer != placement.self && (placement.one_host() || far);
     }
     return inner_->open(placement, regions);
   }
