@@ -16,6 +16,11 @@ struct HostOptions {
   std::uint32_t hosts = 2;
   // Networks that every host has an interface in: eth0 with 10.77.0.N, eth1 with 10.77.1.N, ...
   std::uint32_t links = 1;
+  // "2x3": 2 clusters of 3 hosts, each with bridges of its own; between them the switch routes.
+  // Empty: one network. parse_clusters() sets the other two, and hosts.
+  std::string clusters;
+  std::uint32_t cluster_hosts = 0;  // of each cluster; 0: there are no clusters
+  std::string link_rate;            // between clusters, into each of them; empty: no bound
   std::string rate;  // of each interface, in each direction, as tc writes it; empty: no bound
   std::string shm_size = "64m";   // of /dev/shm
   std::string tmp_size = "256m";  // of /tmp
@@ -30,9 +35,20 @@ enum class LinkState : char { kUp = 'u', kNoCarrier = 'n', kSilent = 's' };
 
 inline std::string host_name(std::uint32_t host) { return fmt::format("h{}", host); }
 
+inline std::uint32_t cluster_of(const HostOptions& options, std::uint32_t host) {
+  return options.cluster_hosts == 0 ? 0 : host / options.cluster_hosts;
+}
+
+// The address of a number in the network of a cluster's link; the router has kRouter.
+constexpr std::uint32_t kRouter = 254;
+inline std::string address_in(std::uint32_t cluster, std::uint32_t link, std::uint32_t number) {
+  return fmt::format("10.77.{}.{}", cluster * kMaxLinks + link, number);
+}
+
 // The address of a host on a link.
-inline std::string host_address(std::uint32_t host, std::uint32_t link = 0) {
-  return fmt::format("10.77.{}.{}", link, host + 1);
+inline std::string host_address(const HostOptions& options, std::uint32_t host,
+                                std::uint32_t link = 0) {
+  return address_in(cluster_of(options, host), link, host + 1);
 }
 
 }  // namespace terrane::test_hosts

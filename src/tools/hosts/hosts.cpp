@@ -58,18 +58,20 @@ Process describe(const std::string& pid) {
 
 std::vector<std::string> arguments(const HostOptions& options, const std::string& program,
                                    int control) {
-  std::vector<std::string> all{program,
-                               "--control",
-                               std::to_string(control),
-                               "--hosts",
-                               std::to_string(options.hosts),
-                               "--links",
-                               std::to_string(options.links),
-                               "--shm",
-                               options.shm_size,
-                               "--tmp",
-                               options.tmp_size};
+  std::vector<std::string> all{
+      program,
+      "--control",
+      std::to_string(control),
+      options.clusters.empty() ? "--hosts" : "--clusters",
+      options.clusters.empty() ? std::to_string(options.hosts) : options.clusters,
+      "--links",
+      std::to_string(options.links),
+      "--shm",
+      options.shm_size,
+      "--tmp",
+      options.tmp_size};
   if (!options.rate.empty()) all.insert(all.end(), {"--rate", options.rate});
+  if (!options.link_rate.empty()) all.insert(all.end(), {"--link-rate", options.link_rate});
   for (const std::string& folder : options.shared) all.insert(all.end(), {"--share", folder});
   return all;
 }

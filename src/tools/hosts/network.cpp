@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <fstream>
 #include <thread>
 
 #include "base/unique_fd.h"
@@ -75,26 +76,53 @@ Result<> bound_rates(const HostOptions& options, const std::vector<std::string>&
   return run_batch("tc", lines);
 }
 
+std::string bridge_name(std::uint32_t cluster, std::uint32_t link) {
+  return cluster == 0 ? fmt::format("br{}", link) : fmt::format("br{}-{}", link, cluster);
+}
+
+// The switch is the router of each cluster. What one sends into another leaves by the address of
+// that one's bridge, so that a bound there is one of the link and of nothing inside.
+Result<> make_routers(const HostOptions& options) {
+  if (options.cluster_hosts == 0) return {};
+  std::ofstream("/proc/sys/net/ipv4/ip_forward") << '1';
+  std::string lines, bounds;
+  for (std::uint32_t cluster = 0; cluster * options.cluster_hosts < options.hosts; ++cluster) {
+    for (std::uint32_t link = 0; link < options.links; ++link) {
+      std::string bridge = bridge_name(cluster, link);
+      lines +=
+          fmt::format("address add {}/24 dev {}\n", address_in(cluster, link, kRouter), bridge);
+      if (!options.link_rate.empty()) bounds += bound(bridge, options.link_rate);
+    }
+  }
+  if (auto made = run_batch("ip", lines); !made || bounds.empty()) return made;
+  return run_batch("tc", bounds);
+}
+
 }  // namespace
 
 Result<> make_switch(const HostOptions& options, const std::vector<pid_t>& keepers) {
   std::string lines = "link set dev lo up\n";
   std::vector<std::string> ports;
   for (std::uint32_t link = 0; link < options.links; ++link) {
-    lines += fmt::format(
-        "link add dev br{0} type bridge stp_state 0 forward_delay 0\n"
-        "link set dev br{0} up\n",
-        link);
     for (std::uint32_t host = 0; host < keepers.size(); ++host) {
+      std::uint32_t cluster = cluster_of(options, host);
+      std::string bridge = bridge_name(cluster, link);
+      bool first = host == cluster * options.cluster_hosts;
+      if (first)
+        lines += fmt::format(
+            "link add dev {0} type bridge stp_state 0 forward_delay 0\n"
+            "link set dev {0} up\n",
+            bridge);
       ports.push_back(port_name(host, link));
       lines += fmt::format(
           "link add dev {0} type veth peer name eth{1} netns "
           "{2}\n"
-          "link set dev {0} master br{1} up\n",
-          ports.back(), link, keepers[host]);
+          "link set dev {0} master {3} up\n",
+          ports.back(), link, keepers[host], bridge);
     }
   }
   if (auto made = run_batch("ip", lines); !made) return made;
+  if (auto made = make_routers(options); !made) return made;
   return bound_rates(options, ports);
 }
 
@@ -103,9 +131,12 @@ Result<> make_interfaces(const HostOptions& options, std::uint32_t host) {
   std::vector<std::string> devices;
   for (std::uint32_t link = 0; link < options.links; ++link) {
     devices.push_back(fmt::format("eth{}", link));
-    lines += fmt::format("address add {}/24 dev {}\nlink set dev {} up\n", host_address(host, link),
-                         devices.back(), devices.back());
+    lines += fmt::format("address add {}/24 dev {}\nlink set dev {} up\n",
+                         host_address(options, host, link), devices.back(), devices.back());
   }
+  if (options.cluster_hosts > 0)
+    lines += fmt::format("route add default via {}\n",
+                         address_in(cluster_of(options, host), 0, kRouter));
   if (auto made = run_batch("ip", lines); !made) return made;
   return bound_rates(options, devices);
 }

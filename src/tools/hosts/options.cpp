@@ -1,6 +1,7 @@
 #include "tools/hosts/options.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 
 namespace terrane::test_hosts {
 
@@ -8,6 +9,14 @@ void add_options(CLI::App& app, HostOptions& options) {
   app.add_option("-n,--hosts", options.hosts, "The number of hosts: h0, h1, ...; default 2")
       ->check(CLI::Range(1u, kMaxHosts))
       ->type_name("N");
+  app.add_option("--clusters", options.clusters,
+                 "Clusters of so many hosts, joined by a router alone: 2x3; in place of -n")
+      ->excludes("--hosts")
+      ->type_name("CxN");
+  app.add_option("--link-rate", options.link_rate,
+                 "Limit of what the router sends into each cluster: 1gbit (tc-tbf)")
+      ->needs("--clusters")
+      ->type_name("RATE");
   app.add_option("--links", options.links, "Interfaces of each host: eth0, eth1, ...; default 1")
       ->check(CLI::Range(1u, kMaxLinks))
       ->type_name("N");
@@ -25,6 +34,25 @@ void add_options(CLI::App& app, HostOptions& options) {
       "on\n"
       "another host as ssh would, and `terrane run -H h0,h1 PROGRAM` uses it.\n"
       "Exit code: that of the command; 77: hosts cannot be made here. More: man terrane-hosts.");
+}
+
+base::Result<> parse_clusters(HostOptions& options) {
+  if (options.clusters.empty()) return {};
+  std::uint32_t clusters = 0, hosts = 0;
+  const char* end = options.clusters.data() + options.clusters.size();
+  auto [x, bad] = std::from_chars(options.clusters.data(), end, clusters);
+  bool good = bad == std::errc() && x != end && *x == 'x';
+  if (good) {
+    auto [rest, wrong] = std::from_chars(x + 1, end, hosts);
+    good = wrong == std::errc() && rest == end;
+  }
+  if (!good || clusters == 0 || hosts == 0 || clusters > kMaxHosts || hosts > kMaxHosts / clusters)
+    return base::error(
+        "--clusters {}: write 2x3 for 2 clusters of 3 hosts; at most {} hosts in all",
+        options.clusters, kMaxHosts);
+  options.cluster_hosts = hosts;
+  options.hosts = clusters * hosts;
+  return {};
 }
 
 }  // namespace terrane::test_hosts

@@ -86,7 +86,7 @@ Result<> make_hosts_file(const HostOptions& options) {
     std::ofstream file(kDraft);
     file << "127.0.0.1 localhost\n";
     for (std::uint32_t host = 0; host < options.hosts; ++host) {
-      file << host_address(host) << ' ' << host_name(host) << '\n';
+      file << host_address(options, host) << ' ' << host_name(host) << '\n';
     }
   }
   ::chmod(kDraft, 0644);

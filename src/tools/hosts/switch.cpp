@@ -162,7 +162,7 @@ Switch::Host* Switch::find(const std::string& name) {
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
     if (host_name(host) == name) return &hosts_[host];
     for (std::uint32_t link = 0; link < options_.links; ++link) {
-      if (host_address(host, link) == name) return &hosts_[host];
+      if (host_address(options_, host, link) == name) return &hosts_[host];
     }
   }
   return nullptr;

@@ -103,6 +103,10 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& problem) {
     return app.exit(problem) == 0 ? 0 : kExitUsage;
   }
+  if (auto read = test_hosts::parse_clusters(line.options); !read) {
+    say(read.error().message);
+    return kExitUsage;
+  }
   if (line.control >= 0) {
     ::fcntl(line.control, F_SETFD, FD_CLOEXEC);
     return test_hosts::Switch::run_in_namespaces(line.options, test_hosts::UniqueFd(line.control));
