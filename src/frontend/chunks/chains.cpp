@@ -9,10 +9,6 @@ using namespace terrane::frontend::chunks;
 using terrane::runtime::chunks::Chains;
 using terrane::runtime::chunks::ChunkId;
 
-Outcome null_argument(const char* name) {
-  return {Status::kInvalid, fmt::format("{} is NULL", name)};
-}
-
 }  // namespace
 
 extern "C" {
@@ -39,7 +35,7 @@ int terrane_chain_find(const char* name, int64_t timeout_ns, terrane_chain* chai
   return with_node("terrane_chain_find", [&](ChunkNode&) -> Outcome {
     if (name == nullptr) return null_argument("name");
     if (chain == nullptr) return null_argument("chain");
-    if (timeout_ns < -1) return {Status::kInvalid, fmt::format("a timeout of {} ns", timeout_ns)};
+    if (Outcome good = check_timeout(timeout_ns); !good.ok()) return good;
     ChunkId id;
     Outcome outcome = chains().find(name, timeout_ns, id);
     if (outcome.ok()) chain->id = id.value;

@@ -19,10 +19,6 @@ static_assert(static_cast<int>(Status::kWritten) == TERRANE_EWRITTEN);
 static_assert(static_cast<int>(machine::Coherence::kOnce) == TERRANE_CHUNK_ONCE);
 static_assert(static_cast<int>(machine::Policy::kDrop) == TERRANE_CHUNK_DROP);
 
-Outcome null_argument(const char* name) {
-  return {Status::kInvalid, fmt::format("{} is NULL", name)};
-}
-
 // What the caller wrote there, in range or not.
 template <typename Enum>
 std::uint32_t number_of(const Enum& value) {
@@ -32,14 +28,18 @@ std::uint32_t number_of(const Enum& value) {
   return number;
 }
 
+}  // namespace
+
+namespace terrane::frontend::chunks {
+
+Outcome null_argument(const char* name) {
+  return {Status::kInvalid, fmt::format("{} is NULL", name)};
+}
+
 Outcome check_timeout(int64_t timeout_ns) {
   if (timeout_ns >= -1) return {};
   return {Status::kInvalid, fmt::format("a timeout of {} ns", timeout_ns)};
 }
-
-}  // namespace
-
-namespace terrane::frontend::chunks {
 
 Outcome to_coherence(terrane_chunk_coherence given, machine::Coherence& coherence) {
   if (number_of(given) > TERRANE_CHUNK_ONCE)

@@ -24,6 +24,10 @@ runtime::chunks::Meetings& meetings();
 runtime::chunks::Chains& chains();
 runtime::chunks::Types& types();
 
+// The answer to a call whose argument of this name must not be NULL, and is.
+Outcome null_argument(const char* name);
+// Of a call's timeout: at least -1, which is for ever.
+Outcome check_timeout(int64_t timeout_ns);
 // kInvalid where the caller gave something else.
 Outcome to_coherence(terrane_chunk_coherence given, runtime::chunks::machine::Coherence& coherence);
 terrane_scope to_scope(const runtime::chunks::OpenScope& open);

@@ -273,7 +273,7 @@ int terrane_cluster_of(int of) noexcept {
     if (of < 0 || static_cast<std::uint32_t>(of) >= node.nodes())
       return {Status::kInvalid,
               fmt::format("there is no node {}: the job has {} nodes", of, node.nodes())};
-    number = static_cast<int>(node.clusters().of(NodeId{static_cast<std::uint32_t>(of)}));
+    number = static_cast<int>(node.clusters().of(terrane::NodeId{static_cast<std::uint32_t>(of)}));
     return {};
   });
   return status == TERRANE_OK ? number : status;
