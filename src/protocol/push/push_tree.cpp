@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
@@ -17,9 +18,11 @@ std::uint32_t far_cluster(const Clusters& clusters, NodeId self, NodeId node) {
 
 void sort_by_cluster(const Clusters& clusters, NodeId self, std::vector<NodeId>& readers) {
   if (clusters.count() == 1) return;
-  std::stable_sort(readers.begin(), readers.end(), [&](NodeId a, NodeId b) {
-    return far_cluster(clusters, self, a) < far_cluster(clusters, self, b);
-  });
+  auto place = [&](NodeId node) {
+    return std::pair(far_cluster(clusters, self, node), node.value);
+  };
+  std::sort(readers.begin(), readers.end(),
+            [&](NodeId a, NodeId b) { return place(a) < place(b); });
 }
 
 std::vector<Branch> branches_of(const Clusters& clusters, NodeId self,
