@@ -250,4 +250,8 @@ TERRANE_API int terrane_chunk_await(const char* name, uint64_t count, int64_t ti
 #ifdef __cplusplus
 }
 #endif
+
+/* Work streams, members, counters. */
+#include <terrane/work.h>
+
 #endif

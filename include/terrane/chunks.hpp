@@ -401,5 +401,7 @@ class Job {
 
 }  // namespace terrane::chunks
 
+#include <terrane/work.hpp>
+
 #endif
 #endif

@@ -25,7 +25,8 @@ typedef enum terrane_status {
   TERRANE_EUNKNOWN = -9,   /* there is none of that name, or no more */
   TERRANE_EMISMATCH = -10, /* it exists, but is not as the call says */
   TERRANE_EENDED = -11,    /* there is no subscription, or no more */
-  TERRANE_EWRITTEN = -12   /* it is written once, and has been */
+  TERRANE_EWRITTEN = -12,  /* it is written once, and has been */
+  TERRANE_EDIED = -13      /* the node that it needs has died */
 } terrane_status;
 
 #endif
