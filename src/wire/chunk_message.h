@@ -33,6 +33,25 @@ enum class ChunkKind : std::uint8_t {
   kHinted,       // back: it does. kUnknownFlag, kFullFlag: it does not
   kLeave,        // client to home: has all that I sent come?
   kLeft,         // back: it has, and you may go
+  // Work streams. `version`: of the stream; `seen`: a tag; `bytes`: a length
+  kPlace,            // client to the name's home: where is its home? kPlaceFlag: here, if nowhere
+  kPlaced,           // back: at node `turn`
+  kWorkWriter,       // client to home: I write. The stream: bytes, `seen`: capacity. Tail: its name
+  kWorkPut,          // a version, the sender's `request`-th. Tail: its bytes
+  kWorkSubscribe,    // `version`: credit in bytes; `request`: its number; the rest as kWorkWriter
+  kWorkUnsubscribe,  // no more. Tail: versions that the sender still has
+  kWorkDone,         // Tail: versions that are done
+  kWorkEnd,          // no more versions by any node; the rest as kWorkWriter
+  kWorkStopped,      // after the sender's last kWorkPut
+  kWorkSubscribed,   // home to client: answer. kFullFlag: another node has, kEndedFlag
+  kWorkGive,         // a version of node `turn`, for subscription `request`. Tail: its bytes
+  kWorkSettled,      // credit for `bytes` bytes. Tail: which of the receiver's kWorkPut are done
+  kWorkTakers,       // `turn` nodes subscribe; none: node `version`, the last, has died
+  kWorkStop,         // write no more
+  kWorkEnding,       // answer to kWorkEnd
+  kWorkDrained,      // it was ended, and all versions are done
+  kWorkLeave,        // client to home: has all that I sent come?
+  kWorkLeft,         // back: it has
 };
 
 enum class RecallMode : std::uint8_t {
@@ -61,6 +80,10 @@ inline constexpr std::uint8_t kSubscriberFlag = 1;  // kCredit: from a subscribe
 inline constexpr std::uint8_t kBytesFlag = 2;       // kReport: holds the bytes of `version`
 inline constexpr std::uint8_t kGoneFlag = 4;        // kReport: died with a home before the last
 inline constexpr std::uint8_t kToldFlag = 16;  // kReport, kGoneFlag: a home that served has said it
+inline constexpr std::uint8_t kPlaceFlag = 1;  // kPlace
+inline constexpr std::uint8_t kAgainFlag = 1;  // kWorkGive: another node had it before
+inline constexpr std::uint8_t kDependsFlag = 1;   // kWorkPut: the sender holds what it is made from
+inline constexpr std::uint8_t kEndedFlag = 1;     // kWorkSubscribed
 inline constexpr std::uint8_t kChangingFlag = 8;  // kFound, kReport: not pushed, and about to be
 
 // `mode` is a RecallMode, in a kReport the state of the copy, in a kFound the coherence with which

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "protocol/chunks/work_shape.h"
+
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
@@ -61,10 +63,14 @@ bool ChunkCache::found(NodeId from, const ChunkMessage& message) {
   if (status == Status::kOk) {
     bool owner = flag(message, wire::kExclusiveFlag);
     if (home_of(id, view_) != from || (owner && !ask->creates)) return false;
-    if (!learn(id, message, ask->name, owner)) return false;
+    if (message.coherence == static_cast<int>(Coherence::kWork)) {
+      if (!learn_work(id, message, ask->name)) return false;
+    } else if (!learn(id, message, ask->name, owner))
+      return false;
     if (ask->creates && !flag(message, wire::kCreatedFlag)) status = Status::kExisted;
   }
-  outbox_.resume(ask->waiter, status, id, message.version);
+  bool works = message.coherence == static_cast<int>(Coherence::kWork);
+  outbox_.resume(ask->waiter, status, id, works ? 0 : message.version);
   questions_.end(*ask);
   return true;
 }
@@ -95,11 +101,27 @@ bool ChunkCache::learn(ChunkId id, const ChunkMessage& message, const std::strin
   return true;
 }
 
+bool ChunkCache::learn_work(ChunkId id, const ChunkMessage& message, const std::string& name) {
+  if (message.bytes > kMaxChunkBytes) return false;
+  auto [at, fresh] = copies_.try_emplace(id.value);
+  Copy& copy = at->second;
+  if (!fresh && (copy.bytes != message.bytes || !copy.works())) return false;
+  if (fresh) {
+    copy.name = name;
+    copy.ordinal = static_cast<std::uint32_t>(copies_.size() - 1);
+    copy.bytes = message.bytes;
+    copy.coherence = copy.made = Coherence::kWork;
+  }
+  work_.learn(id, name, message.bytes, shape_of(message),
+              NodeId{static_cast<std::uint32_t>(message.seen)});
+  return true;
+}
+
 // ---- Scopes
 
 void ChunkCache::open(const Open& event) {
   Copy* copy = find_copy(event.chunk.value);
-  if (!copy || copy->gone) {
+  if (!copy || copy->gone || copy->works()) {
     outbox_.resume(event.waiter, Status::kUnknown, event.chunk);
     return;
   }
@@ -333,7 +355,7 @@ bool ChunkCache::refused(const ChunkMessage& message) {
 // ---- Time
 
 std::uint64_t ChunkCache::next_deadline_ns() const {
-  std::uint64_t next = questions_.next_deadline_ns();
+  std::uint64_t next = std::min(questions_.next_deadline_ns(), work_.next_deadline_ns());
   for (const auto& [id, copy] : copies_) {
     for (const Copy::Waiter& waiter : copy.waiters) next = std::min(next, waiter.deadline_ns);
     for (const Copy::Taker& taker : copy.takers) next = std::min(next, taker.deadline_ns);
@@ -343,6 +365,7 @@ std::uint64_t ChunkCache::next_deadline_ns() const {
 
 void ChunkCache::elapsed(std::uint64_t now_ns) {
   questions_.elapsed(now_ns);
+  work_.elapsed(now_ns);
   for (auto& [id, copy] : copies_) {
     std::erase_if(copy.takers, [&, chunk = ChunkId{id}](const Copy::Taker& taker) {
       if (taker.deadline_ns > now_ns) return false;
@@ -381,6 +404,7 @@ void ChunkCache::check_invariants() const {
     copy.check_invariants();
   }
   memory_.check_invariants(used);
+  work_.check_invariants();
 }
 
 }  // namespace chunks

@@ -12,6 +12,7 @@
 #include "protocol/chunks/chunk_home.h"
 #include "protocol/chunks/chunk_questions.h"
 #include "protocol/chunks/copy_memory.h"
+#include "protocol/chunks/work_client.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
@@ -19,7 +20,7 @@ namespace chunks {
 
 // A node's part as a client: its copies, the scopes that its threads hold, and what it has asked
 // its servers for. Scopes of a chunk open in the order in which they were asked for.
-class ChunkCache {
+class ChunkCache : private WorkBudget {
  public:
   // budget_bytes: of all copies together that have their home elsewhere.
   ChunkCache(std::uint64_t budget_bytes, const View& view, ChunkOutbox& outbox)
@@ -46,6 +47,9 @@ class ChunkCache {
 
   // The next deadline of a waiting thread; kNever: there is none.
   std::uint64_t next_deadline_ns() const;
+  // This node's part of work streams.
+  WorkClient& work() { return work_; }
+  const WorkClient& work() const { return work_; }
 
   using Copy = ChunkCopy;
   const Copy* copy(ChunkId chunk) const;
@@ -58,6 +62,11 @@ class ChunkCache {
   void check_invariants() const;
 
  private:
+  using Room = WorkBudget::Room;
+  Room reserve(ChunkId chunk, std::uint64_t bytes) override;
+  void give_back(ChunkId chunk, std::uint64_t bytes) override;
+  bool learn_work(ChunkId id, const ChunkMessage& message, const std::string& name);
+  void report_work(ChunkId id, const Copy& copy);
   bool hinted(const ChunkMessage& message);
   bool give_all_back();
   bool left(NodeId from);
@@ -99,8 +108,8 @@ class ChunkCache {
   bool evictable(ChunkId id, const Copy& copy) const;
 
   // Memory. kSoon: there will be some once evictions are over.
-  enum class Room : std::uint8_t { kThere, kSoon, kNone };
   Room make_room(ChunkId id, Copy& copy);
+  Room make_room(Copy& copy, std::uint64_t more);
   void wake_starved();
 
   const View& view_;
@@ -108,6 +117,7 @@ class ChunkCache {
   CopyMemory memory_;
   std::map<std::uint64_t, Copy> copies_;
   ChunkQuestions questions_{view_, outbox_};
+  WorkClient work_{*this, view_, outbox_};
   std::vector<std::uint64_t> starved_;     // chunks whose front waiter waits for memory
   std::vector<std::uint32_t> rebuilding_;  // slots whose new homes may still need our copies
   std::uint64_t uses_ = 0;

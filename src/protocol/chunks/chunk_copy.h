@@ -96,6 +96,8 @@ struct ChunkCopy {
   static constexpr std::size_t kOwnPlaces = kWrittenPlaces + 1;
 
   bool pushed() const { return coherence != Coherence::kInvalidate; }
+  // A work stream, whose versions WorkClient has; its memory is `counted` here.
+  bool works() const { return coherence == Coherence::kWork; }
   bool ending() const { return due && due->mode == wire::RecallMode::kEnd; }
   bool hears_all() const { return range == Range{0, bytes}; }
   // Of kOwnPlaces: buffers that are no subscription's, and those that grants will bring.

@@ -34,7 +34,8 @@ enum class State : std::uint8_t { kInvalid, kShared, kExclusive, kModified };
 // version that has come, while another is being written. kUpdate: the home keeps one version that
 // somebody still has to get, kStream several. kOnce: as kUpdate, but only one scope writes it; a
 // chunk that has been written when it becomes kOnce is not written any more.
-enum class Coherence : std::uint8_t { kInvalidate, kUpdate, kStream, kOnce };
+// kWork: a work stream (WorkHome, WorkClient), of which the names' homes know name and home alone.
+enum class Coherence : std::uint8_t { kInvalidate, kUpdate, kStream, kOnce, kWork };
 // Where a subscriber is slow. kBlock: the writer waits, and every version comes in order. kLatest:
 // versions are left out, the next to come is the newest. kDrop: so too, but with a window of its
 // own. How many were left out is told; the last one always comes.
@@ -81,6 +82,8 @@ enum class Status : std::uint8_t {
   kNoMemory,       // the budget is too small, or in use by open scopes
   kNotSubscribed,  // a take without a subscription, or one that ended meanwhile
   kWritten,        // to be written, but once, and it has been: by node `version`, or kNoNode
+  kEnded,          // of a work stream: no more versions are written, or none is left to take
+  kDied,           // of a work stream: its last subscriber, node `version`
 };
 
 // Which nodes live, and which server is home of which slot; decided by one authority for the whole
@@ -97,6 +100,18 @@ struct View {
   bool has(NodeId node) const;
 };
 
+// Where a work stream is to have its home, beside the number of a node.
+inline constexpr std::uint32_t kHomeByName = ~0u - 1;         // at the home of its name
+inline constexpr std::uint32_t kHomeAtFirst = kNoNode.value;  // at the first subscriber
+
+// What the creator of a work stream says.
+struct WorkShape {
+  std::uint64_t capacity = 0;  // bytes of versions that a node may have written and not done
+  bool in_order = false;       // versions are taken in the order of their tags 0, 1, 2, ...
+  std::uint32_t home = kHomeByName;
+  bool operator==(const WorkShape&) const = default;
+};
+
 // ---- What a node is told
 
 // Resumed with kOk or kExisted and the chunk, or kMismatch, kNoMemory.
@@ -105,6 +120,7 @@ struct Create {
   std::uint64_t bytes;
   Coherence coherence;
   WaiterId waiter;
+  WorkShape work = {};  // of a work stream
 };
 // Resumed with the chunk, or kUnknown; with wait, once somebody creates it, or kTimedOut.
 struct Find {
@@ -164,6 +180,49 @@ struct Hint {
   std::uint64_t deadline_ns;
   WaiterId waiter;
 };
+// Work streams. Opens a version to be written. Resumed with kOk and a place for a full length;
+// kBusy, kTimedOut, kNoMemory, kEnded, kDied, kUnknown.
+struct WorkWrite {
+  ChunkId chunk;
+  Wait wait;
+  std::uint64_t deadline_ns;
+  WaiterId waiter;
+};
+// The open version is one of so many bytes with this tag; forgotten where the stream has ended.
+struct WorkPublish {
+  ChunkId chunk;
+  Place place;
+  std::uint64_t bytes;
+  std::uint64_t tag;
+};
+// Resumed with kOk, kNoMemory, kMismatch (subscribed already, or another node to a stream in
+// order), kEnded, kUnknown. credit: bytes, at least a full length.
+struct WorkSubscribe {
+  ChunkId chunk;
+  std::uint64_t credit;
+  WaiterId waiter;
+};
+struct WorkUnsubscribe {
+  ChunkId chunk;
+};
+// Resumed with kOk, a place and what WorkVersion says; kBusy, kTimedOut, kEnded, kNotSubscribed,
+// kUnknown.
+struct WorkTake {
+  ChunkId chunk;
+  Wait wait;
+  std::uint64_t deadline_ns;
+  WaiterId waiter;
+};
+// Ends a version that was taken, or gives up one that is being written.
+struct WorkRelease {
+  ChunkId chunk;
+  Place place;
+};
+// Nobody writes any more. Resumed with kOk, kUnknown.
+struct WorkEnd {
+  ChunkId chunk;
+  WaiterId waiter;
+};
 // The copy's memory is wanted for something else; nothing where it is in use.
 struct Drop {
   ChunkId chunk;
@@ -188,7 +247,8 @@ struct Received {
   Bytes data = {};
 };
 using Event = std::variant<Create, Find, Open, Close, Subscribe, Unsubscribe, Take, Hint, Drop,
-                           Leave, ViewChanged, Elapsed, Received>;
+                           Leave, ViewChanged, Elapsed, Received, WorkWrite, WorkPublish,
+                           WorkSubscribe, WorkUnsubscribe, WorkTake, WorkRelease, WorkEnd>;
 
 // ---- What it answers. The host performs them in order, before the next step.
 
@@ -200,6 +260,14 @@ struct Send {
   ChunkId chunk;
   Place place;
   bool with_data;
+  std::uint64_t data_bytes = ~0ull;  // no more of them than these
+};
+// Of a work stream, as it was taken.
+struct WorkVersion {
+  std::uint64_t tag = 0;
+  std::uint64_t bytes = 0;
+  NodeId writer;
+  bool again = false;  // another node had it before
 };
 struct Resume {
   WaiterId waiter;
@@ -209,11 +277,24 @@ struct Resume {
   Place place;
   std::uint64_t missed;
   Range changed;  // of a version that was taken: where it differs from the one taken before
+  WorkVersion work = {};
 };
 // A version came that Take may open.
 struct Notify {
   ChunkId chunk;
   std::uint64_t version;
+};
+// A work stream may be written at once, or cannot be any more.
+struct NotifyWritable {
+  ChunkId chunk;
+};
+// Told by the home of a work stream: what this subscriber had when it died or left goes to others.
+struct WorkReturned {
+  ChunkId chunk;
+  std::string name;
+  NodeId from;
+  std::vector<std::uint64_t> tags;
+  bool others;  // subscribe
 };
 // Memory for the chunk, zeroed if fresh. Nothing where it is there already.
 struct Provide {
@@ -254,8 +335,8 @@ struct Malformed {
 };  // close that peer
 
 struct Effects {
-  std::vector<
-      std::variant<Send, Resume, Notify, Provide, Install, CopyBytes, Discard, Lost, Malformed>>
+  std::vector<std::variant<Send, Resume, Notify, NotifyWritable, Provide, Install, CopyBytes,
+                           Discard, Lost, WorkReturned, Malformed>>
       list;
   std::vector<std::byte> bytes;
 

@@ -12,7 +12,7 @@ namespace chunks {
 
 void ChunkCache::hint(const Hint& event) {
   Copy* copy = find_copy(event.chunk.value);
-  if (!copy || copy->gone) {
+  if (!copy || copy->gone || copy->works()) {
     outbox_.resume(event.waiter, Status::kUnknown, event.chunk);
     return;
   }

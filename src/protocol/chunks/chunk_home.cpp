@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "protocol/chunks/work_shape.h"
+
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
@@ -92,6 +94,8 @@ bool ChunkHome::received(NodeId from, const ChunkMessage& message, Bytes tail) {
       return credit(from, message);
     case ChunkKind::kHint:
       return hint(from, message);
+    case ChunkKind::kPlace:
+      return place(from, message);
     case ChunkKind::kLeave:  // what it sent before has been done by now
       outbox_.send(from, {.kind = ChunkKind::kLeft, .chunk = message.chunk});
       return true;
@@ -102,12 +106,15 @@ bool ChunkHome::received(NodeId from, const ChunkMessage& message, Bytes tail) {
 
 bool ChunkHome::find(NodeId from, const ChunkMessage& message, Bytes tail) {
   if (tail.empty() || tail.size() > kMaxNameBytes || message.bytes > kMaxChunkBytes ||
-      message.coherence > static_cast<std::uint8_t>(Coherence::kOnce))
+      message.coherence > static_cast<std::uint8_t>(Coherence::kWork))
     return false;
+  bool works = message.coherence == static_cast<std::uint8_t>(Coherence::kWork);
   std::string name(reinterpret_cast<const char*>(tail.data()), tail.size());
   if (slot_of(name, view_) != message.chunk) return false;
   auto at = names_.find(name);
-  if (at == names_.end() && flag(message, wire::kCreateFlag)) {
+  if (at == names_.end() && flag(message, wire::kCreateFlag) && works) {
+    return create_work(from, message, std::move(name));
+  } else if (at == names_.end() && flag(message, wire::kCreateFlag)) {
     create(from, message, std::move(name));
   } else if (at == names_.end() && flag(message, wire::kWaitFlag)) {
     mark(Mark::kFindWaits);
@@ -120,7 +127,8 @@ bool ChunkHome::find(NodeId from, const ChunkMessage& message, Bytes tail) {
     bool same = !flag(message, wire::kCreateFlag) ||
                 (entry.bytes == message.bytes &&
                  (static_cast<std::uint8_t>(entry.coherence) == message.coherence ||
-                  static_cast<std::uint8_t>(entry.made) == message.coherence));
+                  static_cast<std::uint8_t>(entry.made) == message.coherence) &&
+                 (!works || entry.work == shape_of(message)));
     mark(same ? Mark::kCreateFindsIt : Mark::kMismatch);
     answer_find(from, message.request, ChunkId{at->second}, &entry, same ? 0 : wire::kMismatchFlag);
   }
@@ -139,9 +147,7 @@ void ChunkHome::create(NodeId from, const ChunkMessage& message, std::string nam
   }
   mark(Mark::kCreated);
   used_bytes_ += bytes;
-  TERRANE_CHECK(view_.epoch <= kMaxEpoch, "epochs fit a chunk's number");
-  std::uint64_t since = view_.slots[message.chunk].since;
-  ChunkId id{message.chunk << kSlotShift | since << kEpochShift | next_number_++};
+  ChunkId id = new_id(message.chunk);
   names_.emplace(name, id.value);
   Entry& entry = entries_[id.value];
   entry = std::move(fresh);
@@ -154,6 +160,16 @@ void ChunkHome::create(NodeId from, const ChunkMessage& message, std::string nam
   }
   answer_find(from, message.request, id, &entry,
               pushed ? wire::kCreatedFlag : wire::kCreatedFlag | wire::kExclusiveFlag);
+  made(id, name, entry);
+}
+
+ChunkId ChunkHome::new_id(std::uint64_t slot) {
+  TERRANE_CHECK(view_.epoch <= kMaxEpoch, "epochs fit a chunk's number");
+  std::uint64_t since = view_.slots[slot].since;
+  return ChunkId{slot << kSlotShift | since << kEpochShift | next_number_++};
+}
+
+void ChunkHome::made(ChunkId id, const std::string& name, const Entry& entry) {
   for (const Finder& finder : finders_)
     if (finder.name == name) answer_find(finder.node, finder.number, id, &entry, 0);
   std::erase_if(finders_, [&](const Finder& finder) { return finder.name == name; });
@@ -170,6 +186,8 @@ void ChunkHome::answer_find(NodeId to, std::uint32_t request, ChunkId id, const 
       answer.flags |= wire::kChangingFlag;
     answer.bytes = entry->bytes;
     answer.version = entry->version;
+    if (entry->works()) put_shape(answer, entry->work);
+    if (entry->works()) answer.seen = entry->work_home.value;
   }
   outbox_.send(to, answer);
 }
@@ -183,6 +201,7 @@ bool ChunkHome::request(NodeId from, const ChunkMessage& message) {
     return true;
   }
   Entry& entry = at->second;
+  if (entry.works()) return false;
   // A node has at most one request of each kind under way.
   auto alike = [&](const Entry::Request& other) {
     return other.node == from && !other.hint &&
@@ -430,7 +449,7 @@ void ChunkHome::grant(ChunkId id, Entry& entry, const Entry::Request& request) {
 
 void ChunkHome::check_invariants() const {
   for (const auto& [id, entry] : entries_) {
-    if (rebuilding(ChunkId{id})) continue;
+    if (rebuilding(ChunkId{id}) || entry.works()) continue;
     // An owner that dies while all go over is missed when the others have.
     bool going_over = entry.active && entry.serving.hint;
     TERRANE_CHECK(entry.valid || entry.fetching || entry.owner != kNoNode || going_over,

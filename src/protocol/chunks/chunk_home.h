@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <optional>
@@ -39,6 +40,12 @@ class ChunkHome {
     std::uint64_t bytes = 0;
     Coherence coherence = Coherence::kInvalidate;
     Coherence made = Coherence::kInvalidate;  // as its creator said
+    // Of a work stream, of which nothing else is known here: as its creator said; its home; the
+    // nodes that wait to hear of it.
+    WorkShape work = {};
+    NodeId work_home = kNoNode;
+    std::vector<NodeId> place_awaited = {};
+    bool works() const { return coherence == Coherence::kWork; }
     NodeId writer = kNoNode;      // of the newest version; unknown where it came by MESI
     NodeId owner = kNoNode;       // may write; nobody else has a copy
     std::vector<NodeId> sharers;  // sorted; may read, also the home's bytes are current
@@ -104,6 +111,13 @@ class ChunkHome {
     return coherence == Coherence::kStream ? kMostKept : kMostKept - 1;
   }
   static constexpr std::uint32_t kMostKept = 3;
+  // Room in this server's memory; false: there is none.
+  bool reserve(std::uint64_t bytes) {
+    if (bytes > memory_bytes_ - used_bytes_) return false;
+    used_bytes_ += bytes;
+    return true;
+  }
+  void give_back(std::uint64_t bytes) { used_bytes_ -= std::min(used_bytes_, bytes); }
   void check_invariants() const;
 
  private:
@@ -143,6 +157,12 @@ class ChunkHome {
   void owner_died(ChunkId id, Entry& entry);
   bool find(NodeId from, const ChunkMessage& message, Bytes tail);
   void create(NodeId from, const ChunkMessage& message, std::string name);
+  bool create_work(NodeId from, const ChunkMessage& message, std::string name);
+  ChunkId new_id(std::uint64_t slot);
+  void made(ChunkId id, const std::string& name, const Entry& entry);
+  bool place(NodeId from, const ChunkMessage& message);
+  void bury_work();
+  bool report_work(const ChunkMessage& message, std::string name);
   void answer_find(NodeId to, std::uint32_t request, ChunkId id, const Entry* entry,
                    std::uint8_t flags);
   bool request(NodeId from, const ChunkMessage& message);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <initializer_list>
 #include <map>
@@ -18,6 +19,7 @@ namespace chunks {
 class ChunkJob {
  public:
   static constexpr std::uint64_t kBytes = 8;
+  static constexpr std::uint64_t kMostBytes = 1 << 16;  // of a version of a work stream
 
   explicit ChunkJob(std::uint32_t nodes, std::uint32_t servers = 1,
                     std::uint64_t budget_bytes = 1 << 20) {
@@ -38,8 +40,9 @@ class ChunkJob {
     for (const auto& effect : effects.list) {
       if (const auto* send = std::get_if<Send>(&effect)) {
         Bytes head = Bytes(effects.bytes).subspan(send->offset, send->size);
-        std::vector<std::byte> bytes(head.begin(), head.end());
-        if (send->with_data) bytes.resize(bytes.size() + kBytes);
+        std::uint64_t data = send->data_bytes <= kMostBytes ? send->data_bytes : kBytes;
+        std::vector<std::byte> bytes(head.size() + (send->with_data ? data : 0));
+        std::copy(head.begin(), head.end(), bytes.begin());
         messages.push_back({NodeId{node}, send->to, std::move(bytes)});
       } else if (const auto* resume = std::get_if<Resume>(&effect)) {
         resumed[resume->waiter.value] = *resume;

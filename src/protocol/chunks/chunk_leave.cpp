@@ -13,6 +13,7 @@ void ChunkCache::leave(const Leave& event) {
   still_to_hear_.clear();
   for (auto& [id, copy] : copies_)
     if (copy.subscribed) unsubscribe(ChunkId{id});
+  work_.leave();
 }
 
 // Nothing of ours is needed here any more once the homes have it: they are asked last of all, and
@@ -23,7 +24,7 @@ void ChunkCache::go_on_leaving() {
     mark(Mark::kLeaveMeetsRebuild);
     return;
   }
-  if (!give_all_back() && !mutant(Mutant::kLeaveUnheard)) {
+  if ((!give_all_back() || !work_.may_leave()) && !mutant(Mutant::kLeaveUnheard)) {
     mark(Mark::kLeaveWaits);
     return;
   }

@@ -28,13 +28,20 @@ class ChunkOutbox {
   }
   // With the chunk's bytes as they are now; between the parts of one node they are copied where
   // they have to be.
-  void send_data(NodeId to, ChunkMessage message, Place place = Place{}) {
-    put(to, message, {}, place, true);
+  void send_data(NodeId to, ChunkMessage message, Place place = Place{},
+                 std::uint64_t data_bytes = ~0ull) {
+    put(to, message, {}, place, true, data_bytes);
   }
   void resume(WaiterId waiter, Status status, ChunkId chunk = kNoChunk, std::uint64_t version = 0,
               Place place = Place{}, std::uint64_t missed = 0, Range changed = {}) {
     effects_->list.push_back(Resume{waiter, status, chunk, version, place, missed, changed});
   }
+  void resume(WaiterId waiter, ChunkId chunk, std::uint64_t version, Place place,
+              const WorkVersion& work) {
+    effects_->list.push_back(Resume{waiter, Status::kOk, chunk, version, place, 0, {}, work});
+  }
+  void notify_writable(ChunkId chunk) { effects_->list.push_back(NotifyWritable{chunk}); }
+  void returned(WorkReturned what) { effects_->list.push_back(std::move(what)); }
   void notify(ChunkId chunk, std::uint64_t version) {
     effects_->list.push_back(Notify{chunk, version});
   }
@@ -82,7 +89,8 @@ class ChunkOutbox {
   Place own_place;  // of the message at hand
 
  private:
-  void put(NodeId to, ChunkMessage& message, Bytes tail, Place place, bool with_data) {
+  void put(NodeId to, ChunkMessage& message, Bytes tail, Place place, bool with_data,
+           std::uint64_t data_bytes = ~0ull) {
     message.epoch = epoch_;
     if (to == self_) {
       std::vector<std::byte>& bytes = own.emplace_back(Own{{}, place}).message;
@@ -95,7 +103,7 @@ class ChunkOutbox {
     effects_->bytes.insert(effects_->bytes.end(), tail.begin(), tail.end());
     effects_->list.push_back(Send{to, static_cast<std::uint32_t>(from),
                                   static_cast<std::uint32_t>(effects_->bytes.size() - from),
-                                  ChunkId{message.chunk}, place, with_data});
+                                  ChunkId{message.chunk}, place, with_data, data_bytes});
   }
 
   NodeId self_;

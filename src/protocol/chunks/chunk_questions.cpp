@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "protocol/chunks/work_shape.h"
+
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
@@ -18,7 +20,7 @@ const Question* with_number(const std::vector<Question>& all, std::uint32_t numb
 
 void ChunkQuestions::create(const Create& event) {
   named_.push_back({next_number_++, std::string(event.name), true, event.bytes, event.coherence,
-                    kNever, event.waiter, false});
+                    kNever, event.waiter, false, event.work});
   send(named_.back());
 }
 
@@ -42,6 +44,7 @@ void ChunkQuestions::send(const Named& question) {
   message.chunk = slot;
   message.bytes = question.bytes;
   message.request = question.number;
+  if (question.coherence == Coherence::kWork) put_shape(message, question.work);
   outbox_.send(view_.slots[slot].home, message, std::as_bytes(std::span(question.name)));
 }
 

@@ -25,6 +25,7 @@ class ChunkQuestions {
     std::uint64_t deadline_ns;
     WaiterId waiter;
     bool wait;
+    WorkShape work = {};
   };
   struct Hinted {
     std::uint32_t number;

@@ -13,6 +13,7 @@ void ChunkHome::view_changed(std::uint32_t before) {
   members.swap(members_);
   for (NodeId node : members)
     if (!view_.has(node)) bury(node);
+  bury_work();
   for (std::uint32_t s = 0; s < view_.slots.size(); ++s) {
     const View::Slot& slot = view_.slots[s];
     TERRANE_CHECK(slot.home == outbox_.self() || rebuilds_.count(s) == 0,
@@ -37,6 +38,7 @@ void ChunkHome::bury(NodeId dead) {
 }
 
 void ChunkHome::bury(ChunkId id, Entry& entry, NodeId dead) {
+  if (entry.works()) return;
   // What some have gone over to, all must.
   std::erase_if(entry.queue, [&](const Entry::Request& r) { return r.node == dead && !r.begun; });
   std::erase_if(entry.early, [&](const auto& early) { return early.first == dead; });
@@ -90,10 +92,10 @@ bool ChunkHome::report(NodeId from, const ChunkMessage& message, Bytes tail) {
   auto at = rebuilds_.find(static_cast<std::uint32_t>(message.chunk >> 52));
   if (at == rebuilds_.end() || tail.empty() || tail.size() > kMaxNameBytes) return false;
   if (message.mode > static_cast<std::uint8_t>(State::kModified) ||
-      message.bytes > kMaxChunkBytes ||
-      message.turn > static_cast<std::uint32_t>(Coherence::kOnce) ||
-      message.coherence > static_cast<int>(Coherence::kOnce))
+      message.bytes > kMaxChunkBytes || message.coherence > static_cast<int>(Coherence::kWork))
     return false;
+  bool works = message.coherence == static_cast<std::uint8_t>(Coherence::kWork);
+  if (!works && message.turn > static_cast<std::uint32_t>(Coherence::kOnce)) return false;
   std::vector<NodeId>& awaited = at->second.awaited;
   if (std::find(awaited.begin(), awaited.end(), from) == awaited.end()) return false;
   std::string name(reinterpret_cast<const char*>(tail.data()), tail.size());
@@ -104,6 +106,7 @@ bool ChunkHome::report(NodeId from, const ChunkMessage& message, Bytes tail) {
     gone.told |= flag(message, wire::kToldFlag);
     return true;
   }
+  if (works) return report_work(message, std::move(name));
   // A node that has stepped back has what it had, though the chunk was to be pushed.
   auto reported = static_cast<Coherence>(message.coherence);
   bool changing = flag(message, wire::kChangingFlag);
@@ -163,9 +166,14 @@ void ChunkHome::complete(std::uint32_t slot, Rebuild& rebuild) {
     }
   }
   rebuild.gone.clear();
+  bury_work();
   for (auto at = entries_.lower_bound(std::uint64_t{slot} << 52);
        at != entries_.end() && at->first >> 52 == slot;) {
     Entry& entry = at->second;
+    if (entry.works()) {
+      ++at;
+      continue;
+    }
     bool newest = names_[entry.name] == at->first;
     if (entry.coherence != Coherence::kInvalidate || !newest) {
       mark(Mark::kRebuiltLosesPushed);

@@ -146,7 +146,7 @@ bool ChunkCache::credited(const ChunkMessage& message) {
 void ChunkCache::subscribe(const Subscribe& event) {
   Copy* copy = find_copy(event.chunk.value);
   Status status = Status::kOk;
-  if (!copy || copy->gone) {
+  if (!copy || copy->gone || copy->works()) {
     status = Status::kUnknown;
   } else if (copy->coherence == Coherence::kInvalidate || copy->subscribed || event.window < 1 ||
              event.window > kMaxWindow || !event.range.within(copy->bytes).fits(copy->bytes)) {

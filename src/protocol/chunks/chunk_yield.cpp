@@ -92,7 +92,7 @@ void ChunkCache::drop(ChunkId chunk) {
 bool ChunkCache::evictable(ChunkId id, const Copy& copy) const {
   bool needed =
       std::find(rebuilding_.begin(), rebuilding_.end(), id.value >> 52) != rebuilding_.end();
-  if (needed && !mutant(Mutant::kDropBeforeServing)) return false;
+  if ((needed && !mutant(Mutant::kDropBeforeServing)) || copy.works()) return false;
   if (copy.pushed()) {
     bool used = copy.subscribed || copy.writer || copy.asks() || copy.due || !copy.waiters.empty();
     for (const Copy::Held& held : copy.held) used |= held.readers > 0;
@@ -143,6 +143,10 @@ ChunkCache::Room ChunkCache::make_room(ChunkId id, Copy& copy) {
     memory_.forget_bytes(id, copy);  // they may not be needed, and this is
     return make_room(id, copy);
   }
+  return make_room(copy, more);
+}
+
+ChunkCache::Room ChunkCache::make_room(Copy& copy, std::uint64_t more) {
   while (!memory_.has(more)) {
     std::uint64_t oldest = 0;
     Copy* victim = nullptr;
@@ -165,6 +169,17 @@ void ChunkCache::wake_starved() {
   std::vector<std::uint64_t> now;
   now.swap(starved_);
   for (std::uint64_t chunk : now) pump(ChunkId{chunk}, copies_[chunk]);
+  work_.memory_freed();
+}
+
+// Of work streams.
+ChunkCache::Room ChunkCache::reserve(ChunkId chunk, std::uint64_t bytes) {
+  return make_room(copies_.at(chunk.value), bytes);
+}
+
+void ChunkCache::give_back(ChunkId chunk, std::uint64_t bytes) {
+  Copy& copy = copies_.at(chunk.value);
+  memory_.shrink(copy, copy.counted - bytes);
 }
 
 }  // namespace chunks

@@ -23,10 +23,21 @@ bool to_server(const ChunkMessage& message) {
     case ChunkKind::kReportEnd:
     case ChunkKind::kHint:
     case ChunkKind::kLeave:
+    case ChunkKind::kPlace:
       return true;
     default:
       return false;
   }
+}
+
+// To the home of a work stream, which is any node.
+bool to_work_home(ChunkKind kind) {
+  return (kind >= ChunkKind::kWorkWriter && kind <= ChunkKind::kWorkStopped) ||
+         kind == ChunkKind::kWorkLeave;
+}
+bool from_work_home(ChunkKind kind) {
+  return (kind >= ChunkKind::kWorkSubscribed && kind <= ChunkKind::kWorkDrained) ||
+         kind == ChunkKind::kWorkLeft;
 }
 
 }  // namespace
@@ -55,6 +66,13 @@ void MesiChunk::step(const Event& event, Effects& out) {
                  [&](const ViewChanged& e) { change_view(*e.view); },
                  [&](const Elapsed& e) { cache_.elapsed(e.now_ns); },
                  [&](const Received& e) { received(e.from, e.message, e.data); },
+                 [&](const WorkWrite& e) { cache_.work().write(e); },
+                 [&](const WorkPublish& e) { cache_.work().publish(e); },
+                 [&](const WorkSubscribe& e) { cache_.work().subscribe(e); },
+                 [&](const WorkUnsubscribe& e) { cache_.work().unsubscribe(e.chunk); },
+                 [&](const WorkTake& e) { cache_.work().take(e); },
+                 [&](const WorkRelease& e) { cache_.work().release(e); },
+                 [&](const WorkEnd& e) { cache_.work().end(e); },
              },
              event);
   handle_own();
@@ -96,10 +114,16 @@ void MesiChunk::handle(NodeId from, Bytes bytes, Bytes data) {
     if (!mutant(Mutant::kDeadStillHeard)) return;
   }
   bool good = false;
-  if (known && message.epoch < view_.slots[slot].since) {
+  if (to_work_home(message.kind)) {
+    good = work_home_.received(from, message, bytes);
+  } else if (from_work_home(message.kind)) {
+    good = cache_.work().received(from, message, bytes);
+  } else if (known && message.epoch < view_.slots[slot].since) {
     // Nobody asks a new home before it knows of it, and the old one is dead.
   } else if (to_server(message)) {
     good = known && view_.slots[slot].home == config_.self && home_.received(from, message, bytes);
+  } else if (message.kind == ChunkKind::kPlaced) {
+    good = cache_.work().received(from, message, bytes);
   } else if (message.kind == ChunkKind::kFound) {
     good = cache_.received(from, message, bytes);
   } else {
@@ -114,6 +138,7 @@ void MesiChunk::change_view(const View& view) {
   view_ = view;
   outbox_.set_epoch(view_.epoch);
   home_.view_changed(before);
+  work_home_.view_changed();
   cache_.view_changed(before);
   handle_own();
   for (auto at = stashed_.begin(); at != stashed_.end();) {
@@ -143,6 +168,7 @@ void MesiChunk::handle_own() {
 
 void MesiChunk::check_invariants() const {
   home_.check_invariants();
+  work_home_.check_invariants();
   cache_.check_invariants();
 }
 

@@ -2,6 +2,7 @@
 
 #include "protocol/chunks/chunk_cache.h"
 #include "protocol/chunks/chunk_home.h"
+#include "protocol/chunks/work_home.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
@@ -28,6 +29,7 @@ class MesiChunk {
   const View& view() const { return view_; }
   const ChunkCache& cache() const { return cache_; }
   const ChunkHome& home() const { return home_; }
+  const WorkHome& work_home() const { return work_home_; }
   void check_invariants() const;
 
  private:
@@ -42,6 +44,7 @@ class MesiChunk {
   View view_;
   ChunkOutbox outbox_;
   ChunkHome home_;
+  WorkHome work_home_{home_, view_, outbox_};
   ChunkCache cache_;
   std::map<std::uint32_t, std::deque<std::vector<std::byte>>> stashed_;  // by sender
   std::deque<std::vector<std::byte>> spent_;  // whose bytes this step's effects may name

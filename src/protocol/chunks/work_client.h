@@ -1,0 +1,152 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "protocol/chunks/chunk_home.h"
+#include "protocol/chunks/work_instrument.h"
+#include "protocol/chunks/work_message.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace chunks {
+
+// Memory for versions on this node, of the budget for copies.
+class WorkBudget {
+ public:
+  enum class Room : std::uint8_t { kThere, kSoon, kNone };
+  virtual Room reserve(ChunkId chunk, std::uint64_t bytes) = 0;
+  virtual void give_back(ChunkId chunk, std::uint64_t bytes) = 0;
+
+ protected:
+  ~WorkBudget() = default;
+};
+
+// A node's part of work streams: the versions that it writes and those that it has taken.
+class WorkClient {
+ public:
+  WorkClient(WorkBudget& budget, const View& view, ChunkOutbox& outbox)
+      : budget_(budget), view_(view), outbox_(outbox) {}
+
+  // A stream that this node has created or found; its home: kNoNode where that is not decided.
+  void learn(ChunkId id, const std::string& name, std::uint64_t bytes, const WorkShape& shape,
+             NodeId home);
+  void write(const WorkWrite& event);
+  void publish(const WorkPublish& event);
+  void subscribe(const WorkSubscribe& event);
+  void unsubscribe(ChunkId chunk);
+  void take(const WorkTake& event);
+  void release(const WorkRelease& event);
+  void end(const WorkEnd& event);
+  void elapsed(std::uint64_t now_ns);
+  // kNever: no thread waits until then.
+  std::uint64_t next_deadline_ns() const;
+  // Memory of the budget is free again.
+  void memory_freed();
+  // `moved`: slots whose names have new homes.
+  void view_changed(const std::vector<std::uint32_t>& moved);
+  // This node is to leave: its subscriptions end. Whether the homes have all that it sent, and
+  // what it has taken is done.
+  void leave();
+  bool may_leave() const;
+  // From a home, also this node's own; false: malformed.
+  bool received(NodeId from, const ChunkMessage& message, Bytes tail);
+
+  struct Stream {
+    std::string name;
+    std::uint64_t bytes = 0;  // of a full version
+    WorkShape shape;
+    NodeId home = kNoNode;
+    bool asks = false;  // its name's home, where its home is
+    bool gone = false;  // its home has died
+
+    // Writing.
+    enum class Writer : std::uint8_t { kNo, kAsks, kYes } writer = Writer::kNo;
+    std::uint64_t credit = 0;
+    bool stopped = false;        // by the end of the stream
+    NodeId no_taker = kNoNode;   // the last subscriber, which has died
+    std::vector<Place> writing;  // versions that are open
+    struct Waiter {
+      WaiterId waiter;
+      Wait wait;
+      std::uint64_t deadline_ns;
+    };
+    std::deque<Waiter> writers;
+    std::uint32_t puts = 0;
+    // Versions that were taken here and wait until a put of this number is done.
+    struct Source {
+      std::uint64_t chunk;
+      std::uint64_t version;
+      std::uint32_t subscription;
+    };
+    std::map<std::uint32_t, std::vector<Source>> put;
+
+    // Taking.
+    bool subscribed = false;
+    std::optional<WaiterId> subscriber;  // that waits for the answer
+    std::uint32_t number = 0;            // of the subscription
+    std::uint64_t window = 0;            // credit in bytes
+    std::uint64_t reserved = 0;          // of it, in the budget
+    bool drained = false;
+    enum class Use : std::uint8_t { kFresh, kOpen, kClosed };
+    struct Taken {
+      std::uint64_t version = 0;
+      Place place;
+      WorkVersion what;
+      std::uint32_t subscription = 0;
+      Use use = Use::kFresh;
+      std::uint32_t results = 0;  // puts that are not done
+    };
+    std::deque<Taken> taken;
+    std::deque<Waiter> takers;
+    std::vector<std::uint64_t> done;  // and not told yet
+    std::uint64_t done_bytes = 0;
+
+    std::deque<WaiterId> enders;
+    bool leaves = false;  // and the home has not answered
+
+    bool may_write() const { return credit >= work_cost(bytes, bytes); }
+  };
+  // nullptr: this node does not know it.
+  const Stream* stream(ChunkId chunk) const;
+  void check_invariants() const;
+
+ private:
+  Stream* find(ChunkId chunk);
+  void seek_home(ChunkId id, Stream& stream, bool here);
+  bool placed(const ChunkMessage& message);
+  void go_on(ChunkId id, Stream& stream);
+  void send_shape(ChunkId id, const Stream& stream, ChunkMessage message);
+  void send_subscription(ChunkId id, Stream& stream);
+  void send_end(ChunkId id, const Stream& stream);
+  void pump_writers(ChunkId id, Stream& stream);
+  void refuse_writers(ChunkId id, Stream& stream, Status status, std::uint64_t version = 0);
+  bool open(ChunkId id, Stream& stream);
+  void close(ChunkId id, Stream& stream, Place place);
+  bool settled(ChunkId id, Stream& stream, const ChunkMessage& message, Bytes tail);
+  void forget_put(const std::vector<Stream::Source>& sources);
+  bool subscribed(ChunkId id, Stream& stream, const ChunkMessage& message);
+  bool given(NodeId from, ChunkId id, Stream& stream, const ChunkMessage& message, Bytes tail);
+  void serve_takers(ChunkId id, Stream& stream);
+  void end_takers(ChunkId id, Stream& stream, Status status);
+  void finish(ChunkId id, Stream& stream, const Stream::Taken& taken);
+  void tell_done(ChunkId id, Stream& stream);
+  void shrink(ChunkId id, Stream& stream);
+  void lose(ChunkId id, Stream& stream);
+  Place free_place(ChunkId id, const Stream& stream) const;
+  bool is_here(const Stream& stream) const { return stream.home == outbox_.self(); }
+
+  WorkBudget& budget_;
+  const View& view_;
+  ChunkOutbox& outbox_;
+  std::map<std::uint64_t, Stream> streams_;
+  std::vector<std::uint64_t> starved_;  // streams whose writers wait for memory
+  std::uint32_t next_number_ = 1;
+};
+
+}  // namespace chunks
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol
