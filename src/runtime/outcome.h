@@ -19,6 +19,7 @@ enum class Status : int {
   kMismatch = -10,
   kEnded = -11,
   kWritten = -12,
+  kDied = -13,
 };
 
 // A call's outcome: a status, and for a failure the sentence that tells it.

@@ -16,7 +16,7 @@ enum class FrameKind : std::uint8_t {
   kWhoHolds,     // which scopes of this chunk are open at your place? bytes 1: and what version
                  // is the newest, if you are its server?
   kHolder,       // back: the one that is open longest. Tail: its words. bytes 1: threads there
-                 // wait in the barrier that the chunk is
+                 // wait in the barrier that the chunk is; 2: the words are the cause
 };
 
 struct ChunkFrame {

@@ -17,6 +17,7 @@ struct Process {
   std::unique_ptr<runtime::chunks::Meetings> meetings;
   std::unique_ptr<runtime::chunks::Chains> chains;
   std::unique_ptr<runtime::chunks::Types> types;
+  std::unique_ptr<runtime::chunks::WorkStreams> works;
   std::atomic<ChunkNode*> node{nullptr};
   bool left = false;
   bool is_child = false;  // a child of the process that joined; it has no node
@@ -88,6 +89,8 @@ runtime::chunks::Chains& chains() { return *process().chains; }
 
 runtime::chunks::Types& types() { return *process().types; }
 
+runtime::chunks::WorkStreams& works() { return *process().works; }
+
 int join() {
   Process& self = process();
   if (self.is_child) return fail_in_child("terrane_chunks_init");
@@ -101,6 +104,7 @@ int join() {
   self.meetings = std::make_unique<runtime::chunks::Meetings>(*self.owned);
   self.chains = std::make_unique<runtime::chunks::Chains>(*self.owned, *self.meetings);
   self.types = std::make_unique<runtime::chunks::Types>(*self.owned);
+  self.works = std::make_unique<runtime::chunks::WorkStreams>(*self.owned);
   pthread_atfork(nullptr, nullptr, leave_in_child);
   self.node.store(self.owned.get(), std::memory_order_release);
   return 0;

@@ -7,6 +7,7 @@
 
 #include "runtime/chunks/chains.h"
 #include "runtime/chunks/types.h"
+#include "runtime/chunks/work_streams.h"
 
 namespace terrane::frontend::chunks {
 
@@ -23,6 +24,7 @@ ChunkNode* node_for(const char* call);
 runtime::chunks::Meetings& meetings();
 runtime::chunks::Chains& chains();
 runtime::chunks::Types& types();
+runtime::chunks::WorkStreams& works();
 
 // The answer to a call whose argument of this name must not be NULL, and is.
 Outcome null_argument(const char* name);

@@ -114,6 +114,7 @@ bool WorkHome::put(NodeId from, const ChunkMessage& message, Bytes tail) {
   }
   if (stream.in_order && item.tag != stream.next_tag) mark(WorkMark::kPutOutOfTurn);
   item.version = ++stream.last;
+  stream.writer = from;
   item.place = free_place(id, stream);
   outbox_.provide(id, item.bytes, item.place);
   outbox_.install(from, id, tail, item.place);

@@ -49,6 +49,7 @@ class WorkHome {
     std::map<std::uint64_t, Item> queued;  // by version; in order: by tag
     std::map<std::uint64_t, Item> given;   // by version
     std::uint64_t last = 0;                // version
+    NodeId writer = kNoNode;               // of that
     std::uint64_t next_tag = 0;            // in order: the next that was never given
 
     struct Writer {

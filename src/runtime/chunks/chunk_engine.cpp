@@ -15,13 +15,16 @@ constexpr std::uint64_t kSweepNs = 50'000'000;
 }  // namespace
 
 ChunkEngine::ChunkEngine(const EngineConfig& config, BufferPool& pool,
-                         transport::Transport& transport, bootstrap::Bootstrap& bootstrap)
+                         transport::Transport& transport, bootstrap::Bootstrap& bootstrap,
+                         Readiness& readiness, Members& members)
     : config_(config),
       trace_(config.log != nullptr ? std::make_unique<ChunkTrace>(*config.log, config.log_every)
                                    : nullptr),
       transport_(transport),
       bootstrap_(bootstrap),
       pool_(pool),
+      readiness_(readiness),
+      members_(members),
       machine_({.self = config.self,
                 .budget_bytes = config.budget_bytes,
                 .home_bytes = config.home_bytes}),
@@ -64,32 +67,6 @@ void ChunkEngine::forget_memory() {
 // ---- Calls
 
 template <typename MakeEvent>
-ChunkEngine::Answer ChunkEngine::call(Waiter& waiter, std::uint64_t deadline_ns, MakeEvent make) {
-  std::uint32_t number = 0;
-  {
-    std::lock_guard hold(mutex_);
-    if (free_waiters_.empty()) {
-      free_waiters_.push_back(static_cast<std::uint32_t>(waiters_.size()));
-      waiters_.push_back(nullptr);
-    }
-    number = free_waiters_.back();
-    free_waiters_.pop_back();
-    waiters_[number] = &waiter;
-    waiter.steps = true;
-    step(make(protocol::WaiterId{number}));
-    waiter.steps = false;
-  }
-  if (waiter.done.load(std::memory_order_acquire) == 0) {
-    if (trace_) waiter.since = platform::ticks();
-    wait_for(waiter, deadline_ns);
-  }
-  std::lock_guard hold(mutex_);
-  waiters_[number] = nullptr;
-  free_waiters_.push_back(number);
-  return waiter.answer;
-}
-
-template <typename MakeEvent>
 ChunkEngine::Answer ChunkEngine::call_for_scope(Waiter& waiter, ChunkId chunk,
                                                 trace::ScopeOrigin origin,
                                                 std::uint64_t deadline_ns, MakeEvent make) {
@@ -112,12 +89,13 @@ ChunkEngine::Answer ChunkEngine::call_for_scope(Waiter& waiter, ChunkId chunk,
 }
 
 ChunkEngine::Answer ChunkEngine::create(std::string_view name, std::uint64_t bytes,
-                                        machine::Coherence coherence) {
+                                        machine::Coherence coherence,
+                                        const machine::WorkShape& work) {
   Waiter waiter;
   waiter.wants = Wants::kCreation;
   waiter.name = name;
   return call(waiter, machine::kNever, [&](protocol::WaiterId id) {
-    return machine::Create{name, bytes, coherence, id};
+    return machine::Create{name, bytes, coherence, id, work};
   });
 }
 
@@ -185,7 +163,7 @@ ChunkEngine::Answer ChunkEngine::hint(ChunkId chunk, machine::Coherence coherenc
 bool ChunkEngine::leave_alone() {
   {
     std::lock_guard hold(mutex_);
-    if (serves(config_.self)) return false;
+    if (serves(config_.self) || machine_.work_home().is_needed()) return false;
   }
   Waiter waiter;
   waiter.wants = Wants::kServers;
@@ -207,6 +185,10 @@ bool ChunkEngine::close(ScopeId id) {
   Scope scope = std::move(at->second);
   scopes_.erase(at);
   scope.buffer.reset();
+  if (scope.works) {
+    step(machine::WorkRelease{scope.chunk, scope.place});
+    return true;
+  }
   if (trace_)
     trace_->closed({*scope.copy, scope.chunk, scope.mode, scope.version, scope.since, scope.noted});
   std::uint64_t now = trace_ ? platform::ticks() : 0;  // the version is taken after that

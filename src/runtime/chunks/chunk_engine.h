@@ -11,9 +11,13 @@
 
 #include "base/unique_fd.h"
 #include "bootstrap/bootstrap.h"
+#include "platform/ticks.h"
+#include "platform/wait.h"
 #include "protocol/chunks/mesi_chunk.h"
 #include "runtime/chunks/chunk_memory.h"
 #include "runtime/chunks/chunk_trace.h"
+#include "runtime/chunks/members.h"
+#include "runtime/chunks/readiness.h"
 #include "runtime/chunks/topology.h"
 #include "runtime/options.h"
 #include "runtime/waiting/handler_thread.h"
@@ -28,6 +32,15 @@ namespace machine = protocol::chunks;
 
 // An open scope, as long as it is open; never given twice by a node.
 using ScopeId = Id<struct ScopeTag, std::uint64_t>;
+
+// What a node has sent and waited for; see terrane_chunk_counters.
+struct EngineCounters {
+  using Count = std::atomic<std::uint64_t>;
+  Count messages_sent{0}, messages_received{0};
+  Count data_bytes_sent{0}, data_bytes_received{0}, shared_bytes_sent{0};
+  Count versions_written{0}, versions_taken{0}, versions_again{0};
+  Count waits{0}, wait_ns{0};
+};
 
 struct EngineConfig {
   NodeId self;
@@ -58,6 +71,7 @@ class ChunkEngine final : private transport::Receiver {
     machine::Range changed;    // of a version that was taken: where, since the one taken before
     std::uint64_t opened = 0;  // when the scope did, by platform::ticks()
     bool at_once = false;      // within the call's own step
+    machine::WorkVersion work = {};
   };
   struct Facts {
     std::string name;
@@ -69,10 +83,11 @@ class ChunkEngine final : private transport::Receiver {
   using Notice = std::function<void(ChunkId)>;
 
   ChunkEngine(const EngineConfig& config, BufferPool& pool, transport::Transport& transport,
-              bootstrap::Bootstrap& bootstrap);
+              bootstrap::Bootstrap& bootstrap, Readiness& readiness, Members& members);
   ~ChunkEngine();
 
-  Answer create(std::string_view name, std::uint64_t bytes, machine::Coherence coherence);
+  Answer create(std::string_view name, std::uint64_t bytes, machine::Coherence coherence,
+                const machine::WorkShape& work = {});
   // Deadlines: by platform::now_ns(); machine::kNever.
   Answer find(std::string_view name, bool wait, std::uint64_t deadline_ns);
   // A view of the range; a writer makes a version that differs there alone.
@@ -86,6 +101,18 @@ class ChunkEngine final : private transport::Receiver {
   void drop(ChunkId chunk);
   // False: no such scope is open.
   bool close(ScopeId scope);
+
+  // Work streams; engine_work.cpp.
+  Answer write_work(ChunkId chunk, Wait wait, std::uint64_t deadline_ns);
+  Answer take_work(ChunkId chunk, Wait wait, std::uint64_t deadline_ns);
+  Answer subscribe_work(ChunkId chunk, std::uint64_t credit);
+  void unsubscribe_work(ChunkId chunk);
+  Answer end_work(ChunkId chunk);
+  // An open version that is being written; kEnded, kGone: it is given up.
+  enum class Published : std::uint8_t { kYes, kNotOpen, kTooLong, kEnded, kGone };
+  Published publish_work(ScopeId scope, std::uint64_t bytes, std::uint64_t tag);
+  NodeId home_of_work(ChunkId chunk) const;  // kNoNode: not decided, or not known
+  const EngineCounters& counters() const { return counters_; }
 
   Facts facts(ChunkId chunk) const;
   // The nodes that have scopes of the chunk open, as a sentence; asks the other nodes, until
@@ -112,14 +139,16 @@ class ChunkEngine final : private transport::Receiver {
  private:
   // What a thread waits for.
   enum class Wants : std::uint8_t {
-    kAnswers,    // of other nodes, for a bounded time
-    kCreation,   // of a chunk by `name`
-    kName,       // to be created
-    kScope,      // of `chunk`
-    kVersion,    // of `chunk`, to take it
-    kCoherence,  // of `chunk` to change
-    kServers,    // to take back all that this node has
-    kDeparture,  // of all nodes
+    kAnswers,      // of other nodes, for a bounded time
+    kCreation,     // of a chunk by `name`
+    kName,         // to be created
+    kScope,        // of `chunk`
+    kVersion,      // of `chunk`, to take it
+    kCoherence,    // of `chunk` to change
+    kWorkRoom,     // in the work stream `chunk`, to write
+    kWorkVersion,  // of it, to take
+    kServers,      // to take back all that this node has
+    kDeparture,    // of all nodes
   };
   // A thread that waits for an answer.
   struct Waiter {
@@ -134,7 +163,9 @@ class ChunkEngine final : private transport::Receiver {
     std::vector<NodeId> in_barrier;  // that have threads which wait in it
     std::uint32_t asked = 0;  // the number of the question, and the nodes that have not answered
     std::vector<NodeId> missing;
-    bool opens() const { return wants == Wants::kScope || wants == Wants::kVersion; }
+    std::string cause;  // that explains the wait by itself
+    bool works() const { return wants == Wants::kWorkRoom || wants == Wants::kWorkVersion; }
+    bool opens() const { return wants == Wants::kScope || wants == Wants::kVersion || works(); }
     bool steps = false;       // its thread does, for its sake
     std::uint64_t since = 0;  // when its thread began to wait, in ticks; where that is noted
     std::atomic<std::uint32_t> done{0};
@@ -151,6 +182,7 @@ class ChunkEngine final : private transport::Receiver {
     std::uint64_t version;
     bool noted;                             // in the event log, that it opened
     const machine::ChunkCache::Copy* copy;  // a cache forgets none
+    bool works = false;                     // it is a version of a work stream
   };
 
   template <typename MakeEvent>
@@ -184,7 +216,10 @@ class ChunkEngine final : private transport::Receiver {
   NodeId server_of(std::string_view name) const;
   std::string title(ChunkId chunk) const;
   std::string hold_up(ChunkId chunk) const;
-  std::string newest(ChunkId chunk) const;
+  std::string newest(ChunkId chunk, bool& cause) const;
+  std::string state_of_work(ChunkId chunk, bool& cause) const;
+  const char* fate(NodeId node) const;
+  void tell_returned(const machine::WorkReturned& returned);
   const Scope* oldest(ChunkId chunk) const;
 
   void poll_all();
@@ -208,6 +243,9 @@ class ChunkEngine final : private transport::Receiver {
   transport::Transport& transport_;
   bootstrap::Bootstrap& bootstrap_;
   BufferPool& pool_;
+  Readiness& readiness_;
+  Members& members_;
+  EngineCounters counters_;
   std::vector<bool> shares_;  // memory with that node
 
   mutable std::mutex mutex_;  // of everything down to the handler
@@ -225,6 +263,7 @@ class ChunkEngine final : private transport::Receiver {
   std::unordered_map<std::uint64_t, std::uint32_t> in_barrier_;  // threads here, by its chunk
   std::unordered_map<std::uint64_t, Notice> notices_;
   std::vector<bool> leaves_, parted_;  // by node
+  std::vector<bool> dead_;             // ... that are in the view no more
   bool asked_to_close_ = false;        // nobody is to join any more
   bool closed_ = false;                // nobody will
   Waiter* leaving_ = nullptr;
@@ -242,5 +281,35 @@ class ChunkEngine final : private transport::Receiver {
   base::UniqueFd stop_;   // ends the wait for news
   std::thread listener_;  // that waits for them
 };
+
+// One step for the sake of the calling thread, and the wait for its answer.
+template <typename MakeEvent>
+ChunkEngine::Answer ChunkEngine::call(Waiter& waiter, std::uint64_t deadline_ns, MakeEvent make) {
+  std::uint32_t number = 0;
+  {
+    std::lock_guard hold(mutex_);
+    if (free_waiters_.empty()) {
+      free_waiters_.push_back(static_cast<std::uint32_t>(waiters_.size()));
+      waiters_.push_back(nullptr);
+    }
+    number = free_waiters_.back();
+    free_waiters_.pop_back();
+    waiters_[number] = &waiter;
+    waiter.steps = true;
+    step(make(protocol::WaiterId{number}));
+    waiter.steps = false;
+  }
+  if (waiter.done.load(std::memory_order_acquire) == 0) {
+    if (trace_) waiter.since = platform::ticks();
+    std::uint64_t from_ns = platform::now_ns();
+    wait_for(waiter, deadline_ns);
+    counters_.waits.fetch_add(1, std::memory_order_relaxed);
+    counters_.wait_ns.fetch_add(platform::now_ns() - from_ns, std::memory_order_relaxed);
+  }
+  std::lock_guard hold(mutex_);
+  waiters_[number] = nullptr;
+  free_waiters_.push_back(number);
+  return waiter.answer;
+}
 
 }  // namespace terrane::runtime::chunks

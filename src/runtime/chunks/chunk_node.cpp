@@ -36,6 +36,8 @@ const char* name_of(machine::Coherence coherence) {
       return "stream";
     case machine::Coherence::kOnce:
       return "once";
+    case machine::Coherence::kWork:
+      return "work stream";
   }
   return "unknown";
 }
@@ -112,7 +114,7 @@ base::Result<> ChunkNode::wire_up(const Options& options) {
                                                        .patience_ms = settings_.patience_ms,
                                                        .log = log_.get(),
                                                        .log_every = settings_.report_every},
-                                          *pool_, *transport_, *bootstrap_);
+                                          *pool_, *transport_, *bootstrap_, readiness_, members_);
   subscriptions_ = std::make_unique<Subscriptions>(settings_.patience_ms,
                                                    [this](ChunkId chunk) { return title(chunk); });
   return {};
@@ -257,6 +259,10 @@ Outcome ChunkNode::check_range(ChunkId chunk, machine::Range range) const {
 Outcome ChunkNode::open(ChunkId chunk, Mode mode, machine::Range range, std::int64_t timeout_ns,
                         OpenScope& scope) {
   if (Outcome good = check_range(chunk, range); !good.ok()) return good;
+  if (facts(chunk).coherence == machine::Coherence::kWork)
+    return {Status::kMismatch, fmt::format("'{}' is a work stream: use terrane_work_write and "
+                                           "terrane_work_take",
+                                           facts(chunk).name)};
   bool whole = range == kAll || range.bytes == facts(chunk).bytes;
   Mode needed = mode == Mode::kWrite && !whole ? Mode::kReadWrite : mode;
   auto answer = engine_->open(chunk, needed, range, timeout_ns == 0 ? Wait::kTry : Wait::kBlock,

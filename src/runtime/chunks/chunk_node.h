@@ -70,6 +70,15 @@ class ChunkNode {
   std::string silent_servers() { return engine_->silent_servers(); }
   // An empty name: there is no such chunk.
   ChunkEngine::Facts facts(ChunkId chunk) const { return engine_->facts(chunk); }
+  Outcome check_name(std::string_view name) const;
+  // Of work streams (WorkStreams), members and counters.
+  ChunkEngine& engine() { return *engine_; }
+  Readiness& readiness() { return readiness_; }
+  Members& members() { return members_; }
+  std::string_view host_name(NodeId node) const { return bootstrap_->host_name(node); }
+  std::uint64_t budget_bytes() const { return settings_.budget_bytes; }
+  // All that there may be, guests among them.
+  std::uint32_t most_nodes() const { return bootstrap_->nodes(); }
 
   // Collective: waits for all that live, then leaves. Nothing may be called afterwards.
   Outcome leave();
@@ -79,7 +88,6 @@ class ChunkNode {
   base::Result<> start();
   base::Result<> wire_up(const Options& options);
   base::Result<View> first_view(const Topology& topology);
-  Outcome check_name(std::string_view name) const;
   Outcome opened(const char* what, const ChunkEngine::Answer& answer, ChunkId chunk,
                  std::int64_t timeout_ns, OpenScope& scope);
   Outcome unknown(ChunkId chunk) const;
@@ -89,6 +97,8 @@ class ChunkNode {
   std::uint64_t deadline(std::int64_t timeout_ns) const;
 
   // Bottom-up: destroyed top-down.
+  Readiness readiness_;
+  Members members_;
   std::unique_ptr<bootstrap::Bootstrap> bootstrap_;
   Settings settings_;
   std::unique_ptr<trace::EventLog> log_;

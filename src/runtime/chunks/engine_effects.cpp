@@ -35,8 +35,11 @@ class ChunkEngine::Performer {
       engine_.memory_.put(install.chunk, install.place, engine_.incoming_);
       if (engine_.trace_)
         engine_.trace_->came(install.chunk, install.bytes.size(), trace::BytesWay::kShared);
-    } else if (auto filled = engine_.memory_.fill(install.chunk, install.place, install.bytes);
-               !filled) {
+      return;
+    }
+    engine_.counters_.data_bytes_received.fetch_add(install.bytes.size(),
+                                                    std::memory_order_relaxed);
+    if (auto filled = engine_.memory_.fill(install.chunk, install.place, install.bytes); !filled) {
       engine_.fail(filled.error().message);
     } else if (engine_.trace_) {
       engine_.trace_->came(install.chunk, install.bytes.size(), trace::BytesWay::kCopied);
@@ -57,7 +60,8 @@ class ChunkEngine::Performer {
                      .chunk = resume.chunk,
                      .version = resume.version,
                      .missed = resume.missed,
-                     .changed = resume.changed};
+                     .changed = resume.changed,
+                     .work = resume.work};
     bool opens = waiter.opens() && resume.status == machine::Status::kOk;
     const machine::ChunkCache::Copy* copy =
         opens || engine_.trace_ ? engine_.machine_.cache().copy(resume.chunk) : nullptr;
@@ -81,7 +85,9 @@ class ChunkEngine::Performer {
     ScopeId id{++engine_.last_scope_};
     // What was taken is looked at as far as the subscription goes.
     machine::Range range =
-        (waiter.wants == Wants::kVersion ? copy.range : waiter.range).within(copy.bytes);
+        waiter.wants == Wants::kWorkVersion
+            ? machine::Range{0, resume.work.bytes}
+            : (waiter.wants == Wants::kVersion ? copy.range : waiter.range).within(copy.bytes);
     waiter.answer.scope = id;
     waiter.answer.range = range;
     waiter.answer.changed = resume.changed.within(copy.bytes);
@@ -89,15 +95,22 @@ class ChunkEngine::Performer {
     waiter.answer.opened = platform::ticks();
     waiter.answer.at_once = waiter.steps;
     bool noted = !waiter.steps || waiter.wants == Wants::kVersion;
-    engine_.scopes_.emplace(
-        id.value, Scope{resume.chunk, waiter.mode, range, resume.place, buffer.value(),
-                        this_thread(), waiter.answer.opened, resume.version, noted, &copy});
+    engine_.scopes_.emplace(id.value, Scope{resume.chunk, waiter.mode, range, resume.place,
+                                            buffer.value(), this_thread(), waiter.answer.opened,
+                                            resume.version, noted, &copy, waiter.works()});
   }
 
   void perform(const machine::Notify& notify) {
     auto at = engine_.notices_.find(notify.chunk.value);
     if (at != engine_.notices_.end() && at->second) at->second(notify.chunk);
+    engine_.readiness_.raise(notify.chunk, Readiness::Of::kTake);
   }
+
+  void perform(const machine::NotifyWritable& notify) {
+    engine_.readiness_.raise(notify.chunk, Readiness::Of::kWrite);
+  }
+
+  void perform(const machine::WorkReturned& returned) { engine_.tell_returned(returned); }
 
   void perform(const machine::Lost& lost) {
     if (lost.from == machine::Lost::kNothing) {
@@ -110,25 +123,28 @@ class ChunkEngine::Performer {
 
   void perform(const machine::Send& send) {
     transport::Bytes body(engine_.effects_.bytes.data() + send.offset, send.size);
-    if (!send.with_data) return engine_.send(send.to, {}, body);
+    if (!send.with_data || send.data_bytes == 0) return engine_.send(send.to, {}, body);
     auto buffer = engine_.memory_.look(send.chunk, send.place);
     if (!buffer) engine_.fail(buffer.error().message);
     const BufferRef& data = buffer.value();
+    std::uint64_t bytes = data ? std::min<std::uint64_t>(data->bytes(), send.data_bytes) : 0;
     if (!data) {
       engine_.send(send.to, {}, body);
     } else if (engine_.shares_[send.to.value]) {
       engine_.pool_.lend(*data, send.to);
+      engine_.counters_.shared_bytes_sent.fetch_add(bytes, std::memory_order_relaxed);
       if (engine_.trace_)
-        engine_.trace_->sent(send.chunk, send.to, data->bytes(), trace::BytesWay::kShared);
+        engine_.trace_->sent(send.chunk, send.to, bytes, trace::BytesWay::kShared);
       wire::ChunkFrame frame{.kind = wire::FrameKind::kShared, .node = data->node().value};
       frame.buffer = data->number();
       frame.offset = data->offset();
       frame.bytes = data->bytes();
       engine_.send(send.to, frame, body);
     } else {
+      engine_.counters_.data_bytes_sent.fetch_add(bytes, std::memory_order_relaxed);
       if (engine_.trace_)
-        engine_.trace_->sent(send.chunk, send.to, data->bytes(), trace::BytesWay::kCopied);
-      engine_.send(send.to, {}, body, {data->data(), data->bytes()});
+        engine_.trace_->sent(send.chunk, send.to, bytes, trace::BytesWay::kCopied);
+      engine_.send(send.to, {}, body, {data->data(), bytes});
     }
   }
 
@@ -166,6 +182,7 @@ void ChunkEngine::send(NodeId to, const wire::ChunkFrame& frame, transport::Byte
   scratch_.clear();
   wire::put(scratch_, frame);
   scratch_.insert(scratch_.end(), body.begin(), body.end());
+  counters_.messages_sent.fetch_add(1, std::memory_order_relaxed);
   transport_.send(to, scratch_, data);
 }
 
@@ -173,6 +190,7 @@ void ChunkEngine::received(NodeId from, transport::Bytes message) {
   wire::ChunkFrame frame;
   std::lock_guard hold(mutex_);
   if (!wire::take(message, frame)) return fail_malformed(from);
+  counters_.messages_received.fetch_add(1, std::memory_order_relaxed);
   if (frame.kind == wire::FrameKind::kMessage) {
     step(machine::Received{from, message});
   } else if (frame.kind == wire::FrameKind::kShared) {

@@ -80,6 +80,8 @@ void ChunkEngine::welcome(const bootstrap::News& news) {
                      bootstrap_.host_name(news.node), admitted.error().message));
   {
     std::lock_guard hold(mutex_);
+    members_.add(
+        {news.node, MemberChange::Kind::kJoined, std::string(bootstrap_.host_name(news.node))});
     view_ = config_.topology.with(view_, news.node);
     step(machine::ViewChanged{&view_});
     // Should it become a server it must know which nodes want to leave.
@@ -97,6 +99,11 @@ void ChunkEngine::take(const bootstrap::News& news) {
     return look_who_leaves();
   }
   if (!view_.has(news.node)) return;
+  bool died = news.kind == bootstrap::News::Kind::kDied;
+  if (dead_.size() <= news.node.value) dead_.resize(news.node.value + 1);
+  dead_[news.node.value] = died;
+  members_.add({news.node, died ? MemberChange::Kind::kDied : MemberChange::Kind::kLeft,
+                std::string(bootstrap_.host_name(news.node))});
   view_ = config_.topology.without(view_, news.node);
   pool_.bury(news.node);
   if (trace_ && news.kind == bootstrap::News::Kind::kDied) trace_->died(news.node);

@@ -96,22 +96,29 @@ std::string ChunkEngine::hold_up(ChunkId chunk) const {
 }
 
 // The newest version, as the chunk's server knows it; "" at other nodes.
-std::string ChunkEngine::newest(ChunkId chunk) const {
+// `cause`: it says why no other comes.
+std::string ChunkEngine::newest(ChunkId chunk, bool& cause) const {
+  if (machine_.work_home().stream(chunk) != nullptr) return state_of_work(chunk, cause);
   const machine::ChunkHome::Entry* entry = machine_.home().entry(chunk);
   if (entry == nullptr || machine_.home().rebuilding(chunk)) return "";
   if (entry->version == 0) return "no node has published a version";
   if (entry->writer == kNoNode) return fmt::format("the newest version is {}", entry->version);
-  return fmt::format("the newest version is {}, by {}", entry->version, describe(entry->writer));
+  std::string words =
+      fmt::format("the newest version is {}, by {}", entry->version, describe(entry->writer));
+  cause = !view_.has(entry->writer);
+  if (cause) words += fmt::format(", which has {}", fate(entry->writer));
+  return words;
 }
 
 void ChunkEngine::tell_holder(NodeId asker, const wire::ChunkFrame& frame) {
   ChunkId chunk{frame.offset};
   std::string words;
-  if (Question(frame.bytes) == Question::kHoldersAndNewest) words = newest(chunk);
-  add(words, hold_up(chunk));
+  bool cause = false;
+  if (Question(frame.bytes) == Question::kHoldersAndNewest) words = newest(chunk, cause);
+  if (!cause) add(words, hold_up(chunk));
   wire::ChunkFrame answer{.kind = wire::FrameKind::kHolder};
   answer.buffer = frame.buffer;
-  answer.bytes = in_barrier_.contains(chunk.value) ? 1 : 0;
+  answer.bytes = in_barrier_.contains(chunk.value) ? 1 : cause ? 2 : 0;
   send(asker, answer, std::as_bytes(std::span(words)));
 }
 
@@ -120,7 +127,8 @@ void ChunkEngine::take_holder(NodeId from, const wire::ChunkFrame& frame, transp
   if (std::erase(asking_->missing, from) == 0) return;
   if (!body.empty())
     asking_->words.emplace_back(reinterpret_cast<const char*>(body.data()), body.size());
-  if (frame.bytes != 0) asking_->in_barrier.push_back(from);
+  if (frame.bytes == 1) asking_->in_barrier.push_back(from);
+  if (frame.bytes == 2) asking_->cause = asking_->words.back();
   if (asking_->missing.empty()) finish(*asking_);
 }
 
@@ -131,7 +139,10 @@ void ChunkEngine::inquire(Waiter& waiter, ChunkId chunk, Question question,
   {
     std::lock_guard hold(mutex_);
     bool wants_newest = question == Question::kHoldersAndNewest;
-    for (std::string own : {wants_newest ? newest(chunk) : "", hold_up(chunk)})
+    bool cause = false;
+    std::string known = wants_newest ? newest(chunk, cause) : "";
+    if (cause) waiter.cause = known;
+    for (std::string own : {known, hold_up(chunk)})
       if (!own.empty()) waiter.words.push_back(std::move(own));
     if (in_barrier_.contains(chunk.value)) waiter.in_barrier.push_back(config_.self);
     waiter.asked = ++questions_;
@@ -155,6 +166,7 @@ void ChunkEngine::inquire(Waiter& waiter, ChunkId chunk, Question question,
 std::string ChunkEngine::holders(ChunkId chunk, Question question, std::uint64_t deadline_ns) {
   Waiter waiter;
   inquire(waiter, chunk, question, deadline_ns);
+  if (!waiter.cause.empty()) return waiter.cause;  // and not who has a scope open meanwhile
   std::string all;
   for (const std::string& words : waiter.words) add(all, words);
   if (!waiter.missing.empty())
@@ -269,6 +281,14 @@ std::string ChunkEngine::report_of(const Waiter& waiter, std::uint64_t deadline_
     case Wants::kCoherence:
       return fmt::format("{} has been waited for {:g} s, to change its coherence: {}",
                          title(waiter.chunk), seconds, holders(waiter.chunk, deadline_ns));
+    case Wants::kWorkRoom:
+      return fmt::format("room in work stream '{}' has been waited for {:g} s: {}",
+                         facts(waiter.chunk).name, seconds,
+                         holders(waiter.chunk, Question::kHoldersAndNewest, deadline_ns));
+    case Wants::kWorkVersion:
+      return fmt::format("a version of work stream '{}' has been waited for {:g} s: {}",
+                         facts(waiter.chunk).name, seconds,
+                         holders(waiter.chunk, Question::kHoldersAndNewest, deadline_ns));
     case Wants::kServers: {
       std::string silent = silent_servers(deadline_ns);
       return fmt::format(

@@ -20,7 +20,8 @@ constexpr int kHeight = 60, kStrip = 12;
 
 constexpr std::string_view kColours[] = {"none", "#7fb2dd", "#f0b95b", "#d9534f"};
 constexpr std::string_view kStates[] = {"none", "shared", "exclusive", "modified"};
-constexpr std::string_view kCoherences[] = {"invalidate", "update", "stream", "once"};
+constexpr std::string_view kCoherences[] = {"invalidate", "update", "stream", "once",
+                                            "work stream"};
 constexpr std::string_view kMakings[] = {"chunk", "lock", "barrier", "signal"};
 
 constexpr std::string_view kHead =
