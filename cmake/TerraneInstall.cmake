@@ -55,7 +55,7 @@ foreach(example barnes fft lu ocean radix water_nsquared water_spatial)
   add_dependencies(terrane_installed splash_${example})
 endforeach()
 
-foreach(example blackboard queue pipeline)
+foreach(example blackboard queue pipeline workers)
   if(TARGET chunks_example_${example})
     install(TARGETS chunks_example_${example} DESTINATION ${TERRANE_EXAMPLES_DIR}/chunks)
     set_target_properties(chunks_example_${example} PROPERTIES INSTALL_RPATH "$ORIGIN/../../..")

@@ -66,7 +66,8 @@ TERRANE_API int terrane_work_find(const char* name, int64_t timeout_ns,
                                   terrane_work* work) TERRANE_NOEXCEPT;
 /* The greatest length of its versions; 0 for a stream that this node does not know. */
 TERRANE_API size_t terrane_work_bytes(terrane_work work) TERRANE_NOEXCEPT;
-/* The node that is its home; -1: not decided yet (TERRANE_HOME_AT_FIRST_SUBSCRIBER), or unknown. */
+/* The node that is its home; -1: not decided, or this node has not heard of it yet
+ * (TERRANE_HOME_AT_FIRST_SUBSCRIBER: it hears of it when it writes, subscribes or ends). */
 TERRANE_API int terrane_work_home(terrane_work work) TERRANE_NOEXCEPT;
 
 /* A version that this node writes or has taken. `data` is valid until it is published or

@@ -12,7 +12,8 @@
 namespace terrane::sim {
 
 // kSc: programs some of whose regions are sequentially consistent, the others HLRC's.
-enum class Protocol : std::uint8_t { kHlrc, kSc, kMesiChunk };
+// kWorkStream: pipelines of work streams, a part of mesi_chunk.
+enum class Protocol : std::uint8_t { kHlrc, kSc, kMesiChunk, kWorkStream };
 
 // Histories seed, seed + 1, ... of one shape, on several threads.
 struct CampaignOptions {

@@ -25,6 +25,10 @@ std::unique_ptr<CampaignWorker> make_chunk_worker(const CampaignOptions& options
 Replay replay_chunks(const CampaignOptions& options, std::uint64_t seed);
 Shrunk shrink_chunks(const CampaignOptions& options, std::uint64_t seed);
 std::vector<std::string_view> chunk_mutant_names();
+// ... and work_stream.
+std::unique_ptr<CampaignWorker> make_work_worker(const CampaignOptions& options);
+Replay replay_work(const CampaignOptions& options, std::uint64_t seed);
+std::vector<std::string_view> work_mutant_names();
 // The programs of the first seeds, as text.
 std::string drawn_chunks(std::uint64_t seeds);
 

@@ -60,6 +60,8 @@ std::string seed_format(Protocol protocol) {
   Hash hash;
   if (protocol == Protocol::kMesiChunk) {
     hash.add(drawn_chunks(kSeeds));
+  } else if (protocol == Protocol::kWorkStream) {
+    hash.add(std::string("1"));  // another number when WorkHistory draws something else
   } else {
     add_pages(hash, protocol);
   }

@@ -33,11 +33,15 @@ struct SimOptions {
   bool update = false;
 };
 
-bool of_chunks(const SimOptions& options) { return options.protocol == "mesi_chunk"; }
+bool of_work(const SimOptions& options) { return options.protocol == "work_stream"; }
+bool of_chunks(const SimOptions& options) {
+  return options.protocol == "mesi_chunk" || of_work(options);
+}
 
 sim::CampaignOptions campaign_of(const SimOptions& options) {
   sim::CampaignOptions campaign;
   if (of_chunks(options)) campaign.protocol = sim::Protocol::kMesiChunk;
+  if (of_work(options)) campaign.protocol = sim::Protocol::kWorkStream;
   if (options.protocol == "sc") campaign.protocol = sim::Protocol::kSc;
   campaign.shape.nodes = options.nodes;
   if (options.racy == "only") campaign.shape.racy = sim::Mix::kOnly;
@@ -72,7 +76,9 @@ void print_figures(const SimOptions& options, const sim::CampaignReport& report,
   auto whole = [](double value) { return static_cast<std::uint64_t>(value); };
   fmt::print("{} histories in {:.1f} s: {} a second; {} counted ({})\n", report.histories, seconds,
              whole(static_cast<double>(report.histories) / seconds), report.counted,
-             of_chunks(options) ? "20 scopes" : "4 nodes, 200 accesses, a lock, a barrier");
+             of_work(options)     ? "with deaths"
+             : of_chunks(options) ? "20 scopes"
+                                  : "4 nodes, 200 accesses, a lock, a barrier");
   if (of_chunks(options)) {
     fmt::print("{} messages: {} a second; {} scopes checked, {} steps\n", report.messages,
                whole(static_cast<double>(report.messages) / seconds), report.accesses,
@@ -177,8 +183,8 @@ int run_sim(const SimOptions& options) {
 
 std::string known_mutant(const std::string& name) {
   if (name == "all" || name == "list") return {};
-  for (sim::Protocol protocol :
-       {sim::Protocol::kHlrc, sim::Protocol::kSc, sim::Protocol::kMesiChunk}) {
+  for (sim::Protocol protocol : {sim::Protocol::kHlrc, sim::Protocol::kSc,
+                                 sim::Protocol::kMesiChunk, sim::Protocol::kWorkStream}) {
     auto names = sim::mutant_names(protocol);
     if (std::find(names.begin(), names.end(), name) != names.end()) return {};
   }
@@ -192,7 +198,7 @@ void add_sim_command(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand(
       "sim", "Check a protocol against the memory model in random simulated histories");
   command->add_option("--protocol", options->protocol, "The protocol")
-      ->check(CLI::IsMember({"hlrc", "sc", "mesi_chunk"}))
+      ->check(CLI::IsMember({"hlrc", "sc", "mesi_chunk", "work_stream"}))
       ->capture_default_str();
   command->add_option("--nodes", options->nodes, "Nodes of each history (default: 4 to 6)")
       ->check(CLI::Range(2, 16));

@@ -15,10 +15,8 @@ constexpr std::size_t kFull = 64 << 10;  // bytes of a full version
 
 terrane_work stream(const std::string& name, int home, bool in_order = false,
                     std::uint64_t capacity = 8 * kFull) {
-  terrane_work_options options{.size = sizeof options,
-                               .home = home,
-                               .in_order = in_order ? 1u : 0u,
-                               .capacity = capacity};
+  terrane_work_options options{
+      .size = sizeof options, .home = home, .in_order = in_order ? 1u : 0u, .capacity = capacity};
   terrane_work work;
   EXPECT_OK(terrane_work_create(name.c_str(), kFull, &options, &work, nullptr));
   return work;
@@ -113,7 +111,7 @@ void pipeline(std::uint64_t count, bool full, const Death& death) {
     for (std::uint64_t tag = 0; tag < count; ++tag) put(frames, tag, length_of(tag, full));
     EXPECT_OK(terrane_work_end(frames));
   }
-  if (self() != last) EXPECT(terrane_work_home(results) == last);
+  if (self() > 0) EXPECT(terrane_work_home(results) == last);  // node 0 never asked
   EXPECT(terrane_work_home(frames) == 0);
   print_counters();
 }
@@ -191,8 +189,7 @@ void versions() {
   meet("made");
   if (self() == 1) {
     std::vector<terrane_version> open(kOpen);
-    for (terrane_version& one : open)
-      EXPECT_OK(terrane_work_write(first, TERRANE_FOREVER, &one));
+    for (terrane_version& one : open) EXPECT_OK(terrane_work_write(first, TERRANE_FOREVER, &one));
     terrane_version more;
     EXPECT(terrane_work_write(first, TERRANE_TRY, &more) == TERRANE_EBUSY);
     EXPECT(terrane_work_write(first, 1'000'000, &more) == TERRANE_ETIMEDOUT);
@@ -205,8 +202,8 @@ void versions() {
     EXPECT(writable[0].revents == 0);
     EXPECT_OK(terrane_work_release(&more));  // it is given up
     for (int i = 0; i < kOpen; ++i)
-      EXPECT_OK(terrane_work_publish(&open[static_cast<std::size_t>(i)],
-                                     i == 0 ? 0 : kFull, 100 + static_cast<std::uint64_t>(i)));
+      EXPECT_OK(terrane_work_publish(&open[static_cast<std::size_t>(i)], i == 0 ? 0 : kFull,
+                                     100 + static_cast<std::uint64_t>(i)));
     EXPECT(::poll(writable, 1, 20'000) == 1);  // once node 0 has taken some
     put(first, 200, 8);
     EXPECT_OK(terrane_work_end(first));

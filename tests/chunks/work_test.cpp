@@ -80,8 +80,9 @@ TEST(WorkStreamsTest, AWorkerThatIsKilledLosesNoFrame) {
   for (int frame : {1, 30}) {
     for (int point : {1, 2, 3, 4}) {
       for (bool by_messages : {false, true}) {
-        Ran ran = run_work("-n 5 --on-death survive", fmt::format("pipeline 200 {} {}", frame, point),
-                           by_messages ? kByMessages : std::vector<std::string>{});
+        Ran ran =
+            run_work("-n 5 --on-death survive", fmt::format("pipeline 200 {} {}", frame, point),
+                     by_messages ? kByMessages : std::vector<std::string>{});
         EXPECT_EQ(ran.outcome.exit_code, 128 + SIGKILL) << ran.outcome.err;
         EXPECT_EQ(count(ran.outcome.out, "good"), 4)
             << "frame " << frame << ", point " << point << ": " << ran.outcome.err;

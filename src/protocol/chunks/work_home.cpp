@@ -73,7 +73,6 @@ bool WorkHome::write(NodeId from, const ChunkMessage& message, Bytes name) {
   if (find_writer(stream, from) != nullptr) return false;
   ChunkMessage answer{.kind = ChunkKind::kWorkSettled, .chunk = id.value};
   if (!homes_.reserve(stream.capacity)) {
-    mark(WorkMark::kWriterRefused);
     answer.flags = wire::kFullFlag;
     outbox_.send(from, answer);
     return true;

@@ -10,13 +10,10 @@ namespace chunks {
 enum class WorkMark : std::uint8_t {
   kPlacedAtFirst,
   kPlacementAwaited,
-  kWriterRefused,
   kWriterRegistered,
   kWriteWaits,
   kWriteBusy,
   kWriteTimedOut,
-  kWriteStarves,
-  kWriteFindsNoMemory,
   kWriteFindsNoTaker,
   kWriteFindsEnd,
   kGivenUp,

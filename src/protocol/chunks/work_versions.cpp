@@ -69,14 +69,12 @@ bool WorkClient::open(ChunkId id, Stream& stream) {
   WaiterId waiter = stream.writers.front().waiter;
   Room room = is_here(stream) ? Room::kThere : budget_.reserve(id, stream.bytes);
   if (room == Room::kSoon) {
-    mark(WorkMark::kWriteStarves);
     if (std::find(starved_.begin(), starved_.end(), id.value) == starved_.end())
       starved_.push_back(id.value);
     return false;
   }
   stream.writers.pop_front();
   if (room == Room::kNone) {
-    mark(WorkMark::kWriteFindsNoMemory);
     outbox_.resume(waiter, Status::kNoMemory, id);
     return true;
   }

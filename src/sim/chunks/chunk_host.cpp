@@ -45,7 +45,8 @@ void ChunkHistory::perform(std::uint32_t n, const chunks::Effects& effects) {
         base::Overloaded{
             [&](const chunks::Send& e) { send(n, effects, e); },
             [&](const chunks::Resume& e) { resume(n, e); }, [&](const chunks::Notify&) {},
-            [&](const chunks::Lost& e) { lost(n, e); },
+            [&](const chunks::Lost& e) { lost(n, e); }, [&](const chunks::NotifyWritable&) {},
+            [&](const chunks::WorkReturned&) {},
             [&](const chunks::Provide& e) {
               Memory& place = memory(n, index_of(e.chunk), e.place);
               if (!place.there || place.id != e.chunk) place.words.fill(0);

@@ -154,16 +154,53 @@ constexpr std::string_view kMutants[] = {"None",
                                          "LeaveUnheard",
                                          "NewcomerUnheard",
                                          "DeadStillHeard"};
-constexpr std::string_view kStatuses[] = {"ok",        "existed",        "unknown",
-                                          "mismatch",  "busy",           "timed out",
-                                          "no memory", "not subscribed", "written"};
-constexpr std::string_view kKinds[] = {
-    "find",       "found",   "request",   "grant",       "refused", "cancel", "recall", "yielded",
-    "evict",      "evicted", "subscribe", "unsubscribe", "publish", "update", "credit", "report",
-    "report end", "serving", "hint",      "gone",        "hinted",  "leave",  "left"};
+constexpr std::string_view kStatuses[] = {"ok",      "existed",   "unknown",       "mismatch",
+                                          "busy",    "timed out", "no memory",     "not subscribed",
+                                          "written", "ended",     "its taker died"};
+constexpr std::string_view kKinds[] = {"find",
+                                       "found",
+                                       "request",
+                                       "grant",
+                                       "refused",
+                                       "cancel",
+                                       "recall",
+                                       "yielded",
+                                       "evict",
+                                       "evicted",
+                                       "subscribe",
+                                       "unsubscribe",
+                                       "publish",
+                                       "update",
+                                       "credit",
+                                       "report",
+                                       "report end",
+                                       "serving",
+                                       "hint",
+                                       "gone",
+                                       "hinted",
+                                       "leave",
+                                       "left",
+                                       "place",
+                                       "placed",
+                                       "writer",
+                                       "put",
+                                       "subscribe to work",
+                                       "unsubscribe from work",
+                                       "done",
+                                       "end",
+                                       "stopped",
+                                       "subscribed",
+                                       "give",
+                                       "settled",
+                                       "takers",
+                                       "stop",
+                                       "ending",
+                                       "drained",
+                                       "leave work",
+                                       "left work"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
-static_assert(std::size(kStatuses) == static_cast<std::size_t>(Status::kWritten) + 1);
+static_assert(std::size(kStatuses) == static_cast<std::size_t>(Status::kDied) + 1);
 
 }  // namespace
 

@@ -1,0 +1,336 @@
+// What the threads of a simulated pipeline do, and what must hold.
+#include <algorithm>
+
+#include "sim/work/work_history.h"
+
+namespace terrane::sim {
+
+using chunks::Status;
+
+namespace {
+
+std::uint64_t word_of(std::uint64_t tag, std::uint32_t stream, std::uint64_t at) {
+  return (tag + 1) << 16 | stream << 8 | at;
+}
+
+}  // namespace
+
+void WorkHistory::finish(std::uint32_t t) {
+  threads_[t].doing = Doing::kOver;
+  schedule_.park(static_cast<ActorId>(t));
+}
+
+void WorkHistory::wait(std::uint32_t t, Doing doing, const chunks::Event& event) {
+  threads_[t].doing = doing;
+  threads_[t].waits = true;
+  schedule_.park(static_cast<ActorId>(t));
+  step(threads_[t].node, event);
+}
+
+std::uint64_t WorkHistory::deadline(Thread& thread) {
+  thread.timed = rng_.chance(10);
+  return thread.timed ? nodes_[thread.node].now_ns + 1 + rng_.below(20) : chunks::kNever;
+}
+
+void WorkHistory::act(std::uint32_t t) {
+  Thread& thread = threads_[t];
+  if (thread.doing == Doing::kOver) return finish(t);
+  note(t << 8 | static_cast<std::uint32_t>(thread.doing));
+  protocol::WaiterId waiter{t};
+  if (thread.doing == Doing::kCreatesFrames)
+    return wait(
+        t, Doing::kCreatesFrames,
+        chunks::Create{"frames", 8 * kWords, chunks::Coherence::kWork, waiter, shapes_[kFrames]});
+  if (thread.doing == Doing::kCreatesResults)
+    return wait(
+        t, Doing::kCreatesResults,
+        chunks::Create{"results", 8 * kWords, chunks::Coherence::kWork, waiter, shapes_[kResults]});
+  switch (thread.role) {
+    case Role::kSource:
+      return act_source(t);
+    case Role::kEnder:
+      if (putting_ > 0) {
+        // It looks again when another actor has done something.
+        bool others = schedule_.ready().size() > 1;
+        if (!others) schedule_.park(static_cast<ActorId>(t));
+        return;
+      }
+      return wait(t, Doing::kEnds, chunks::WorkEnd{ids_[kFrames], waiter});
+    case Role::kWorker:
+      return act_worker(t);
+    case Role::kSink:
+      return act_sink(t);
+  }
+}
+
+void WorkHistory::act_source(std::uint32_t t) {
+  Thread& thread = threads_[t];
+  protocol::WaiterId waiter{t};
+  if (thread.writes) {
+    thread.writes = false;
+    if (rng_.chance(10))
+      return step(thread.node, chunks::WorkRelease{ids_[kFrames], thread.writing});
+    ++thread.count;
+    std::uint64_t tag = next_tag_++;
+    put_.insert(tag);
+    return put(t, kFrames, tag);
+  }
+  if (thread.count >= thread.quota) {
+    --putting_;
+    for (std::uint32_t other = 0; other < threads_.size(); ++other)
+      if (threads_[other].role == Role::kEnder && !threads_[other].waits &&
+          nodes_[threads_[other].node].alive && threads_[other].doing != Doing::kOver)
+        schedule_.ready(static_cast<ActorId>(other));
+    return finish(t);
+  }
+  auto how = rng_.chance(15) ? chunks::Wait::kTry : chunks::Wait::kBlock;
+  wait(t, Doing::kWrites, chunks::WorkWrite{ids_[kFrames], how, deadline(thread), waiter});
+}
+
+void WorkHistory::put(std::uint32_t t, std::uint32_t stream, std::uint64_t tag) {
+  Thread& thread = threads_[t];
+  std::uint64_t words = tag % (kWords + 1);
+  auto& memory = this->memory(thread.node, ids_[stream], thread.writing);
+  for (std::uint64_t w = 0; w < words; ++w) memory[w] = word_of(tag, stream, w);
+  step(thread.node, chunks::WorkPublish{ids_[stream], thread.writing, 8 * words, tag});
+}
+
+void WorkHistory::release(std::uint32_t t, std::uint32_t stream, std::size_t which) {
+  Thread& thread = threads_[t];
+  Open open = thread.open[which];
+  thread.open.erase(thread.open.begin() + static_cast<std::ptrdiff_t>(which));
+  const auto& memory = this->memory(thread.node, ids_[stream], open.place);
+  for (std::uint64_t w = 0; w < open.words; ++w)
+    if (memory[w] != word_of(open.tag, stream, w))
+      violated(Fault::kWrongValue, "thread {} sees {:x} in version {} of stream {}", t, memory[w],
+               open.tag, stream);
+  if (stream == kFrames) held_.erase(open.tag);
+  if (stream == kResults) shown_.insert(open.tag);
+  step(thread.node, chunks::WorkRelease{ids_[stream], open.place});
+}
+
+void WorkHistory::act_worker(std::uint32_t t) {
+  Thread& thread = threads_[t];
+  protocol::WaiterId waiter{t};
+  if (thread.writes) {
+    thread.writes = false;
+    put(t, kResults, thread.open.front().tag);
+    thread.doing = Doing::kFills;
+    return;
+  }
+  if (thread.doing == Doing::kFills) {  // the result is put
+    thread.doing = Doing::kTakes;
+    return release(t, kFrames, 0);
+  }
+  if (thread.doing == Doing::kEnds)
+    return wait(t, Doing::kEnds, chunks::WorkEnd{ids_[kResults], waiter});
+  if (!thread.open.empty())
+    return wait(t, Doing::kWrites,
+                chunks::WorkWrite{ids_[kResults], chunks::Wait::kBlock, deadline(thread), waiter});
+  if (thread.quota > 0 && thread.count >= thread.quota) {
+    step(thread.node, chunks::WorkUnsubscribe{ids_[kFrames]});
+    return finish(t);
+  }
+  if (thread.doing == Doing::kSubscribes)
+    return wait(t, Doing::kSubscribes,
+                chunks::WorkSubscribe{ids_[kFrames], 8 * kWords * credit_, waiter});
+  auto how = rng_.chance(15) ? chunks::Wait::kTry : chunks::Wait::kBlock;
+  wait(t, Doing::kTakes, chunks::WorkTake{ids_[kFrames], how, deadline(thread), waiter});
+}
+
+// Holds some results for a while, but never waits while it holds one.
+void WorkHistory::act_sink(std::uint32_t t) {
+  Thread& thread = threads_[t];
+  protocol::WaiterId waiter{t};
+  if (thread.doing == Doing::kSubscribes)
+    return wait(t, Doing::kSubscribes,
+                chunks::WorkSubscribe{ids_[kResults], 8 * kWords * credit_, waiter});
+  if (!thread.open.empty() && rng_.chance(60))
+    return release(t, kResults, rng_.below(static_cast<std::uint32_t>(thread.open.size())));
+  auto how = thread.open.empty() ? chunks::Wait::kBlock : chunks::Wait::kTry;
+  wait(t, Doing::kTakes, chunks::WorkTake{ids_[kResults], how, deadline(thread), waiter});
+}
+
+// ---- Answers
+
+bool WorkHistory::all_lost() const {
+  // A home or a source has died: what was there is gone.
+  if (!nodes_[source_node_].alive || !nodes_[sink_node_].alive) return true;
+  for (std::uint32_t s : {kFrames, kResults}) {
+    NodeId home = kNoNode;
+    for (const Node& node : nodes_) {
+      const auto* stream = node.machine->cache().work().stream(ids_[s]);
+      if (stream != nullptr && stream->home != kNoNode) home = stream->home;
+    }
+    if (home != kNoNode && !nodes_[home.value].alive) return true;
+  }
+  return false;
+}
+
+void WorkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
+  std::uint32_t t = resume.waiter.value;
+  if (t >= threads_.size() || threads_[t].node != n || !threads_[t].waits)
+    violated(Fault::kBadAnswer, "node {} resumes {}, who does not wait", n, t);
+  Thread& thread = threads_[t];
+  thread.waits = false;
+  schedule_.ready(static_cast<ActorId>(t));
+  if (trace_)
+    trace_->add(schedule_.picks(), "node {} thread {}: in {} is answered {}, version {} tag {}", n,
+                t, static_cast<int>(thread.doing), static_cast<int>(resume.status), resume.version,
+                resume.work.tag);
+  note(t << 8 | static_cast<std::uint32_t>(resume.status));
+  Status status = resume.status;
+  if (status == Status::kUnknown) {
+    if (!all_lost())
+      violated(Fault::kBadAnswer, "thread {} is told that a stream is gone, whose home lives", t);
+    if (thread.role == Role::kSource) --putting_;
+    return finish(t);
+  }
+  switch (thread.doing) {
+    case Doing::kCreatesFrames:
+    case Doing::kCreatesResults: {
+      if (status != Status::kOk && status != Status::kExisted)
+        violated(Fault::kBadAnswer, "thread {} cannot create a stream: {}", t,
+                 static_cast<int>(status));
+      bool frames = thread.doing == Doing::kCreatesFrames;
+      chunks::ChunkId& id = ids_[frames ? kFrames : kResults];
+      if (id != chunks::kNoChunk && id != resume.chunk && !all_lost())
+        violated(Fault::kBadAnswer, "a stream is two streams");
+      id = resume.chunk;
+      thread.doing = frames ? Doing::kCreatesResults : Doing::kSubscribes;
+      if (!frames && thread.role == Role::kSource) thread.doing = Doing::kWrites;
+      return;
+    }
+    case Doing::kSubscribes:
+      if (status == Status::kEnded && thread.role == Role::kWorker) {
+        check_ended(t);
+        thread.doing = Doing::kEnds;
+      } else if (status == Status::kEnded) {
+        finish(t);
+      } else if (status == Status::kOk || status == Status::kMismatch) {  // another thread has
+        thread.doing = Doing::kTakes;
+      } else {
+        violated(Fault::kBadAnswer, "thread {} cannot subscribe: {}", t, static_cast<int>(status));
+      }
+      return;
+    case Doing::kWrites:
+      return resume_write(t, resume);
+    case Doing::kTakes:
+      return resume_taken(t, resume);
+    case Doing::kEnds:
+      return finish(t);
+    default:
+      violated(Fault::kBadAnswer, "thread {} is answered what it has not asked", t);
+  }
+}
+
+// The answer to a thread that asks for room.
+void WorkHistory::resume_write(std::uint32_t t, const chunks::Resume& resume) {
+  Thread& thread = threads_[t];
+  Status status = resume.status;
+  if (status == Status::kBusy || (status == Status::kTimedOut && thread.timed)) return;
+  if (status == Status::kOk) {
+    thread.writes = true;
+    thread.writing = resume.place;
+  } else if (status == Status::kDied && outcome_.deaths > 0) {
+    given_up_ = true;
+    if (thread.role == Role::kSource) thread.quota = thread.count;
+    if (thread.role == Role::kWorker) thread.doing = Doing::kTakes;
+  } else {
+    violated(Fault::kBadAnswer, "thread {} cannot write: {}", t, static_cast<int>(status));
+  }
+}
+
+void WorkHistory::resume_taken(std::uint32_t t, const chunks::Resume& resume) {
+  Thread& thread = threads_[t];
+  Status status = resume.status;
+  if (status == Status::kOk) return took(t, resume);
+  if (status == Status::kBusy && thread.role == Role::kSink && !thread.open.empty())
+    return release(t, kResults, 0);
+  if (status == Status::kBusy || (status == Status::kTimedOut && thread.timed)) return;
+  if (status == Status::kNotSubscribed) {  // another thread of the node ended it, or will begin it
+    thread.doing = Doing::kSubscribes;
+    return;
+  }
+  if (status != Status::kEnded)
+    violated(Fault::kBadAnswer, "thread {} cannot take: {}", t, static_cast<int>(status));
+  if (thread.role == Role::kSink) return finish(t);
+  check_ended(t);
+  thread.doing = Doing::kEnds;
+}
+
+// Nothing is left to do: the sink has released all results.
+void WorkHistory::check_ended(std::uint32_t t) const {
+  if (all_lost()) return;
+  for (std::uint64_t tag : put_)
+    if (!shown_.contains(tag))
+      violated(Fault::kWrongValue, "thread {} hears of the end, and frame {} is not done", t, tag);
+}
+
+void WorkHistory::took(std::uint32_t t, const chunks::Resume& resume) {
+  Thread& thread = threads_[t];
+  ++outcome_.versions;
+  std::uint32_t stream = thread.role == Role::kSink ? kResults : kFrames;
+  std::uint64_t tag = resume.work.tag;
+  std::uint64_t words = tag % (kWords + 1);
+  if (!put_.contains(tag) || resume.work.bytes != 8 * words)
+    violated(Fault::kWrongValue, "thread {} takes tag {} with {} bytes", t, tag, resume.work.bytes);
+  const auto& memory = this->memory(thread.node, ids_[stream], resume.place);
+  for (std::uint64_t w = 0; w < words; ++w)
+    if (memory[w] != word_of(tag, stream, w))
+      violated(Fault::kWrongValue, "thread {} takes tag {} of stream {} and sees {:x}", t, tag,
+               stream, memory[w]);
+  thread.open.push_back({tag, resume.place, words});
+  ++thread.count;
+  if (stream == kFrames) {
+    if (held_.contains(tag))
+      violated(Fault::kTwoHolders, "threads {} and {} have frame {}", held_[tag], t, tag);
+    held_[tag] = t;
+  } else if (shapes_[kResults].in_order && outcome_.deaths == 0 && tag != taken_results_) {
+    violated(Fault::kWrongValue, "thread {} takes result {} after {} others", t, tag,
+             taken_results_);
+  } else if (shapes_[kResults].in_order && tag != taken_results_) {
+    violated(Fault::kWrongValue,
+             "thread {} takes result {} again, or before its turn; {} were "
+             "taken",
+             t, tag, taken_results_);
+  }
+  if (stream == kResults) ++taken_results_;
+}
+
+// All have come to their end, unless something has died that nobody can go on without.
+void WorkHistory::finish_check() const {
+  if (all_lost() || given_up_) return;
+  bool worker = false, ender = false;
+  for (const Thread& thread : threads_) {
+    bool lives = nodes_[thread.node].alive;
+    worker |= lives && thread.role == Role::kWorker && thread.quota == 0;
+    ender |= lives && thread.role == Role::kEnder;
+  }
+  std::string waiting;
+  for (std::uint32_t t = 0; t < threads_.size(); ++t) {
+    const Thread& thread = threads_[t];
+    if (!nodes_[thread.node].alive || thread.doing == Doing::kOver) continue;
+    bool source = thread.role == Role::kSource;
+    // Without a worker or an end only the sources must hear of something, if they wait for room.
+    bool may_wait = !worker ? !source || outcome_.deaths == 0 : !ender && !source;
+    // Where all subscribers left nobody has died.
+    if (!worker && source) {
+      for (const auto& node : nodes_) {
+        const auto* home = node.alive ? node.machine->work_home().stream(ids_[kFrames]) : nullptr;
+        if (home != nullptr && home->died == kNoNode) may_wait = true;
+      }
+      const auto* mine = nodes_[thread.node].machine->cache().work().stream(ids_[kFrames]);
+      if (mine == nullptr || mine->home == kNoNode) may_wait = true;
+    }
+    if (!may_wait)
+      waiting += fmt::format("; thread {} of node {} in {}", t, thread.node,
+                             static_cast<int>(thread.doing));
+  }
+  if (!waiting.empty()) violated(Fault::kDeadlock, "nothing can happen any more{}", waiting);
+  if (!worker || !ender) return;
+  for (std::uint64_t tag : put_)
+    if (!shown_.contains(tag)) violated(Fault::kWrongValue, "frame {} was lost", tag);
+}
+
+}  // namespace terrane::sim
