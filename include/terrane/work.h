@@ -9,7 +9,7 @@
  *   any node    terrane_work_end: no more versions are written
  *
  * A version is *done* when its subscriber has released it, and when everything is done that the
- * subscriber's node published to work streams while the version was open. So a worker that takes a
+ * thread that took it published to other work streams before. So a worker thread that takes a
  * frame, publishes the result and then releases the frame never loses it: until the result is done
  * at the end of the pipeline, the death of the worker gives the frame to another worker. Each
  * version is processed at least once; after a death some are processed twice, with the same tag. A

@@ -189,11 +189,17 @@ struct WorkWrite {
   WaiterId waiter;
 };
 // The open version is one of so many bytes with this tag; forgotten where the stream has ended.
+// `sources`: open versions of other streams from which it was made. They are not done before it.
+struct WorkSource {
+  ChunkId chunk;
+  Place place;
+};
 struct WorkPublish {
   ChunkId chunk;
   Place place;
   std::uint64_t bytes;
   std::uint64_t tag;
+  std::vector<WorkSource> sources;
 };
 // Resumed with kOk, kNoMemory, kMismatch (subscribed already, or another node to a stream in
 // order), kEnded, kUnknown. credit: bytes, at least a full length.

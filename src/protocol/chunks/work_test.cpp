@@ -35,10 +35,11 @@ class WorkJob : public ChunkJob {
     deliver_all();
     return resumed.at(96);
   }
-  bool put(std::uint32_t node, ChunkId chunk, std::uint64_t tag, std::uint64_t bytes = kLong) {
+  bool put(std::uint32_t node, ChunkId chunk, std::uint64_t tag,
+           std::vector<WorkSource> sources = {}) {
     Resume open = try_write(node, chunk);
     if (open.status != Status::kOk) return false;
-    step(node, WorkPublish{chunk, open.place, bytes, tag});
+    step(node, WorkPublish{chunk, open.place, kLong, tag, std::move(sources)});
     return true;
   }
   Resume try_take(std::uint32_t node, ChunkId chunk) {
@@ -118,7 +119,7 @@ TEST(WorkTest, AFrameTakesFourMessagesAndTwoTransfers) {
   count();
   Resume frame = job.try_take(2, frames);
   Resume result = job.try_write(2, results);
-  job.step(2, WorkPublish{results, result.place, ChunkJob::kBytes, 1});
+  job.step(2, WorkPublish{results, result.place, ChunkJob::kBytes, 1, {{frames, frame.place}}});
   carried += data();
   count();
   job.step(2, WorkRelease{frames, frame.place});
@@ -193,7 +194,7 @@ TEST(WorkTest, AFrameIsGivenAgainUntilItsResultIsDone) {
   ASSERT_TRUE(job.put(1, frames, 0));
   job.deliver_all();
   Resume frame = job.try_take(2, frames);
-  ASSERT_TRUE(job.put(2, results, 0));
+  ASSERT_TRUE(job.put(2, results, 0, {{frames, frame.place}}));
   job.release(2, frames, frame);
   job.subscribe(3, frames, 2 * kLong);
   job.die(NodeId{2});  // its result is at node 4, which has not taken it

@@ -93,7 +93,6 @@ void WorkClient::close(ChunkId id, Stream& stream, Place place) {
   if (!is_here(stream)) budget_.give_back(id, stream.bytes);
 }
 
-// What is open here is what the version was made from, as far as this node knows.
 void WorkClient::publish(const WorkPublish& event) {
   ChunkId id = event.chunk;
   Stream* stream = find(id);
@@ -104,12 +103,16 @@ void WorkClient::publish(const WorkPublish& event) {
   }
   std::uint32_t number = ++stream->puts;
   std::vector<Stream::Source>& sources = stream->put[number];
-  for (auto& [other_id, other] : streams_)
-    for (Stream::Taken& taken : other.taken) {
-      if (taken.use != Stream::Use::kOpen || other.gone) continue;
+  for (const WorkSource& source : event.sources) {
+    Stream* other = find(source.chunk);
+    // A version that waits for another one of its stream may wait for its own credit.
+    if (other == nullptr || other == stream || other->gone) continue;
+    for (Stream::Taken& taken : other->taken) {
+      if (taken.use != Stream::Use::kOpen || taken.place != source.place) continue;
       ++taken.results;
-      sources.push_back({other_id, taken.version, taken.subscription});
+      sources.push_back({source.chunk.value, taken.version, taken.subscription});
     }
+  }
   ChunkMessage message{.kind = ChunkKind::kWorkPut, .chunk = id.value};
   if (!sources.empty()) {
     mark(WorkMark::kPublishDepends);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -29,6 +31,12 @@ namespace terrane::runtime::chunks {
 using protocol::chunks::Mode;
 using protocol::chunks::Wait;
 namespace machine = protocol::chunks;
+
+// The calling thread, as the system numbers it, which it is asked once.
+inline int this_thread() {
+  thread_local const int number = ::gettid();
+  return number;
+}
 
 // An open scope, as long as it is open; never given twice by a node.
 using ScopeId = Id<struct ScopeTag, std::uint64_t>;

@@ -10,16 +10,6 @@
 #include "runtime/chunks/chunk_engine.h"
 
 namespace terrane::runtime::chunks {
-namespace {
-
-// As the system numbers it, which it is asked once.
-int this_thread() {
-  thread_local const int number = ::gettid();
-  return number;
-}
-
-}  // namespace
-
 // Carries out the machine's effects, under the mutex.
 class ChunkEngine::Performer {
  public:

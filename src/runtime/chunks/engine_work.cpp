@@ -62,7 +62,12 @@ ChunkEngine::Published ChunkEngine::publish_work(ScopeId id, std::uint64_t bytes
   const machine::WorkClient::Stream* stream = machine_.cache().work().stream(scope.chunk);
   bool gone = stream->gone;
   bool ended = stream->stopped;
-  step(machine::WorkPublish{scope.chunk, scope.place, bytes, tag});
+  // What the calling thread has taken and not released is what it was made from.
+  std::vector<machine::WorkSource> sources;
+  for (const auto& [number, other] : scopes_)
+    if (other.works && other.mode == Mode::kRead && other.thread == this_thread())
+      sources.push_back({other.chunk, other.place});
+  step(machine::WorkPublish{scope.chunk, scope.place, bytes, tag, std::move(sources)});
   if (gone) return Published::kGone;
   if (ended) return Published::kEnded;
   counters_.versions_written.fetch_add(1, std::memory_order_relaxed);

@@ -52,7 +52,7 @@ void WorkHistory::begin(std::uint32_t nodes, std::uint64_t seed) {
   held_.clear();
   shown_.clear();
   taken_results_ = 0;
-  given_up_ = false;
+  given_up_ = lost_ = false;
   ids_[0] = ids_[1] = chunks::kNoChunk;
   std::memset(subscribed_, 0, sizeof subscribed_);
   draw_threads();
@@ -150,12 +150,23 @@ void WorkHistory::changes() {
 void WorkHistory::kill(std::uint32_t n) {
   if (trace_) trace_->add(schedule_.picks(), "node {}: dies", n);
   ++outcome_.deaths;
+  lost_ |= n == source_node_ || n == sink_node_;
+  for (std::uint32_t s : {kFrames, kResults}) {
+    lost_ |= shapes_[s].home == n;
+    for (const Node& node : nodes_) {
+      const auto* stream = node.machine->cache().work().stream(ids_[s]);
+      const auto* entry = node.machine->home().entry(ids_[s]);
+      lost_ |= stream != nullptr && stream->home == NodeId{n};
+      lost_ |= entry != nullptr && entry->work_home == NodeId{n};
+    }
+  }
   nodes_[n].alive = false;
   for (std::uint32_t t = 0; t < threads_.size(); ++t) {
     if (threads_[t].node != n) continue;
     schedule_.park(static_cast<ActorId>(t));
-    if (threads_[t].role == Role::kSource && threads_[t].doing != Doing::kOver) --putting_;
+    bool puts = threads_[t].role == Role::kSource && threads_[t].doing != Doing::kOver;
     threads_[t].doing = Doing::kOver;
+    if (puts) source_over();
     if (threads_[t].role == Role::kWorker)
       for (const Open& open : threads_[t].open) held_.erase(open.tag);
   }

@@ -119,7 +119,7 @@ class WorkHistory {
   void resume_taken(std::uint32_t thread, const chunks::Resume& resume);
   void took(std::uint32_t thread, const chunks::Resume& resume);
   void check_ended(std::uint32_t thread) const;
-  bool all_lost() const;
+  void source_over();
   void finish_check() const;
   std::uint64_t deadline(Thread& thread);
 
@@ -147,6 +147,7 @@ class WorkHistory {
   std::map<std::uint64_t, std::uint32_t> held_;  // frames that are open, by which thread
   std::set<std::uint64_t> shown_;                // tags of results that the sink has released
   std::uint64_t taken_results_ = 0;
+  bool lost_ = false;      // the source, the sink, or a stream with its home has died
   bool given_up_ = false;  // the sources were told that no subscriber lives
 };
 
