@@ -41,6 +41,7 @@ enum class ChunkKind : std::uint8_t {
   kWorkSubscribe,    // `version`: credit in bytes; `request`: its number; the rest as kWorkWriter
   kWorkUnsubscribe,  // no more. Tail: versions that the sender still has
   kWorkDone,         // Tail: versions that are done
+  kWorkReleased,     // Tail: versions that are not done, and need no credit any more
   kWorkEnd,          // no more versions by any node; the rest as kWorkWriter
   kWorkStopped,      // after the sender's last kWorkPut
   kWorkSubscribed,   // home to client: answer. kFullFlag: another node has, kEndedFlag

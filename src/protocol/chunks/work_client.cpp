@@ -244,7 +244,8 @@ void WorkClient::check_invariants() const {
   for (const auto& [id, stream] : streams_) {
     std::uint64_t held = 0;
     for (const Stream::Taken& taken : stream.taken)
-      if (taken.subscription == stream.number) held += work_cost(taken.what.bytes, stream.bytes);
+      if (taken.subscription == stream.number && !taken.released)
+        held += work_cost(taken.what.bytes, stream.bytes);
     TERRANE_CHECK(!stream.subscribed || held + stream.done_bytes <= stream.window,
                   "no more versions are here than there is credit for");
   }

@@ -99,6 +99,7 @@ class WorkClient {
       std::uint32_t subscription = 0;
       Use use = Use::kFresh;
       std::uint32_t results = 0;  // puts that are not done
+      bool released = false;      // and the home knows that it needs no credit
     };
     std::deque<Taken> taken;
     std::deque<Waiter> takers;
@@ -134,6 +135,7 @@ class WorkClient {
   void end_takers(ChunkId id, Stream& stream, Status status);
   void finish(ChunkId id, Stream& stream, const Stream::Taken& taken);
   void tell_done(ChunkId id, Stream& stream);
+  void tell_released(ChunkId id, Stream& stream);
   void shrink(ChunkId id, Stream& stream);
   void lose(ChunkId id, Stream& stream);
   Place free_place(ChunkId id, const Stream& stream) const;

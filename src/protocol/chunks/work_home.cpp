@@ -45,6 +45,8 @@ bool WorkHome::received(NodeId from, const ChunkMessage& message, Bytes tail) {
       return unsubscribe(from, message, tail);
     case ChunkKind::kWorkDone:
       return done(from, message, tail);
+    case ChunkKind::kWorkReleased:
+      return released(from, message, tail);
     case ChunkKind::kWorkStopped:
       return stopped(from, message);
     default:
@@ -71,6 +73,10 @@ bool WorkHome::write(NodeId from, const ChunkMessage& message, Bytes name) {
   ChunkId id{message.chunk};
   Stream& stream = learn(message, name);
   if (find_writer(stream, from) != nullptr) return false;
+  if (stream.ended) {  // it may be drained: no version can come any more
+    outbox_.send(from, {.kind = ChunkKind::kWorkStop, .chunk = id.value});
+    return true;
+  }
   ChunkMessage answer{.kind = ChunkKind::kWorkSettled, .chunk = id.value};
   if (!homes_.reserve(stream.capacity)) {
     answer.flags = wire::kFullFlag;
@@ -81,7 +87,6 @@ bool WorkHome::write(NodeId from, const ChunkMessage& message, Bytes name) {
   stream.writers.push_back({.node = from});
   answer.bytes = stream.capacity;
   outbox_.send(from, answer);
-  if (stream.ended) outbox_.send(from, {.kind = ChunkKind::kWorkStop, .chunk = id.value});
   if (stream.died != kNoNode) {
     ChunkMessage takers{.kind = ChunkKind::kWorkTakers, .chunk = id.value};
     takers.version = stream.died.value;
@@ -175,7 +180,6 @@ bool WorkHome::subscribe(NodeId from, const ChunkMessage& message, Bytes name) {
     mark(WorkMark::kSubscribeAfterEnd);
     answer.flags = wire::kEndedFlag;
   } else if (stream.in_order && !stream.subscribers.empty()) {
-    mark(WorkMark::kSubscribeRefused);
     answer.flags = wire::kFullFlag;
   }
   outbox_.send(from, answer);
@@ -203,6 +207,28 @@ bool WorkHome::unsubscribe(NodeId from, const ChunkMessage& message, Bytes tail)
   return true;
 }
 
+// The subscriber has room for others, and waits until what it made from these is done.
+bool WorkHome::released(NodeId from, const ChunkMessage& message, Bytes tail) {
+  std::vector<std::uint64_t> versions;
+  if (!numbers_of(tail, versions)) return false;
+  Stream& stream = streams_[message.chunk];
+  for (std::uint64_t version : versions) {
+    auto at = stream.given.find(version);
+    if (at == stream.given.end() || at->second.given_to != from) return false;
+    return_credit(stream, at->second);
+  }
+  advance(ChunkId{message.chunk}, stream);
+  return true;
+}
+
+void WorkHome::return_credit(Stream& stream, Item& item) {
+  if (item.released) return;
+  item.released = true;
+  for (Stream::Subscriber& one : stream.subscribers)
+    if (one.node == item.given_to && one.number == item.subscription)
+      one.used -= work_cost(item.bytes, stream.bytes);
+}
+
 bool WorkHome::done(NodeId from, const ChunkMessage& message, Bytes tail) {
   std::vector<std::uint64_t> versions;
   if (!numbers_of(tail, versions)) return false;
@@ -211,11 +237,9 @@ bool WorkHome::done(NodeId from, const ChunkMessage& message, Bytes tail) {
   for (std::uint64_t version : versions) {
     auto at = stream.given.find(version);
     if (at == stream.given.end() || at->second.given_to != from) return false;
+    return_credit(stream, at->second);
     Item item = at->second;
     stream.given.erase(at);
-    for (Stream::Subscriber& one : stream.subscribers)
-      if (one.node == from && one.number == item.subscription)
-        one.used -= work_cost(item.bytes, stream.bytes);
     outbox_.discard(id, item.place);
     settle(id, stream, item);
   }
@@ -237,6 +261,7 @@ void WorkHome::take_back(ChunkId id, Stream& stream, NodeId from,
     at = stream.given.erase(at);
     tags.push_back(item.tag);
     item.again = true;
+    item.released = false;
     item.given_to = kNoNode;
     if (mutant(WorkMutant::kForgetDead)) {
       outbox_.discard(id, item.place);
@@ -272,7 +297,6 @@ void WorkHome::give_all(ChunkId id, Stream& stream) {
       return;
     }
     mark(item.again ? WorkMark::kGivenAgain : WorkMark::kGiven);
-    if (!in_turn) mark(WorkMark::kGivenPastGap);
     if (stream.in_order) stream.next_tag = std::max(stream.next_tag, item.tag + 1);
     to->used += work_cost(item.bytes, stream.bytes);
     item.given_to = to->node;
@@ -317,8 +341,8 @@ bool WorkHome::end(NodeId from, const ChunkMessage& message, Bytes name) {
 bool WorkHome::stopped(NodeId from, const ChunkMessage& message) {
   Stream& stream = streams_[message.chunk];
   Stream::Writer* writer = find_writer(stream, from);
-  if (writer == nullptr || !stream.ended) return false;
-  writer->stopped = true;
+  if (!stream.ended) return false;
+  if (writer != nullptr) writer->stopped = true;
   advance(ChunkId{message.chunk}, stream);
   return true;
 }

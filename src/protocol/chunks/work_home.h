@@ -45,6 +45,7 @@ class WorkHome {
       bool again = false;     // a subscriber had it that died or left
       NodeId given_to = kNoNode;
       std::uint32_t subscription = 0;
+      bool released = false;  // it takes no credit any more
     };
     std::map<std::uint64_t, Item> queued;  // by version; in order: by tag
     std::map<std::uint64_t, Item> given;   // by version
@@ -83,6 +84,8 @@ class WorkHome {
   bool put(NodeId from, const ChunkMessage& message, Bytes tail);
   bool subscribe(NodeId from, const ChunkMessage& message, Bytes name);
   bool unsubscribe(NodeId from, const ChunkMessage& message, Bytes tail);
+  bool released(NodeId from, const ChunkMessage& message, Bytes tail);
+  void return_credit(Stream& stream, Item& item);
   bool done(NodeId from, const ChunkMessage& message, Bytes tail);
   bool end(NodeId from, const ChunkMessage& message, Bytes name);
   bool stopped(NodeId from, const ChunkMessage& message);

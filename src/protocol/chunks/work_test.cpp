@@ -230,6 +230,23 @@ TEST(WorkTest, VersionsInOrderAreGivenByTag) {
   EXPECT_EQ(job.subscribe(2, chunk, kLong), Status::kMismatch) << "one subscriber";
 }
 
+TEST(WorkTest, AGapThatStaysAfterTheEndIsPassedOver) {
+  WorkJob job(4);
+  ChunkId chunk = job.stream("results", {.capacity = 8 * kLong, .in_order = true, .home = 3});
+  job.subscribe(3, chunk, kLong);
+  for (std::uint64_t tag : {4u, 2u}) ASSERT_TRUE(job.put(1, chunk, tag));
+  job.deliver_all();
+  EXPECT_EQ(job.try_take(3, chunk).status, Status::kBusy);
+  EXPECT_EQ(job.end(1, chunk), Status::kOk);
+  for (std::uint64_t tag : {2u, 4u}) {
+    Resume taken = job.try_take(3, chunk);
+    ASSERT_EQ(taken.status, Status::kOk);
+    EXPECT_EQ(taken.work.tag, tag);
+    job.release(3, chunk, taken);
+  }
+  EXPECT_EQ(job.try_take(3, chunk).status, Status::kEnded);
+}
+
 TEST(WorkTest, AWriterHearsThatItsLastSubscriberHasDied) {
   WorkJob job(4);
   ChunkId chunk = job.stream("frames", {.capacity = 2 * kLong, .home = 0});

@@ -293,6 +293,7 @@ void WorkClient::take(const WorkTake& event) {
   bool waits = !stream->takers.empty() && stream->takers.back().waiter == event.waiter;
   if (!waits) return;
   mark(event.wait == Wait::kTry ? WorkMark::kTakeBusy : WorkMark::kTakeAwaits);
+  tell_released(id, *stream);
   if (event.wait != Wait::kTry) return;
   stream->takers.pop_back();
   outbox_.resume(event.waiter, Status::kBusy, id);
@@ -333,6 +334,7 @@ void WorkClient::release(const WorkRelease& event) {
   at->use = Stream::Use::kClosed;
   if (at->results > 0 && !mutant(WorkMutant::kDoneBeforeResult)) {
     mark(WorkMark::kDoneAwaitsResult);
+    if (!stream->takers.empty()) tell_released(id, *stream);
   } else {
     Stream::Taken taken = *at;
     stream->taken.erase(at);
@@ -346,7 +348,7 @@ void WorkClient::release(const WorkRelease& event) {
 void WorkClient::finish(ChunkId id, Stream& stream, const Stream::Taken& taken) {
   if (stream.gone) return;
   stream.done.push_back(taken.version);
-  if (taken.subscription == stream.number)
+  if (taken.subscription == stream.number && !taken.released)
     stream.done_bytes += work_cost(taken.what.bytes, stream.bytes);
   bool more =
       stream.subscribed && std::any_of(stream.taken.begin(), stream.taken.end(),
@@ -356,6 +358,20 @@ void WorkClient::finish(ChunkId id, Stream& stream, const Stream::Taken& taken) 
     return;
   }
   tell_done(id, stream);
+}
+
+// A thread waits for a version, which may wait for the credit of those whose results are not done.
+void WorkClient::tell_released(ChunkId id, Stream& stream) {
+  std::vector<std::uint64_t> versions;
+  for (Stream::Taken& taken : stream.taken) {
+    if (taken.use != Stream::Use::kClosed || taken.released) continue;
+    taken.released = true;
+    versions.push_back(taken.version);
+  }
+  if (versions.empty() || !stream.subscribed) return;
+  mark(WorkMark::kReleasedBeforeDone);
+  outbox_.send(stream.home, {.kind = ChunkKind::kWorkReleased, .chunk = id.value},
+               bytes_of(versions));
 }
 
 void WorkClient::tell_done(ChunkId id, Stream& stream) {

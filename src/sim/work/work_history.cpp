@@ -53,6 +53,7 @@ void WorkHistory::begin(std::uint32_t nodes, std::uint64_t seed) {
   shown_.clear();
   taken_results_ = 0;
   given_up_ = lost_ = false;
+  early_ = !shapes_[kResults].in_order && rng_.chance(30);
   ids_[0] = ids_[1] = chunks::kNoChunk;
   std::memset(subscribed_, 0, sizeof subscribed_);
   draw_threads();

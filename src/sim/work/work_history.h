@@ -147,6 +147,7 @@ class WorkHistory {
   std::map<std::uint64_t, std::uint32_t> held_;  // frames that are open, by which thread
   std::set<std::uint64_t> shown_;                // tags of results that the sink has released
   std::uint64_t taken_results_ = 0;
+  bool early_ = false;     // the input is ended before its sources are done
   bool lost_ = false;      // the source, the sink, or a stream with its home has died
   bool given_up_ = false;  // the sources were told that no subscriber lives
 };

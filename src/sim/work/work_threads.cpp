@@ -49,7 +49,8 @@ void WorkHistory::act(std::uint32_t t) {
     case Role::kSource:
       return act_source(t);
     case Role::kEnder:
-      if (putting_ > 0) return schedule_.park(static_cast<ActorId>(t));  // source_over() wakes it
+      if (putting_ > 0 && !early_)
+        return schedule_.park(static_cast<ActorId>(t));  // source_over() wakes it
       return wait(t, Doing::kEnds, chunks::WorkEnd{ids_[kFrames], waiter});
     case Role::kWorker:
       return act_worker(t);
@@ -76,7 +77,9 @@ void WorkHistory::act_source(std::uint32_t t) {
       return step(thread.node, chunks::WorkRelease{ids_[kFrames], thread.writing});
     ++thread.count;
     std::uint64_t tag = next_tag_++;
-    put_.insert(tag);
+    // A version that is open when its node hears of the end is given up.
+    const auto* stream = nodes_[thread.node].machine->cache().work().stream(ids_[kFrames]);
+    if (!stream->stopped && !stream->gone) put_.insert(tag);
     return put(t, kFrames, tag);
   }
   if (thread.count >= thread.quota) {
@@ -191,7 +194,10 @@ void WorkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
                  static_cast<int>(status));
       bool frames = thread.doing == Doing::kCreatesFrames;
       chunks::ChunkId& id = ids_[frames ? kFrames : kResults];
-      if (id != chunks::kNoChunk && id != resume.chunk && !lost_)
+      bool known = false;
+      for (const Node& node : nodes_)
+        known |= node.alive && node.machine->cache().work().stream(id) != nullptr;
+      if (known && id != resume.chunk && !lost_)
         violated(Fault::kBadAnswer, "a stream is two streams");
       id = resume.chunk;
       thread.doing = frames ? Doing::kCreatesResults : Doing::kSubscribes;
@@ -231,8 +237,10 @@ void WorkHistory::resume_write(std::uint32_t t, const chunks::Resume& resume) {
     thread.writing = resume.place;
   } else if (status == Status::kDied && outcome_.deaths > 0) {
     given_up_ = true;
-    if (thread.role == Role::kSource) thread.quota = thread.count;
-    if (thread.role == Role::kWorker) thread.doing = Doing::kTakes;
+    thread.quota = thread.count;
+    if (thread.role == Role::kWorker) finish(t);  // nobody takes its results
+  } else if (status == Status::kEnded && thread.role == Role::kSource && early_) {
+    thread.quota = thread.count;
   } else {
     violated(Fault::kBadAnswer, "thread {} cannot write: {}", t, static_cast<int>(status));
   }
