@@ -150,6 +150,7 @@ void WorkClient::view_changed(const std::vector<std::uint32_t>& moved) {
     bool name_moved = std::find(moved.begin(), moved.end(), id >> 52) != moved.end();
     if (stream.home != kNoNode || !name_moved || !stream.asks) continue;
     mark(WorkMark::kNameHomeDied);
+    stream.asks = false;
     seek_home(ChunkId{id}, stream, stream.subscriber || !stream.enders.empty());
   }
 }

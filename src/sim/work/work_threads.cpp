@@ -196,7 +196,8 @@ void WorkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
       chunks::ChunkId& id = ids_[frames ? kFrames : kResults];
       bool known = false;
       for (const Node& node : nodes_)
-        known |= node.alive && node.machine->cache().work().stream(id) != nullptr;
+        if (const auto* stream = node.machine->cache().work().stream(id); stream != nullptr)
+          known |= node.alive && !stream->gone;
       if (known && id != resume.chunk && !lost_)
         violated(Fault::kBadAnswer, "a stream is two streams");
       id = resume.chunk;
@@ -266,11 +267,19 @@ void WorkHistory::resume_taken(std::uint32_t t, const chunks::Resume& resume) {
   thread.doing = Doing::kEnds;
 }
 
-// Nothing is left to do: the sink has released all results.
+// Nothing is left to do: the sink has released all results. Where a dead worker's result was first,
+// the second one is done at once, and the first is safe at its home.
 void WorkHistory::check_ended(std::uint32_t t) const {
   if (lost_) return;
+  std::set<std::uint64_t> at_home;
+  for (const Node& node : nodes_) {
+    const auto* home = node.alive ? node.machine->work_home().stream(ids_[kResults]) : nullptr;
+    if (home == nullptr || outcome_.deaths == 0) continue;
+    for (const auto* items : {&home->queued, &home->given})
+      for (const auto& [key, item] : *items) at_home.insert(item.tag);
+  }
   for (std::uint64_t tag : put_)
-    if (!shown_.contains(tag))
+    if (!shown_.contains(tag) && !at_home.contains(tag))
       violated(Fault::kWrongValue, "thread {} hears of the end, and frame {} is not done", t, tag);
 }
 
