@@ -154,6 +154,9 @@ void WorkHistory::kill(std::uint32_t n) {
   lost_ |= n == source_node_ || n == sink_node_;
   for (std::uint32_t s : {kFrames, kResults}) {
     lost_ |= shapes_[s].home == n;
+    // It has asked to be the home, which the home of the name may hear first of all.
+    const auto* own = nodes_[n].machine->cache().work().stream(ids_[s]);
+    lost_ |= own != nullptr && own->asks;
     for (const Node& node : nodes_) {
       const auto* stream = node.machine->cache().work().stream(ids_[s]);
       const auto* entry = node.machine->home().entry(ids_[s]);
