@@ -171,9 +171,9 @@ void members() {
     EXPECT_OK(terrane_work_take(frames, TERRANE_FOREVER, &version));
     EXPECT(version.tag == 7 && version.bytes == 800 && version.again == 1 && version.writer == 1);
     EXPECT_OK(terrane_work_release(&version));
-    meet("taken");
+    EXPECT_OK(terrane_chunk_barrier("taken", 2, 20 * kSecond));
   } else {
-    meet("taken");
+    EXPECT_OK(terrane_chunk_barrier("taken", 2, 20 * kSecond));
     release(scope);
     EXPECT_OK(terrane_work_write(frames, 20 * kSecond, &version));
     EXPECT_OK(terrane_work_release(&version));

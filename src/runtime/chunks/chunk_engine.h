@@ -120,6 +120,8 @@ class ChunkEngine final : private transport::Receiver {
   enum class Published : std::uint8_t { kYes, kNotOpen, kTooLong, kEnded, kGone };
   Published publish_work(ScopeId scope, std::uint64_t bytes, std::uint64_t tag);
   NodeId home_of_work(ChunkId chunk) const;  // kNoNode: not decided, or not known
+  // Its home has left in order, which it does when the stream has ended and all is done.
+  bool work_is_over(ChunkId chunk) const;
   const EngineCounters& counters() const { return counters_; }
 
   Facts facts(ChunkId chunk) const;

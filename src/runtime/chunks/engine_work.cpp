@@ -80,6 +80,14 @@ NodeId ChunkEngine::home_of_work(ChunkId chunk) const {
   return stream == nullptr ? kNoNode : stream->home;
 }
 
+bool ChunkEngine::work_is_over(ChunkId chunk) const {
+  std::lock_guard hold(mutex_);
+  const machine::WorkClient::Stream* stream = machine_.cache().work().stream(chunk);
+  if (stream == nullptr || !stream->gone || stream->home == kNoNode) return false;
+  std::uint32_t home = stream->home.value;
+  return home >= dead_.size() || !dead_[home];
+}
+
 // ---- What is said of them
 
 void ChunkEngine::tell_returned(const machine::WorkReturned& returned) {

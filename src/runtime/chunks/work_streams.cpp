@@ -106,6 +106,8 @@ Outcome WorkStreams::failed(const ChunkEngine::Answer& answer, ChunkId work, std
     case machine::Status::kNotSubscribed:
       return {Status::kEnded, fmt::format("{}: this node has not subscribed", title(work))};
     default:
+      if (node_.engine().work_is_over(work))
+        return {Status::kEnded, fmt::format("{} has ended, and its home has left", title(work))};
       return {Status::kUnknown,
               fmt::format("{} is no more: it died with its home; create it again", title(work))};
   }
@@ -153,8 +155,9 @@ Outcome WorkStreams::publish(ChunkId work, ScopeId scope, std::uint64_t bytes, s
 Outcome WorkStreams::end(ChunkId work) {
   if (Outcome good = check(work); !good.ok()) return good;
   auto answer = node_.engine().end_work(work);
-  if (answer.status != machine::Status::kOk) return failed(answer, work, "its end", 0);
-  return {};
+  if (answer.status == machine::Status::kOk) return {};
+  Outcome outcome = failed(answer, work, "its end", 0);
+  return outcome.status == Status::kEnded ? Outcome{} : outcome;  // it had ended before
 }
 
 // ---- Taking
