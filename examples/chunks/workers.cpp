@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   Job job;
   Work<Range> ranges(job, "ranges", 1, {.home = 0, .capacity = kMany * sizeof(Range)});
   Work<Count> counts(job, "counts", 1,
-                     {.home = 0, .in_order = true, .capacity = kMany * sizeof(Count)});
+                     {.home = 0, .in_order = true, .capacity = (kMany + 1) * sizeof(Count)});
   std::thread source, sink;
   if (job.node() == 0) {
     source = std::thread([&] { hand_out(ranges, count); });

@@ -45,7 +45,7 @@ typedef struct terrane_work_options {
   /* 1: tags count 0, 1, 2, ..., and versions are taken in the order of their tags, each tag once,
    * whatever the order in which they are written. The capacity must hold the versions that are
    * written before their turn: make it at least the capacity of the stream that feeds the
-   * workers. 0: in the order of their arrival. */
+   * workers and one version more. 0: in the order of their arrival. */
   uint32_t in_order;
   /* Bytes of versions of each writing node that may be written and not done; the home reserves
    * them. 0: four versions of full length. Less than one version: TERRANE_EINVAL. */

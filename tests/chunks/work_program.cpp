@@ -101,7 +101,7 @@ void print_counters() {
 void pipeline(std::uint64_t count, bool full, const Death& death) {
   int last = nodes() - 1;
   terrane_work frames = stream("frames", 0);
-  terrane_work results = stream("results", TERRANE_HOME_AT_FIRST_SUBSCRIBER, true);
+  terrane_work results = stream("results", TERRANE_HOME_AT_FIRST_SUBSCRIBER, true, 9 * kFull);
   if (self() == last) {
     sink(results, count, full);
   } else if (self() > 0) {

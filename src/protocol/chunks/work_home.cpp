@@ -112,7 +112,12 @@ bool WorkHome::put(NodeId from, const ChunkMessage& message, Bytes tail) {
   bool had = stream.in_order && (item.tag < stream.next_tag || stream.queued.contains(item.tag));
   if (had && !mutant(WorkMutant::kTagTwice)) {
     mark(WorkMark::kPutTwice);
-    settle(id, stream, item);
+    Item* first = find_tag(stream, item.tag);
+    if (first != nullptr) {
+      first->others.push_back(item);
+    } else {
+      settle(id, stream, item);
+    }
     advance(id, stream);
     return true;
   }
@@ -129,6 +134,13 @@ bool WorkHome::put(NodeId from, const ChunkMessage& message, Bytes tail) {
   return true;
 }
 
+WorkHome::Item* WorkHome::find_tag(Stream& stream, std::uint64_t tag) {
+  for (auto* items : {&stream.queued, &stream.given})
+    for (auto& [key, item] : *items)
+      if (item.tag == tag) return &item;
+  return nullptr;
+}
+
 Place WorkHome::free_place(ChunkId id, const Stream& stream) const {
   Place place{kHomePlaces};
   auto taken = [&] {
@@ -143,6 +155,7 @@ Place WorkHome::free_place(ChunkId id, const Stream& stream) const {
 
 // The version is done.
 void WorkHome::settle(ChunkId id, Stream& stream, const Item& item) {
+  for (const Item& other : item.others) settle(id, stream, other);
   Stream::Writer* writer = find_writer(stream, item.writer);
   if (writer == nullptr) return;
   std::uint64_t cost = work_cost(item.bytes, stream.bytes);
@@ -416,8 +429,11 @@ void WorkHome::check_invariants() const {
   for (const auto& [id, stream] : streams_) {
     std::map<std::uint32_t, std::uint64_t> unsettled;
     for (const auto* items : {&stream.queued, &stream.given})
-      for (const auto& [key, item] : *items)
+      for (const auto& [key, item] : *items) {
         unsettled[item.writer.value] += work_cost(item.bytes, stream.bytes);
+        for (const Item& other : item.others)
+          unsettled[other.writer.value] += work_cost(other.bytes, stream.bytes);
+      }
     for (const Stream::Writer& writer : stream.writers) {
       TERRANE_CHECK(writer.unsettled == unsettled[writer.node.value],
                     "what a writer has under way is at the home");

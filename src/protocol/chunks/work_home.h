@@ -45,7 +45,8 @@ class WorkHome {
       bool again = false;     // a subscriber had it that died or left
       NodeId given_to = kNoNode;
       std::uint32_t subscription = 0;
-      bool released = false;  // it takes no credit any more
+      bool released = false;          // it takes no credit any more
+      std::vector<Item> others = {};  // of its tag, which came later and are done with it
     };
     std::map<std::uint64_t, Item> queued;  // by version; in order: by tag
     std::map<std::uint64_t, Item> given;   // by version
@@ -78,6 +79,7 @@ class WorkHome {
 
  private:
   using Item = Stream::Item;
+  static Item* find_tag(Stream& stream, std::uint64_t tag);
 
   Stream& learn(const ChunkMessage& message, Bytes name);
   bool write(NodeId from, const ChunkMessage& message, Bytes name);

@@ -100,7 +100,7 @@ std::string ChunkEngine::hold_up(ChunkId chunk) const {
 std::string ChunkEngine::newest(ChunkId chunk, bool& cause) const {
   if (machine_.work_home().stream(chunk) != nullptr) return state_of_work(chunk, cause);
   const machine::ChunkHome::Entry* entry = machine_.home().entry(chunk);
-  if (entry == nullptr || machine_.home().rebuilding(chunk)) return "";
+  if (entry == nullptr || entry->works() || machine_.home().rebuilding(chunk)) return "";
   if (entry->version == 0) return "no node has published a version";
   if (entry->writer == kNoNode) return fmt::format("the newest version is {}", entry->version);
   std::string words =
