@@ -1,0 +1,38 @@
+// The edges of each picture of a video, by threads of one process.
+#include <cstdio>
+#include <exception>
+
+#include "local.h"
+
+namespace video {
+namespace {
+
+constexpr int kOk = 0;
+constexpr int kFailed = 1;
+constexpr int kUsageError = 2;
+
+int complain(const std::string& sentence, int status) {
+  std::fprintf(stderr, "video: %s\n", sentence.c_str());
+  return status;
+}
+
+int run(int argc, char** argv) {
+  Outcome<Options> options = parse_options(argc, argv, {"threads", "sequential"});
+  if (!options.ok()) return complain(options.sentence(), kUsageError);
+  if (options.value().help) return std::fputs(kUsage, stdout), kOk;
+  Outcome<> done = options.value().with == "sequential" ? run_sequential(options.value())
+                                                        : run_threads(options.value());
+  return done.ok() ? kOk : complain(done.sentence(), kFailed);
+}
+
+}  // namespace
+}  // namespace video
+
+int main(int argc, char** argv) {
+  try {
+    return video::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "video: %s\n", error.what());
+    return 1;
+  }
+}
