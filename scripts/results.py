@@ -67,6 +67,16 @@ SECTIONS = [
         ("scopes of 1 KiB chunks, 16 clients, 4 servers", None, "a second", "", "", ""),
         ("more time of a scope with the event log", 2, "%", "", "", ""),
     ]),
+    ("Video", "A 3x3 edge convolution of each frame by two workers of one host, with the fastest kernel.", [
+        *[(f"{size}: a frame", 1.03, "x threads", "video", r"^(?!.*--mixed)", rf"^{size}, best: chunks / threads (\S+)x")
+          for size in ("HD", "UHD-1", "UHD-2")],
+        *[(f"{size}: the closest peer of MPI and ZeroMQ takes", -1, "x chunks", "video", r"^(?!.*--mixed)",
+           rf"^{size}, best: closest peer / chunks (\S+)x") for size in ("HD", "UHD-1", "UHD-2")],
+        ("HD: processor time", 1.15, "x sequential", "video", r"^(?!.*--mixed)", r"^HD, best: .*CPU / sequential (\S+)x"),
+        ("HD: messages a frame", 5, "messages", "video", r"^(?!.*--mixed)", r"^chunks  .* (\S+) +\S+ +\S+ +\S+$"),
+        ("a worker behind 1 Gb/s: time", 1.05, "x ideal", "video", r"--mixed", r"^behind 1 Gb/s: time / ideal (\S+)x"),
+        ("a worker behind 1 Gb/s: deviation", 2, "% of frames", "video", r"--mixed", r"^behind 1 Gb/s: .*deviation (\S+) %"),
+    ]),
     ("Messages", "Our transport over tcp, compared with UCX's own active messages.", [
         ("round trip of 8 bytes, peer polls", 1.15, "x UCX", "messages", "", r"^round trip us, peer polls +8 B.* (\S+)  goal"),
         ("round trip of 4 KiB, peer polls", 1.15, "x UCX", "messages", "", r"^round trip us, peer polls +4 KiB.* (\S+)  goal"),

@@ -1,10 +1,11 @@
 #!/bin/sh
 # All implementations give the same bytes as the sequential one, whatever the size and the kernel.
-# Usage: equal_test.sh VIDEO [VIDEO_MPI] [VIDEO_ZMQ] (programs that were not built: missing)
+# Usage: equal_test.sh VIDEO TERRANE [VIDEO_MPI] [VIDEO_ZMQ] (programs that were not built: missing)
 set -u
 video=$1
-mpi=${2:-missing}
-zmq=${3:-missing}
+terrane=$2
+mpi=${3:-missing}
+zmq=${4:-missing}
 failures=0
 cases=0
 
@@ -30,6 +31,13 @@ for input in synthetic:1920x1080:9 synthetic:721x481:14 synthetic:3x2:5 syntheti
   right=$(sum_of "$video" --with sequential --kernel scalar $input)
   equal "$right" "$video" --with sequential $input
   equal "$right" "$video" --with threads --workers 3 $input
+  equal "$right" "$terrane" run -n 1 "$video" $input
+  equal "$right" "$terrane" run -n 3 "$video" $input
+  equal "$right" "$terrane" run -n 3 "$video" --weighted $input
+  equal "$right" "$terrane" run -n 3 "$video" --strips 3 $input
+  equal "$right" "$terrane" run -n 5 --servers 0,1,2,3 "$video" $input
+  # Starting many processes takes a busy machine seconds: the small sizes are for the others alone.
+  case $input in *:9 | *:14) ;; *) continue ;; esac
   if [ "$mpi" != missing ]; then
     for with in sync async multiple; do
       equal "$right" mpirun --allow-run-as-root --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 \
