@@ -21,7 +21,7 @@ written() {
   curl -s --max-time 5 "http://127.0.0.1:$port/state" | sed -n 's/.*"written":\([0-9]*\).*/\1/p'
 }
 
-timeout 120 "$terrane" run -n 3 "$video" --repeat 10 --live $port synthetic:1920x1080:1500 >"$folder/log" 2>&1 &
+timeout 250 "$terrane" run -n 3 "$video" --repeat 80 --live $port synthetic:1920x1080:1000 >"$folder/log" 2>&1 &
 job=$!
 tries=0
 until [ -n "$(written)" ]; do
@@ -44,5 +44,5 @@ curl -s "http://127.0.0.1:$port/" | grep -q '<title>Terrane video</title>' || fa
 "$video" --with chunks --live $port synthetic:64x48:3 >"$folder/second" 2>&1 && fail "the port was given twice"
 grep -q "^video: port $port is in use" "$folder/second" || { cat "$folder/second"; fail "the port is not named"; }
 wait $job || { cat "$folder/log"; fail "the run failed"; }
-grep -q '^row=result.*frames=1500 ' "$folder/log" || fail "not all frames were written"
+grep -q '^row=result.*frames=1000 ' "$folder/log" || fail "not all frames were written"
 exit $((failures > 0))
