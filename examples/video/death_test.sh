@@ -7,7 +7,7 @@ terrane=$2
 times=$3
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-input=synthetic:640x480:400
+input=synthetic:640x480:600
 options="--repeat 20 --kernel scalar"
 failures=0
 killed=0
@@ -20,9 +20,14 @@ while [ $time -lt "$times" ]; do
   timeout 120 "$terrane" run -n 4 --on-death survive sh -c 'echo $$ >"$0/pid.$TERRANE_NODE"; exec "$@"' "$folder" \
     "$video" $options --output "$folder/out.gray" $input >"$folder/log" 2>&1 &
   job=$!
-  # A moment that differs from run to run, after the start of the job.
-  sleep "$(awk -v time=$time 'BEGIN { printf "%.3f", 0.15 + (time * 37 % 50) * 0.02 }')"
-  [ ! -s "$folder/pid.2" ] || ! kill -9 "$(cat "$folder/pid.2")" 2>/dev/null || killed=$((killed + 1))
+  # A moment that differs from run to run, after the first frame has been written.
+  tries=0
+  until [ -s "$folder/out.gray" ] || [ $tries -ge 600 ]; do
+    tries=$((tries + 1))
+    sleep 0.02
+  done
+  sleep "$(awk -v time=$time 'BEGIN { printf "%.3f", (time * 37 % 50) * 0.01 }')"
+  kill -9 "$(cat "$folder/pid.2")" 2>/dev/null && killed=$((killed + 1))
   wait $job
   if ! cmp -s "$folder/right.gray" "$folder/out.gray"; then
     echo "run $time: the output differs from the sequential one"
