@@ -171,6 +171,8 @@ void members() {
     EXPECT_OK(terrane_work_take(frames, TERRANE_FOREVER, &version));
     EXPECT(version.tag == 7 && version.bytes == 800 && version.again == 1 && version.writer == 1);
     EXPECT_OK(terrane_work_release(&version));
+    EXPECT_OK(terrane_work_take(frames, TERRANE_FOREVER, &version));
+    EXPECT_OK(terrane_work_release(&version));
     EXPECT_OK(terrane_chunk_barrier("taken", 2, 20 * kSecond));
   } else {
     EXPECT_OK(terrane_chunk_barrier("taken", 2, 20 * kSecond));
