@@ -21,15 +21,6 @@ namespace machine = terrane::runtime::chunks::machine;
 static_assert(static_cast<int>(Status::kDied) == TERRANE_EDIED);
 static_assert(static_cast<int>(MemberChange::Kind::kDied) == TERRANE_MEMBER_DIED);
 
-Outcome null_argument(const char* name) {
-  return {Status::kInvalid, fmt::format("{} is NULL", name)};
-}
-
-Outcome check_timeout(int64_t timeout_ns) {
-  if (timeout_ns >= -1) return {};
-  return {Status::kInvalid, fmt::format("a timeout of {} ns", timeout_ns)};
-}
-
 Outcome to_shape(const terrane_work_options* options, machine::WorkShape& shape) {
   if (options == nullptr) return {};
   if (options->size != sizeof(terrane_work_options))
