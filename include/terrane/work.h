@@ -72,7 +72,7 @@ TERRANE_API int terrane_work_home(terrane_work work) TERRANE_NOEXCEPT;
 
 /* A version that this node writes or has taken. `data` is valid until it is published or
  * released. A node may hold any number of them. */
-typedef struct terrane_version {
+typedef struct terrane_work_version {
   void* data;
   size_t bytes;    /* its length; of one that is being written the greatest that it may have */
   uint64_t tag;    /* that its writer gave it */
@@ -83,7 +83,7 @@ typedef struct terrane_version {
   terrane_work work;
   size_t size; /* bytes of this struct that the library fills; set by the library */
   uint64_t reserved[3];
-} terrane_version;
+} terrane_work_version;
 
 /* Opens a version to be written: `data` has terrane_work_bytes() bytes, undefined at first. Waits
  * until the capacity of this node has room for one of full length. TERRANE_EBUSY,
@@ -92,13 +92,13 @@ typedef struct terrane_version {
  * has died, and no other one has come; the sentence names its node and host), TERRANE_EUNKNOWN
  * (the stream died with its home). */
 TERRANE_API int terrane_work_write(terrane_work work, int64_t timeout_ns,
-                                   terrane_version* version) TERRANE_NOEXCEPT;
+                                   terrane_work_version* version) TERRANE_NOEXCEPT;
 /* Makes the open version one of `bytes` bytes (0 is allowed) with this tag, and sets *version to
  * zero. It does not wait. TERRANE_EINVAL: more bytes than the stream has; the version stays open.
  * TERRANE_ENOTHELD: it is not one that is being written. TERRANE_EENDED: a node ended the stream
  * while the version was open, which is given up. TERRANE_EUNKNOWN: the stream died with its home.
  */
-TERRANE_API int terrane_work_publish(terrane_version* version, size_t bytes,
+TERRANE_API int terrane_work_publish(terrane_work_version* version, size_t bytes,
                                      uint64_t tag) TERRANE_NOEXCEPT;
 /* From now on this node takes versions. `credit_bytes` is how many bytes of versions it may have
  * at once, from the moment they are sent to it until they are released: at least one version of
@@ -115,10 +115,10 @@ TERRANE_API int terrane_work_unsubscribe(terrane_work work) TERRANE_NOEXCEPT;
  * and all its versions are done, wherever they were taken (or this node has not subscribed);
  * TERRANE_EUNKNOWN: the stream died with its home. */
 TERRANE_API int terrane_work_take(terrane_work work, int64_t timeout_ns,
-                                  terrane_version* version) TERRANE_NOEXCEPT;
+                                  terrane_work_version* version) TERRANE_NOEXCEPT;
 /* Ends a version that was taken, which returns its bytes as credit; gives up one that is being
  * written. Sets *version to zero. Publish what was made from a version before this call. */
-TERRANE_API int terrane_work_release(terrane_version* version) TERRANE_NOEXCEPT;
+TERRANE_API int terrane_work_release(terrane_work_version* version) TERRANE_NOEXCEPT;
 /* No more versions are written to this stream, by any node: terrane_work_write returns
  * TERRANE_EENDED. Versions that were published before are still taken. A second end is none.
  * Returns when the home knows it. */

@@ -27,15 +27,15 @@ struct WorkOptions {
 template <typename T>
 class TakenVersion : public std::span<const T> {
  public:
-  explicit TakenVersion(const terrane_version& open)
+  explicit TakenVersion(const terrane_work_version& open)
       : std::span<const T>(static_cast<const T*>(open.data), open.bytes / sizeof(T)), open_(open) {}
   TakenVersion(TakenVersion&& other) noexcept
-      : std::span<const T>(other), open_(std::exchange(other.open_, terrane_version{})) {}
+      : std::span<const T>(other), open_(std::exchange(other.open_, terrane_work_version{})) {}
   TakenVersion& operator=(TakenVersion&& other) noexcept {
     if (this == &other) return *this;
     finish();
     std::span<const T>::operator=(other);
-    open_ = std::exchange(other.open_, terrane_version{});
+    open_ = std::exchange(other.open_, terrane_work_version{});
     return *this;
   }
   ~TakenVersion() { finish(); }
@@ -54,15 +54,16 @@ class TakenVersion : public std::span<const T> {
   void finish() noexcept {
     if (open_.id != 0) terrane_work_release(&open_);
   }
-  terrane_version open_;
+  terrane_work_version open_;
 };
 
 // A version that is being written; given up at the end of this object unless it was published.
 template <typename T>
 class NewVersion {
  public:
-  explicit NewVersion(const terrane_version& open) : open_(open) {}
-  NewVersion(NewVersion&& other) noexcept : open_(std::exchange(other.open_, terrane_version{})) {}
+  explicit NewVersion(const terrane_work_version& open) : open_(open) {}
+  NewVersion(NewVersion&& other) noexcept
+      : open_(std::exchange(other.open_, terrane_work_version{})) {}
   NewVersion& operator=(NewVersion&&) = delete;
   ~NewVersion() {
     if (open_.id != 0) terrane_work_release(&open_);
@@ -77,7 +78,7 @@ class NewVersion {
   }
 
  private:
-  terrane_version open_;
+  terrane_work_version open_;
 };
 
 // A subscription to a work stream; ends with this object. Move-only.
@@ -97,7 +98,7 @@ class WorkSubscription {
 
   // The next version; nothing: the stream has ended, and all its versions are done.
   std::optional<TakenVersion<T>> take() const {
-    terrane_version open;
+    terrane_work_version open;
     int status = terrane_work_take(work_, TERRANE_FOREVER, &open);
     if (status == TERRANE_EENDED) return std::nullopt;
     check(status);
@@ -105,7 +106,7 @@ class WorkSubscription {
   }
   // Nothing: none has come in time (TERRANE_TRY: now), or the stream has ended, which `ended` says.
   std::optional<TakenVersion<T>> take_for(std::chrono::nanoseconds time, bool& ended) const {
-    terrane_version open;
+    terrane_work_version open;
     int status = terrane_work_take(work_, time.count(), &open);
     ended = status == TERRANE_EENDED;
     if (ended || status == TERRANE_EBUSY || status == TERRANE_ETIMEDOUT) return std::nullopt;
@@ -148,13 +149,13 @@ class Work {
   // The greatest number of elements of a version.
   std::size_t size() const { return terrane_work_bytes(work_) / sizeof(T); }
   NewVersion<T> write() const {
-    terrane_version open;
+    terrane_work_version open;
     check(terrane_work_write(work_, TERRANE_FOREVER, &open));
     return NewVersion<T>(open);
   }
   // Nothing: there was no room in time (TERRANE_TRY: now).
   std::optional<NewVersion<T>> write_for(std::chrono::nanoseconds time) const {
-    terrane_version open;
+    terrane_work_version open;
     int status = terrane_work_write(work_, time.count(), &open);
     if (status == TERRANE_EBUSY || status == TERRANE_ETIMEDOUT) return std::nullopt;
     check(status);

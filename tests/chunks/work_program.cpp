@@ -29,7 +29,7 @@ std::size_t length_of(std::uint64_t tag, bool full) {
 }
 
 void put(terrane_work work, std::uint64_t tag, std::size_t bytes) {
-  terrane_version version;
+  terrane_work_version version;
   EXPECT_OK(terrane_work_write(work, TERRANE_FOREVER, &version));
   EXPECT(version.bytes == kFull);
   auto* words = static_cast<std::uint64_t*>(version.data);
@@ -52,7 +52,7 @@ void die_at(const Death& death, int frame, int point) {
 void work_on(terrane_work frames, terrane_work results, const Death& death) {
   EXPECT_OK(terrane_work_subscribe(frames, 2 * kFull));
   meet("ready");
-  terrane_version frame, result;
+  terrane_work_version frame, result;
   for (int count = 1;; ++count) {
     int status = terrane_work_take(frames, TERRANE_FOREVER, &frame);
     if (status == TERRANE_EENDED) break;
@@ -74,7 +74,7 @@ void work_on(terrane_work frames, terrane_work results, const Death& death) {
 void sink(terrane_work results, std::uint64_t count, bool full) {
   EXPECT_OK(terrane_work_subscribe(results, 2 * kFull));
   meet("ready");
-  terrane_version shown;
+  terrane_work_version shown;
   for (std::uint64_t tag = 0; tag < count; ++tag) {
     EXPECT_OK(terrane_work_take(results, TERRANE_FOREVER, &shown));
     EXPECT(shown.tag == tag);
@@ -128,7 +128,7 @@ void members() {
   EXPECT(::poll(&ready, 1, 0) == 0);
   terrane_member_change change;
   EXPECT(terrane_chunks_member(TERRANE_TRY, &change) == TERRANE_EBUSY);
-  terrane_version version;
+  terrane_work_version version;
   terrane_scope scope;
   if (self() == 2) {
     EXPECT_OK(terrane_work_subscribe(frames, 2 * kFull));
@@ -190,15 +190,16 @@ void versions() {
   terrane_work first = stream("first", 0), second = stream("second", 0);
   meet("made");
   if (self() == 1) {
-    std::vector<terrane_version> open(kOpen);
-    for (terrane_version& one : open) EXPECT_OK(terrane_work_write(first, TERRANE_FOREVER, &one));
-    terrane_version more;
+    std::vector<terrane_work_version> open(kOpen);
+    for (terrane_work_version& one : open)
+      EXPECT_OK(terrane_work_write(first, TERRANE_FOREVER, &one));
+    terrane_work_version more;
     EXPECT(terrane_work_write(first, TERRANE_TRY, &more) == TERRANE_EBUSY);
     EXPECT(terrane_work_write(first, 1'000'000, &more) == TERRANE_ETIMEDOUT);
     EXPECT_OK(terrane_work_write(second, TERRANE_FOREVER, &more));
     pollfd writable[] = {{terrane_work_writable_descriptor(first), POLLIN, 0},
                          {terrane_work_writable_descriptor(second), POLLIN, 0}};
-    terrane_version none;
+    terrane_work_version none;
     EXPECT(terrane_work_write(first, TERRANE_TRY, &none) == TERRANE_EBUSY);
     EXPECT(::poll(writable, 2, 0) == 1);
     EXPECT(writable[0].revents == 0);
@@ -213,10 +214,10 @@ void versions() {
   } else if (self() == 0) {
     EXPECT_OK(terrane_work_subscribe(first, 8 * kFull));
     pollfd readable{terrane_work_descriptor(first), POLLIN, 0};
-    std::vector<terrane_version> open;
+    std::vector<terrane_work_version> open;
     while (open.size() < 5) {
       EXPECT(::poll(&readable, 1, 20'000) == 1);
-      terrane_version version;
+      terrane_work_version version;
       int status = terrane_work_take(first, TERRANE_TRY, &version);
       if (status == TERRANE_EBUSY) continue;
       EXPECT_OK(status);
@@ -225,8 +226,8 @@ void versions() {
       EXPECT(version.number == open.size() + 1);
       open.push_back(version);
     }
-    for (terrane_version& one : open) EXPECT_OK(terrane_work_release(&one));
-    terrane_version version;
+    for (terrane_work_version& one : open) EXPECT_OK(terrane_work_release(&one));
+    terrane_work_version version;
     int rest = 0, status;
     while ((status = terrane_work_take(first, TERRANE_FOREVER, &version)) == TERRANE_OK) {
       EXPECT_OK(terrane_work_release(&version));
@@ -238,7 +239,7 @@ void versions() {
 
 void misuse() {
   terrane_work work, other;
-  terrane_version version, taken;
+  terrane_work_version version, taken;
   terrane_work_options options{.size = sizeof options, .home = 0, .in_order = 0, .capacity = 10};
   EXPECT(terrane_work_create("w", 0, nullptr, &work, nullptr) == TERRANE_EINVAL);
   EXPECT(terrane_work_create("w", kFull, &options, &work, nullptr) == TERRANE_EINVAL);

@@ -39,7 +39,7 @@ Outcome to_shape(const terrane_work_options* options, machine::WorkShape& shape)
   return {};
 }
 
-terrane_version to_version(const OpenVersion& open) {
+terrane_work_version to_version(const OpenVersion& open) {
   return {.data = open.data,
           .bytes = open.bytes,
           .tag = open.what.tag,
@@ -48,7 +48,7 @@ terrane_version to_version(const OpenVersion& open) {
           .writer = open.what.writer.value,
           .id = open.scope.value,
           .work = {open.work.value},
-          .size = sizeof(terrane_version),
+          .size = sizeof(terrane_work_version),
           .reserved = {}};
 }
 
@@ -102,7 +102,8 @@ int terrane_work_home(terrane_work work) noexcept {
                          : -1;
 }
 
-int terrane_work_write(terrane_work work, int64_t timeout_ns, terrane_version* version) noexcept {
+int terrane_work_write(terrane_work work, int64_t timeout_ns,
+                       terrane_work_version* version) noexcept {
   return with_node("terrane_work_write", [&](ChunkNode&) -> Outcome {
     if (version == nullptr) return null_argument("version");
     if (Outcome good = check_timeout(timeout_ns); !good.ok()) return good;
@@ -113,7 +114,7 @@ int terrane_work_write(terrane_work work, int64_t timeout_ns, terrane_version* v
   });
 }
 
-int terrane_work_publish(terrane_version* version, size_t bytes, uint64_t tag) noexcept {
+int terrane_work_publish(terrane_work_version* version, size_t bytes, uint64_t tag) noexcept {
   return with_node("terrane_work_publish", [&](ChunkNode&) -> Outcome {
     if (version == nullptr) return null_argument("version");
     Outcome outcome = works().publish(ChunkId{version->work.id}, ScopeId{version->id}, bytes, tag);
@@ -133,7 +134,8 @@ int terrane_work_unsubscribe(terrane_work work) noexcept {
                    [&](ChunkNode&) { return works().unsubscribe(ChunkId{work.id}); });
 }
 
-int terrane_work_take(terrane_work work, int64_t timeout_ns, terrane_version* version) noexcept {
+int terrane_work_take(terrane_work work, int64_t timeout_ns,
+                      terrane_work_version* version) noexcept {
   return with_node("terrane_work_take", [&](ChunkNode&) -> Outcome {
     if (version == nullptr) return null_argument("version");
     if (Outcome good = check_timeout(timeout_ns); !good.ok()) return good;
@@ -144,7 +146,7 @@ int terrane_work_take(terrane_work work, int64_t timeout_ns, terrane_version* ve
   });
 }
 
-int terrane_work_release(terrane_version* version) noexcept {
+int terrane_work_release(terrane_work_version* version) noexcept {
   return with_node("terrane_work_release", [&](ChunkNode& node) -> Outcome {
     if (version == nullptr) return null_argument("version");
     Outcome outcome = node.release(ScopeId{version->id});
