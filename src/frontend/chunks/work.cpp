@@ -6,6 +6,7 @@
 
 #include "frontend/chunks/process.h"
 #include "platform/wait.h"
+#include "runtime/chunks/engine_work.h"
 
 namespace {
 
@@ -16,6 +17,7 @@ using terrane::runtime::chunks::MemberChange;
 using terrane::runtime::chunks::OpenVersion;
 using terrane::runtime::chunks::Readiness;
 using terrane::runtime::chunks::ScopeId;
+using terrane::runtime::chunks::WorkFacts;
 namespace machine = terrane::runtime::chunks::machine;
 
 static_assert(static_cast<int>(Status::kDied) == TERRANE_EDIED);
@@ -98,8 +100,9 @@ int terrane_work_home(terrane_work work) noexcept {
   InCall in_call;
   if (!in_call.outermost()) return fail_in_handler(), -1;
   ChunkNode* node = node_for("terrane_work_home");
-  return node != nullptr ? static_cast<int32_t>(node->engine().home_of_work(ChunkId{work.id}).value)
-                         : -1;
+  return node != nullptr
+             ? static_cast<int32_t>(WorkFacts(node->engine()).home(ChunkId{work.id}).value)
+             : -1;
 }
 
 int terrane_work_write(terrane_work work, int64_t timeout_ns,
@@ -206,7 +209,7 @@ int terrane_chunks_counters_sized(terrane_chunk_counters* out, size_t bytes) noe
     if (bytes == 0 || bytes > sizeof *out)
       return {Status::kInvalid,
               fmt::format("counters of {} bytes; this library has {}", bytes, sizeof *out)};
-    const auto& now = node.engine().counters();
+    const auto& now = WorkFacts(node.engine()).counters();
     terrane_chunk_counters all{.messages_sent = now.messages_sent,
                                .messages_received = now.messages_received,
                                .data_bytes_sent = now.data_bytes_sent,

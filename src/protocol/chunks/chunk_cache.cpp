@@ -380,20 +380,8 @@ void ChunkCache::elapsed(std::uint64_t now_ns) {
       return true;
     });
     if (copy.waiters.size() == before) continue;
-    cancel_if_unwanted(ChunkId{id}, copy);
+    copy.cancel_if_unwanted(ChunkId{id}, home_of(ChunkId{id}, view_), outbox_);
     pump(ChunkId{id}, copy);
-  }
-}
-
-void ChunkCache::cancel_if_unwanted(ChunkId id, Copy& copy) {
-  if (!copy.waiters.empty()) return;
-  for (auto& request : copy.pending) {
-    if (!request || request->cancelled) continue;
-    mark(Mark::kRequestCancelled);
-    request->cancelled = true;
-    ChunkMessage message{.kind = ChunkKind::kCancel, .chunk = id.value};
-    message.request = request->number;
-    outbox_.send(home_of(id, view_), message);
   }
 }
 

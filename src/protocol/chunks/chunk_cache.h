@@ -66,7 +66,6 @@ class ChunkCache : private WorkBudget {
   Room reserve(ChunkId chunk, std::uint64_t bytes) override;
   void give_back(ChunkId chunk, std::uint64_t bytes) override;
   bool learn_work(ChunkId id, const ChunkMessage& message, const std::string& name);
-  void report_work(ChunkId id, const Copy& copy);
   bool hinted(const ChunkMessage& message);
   bool give_all_back();
   bool left(NodeId from);
@@ -91,10 +90,7 @@ class ChunkCache : private WorkBudget {
   void close_pushed(ChunkId id, Copy& copy, const Close& event);
   bool granted_pushed(NodeId from, ChunkId id, Copy& copy, const ChunkMessage& message, Bytes tail);
   void tidy(ChunkId id, Copy& copy);
-  void return_credit(ChunkId id, Copy& copy);
   bool credited(const ChunkMessage& message);
-  void send_subscription(ChunkId id, const Copy& copy);
-  void serve_takers(ChunkId id, Copy& copy);
   bool updated(NodeId from, const ChunkMessage& message, Bytes tail);
   void pump(ChunkId id, Copy& copy);
   bool admit(ChunkId id, Copy& copy);
@@ -102,10 +98,8 @@ class ChunkCache : private WorkBudget {
   enum class Asked : std::uint8_t { kYes, kLater, kTold };
   Asked ask(ChunkId id, Copy& copy, std::size_t at);
   void send_request(ChunkId id, Copy& copy, const Copy::Waiter& waiter);
-  void cancel_if_unwanted(ChunkId id, Copy& copy);
   void yield(ChunkId id, Copy& copy, const Copy::Due& due);
   void evict(ChunkId id, Copy& copy);
-  bool evictable(ChunkId id, const Copy& copy) const;
 
   // Memory. kSoon: there will be some once evictions are over.
   Room make_room(ChunkId id, Copy& copy);

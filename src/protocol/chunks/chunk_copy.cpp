@@ -146,6 +146,73 @@ void ChunkCopy::check_invariants() const {
   TERRANE_CHECK(!due || writer || readers > 0 || evicting, "what is due waits for a scope");
 }
 
+void ChunkCopy::return_credit(ChunkId id, NodeId home, ChunkOutbox& outbox) {
+  std::uint32_t received = 0;
+  for (const Held& one : held) received += one.received();
+  std::uint32_t used = received + at_home;
+  std::uint32_t room = window + 1 > used ? window + 1 - used : 0;
+  if (mutant(Mutant::kCreditTwice) && room > 0) ++room;
+  if (room < std::max(1u, window / 2)) return;
+  mark(Mark::kCreditReturned);
+  at_home += room;
+  ChunkMessage message{.kind = ChunkKind::kCredit, .flags = wire::kSubscriberFlag};
+  message.chunk = id.value;
+  message.request = number;
+  message.turn = room;
+  outbox.send(home, message);
+}
+
+void ChunkCopy::send_subscription(ChunkId id, NodeId home, ChunkOutbox& outbox) const {
+  ChunkMessage message{.kind = ChunkKind::kSubscribe, .chunk = id.value};
+  message.flags = block ? wire::kBlockFlag : 0;
+  message.version = range.offset;
+  message.bytes = range.bytes;
+  message.request = number;
+  message.turn = at_home;
+  outbox.send(home, message);
+}
+
+void ChunkCopy::serve_takers(ChunkId id, ChunkOutbox& outbox) {
+  for (Held& one : held) {
+    if (takers.empty()) return;
+    if (!one.fresh) continue;
+    one.fresh = false;
+    ++one.readers;
+    std::uint32_t missed = one.missed;
+    if (missed > 0) mark(Mark::kVersionsMissed);
+    if (mutant(Mutant::kMissedUncounted)) missed = 0;
+    taken = one.version;
+    seen = std::max(seen, one.version);
+    outbox.resume(takers.front().waiter, Status::kOk, id, one.version, one.place, missed,
+                  one.changed);
+    takers.pop_front();
+  }
+}
+
+void ChunkCopy::cancel_if_unwanted(ChunkId id, NodeId home, ChunkOutbox& outbox) {
+  if (!waiters.empty()) return;
+  for (auto& request : pending) {
+    if (!request || request->cancelled) continue;
+    mark(Mark::kRequestCancelled);
+    request->cancelled = true;
+    ChunkMessage message{.kind = ChunkKind::kCancel, .chunk = id.value};
+    message.request = request->number;
+    outbox.send(home, message);
+  }
+}
+
+bool ChunkCopy::is_evictable(bool awaits_home) const {
+  if ((awaits_home && !mutant(Mutant::kDropBeforeServing)) || works()) return false;
+  if (pushed()) {
+    bool used = subscribed || writer || asks() || due || !waiters.empty();
+    for (const Held& one : held) used |= one.readers > 0;
+    return counted > 0 && !used;
+  }
+  if (mutant(Mutant::kEvictOpenCopy)) return has_bytes && !asks() && !writer;
+  return (has_bytes || blank) && !asks() && !due && !writer && readers == 0 && waiters.empty() &&
+         !evicting;
+}
+
 }  // namespace chunks
 }  // namespace TERRANE_PROTOCOL_VARIANT
 }  // namespace terrane::protocol

@@ -126,6 +126,15 @@ struct ChunkCopy {
   void end_tries_in_line(ChunkId id, ChunkOutbox& outbox);
   // The threads that wait for a version, or poll, find that it has ended.
   void end_subscription(ChunkId id, ChunkOutbox& outbox);
+  // To the home: what this node subscribes to; the room that versions have here again, once it is
+  // half of the window; that a request is not wanted any more, if no thread waits.
+  void send_subscription(ChunkId id, NodeId home, ChunkOutbox& outbox) const;
+  void return_credit(ChunkId id, NodeId home, ChunkOutbox& outbox);
+  void cancel_if_unwanted(ChunkId id, NodeId home, ChunkOutbox& outbox);
+  // Gives versions that came by subscription to the threads that wait for them.
+  void serve_takers(ChunkId id, ChunkOutbox& outbox);
+  // awaits_home: a new home may still ask for the copy.
+  bool is_evictable(bool awaits_home) const;
   void check_invariants() const;
 
  private:

@@ -50,7 +50,7 @@ bool ChunkCache::give_all_back() {
   bool all = true;
   for (auto& [id, copy] : copies_) {
     if (copy.gone) continue;
-    if (copy.state != State::kInvalid && evictable(ChunkId{id}, copy)) {
+    if (copy.state != State::kInvalid && copy.is_evictable(awaits_home(ChunkId{id}))) {
       mark(Mark::kLeaveGivesBack);
       evict(ChunkId{id}, copy);
     }

@@ -113,23 +113,7 @@ void ChunkCache::tidy(ChunkId id, Copy& copy) {
     outbox_.discard(id, held.place);
     copy.held.erase(copy.held.begin() + static_cast<std::ptrdiff_t>(i));
   }
-  if (copy.subscribed) return_credit(id, copy);
-}
-
-void ChunkCache::return_credit(ChunkId id, Copy& copy) {
-  std::uint32_t received = 0;
-  for (const Copy::Held& held : copy.held) received += held.received();
-  std::uint32_t used = received + copy.at_home;
-  std::uint32_t room = copy.window + 1 > used ? copy.window + 1 - used : 0;
-  if (mutant(Mutant::kCreditTwice) && room > 0) ++room;
-  if (room < std::max(1u, copy.window / 2)) return;
-  mark(Mark::kCreditReturned);
-  copy.at_home += room;
-  ChunkMessage message{.kind = ChunkKind::kCredit, .flags = wire::kSubscriberFlag};
-  message.chunk = id.value;
-  message.request = copy.number;
-  message.turn = room;
-  outbox_.send(home_of(id, view_), message);
+  if (copy.subscribed) copy.return_credit(id, home_of(id, view_), outbox_);
 }
 
 bool ChunkCache::credited(const ChunkMessage& message) {
@@ -165,20 +149,10 @@ void ChunkCache::subscribe(const Subscribe& event) {
       copy->number = questions_.next_number();
       copy->range = event.range.within(copy->bytes);
       copy->taken = 0;
-      send_subscription(event.chunk, *copy);
+      copy->send_subscription(event.chunk, home_of(event.chunk, view_), outbox_);
     }
   }
   outbox_.resume(event.waiter, status, event.chunk);
-}
-
-void ChunkCache::send_subscription(ChunkId id, const Copy& copy) {
-  ChunkMessage message{.kind = ChunkKind::kSubscribe, .chunk = id.value};
-  message.flags = copy.block ? wire::kBlockFlag : 0;
-  message.version = copy.range.offset;
-  message.bytes = copy.range.bytes;
-  message.request = copy.number;
-  message.turn = copy.at_home;
-  outbox_.send(home_of(id, view_), message);
 }
 
 void ChunkCache::unsubscribe(ChunkId id) {
@@ -205,29 +179,12 @@ void ChunkCache::take(const Take& event) {
     return;
   }
   copy->takers.push_back({event.waiter, event.deadline_ns});
-  serve_takers(event.chunk, *copy);
+  copy->serve_takers(event.chunk, outbox_);
   if (event.wait == Wait::kTry && !copy->takers.empty() &&
       copy->takers.back().waiter == event.waiter) {
     mark(Mark::kTakeFindsNothing);
     copy->takers.pop_back();
     outbox_.resume(event.waiter, Status::kBusy, event.chunk);
-  }
-}
-
-void ChunkCache::serve_takers(ChunkId id, Copy& copy) {
-  for (Copy::Held& held : copy.held) {
-    if (copy.takers.empty()) return;
-    if (!held.fresh) continue;
-    held.fresh = false;
-    ++held.readers;
-    std::uint32_t missed = held.missed;
-    if (missed > 0) mark(Mark::kVersionsMissed);
-    if (mutant(Mutant::kMissedUncounted)) missed = 0;
-    copy.taken = held.version;
-    copy.seen = std::max(copy.seen, held.version);
-    outbox_.resume(copy.takers.front().waiter, Status::kOk, id, held.version, held.place, missed,
-                   held.changed);
-    copy.takers.pop_front();
   }
 }
 
@@ -260,7 +217,7 @@ bool ChunkCache::updated(NodeId from, const ChunkMessage& message, Bytes tail) {
   } else {
     mark(Mark::kUpdateAwaited);
   }
-  serve_takers(id, *copy);
+  copy->serve_takers(id, outbox_);
   tidy(id, *copy);
   pump(id, *copy);
   return true;

@@ -17,7 +17,7 @@ void ChunkCache::view_changed(std::uint32_t before) {
   };
   for (auto& [id, copy] : copies_)
     if (has_moved(id >> 52))
-      copy.works() ? report_work(ChunkId{id}, copy) : lose_home(ChunkId{id}, copy);
+      copy.works() ? work_.report(ChunkId{id}) : lose_home(ChunkId{id}, copy);
   for (std::uint32_t slot : moved) {
     if (std::find(rebuilding_.begin(), rebuilding_.end(), slot) == rebuilding_.end())
       rebuilding_.push_back(slot);
@@ -34,17 +34,6 @@ void ChunkCache::view_changed(std::uint32_t before) {
     mark(Mark::kRequestRepeated);
     pump(ChunkId{id}, copy);
   }
-}
-
-// The home of the name has died; the stream goes on.
-void ChunkCache::report_work(ChunkId id, const Copy& copy) {
-  const WorkClient::Stream* stream = work_.stream(id);
-  if (stream == nullptr || stream->gone) return;
-  ChunkMessage report{.kind = ChunkKind::kReport, .chunk = id.value, .bytes = copy.bytes};
-  report.coherence = static_cast<std::uint8_t>(Coherence::kWork);
-  put_shape(report, stream->shape);
-  report.seen = stream->home.value;
-  outbox_.send(home_of(id, view_), report, std::as_bytes(std::span(copy.name)));
 }
 
 // What the dead home was asked, had asked, or was sent is as if it had not been.

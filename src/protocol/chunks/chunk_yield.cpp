@@ -85,22 +85,8 @@ void ChunkCache::yield(ChunkId id, Copy& copy, const Copy::Due& due) {
 
 void ChunkCache::drop(ChunkId chunk) {
   Copy* copy = find_copy(chunk.value);
-  if (copy && evictable(chunk, *copy)) evict(chunk, *copy);
+  if (copy && copy->is_evictable(awaits_home(chunk))) evict(chunk, *copy);
   wake_starved();
-}
-
-bool ChunkCache::evictable(ChunkId id, const Copy& copy) const {
-  bool needed =
-      std::find(rebuilding_.begin(), rebuilding_.end(), id.value >> 52) != rebuilding_.end();
-  if ((needed && !mutant(Mutant::kDropBeforeServing)) || copy.works()) return false;
-  if (copy.pushed()) {
-    bool used = copy.subscribed || copy.writer || copy.asks() || copy.due || !copy.waiters.empty();
-    for (const Copy::Held& held : copy.held) used |= held.readers > 0;
-    return copy.counted > 0 && !used;
-  }
-  if (mutant(Mutant::kEvictOpenCopy)) return copy.has_bytes && !copy.asks() && !copy.writer;
-  return (copy.has_bytes || copy.blank) && !copy.asks() && !copy.due && !copy.writer &&
-         copy.readers == 0 && copy.waiters.empty() && !copy.evicting;
 }
 
 // What was not written goes at once, what was is kept until it is at the home.
@@ -151,7 +137,9 @@ ChunkCache::Room ChunkCache::make_room(Copy& copy, std::uint64_t more) {
     std::uint64_t oldest = 0;
     Copy* victim = nullptr;
     for (auto& [other_id, other] : copies_) {
-      if (&other == &copy || other.counted == 0 || !evictable(ChunkId{other_id}, other)) continue;
+      if (&other == &copy || other.counted == 0 ||
+          !other.is_evictable(awaits_home(ChunkId{other_id})))
+        continue;
       if (victim && other.used >= victim->used) continue;
       victim = &other;
       oldest = other_id;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "protocol/chunks/work_shape.h"
+
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
@@ -250,6 +252,16 @@ void WorkClient::check_invariants() const {
     TERRANE_CHECK(!stream.subscribed || held + stream.done_bytes <= stream.window,
                   "no more versions are here than there is credit for");
   }
+}
+
+void WorkClient::report(ChunkId id) const {
+  const Stream* known = stream(id);
+  if (known == nullptr || known->gone) return;
+  ChunkMessage report{.kind = ChunkKind::kReport, .chunk = id.value, .bytes = known->bytes};
+  report.coherence = static_cast<std::uint8_t>(Coherence::kWork);
+  put_shape(report, known->shape);
+  report.seen = known->home.value;
+  outbox_.send(home_of(id, view_), report, std::as_bytes(std::span(known->name)));
 }
 
 }  // namespace chunks

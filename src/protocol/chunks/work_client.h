@@ -48,6 +48,8 @@ class WorkClient {
   void memory_freed();
   // `moved`: slots whose names have new homes.
   void view_changed(const std::vector<std::uint32_t>& moved);
+  // To the new home of the name: the stream is there.
+  void report(ChunkId id) const;
   // This node is to leave: its subscriptions end. Whether the homes have all that it sent, and
   // what it has taken is done.
   void leave();

@@ -202,7 +202,7 @@ TEST(WorkTest, AFrameIsGivenAgainUntilItsResultIsDone) {
   frame = job.try_take(3, frames);
   ASSERT_EQ(frame.status, Status::kOk);
   EXPECT_TRUE(frame.work.again);
-  ASSERT_TRUE(job.put(3, results, 0));
+  ASSERT_TRUE(job.put(3, results, 0, {{frames, frame.place}}));
   job.deliver_all();
   job.release(3, frames, frame);
   EXPECT_EQ(job.end(1, frames), Status::kOk);

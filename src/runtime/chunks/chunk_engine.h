@@ -110,20 +110,6 @@ class ChunkEngine final : private transport::Receiver {
   // False: no such scope is open.
   bool close(ScopeId scope);
 
-  // Work streams; engine_work.cpp.
-  Answer write_work(ChunkId chunk, Wait wait, std::uint64_t deadline_ns);
-  Answer take_work(ChunkId chunk, Wait wait, std::uint64_t deadline_ns);
-  Answer subscribe_work(ChunkId chunk, std::uint64_t credit);
-  void unsubscribe_work(ChunkId chunk);
-  Answer end_work(ChunkId chunk);
-  // An open version that is being written; kEnded, kGone: it is given up.
-  enum class Published : std::uint8_t { kYes, kNotOpen, kTooLong, kEnded, kGone };
-  Published publish_work(ScopeId scope, std::uint64_t bytes, std::uint64_t tag);
-  NodeId home_of_work(ChunkId chunk) const;  // kNoNode: not decided, or not known
-  // Its home has left in order, which it does when the stream has ended and all is done.
-  bool work_is_over(ChunkId chunk) const;
-  const EngineCounters& counters() const { return counters_; }
-
   Facts facts(ChunkId chunk) const;
   // The nodes that have scopes of the chunk open, as a sentence; asks the other nodes, until
   // `deadline_ns` at most.
@@ -147,6 +133,9 @@ class ChunkEngine final : private transport::Receiver {
   bootstrap::Departure leave();
 
  private:
+  friend class WorkCalls;
+  friend class WorkFacts;
+
   // What a thread waits for.
   enum class Wants : std::uint8_t {
     kAnswers,      // of other nodes, for a bounded time
@@ -227,9 +216,6 @@ class ChunkEngine final : private transport::Receiver {
   std::string title(ChunkId chunk) const;
   std::string hold_up(ChunkId chunk) const;
   std::string newest(ChunkId chunk, bool& cause) const;
-  std::string state_of_work(ChunkId chunk, bool& cause) const;
-  const char* fate(NodeId node) const;
-  void tell_returned(const machine::WorkReturned& returned);
   const Scope* oldest(ChunkId chunk) const;
 
   void poll_all();

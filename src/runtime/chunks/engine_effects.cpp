@@ -8,6 +8,7 @@
 #include "base/overloaded.h"
 #include "platform/ticks.h"
 #include "runtime/chunks/chunk_engine.h"
+#include "runtime/chunks/engine_work.h"
 
 namespace terrane::runtime::chunks {
 // Carries out the machine's effects, under the mutex.
@@ -100,7 +101,9 @@ class ChunkEngine::Performer {
     engine_.readiness_.raise(notify.chunk, Readiness::Of::kWrite);
   }
 
-  void perform(const machine::WorkReturned& returned) { engine_.tell_returned(returned); }
+  void perform(const machine::WorkReturned& returned) {
+    WorkFacts(engine_).tell_returned(returned);
+  }
 
   void perform(const machine::Lost& lost) {
     if (lost.from == machine::Lost::kNothing) {

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "platform/wait.h"
 #include "runtime/chunks/chunk_engine.h"
+#include "runtime/chunks/engine_work.h"
 #include "runtime/chunks/names.h"
 
 namespace terrane::runtime::chunks {
@@ -98,7 +99,7 @@ std::string ChunkEngine::hold_up(ChunkId chunk) const {
 // The newest version, as the chunk's server knows it; "" at other nodes.
 // `cause`: it says why no other comes.
 std::string ChunkEngine::newest(ChunkId chunk, bool& cause) const {
-  if (machine_.work_home().stream(chunk) != nullptr) return state_of_work(chunk, cause);
+  if (machine_.work_home().stream(chunk) != nullptr) return WorkFacts(*this).state(chunk, cause);
   const machine::ChunkHome::Entry* entry = machine_.home().entry(chunk);
   if (entry == nullptr || entry->works() || machine_.home().rebuilding(chunk)) return "";
   if (entry->version == 0) return "no node has published a version";
@@ -106,7 +107,7 @@ std::string ChunkEngine::newest(ChunkId chunk, bool& cause) const {
   std::string words =
       fmt::format("the newest version is {}, by {}", entry->version, describe(entry->writer));
   cause = !view_.has(entry->writer);
-  if (cause) words += fmt::format(", which has {}", fate(entry->writer));
+  if (cause) words += fmt::format(", which has {}", WorkFacts(*this).fate(entry->writer));
   return words;
 }
 

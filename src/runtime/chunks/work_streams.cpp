@@ -1,6 +1,7 @@
 #include "runtime/chunks/work_streams.h"
 
 #include "platform/wait.h"
+#include "runtime/chunks/engine_work.h"
 
 namespace terrane::runtime::chunks {
 namespace {
@@ -106,7 +107,7 @@ Outcome WorkStreams::failed(const ChunkEngine::Answer& answer, ChunkId work, std
     case machine::Status::kNotSubscribed:
       return {Status::kEnded, fmt::format("{}: this node has not subscribed", title(work))};
     default:
-      if (node_.engine().work_is_over(work))
+      if (WorkFacts(node_.engine()).is_over(work))
         return {Status::kEnded, fmt::format("{} has ended, and its home has left", title(work))};
       return {Status::kUnknown,
               fmt::format("{} is no more: it died with its home; create it again", title(work))};
@@ -118,7 +119,7 @@ Outcome WorkStreams::failed(const ChunkEngine::Answer& answer, ChunkId work, std
 Outcome WorkStreams::write(ChunkId work, std::int64_t timeout_ns, OpenVersion& version) {
   if (Outcome good = check(work); !good.ok()) return good;
   node_.readiness().clear(work, Readiness::Of::kWrite);
-  auto answer = node_.engine().write_work(work, wait_of(timeout_ns), deadline(timeout_ns));
+  auto answer = WorkCalls(node_.engine()).write(work, wait_of(timeout_ns), deadline(timeout_ns));
   if (answer.status != machine::Status::kOk)
     return failed(answer, work, "room for a version", timeout_ns);
   node_.readiness().raise(work, Readiness::Of::kWrite);
@@ -127,8 +128,8 @@ Outcome WorkStreams::write(ChunkId work, std::int64_t timeout_ns, OpenVersion& v
 }
 
 Outcome WorkStreams::publish(ChunkId work, ScopeId scope, std::uint64_t bytes, std::uint64_t tag) {
-  using Published = ChunkEngine::Published;
-  switch (node_.engine().publish_work(scope, bytes, tag)) {
+  using Published = WorkCalls::Published;
+  switch (WorkCalls(node_.engine()).publish(scope, bytes, tag)) {
     case Published::kNotOpen:
       return {Status::kNotHeld,
               fmt::format("version {} is not open to be written: it was published or released "
@@ -154,7 +155,7 @@ Outcome WorkStreams::publish(ChunkId work, ScopeId scope, std::uint64_t bytes, s
 
 Outcome WorkStreams::end(ChunkId work) {
   if (Outcome good = check(work); !good.ok()) return good;
-  auto answer = node_.engine().end_work(work);
+  auto answer = WorkCalls(node_.engine()).end(work);
   if (answer.status == machine::Status::kOk) return {};
   Outcome outcome = failed(answer, work, "its end", 0);
   return outcome.status == Status::kEnded ? Outcome{} : outcome;  // it had ended before
@@ -174,7 +175,7 @@ Outcome WorkStreams::subscribe(ChunkId work, std::uint64_t credit) {
             fmt::format("{}: credits of {} bytes, which are more than the budget for copies of "
                         "this node ({} bytes); give less, or raise --memory",
                         title(work), credit, node_.budget_bytes())};
-  auto answer = node_.engine().subscribe_work(work, credit);
+  auto answer = WorkCalls(node_.engine()).subscribe(work, credit);
   if (answer.status == machine::Status::kMismatch)
     return {Status::kState, fmt::format("{}: this node has subscribed already, or another node to "
                                         "this stream in order",
@@ -195,14 +196,14 @@ Outcome WorkStreams::subscribe(ChunkId work, std::uint64_t credit) {
 
 Outcome WorkStreams::unsubscribe(ChunkId work) {
   if (Outcome good = check(work); !good.ok()) return good;
-  node_.engine().unsubscribe_work(work);
+  WorkCalls(node_.engine()).unsubscribe(work);
   return {};
 }
 
 Outcome WorkStreams::take(ChunkId work, std::int64_t timeout_ns, OpenVersion& version) {
   if (Outcome good = check(work); !good.ok()) return good;
   node_.readiness().clear(work, Readiness::Of::kTake);
-  auto answer = node_.engine().take_work(work, wait_of(timeout_ns), deadline(timeout_ns));
+  auto answer = WorkCalls(node_.engine()).take(work, wait_of(timeout_ns), deadline(timeout_ns));
   bool none =
       answer.status == machine::Status::kBusy || answer.status == machine::Status::kTimedOut;
   if (!none) node_.readiness().raise(work, Readiness::Of::kTake);
