@@ -32,7 +32,7 @@ until [ -n "$(written)" ]; do
 done
 
 # A viewer that opens the stream and reads nothing.
-sleep 100 | curl -s --limit-rate 1 "http://127.0.0.1:$port/stream" >/dev/null &
+curl -s --limit-rate 1 "http://127.0.0.1:$port/stream" >/dev/null &
 viewers=$!
 curl -s --max-time 2 "http://127.0.0.1:$port/stream" >"$folder/stream"
 grep -aq 'Content-Type: image/jpeg' "$folder/stream" || fail "the stream has no picture"
