@@ -38,7 +38,7 @@ struct Start {
   std::uint32_t nodes;
   std::uint64_t seed;
 };
-constexpr Start kStarts[] = {{"GrantDuringFlush", 3, 28'000}, {"TrackSaysHere", 4, 37'000}};
+constexpr Start kStarts[] = {{"GrantDuringFlush", 3, 28'000}, {"TrackSaysHere", 2, 48'000}};
 
 // Planted faults that random histories show too seldom, and the scripts that show each.
 struct Scripted {

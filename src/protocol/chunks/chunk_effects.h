@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -189,7 +190,8 @@ struct WorkWrite {
   WaiterId waiter;
 };
 // The open version is one of so many bytes with this tag; forgotten where the stream has ended.
-// `sources`: open versions of other streams from which it was made. They are not done before it.
+// `sources`: open versions of other streams from which it was made, the caller's. They are not done
+// before it.
 struct WorkSource {
   ChunkId chunk;
   Place place;
@@ -199,7 +201,7 @@ struct WorkPublish {
   Place place;
   std::uint64_t bytes;
   std::uint64_t tag;
-  std::vector<WorkSource> sources;
+  std::span<const WorkSource> sources = {};
 };
 // Resumed with kOk, kNoMemory, kMismatch (subscribed already, or another node to a stream in
 // order), kEnded, kUnknown. credit: bytes, at least a full length.

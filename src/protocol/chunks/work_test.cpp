@@ -39,7 +39,7 @@ class WorkJob : public ChunkJob {
            std::vector<WorkSource> sources = {}) {
     Resume open = try_write(node, chunk);
     if (open.status != Status::kOk) return false;
-    step(node, WorkPublish{chunk, open.place, kLong, tag, std::move(sources)});
+    step(node, WorkPublish{chunk, open.place, kLong, tag, sources});
     return true;
   }
   Resume try_take(std::uint32_t node, ChunkId chunk) {
@@ -119,7 +119,8 @@ TEST(WorkTest, AFrameTakesFourMessagesAndTwoTransfers) {
   count();
   Resume frame = job.try_take(2, frames);
   Resume result = job.try_write(2, results);
-  job.step(2, WorkPublish{results, result.place, ChunkJob::kBytes, 1, {{frames, frame.place}}});
+  const WorkSource made_from{frames, frame.place};
+  job.step(2, WorkPublish{results, result.place, ChunkJob::kBytes, 1, std::span(&made_from, 1)});
   carried += data();
   count();
   job.step(2, WorkRelease{frames, frame.place});

@@ -66,7 +66,7 @@ WorkCalls::Published WorkCalls::publish(ScopeId id, std::uint64_t bytes, std::ui
   for (const auto& [number, other] : engine_.scopes_)
     if (other.works && other.mode == Mode::kRead && other.thread == this_thread())
       sources.push_back({other.chunk, other.place});
-  engine_.step(machine::WorkPublish{scope.chunk, scope.place, bytes, tag, std::move(sources)});
+  engine_.step(machine::WorkPublish{scope.chunk, scope.place, bytes, tag, sources});
   if (gone) return Published::kGone;
   if (ended) return Published::kEnded;
   engine_.counters_.versions_written.fetch_add(1, std::memory_order_relaxed);

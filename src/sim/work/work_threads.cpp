@@ -100,8 +100,7 @@ void WorkHistory::put(std::uint32_t t, std::uint32_t stream, std::uint64_t tag) 
   for (std::uint64_t w = 0; w < words; ++w) memory[w] = word_of(tag, stream, w);
   std::vector<chunks::WorkSource> sources;
   for (const Open& open : thread.open) sources.push_back({ids_[kFrames], open.place});
-  step(thread.node,
-       chunks::WorkPublish{ids_[stream], thread.writing, 8 * words, tag, std::move(sources)});
+  step(thread.node, chunks::WorkPublish{ids_[stream], thread.writing, 8 * words, tag, sources});
 }
 
 void WorkHistory::release(std::uint32_t t, std::uint32_t stream, std::size_t which) {
