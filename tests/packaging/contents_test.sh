@@ -14,7 +14,7 @@ fail() {
 
 for file in bin/terrane bin/oshrun bin/oshcc bin/oshc++ bin/oshfort bin/terranecc bin/terranec++ lib/terrane/test_hosts \
   lib/terrane/enter_host share/man/man1/terranecc.1 share/man/man1/terrane-hosts.1 lib/libterrane.so include/terrane/pages.h lib/cmake/terrane/TerraneConfig.cmake \
-  lib/pkgconfig/terrane.pc lib/libterrane_chunks.so include/terrane/chunks.h include/terrane/chunks.hpp include/terrane/status.h \
+  lib/pkgconfig/terrane.pc lib/libterrane_chunks.so include/terrane/chunks.h include/terrane/chunks.hpp include/terrane/work.h include/terrane/work.hpp include/terrane/status.h \
   lib/pkgconfig/terrane-chunks.pc lib/libterrane_shmem.so include/shmem.h lib/pkgconfig/shmem.pc share/man/man1/terrane-run.1 \
   share/man/man1/oshcc.1 share/man/man1/oshfort.1 include/terrane/fortran/shmem.f90 share/man/man1/oshrun.1 share/man/man7/terrane-shmem.7 share/man/man7/terrane-chunks.7 \
   lib/terrane/examples/counter lib/terrane/examples/restore lib/terrane/examples/lu lib/terrane/examples/hybrid lib/libterrane_runtime.so.0; do
@@ -36,7 +36,7 @@ of_libc=$(nm -D --defined-only "$libc" | awk '{ print $3 }' | sed 's/@.*//')
 for name in $exported; do
   printf '%s\n' "$of_libc" | grep -qxF "$name" || fail "exported, and neither terrane_* nor the C library's: $name"
 done
-others=$(nm -D --defined-only "$stage/lib/libterrane_chunks.so" | awk '{ print $3 }' | grep -v -i -e '^terrane_chunk' -e '^terrane_chain' \
+others=$(nm -D --defined-only "$stage/lib/libterrane_chunks.so" | awk '{ print $3 }' | grep -v -i -e '^terrane_chunk' -e '^terrane_chain' -e '^terrane_work' \
   -e '^close$' -e '^close_range$' -e '^closefrom$' -e '^dup[23]$')
 [ -z "$others" ] || fail "libterrane_chunks exports what is not its own: $others"
 printf '%s\n' "$exported" | grep -qxF read || fail "read() on shared memory is not served"
