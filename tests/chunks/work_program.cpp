@@ -113,6 +113,7 @@ void pipeline(std::uint64_t count, bool full, const Death& death) {
   }
   if (self() > 0) EXPECT(terrane_work_home(results) == last);  // node 0 never asked
   EXPECT(terrane_work_home(frames) == 0);
+  if (full) meet("all frames are shown");  // node 0 gives frames after it has ended their stream
   print_counters();
 }
 
@@ -165,7 +166,7 @@ void members() {
   EXPECT(change.host[0] != 0);
   EXPECT(::poll(&ready, 1, 0) == 0);
   EXPECT(terrane_chunks_member(1'000'000, &change) == TERRANE_ETIMEDOUT);
-  if (self() == 0) {  // and is told by its patience who has died
+  if (self() == 0) {  // the report of its long wait names the dead node
     EXPECT(terrane_chunk_take(spoken, 2 * kSecond, &scope) == TERRANE_ETIMEDOUT);
     EXPECT_OK(terrane_work_subscribe(frames, 2 * kFull));
     EXPECT_OK(terrane_work_take(frames, TERRANE_FOREVER, &version));
