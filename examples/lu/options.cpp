@@ -1,9 +1,8 @@
 #include "options.h"
 
-#include <getopt.h>
-
 #include "matrix.h"
 #include "support/number.h"
+#include "support/read_options.h"
 
 namespace lu {
 
@@ -78,11 +77,9 @@ Outcome<> take_matrix(int argc, char** argv, Options& options) {
     if (optind == argc) return success();
     return Failure{std::string("'") + argv[optind] + "' and --generate: one matrix at a time"};
   }
-  if (optind == argc) return Failure{"no matrix named; --help shows how to name one"};
-  if (optind + 1 < argc) {
-    return Failure{std::string("one matrix at a time: '") + argv[optind + 1] + "' is one too many"};
-  }
-  options.matrix = argv[optind];
+  Outcome<std::string> word = example::only_word(argc, argv, "matrix");
+  if (!word.ok()) return Failure{word.sentence()};
+  options.matrix = word.value();
   return success();
 }
 
@@ -90,23 +87,9 @@ Outcome<> take_matrix(int argc, char** argv, Options& options) {
 
 Outcome<Options> parse_options(int argc, char** argv) {
   Options options;
-  optind = 0;  // getopt starts anew
-  opterr = 0;  // the sentences are ours
-  for (;;) {
-    const int option = getopt_long(argc, argv, ":", kLongOptions, nullptr);
-    if (option == -1) break;
-    if (option == '?') {
-      const std::string name = optopt != 0 ? std::string("-") + static_cast<char>(optopt)
-                                           : std::string(argv[optind - 1]);
-      return Failure{"unknown option '" + name + "'; --help lists the options"};
-    }
-    if (option == ':') {
-      return Failure{std::string("option '") + argv[optind - 1] +
-                     "' wants a value; --help tells which"};
-    }
-    Outcome<> taken = take_option(option, options);
-    if (!taken.ok()) return Failure{taken.sentence()};
-  }
+  Outcome<> read = example::read_options(argc, argv, kLongOptions,
+                                         [&](int option) { return take_option(option, options); });
+  if (!read.ok()) return Failure{read.sentence()};
   if (options.help) return options;
   Outcome<> taken = take_matrix(argc, argv, options);
   if (!taken.ok()) return Failure{taken.sentence()};

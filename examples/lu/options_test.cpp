@@ -50,7 +50,7 @@ TEST(LuOptionsTest, WrongValuesAndOptionsAreNamed) {
   expect_refused({"--density", "1.5", "a"}, "'1.5'");
   expect_refused({"--threads", "x", "a"}, "'x' is no value for --threads");
   expect_refused({"--pivot", "a"}, "unknown option '--pivot'");
-  expect_refused({"a", "--seed"}, "'--seed' wants a value");
+  expect_refused({"a", "--seed"}, "'--seed' needs a value");
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
 #include "options.h"
 
-#include <getopt.h>
-
 #include <cfloat>
 
 #include "support/number.h"
+#include "support/read_options.h"
 
 namespace restore {
 
@@ -79,30 +78,13 @@ Outcome<> take_option(int option, Options& options) {
 
 Outcome<Options> parse_options(int argc, char** argv) {
   Options options;
-  optind = 0;  // getopt starts anew
-  opterr = 0;  // the sentences are ours
-  for (;;) {
-    const int option = getopt_long(argc, argv, ":", kLongOptions, nullptr);
-    if (option == -1) break;
-    if (option == '?') {
-      const std::string name = optopt != 0 ? std::string("-") + static_cast<char>(optopt)
-                                           : std::string(argv[optind - 1]);
-      return Failure{"unknown option '" + name + "'; --help lists the options"};
-    }
-    if (option == ':') {
-      return Failure{std::string("option '") + argv[optind - 1] +
-                     "' wants a value; --help tells which"};
-    }
-    Outcome<> taken = take_option(option, options);
-    if (!taken.ok()) return Failure{taken.sentence()};
-  }
+  Outcome<> read = example::read_options(argc, argv, kLongOptions,
+                                         [&](int option) { return take_option(option, options); });
+  if (!read.ok()) return Failure{read.sentence()};
   if (options.help) return options;
-  if (optind == argc) return Failure{"no photograph named; --help shows how to name one"};
-  if (optind + 1 < argc) {
-    return Failure{std::string("one photograph at a time: '") + argv[optind + 1] +
-                   "' is one too many"};
-  }
-  options.photograph = argv[optind];
+  Outcome<std::string> word = example::only_word(argc, argv, "photograph");
+  if (!word.ok()) return Failure{word.sentence()};
+  options.photograph = word.value();
   return options;
 }
 

@@ -47,7 +47,7 @@ TEST(OptionsTest, UnknownOptionsAreNamed) {
 }
 
 TEST(OptionsTest, MissingAndImpossibleValuesAreNamed) {
-  expect_refused({"photo.png", "--mask"}, "'--mask' wants a value");
+  expect_refused({"photo.png", "--mask"}, "'--mask' needs a value");
   expect_refused({"--threads", "0", "photo.png"}, "'0' is no value for --threads");
   expect_refused({"--threads", "257", "photo.png"}, "'257' is no value for --threads");
   expect_refused({"--damage", "-1", "photo.png"}, "'-1' is no value for --damage");

@@ -3,20 +3,12 @@
 #include <cstdlib>
 #include <exception>
 
+#include "exit_status.h"
 #include "local.h"
 #include "shared/node.h"
 
 namespace video {
 namespace {
-
-constexpr int kOk = 0;
-constexpr int kFailed = 1;
-constexpr int kUsageError = 2;
-
-int complain(const std::string& sentence, int status) {
-  std::fprintf(stderr, "video: %s\n", sentence.c_str());
-  return status;
-}
 
 int run(int argc, char** argv) {
   const bool in_job = std::getenv("TERRANE_NODE") != nullptr;
@@ -40,7 +32,6 @@ int main(int argc, char** argv) {
   try {
     return video::run(argc, argv);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "video: %s\n", error.what());
-    return 1;
+    return video::complain(error.what());
   }
 }

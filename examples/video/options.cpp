@@ -1,10 +1,9 @@
 #include "options.h"
 
-#include <getopt.h>
-
 #include <algorithm>
 
 #include "support/number.h"
+#include "support/read_options.h"
 
 namespace video {
 
@@ -95,31 +94,15 @@ Outcome<> check_implementation(Options& options, const std::vector<std::string>&
 Outcome<Options> parse_options(int argc, char** argv,
                                const std::vector<std::string>& implementations) {
   Options options;
-  optind = 0;  // getopt starts anew
-  opterr = 0;  // the sentences are ours
-  for (;;) {
-    const int option = getopt_long(argc, argv, ":", kLongOptions, nullptr);
-    if (option == -1) break;
-    if (option == '?') {
-      const std::string name = optopt != 0 ? std::string("-") + static_cast<char>(optopt)
-                                           : std::string(argv[optind - 1]);
-      return Failure{"unknown option '" + name + "'; --help lists the options"};
-    }
-    if (option == ':') {
-      return Failure{std::string("option '") + argv[optind - 1] +
-                     "' needs a value; --help says which"};
-    }
-    Outcome<> taken = take_option(option, options);
-    if (!taken.ok()) return Failure{taken.sentence()};
-  }
+  Outcome<> read = example::read_options(argc, argv, kLongOptions,
+                                         [&](int option) { return take_option(option, options); });
+  if (!read.ok()) return Failure{read.sentence()};
   if (options.help) return options;
   Outcome<> known = check_implementation(options, implementations);
   if (!known.ok()) return Failure{known.sentence()};
-  if (optind == argc) return Failure{"no video named; --help shows how to name one"};
-  if (optind + 1 < argc) {
-    return Failure{std::string("one video at a time: '") + argv[optind + 1] + "' is one too many"};
-  }
-  options.input = argv[optind];
+  Outcome<std::string> word = example::only_word(argc, argv, "video");
+  if (!word.ok()) return Failure{word.sentence()};
+  options.input = word.value();
   return options;
 }
 

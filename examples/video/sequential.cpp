@@ -6,14 +6,11 @@
 namespace video {
 
 Outcome<> run_sequential(const Options& options) {
-  Outcome<Work> work = choose_work(options);
-  if (!work.ok()) return Failure{work.sentence()};
-  Outcome<std::unique_ptr<Source>> opened = open_source(options.input);
+  Outcome<LocalRun> opened = open_local(options);
   if (!opened.ok()) return Failure{opened.sentence()};
-  Source& source = *opened.value();
-  Outcome<std::unique_ptr<Sink>> made = open_sink(options.output, source.shape());
-  if (!made.ok()) return Failure{made.sentence()};
-  SummedSink sink(std::move(made.value()), source.shape());
+  const Work& work = opened.value().work;
+  Source& source = *opened.value().source;
+  SummedSink& sink = *opened.value().sink;
 
   const FrameBuffer in = make_frame(source.room()), out = make_frame(source.shape().bytes());
   ProcessTally process;
@@ -24,7 +21,7 @@ Outcome<> run_sequential(const Options& options) {
     Outcome<bool> more = source.next(in.get());
     if (!more.ok()) return Failure{more.sentence()};
     if (!more.value()) break;
-    worker.frame([&] { work.value().run(source.shape(), in.get(), out.get()); });
+    worker.frame([&] { work.run(source.shape(), in.get(), out.get()); });
     Outcome<> put = sink.put(out.get());
     if (!put.ok()) return put;
   }

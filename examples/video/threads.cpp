@@ -112,16 +112,13 @@ class Pipeline {
 }  // namespace
 
 Outcome<> run_threads(const Options& options) {
-  Outcome<Work> work = choose_work(options);
-  if (!work.ok()) return Failure{work.sentence()};
-  Outcome<std::unique_ptr<Source>> opened = open_source(options.input);
+  Outcome<LocalRun> opened = open_local(options);
   if (!opened.ok()) return Failure{opened.sentence()};
-  Source& source = *opened.value();
-  Outcome<std::unique_ptr<Sink>> made = open_sink(options.output, source.shape());
-  if (!made.ok()) return Failure{made.sentence()};
-  SummedSink sink(std::move(made.value()), source.shape());
+  const Work& work = opened.value().work;
+  Source& source = *opened.value().source;
+  SummedSink& sink = *opened.value().sink;
 
-  Pipeline pipeline(options, work.value(), source, sink);
+  Pipeline pipeline(options, work, source, sink);
   Outcome<> run = pipeline.run();
   if (run.ok()) pipeline.print();
   return run;

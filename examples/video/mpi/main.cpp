@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "exit_status.h"
 #include "mpi/ranks.h"
 #include "result.h"
 
@@ -21,11 +22,6 @@ struct Ends {
   std::unique_ptr<Source> source;  // at rank 0
   std::unique_ptr<Sink> sink;      // at rank 1
 };
-
-int complain(const std::string& sentence) {
-  std::fprintf(stderr, "video: %s\n", sentence.c_str());
-  return 1;
-}
 
 // Opens source and sink; every rank returns whether both are there.
 bool open_ends(const Options& options, int rank, Ends& ends, Header& header) {

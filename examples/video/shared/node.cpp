@@ -4,22 +4,13 @@
 #include <optional>
 #include <thread>
 
+#include "exit_status.h"
 #include "live/live_sink.h"
 #include "result.h"
 #include "shared/pipeline.h"
 
 namespace video {
 namespace {
-
-constexpr int kOk = 0;
-constexpr int kFailed = 1;
-constexpr int kUsageError = 2;
-
-int complain(const std::string& sentence, int status) {
-  std::fprintf(stderr, "video: %s\n", sentence.c_str());
-  std::fflush(stderr);
-  return status;
-}
 
 // Of node 0.
 struct Ends {

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "exit_status.h"
 #include "result.h"
 #include "zmq/tasks.h"
 
@@ -35,11 +36,6 @@ struct Pipe {
     return ::write(ends[1], &endpoints, sizeof endpoints) == sizeof endpoints;
   }
 };
-
-int complain(const std::string& sentence) {
-  std::fprintf(stderr, "video: %s\n", sentence.c_str());
-  return 1;
-}
 
 int run_output(const Setting& setting, const Pipe& answers) {
   Outcome<std::unique_ptr<Sink>> made = open_sink(setting.options.output, setting.shape);
@@ -149,7 +145,6 @@ int main(int argc, char** argv) {
   try {
     return video::zmq::run(argc, argv);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "video: %s\n", error.what());
-    return 1;
+    return video::complain(error.what());
   }
 }
