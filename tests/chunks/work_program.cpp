@@ -137,7 +137,7 @@ void members() {
     EXPECT_OK(terrane_chunk_publish(spoken, 0, sizeof one, &one, TERRANE_FOREVER));
     EXPECT_OK(terrane_work_take(frames, TERRANE_FOREVER, &version));
     meet("subscribed");
-    ::usleep(200'000);
+    meet("spoken");
     ::raise(SIGKILL);
   }
   if (self() == 0)
@@ -150,6 +150,7 @@ void members() {
   } else {
     scope = open(spoken, TERRANE_CHUNK_READ);
   }
+  meet("spoken");
   if (self() == 1) {  // writes until its capacity is used, and hears why nobody takes anything
     int status = TERRANE_OK;
     for (int i = 0; i < 10 && status == TERRANE_OK; ++i) {

@@ -96,7 +96,10 @@ TEST(WorkStreamsTest, DeathsAreHeardOfByName) {
   EXPECT_EQ(ran.outcome.exit_code, 128 + SIGKILL) << ran.outcome.err;
   EXPECT_EQ(count(ran.outcome.out, "good"), 2) << ran.outcome.err;
   EXPECT_NE(ran.outcome.err.find("work stream 'frames': node 2 on "), std::string::npos);
-  EXPECT_NE(ran.outcome.err.find("(tags 7, 8)"), std::string::npos) << ran.outcome.err;
+  // Whether the second version was sent to it before its death is chance.
+  bool named = ran.outcome.err.find("(tag 7)") != std::string::npos ||
+               ran.outcome.err.find("(tags 7, 8)") != std::string::npos;
+  EXPECT_TRUE(named) << ran.outcome.err;
   EXPECT_NE(ran.outcome.err.find(", which has died"), std::string::npos) << ran.outcome.err;
   EXPECT_EQ(ran.outcome.err.find("has held a"), std::string::npos) << ran.outcome.err;
 }

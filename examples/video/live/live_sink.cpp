@@ -90,6 +90,7 @@ class Live : public Sink {
       return Failure{"port " + std::to_string(port) + " is in use; choose another one by --live"};
     }
     serving_ = std::thread([this] { server_.listen_after_bind(); });
+    // The port listens already; stop() has an effect only on a server that runs.
     while (!server_.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return success();
   }

@@ -167,7 +167,7 @@ void ChunkEngine::inquire(Waiter& waiter, ChunkId chunk, Question question,
 std::string ChunkEngine::holders(ChunkId chunk, Question question, std::uint64_t deadline_ns) {
   Waiter waiter;
   inquire(waiter, chunk, question, deadline_ns);
-  if (!waiter.cause.empty()) return waiter.cause;  // and not who has a scope open meanwhile
+  if (!waiter.cause.empty()) return waiter.cause;  // the nodes with open scopes do not matter
   std::string all;
   for (const std::string& words : waiter.words) add(all, words);
   if (!waiter.missing.empty())

@@ -169,7 +169,7 @@ void WorkHistory::act_sink(std::uint32_t t) {
 void WorkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
   std::uint32_t t = resume.waiter.value;
   if (t >= threads_.size() || threads_[t].node != n || !threads_[t].waits)
-    violated(Fault::kBadAnswer, "node {} resumes {}, who does not wait", n, t);
+    violated(Fault::kBadAnswer, "node {} resumes thread {}, which does not wait", n, t);
   Thread& thread = threads_[t];
   thread.waits = false;
   schedule_.ready(static_cast<ActorId>(t));
