@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "program.h"
@@ -115,6 +116,53 @@ void pipeline(std::uint64_t count, bool full, const Death& death) {
   EXPECT(terrane_work_home(frames) == 0);
   if (full) meet("all frames are shown");  // node 0 gives frames after it has ended their stream
   print_counters();
+}
+
+// ---- Whichever thread of its node delivers a version, what is made from it belongs to the taker.
+
+// Node 1 makes results that node 2 holds, and dies; node 2 gets all frames again. Meanwhile a
+// second thread of node 1 waits, and delivers messages for the first one.
+void two_threads() {
+  constexpr int kFrames = 200;
+  terrane_work frames = stream("frames", 0), results = stream("results", 2);
+  terrane_work never = stream("never", 0);
+  terrane_work_version version, result;
+  std::vector<terrane_work_version> held(kFrames);
+  if (self() == 1) {
+    EXPECT_OK(terrane_work_subscribe(frames, 4 * kFull));
+    EXPECT_OK(terrane_work_subscribe(never, kFull));
+    std::thread([never] {
+      terrane_work_version none;
+      while (terrane_work_take(never, 50'000, &none) == TERRANE_ETIMEDOUT) {
+      }
+    }).detach();
+  }
+  if (self() == 2) EXPECT_OK(terrane_work_subscribe(results, 4 * kFull));
+  meet("ready");
+  for (int i = 0; i < kFrames; ++i) {
+    auto tag = static_cast<std::uint64_t>(i);
+    if (self() == 0) put(frames, tag, 800);
+    if (self() == 1) {
+      EXPECT_OK(terrane_work_take(frames, TERRANE_FOREVER, &version));
+      EXPECT_OK(terrane_work_write(results, TERRANE_FOREVER, &result));
+      EXPECT_OK(terrane_work_publish(&result, 800, version.tag));
+      EXPECT_OK(terrane_work_release(&version));
+    }
+    if (self() == 2)
+      EXPECT_OK(terrane_work_take(results, TERRANE_FOREVER, &held[static_cast<std::size_t>(i)]));
+    meet("frame " + std::to_string(i));
+  }
+  if (self() == 1) ::raise(SIGKILL);
+  if (self() == 2) {
+    EXPECT_OK(terrane_work_subscribe(frames, 4 * kFull));
+    for (int i = 0; i < kFrames; ++i) {
+      EXPECT_OK(terrane_work_take(frames, 20 * kSecond, &version));
+      EXPECT(version.again == 1);
+      EXPECT_OK(terrane_work_release(&version));
+    }
+    for (terrane_work_version& one : held) EXPECT_OK(terrane_work_release(&one));
+  }
+  EXPECT_OK(terrane_chunk_barrier("end", 2, 60 * kSecond));
 }
 
 // ---- Deaths are heard of
@@ -312,6 +360,8 @@ int main(int argc, char** argv) {
   auto number = [&](int at) { return argc > at ? std::atoi(argv[at]) : 0; };
   if (mode == "pipeline" || mode == "counted") {
     pipeline(static_cast<std::uint64_t>(number(2)), mode == "counted", {number(3), number(4)});
+  } else if (mode == "two_threads") {
+    two_threads();
   } else if (mode == "members") {
     members();
   } else if (mode == "versions") {

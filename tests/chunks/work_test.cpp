@@ -91,6 +91,12 @@ TEST(WorkStreamsTest, AWorkerThatIsKilledLosesNoFrame) {
   }
 }
 
+TEST(WorkStreamsTest, WhatAThreadMakesDependsOnWhatItTookWhicheverThreadDelivers) {
+  Ran ran = run_work("-n 3 --on-death survive", "two_threads");
+  EXPECT_EQ(ran.outcome.exit_code, 128 + SIGKILL) << ran.outcome.err;
+  EXPECT_EQ(count(ran.outcome.out, "good"), 2) << ran.outcome.err;
+}
+
 TEST(WorkStreamsTest, DeathsAreHeardOfByName) {
   Ran ran = run_work("-n 3 --on-death survive --patience 1", "members");
   EXPECT_EQ(ran.outcome.exit_code, 128 + SIGKILL) << ran.outcome.err;

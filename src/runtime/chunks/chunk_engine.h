@@ -152,7 +152,8 @@ class ChunkEngine final : private transport::Receiver {
   // A thread that waits for an answer.
   struct Waiter {
     Wants wants = Wants::kAnswers;
-    bool reports = true;  // where the wait takes long
+    int thread = this_thread();  // another one may deliver its answer
+    bool reports = true;         // where the wait takes long
     std::string_view name;
     Mode mode = Mode::kRead;
     ChunkId chunk = machine::kNoChunk;

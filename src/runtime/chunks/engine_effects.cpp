@@ -87,7 +87,7 @@ class ChunkEngine::Performer {
     waiter.answer.at_once = waiter.steps;
     bool noted = !waiter.steps || waiter.wants == Wants::kVersion;
     engine_.scopes_.emplace(id.value, Scope{resume.chunk, waiter.mode, range, resume.place,
-                                            buffer.value(), this_thread(), waiter.answer.opened,
+                                            buffer.value(), waiter.thread, waiter.answer.opened,
                                             resume.version, noted, &copy, waiter.works()});
   }
 
