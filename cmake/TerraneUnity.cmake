@@ -18,7 +18,7 @@ terrane_alone(terrane_transport ${src}/transport/ucx/outbox.cpp ${src}/transport
 terrane_alone(terrane_bootstrap ${src}/bootstrap/job_map.cpp)
 terrane_alone(libterrane_omp ${src}/frontend/omp/unsigned_loops.cpp)
 terrane_alone(terrane ${src}/tools/sim_script.cpp)
-terrane_alone(terrane_launch ${src}/tools/launch/host_part.cpp ${src}/tools/launch/lobby.cpp)
+terrane_alone(terrane_launch ${src}/tools/launch/host_part.cpp ${src}/tools/launch/link.cpp ${src}/tools/launch/lobby.cpp)
 terrane_alone(terrane_launch ${src}/tools/launch/introduction.cpp)  # a test compiles it once more
 
 # Libraries and commands of the folder. Not of shmem: its functions have the names of macros of its public header; not

@@ -14,13 +14,14 @@ MAY_INCLUDE = {
     "sim": {"protocol", "wire"},
     "platform": set(),
     "waiting": {"platform"},  # src/runtime/waiting/: below the transports, which wait as well
-    "transport": {"wire", "platform", "waiting"},
+    "stream": set(),
+    "transport": {"wire", "platform", "waiting", "stream"},
     "bootstrap": set(),
     "membership": {"bootstrap"},
     "runtime": {"protocol", "wire", "transport", "platform", "bootstrap", "membership", "waiting"},
     "frontend": {"runtime", "platform", "membership", "waiting"},
     "gateway": {"runtime"},
-    "tools": {"runtime", "sim", "transport", "bootstrap", "platform"},
+    "tools": {"runtime", "sim", "transport", "stream", "bootstrap", "platform"},
 }
 # The folders of src/protocol/, and what each may include of the others; a unit test may include all of them.
 PROTOCOL = {
@@ -111,6 +112,7 @@ def self_test():
         "src/protocol/more/a.h": '#include "protocol/steps/strand.h"',
         "src/sim/a.cpp": '# include "runtime/node.h"',
         "src/base/a.h": '#include "wire/message.h"',
+        "src/stream/a.h": '#include "transport/transport.h"',
         "src/runtime/a.h": '#include "node.h"',
         "src/runtime/b.cpp": "#include <terrane/pages.h>",
         "src/frontend/pages/a.cpp": '#include "protocol/core/core.h"',
@@ -126,6 +128,7 @@ def self_test():
         "src/runtime/c.h": '#include "protocol/core/core.h"',
         "src/transport/b.h": '#include "runtime/waiting/backoff.h"',
         "src/tools/b.cpp": '#include "sim/history.h"',
+        "src/tools/c.cpp": '#include "stream/secret.h"',
         "src/frontend/pages/b.cpp": "#include <terrane/pages.h>",
         "src/frontend/pages/c.cpp": '#include "platform/guarded_copy.h"',
         "tests/a.cpp": '#include "protocol/core/core.h"',

@@ -107,7 +107,7 @@ int lead(const bootstrap::AdoptionOrder& order, Times times, DoorPlan door,
   plan.program.death_after_ms = times.death_after_ms;
   plan.own_host = static_cast<std::int32_t>(order.host);
   plan.engine = StartEngine::kForeign;
-  plan.secret = Secret::parse(bootstrap::to_text(order.secret));
+  plan.secret = stream::Secret::parse(bootstrap::to_text(order.secret));
   plan.command_line = context.command_line;
   return run_adopting_job(plan, std::move(door), answer);
 }
@@ -116,7 +116,7 @@ int lead(const bootstrap::AdoptionOrder& order, Times times, DoorPlan door,
 int follow(const bootstrap::AdoptionOrder& order, Times times, DoorPlan door,
            const AdoptionAnswer& answer, CommandContext& context) {
   auto hub = hub_of(order.hub);
-  auto secret = Secret::parse(bootstrap::to_text(order.secret));
+  auto secret = stream::Secret::parse(bootstrap::to_text(order.secret));
   if (!hub || !secret) {
     answer(base::error("\"{}\" does not say where the job's hub is", order.hub));
     return kExitFailure;

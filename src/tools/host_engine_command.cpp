@@ -32,14 +32,14 @@ std::string read_line() {
 
 // From the environment, which nodes shall not inherit, or the standard input, which then stays open
 // as long as the process that started us.
-std::optional<Secret> take_secret(int& lifeline) {
+std::optional<stream::Secret> take_secret(int& lifeline) {
   if (const char* text = std::getenv(kSecretVariable)) {
-    auto secret = Secret::parse(text);
+    auto secret = stream::Secret::parse(text);
     ::unsetenv(kSecretVariable);
     return secret;
   }
   lifeline = STDIN_FILENO;
-  return Secret::parse(read_line());
+  return stream::Secret::parse(read_line());
 }
 
 int run(HostEngineOptions options) {

@@ -6,12 +6,12 @@
 #include "fuzz/fuzz_target.h"
 #include "fuzz/input_reader.h"
 #include "fuzz/input_writer.h"
-#include "tools/launch/handshake.h"
+#include "stream/handshake.h"
 
 namespace terrane::fuzz {
 namespace {
 
-using namespace tools;
+using namespace stream;
 
 Secret secret() { return *Secret::parse("00112233445566778899aabbccddeeff"); }
 

@@ -15,7 +15,7 @@ namespace {
 
 using namespace tools;
 
-Secret secret() { return *Secret::parse("00112233445566778899aabbccddeeff"); }
+stream::Secret secret() { return *stream::Secret::parse("00112233445566778899aabbccddeeff"); }
 
 template <typename Message>
 void check_message(std::span<const std::byte> bytes) {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "tools/launch/secret.h"
+#include "stream/secret.h"
 
 namespace terrane::tools {
 
@@ -22,8 +22,8 @@ struct Beat {
 // HMAC(secret, "beat", the rest).
 inline constexpr std::size_t kBeatBytes = 40;
 
-std::array<std::byte, kBeatBytes> encode_beat(const Beat& beat, const Secret& secret);
+std::array<std::byte, kBeatBytes> encode_beat(const Beat& beat, const stream::Secret& secret);
 // nullopt: not a beat, or not of this job.
-std::optional<Beat> decode_beat(std::span<const std::byte> packet, const Secret& secret);
+std::optional<Beat> decode_beat(std::span<const std::byte> packet, const stream::Secret& secret);
 
 }  // namespace terrane::tools

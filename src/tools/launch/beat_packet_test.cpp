@@ -5,8 +5,8 @@
 namespace terrane::tools {
 namespace {
 
-const Secret kSecret = *Secret::parse("00112233445566778899aabbccddeeff");
-const Secret kOther = *Secret::parse("ffeeddccbbaa99887766554433221100");
+const stream::Secret kSecret = *stream::Secret::parse("00112233445566778899aabbccddeeff");
+const stream::Secret kOther = *stream::Secret::parse("ffeeddccbbaa99887766554433221100");
 
 TEST(BeatPacketTest, OnlyWhoKnowsTheSecretSpeaks) {
   Beat beat{.from = 1, .to = 2, .number = 99};

@@ -24,7 +24,7 @@ std::uint16_t port_of(const sockaddr_storage& address) {
 
 }  // namespace
 
-Beats::Beats(Loop& loop, const Secret& secret,
+Beats::Beats(Loop& loop, const stream::Secret& secret,
              std::function<void(std::uint32_t, Silence)> on_silent)
     : loop_(loop),
       secret_(secret),

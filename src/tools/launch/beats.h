@@ -32,7 +32,7 @@ struct Silence {
 // connections must do. Owns the sockets and the thread.
 class Beats {
  public:
-  Beats(Loop& loop, const Secret& secret,
+  Beats(Loop& loop, const stream::Secret& secret,
         std::function<void(std::uint32_t host, Silence silence)> on_silent);
   ~Beats() { stop(); }
   Beats(const Beats&) = delete;
@@ -63,7 +63,7 @@ class Beats {
   void tick();
 
   Loop& loop_;
-  Secret secret_;
+  stream::Secret secret_;
   std::function<void(std::uint32_t, Silence)> on_silent_;
   base::UniqueFd socket_, listener_;
   int family_ = AF_INET6;

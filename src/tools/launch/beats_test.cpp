@@ -20,7 +20,7 @@ class BeatsTest : public testing::Test {
  protected:
   void SetUp() override {
     loop_ = Loop::create().value();
-    secret_ = Secret::random().value();
+    secret_ = stream::Secret::random().value();
     ours_ = std::make_unique<Beats>(*loop_, *secret_, [this](std::uint32_t host, Silence silence) {
       silent_.emplace_back(host, silence);
     });
@@ -64,7 +64,7 @@ class BeatsTest : public testing::Test {
   }
 
   std::unique_ptr<Loop> loop_;
-  std::optional<Secret> secret_;
+  std::optional<stream::Secret> secret_;
   std::unique_ptr<Beats> ours_;
   pid_t other_ = -1;
   std::vector<std::pair<std::uint32_t, Silence>> silent_;

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "stream/handshake.h"
 #include "tools/launch/addresses.h"
-#include "tools/launch/handshake.h"
 #include "tools/launch/loop.h"
 
 namespace terrane::tools {
@@ -21,7 +21,7 @@ constexpr std::uint64_t kAgainMs = 200;  // after which an address that refused 
 struct Attempt {
   std::string address;
   base::UniqueFd socket;
-  Handshake handshake;
+  stream::Handshake handshake;
   std::uint64_t again_at_ms = 0;  // where there is no socket
   std::string why;                // the last failure
 };
@@ -32,11 +32,11 @@ void fail(Attempt& attempt, const std::string& why) {
   attempt.again_at_ms = now_ms() + kAgainMs;
 }
 
-void begin(Attempt& attempt, std::uint16_t port, const Secret& secret) {
+void begin(Attempt& attempt, std::uint16_t port, const stream::Secret& secret) {
   auto address = parse_address(attempt.address, port);
-  Nonce nonce;
-  if (!address || !fill_random(nonce)) return fail(attempt, "not an address");
-  attempt.handshake = Handshake::of_host(secret, nonce);
+  stream::Nonce nonce;
+  if (!address || !stream::fill_random(nonce)) return fail(attempt, "not an address");
+  attempt.handshake = stream::Handshake::of_host(secret, nonce);
   attempt.socket.reset(::socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   int done = attempt.socket
                  ? ::connect(attempt.socket.get(), reinterpret_cast<const sockaddr*>(&*address),
@@ -51,14 +51,14 @@ void advance(Attempt& attempt) {
   socklen_t size = sizeof error;
   ::getsockopt(attempt.socket.get(), SOL_SOCKET, SO_ERROR, &error, &size);
   if (error != 0) return fail(attempt, std::strerror(error));
-  std::byte bytes[kAnswerBytes];
+  std::byte bytes[stream::kAnswerBytes];
   std::size_t wanted = std::min(attempt.handshake.wanted(), sizeof bytes);
   ssize_t got = ::recv(attempt.socket.get(), bytes, wanted, 0);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got < 0) return fail(attempt, std::strerror(errno));
   if (got == 0) return fail(attempt, "it closed the connection (another job, or a wrong secret)");
   auto state = attempt.handshake.take({bytes, static_cast<std::size_t>(got)});
-  if (state == HandshakeState::kRefused) {
+  if (state == stream::HandshakeState::kRefused) {
     const std::string& complaint = attempt.handshake.complaint();
     return fail(attempt, complaint.empty() ? "who listens there is not this job's" : complaint);
   }
@@ -96,11 +96,11 @@ bool starter_has_gone() {
 }  // namespace
 
 base::Result<base::UniqueFd> dial_hub(const std::vector<std::string>& addresses, std::uint16_t port,
-                                      const Secret& secret, std::uint64_t timeout_ms,
+                                      const stream::Secret& secret, std::uint64_t timeout_ms,
                                       int lifeline) {
   std::vector<Attempt> attempts;
   for (const std::string& address : addresses) {
-    attempts.push_back({address, {}, Handshake::of_host(secret, {})});
+    attempts.push_back({address, {}, stream::Handshake::of_host(secret, {})});
   }
   std::vector<pollfd> ready;
   for (std::uint64_t until = now_ms() + timeout_ms; now_ms() < until;) {
@@ -112,7 +112,7 @@ base::Result<base::UniqueFd> dial_hub(const std::vector<std::string>& addresses,
     }
     for (std::size_t i = 0; i < attempts.size(); ++i) {
       if (attempts[i].socket && ready[i].revents != 0) advance(attempts[i]);
-      if (attempts[i].handshake.state() == HandshakeState::kProven && attempts[i].socket) {
+      if (attempts[i].handshake.state() == stream::HandshakeState::kProven && attempts[i].socket) {
         return std::move(attempts[i].socket);
       }
     }

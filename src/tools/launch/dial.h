@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "tools/launch/secret.h"
+#include "stream/secret.h"
 
 namespace terrane::tools {
 
@@ -15,7 +15,7 @@ namespace terrane::tools {
 // `timeout_ms` at most, and no longer than somebody reads this process's standard error. The socket
 // is non-blocking.
 base::Result<base::UniqueFd> dial_hub(const std::vector<std::string>& addresses, std::uint16_t port,
-                                      const Secret& secret, std::uint64_t timeout_ms,
+                                      const stream::Secret& secret, std::uint64_t timeout_ms,
                                       int lifeline = -1);
 
 }  // namespace terrane::tools

@@ -12,8 +12,8 @@ namespace {
 // are its own; what the job does concerns it until it has left.
 class GuestEngine final : public RemoteEngine {
  public:
-  GuestEngine(const HostEngineOptions& options, const Secret& secret, Loop& loop, EngineSide side,
-              const GuestProgram& program)
+  GuestEngine(const HostEngineOptions& options, const stream::Secret& secret, Loop& loop,
+              EngineSide side, const GuestProgram& program)
       : RemoteEngine(options, secret, loop, std::move(side), nullptr), program_(program) {}
 
  private:
@@ -91,7 +91,7 @@ class GuestEngine final : public RemoteEngine {
 
 }  // namespace
 
-int run_guest_engine(const HostEngineOptions& options, const Secret& secret,
+int run_guest_engine(const HostEngineOptions& options, const stream::Secret& secret,
                      const GuestProgram& program) {
   return run_guarded_engine(options, true, say_failure, [&](Loop& loop, EngineSide side) {
     return std::make_unique<GuestEngine>(options, secret, loop, std::move(side), program);

@@ -12,8 +12,8 @@ namespace {
 // and write.
 class HostEngine final : public RemoteEngine {
  public:
-  HostEngine(const HostEngineOptions& options, const Secret& secret, Loop& loop, EngineSide side,
-             DoorPlan* door)
+  HostEngine(const HostEngineOptions& options, const stream::Secret& secret, Loop& loop,
+             EngineSide side, DoorPlan* door)
       : RemoteEngine(options, secret, loop, std::move(side), door),
         beats_(loop, secret,
                [this](std::uint32_t host, Silence silence) {
@@ -76,14 +76,14 @@ class HostEngine final : public RemoteEngine {
 
 }  // namespace
 
-int run_host_engine(const HostEngineOptions& options, const Secret& secret) {
+int run_host_engine(const HostEngineOptions& options, const stream::Secret& secret) {
   return run_guarded_engine(options, false, say_failure, [&](Loop& loop, EngineSide side) {
     return std::make_unique<HostEngine>(options, secret, loop, std::move(side), nullptr);
   });
 }
 
-int run_adopting_host_engine(const HostEngineOptions& options, const Secret& secret, DoorPlan door,
-                             const AdoptionAnswer& answer) {
+int run_adopting_host_engine(const HostEngineOptions& options, const stream::Secret& secret,
+                             DoorPlan door, const AdoptionAnswer& answer) {
   return run_guarded_engine(options, false, answer, [&](Loop& loop, EngineSide side) {
     return std::make_unique<HostEngine>(options, secret, loop, std::move(side), &door);
   });

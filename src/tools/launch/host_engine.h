@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "stream/secret.h"
 #include "tools/launch/doorkeeper.h"
 #include "tools/launch/job_engine.h"
-#include "tools/launch/secret.h"
 
 namespace terrane::tools {
 
@@ -33,15 +33,15 @@ struct HostEngineOptions {
 // Runs one host's part of a job whose hub is on another host, and returns this process's exit code:
 // 0 when the hub let it go, whatever became of the job. Whatever happens to the hub, to the
 // connection or to this process, no process of the job stays here.
-int run_host_engine(const HostEngineOptions& options, const Secret& secret);
+int run_host_engine(const HostEngineOptions& options, const stream::Secret& secret);
 
 // The same for a guest: one node that joins a running job, with this process's input and output.
 // The exit code is that of its program. It may go on after it has left the job.
-int run_guest_engine(const HostEngineOptions& options, const Secret& secret,
+int run_guest_engine(const HostEngineOptions& options, const stream::Secret& secret,
                      const GuestProgram& program);
 
 // The same for nodes that another launcher starts.
-int run_adopting_host_engine(const HostEngineOptions& options, const Secret& secret, DoorPlan door,
-                             const AdoptionAnswer& answer);
+int run_adopting_host_engine(const HostEngineOptions& options, const stream::Secret& secret,
+                             DoorPlan door, const AdoptionAnswer& answer);
 
 }  // namespace terrane::tools

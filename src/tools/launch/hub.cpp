@@ -70,7 +70,7 @@ base::Result<> Hub::start() {
   if (plan_.secret) {
     secret_ = plan_.secret;
   } else {
-    auto secret = Secret::random();
+    auto secret = stream::Secret::random();
     if (!secret) return secret.error();
     secret_ = secret.value();
   }

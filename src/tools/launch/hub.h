@@ -50,7 +50,7 @@ class Hub {
   // Where it listens, from start() on.
   HubAddress address() const;
   // From start() on.
-  const Secret& secret() const { return *secret_; }
+  const stream::Secret& secret() const { return *secret_; }
   // Sends the plan to every host, with where the others hear heartbeats; these begin.
   void send_plans();
   // Node 0's input comes from here, where node 0 is on one of the hosts.
@@ -98,7 +98,7 @@ class Hub {
   Children& children_;
   const Inheritance& inheritance_;
   Handlers handlers_;
-  std::optional<Secret> secret_;
+  std::optional<stream::Secret> secret_;
   std::vector<Host> hosts_;  // by index in the map
   std::vector<PeerAddress> peers_;
   // Guests that came before the job had started; and links to those that were refused, which must

@@ -79,7 +79,7 @@ std::optional<Invitation> Invitation::parse(std::string_view line) {
   for (std::string one; std::getline(list, one, ',');) all.hub.addresses.push_back(one);
   auto port_number = number_of<std::uint16_t>(port);
   auto heartbeat_ms = number_of<std::uint64_t>(heartbeat);
-  auto known = Secret::parse(secret);
+  auto known = stream::Secret::parse(secret);
   if (!port_number || !heartbeat_ms || !known || all.hub.addresses.empty()) return std::nullopt;
   all.hub.port = *port_number;
   all.heartbeat_ms = *heartbeat_ms;

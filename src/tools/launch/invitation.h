@@ -8,9 +8,9 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "stream/secret.h"
 #include "tools/launch/agent_command.h"
 #include "tools/launch/loop.h"
-#include "tools/launch/secret.h"
 
 namespace terrane::tools {
 
@@ -18,7 +18,7 @@ namespace terrane::tools {
 struct Invitation {
   std::string job;
   HubAddress hub;
-  Secret secret;
+  stream::Secret secret;
   std::uint64_t heartbeat_ms = 0;
 
   // One line, without its end.

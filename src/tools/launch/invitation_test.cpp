@@ -15,7 +15,7 @@ namespace {
 Invitation sample() {
   return {.job = "lab-1",
           .hub = {{"10.0.0.1", "fe80::1"}, 4711},
-          .secret = Secret::random().value(),
+          .secret = stream::Secret::random().value(),
           .heartbeat_ms = 1000};
 }
 

@@ -41,7 +41,7 @@ base::UniqueFd bound_socket(int family, sockaddr_storage& address) {
 
 }  // namespace
 
-Lobby::Lobby(Loop& loop, const Secret& secret, Handlers handlers)
+Lobby::Lobby(Loop& loop, const stream::Secret& secret, Handlers handlers)
     : loop_(loop),
       secret_(secret),
       handlers_(std::move(handlers)),
@@ -79,10 +79,10 @@ void Lobby::accept_all() {
 }
 
 void Lobby::admit(base::UniqueFd socket) {
-  Nonce nonce;
-  if (!fill_random(nonce)) return;
+  stream::Nonce nonce;
+  if (!stream::fill_random(nonce)) return;
   if (visitors_.size() >= kMaxVisitors) drop(visitors_.begin());
-  Handshake handshake = Handshake::of_hub(secret_, nonce);
+  stream::Handshake handshake = stream::Handshake::of_hub(secret_, nonce);
   std::vector<std::byte> greeting = std::exchange(handshake.out, {});
   // A fresh connection has room for so few bytes.
   if (::send(socket.get(), greeting.data(), greeting.size(), MSG_NOSIGNAL) < 0) return;
@@ -93,14 +93,14 @@ void Lobby::admit(base::UniqueFd socket) {
 }
 
 void Lobby::prove(At visitor) {
-  std::byte bytes[kAnswerBytes];
+  std::byte bytes[stream::kAnswerBytes];
   std::size_t wanted = std::min(visitor->handshake.wanted(), sizeof bytes);
   ssize_t got = ::recv(visitor->socket.get(), bytes, wanted, 0);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got <= 0) return drop(visitor);
   auto state = visitor->handshake.take({bytes, static_cast<std::size_t>(got)});
-  if (state == HandshakeState::kGoingOn) return;
-  if (state == HandshakeState::kRefused) {
+  if (state == stream::HandshakeState::kGoingOn) return;
+  if (state == stream::HandshakeState::kRefused) {
     if (!visitor->handshake.complaint().empty()) {
       handlers_.on_stranger(visitor->handshake.complaint());
     }

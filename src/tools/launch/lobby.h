@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "tools/launch/handshake.h"
+#include "stream/handshake.h"
 #include "tools/launch/introduction.h"
 #include "tools/launch/link.h"
 #include "tools/launch/loop.h"
@@ -28,7 +28,7 @@ class Lobby {
     std::function<void(const std::string&)> on_stranger;
   };
 
-  Lobby(Loop& loop, const Secret& secret, Handlers handlers);
+  Lobby(Loop& loop, const stream::Secret& secret, Handlers handlers);
   ~Lobby() { close(); }
   Lobby(const Lobby&) = delete;
   Lobby& operator=(const Lobby&) = delete;
@@ -42,7 +42,7 @@ class Lobby {
   // Somebody at the door.
   struct Visitor {
     base::UniqueFd socket;
-    Handshake handshake;
+    stream::Handshake handshake;
     std::unique_ptr<Link> link;  // once the secret is proved
     std::uint64_t until_ms;
     bool gone = false;
@@ -57,7 +57,7 @@ class Lobby {
   void clean_up();
 
   Loop& loop_;
-  Secret secret_;
+  stream::Secret secret_;
   Handlers handlers_;
   base::UniqueFd listener_;
   std::uint16_t port_ = 0;

@@ -16,8 +16,8 @@
 namespace terrane::tools {
 namespace {
 
-const Secret kSecret = *Secret::parse("00112233445566778899aabbccddeeff");
-const Secret kOther = *Secret::parse("ffeeddccbbaa99887766554433221100");
+const stream::Secret kSecret = *stream::Secret::parse("00112233445566778899aabbccddeeff");
+const stream::Secret kOther = *stream::Secret::parse("ffeeddccbbaa99887766554433221100");
 
 class LobbyTest : public testing::Test {
  protected:
@@ -58,7 +58,7 @@ class LobbyTest : public testing::Test {
     return false;
   }
   // An engine that comes in, from another thread, for dialling blocks.
-  void come_in(const Secret& secret, bool welcome) {
+  void come_in(const stream::Secret& secret, bool welcome) {
     bool done = false;
     std::thread engine([&] {
       auto socket = dial_hub({"127.0.0.1"}, lobby_->port(), secret, welcome ? 5000 : 300);
@@ -132,8 +132,8 @@ TEST_F(LobbyTest, ManyWhoSayNothingKeepNobodyOut) {
 
 TEST_F(LobbyTest, AProvenGuestThatDoesNotIntroduceItselfIsNotHandedOn) {
   base::UniqueFd socket = connect();
-  Handshake host = Handshake::of_host(kSecret, Nonce{});
-  std::byte bytes[kAnswerBytes];
+  stream::Handshake host = stream::Handshake::of_host(kSecret, stream::Nonce{});
+  std::byte bytes[stream::kAnswerBytes];
   auto exchange = [&] {
     serve(3);
     ssize_t got = ::recv(socket.get(), bytes, std::min(host.wanted(), sizeof bytes), 0);
@@ -144,7 +144,7 @@ TEST_F(LobbyTest, AProvenGuestThatDoesNotIntroduceItselfIsNotHandedOn) {
   };
   exchange();
   exchange();
-  ASSERT_EQ(host.state(), HandshakeState::kProven);
+  ASSERT_EQ(host.state(), stream::HandshakeState::kProven);
   const char nonsense[] = "\x05\0\0\0hello";
   ::send(socket.get(), nonsense, sizeof nonsense - 1, MSG_NOSIGNAL);
   serve();

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "stream/secret.h"
 #include "tools/launch/exit_codes.h"
 #include "tools/launch/host_messages.h"
-#include "tools/launch/secret.h"
 
 namespace terrane::tools {
 
@@ -21,11 +21,11 @@ struct JobPlan {
   HostPlan program;           // what every host gets; `host` and `peers` are set for each
   std::int32_t own_host = 0;  // which host of the map is this one; -1: none
   StartEngine engine = StartEngine::kLocal;
-  std::vector<std::uint32_t> slots;   // by host, as the engines want them
-  std::string rsh;                    // the command that reaches a host, in words
-  std::string ports;                  // "LOW-HIGH" that engines may listen on; empty: any
-  std::string terrane;                // the path of the command `terrane` on the other hosts
-  std::optional<Secret> secret;       // empty: one is drawn
+  std::vector<std::uint32_t> slots;      // by host, as the engines want them
+  std::string rsh;                       // the command that reaches a host, in words
+  std::string ports;                     // "LOW-HIGH" that engines may listen on; empty: any
+  std::string terrane;                   // the path of the command `terrane` on the other hosts
+  std::optional<stream::Secret> secret;  // empty: one is drawn
   std::vector<std::string> terminal;  // where each node's debugger shows, in words; none: nowhere
   bool verbose = false;
   bool survive = false;            // a node's death does not end the job

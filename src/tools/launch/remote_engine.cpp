@@ -27,8 +27,8 @@ std::int32_t rank_from_environment() {
 
 }  // namespace
 
-RemoteEngine::RemoteEngine(const HostEngineOptions& options, const Secret& secret, Loop& loop,
-                           EngineSide side, DoorPlan* door)
+RemoteEngine::RemoteEngine(const HostEngineOptions& options, const stream::Secret& secret,
+                           Loop& loop, EngineSide side, DoorPlan* door)
     : options_(options),
       loop_(loop),
       input_(std::move(side.input)),

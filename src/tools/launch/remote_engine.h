@@ -23,8 +23,8 @@ namespace terrane::tools {
 class RemoteEngine : protected HostListener {
  public:
   // `door`: where another launcher starts the nodes; else nullptr.
-  RemoteEngine(const HostEngineOptions& options, const Secret& secret, Loop& loop, EngineSide side,
-               DoorPlan* door);
+  RemoteEngine(const HostEngineOptions& options, const stream::Secret& secret, Loop& loop,
+               EngineSide side, DoorPlan* door);
 
   // Reaches the hub.
   base::Result<> open();
@@ -72,7 +72,7 @@ class RemoteEngine : protected HostListener {
   void guard_stopped();
   void tick();
 
-  Secret secret_;
+  stream::Secret secret_;
   const Inheritance& inheritance_;
   Children children_;
   Vigil vigil_;

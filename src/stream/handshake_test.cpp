@@ -1,10 +1,10 @@
-#include "tools/launch/handshake.h"
+#include "stream/handshake.h"
 
 #include <gtest/gtest.h>
 
 #include "base/prng.h"
 
-namespace terrane::tools {
+namespace terrane::stream {
 namespace {
 
 const Secret kSecret = *Secret::parse("00112233445566778899aabbccddeeff");
@@ -103,4 +103,4 @@ TEST(HandshakeTest, TenThousandStrangersAreAllRefused) {
 }
 
 }  // namespace
-}  // namespace terrane::tools
+}  // namespace terrane::stream

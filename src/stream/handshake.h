@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/launch/secret.h"
+#include "stream/secret.h"
 
-namespace terrane::tools {
+namespace terrane::stream {
 
 // Of everything that the launcher's processes on different hosts say to each other.
 inline constexpr std::uint16_t kWireVersion = 1;
@@ -68,4 +68,4 @@ class Handshake {
   std::string complaint_;
 };
 
-}  // namespace terrane::tools
+}  // namespace terrane::stream

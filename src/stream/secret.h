@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 
-namespace terrane::tools {
+namespace terrane::stream {
 
 using Proof = std::array<std::byte, 32>;
 
@@ -35,4 +35,4 @@ bool same_proof(std::span<const std::byte> a, std::span<const std::byte> b);
 // `bytes` from the operating system's source of randomness.
 base::Result<> fill_random(std::span<std::byte> bytes);
 
-}  // namespace terrane::tools
+}  // namespace terrane::stream

@@ -1,4 +1,4 @@
-#include "tools/launch/handshake.h"
+#include "stream/handshake.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 
-namespace terrane::tools {
+namespace terrane::stream {
 namespace {
 
 constexpr char kMagic[8] = {'T', 'E', 'R', 'R', 'A', 'N', 'E', '\n'};
@@ -105,4 +105,4 @@ void Handshake::on_proof() {
   state_ = same_proof(in_, proof("hub")) ? HandshakeState::kProven : HandshakeState::kRefused;
 }
 
-}  // namespace terrane::tools
+}  // namespace terrane::stream

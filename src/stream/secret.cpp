@@ -1,4 +1,4 @@
-#include "tools/launch/secret.h"
+#include "stream/secret.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -10,7 +10,7 @@
 
 #include "base/check.h"
 
-namespace terrane::tools {
+namespace terrane::stream {
 
 base::Result<> fill_random(std::span<std::byte> bytes) {
   while (!bytes.empty()) {
@@ -68,4 +68,4 @@ bool same_proof(std::span<const std::byte> a, std::span<const std::byte> b) {
   return a.size() == b.size() && ::CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-}  // namespace terrane::tools
+}  // namespace terrane::stream
