@@ -10,18 +10,18 @@ import source_tree
 MAY_INCLUDE = {
     "base": set(),
     "wire": set(),
+    "routing": set(),
     "protocol": {"wire"},
-    "sim": {"protocol", "wire"},
+    "sim": {"protocol", "wire", "routing"},
     "platform": set(),
     "waiting": {"platform"},  # src/runtime/waiting/: below the transports, which wait as well
     "stream": set(),
-    "transport": {"wire", "platform", "waiting", "stream"},
+    "transport": {"wire", "routing", "stream", "platform", "waiting"},
     "bootstrap": set(),
     "membership": {"bootstrap"},
     "runtime": {"protocol", "wire", "transport", "platform", "bootstrap", "membership", "waiting"},
     "frontend": {"runtime", "platform", "membership", "waiting"},
-    "gateway": {"runtime"},
-    "tools": {"runtime", "sim", "transport", "stream", "bootstrap", "platform"},
+    "tools": {"runtime", "sim", "transport", "routing", "stream", "bootstrap", "platform"},
 }
 # The folders of src/protocol/, and what each may include of the others; a unit test may include all of them.
 PROTOCOL = {
@@ -35,7 +35,7 @@ PROTOCOL = {
     "chunks": {"steps"},
 }
 # These folders run inside the simulator: nothing of the operating system, no thread, clock or chance.
-PURE = {"wire", "protocol"}
+PURE = {"wire", "routing", "protocol"}
 IMPURE = re.compile(
     r"^(sys/|linux/|unistd|pthread|sched|signal|poll|fcntl|time\.h|ctime|chrono|thread|mutex|shared_mutex|"
     r"condition_variable|future|random|semaphore|barrier|latch|stop_token|iostream|fstream|cstdio)"

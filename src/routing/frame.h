@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+namespace terrane::routing {
+
+using Bytes = std::span<const std::byte>;
+
+// Who a frame is for, in the network that the gateways of a job form. Nodes have their numbers; the
+// engine of each host, each gateway and the hub have addresses of their own.
+struct Address {
+  std::uint32_t value = 0;
+
+  static constexpr Address of_node(std::uint32_t node) { return {node}; }
+  static constexpr Address of_engine(std::uint32_t host) { return {0x4000'0000u | host}; }
+  static constexpr Address of_gateway(std::uint32_t gateway) { return {0x8000'0000u | gateway}; }
+  static constexpr Address of_hub() { return {0xC000'0000u}; }
+
+  bool is_node() const { return value < 0x4000'0000u; }
+  bool is_engine() const { return value >> 30 == 1; }
+  bool is_gateway() const { return value >> 30 == 2; }
+  bool is_hub() const { return value == of_hub().value; }
+  auto operator<=>(const Address&) const = default;
+};
+
+enum class FrameKind : std::uint8_t {
+  kData = 1,   // a message of the pair (from, to), or a part of one
+  kBye = 2,    // the sender has sent all to this receiver, and goes
+  kTaken = 3,  // the receiver (from) has taken all up to `position` of the pair (to, from)
+  kReach = 4,  // to a neighbour: ReachEntry of what can be reached through the sender; from: itself
+  kBeat = 5,   // to a neighbour: nothing but a sign of life
+};
+
+// What is sent on every connection of the network: a header, then the payload, then zeros up to a
+// multiple of 8 bytes. All ends are of the same build's wire version, on machines of the same byte
+// order.
+struct FrameHeader {
+  std::uint32_t payload_bytes = 0;
+  FrameKind kind{};
+  std::uint8_t hops = 0;  // gateways that it has passed
+  std::uint16_t tag = 0;  // kData: of the message, for its receiver
+  Address from, to;
+  // kData, kBye: bytes of the pair's frames before this one, headers and padding included.
+  std::uint64_t position = 0;
+  std::uint64_t rest = 0;  // kData: bytes of the message that come in later frames
+};
+static_assert(sizeof(FrameHeader) == 32);
+
+// A change of what can be reached through the neighbour that tells of it.
+struct ReachEntry {
+  Address address;
+  std::uint8_t hops =
+      0;  // gateways on the way, the neighbour included; kUnreachable: none leads there
+  std::uint8_t again = 0;  // 1: frames on their way to it may have been lost; send them again
+  std::uint16_t unused = 0;
+};
+static_assert(sizeof(ReachEntry) == 8);
+
+inline constexpr std::uint8_t kUnreachable = 16;
+inline constexpr std::uint32_t kMaxPayloadBytes = 64 * 1024;
+// Addresses that one neighbour may tell of: more is no network of a job.
+inline constexpr std::size_t kMaxAddresses = 1 << 16;
+
+// Bytes that a frame takes in its stream.
+constexpr std::uint64_t frame_bytes(std::uint32_t payload_bytes) {
+  return sizeof(FrameHeader) + ((std::uint64_t{payload_bytes} + 7) & ~std::uint64_t{7});
+}
+
+// Whether a header can be one, by itself: to be asked before its payload is awaited.
+constexpr bool is_frame(const FrameHeader& header) {
+  std::uint32_t bytes = header.payload_bytes;
+  if (bytes > kMaxPayloadBytes || header.position % 8 != 0 || header.position >> 62 != 0)
+    return false;
+  switch (header.kind) {
+    case FrameKind::kData:
+      return header.rest == 0 || bytes > 0;
+    case FrameKind::kReach:
+      return bytes % sizeof(ReachEntry) == 0;
+    case FrameKind::kBye:
+    case FrameKind::kTaken:
+    case FrameKind::kBeat:
+      return bytes == 0 && header.rest == 0;
+  }
+  return false;
+}
+
+// Appends the header, header.payload_bytes of payload, and the padding.
+inline void append_frame(std::vector<std::byte>& out, const FrameHeader& header, Bytes payload) {
+  const auto* head = reinterpret_cast<const std::byte*>(&header);
+  out.insert(out.end(), head, head + sizeof header);
+  out.insert(out.end(), payload.begin(), payload.end());
+  out.resize(out.size() + (-payload.size() & 7));
+}
+
+// Rendezvous hashing (Thaler, Ravishankar 1998): of ways that are as short, the one of the highest
+// score for the two is taken, so that several ways share the work.
+constexpr std::uint64_t score(Address self, Address other, std::uint32_t way) {
+  std::uint64_t z =
+      (std::uint64_t{self.value} << 32 | other.value) + (way + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+}  // namespace terrane::routing
