@@ -12,6 +12,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "bootstrap/history.h"
+#include "bootstrap/job_map.h"
 
 namespace terrane::bootstrap {
 
@@ -65,6 +66,11 @@ class Bootstrap {
   // The cluster of each node, as an index; numbered from 0 in the order of their first nodes.
   // Empty: all are in one. Valid as long as this object.
   virtual std::span<const std::uint32_t> clusters() const { return {}; }
+  // How this node reaches those of other clusters; without doors: directly.
+  virtual const GatewayRoutes& routes() const {
+    static const GatewayRoutes kNone;
+    return kNone;
+  }
   std::uint32_t cluster_of(NodeId node) const {
     return node.value < clusters().size() ? clusters()[node.value] : 0;
   }

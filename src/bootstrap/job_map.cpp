@@ -72,6 +72,40 @@ bool clusters_are_sound(const JobMap& map) {
          });
 }
 
+void put_routes(std::vector<std::byte>& out, const GatewayRoutes& routes) {
+  put_number(out, static_cast<std::uint32_t>(routes.doors.size()));
+  for (const GatewayDoor& door : routes.doors) {
+    put_number(out, door.port);
+    put_number(out, static_cast<std::uint32_t>(door.addresses.size()));
+    put_names(out, door.addresses);
+  }
+  put_names(out, {routes.key});
+  put(out, &routes.window, sizeof routes.window);
+  put_number(out, routes.encrypt ? 1 : 0);
+}
+
+bool take_door(std::span<const std::byte>& bytes, GatewayDoor& door) {
+  std::uint32_t port = 0, addresses = 0;
+  if (!take(bytes, &port, sizeof port) || !take(bytes, &addresses, sizeof addresses)) return false;
+  if (port > 0xffff || addresses > kMaxDoorAddresses) return false;
+  door.port = static_cast<std::uint16_t>(port);
+  door.addresses.resize(addresses);
+  return std::all_of(door.addresses.begin(), door.addresses.end(),
+                     [&](std::string& address) { return take_name(bytes, address); });
+}
+
+bool take_routes(std::span<const std::byte>& bytes, GatewayRoutes& routes) {
+  std::uint32_t doors = 0, encrypt = 0;
+  if (!take(bytes, &doors, sizeof doors) || doors > kMaxGateways) return false;
+  routes.doors.resize(doors);
+  for (GatewayDoor& door : routes.doors)
+    if (!take_door(bytes, door)) return false;
+  bool whole = take_name(bytes, routes.key) && take(bytes, &routes.window, sizeof routes.window) &&
+               take(bytes, &encrypt, sizeof encrypt);
+  routes.encrypt = encrypt != 0;
+  return whole;
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> JobMap::clusters_of_nodes() const {
@@ -132,6 +166,7 @@ std::vector<std::byte> encode_map(const JobMap& map) {
     put(out, &link.bytes_a_second, sizeof link.bytes_a_second);
     put(out, &link.latency_ns, sizeof link.latency_ns);
   }
+  put_routes(out, map.routes);
   return out;
 }
 
@@ -149,7 +184,7 @@ std::optional<JobMap> decode_map(std::span<const std::byte> bytes) {
   }
   map.host_of.resize(nodes);
   if (!take(bytes, map.host_of.data(), nodes * sizeof map.host_of[0]) || map.guests >= hosts ||
-      !take_clusters(bytes, map) || !bytes.empty()) {
+      !take_clusters(bytes, map) || !take_routes(bytes, map.routes) || !bytes.empty()) {
     return std::nullopt;
   }
   return is_sound(map) ? std::optional(std::move(map)) : std::nullopt;

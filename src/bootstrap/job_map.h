@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace terrane::bootstrap {
@@ -19,6 +20,26 @@ struct ClusterLink {
   bool operator==(const ClusterLink&) const = default;
 };
 
+// Where a gateway listens: addresses in numbers.
+struct GatewayDoor {
+  std::vector<std::string> addresses;
+  std::uint16_t port = 0;
+
+  auto fields() { return std::tie(addresses, port); }
+  bool operator==(const GatewayDoor&) const = default;
+};
+
+// How the nodes of one cluster reach the others, where gateways join the clusters
+// (docs/clusters.md).
+struct GatewayRoutes {
+  std::vector<GatewayDoor> doors;  // of the gateways of this cluster; none: the job has no gateways
+  std::string key;                 // that nodes and gateways know, in hexadecimal digits
+  std::uint64_t window = 0;        // bytes from one node to another that may be on their way
+  bool encrypt = false;            // also between nodes and gateways
+
+  bool operator==(const GatewayRoutes&) const = default;
+};
+
 // On which host each node of a job runs. Hosts are numbered from 0 in the order of their first
 // nodes. The last `guests` nodes, each on a host of its own, are places for those who join the
 // running job.
@@ -31,6 +52,7 @@ struct JobMap {
   std::vector<std::string> clusters = {};
   std::vector<std::uint32_t> cluster_of = {};
   std::vector<ClusterLink> links = {};
+  GatewayRoutes routes = {};  // as the host that this map is told to needs them
 
   std::uint32_t nodes() const { return static_cast<std::uint32_t>(host_of.size()); }
   std::uint32_t nodes_on(std::uint32_t host) const;
@@ -51,6 +73,8 @@ inline constexpr std::uint32_t kMaxJobHosts = 1024;
 inline constexpr std::uint32_t kMaxJobNodes = 4096;
 inline constexpr std::size_t kMaxHostName = 255;
 inline constexpr std::uint32_t kMaxClusters = 16;
+inline constexpr std::uint32_t kMaxGateways = 64;  // of a job
+inline constexpr std::uint32_t kMaxDoorAddresses = 64;
 
 // Within the limits, and every node on a host that there is.
 bool is_sound(const JobMap& map);

@@ -63,6 +63,18 @@ base::Result<> Cards::take(const bootstrap::Bootstrap& bootstrap, const Introduc
   return {};
 }
 
+base::Result<transport::Routes> take_routes(const bootstrap::GatewayRoutes& told) {
+  transport::Routes routes;
+  if (told.doors.empty()) return routes;
+  for (const bootstrap::GatewayDoor& door : told.doors)
+    routes.gateways.push_back({door.addresses, door.port});
+  routes.secret = stream::Secret::parse(told.key);
+  if (!routes.secret) return base::error("the launcher told a key for gateways that is none");
+  routes.window = told.window;
+  routes.encrypt = told.encrypt;
+  return routes;
+}
+
 }  // namespace
 
 base::Result<> refuse_guests(const bootstrap::Bootstrap& bootstrap, std::string_view interface) {
@@ -82,9 +94,12 @@ base::Result<Wiring> wire_up(bootstrap::Bootstrap& bootstrap, const Options& opt
       bootstrap.self(), bootstrap.nodes(), {hosts.begin(), hosts.end()}, bootstrap.is_guest(), {}};
   auto clusters = bootstrap.clusters();
   placement.cluster_of.assign(clusters.begin(), clusters.end());
-  auto factory = transport::make_transport(
-      options.transport, placement,
-      {.net = options.net, .extra_latency_ns = options.extra_latency_us * 1000});
+  auto routes = take_routes(bootstrap.routes());
+  if (!routes) return routes.error();
+  auto factory = transport::make_transport(options.transport, placement,
+                                           {.net = options.net,
+                                            .extra_latency_ns = options.extra_latency_us * 1000,
+                                            .routes = std::move(routes).value()});
   if (!factory) return factory.error();
   auto card = factory.value()->open(placement, regions);
   if (!card) return card.error();

@@ -5,6 +5,7 @@
 #include <openssl/hmac.h>
 #include <sys/random.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <vector>
 
@@ -46,6 +47,13 @@ std::string Secret::hex() const {
   std::string text;
   for (std::byte byte : bytes_) text += fmt::format("{:02x}", static_cast<unsigned>(byte));
   return text;
+}
+
+Secret Secret::derive(std::string_view purpose) const {
+  Proof proof = prove(purpose, {});
+  Secret derived;
+  std::copy_n(proof.begin(), derived.bytes_.size(), derived.bytes_.begin());
+  return derived;
 }
 
 Proof Secret::prove(std::string_view role,

@@ -21,6 +21,8 @@ class Secret {
   static std::optional<Secret> parse(std::string_view hex);
 
   std::string hex() const;
+  // Another secret, made of this one for one purpose: it does not tell this one.
+  Secret derive(std::string_view purpose) const;
   // HMAC-SHA-256 (RFC 2104) of `role` and the parts, in this order. `role` keeps proofs for
   // different purposes apart.
   Proof prove(std::string_view role, std::initializer_list<std::span<const std::byte>> parts) const;

@@ -1,6 +1,3 @@
-#include <poll.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <memory>
@@ -11,38 +8,20 @@
 #include "tools/launch/exit_codes.h"
 #include "tools/launch/host_engine.h"
 #include "tools/launch/ports.h"
+#include "tools/launch/secret_input.h"
 
 namespace terrane::tools {
 namespace {
 
-constexpr std::size_t kMaxLine = 256;
-constexpr int kInputTimeoutMs = 30'000;
-
-// The first line of the standard input, without its end; what comes after it is not read.
-std::string read_line() {
-  std::string line;
-  for (char c = 0; line.size() < kMaxLine;) {
-    pollfd ready{STDIN_FILENO, POLLIN, 0};
-    if (::poll(&ready, 1, kInputTimeoutMs) <= 0 || ::read(STDIN_FILENO, &c, 1) != 1) break;
-    if (c == '\n') break;
-    if (c != '\r') line += c;
+int run(HostEngineOptions options, const std::string& gateways) {
+  if (!gateways.empty()) {
+    auto doors = parse_doors(gateways);
+    if (!doors || options.host < 0) {
+      base::log("--gateways {}: makes no sense; `terrane run` starts this command", gateways);
+      return kExitUsage;
+    }
+    options.route.gateways = std::move(*doors);
   }
-  return line;
-}
-
-// From the environment, which nodes shall not inherit, or the standard input, which then stays open
-// as long as the process that started us.
-std::optional<stream::Secret> take_secret(int& lifeline) {
-  if (const char* text = std::getenv(kSecretVariable)) {
-    auto secret = stream::Secret::parse(text);
-    ::unsetenv(kSecretVariable);
-    return secret;
-  }
-  lifeline = STDIN_FILENO;
-  return stream::Secret::parse(read_line());
-}
-
-int run(HostEngineOptions options) {
   if (!options.ports.empty()) ::setenv(kPortsVariable, options.ports.c_str(), 1);
   auto secret = take_secret(options.lifeline);
   if (!secret) {
@@ -69,8 +48,13 @@ void add_host_engine_command(CLI::App& app, CommandContext& context) {
   command->add_option("--index", options->host, "Which host of the job this is");
   command->add_option("--heartbeat-ms", options->heartbeat_ms, "The heartbeats' limit");
   command->add_option("--dial-ms", options->dial_timeout_ms, "How long to try to reach the hub");
+  auto gateways = std::make_shared<std::string>();
+  command->add_option("--gateways", *gateways, "Where the gateways of its cluster listen");
+  command->add_option("--window", options->route.window, "Bytes that may be on their way");
+  command->add_flag("--encrypt", options->route.encrypt, "Encrypt what passes to them");
   options->command_line = context.command_line;
-  command->callback([options, &context] { context.exit_code = run(*options); });
+  command->callback(
+      [options, gateways, &context] { context.exit_code = run(*options, *gateways); });
 }
 
 }  // namespace terrane::tools

@@ -170,6 +170,18 @@ void add_host_options(CLI::App& run_app, RunOptions& options) {
                   "Which hosts are near each other: NAME:HOST,.../NAME:HOST,...")
       ->type_name("CLUSTERS");
   run_app
+      .add_option("--gateways", options.gateways,
+                  "Hosts whose gateways join the clusters: NAME:HOST,.../NAME:HOST,...")
+      ->type_name("GATEWAYS");
+  run_app
+      .add_option(
+          "--key", options.key,
+          "The file of the job's key, for gateways that are started by hand; made if missing")
+      ->type_name("FILE");
+  run_app.add_flag(
+      "--encrypt", options.encrypt,
+      "Encrypt what passes between nodes and gateways, too, not only between gateways");
+  run_app
       .add_option("--map-by", options.map_by,
                   "Fill a host's slots first (slot, default), or take the hosts in turn (node)")
       ->check(CLI::IsMember({"slot", "node"}))

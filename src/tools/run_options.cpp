@@ -17,6 +17,7 @@
 #include "runtime/trace/log_format.h"
 #include "sim/campaign.h"
 #include "tools/launch/invitation.h"
+#include "tools/launch/key_file.h"
 #include "tools/launch/limits.h"
 #include "tools/launch/ports.h"
 #include "tools/run_debug.h"
@@ -269,6 +270,24 @@ base::Result<> add_clusters(const RunOptions& options, const TopologyFile& topol
   return form_clusters(clusters.value(), {}, map);
 }
 
+base::Result<> add_gateways(const RunOptions& options, const TopologyFile& topology,
+                            JobPlan& plan) {
+  auto said =
+      options.gateways.empty() ? base::Result(topology.gateways) : parse_gateways(options.gateways);
+  if (!said) return said.error();
+  auto formed = form_gateways(said.value(), plan.program.map);
+  if (!formed) return formed.error();
+  plan.gateways = std::move(formed).value();
+  plan.encrypt = options.encrypt;
+  if (!plan.gateways.empty() && plan.engine != StartEngine::kSsh)
+    return base::error("--gateways: hosts beyond gateways are reached by ssh; leave out --engine");
+  if (options.key.empty()) return {};
+  auto secret = read_or_make_key(options.key);
+  if (!secret) return secret.error();
+  plan.secret = secret.value();
+  return {};
+}
+
 }  // namespace
 
 base::Result<PlannedRun> plan_run(RunOptions options, const CommandContext& context) {
@@ -279,6 +298,7 @@ base::Result<PlannedRun> plan_run(RunOptions options, const CommandContext& cont
   if (auto chosen = choose_hosts(options, run); !chosen) return chosen.error();
   if (auto formed = add_clusters(options, topology.value(), plan.program.map); !formed)
     return formed.error();
+  if (auto added = add_gateways(options, topology.value(), plan); !added) return added.error();
   if (options.servers.empty()) {
     auto servers = servers_of(topology.value(), plan.program.map);
     if (!servers) return servers.error();

@@ -18,6 +18,9 @@ struct RunOptions {
   std::string hosts, host_file, map_by = "slot", engine = "auto", rsh, prefix, start_timeout = "30",
                                 grace = "5";
   std::string clusters;  // "a:h0,h1/b:h2"; empty: as the topology says
+  std::string gateways;  // "a:g0/b:g1"; empty: as the topology says
+  std::string key;       // the file of the job's secret
+  bool encrypt = false;
   std::string topology;  // the name of a file that replaces options which are not given
   std::vector<HostSlots> topology_hosts;
   std::string fault_source, memory, transport, net, ports, servers, check, debug, guests, name;

@@ -5,6 +5,7 @@
 
 #include "transport/delay/delay_factory.h"
 #include "transport/mixed/mixed_factory.h"
+#include "transport/routed/routed_factory.h"
 #include "transport/self/self_factory.h"
 #include "transport/shm/shm_factory.h"
 #include "transport/transport.h"
@@ -31,6 +32,10 @@ constexpr Backend kBackends[] = {
      }},
     {"mixed",
      [](const TransportOptions& options) -> Made { return mixed::make_mixed_factory(options); }},
+    {"routed",
+     [](const TransportOptions& options) -> Made {
+       return routed::make_routed_factory(options, routed::Peers::kAll);
+     }},
 };
 
 }  // namespace
@@ -67,7 +72,9 @@ base::Result<std::unique_ptr<TransportFactory>> make_transport(std::string_view 
                                                                const Placement& placement,
                                                                const TransportOptions& options) {
   if (name == "auto") {
+    bool has_gateways = !options.routes.gateways.empty() && !placement.one_cluster();
     name = placement.nodes == 1                ? "self"
+           : has_gateways                      ? "mixed"
            : placement.one_host()              ? "shm"
            : placement.one_node_on_each_host() ? "ucx"
                                                : "mixed";

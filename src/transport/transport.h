@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,8 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "stream/dial.h"
+#include "stream/secret.h"
 #include "transport/one_sided.h"
 
 namespace terrane::transport {
@@ -131,12 +134,21 @@ class Transport : public OneSided {
   virtual void interrupt() = 0;
 };
 
+// How a node reaches the nodes of other clusters where gateways join them.
+struct Routes {
+  std::vector<stream::Door> gateways;    // of its own cluster; none: the job has no gateways
+  std::optional<stream::Secret> secret;  // that this node and its gateways know
+  std::uint64_t window = 1u << 20;       // bytes from one node to another that may be on their way
+  bool encrypt = false;                  // also between the node and its gateways
+};
+
 struct TransportOptions {
   // The network interfaces for messages to other hosts, separated by commas; "auto": by where they
   // lead.
   std::string net = "auto";
   // For tests: messages between hosts (or, on one host, between nodes) take so much longer.
   std::uint64_t extra_latency_ns = 0;
+  Routes routes = {};
 };
 
 // A transport in two steps: open() makes this node's side and its card; connect() takes everyone's
@@ -152,7 +164,8 @@ class TransportFactory {
 
 // By name; an unknown name gives an error that lists the names there are. "auto" chooses by where
 // the nodes are: self for one node, shm where all are on one host, ucx where each has a
-// host of its own, else mixed: shm within a host, ucx between hosts.
+// host of its own, else mixed: shm within a host, ucx between hosts, routed between clusters that
+// gateways join.
 base::Result<std::unique_ptr<TransportFactory>> make_transport(
     std::string_view name, const Placement& placement, const TransportOptions& options = {});
 std::vector<std::string_view> transport_names();

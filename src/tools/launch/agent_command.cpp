@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 #include <sys/wait.h>
 
+#include <charconv>
 #include <iterator>
 #include <sstream>
 
 #include "tools/launch/death.h"
 #include "tools/launch/exit_codes.h"
+#include "tools/launch/hub_gateways.h"
 
 namespace terrane::tools {
 namespace {
@@ -39,23 +41,33 @@ Words names_of(const JobPlan& plan, const std::vector<std::uint32_t>& hosts, con
 
 // ssh, or another command that is used in the same way: HOST, then the words of the command. They
 // hold nothing that a shell would change, so both a shell at the other end and an exec will do.
-AgentCommand over_ssh(const JobPlan& plan, std::uint32_t host, const HubAddress& hub,
-                      const std::string& secret) {
-  AgentCommand agent{.hosts = {host}, .input = secret + "\n"};
+Words shell_words(const JobPlan& plan, const std::string& host) {
+  Words words = split_words(plan.rsh);
   if (plan.rsh.empty()) {
-    agent.argv = {"ssh",
-                  "-x",
-                  "-T",
-                  "-o",
-                  "BatchMode=yes",
-                  "-o",
-                  fmt::format("ConnectTimeout={}", (plan.start_timeout_ms + 999) / 1000)};
-  } else {
-    agent.argv = split_words(plan.rsh);
+    words = {"ssh",
+             "-x",
+             "-T",
+             "-o",
+             "BatchMode=yes",
+             "-o",
+             fmt::format("ConnectTimeout={}", (plan.start_timeout_ms + 999) / 1000)};
   }
-  agent.argv.push_back(plan.program.map.names[host]);
+  words.push_back(host);
+  return words;
+}
+
+AgentCommand over_ssh(const JobPlan& plan, std::uint32_t host, const HubAddress& hub,
+                      const std::string& secret, const DoorsOf& doors_of) {
+  AgentCommand agent{.argv = shell_words(plan, plan.program.map.names[host]),
+                     .hosts = {host},
+                     .input = secret + "\n"};
   append(agent.argv, engine_words(plan, hub));
   append(agent.argv, {"--index", std::to_string(host)});
+  auto doors = doors_of ? doors_of(host) : std::vector<bootstrap::GatewayDoor>();
+  if (!doors.empty())
+    append(agent.argv, {"--gateways", doors_text(doors), "--window",
+                        std::to_string(gateway_window(plan.program.map))});
+  if (!doors.empty() && plan.encrypt) agent.argv.push_back("--encrypt");
   return agent;
 }
 
@@ -134,7 +146,8 @@ std::string last_line(const std::string& text) {
 
 std::vector<AgentCommand> agent_commands(const JobPlan& plan,
                                          const std::vector<std::uint32_t>& hosts,
-                                         const HubAddress& hub, const std::string& secret) {
+                                         const HubAddress& hub, const std::string& secret,
+                                         const DoorsOf& doors_of) {
   switch (plan.engine) {
     case StartEngine::kMpirun:
     case StartEngine::kPrterun:
@@ -148,8 +161,52 @@ std::vector<AgentCommand> agent_commands(const JobPlan& plan,
       break;
   }
   std::vector<AgentCommand> agents;
-  for (std::uint32_t host : hosts) agents.push_back(over_ssh(plan, host, hub, secret));
+  for (std::uint32_t host : hosts) agents.push_back(over_ssh(plan, host, hub, secret, doors_of));
   return agents;
+}
+
+std::string doors_text(const std::vector<bootstrap::GatewayDoor>& doors) {
+  Words texts;
+  for (const bootstrap::GatewayDoor& door : doors)
+    texts.push_back(fmt::format("{}@{}", fmt::join(door.addresses, ","), door.port));
+  return fmt::format("{}", fmt::join(texts, "/"));
+}
+
+std::optional<std::vector<bootstrap::GatewayDoor>> parse_doors(const std::string& text) {
+  std::vector<bootstrap::GatewayDoor> doors;
+  std::istringstream all(text);
+  for (std::string one; std::getline(all, one, '/');) {
+    bootstrap::GatewayDoor& door = doors.emplace_back();
+    std::size_t at = one.rfind('@');
+    if (at == std::string::npos) return std::nullopt;
+    std::istringstream addresses(one.substr(0, at));
+    for (std::string address; std::getline(addresses, address, ',');)
+      door.addresses.push_back(address);
+    const char* end = one.data() + one.size();
+    auto [stop, wrong] = std::from_chars(one.data() + at + 1, end, door.port);
+    bool good = wrong == std::errc() && stop == end && door.port != 0 && !door.addresses.empty();
+    if (!good) return std::nullopt;
+  }
+  return doors;
+}
+
+AgentCommand gateway_command(const JobPlan& plan, const GatewayPlan& gateway, const HubAddress& hub,
+                             const std::vector<bootstrap::GatewayDoor>& via, std::uint64_t window,
+                             const std::string& secret) {
+  AgentCommand agent{.argv = shell_words(plan, gateway.host),
+                     .input = secret + "\n",
+                     .gateway = gateway.name,
+                     .gateway_host = gateway.host};
+  append(agent.argv, {plan.terrane, "gateway", "--name", gateway.name, "--key-from-input",
+                      "--heartbeat-ms", std::to_string(plan.program.heartbeat_ms), "--dial-ms",
+                      std::to_string(plan.start_timeout_ms), "--window", std::to_string(window)});
+  if (via.empty()) append(agent.argv, {"--hub", doors_text({{hub.addresses, hub.port}})});
+  if (!via.empty()) append(agent.argv, {"--via", doors_text(via)});
+  if (plan.encrypt) agent.argv.push_back("--encrypt");
+  if (gateway.link_port != 0)
+    append(agent.argv, {"--link-port", std::to_string(gateway.link_port)});
+  if (!plan.ports.empty()) append(agent.argv, {"--ports", plan.ports});
+  return agent;
 }
 
 std::string explain_agent(const JobPlan& plan, const AgentCommand& agent, int status,
@@ -157,6 +214,10 @@ std::string explain_agent(const JobPlan& plan, const AgentCommand& agent, int st
   std::string why = last_line(said);
   std::string names = fmt::format("{}", fmt::join(names_of(plan, agent.hosts, ""), ", "));
   std::string subject = agent.hosts.size() == 1 ? "host " + names : "hosts " + names;
+  if (!agent.gateway.empty()) {
+    names = agent.gateway_host;
+    subject = fmt::format("gateway {} on host {}", agent.gateway, agent.gateway_host);
+  }
   bool over_ssh = plan.engine == StartEngine::kSsh || plan.engine == StartEngine::kLocal;
   int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
   if (code == kExitAgentMissing) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,19 +24,32 @@ struct HubAddress {
   std::uint16_t port = 0;
 };
 
+// "ADDRESS,ADDRESS:PORT/...": doors of gateways on a command line. nullopt: it is not of this form.
+std::string doors_text(const std::vector<bootstrap::GatewayDoor>& doors);
+std::optional<std::vector<bootstrap::GatewayDoor>> parse_doors(const std::string& text);
+
 // One command that starts engines on other hosts: an agent.
 struct AgentCommand {
   std::vector<std::string> argv;
-  std::vector<std::uint32_t> hosts;  // indices in the job's map
-  std::string input;                 // for its standard input
+  std::vector<std::uint32_t> hosts;   // indices in the job's map
+  std::string input;                  // for its standard input
+  std::string gateway, gateway_host;  // where it starts a gateway: its name, and the host
   std::vector<std::pair<std::string, std::string>> environment;
 };
 
 // The commands that start the engines of `hosts` (indices in the plan's map, none of them this one)
-// with the plan's engine.
+// with the plan's engine. `doors_of`: of the gateways by which a host reaches the hub; none:
+// directly.
+using DoorsOf = std::function<std::vector<bootstrap::GatewayDoor>(std::uint32_t host)>;
 std::vector<AgentCommand> agent_commands(const JobPlan& plan,
                                          const std::vector<std::uint32_t>& hosts,
-                                         const HubAddress& hub, const std::string& secret);
+                                         const HubAddress& hub, const std::string& secret,
+                                         const DoorsOf& doors_of = {});
+// The command that starts a gateway, which reaches the hub directly, or through gateways that
+// listen at `via`. `window`: bytes of a pair of nodes that may be on their way.
+AgentCommand gateway_command(const JobPlan& plan, const GatewayPlan& gateway, const HubAddress& hub,
+                             const std::vector<bootstrap::GatewayDoor>& via, std::uint64_t window,
+                             const std::string& secret);
 
 // Cuts a command as a shell does without quotes: at blanks.
 std::vector<std::string> split_words(const std::string& text);

@@ -18,4 +18,11 @@ base::Result<base::UniqueFd> dial_hub(const std::vector<std::string>& addresses,
                                       const stream::Secret& secret, std::uint64_t timeout_ms,
                                       int lifeline = -1);
 
+// The same over a socket that is connected already, with gateways between.
+base::Result<base::UniqueFd> prove_to_hub(base::UniqueFd socket, const stream::Secret& secret,
+                                          std::uint64_t timeout_ms, int lifeline = -1);
+
+// ssh and its like end with `terrane run`, and their pipes with them.
+bool starter_has_gone();
+
 }  // namespace terrane::tools

@@ -7,6 +7,7 @@
 
 #include "stream/secret.h"
 #include "tools/launch/doorkeeper.h"
+#include "tools/launch/engine_bridge.h"
 #include "tools/launch/job_engine.h"
 
 namespace terrane::tools {
@@ -25,6 +26,7 @@ struct HostEngineOptions {
   std::uint64_t heartbeat_ms = 0;
   std::uint64_t dial_timeout_ms = 30'000;
   std::string ports;  // "LOW-HIGH" that it may listen on; empty: any
+  EngineRoute route;  // through gateways, or none
   int lifeline =
       -1;  // its end means that the process that started us has gone; until the hub is reached
   std::span<char*> command_line;  // main's argv

@@ -47,8 +47,9 @@ struct HostPlan {
   std::vector<PeerAddress> peers;                // by host; empty where there is one host only
 
   auto fields() {
-    return std::tie(map.names, map.host_of, map.guests, map.clusters, map.cluster_of, host, path,
-                    argv, environment, folder, job_name, tag_output, binding, hold, randomize,
+    return std::tie(map.names, map.host_of, map.guests, map.clusters, map.cluster_of,
+                    map.routes.doors, map.routes.key, map.routes.window, map.routes.encrypt, host,
+                    path, argv, environment, folder, job_name, tag_output, binding, hold, randomize,
                     verbose, preload, heartbeat_ms, death_after_ms, peers);
   }
   bool operator==(const HostPlan&) const = default;
@@ -235,6 +236,15 @@ struct Ended {  // no process of the job is left here, and all output was sent
 struct Beat {
   auto fields() { return std::tie(); }
 };
+struct GatewayLinked {  // of a gateway: it has a connection to this one
+  std::string gateway;
+  auto fields() { return std::tie(gateway); }
+};
+struct GatewayUnlinked {  // ... and has it no longer
+  std::string gateway;
+  std::string why;
+  auto fields() { return std::tie(gateway, why); }
+};
 
 }  // namespace event
 
@@ -243,7 +253,8 @@ using HostEvent =
                  event::NodeWantsIn, event::NodeIsInside, event::NodeAdmits, event::NodeCloses,
                  event::NodeLeftAlone, event::NodeEnded, event::NodeDied, event::Card,
                  event::Exchanged, event::Signalled, event::Output, event::InputTaken,
-                 event::Notice, event::HostSilent, event::Failed, event::Ended, event::Beat>;
+                 event::Notice, event::HostSilent, event::Failed, event::Ended, event::Beat,
+                 event::GatewayLinked, event::GatewayUnlinked>;
 
 // The receiver of the events of a host's part.
 class HostListener {

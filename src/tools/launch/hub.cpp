@@ -46,24 +46,30 @@ Hub::Hub(const JobPlan& plan, std::vector<std::uint32_t> hosts, std::int32_t own
       start_timeout_(loop,
                      [this] {
                        start_failed(fmt::format(
-                           "no engine has come up on {} within {:.0f} s{}; try with more time: "
+                           "{} within {:.0f} s{}; try with more time: "
                            "--start-timeout SECONDS, and see with -v what was started",
-                           missing_hosts(), static_cast<double>(plan_.start_timeout_ms) / 1000,
+                           missing(), static_cast<double>(plan_.start_timeout_ms) / 1000,
                            stranger_.empty() ? "" : " (" + stranger_ + ")"));
                      }),
       tick_(loop, [this] { tick(); }),
-      kill_agents_(loop, [this] {
-        for (auto& agent : agents_) agent->signal(SIGKILL);
-      }) {
+      kill_agents_(loop,
+                   [this] {
+                     for (auto& agent : agents_) agent->signal(SIGKILL);
+                     close_gateways();
+                   }),
+      kill_gateways_(loop, [this] { gateways_->kill_agents(); }) {
   for (std::uint32_t host : remote_) hosts_[host].expected = true;
 }
 
-std::string Hub::missing_hosts() const {
+std::string Hub::missing() const {
+  std::string gateways = gateways_ ? gateways_->missing() : "";
+  if (!gateways.empty()) return gateways + " has not come up";
   std::vector<std::string> names;
   for (std::uint32_t host : remote_) {
     if (!hosts_[host].link) names.push_back(plan_.program.map.names[host]);
   }
-  return fmt::format("host{} {}", names.size() == 1 ? "" : "s", fmt::join(names, ", "));
+  return fmt::format("no engine has come up on host{} {}", names.size() == 1 ? "" : "s",
+                     fmt::join(names, ", "));
 }
 
 base::Result<> Hub::start() {
@@ -88,7 +94,23 @@ base::Result<> Hub::start() {
     return {};
   }
   if (plan_.engine != StartEngine::kForeign) limit_start();
-  return start_agents();
+  return plan_.gateways.empty() ? start_agents() : start_gateways();
+}
+
+// The engines come after them.
+base::Result<> Hub::start_gateways() {
+  gateways_.emplace(
+      plan_, *secret_, loop_, children_, inheritance_,
+      HubGateways::Handlers{
+          .on_all_present =
+              [this] {
+                if (auto started = start_agents(); !started) start_failed(started.error().message);
+              },
+          .on_start_failed = [this](const std::string& sentence) { start_failed(sentence); },
+          .on_lost = [this](const std::string& sentence) { handlers_.on_divided(sentence); },
+          .on_notice = [this](const std::string& line) { handlers_.on_notice(line); },
+          .on_visitor = [this](base::UniqueFd socket) { lobby_->admit(std::move(socket)); }});
+  return gateways_->start(address());
 }
 
 void Hub::limit_start() {
@@ -109,7 +131,14 @@ base::Result<> Hub::open_beats() {
 }
 
 base::Result<> Hub::start_agents() {
-  for (AgentCommand& command : agent_commands(plan_, remote_, address(), secret_->hex())) {
+  DoorsOf doors_of;
+  if (gateways_)
+    doors_of = [this](std::uint32_t host) {
+      return gateways_->is_direct(host) ? std::vector<bootstrap::GatewayDoor>()
+                                        : gateways_->doors_of(host);
+    };
+  for (AgentCommand& command :
+       agent_commands(plan_, remote_, address(), secret_->hex(), doors_of)) {
     if (plan_.verbose) {
       handlers_.on_notice(fmt::format("starting: {}", fmt::join(command.argv, " ")));
     }
@@ -163,13 +192,16 @@ void Hub::on_joining(std::unique_ptr<Link> link, const Introduction& guest) {
   std::string objection = handlers_.on_joining(host, guest.host_name);
   if (!objection.empty()) return refuse(std::move(link), objection);
   take_host(host, std::move(link), guest);
-  command::Start start{plan_.program};
-  start.plan.host = host;
-  start.plan.peers = peers_;
-  tell(host, start);
+  tell(host, command::Start{plan_for(host)});
 }
 
 void Hub::on_guest(std::unique_ptr<Link> link, const Introduction& guest) {
+  if (!guest.gateway.empty()) {
+    if (!gateways_) return refuse(std::move(link), "this job has no gateways");
+    std::string objection = gateways_->objection(guest);
+    if (!objection.empty()) return refuse(std::move(link), objection);
+    return gateways_->take(std::move(link), guest);
+  }
   if (guest.joins) return on_joining(std::move(link), guest);
   std::vector<bool> taken;
   for (const Host& host : hosts_) taken.push_back(!host.expected || host.link);
@@ -183,7 +215,9 @@ void Hub::on_guest(std::unique_ptr<Link> link, const Introduction& guest) {
     refuse(std::move(link), fits.error().message);
     return start_failed(fits.error().message);
   }
-  peers_[host] = {link->peer_address(), guest.port};
+  // Heartbeats do not pass gateways; these tell of a lost host.
+  bool is_direct = !gateways_ || gateways_->is_direct(host);
+  peers_[host] = {link->peer_address(), is_direct ? guest.port : std::uint16_t{0}};
   take_host(host, std::move(link), guest);
   if (++present_ == remote_.size()) all_present();
 }
@@ -196,12 +230,21 @@ void Hub::all_present() {
   for (auto& [link, guest] : std::exchange(early_, {})) on_joining(std::move(link), guest);
 }
 
+HostPlan Hub::plan_for(std::uint32_t host) const {
+  HostPlan plan = plan_.program;
+  plan.host = host;
+  plan.peers = peers_;
+  if (gateways_) plan.map.routes = gateways_->routes_of(host);
+  return plan;
+}
+
+bootstrap::GatewayRoutes Hub::routes_of(std::uint32_t host) const {
+  return gateways_ ? gateways_->routes_of(host) : bootstrap::GatewayRoutes();
+}
+
 void Hub::send_plans() {
   for (std::uint32_t host : remote_) {
-    command::Start start{plan_.program};
-    start.plan.host = host;
-    start.plan.peers = peers_;
-    tell(host, start);
+    tell(host, command::Start{plan_for(host)});
   }
   if (!beats_) return;
   beats_->start(peers_, static_cast<std::uint32_t>(own_host_), "", plan_.program.heartbeat_ms,
@@ -261,6 +304,7 @@ void Hub::lose(std::uint32_t host, Death cause) {
 }
 
 void Hub::on_agent_end(std::size_t agent, int status) {
+  if (closed_ && agents_have_ended()) close_gateways();
   if (!starting_ || closed_) return;
   const AgentCommand& command = agents_[agent]->command();
   bool all_there = std::all_of(command.hosts.begin(), command.hosts.end(),
@@ -306,12 +350,24 @@ void Hub::close() {
   streams_.finish();
   for (auto& agent : agents_) agent->hang_up();
   kill_agents_.set_in(present_ == remote_.size() ? kAgentsEndMs : kAgentsEndMs / 5);
+  if (agents_have_ended()) close_gateways();
+}
+
+// The last engines hear through them that the job has ended.
+void Hub::close_gateways() {
+  if (!gateways_ || kill_gateways_.is_set()) return;
+  gateways_->close();
+  kill_gateways_.set_in(kAgentsEndMs);
+}
+
+bool Hub::agents_have_ended() const {
+  return std::all_of(agents_.begin(), agents_.end(),
+                     [](const auto& agent) { return agent->pid() == 0; });
 }
 
 bool Hub::finished() const {
-  return closed_ && streams_.finished() &&
-         std::all_of(agents_.begin(), agents_.end(),
-                     [](const auto& agent) { return agent->pid() == 0; });
+  return closed_ && streams_.finished() && agents_have_ended() &&
+         (!gateways_ || (kill_gateways_.is_set() && gateways_->finished()));
 }
 
 std::vector<pid_t> Hub::processes() const {
@@ -319,6 +375,9 @@ std::vector<pid_t> Hub::processes() const {
   if (streams_.process() != 0) all.push_back(streams_.process());
   for (const auto& agent : agents_) {
     if (agent->pid() != 0) all.push_back(agent->pid());
+  }
+  if (gateways_) {
+    for (pid_t one : gateways_->processes()) all.push_back(one);
   }
   return all;
 }

@@ -10,6 +10,7 @@
 #include "tools/launch/agent.h"
 #include "tools/launch/beats.h"
 #include "tools/launch/children.h"
+#include "tools/launch/hub_gateways.h"
 #include "tools/launch/hub_streams.h"
 #include "tools/launch/introduction.h"
 #include "tools/launch/link.h"
@@ -33,6 +34,8 @@ class Hub {
     // Returns whether the event makes sense.
     std::function<bool(std::uint32_t host, const HostEvent&)> on_event;
     std::function<void(std::uint32_t host, Death cause)> on_lost;
+    // Gateways or links are lost without which clusters do not reach each other.
+    std::function<void(const std::string&)> on_divided;
     std::function<void(const std::string&)> on_notice;
     // Somebody joins the running job as this host, whose name comes with it; or an objection.
     std::function<std::string(std::uint32_t host, const std::string& name)> on_joining;
@@ -51,6 +54,8 @@ class Hub {
   HubAddress address() const;
   // From start() on.
   const stream::Secret& secret() const { return *secret_; }
+  // How the nodes of a host reach other clusters, once all hosts are there.
+  bootstrap::GatewayRoutes routes_of(std::uint32_t host) const;
   // Sends the plan to every host, with where the others hear heartbeats; these begin.
   void send_plans();
   // Node 0's input comes from here, where node 0 is on one of the hosts.
@@ -76,6 +81,7 @@ class Hub {
   };
 
   base::Result<> open_beats();
+  base::Result<> start_gateways();
   base::Result<> start_agents();
   void on_guest(std::unique_ptr<Link> link, const Introduction& guest);
   void on_joining(std::unique_ptr<Link> link, const Introduction& guest);
@@ -85,11 +91,14 @@ class Hub {
   void on_closed(std::uint32_t host, const std::string& why);
   bool on_frame(std::uint32_t host, std::span<const std::byte> frame);
   void all_present();
+  HostPlan plan_for(std::uint32_t host) const;
+  void close_gateways();
   void on_agent_end(std::size_t agent, int status);
   void start_failed(const std::string& sentence);
   void tick();
   void lose(std::uint32_t host, Death cause);
-  std::string missing_hosts() const;
+  std::string missing() const;
+  bool agents_have_ended() const;
 
   const JobPlan& plan_;
   std::vector<std::uint32_t> remote_;
@@ -106,14 +115,15 @@ class Hub {
   std::vector<std::pair<std::unique_ptr<Link>, Introduction>> early_;
   std::vector<std::unique_ptr<Link>> refused_;
   std::optional<Lobby> lobby_;
-  std::optional<Beats> beats_;  // where this process runs a part
+  std::optional<HubGateways> gateways_;  // where the job has some
+  std::optional<Beats> beats_;           // where this process runs a part
   HubStreams streams_;
   std::vector<std::unique_ptr<Agent>> agents_;
   std::uint32_t present_ = 0;
   bool starting_ = true, closed_ = false;
   std::string stranger_;  // the last complaint about a guest that could not be let in
   Vigil vigil_;
-  Timer start_timeout_, tick_, kill_agents_;
+  Timer start_timeout_, tick_, kill_agents_, kill_gateways_;
 };
 
 }  // namespace terrane::tools

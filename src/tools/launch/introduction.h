@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "bootstrap/job_map.h"
 
 namespace terrane::tools {
 
-// What a host's engine says of itself, first of all, once both sides have proved the secret.
+// What a host's engine, or a gateway, says of itself, first of all, once both sides have proved the
+// secret.
 struct Introduction {
   std::string version;     // of Terrane
   std::string machine;     // the processor's architecture, as uname -m says
@@ -20,7 +22,16 @@ struct Introduction {
   std::uint16_t port = 0;  // UDP: where it hears heartbeats
   bool joins = false;      // the running job: a guest
 
-  auto fields() { return std::tie(version, machine, host_name, path, host, rank, port, joins); }
+  // Of a gateway: its name, and where it listens for its own cluster and for other gateways.
+  std::string gateway;
+  bootstrap::GatewayDoor inner, link;
+  bool carries_frames =
+      false;  // what follows on this connection are frames of the gateways' network
+
+  auto fields() {
+    return std::tie(version, machine, host_name, path, host, rank, port, joins, gateway, inner,
+                    link, carries_frames);
+  }
   bool operator==(const Introduction&) const = default;
 };
 

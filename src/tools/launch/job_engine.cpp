@@ -81,6 +81,8 @@ class JobEngine final : HostListener, JobOutlet {
             .on_event = [this](std::uint32_t host,
                                const HostEvent& event) { return take_event(host, event); },
             .on_lost = [this](std::uint32_t host, Death cause) { on_lost(host, std::move(cause)); },
+            .on_divided =
+                [this](const std::string& sentence) { job_.fail(kExitFailure, sentence); },
             .on_notice = [this](const std::string& line) { say(line); },
             .on_joining = [this](std::uint32_t host,
                                  const std::string& name) { return take_guest(host, name); }});
@@ -136,6 +138,7 @@ class JobEngine final : HostListener, JobOutlet {
     if (plan_.own_host < 0) return {};
     own_plan_ = plan_.program;
     own_plan_.host = static_cast<std::uint32_t>(plan_.own_host);
+    if (hub_) own_plan_.map.routes = hub_->routes_of(own_plan_.host);
     HostSurroundings around{.loop = &loop_,
                             .children = &children_,
                             .listener = this,

@@ -20,7 +20,11 @@ constexpr int kReadsATurn = 16;  // so that one that sends without end does not 
 }  // namespace
 
 Link::Link(Loop& loop, base::UniqueFd socket)
-    : loop_(loop), socket_(std::move(socket)), heard_at_ms_(now_ms()), sent_at_ms_(now_ms()) {
+    : loop_(loop),
+      socket_(std::move(socket)),
+      heard_at_ms_(now_ms()),
+      sent_at_ms_(now_ms()),
+      is_direct_(!peer_address().empty()) {
   int on = 1;
   ::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   ::fcntl(socket_.get(), F_SETFL, O_NONBLOCK);
@@ -37,6 +41,11 @@ void Link::close() {
   if (!socket_) return;
   loop_.forget(socket_.get());
   socket_.reset();
+}
+
+base::UniqueFd Link::release() {
+  if (socket_) loop_.forget(socket_.get());
+  return std::move(socket_);
 }
 
 std::string Link::peer_address() const {

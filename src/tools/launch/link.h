@@ -43,8 +43,14 @@ class Link {
 
   std::uint64_t heard_at_ms() const { return heard_at_ms_; }
   std::uint64_t sent_at_ms() const { return sent_at_ms_; }
-  // Of the other end's kernel (probe.h). To be asked before something is sent, not after.
-  std::uint64_t answered_at_ms() const { return tools::answered_at_ms(socket_.get()); }
+  // Of the other end's kernel (probe.h). To be asked before something is sent, not after. Behind
+  // gateways it is not known: they tell when it has gone.
+  std::uint64_t answered_at_ms() const {
+    return is_direct_ ? tools::answered_at_ms(socket_.get()) : now_ms();
+  }
+  // Of a link on which nothing more than the first frame has been read: its socket. It is closed
+  // then.
+  base::UniqueFd release();
   // The other end's address in numbers; empty where it has none.
   std::string peer_address() const;
 
@@ -62,6 +68,7 @@ class Link {
   std::size_t written_ = 0;  // of `out_`
   bool wants_room_ = false;
   std::uint64_t heard_at_ms_, sent_at_ms_;
+  bool is_direct_;  // a connection to another host, not a socket of this one
 };
 
 }  // namespace terrane::tools

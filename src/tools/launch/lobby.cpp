@@ -17,27 +17,8 @@ namespace {
 constexpr std::size_t kMaxVisitors = 64;  // at once; the oldest makes room
 constexpr std::uint64_t kVisitMs = 5000;  // to prove and introduce oneself
 constexpr std::uint64_t kCleanEveryMs = 100;
-constexpr int kBacklog = 128;
 constexpr int kAcceptsATurn = 32;
 constexpr std::size_t kMaxIntroductionBytes = 8192;
-
-base::UniqueFd bound_socket(int family, sockaddr_storage& address) {
-  base::UniqueFd socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket) return socket;
-  if (family == AF_INET6) {
-    int off = 0;
-    ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-  }
-  address = {};
-  address.ss_family = static_cast<sa_family_t>(family);
-  socklen_t size = address_size(address);
-  auto* generic = reinterpret_cast<sockaddr*>(&address);
-  bool bound = bind_in(socket.get(), address, ports_of_environment()) &&
-               ::listen(socket.get(), kBacklog) == 0 &&
-               ::getsockname(socket.get(), generic, &size) == 0;
-  if (!bound) socket.reset();
-  return socket;
-}
 
 }  // namespace
 
@@ -48,13 +29,9 @@ Lobby::Lobby(Loop& loop, const stream::Secret& secret, Handlers handlers)
       clean_(loop, [this] { clean_up(); }) {}
 
 base::Result<> Lobby::open() {
-  sockaddr_storage address{};
-  listener_ = bound_socket(AF_INET6, address);
-  if (!listener_) listener_ = bound_socket(AF_INET, address);  // a host without IPv6
+  listener_ = listen_everywhere(ports_of_environment(), port_);
   if (!listener_)
     return cannot_listen("cannot listen for the other hosts of the job", ports_of_environment());
-  port_ = ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(address).sin6_port
-                                              : reinterpret_cast<sockaddr_in&>(address).sin_port);
   loop_.watch(listener_.get(), EPOLLIN, [this](std::uint32_t) { accept_all(); });
   return {};
 }

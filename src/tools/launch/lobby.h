@@ -36,6 +36,8 @@ class Lobby {
   // Listens on every address of this host, at a port that the kernel chooses.
   base::Result<> open();
   std::uint16_t port() const { return port_; }
+  // A visitor that has come another way, through gateways.
+  void admit(base::UniqueFd socket);
   void close();
 
  private:
@@ -50,7 +52,6 @@ class Lobby {
   using At = std::list<Visitor>::iterator;
 
   void accept_all();
-  void admit(base::UniqueFd socket);
   void prove(At visitor);
   void introduce(At visitor);
   void drop(At visitor);

@@ -16,6 +16,15 @@ namespace terrane::tools {
 // started.
 enum class StartEngine { kLocal, kSsh, kMpirun, kPrterun, kSrun, kForeign };
 
+// A gateway of a job (docs/clusters.md).
+struct GatewayPlan {
+  std::string name;             // unlike all others of the job
+  std::uint32_t cluster = 0;    // of the map
+  std::string host;             // where it is started, as an engine's host; empty: by hand
+  std::string link_address;     // that gateways of other clusters dial; empty: all of its own
+  std::uint16_t link_port = 0;  // 0: any
+};
+
 // A job as it was asked for, checked and ready to start.
 struct JobPlan {
   HostPlan program;           // what every host gets; `host` and `peers` are set for each
@@ -26,6 +35,8 @@ struct JobPlan {
   std::string ports;                     // "LOW-HIGH" that engines may listen on; empty: any
   std::string terrane;                   // the path of the command `terrane` on the other hosts
   std::optional<stream::Secret> secret;  // empty: one is drawn
+  std::vector<GatewayPlan> gateways;     // none: all hosts reach each other
+  bool encrypt = false;                  // also what passes between nodes and gateways
   std::vector<std::string> terminal;  // where each node's debugger shows, in words; none: nowhere
   bool verbose = false;
   bool survive = false;            // a node's death does not end the job

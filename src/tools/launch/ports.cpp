@@ -63,6 +63,38 @@ bool bind_in(int fd, const sockaddr_storage& address, PortRange range) {
   return false;
 }
 
+namespace {
+
+constexpr int kBacklog = 128;
+
+base::UniqueFd listen_at(int family, PortRange range, sockaddr_storage& address) {
+  base::UniqueFd socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) return socket;
+  if (family == AF_INET6) {
+    int off = 0;
+    ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+  }
+  address = {};
+  address.ss_family = static_cast<sa_family_t>(family);
+  socklen_t size = address_size(address);
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  bool bound = bind_in(socket.get(), address, range) && ::listen(socket.get(), kBacklog) == 0 &&
+               ::getsockname(socket.get(), generic, &size) == 0;
+  if (!bound) socket.reset();
+  return socket;
+}
+
+}  // namespace
+
+base::UniqueFd listen_everywhere(PortRange range, std::uint16_t& port) {
+  sockaddr_storage address{};
+  base::UniqueFd listener = listen_at(AF_INET6, range, address);
+  if (!listener) listener = listen_at(AF_INET, range, address);  // a host without IPv6
+  port = ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(address).sin6_port
+                                             : reinterpret_cast<sockaddr_in&>(address).sin_port);
+  return listener;
+}
+
 base::Error cannot_listen(const std::string& what, PortRange range) {
   if (range.is_any() || errno != EADDRINUSE) return base::errno_error(what);
   return base::error("{} on {}: no port from {} to {} is free; give another range: --port LOW-HIGH",

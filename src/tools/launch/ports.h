@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace terrane::tools {
 
@@ -29,6 +30,10 @@ PortRange ports_of_environment();
 
 // Binds a socket to the address, at the first free port of the range. errno says why it cannot.
 bool bind_in(int fd, const sockaddr_storage& address, PortRange range);
+
+// A socket that listens for connections at every address of this host, at the first free port of
+// the range, which is put into `port`. Empty, with errno: there is none.
+base::UniqueFd listen_everywhere(PortRange range, std::uint16_t& port);
 
 // "cannot listen ...: no port from LOW to HIGH is free ...", for errno as bind_in left it.
 base::Error cannot_listen(const std::string& what, PortRange range);

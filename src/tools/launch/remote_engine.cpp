@@ -59,9 +59,19 @@ int RemoteEngine::run() {
   return exit_code();
 }
 
+base::Result<base::UniqueFd> RemoteEngine::reach_hub() {
+  if (options_.route.gateways.empty())
+    return dial_hub(options_.hub_addresses, options_.port, secret_, options_.dial_timeout_ms,
+                    options_.lifeline);
+  auto bridge = EngineBridge::start(options_.route, static_cast<std::uint32_t>(options_.host),
+                                    secret_, options_.dial_timeout_ms, options_.lifeline);
+  if (!bridge) return bridge.error();
+  bridge_ = std::move(bridge).value();
+  return prove_to_hub(bridge_->take_socket(), secret_, options_.dial_timeout_ms, options_.lifeline);
+}
+
 base::Result<> RemoteEngine::dial(const Introduction& ours) {
-  auto socket = dial_hub(options_.hub_addresses, options_.port, secret_, options_.dial_timeout_ms,
-                         options_.lifeline);
+  auto socket = reach_hub();
   if (!socket) return socket.error();
   link_ = std::make_unique<Link>(loop_, std::move(socket).value());
   link_->set_handlers(

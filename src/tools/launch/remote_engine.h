@@ -58,6 +58,7 @@ class RemoteEngine : protected HostListener {
   Loop& loop_;
   base::UniqueFd input_;
   GuardLink guard_;
+  std::unique_ptr<EngineBridge> bridge_;  // where gateways are between the hub and this host
   std::unique_ptr<Link> link_;
   HostPlan plan_;
   std::optional<HostPart> part_;
@@ -65,6 +66,7 @@ class RemoteEngine : protected HostListener {
 
  private:
   base::Result<> dial(const Introduction& ours);
+  base::Result<base::UniqueFd> reach_hub();
   bool finished() const { return alone_ && (!part_ || part_->ended()); }
   bool on_frame(std::span<const std::byte> frame);
   bool begin(const HostPlan& plan);

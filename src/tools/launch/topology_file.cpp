@@ -45,10 +45,11 @@ class Reader {
 
   base::Result<TopologyFile> read(const toml::table& all) {
     bool good =
-        keys_are_known(all, "the file",
-                       {"nodes", "memory", "on_death", "hosts", "servers", "clusters", "links"}) &&
+        keys_are_known(
+            all, "the file",
+            {"nodes", "memory", "on_death", "hosts", "servers", "clusters", "links", "gateways"}) &&
         number(all, "nodes", 1, bootstrap::kMaxJobNodes, topology_.nodes) && memory(all) &&
-        on_death(all) && hosts(all) && servers(all) && clusters(all) && links(all);
+        on_death(all) && hosts(all) && servers(all) && clusters(all) && links(all) && gateways(all);
     if (!good) return fault_;
     return std::move(topology_);
   }
@@ -319,6 +320,48 @@ class Reader {
                 measure(table, "latency", "1ms", kLatencies, read.latency_ns);
     if (good) topology_.links.push_back(std::move(read));
     return good;
+  }
+
+  bool gateways(const toml::table& all) {
+    return tables(all, "gateways", [this](const toml::table& table) { return gateway(table); });
+  }
+
+  bool gateway(const toml::table& table) {
+    if (!keys_are_known(table, "a gateway",
+                        {"cluster", "host", "name", "by_hand", "address", "port"}))
+      return false;
+    GatewaySaid read;
+    const toml::node* cluster = table.get("cluster");
+    if (cluster == nullptr)
+      return fail(table.source(), "a gateway has no cluster; give it: cluster = \"west\"");
+    if (!text(*cluster, "cluster", "\"west\"", read.cluster)) return false;
+    Said<std::string> host, address;
+    std::optional<Said<std::uint32_t>> port;
+    const toml::node* by_hand = table.get("by_hand");
+    bool is_by_hand = by_hand != nullptr && by_hand->value_or(false);
+    const toml::node* given = table.get("host");
+    if (given != nullptr && !text(*given, "host", "\"gw1\"", host)) return false;
+    if (is_by_hand == (given != nullptr))
+      return fail(table.source(),
+                  "a gateway has either host = \"gw1\", where it is started, or by_hand = true");
+    const toml::node* name = table.get("name");
+    if (name != nullptr && !text(*name, "name", "\"gw1\"", read.name)) return false;
+    if (name == nullptr) read.name = {host.value, given ? where(given->source()) : ""};
+    if (read.name.value.empty() || !is_host_name(read.name.value))
+      return fail(table.source(), "a gateway that is started by hand has a name: name = \"gw1\"");
+    if (const toml::node* node = table.get("address"))
+      if (!text(*node, "address", "\"192.0.2.1\"", address)) return false;
+    if (!number(table, "port", 1, 65535, port)) return false;
+    for (const GatewaySaid& other : topology_.gateways)
+      if (other.name.value == read.name.value)
+        return fail_at(read.name.where,
+                       "gateway \"{}\" is there already ({}); give it another name",
+                       read.name.value, other.name.where);
+    read.host = host.value;
+    read.link_address = address.value;
+    if (port) read.link_port = static_cast<std::uint16_t>(port->value);
+    topology_.gateways.push_back(std::move(read));
+    return true;
   }
 
   struct Unit {

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "bootstrap/job_map.h"
 #include "tools/launch/host_list.h"
+#include "tools/launch/plan.h"
 
 namespace terrane::tools {
 
@@ -30,6 +31,14 @@ struct LinkBetween {
   std::uint64_t latency_ns = 0;      // one way; 0: not said
 };
 
+// A gateway of a cluster (docs/clusters.md).
+struct GatewaySaid {
+  Said<std::string> name, cluster;
+  std::string host;          // empty: it is started by hand
+  std::string link_address;  // empty: all of its own
+  std::uint16_t link_port = 0;
+};
+
 // A job as its TOML file describes it: where nodes run, and which of them are servers of chunks.
 // What it does not say is left to the command line and the defaults.
 struct TopologyFile {
@@ -45,6 +54,7 @@ struct TopologyFile {
 
   std::vector<ClusterHosts> clusters;
   std::vector<LinkBetween> links;
+  std::vector<GatewaySaid> gateways;
 };
 
 // Reads the value of --clusters, "a:h0,h1/b:h2,h3".
@@ -54,6 +64,14 @@ base::Result<std::vector<ClusterHosts>> parse_clusters(std::string_view text);
 // host that is in none, or the cluster that has no host of the job.
 base::Result<> form_clusters(const std::vector<ClusterHosts>& clusters,
                              const std::vector<LinkBetween>& links, bootstrap::JobMap& map);
+
+// Reads the value of --gateways, "a:g0,g1/b:g2": hosts by cluster.
+base::Result<std::vector<GatewaySaid>> parse_gateways(std::string_view text);
+
+// The gateways of a job of this map, whose clusters are formed. None: there are none. The error
+// names the gateway of a cluster that there is not, or the cluster that has none.
+base::Result<std::vector<GatewayPlan>> form_gateways(const std::vector<GatewaySaid>& gateways,
+                                                     const bootstrap::JobMap& map);
 
 // Reads the text of such a file (docs/chunks.md and docs/clusters.md describe it). The error names
 // file, line and column, what is wrong there and what would be right. A key that is not known is an

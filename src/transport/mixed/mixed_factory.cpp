@@ -2,22 +2,22 @@
 
 #include <unistd.h>
 
-#include <cstring>
 #include <utility>
 
 #include "transport/mixed/mixed_transport.h"
+#include "transport/routed/routed_factory.h"
 #include "transport/shm/shm_factory.h"
 #include "transport/ucx/ucx_factory.h"
 
 namespace terrane::transport::mixed {
 namespace {
 
-// Opens both parts. A card is the bytes of both, and the descriptors of the one for this host.
+// Opens the parts that this node needs. A card is the bytes of all, and the descriptors of the one
+// for this host.
 class MixedFactory final : public TransportFactory {
  public:
   explicit MixedFactory(const TransportOptions& options)
-      : near_(shm::make_shm_factory(shm::Wake::kByDescriptor)),
-        far_(ucx::make_ucx_factory(options, ucx::Peers::kOnOtherHosts)) {}
+      : near_(shm::make_shm_factory(shm::Wake::kByDescriptor)), options_(options) {}
 
   std::string_view name() const override { return "mixed"; }
   base::Result<Card> open(const Placement& placement,
@@ -27,8 +27,12 @@ class MixedFactory final : public TransportFactory {
  private:
   Placement near_placement() const;
 
+  bool has_far_peers() const;
+
   std::unique_ptr<PartFactory> near_;
-  std::unique_ptr<PartFactory> far_;
+  std::unique_ptr<PartFactory> far_;     // nullptr: no peer is reached by the network
+  std::unique_ptr<PartFactory> routed_;  // nullptr: none is reached by gateways
+  TransportOptions options_;
   Placement placement_;
 };
 
@@ -44,58 +48,75 @@ Placement MixedFactory::near_placement() const {
   return near;
 }
 
+// On another host, and not beyond a gateway.
+bool MixedFactory::has_far_peers() const {
+  for (std::uint32_t node = 0; node < placement_.nodes; ++node) {
+    bool is_routed = routed_ && !placement_.same_cluster(NodeId{node}, placement_.self);
+    if (!is_routed && !placement_.same_host(NodeId{node}, placement_.self)) return true;
+  }
+  return false;
+}
+
 base::Result<Card> MixedFactory::open(const Placement& placement,
                                       std::span<const ExportedRegion> regions) {
   placement_ = placement;
+  bool has_gateways = !options_.routes.gateways.empty();
+  if (has_gateways && !placement.one_cluster())
+    routed_ = routed::make_routed_factory(options_, routed::Peers::kOfOtherClusters);
+  if (has_far_peers()) {
+    auto peers = routed_ ? ucx::Peers::kOnOtherHostsOfTheCluster : ucx::Peers::kOnOtherHosts;
+    far_ = ucx::make_ucx_factory(options_, peers);
+  }
   auto near = near_->open(near_placement(), regions);
   if (!near) return near.error();
-  auto far = far_->open(placement, regions);
-  if (!far) {
-    for (int fd : near.value().fds) ::close(fd);
-    return far.error();
+  Card far, routed;
+  for (auto [factory, card] : {std::pair(far_.get(), &far), std::pair(routed_.get(), &routed)}) {
+    if (factory == nullptr) continue;
+    auto opened = factory->open(placement, regions);
+    if (!opened) {
+      for (int fd : near.value().fds) ::close(fd);
+      return opened.error();
+    }
+    *card = std::move(opened).value();
   }
-  Card card;
-  auto near_bytes = static_cast<std::uint32_t>(near.value().bytes.size());
-  card.bytes.resize(sizeof near_bytes);
-  std::memcpy(card.bytes.data(), &near_bytes, sizeof near_bytes);
-  for (const Card* part : {&near.value(), &far.value()}) {
-    card.bytes.insert(card.bytes.end(), part->bytes.begin(), part->bytes.end());
-    card.fds.insert(card.fds.end(), part->fds.begin(), part->fds.end());
-  }
-  return card;
+  return Card{join_card({near.value().bytes, far.bytes, routed.bytes}), near.value().fds};
 }
 
 base::Result<std::unique_ptr<Transport>> MixedFactory::connect(std::vector<Card> cards) {
-  std::vector<Card> near;
-  std::vector<Card> far;
+  std::vector<Card> near, far, routed;
   std::string wrong;
+  auto copy = [](Bytes bytes) { return std::vector<std::byte>(bytes.begin(), bytes.end()); };
   for (Card& card : cards) {
     NodeId node{static_cast<std::uint32_t>(far.size())};
-    if (card.bytes.empty() && card.fds.empty()) {  // nobody is there
-      far.emplace_back();
-      continue;
-    }
-    std::uint32_t near_bytes = 0;
-    bool whole = card.bytes.size() >= sizeof near_bytes;
-    if (whole) std::memcpy(&near_bytes, card.bytes.data(), sizeof near_bytes);
-    whole = whole && near_bytes <= card.bytes.size() - sizeof near_bytes;
-    if (!whole && wrong.empty()) wrong = fmt::format("node {}'s card is cut off", node.value);
-    auto middle = card.bytes.begin() + (whole ? sizeof near_bytes + near_bytes : 0);
+    bool is_there = !card.bytes.empty() || !card.fds.empty();
+    auto split = is_there ? split_card(card.bytes) : SplitCard{};
+    if (!split && wrong.empty()) wrong = fmt::format("node {}'s card is cut off", node.value);
+    if (!split) split = SplitCard{};
     bool is_near = node.value < placement_.nodes && placement_.same_host(node, placement_.self);
-    if (is_near && whole) {
-      near.push_back({{card.bytes.begin() + sizeof near_bytes, middle}, std::move(card.fds)});
+    if (is_near && is_there) {
+      near.push_back({copy(split->near), std::move(card.fds)});
     } else {
       for (int fd : card.fds) ::close(fd);
     }
-    far.push_back({{middle, card.bytes.end()}, {}});
+    far.push_back({copy(split->far), {}});
+    routed.push_back({copy(split->routed), {}});
   }
-  auto near_part = near_->connect_part(std::move(near));
+  MixedTransport::Parts parts;
+  auto connected = near_->connect_part(std::move(near));
   if (!wrong.empty()) return base::error("mixed: {}", wrong);
-  if (!near_part) return near_part.error();
-  auto far_part = far_->connect_part(std::move(far));
-  if (!far_part) return far_part.error();
-  return MixedTransport::join(placement_, std::move(near_part).value(),
-                              std::move(far_part).value());
+  if (!connected) return connected.error();
+  parts.near = std::move(connected).value();
+  if (far_) {
+    auto part = far_->connect_part(std::move(far));
+    if (!part) return part.error();
+    parts.far = std::move(part).value();
+  }
+  if (routed_) {
+    auto part = routed_->connect_part(std::move(routed));
+    if (!part) return part.error();
+    parts.routed = std::move(part).value();
+  }
+  return MixedTransport::join(placement_, std::move(parts));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,18 +13,29 @@
 
 namespace terrane::transport::mixed {
 
-// Two transports as one: shared memory for the peers of this host, the network for the others. Owns
-// both. The near one knows the nodes of this host alone, counted from 0.
+// A node's card: those of its parts, in bytes. Borrows them.
+struct SplitCard {
+  Bytes near, far, routed;
+};
+std::vector<std::byte> join_card(const SplitCard& parts);
+// nullopt: the bytes make no sense.
+std::optional<SplitCard> split_card(Bytes card);
+
+// Several transports as one: shared memory for the peers of this host, the network for the others,
+// gateways for those of other clusters where the job has gateways. Owns them. The near one knows
+// the nodes of this host alone, counted from 0.
 class MixedTransport final : public Transport {
  public:
-  static base::Result<std::unique_ptr<Transport>> join(const Placement& placement,
-                                                       std::unique_ptr<PartTransport> near,
-                                                       std::unique_ptr<PartTransport> far);
+  // `far`, `routed`: nullptr where no peer is reached that way.
+  struct Parts {
+    std::unique_ptr<PartTransport> near, far, routed;
+  };
+  static base::Result<std::unique_ptr<Transport>> join(const Placement& placement, Parts parts);
 
   std::string_view name() const override { return "mixed"; }
   std::string describe() const override;
   std::uint64_t bandwidth(NodeId peer) const override {
-    return is_near(peer) ? 0 : far_->bandwidth(peer);
+    return is_near(peer) ? 0 : part(peer).bandwidth(peer);
   }
   // From another host alone.
   base::Result<> admit(NodeId node, Card card) override;
@@ -33,7 +45,7 @@ class MixedTransport final : public Transport {
   void ring(NodeId to, Sleepers whom) override;
   std::size_t poll(Receiver& receiver) override;
   bool pending() const override;
-  std::uint64_t moves() const override { return far_->moves(); }
+  std::uint64_t moves() const override;
   void sleep(std::uint64_t timeout_ns) override { room_.sleep(timeout_ns); }
   void sleep_beside(std::uint64_t timeout_ns, std::uint64_t patience_ns) override {
     room_.sleep(timeout_ns, patience_ns);
@@ -58,17 +70,22 @@ class MixedTransport final : public Transport {
   base::Result<> quiet() override;
 
  private:
-  MixedTransport(const Placement& placement, std::unique_ptr<PartTransport> near,
-                 std::unique_ptr<PartTransport> far);
+  MixedTransport(const Placement& placement, Parts parts);
   base::Result<> watch(PartTransport& part);
   bool is_near(NodeId node) const {
     return node.value < near_name_.size() && near_name_[node.value] != kNoNode;
   }
 
-  std::vector<NodeId> near_name_;   // by node: its name in near_, or kNoNode
-  std::vector<NodeId> near_nodes_;  // by name in near_
-  std::unique_ptr<PartTransport> near_;
-  std::unique_ptr<PartTransport> far_;
+  // Of a peer on another host.
+  PartTransport& part(NodeId peer) const {
+    return *(is_routed_[peer.value] ? parts_.routed : parts_.far);
+  }
+
+  std::vector<NodeId> near_name_;   // by node: its name in the near part, or kNoNode
+  std::vector<NodeId> near_nodes_;  // by name in the near part
+  std::vector<bool> is_routed_;     // by node
+  Parts parts_;
+  std::vector<PartTransport*> beyond_;  // those of them for peers on other hosts
   SleepRoom room_;
   SpinLock delivering_;  // held by the thread that delivers; guards polls_
   std::uint32_t polls_ = 0;

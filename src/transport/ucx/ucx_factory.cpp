@@ -52,7 +52,7 @@ base::Result<> UcxFactory::take_regions(std::span<const ExportedRegion> regions,
       told.base = reinterpret_cast<std::uintptr_t>(region.base);
       told.key = std::move(key).value();
     }
-    if (peers_ == Peers::kOnOtherHosts) continue;  // our own memory is another's business
+    if (peers_ != Peers::kAll) continue;  // our own memory is another's business
     UniqueFd copy(::fcntl(region.fd, F_DUPFD_CLOEXEC, 0));
     if (!copy) return base::errno_error("ucx: an exported region's descriptor");
     parts_.own_regions->add(NodeId{0}, std::move(copy), region.bytes, region.base);
@@ -109,7 +109,10 @@ base::Result<Card> UcxFactory::open(const Placement& placement,
 
 bool UcxFactory::is_peer(NodeId node) const {
   if (node == placement_.self || node.value >= placement_.nodes) return false;
-  return peers_ == Peers::kAll || !placement_.same_host(node, placement_.self);
+  if (peers_ == Peers::kAll) return true;
+  if (peers_ == Peers::kOnOtherHostsOfTheCluster && !placement_.same_cluster(node, placement_.self))
+    return false;
+  return !placement_.same_host(node, placement_.self);
 }
 
 base::Result<std::unique_ptr<PartTransport>> UcxFactory::connect_part(std::vector<Card> cards) {

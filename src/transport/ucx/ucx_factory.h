@@ -7,7 +7,7 @@
 
 namespace terrane::transport::ucx {
 
-enum class Peers : std::uint8_t { kAll, kOnOtherHosts };
+enum class Peers : std::uint8_t { kAll, kOnOtherHosts, kOnOtherHostsOfTheCluster };
 
 // A transport to those peers; the others must be served by another.
 std::unique_ptr<PartFactory> make_ucx_factory(const TransportOptions& options, Peers peers);

@@ -126,31 +126,9 @@ UcxTransport::~UcxTransport() {
 
 void UcxTransport::send(NodeId to, Bytes head, Bytes tail) {
   TERRANE_CHECK(to.value < lost_.size(), "a message goes to a node of the job");
-  if (to == self_) return send_to_self({head, tail});
-  outbox_.send(to, head, tail);
-}
-
-void UcxTransport::send_to_self(Gather message) {
-  {
-    std::lock_guard hold(self_lock_);
-    to_self_.push(message.left(), message);
-    self_queued_.fetch_add(1);
-  }
+  if (to != self_) return outbox_.send(to, head, tail);
+  to_self_.push({head, tail});
   if (!room_.is_attended()) room_.ring();
-}
-
-std::size_t UcxTransport::deliver_to_self(Receiver& receiver) {
-  {
-    std::lock_guard hold(self_lock_);
-    to_self_.swap(from_self_);  // the receiver may send while we deliver
-  }
-  std::size_t messages = 0;
-  for (; !from_self_.empty(); ++messages) {
-    receiver.received(self_, from_self_.front().rest);
-    from_self_.pop();
-    self_queued_.fetch_sub(1);
-  }
-  return messages;
 }
 
 std::size_t UcxTransport::poll(Receiver& receiver) {
@@ -160,7 +138,7 @@ std::size_t UcxTransport::poll(Receiver& receiver) {
   progress();
   look_after_peers(receiver);
   std::size_t messages = inbox_.take_delivered();
-  if (self_queued_.load() != 0) messages += deliver_to_self(receiver);
+  if (!to_self_.empty()) messages += to_self_.deliver(self_, receiver);
   inbox_.receive_by(nullptr);
   outbox_.leave_worker();
   room_.polled();
@@ -206,7 +184,7 @@ void UcxTransport::lose(NodeId peer, Receiver& receiver, std::string_view why) {
 
 // While threads attend they poll: to ask the network here would cost as much as a poll.
 bool UcxTransport::pending() const {
-  if (inbox_.has_deliverable() || outbox_.has_failures() || self_queued_.load() != 0) return true;
+  if (inbox_.has_deliverable() || outbox_.has_failures() || !to_self_.empty()) return true;
   if (room_.is_attended()) return true;
   if (!is_readable(worker_->event_fd())) return false;
   // UCX's own signals to itself are taken back by arming.
@@ -225,7 +203,7 @@ bool UcxTransport::look() {
   if (!waits || more) progress();
   bool news = inbox_.has_deliverable() || inbox_.has_broken() || outbox_.has_failures();
   outbox_.leave_worker();
-  return news || self_queued_.load() != 0;
+  return news || !to_self_.empty();
 }
 
 bool UcxTransport::arm() {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "transport/message_queue.h"
 #include "transport/part.h"
 #include "transport/regions.h"
+#include "transport/self_queue.h"
 #include "transport/sleep_room.h"
 #include "transport/transport.h"
 #include "transport/ucx/card.h"
@@ -57,7 +57,7 @@ class UcxTransport final : public PartTransport {
   std::uint64_t moves() const override { return moves_.load(std::memory_order_relaxed); }
   void attend() override { room_.attend(); }
   bool unattend() override {
-    return room_.unattend() || inbox_.has_deliverable() || self_queued_.load() != 0;
+    return room_.unattend() || inbox_.has_deliverable() || !to_self_.empty();
   }
   void interrupt() override { room_.interrupt(); }
   std::byte* reach(NodeId peer, std::uint32_t region) override;
@@ -89,8 +89,6 @@ class UcxTransport final : public PartTransport {
   bool progress();  // true when something moved
   void look_after_peers(Receiver& receiver);
   void lose(NodeId peer, Receiver& receiver, std::string_view why);
-  std::size_t deliver_to_self(Receiver& receiver);
-  void send_to_self(Gather message);
   void answer_notices();
   void finish_sending();
   bool is_heard() const;
@@ -128,10 +126,7 @@ class UcxTransport final : public PartTransport {
   RemoteMemory memory_;
   SleepRoom room_;
   SleepRoom* sleepers_room_ = &room_;  // where our threads sleep: here, or in an owner's room
-  SpinLock self_lock_;                 // guards to_self_
-  MessageQueue to_self_;
-  MessageQueue from_self_;  // by the thread that is inside the worker
-  std::atomic<std::uint64_t> self_queued_{0};
+  SelfQueue to_self_;
   std::atomic<std::uint64_t> moves_{0};
 };
 

@@ -1,0 +1,69 @@
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "tools/launch/gateway_address.h"
+#include "tools/launch/topology_file.h"
+
+namespace terrane::tools {
+
+base::Result<std::vector<GatewaySaid>> parse_gateways(std::string_view text) {
+  const std::string all(text);
+  auto wrong = [&](std::string_view part, const char* what) {
+    return base::error("--gateways {}: '{}' {}; write a:g0,g1/b:g2", all, part, what);
+  };
+  std::vector<GatewaySaid> gateways;
+  while (!text.empty()) {
+    std::string_view part = text.substr(0, text.find('/'));
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    std::size_t colon = part.find(':');
+    if (colon == std::string_view::npos || colon == 0 || colon + 1 == part.size())
+      return wrong(part, "is no cluster and hosts");
+    std::string cluster(part.substr(0, colon));
+    for (std::string_view rest = part.substr(colon + 1); !rest.empty();) {
+      std::string host(rest.substr(0, rest.find(',')));
+      rest.remove_prefix(std::min(rest.size(), host.size() + 1));
+      if (!is_host_name(host)) return wrong(host, "is not the name of a host");
+      for (const GatewaySaid& other : gateways)
+        if (other.name.value == host) return wrong(host, "is there twice");
+      gateways.push_back({{host, "--gateways"}, {cluster, "--gateways"}, host, "", 0});
+    }
+  }
+  return gateways;
+}
+
+base::Result<std::vector<GatewayPlan>> form_gateways(const std::vector<GatewaySaid>& gateways,
+                                                     const bootstrap::JobMap& map) {
+  std::vector<GatewayPlan> plans;
+  if (gateways.empty()) return plans;
+  if (map.clusters.empty())
+    return base::error(
+        "{}: gateways join clusters, and there are none; add [[clusters]] or --clusters",
+        gateways.front().cluster.where);
+  if (gateways.size() > bootstrap::kMaxGateways)
+    return base::error("{}: a job has at most {} gateways", gateways.front().cluster.where,
+                       bootstrap::kMaxGateways);
+  for (const GatewaySaid& said : gateways) {
+    auto at = std::find(map.clusters.begin(), map.clusters.end(), said.cluster.value);
+    if (at == map.clusters.end())
+      return base::error("{}: there is no cluster \"{}\"; there are {}", said.cluster.where,
+                         said.cluster.value, fmt::join(map.clusters, ", "));
+    for (const GatewayPlan& other : plans)
+      if (gateway_address(other.name) == gateway_address(said.name.value))
+        return base::error("{}: the names {} and {} are too alike; change one", said.cluster.where,
+                           other.name, said.name.value);
+    plans.push_back({.name = said.name.value,
+                     .cluster = static_cast<std::uint32_t>(at - map.clusters.begin()),
+                     .host = said.host,
+                     .link_address = said.link_address,
+                     .link_port = said.link_port});
+  }
+  for (std::uint32_t cluster = 0; cluster < map.clusters.size(); ++cluster)
+    if (std::none_of(plans.begin(), plans.end(),
+                     [cluster](const GatewayPlan& plan) { return plan.cluster == cluster; }))
+      return base::error("{}: cluster \"{}\" has no gateway; add one to it",
+                         gateways.front().cluster.where, map.clusters[cluster]);
+  return plans;
+}
+
+}  // namespace terrane::tools
