@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """What it gains to say which hosts form a cluster: 2 x 3 hosts of namespaces, a router between, with and without clusters.
 
-Usage: ./run bench clusters [--latency US,...] [--rounds N] [--size N] [--link-rate RATE]
+Usage: ./run bench clusters [--latency US,...] [--rounds N] [--size N] [--link-rate RATE] [--only floors,barrier,...]
 Needs root or user namespaces. Each job runs with clusters and with TERRANE_CLUSTERS=0, in turn, on the same hosts with the
 same latency; figures are medians of three. "Messages" are those over the link, in both directions: of one barrier, and of
-one use of a lock that the three nodes of the second cluster use alone.
+one use of a lock that the three nodes of the second cluster use alone. The rows "floor: ..." come first: a client asks a
+server in the other cluster for 4 KiB, and for 64 times as much at once, through a chain of two bare relays and without it;
+"CPU s/GB" is what both relays use for a gigabyte.
 """
 import argparse
 import os
@@ -17,24 +19,33 @@ BUILD = os.path.abspath(os.environ.get("TERRANE_BUILD", "build/release"))
 TERRANE = os.path.join(BUILD, "bin/terrane")
 ROWS = os.path.join(BUILD, "bench/clusters/terrane_bench_cluster_rows")
 LU = os.path.join(BUILD, "examples/lu/lu")
+CHAIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "chain.py")
 JACOBI = os.path.join(BUILD, "bench/reference/jacobi_terrane")
 HOSTS = [f"h{n}" for n in range(6)]
 TURNS = 3
 GOALS = {"barrier messages": "<= 2", "lock messages": "0", "LU": ">= 1.5x at 1 ms", "Jacobi": ">= 1.5x at 1 ms"}
 
 
-def run(options, latency, clusters, program):
-    """The output of a job on 2 x 3 hosts, and how many messages its nodes sent over the link."""
-    command = [TERRANE, "hosts", "--clusters", "2x3"]
-    if options.link_rate:
-        command += ["--link-rate", options.link_rate]
-    command += [TERRANE, "run", "-H", ",".join(HOSTS), "--clusters", f"a:{','.join(HOSTS[:3])}/b:{','.join(HOSTS[3:])}",
-                "--stats", "-x", f"TERRANE_TEST_LATENCY_US={latency}", "-x", f"TERRANE_CLUSTERS={int(clusters)}"] + program
+FLOORS = {"floor: direct": ["--direct"], "floor: relays": [], "floor: relays, TLS": ["--tls"]}
+BULK_BYTES = 2_000_000_000
+
+
+def on_hosts(options, command):
+    """What a command says, on standard output and on standard error, in the first of 2 x 3 hosts."""
+    command = [TERRANE, "hosts", "--clusters", "2x3"] + (["--link-rate", options.link_rate] if options.link_rate else []) + command
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     if done.returncode != 0:
         sys.exit(f"bench: {' '.join(command)} failed with {done.returncode}:\n{done.stderr}")
-    sent = re.findall(r"to other clusters: (\d+) messages", done.stderr)
-    return done.stdout, sum(map(int, sent))
+    return done.stdout, done.stderr
+
+
+def run(options, latency, clusters, program):
+    """The output of a job on 2 x 3 hosts, and how many messages its nodes sent over the link."""
+    out, said = on_hosts(options, [
+        TERRANE, "run", "-H", ",".join(HOSTS), "--clusters", f"a:{','.join(HOSTS[:3])}/b:{','.join(HOSTS[3:])}",
+        "--stats", "-x", f"TERRANE_TEST_LATENCY_US={latency}", "-x", f"TERRANE_CLUSTERS={int(clusters)}"] + program)
+    sent = re.findall(r"to other clusters: (\d+) messages", said)
+    return out, sum(map(int, sent))
 
 
 def number(pattern, text):
@@ -64,6 +75,37 @@ def compare(name, latency, measure):
     print(f"{latency:8} {name:8} {ours[0]:12.1f} {flat[0]:12.1f} {flat[0] / ours[0]:7.2f} {messages}  {goal}", flush=True)
 
 
+def measure_floor(options, latency, words):
+    """Microseconds of a read of 4 KiB and of 64 at once; without latency also GB/s there and back, CPU seconds a gigabyte."""
+    rounds = max(30, min(1000, 1_000_000 // (2 * latency + 100)))
+    out, _ = on_hosts(options, [CHAIN, *words, "--delay", str(latency), "--rounds", str(rounds), "--page-rounds", str(rounds // 5)])
+    figures = [number(r"read_us=([\d.]+)", out), number(r"pages_us=([\d.]+)", out)]
+    if latency == 0 and not options.link_rate:
+        out, _ = on_hosts(options, [CHAIN, *words, "--bulk", str(BULK_BYTES)])
+        figures += [number(r"there_gbs=([\d.]+)", out), number(r"back_gbs=([\d.]+)", out),
+                    number(r"relays_cpu_s=([\d.]+)", out) / (2 * BULK_BYTES / 1e9)]
+    return figures
+
+
+def show_reads(options, latencies, ways):
+    """A table of what reads across the link cost by each way: its name, and what measures it once."""
+    print(f"{'us':>8} {'what':20} {'4 KiB us':>12} {'64 of it us':>12} {'GB/s':>7} {'back':>7} {'CPU s/GB':>9}")
+    for latency in latencies:
+        taken = {name: [] for name in ways}
+        for _ in range(TURNS):
+            for name, measure in ways.items():
+                taken[name].append(measure(latency))
+        for name, samples in taken.items():
+            middle = [statistics.median(column) for column in zip(*samples)]
+            bulk = "".join(f" {figure:{width}.2f}" for figure, width in zip(middle[2:], (7, 7, 9)))
+            print(f"{latency:8} {name:20} {middle[0]:12.1f} {middle[1]:12.1f}{bulk}", flush=True)
+
+
+def show_floors(options, latencies):
+    ways = {name: lambda latency, words=words: measure_floor(options, latency, words) for name, words in FLOORS.items()}
+    show_reads(options, [0, *latencies], ways)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./run bench clusters", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -71,11 +113,15 @@ def main():
     parser.add_argument("--rounds", type=int, default=50, help="barriers and uses of a lock (default 50)")
     parser.add_argument("--size", type=int, default=600, help="rows of the matrix of LU and of the grid of Jacobi (default 600)")
     parser.add_argument("--link-rate", default="", help="limit of the link, as tc writes it")
-    parser.add_argument("--only", default="barrier,lock,LU,Jacobi", help="which rows")
+    parser.add_argument("--only", default="floors,barrier,lock,LU,Jacobi", help="which rows")
     options = parser.parse_args()
+    only, latencies = options.only.split(","), list(map(int, options.latency.split(",")))
+    if "floors" in only:
+        show_floors(options, latencies)
+    if only == ["floors"]:
+        return
     print(f"{'us':>8} {'what':8} {'clusters us':>12} {'without us':>12} {'gain':>7} {'messages':>9} {'without':>9}  goal")
-    only = options.only.split(",")
-    for latency in map(int, options.latency.split(",")):
+    for latency in latencies:
         jobs = {
             "barrier": lambda on: per_round(options, latency, on, options.rounds, ["barrier"]),
             "lock": lambda on: per_round(options, latency, on, options.rounds, ["lock", "3"]),

@@ -130,6 +130,17 @@ TEST(TlsSessionTest, AMillionBytesEachWayInterleaved) {
   EXPECT_EQ(at_client, back);
 }
 
+TEST(TlsSessionTest, ASenderTakesANewKeyAfterSoManyBytes) {
+  TlsPair pair(key_of(kSecret, "test", 250), key_of(kSecret));
+  pair.shake();
+  for (std::size_t expected : {122u, 122u, 122u, 122u + 27u, 122u}) {  // 27: the word of it
+    Bytes text = random_bytes(100, 9);
+    pair.client.write(text);
+    EXPECT_EQ(pair.client.out().size(), expected);
+    EXPECT_EQ(give(pair.server, take_out(pair.client)), text);
+  }
+}
+
 TEST(TlsSessionTest, WhatWaitsToBeSentIsBounded) {
   TlsPair pair;
   pair.shake();
