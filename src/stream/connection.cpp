@@ -214,13 +214,13 @@ void Connection::flush() {
     blocked_.store(false);
   } else if (tls_) {
     std::lock_guard hold(tls_lock_);
+    send_cipher();
     for (bool more = true; more && !blocked_.load();) {
       std::size_t taken = tls_->write(std::span(out_).subspan(sent_));
       sent_ += taken;
       send_cipher();
       more = taken != 0;
     }
-    if (blocked_.load()) send_cipher();
   } else {
     if (handshake_ && !handshake_->out.empty()) send_proof();
     if (state() == State::kProving || (handshake_ && !handshake_->out.empty())) return;

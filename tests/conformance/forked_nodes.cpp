@@ -11,9 +11,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <new>
+#include <optional>
 
 #include "card_exchange.h"
 #include "platform/mapping.h"
+#include "test_gateways.h"
 
 namespace terrane::conformance {
 namespace {
@@ -42,17 +44,25 @@ std::vector<transport::ExportedRegion> make_regions(const JobOptions& options,
   return regions;
 }
 
+// The transport that a name of JobOptions means.
+std::string_view base_name(const std::string& name) {
+  if (name == "mixed_near" || name == "mixed_routed") return "mixed";
+  return name == "routed_tls" ? "routed" : name;
+}
+
 std::unique_ptr<transport::Transport> connect(const JobOptions& options, NodeId self, int socket,
+                                              const TestGateways* gateways,
                                               std::vector<std::byte*>& mapped,
                                               std::vector<transport::Card>& bytes) {
   auto placement = transport::Placement::on_one_host(self, options.nodes);
-  bool near = options.transport == "mixed_near";
-  for (std::uint32_t node = 0; options.transport == "mixed" && node < options.nodes; ++node) {
+  bool two_hosts = options.transport == "mixed" || options.transport == "mixed_routed";
+  for (std::uint32_t node = 0; two_hosts && node < options.nodes; ++node) {
     placement.host_of[node] = 2 * node / options.nodes;
   }
-  auto factory =
-      transport::make_transport(near ? "mixed" : options.transport, placement,
-                                {.net = "lo", .extra_latency_ns = options.extra_latency_ns});
+  if (options.transport == "mixed_routed") placement.cluster_of = placement.host_of;
+  transport::TransportOptions settings{.net = "lo", .extra_latency_ns = options.extra_latency_ns};
+  if (gateways != nullptr) settings.routes = gateways->routes_of(self);
+  auto factory = transport::make_transport(base_name(options.transport), placement, settings);
   require(factory.ok(), factory.ok() ? "" : factory.error().message);
   auto regions = make_regions(options, mapped);
   auto card = factory.value()->open(placement, regions);
@@ -69,7 +79,8 @@ std::unique_ptr<transport::Transport> connect(const JobOptions& options, NodeId 
   return std::move(connected).value();
 }
 
-[[noreturn]] void live(const JobOptions& options, NodeId self, int socket, Board& board,
+[[noreturn]] void live(const JobOptions& options, NodeId self, int socket,
+                       const TestGateways* gateways, Board& board,
                        const std::function<void(Node&)>& body) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::alarm(options.timeout_s);
@@ -77,7 +88,7 @@ std::unique_ptr<transport::Transport> connect(const JobOptions& options, NodeId 
   {
     std::vector<std::byte*> regions;
     std::vector<transport::Card> cards;
-    auto transport = connect(options, self, socket, regions, cards);
+    auto transport = connect(options, self, socket, gateways, regions, cards);
     Node node{self, options.nodes, *transport, board, regions, cards};
     body(node);
   }
@@ -130,7 +141,7 @@ std::string reap(const JobOptions& options, const std::vector<Child>& children) 
   return wrong;
 }
 
-Child fork_node(const JobOptions& options, NodeId self, Board& board,
+Child fork_node(const JobOptions& options, NodeId self, const TestGateways* gateways, Board& board,
                 const std::vector<Child>& others, const std::function<void(Node&)>& body) {
   int sockets[2];
   require(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) == 0, "a socket pair");
@@ -139,7 +150,7 @@ Child fork_node(const JobOptions& options, NodeId self, Board& board,
   if (pid == 0) {
     ::close(sockets[0]);
     for (const Child& other : others) ::close(other.socket);
-    live(options, self, sockets[1], board, body);
+    live(options, self, sockets[1], gateways, board, body);
   }
   ::close(sockets[1]);
   return {pid, sockets[0]};
@@ -162,9 +173,13 @@ std::string run_job(const JobOptions& options, const std::function<void(Node&)>&
       ::mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   require(memory != MAP_FAILED, "memory for the board");
   Board& board = *new (memory) Board{};
+  std::optional<TestGateways> gateways;
+  if (options.transport.find("routed") != std::string::npos)
+    gateways.emplace(options.transport == "routed_tls");
   std::vector<Child> children;
   for (std::uint32_t i = 0; i < options.nodes; ++i) {
-    children.push_back(fork_node(options, NodeId{i}, board, children, body));
+    children.push_back(
+        fork_node(options, NodeId{i}, gateways ? &*gateways : nullptr, board, children, body));
   }
   deal_cards(children);
   for (const Child& child : children) ::close(child.socket);

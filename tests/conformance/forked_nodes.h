@@ -37,7 +37,8 @@ struct Node {
 
 struct JobOptions {
   // A name of the registry. The nodes count as on one host, except for "mixed": as on two, each
-  // with half of the nodes; "mixed_near" is mixed on one host.
+  // with half of the nodes; "mixed_near" is mixed on one host. "mixed_routed": as "mixed", each
+  // host a cluster, with gateways between; "routed_tls" is routed, encrypted.
   std::string transport;
   std::uint32_t nodes = 2;
   std::vector<std::uint64_t> region_bytes = {};

@@ -19,6 +19,8 @@ constexpr std::uint64_t kMillisecond = 1'000'000;
 constexpr std::uint64_t kFarewell_ns = 2000 * kMillisecond;
 // How long the gateways may take to know a way to a peer.
 constexpr std::uint64_t kPatience_ns = 20'000 * kMillisecond;
+// A thread that only sleeps takes in no more than so much for a receiver.
+constexpr std::size_t kMostKeptBytes = std::size_t{64} << 20;
 constexpr int kNap_ms = 1;
 constexpr int kLongestNap_ms = 20;
 
@@ -177,7 +179,18 @@ std::size_t RoutedTransport::take_in(Receiver* receiver) {
   return incoming.messages;
 }
 
+// Of a thread that sleeps: it serves others, and moves on what waits here. What comes for a
+// receiver is kept, up to a limit.
+bool RoutedTransport::look() {
+  if (kept_bytes_.load() < kMostKeptBytes) {
+    std::lock_guard taking(taking_);  // what comes is left to the thread that delivers now
+    take_in(nullptr);
+  }
+  return has_kept() || !to_self_.empty();
+}
+
 void RoutedTransport::keep(Kept kept) {
+  kept_bytes_.fetch_add(kept.message.size());
   kept_.push_back(std::move(kept));
   kept_count_.fetch_add(1);
 }
@@ -188,6 +201,7 @@ std::size_t RoutedTransport::deliver_kept(Receiver& receiver) {
     Kept kept = std::move(kept_.front());
     kept_.pop_front();
     kept_count_.fetch_sub(1);
+    kept_bytes_.fetch_sub(kept.message.size());
     if (kept.lost.empty()) {
       ++messages;
       receiver.received(kept.from, kept.message);

@@ -83,7 +83,7 @@ class RoutedTransport final : public PartTransport {
 
   void sleep_in(SleepRoom& room) override { sleepers_room_ = &room; }
   std::vector<int> news_fds() const override { return {end_->poll_fd()}; }
-  bool look() override { return has_news(); }
+  bool look() override;
   bool arm() override { return !has_news(); }
   bool needs_arming() const override { return false; }
 
@@ -132,6 +132,7 @@ class RoutedTransport final : public PartTransport {
   SpinLock taking_;  // held by the thread that takes in; guards what follows
   std::atomic<pthread_t> taker_{};
   std::deque<Kept> kept_;
+  std::atomic<std::size_t> kept_bytes_{0};
   std::atomic<std::size_t> kept_count_{0};
   std::vector<std::byte> answer_;
 };
