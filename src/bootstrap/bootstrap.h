@@ -66,11 +66,8 @@ class Bootstrap {
   // The cluster of each node, as an index; numbered from 0 in the order of their first nodes.
   // Empty: all are in one. Valid as long as this object.
   virtual std::span<const std::uint32_t> clusters() const { return {}; }
-  // How this node reaches those of other clusters; without doors: directly.
-  virtual const GatewayRoutes& routes() const {
-    static const GatewayRoutes kNone;
-    return kNone;
-  }
+  // How this node reaches those of other clusters where gateways join them; nullptr: directly.
+  virtual const GatewayRoutes* routes() const { return nullptr; }
   std::uint32_t cluster_of(NodeId node) const {
     return node.value < clusters().size() ? clusters()[node.value] : 0;
   }

@@ -26,7 +26,7 @@ class LocalBootstrap final : public Bootstrap {
   std::uint32_t guests() const override { return map_.guests; }
   std::span<const std::uint32_t> hosts() const override { return map_.host_of; }
   std::span<const std::uint32_t> clusters() const override { return clusters_; }
-  const GatewayRoutes& routes() const override { return map_.routes; }
+  const GatewayRoutes* routes() const override { return &map_.routes; }
   std::string_view host_name(NodeId node) const override {
     const std::string* guest = guest_names_[node.value].load(std::memory_order_acquire);
     return guest != nullptr ? *guest : map_.name_of(node.value);

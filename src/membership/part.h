@@ -18,7 +18,7 @@ class Part final : public bootstrap::Bootstrap {
   std::uint32_t guests() const override { return job_.guests(); }
   std::span<const std::uint32_t> hosts() const override { return job_.hosts(); }
   std::span<const std::uint32_t> clusters() const override { return job_.clusters(); }
-  const bootstrap::GatewayRoutes& routes() const override { return job_.routes(); }
+  const bootstrap::GatewayRoutes* routes() const override { return job_.routes(); }
   std::string_view host_name(NodeId node) const override { return job_.host_name(node); }
   std::uint32_t nodes_on_host() const override { return job_.nodes_on_host(); }
   base::Result<std::vector<bootstrap::Contribution>> exchange(std::span<const std::byte> bytes,

@@ -63,15 +63,15 @@ base::Result<> Cards::take(const bootstrap::Bootstrap& bootstrap, const Introduc
   return {};
 }
 
-base::Result<transport::Routes> take_routes(const bootstrap::GatewayRoutes& told) {
+base::Result<transport::Routes> take_routes(const bootstrap::GatewayRoutes* told) {
   transport::Routes routes;
-  if (told.doors.empty()) return routes;
-  for (const bootstrap::GatewayDoor& door : told.doors)
+  if (told == nullptr || told->doors.empty()) return routes;
+  for (const bootstrap::GatewayDoor& door : told->doors)
     routes.gateways.push_back({door.addresses, door.port});
-  routes.secret = stream::Secret::parse(told.key);
+  routes.secret = stream::Secret::parse(told->key);
   if (!routes.secret) return base::error("the launcher told a key for gateways that is none");
-  routes.window = told.window;
-  routes.encrypt = told.encrypt;
+  routes.window = told->window;
+  routes.encrypt = told->encrypt;
   return routes;
 }
 
