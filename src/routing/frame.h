@@ -31,8 +31,9 @@ enum class FrameKind : std::uint8_t {
   kData = 1,   // a message of the pair (from, to), or a part of one
   kBye = 2,    // the sender has sent all to this receiver, and goes
   kTaken = 3,  // the receiver (from) has taken all up to `position` of the pair (to, from)
-  kReach = 4,  // to a neighbour: ReachEntry of what can be reached through the sender; from: itself
+  kReach = 4,  // to a neighbour: ReachEntry of what has changed; from: itself
   kBeat = 5,   // to a neighbour: nothing but a sign of life
+  kLinks = 6,  // from gateway to gateway: Links of one gateway, and its neighbours' addresses
 };
 
 // What is sent on every connection of the network: a header, then the payload, then zeros up to a
@@ -50,15 +51,22 @@ struct FrameHeader {
 };
 static_assert(sizeof(FrameHeader) == 32);
 
-// A change of what can be reached through the neighbour that tells of it.
+// A change of what can be reached through the gateway that tells of it.
 struct ReachEntry {
   Address address;
-  std::uint8_t hops =
-      0;  // gateways on the way, the neighbour included; kUnreachable: none leads there
+  std::uint8_t hops = 0;   // gateways on the way, this one included; kUnreachable: none leads there
   std::uint8_t again = 0;  // 1: frames on their way to it may have been lost; send them again
   std::uint16_t unused = 0;
 };
 static_assert(sizeof(ReachEntry) == 8);
+
+// What a gateway knows of one, which may be another; the neighbours' addresses follow, in order.
+struct Links {
+  Address gateway;
+  std::uint32_t unused = 0;
+  std::uint64_t version = 0;  // counted by that gateway
+};
+static_assert(sizeof(Links) == 16);
 
 inline constexpr std::uint8_t kUnreachable = 16;
 inline constexpr std::uint32_t kMaxPayloadBytes = 64 * 1024;
@@ -80,6 +88,8 @@ constexpr bool is_frame(const FrameHeader& header) {
       return header.rest == 0 || bytes > 0;
     case FrameKind::kReach:
       return bytes % sizeof(ReachEntry) == 0;
+    case FrameKind::kLinks:
+      return bytes >= sizeof(Links) && bytes % sizeof(Address) == 0;
     case FrameKind::kBye:
     case FrameKind::kTaken:
     case FrameKind::kBeat:

@@ -39,9 +39,10 @@ enum class Mark : std::uint8_t {
   kRouteChanged,
   kRouteLost,
   kAgainPassedOn,
+  kLinksOld,
+  kLinksRaised,
   kNoWay,
   kNotBack,
-  kTooManyHops,
   kQueuedTwice,
   kQueuedStale,
   kQueuedBefore,
@@ -57,14 +58,15 @@ enum class Mutant : std::uint8_t {
   kTakenNotRepeated,    // credit that was on a lost way is not told again
   kDuplicateDelivered,  // what has been delivered is delivered again after a rewind
   kRewindForgotten,     // what was on a lost way is not sent again
-  kTwoPaths,        // a pair goes over to a better way, and leaves the frames of the old one behind
-  kGapAccepted,     // a frame is delivered though one before it is missing
-  kPairBlocksWay,   // a pair without credit holds up the others of its way
-  kLostAtOnce,      // a peer is lost while the gateways look for another path
-  kAgainDropped,    // a gateway does not pass on that frames may have been lost
-  kCountsForever,   // no split horizon, and no number of hops is too large
-  kRouteKeptQuiet,  // a gateway changes a path and says so without `again`
-  kQueuesDuplicates,  // frames that wait already are queued once more
+  kTwoPaths,            // a pair takes a better way, and leaves its frames on the old one
+  kGapAccepted,         // a frame is delivered though one before it is missing
+  kAgainDropped,        // a gateway does not pass on that frames may have been lost
+  kRouteKeptQuiet,      // a gateway changes a path and says so without `again`
+  kNeighbourBlocks,     // a neighbour that does not read holds up the others
+  kQueuesDuplicates,    // frames that wait already are queued once more
+  kLinksKept,           // a gateway does not pass on the links of others
+  kOldLinksAccepted,    // ... takes links of others for new that are older than those it knows
+  kRestartForgotten,    // ... that starts again does not count on from its versions before
   kCount,
 };
 

@@ -19,7 +19,7 @@ Outbound::Outbound(Address self, std::uint64_t window, std::uint32_t ways)
 
 void Outbound::send(Address to, std::uint16_t tag, Bytes head, Bytes tail) {
   Peer& peer = this->peer(to);
-  if (peer.lost || (peer.gone && peer.way == kNoWay)) return;
+  if (peer.lost) return;
   TERRANE_CHECK(!peer.said_bye, "nothing is sent behind a bye");
   peer.sender.append(self_, to, tag, head, tail, frame_payload_);
   schedule(peer);
@@ -27,7 +27,7 @@ void Outbound::send(Address to, std::uint16_t tag, Bytes head, Bytes tail) {
 
 void Outbound::bye(Address to) {
   Peer& peer = this->peer(to);
-  if (peer.lost || peer.said_bye || (peer.gone && peer.way == kNoWay)) return;
+  if (peer.lost || peer.said_bye) return;
   peer.said_bye = true;
   peer.sender.append_bye(self_, to);
   schedule(peer);
@@ -130,15 +130,14 @@ void Outbound::choose(Peer& peer, bool again) {
   mark(again && old == way ? Mark::kAgainHeard : lost ? Mark::kWayLost : Mark::kWayBetter);
   if (old != kNoWay && way == kNoWay) mark(Mark::kPeerUnreachable);
   if (old == kNoWay && peer.reached) mark(Mark::kPeerBack);
-  if (way != kNoWay) peer.reached = true;
+  if (way != kNoWay) {
+    peer.reached = true;
+    peer.missed = false;
+  }
   if (!mutant(lost ? Mutant::kRewindForgotten : Mutant::kTwoPaths)) peer.sender.rewind();
   if (peer.position_told > 0 && !mutant(Mutant::kTakenNotRepeated)) {
     mark(Mark::kTakenToldAgain);
     peer.tells_wanted = true;
-  }
-  if (peer.gone && way == kNoWay) {
-    mark(Mark::kPeerGone);
-    peer.sender.drop();
   }
   schedule(peer);
 }
@@ -219,16 +218,12 @@ bool Outbound::is_lost(Address address) const {
   return peer != nullptr && peer->lost;
 }
 
-void Outbound::gone(Address address) {
-  Peer& peer = this->peer(address);
-  peer.gone = true;
-  if (peer.way == kNoWay) peer.sender.drop();
-}
+void Outbound::gone(Address address) { peer(address).gone = true; }
 
 void Outbound::tick() {
   for (auto& [address, peer] : peers_) {
-    bool misses = peer.reached && peer.way == kNoWay && !peer.gone && !peer.lost;
-    if (misses && (peer.missed || mutant(Mutant::kLostAtOnce))) lose(address);
+    bool misses = peer.reached && peer.way == kNoWay && !peer.lost;
+    if (misses && peer.missed) lose(address);
     peer.missed = misses;
   }
 }
@@ -236,11 +231,11 @@ void Outbound::tick() {
 void Outbound::lose(Address address) {
   Peer& peer = this->peer(address);
   if (peer.lost) return;
-  mark(Mark::kPeerLost);
+  mark(peer.gone ? Mark::kPeerGone : Mark::kPeerLost);
   peer.lost = true;
   peer.sender.drop();
   schedule(peer);
-  lost_.push_back(address);
+  if (!peer.gone) lost_.push_back(address);
 }
 
 std::vector<Address> Outbound::take_lost() { return std::exchange(lost_, {}); }

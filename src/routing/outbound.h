@@ -40,7 +40,7 @@ class Outbound {
   // Inbound has taken so much of the peer's stream: to be told to it, now and after each change of
   // the way to it.
   void tell_taken(Address peer, std::uint64_t position);
-  // The peer's bye has come: it is not lost where it cannot be reached any longer.
+  // The peer's bye has come: it may go any time. It is not in take_lost() afterwards.
   void gone(Address peer);
 
   // Whether fill() would give something.
@@ -50,14 +50,15 @@ class Outbound {
   void fill(std::uint32_t way, std::vector<std::byte>& out, std::size_t at_most);
 
   bool reaches(Address peer) const;
+  // Or gone: nothing is sent to it any more.
   bool is_lost(Address peer) const;
   // The driver calls it at equal intervals that are long beside the time in which gateways tell
-  // each other of a change. A peer that could be reached, and cannot at two calls that follow each
-  // other, is lost, and stays so.
+  // each other of a change. A peer that could be reached, and cannot from one call to the next, is
+  // lost, and stays so.
   void tick();
-  // Peers that were lost since the last call.
+  // Peers that were lost since the last call; without those that had said bye.
   std::vector<Address> take_lost();
-  // The driver gives a peer up; it is in take_lost(), too.
+  // The driver gives a peer up.
   void lose(Address peer);
   // All that was sent has been taken, or its receiver is lost or has gone.
   bool is_idle() const;
@@ -79,7 +80,7 @@ class Outbound {
     std::uint64_t position_told = 0;
     bool tells_wanted = false;
     bool reached = false;   // at some time
-    bool missed = false;    // not reached at the last tick
+    bool missed = false;    // not reached since the last tick
     bool said_bye = false;  // bye() was called
     bool gone = false, lost = false;
   };

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -16,9 +18,10 @@ inline namespace TERRANE_ROUTING_VARIANT {
 
 // A gateway's part: takes frames from its neighbours and gives them to the neighbour on the way to
 // their receiver. Neighbours are ends (nodes, engines, the hub, its own end) and gateways of other
-// clusters. Knows by distance what can be reached through whom, and tells every neighbour of
-// changes. Frames of a pair stay in order; a neighbour that does not read holds up nobody else.
-// Stateless with respect to protocols. One thread.
+// clusters. Each gateway tells all others of its links, and chooses shortest paths. It tells the
+// neighbours where a path has changed, and frames may have been lost. Frames of a pair stay in
+// order; a neighbour that does not read holds up nobody else. Stateless with respect to protocols.
+// One thread.
 class Router {
  public:
   struct Limits {
@@ -50,6 +53,10 @@ class Router {
   void fill(std::uint32_t port, std::vector<std::byte>& out, std::size_t at_most);
 
   bool reaches(Address address) const { return routes_.contains(address); }
+  // Whether a change of what can be reached waits for this neighbour.
+  bool has_changes(std::uint32_t port) const;
+  // What waits of one pair.
+  std::uint64_t held_bytes(Address from, Address to) const;
   const Counters& counters() const { return counters_; }
 
  private:
@@ -72,37 +79,62 @@ class Router {
   struct Port {
     Address neighbour;
     bool is_gateway = false;
-    std::map<Address, std::uint8_t> hops;  // that the neighbour tells of, one for itself included
-    std::map<Address, std::uint8_t> told;  // what the neighbour is told, soon or already
-    std::map<Address, bool> changes;       // of `told` that it is still to hear; true: again
+    std::map<Address, std::uint8_t> told;  // what an end is told, soon or already: hops
+    std::map<Address, bool> changes;       // that the neighbour is still to hear of; true: again
+    std::set<Address> links;               // gateways whose links it is still to hear of
     std::map<Pair, Taken> takens;          // kTaken frames for it, the latest of each pair
     std::map<Pair, Queue> queues;
     Turns<Queue> turns;
   };
+  // Of a gateway.
+  struct Known {
+    std::uint64_t version = 0;
+    std::vector<Address> neighbours;  // in order
+    auto operator<=>(const Known&) const = default;
+    bool has(Address address) const;
+  };
   struct Route {
     std::uint32_t port;
     std::uint8_t hops;
+    bool operator==(const Route&) const = default;
+  };
+  // Shortest paths to something: their first ports.
+  struct Paths {
+    std::uint8_t hops = 0;
+    std::vector<std::uint32_t> ports;
+    void add(std::uint8_t hops, const std::vector<std::uint32_t>& ports);
   };
 
-  bool reach(std::uint32_t port, Port& from, Bytes payload);
-  // Chooses the neighbour for an address anew. `again`: the one that it has says that frames may
-  // have been lost.
-  void choose(Address address, bool again);
-  std::optional<Route> best_route(Address address) const;
+  bool again(std::uint32_t port, Bytes payload);
+  bool learn(std::uint32_t port, Port& from, Bytes payload);
+  // Its own neighbours are others.
+  void change_links();
+  void spread(Address gateway, std::uint32_t except);
+  void choose_routes();
+  std::map<Address, Paths> shortest_paths() const;
+  // The route to the address has changed, or `again`: frames on it may have been lost.
+  void tell(Address address, bool again);
   void advertise(std::uint32_t port, Address address, bool again);
+  void fill_links(Port& port, std::vector<std::byte>& out);
   void fill_changes(Port& port, std::vector<std::byte>& out);
   void pass_on(Port& port, const FrameHeader& header, Bytes payload);
   // Whether a frame of these bytes has its place in the queue, and where.
   std::optional<std::size_t> place_of(Queue& queue, std::uint64_t position, std::uint64_t bytes);
   void remove_front(Port& port, Queue& queue);
+  bool is_held_up(const Port& port) const;
   // Drops what waits at the port for this receiver.
   void drop_queues(Port& port, Address to);
   void drop(Queue& queue);
+
+  static constexpr std::size_t kMaxGateways = 256;
+  static constexpr std::size_t kMostNeighbours =
+      (kMaxPayloadBytes - sizeof(Links)) / sizeof(Address);  // that it tells of
 
   Address self_;
   Limits limits_;
   Counters counters_;
   std::map<std::uint32_t, Port> ports_;
+  std::map<Address, Known> gateways_;
   std::map<Address, Route> routes_;
 };
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -291,13 +292,38 @@ TEST(InboundTest, FramesThatMakeNoSenseAreRefused) {
 
 // ---- Gateways
 
-constexpr Address kG1 = Address::of_gateway(1), kG2 = Address::of_gateway(2);
+constexpr Address kG0 = Address::of_gateway(0), kG1 = Address::of_gateway(1),
+                  kG2 = Address::of_gateway(2), kG3 = Address::of_gateway(3);
 
-bool reach(Router& router, std::uint32_t port, Address from, Address address, std::uint8_t hops,
-           bool again = false) {
-  ReachEntry entry{.address = address, .hops = hops, .again = again};
+// What a neighbour tells of the links of a gateway.
+bool links(Router& router, std::uint32_t port, Address from, Address gateway,
+           std::vector<Address> neighbours, std::uint64_t version = 1) {
+  std::sort(neighbours.begin(), neighbours.end());
+  Links head{.gateway = gateway, .version = version};
+  std::vector<std::byte> payload(sizeof head + neighbours.size() * sizeof(Address));
+  std::memcpy(payload.data(), &head, sizeof head);
+  std::memcpy(payload.data() + sizeof head, neighbours.data(), neighbours.size() * sizeof(Address));
+  FrameHeader header{.payload_bytes = static_cast<std::uint32_t>(payload.size()),
+                     .kind = FrameKind::kLinks,
+                     .from = from};
+  return router.received(port, header, payload);
+}
+
+bool again(Router& router, std::uint32_t port, Address from, Address address) {
+  ReachEntry entry{.address = address, .hops = 1, .again = 1};
   FrameHeader header{.payload_bytes = sizeof entry, .kind = FrameKind::kReach, .from = from};
   return router.received(port, header, std::as_bytes(std::span(&entry, 1)));
+}
+
+// Gateways whose links the frames tell of, in order.
+std::vector<std::pair<Address, std::uint64_t>> links_of(const std::vector<Frame>& frames) {
+  std::vector<std::pair<Address, std::uint64_t>> list;
+  for (const Frame& frame : of_kind(FrameKind::kLinks, frames)) {
+    Links head;
+    std::memcpy(&head, frame.payload.data(), sizeof head);
+    list.push_back({head.gateway, head.version});
+  }
+  return list;
 }
 
 bool data(Router& router, std::uint32_t port, Address from, Address to, std::uint64_t position,
@@ -312,41 +338,66 @@ bool data(Router& router, std::uint32_t port, Address from, Address to, std::uin
                          payload);
 }
 
-TEST(RouterTest, TellsEachNeighbourWhatItLeadsTo) {
-  Router router(Address::of_gateway(0), {kWindow});
+TEST(RouterTest, EndsAreToldWhatCanBeReachedAndGatewaysOfLinks) {
+  Router router(kG0, {kWindow});
   ASSERT_TRUE(router.open(0, kA));
   EXPECT_TRUE(entries_of(output(router, 0)).empty()) << "an end is not told of itself";
   ASSERT_TRUE(router.open(1, kG1));
-  auto told = entries_of(output(router, 1));
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].address, kA);
-  EXPECT_EQ(told[0].hops, 1);
-  ASSERT_TRUE(reach(router, 1, kG1, kB, 1));
-  EXPECT_TRUE(entries_of(output(router, 1)).empty()) << "split horizon";
-  told = entries_of(output(router, 0));
-  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(links_of(output(router, 1)), (std::vector{std::pair(kG0, std::uint64_t{2})}));
+  ASSERT_TRUE(links(router, 1, kG1, kG1, {kB}));
+  EXPECT_FALSE(router.reaches(kB)) << "the other gateway does not know of the link";
+  ASSERT_TRUE(links(router, 1, kG1, kG1, {kB, kG0, kG2}, 2));
+  ASSERT_TRUE(links(router, 1, kG1, kG2, {kC, kG1}));
+  auto told = entries_of(output(router, 0));
+  ASSERT_EQ(told.size(), 2u);
   EXPECT_EQ(told[0].address, kB);
   EXPECT_EQ(told[0].hops, 2);
-  ASSERT_TRUE(reach(router, 1, kG1, kC, 15));
-  EXPECT_FALSE(router.reaches(kC)) << "too far";
+  EXPECT_EQ(told[1].address, kC);
+  EXPECT_EQ(told[1].hops, 3);
+  EXPECT_TRUE(links_of(output(router, 1)).empty()) << "it knows its own";
   EXPECT_FALSE(router.open(2, kA)) << "there already";
+  ASSERT_TRUE(router.open(2, kG2));
+  EXPECT_EQ(links_of(output(router, 2)).size(), 3u);
+  router.close(1);
+  told = entries_of(output(router, 0));
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[0].hops, kUnreachable) << "the link to the second gateway has one side";
+}
+
+TEST(RouterTest, OlderLinksAreAnsweredByNewerOnes) {
+  Router router(kG0, {kWindow});
+  router.open(1, kG1);
+  router.open(2, kG2);
+  links(router, 1, kG1, kG1, {kG0, kB}, 7);
+  output(router, 1);
+  EXPECT_EQ(links_of(output(router, 2)).size(), 2u);
+  links(router, 2, kG2, kG1, {kG0}, 6);
+  EXPECT_TRUE(router.reaches(kB));
+  EXPECT_EQ(links_of(output(router, 2)), (std::vector{std::pair(kG1, std::uint64_t{7})}));
+  // The gateway has started again, and others remember its links.
+  links(router, 1, kG1, kG0, {kC}, 50);
+  EXPECT_FALSE(router.reaches(kC));
+  EXPECT_EQ(links_of(output(router, 2)), (std::vector{std::pair(kG0, std::uint64_t{51})}));
 }
 
 TEST(RouterTest, AChangedPathIsToldWithAgainAndItsFramesAreDropped) {
-  Router router(Address::of_gateway(0), {kWindow});
+  Router router(kG0, {kWindow});
   router.open(0, kA);
   router.open(1, kG1);
   router.open(2, kG2);
-  reach(router, 1, kG1, kB, 1);
-  reach(router, 2, kG2, kB, 2);
-  output(router, 0);
-  output(router, 2);
+  links(router, 1, kG1, kG1, {kG0, kB});
+  links(router, 2, kG2, kG2, {kG0, kG3});
+  links(router, 2, kG2, kG3, {kG2, kB});
+  for (std::uint32_t port : {0, 1, 2}) output(router, port);
   EXPECT_TRUE(data(router, 0, kA, kB, 0));
   EXPECT_EQ(router.counters().held_bytes, 32u);
-  EXPECT_TRUE(reach(router, 1, kG1, kB, 1, true));
+  EXPECT_TRUE(again(router, 2, kG2, kB));
+  EXPECT_TRUE(entries_of(output(router, 0)).empty()) << "of another gateway than its path's";
+  EXPECT_TRUE(again(router, 1, kG1, kB));
   auto told = entries_of(output(router, 0));
   ASSERT_EQ(told.size(), 1u) << "`again` is passed on";
   EXPECT_EQ(told[0].again, 1);
+  EXPECT_EQ(entries_of(output(router, 2)).size(), 1u);
   EXPECT_EQ(router.counters().held_bytes, 32u) << "its neighbour is the same";
   router.close(1);
   EXPECT_EQ(router.counters().held_bytes, 0u);
@@ -354,15 +405,12 @@ TEST(RouterTest, AChangedPathIsToldWithAgainAndItsFramesAreDropped) {
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].hops, 3);
   EXPECT_EQ(told[0].again, 1);
-  told = entries_of(output(router, 2));
-  ASSERT_EQ(told.size(), 1u) << "it was told of a path through the neighbour that is closed";
-  EXPECT_EQ(told[0].hops, kUnreachable);
   EXPECT_TRUE(data(router, 0, kA, kB, 0));
   EXPECT_EQ(of_kind(FrameKind::kData, output(router, 2)).size(), 1u);
 }
 
 TEST(RouterTest, HoldsAtMostAWindowOfEachPair) {
-  Router router(Address::of_gateway(0), {kWindow});
+  Router router(kG0, {kWindow});
   router.open(0, kA);
   router.open(1, kB);
   output(router, 1);
@@ -388,7 +436,7 @@ TEST(RouterTest, HoldsAtMostAWindowOfEachPair) {
 }
 
 TEST(RouterTest, OnlyTheLatestOfWhatAPairHasTakenWaits) {
-  Router router(Address::of_gateway(0), {kWindow});
+  Router router(kG0, {kWindow});
   router.open(0, kA);
   router.open(1, kB);
   for (std::uint64_t p : {64, 128, 96})
@@ -399,15 +447,15 @@ TEST(RouterTest, OnlyTheLatestOfWhatAPairHasTakenWaits) {
 }
 
 TEST(RouterTest, FramesThatMakeNoSenseAreRefused) {
-  Router router(Address::of_gateway(0), {kWindow});
+  Router router(kG0, {kWindow});
   router.open(0, kA);
   router.open(1, kG1);
-  reach(router, 1, kG1, kB, 1);
+  links(router, 1, kG1, kG1, {kG0, kB});
   EXPECT_FALSE(data(router, 0, kC, kB, 0)) << "of another end";
   EXPECT_FALSE(data(router, 0, kA, kB, 4)) << "a position inside of a word";
-  EXPECT_FALSE(reach(router, 0, kA, kC, 1)) << "an end tells of others";
-  EXPECT_FALSE(reach(router, 1, kG2, kC, 1)) << "in the name of another gateway";
-  EXPECT_FALSE(reach(router, 1, kG1, kC, 0)) << "nearer than possible";
+  EXPECT_FALSE(again(router, 0, kA, kC)) << "an end tells of others";
+  EXPECT_FALSE(again(router, 1, kG2, kC)) << "in the name of another gateway";
+  EXPECT_FALSE(links(router, 1, kG1, kC, {kG0})) << "an end has no links";
   EXPECT_FALSE(data(router, 7, kA, kB, 0)) << "a port that is not open";
   EXPECT_TRUE(data(router, 0, kA, kC, 0)) << "no way leads there";
   EXPECT_TRUE(data(router, 1, kC, kB, 0)) << "back where it came from";
