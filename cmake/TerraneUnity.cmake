@@ -13,7 +13,7 @@ terrane_alone(terrane_platform ${diffs})
 terrane_alone(terrane_protocol_serve ${src}/protocol/serve/server.cpp)
 terrane_alone(terrane_protocol_predict ${src}/protocol/predict/heuristics.cpp)  # the same in both variants
 terrane_alone(terrane_protocol_hlrc ${src}/protocol/hlrc/pipeline.cpp)
-terrane_alone(terrane_sim ${src}/sim/sc_names.cpp ${src}/sim/script/parse.cpp)
+terrane_alone(terrane_sim ${src}/sim/sc_names.cpp ${src}/sim/script/parse.cpp ${src}/sim/routing/routing_campaign.cpp)
 terrane_alone(terrane_transport ${src}/transport/ucx/outbox.cpp ${src}/transport/ucx/worker.cpp)
 terrane_alone(terrane_bootstrap ${src}/bootstrap/job_map.cpp)
 terrane_alone(libterrane_omp ${src}/frontend/omp/unsigned_loops.cpp)

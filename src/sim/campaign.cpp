@@ -62,6 +62,7 @@ class HlrcWorker : public CampaignWorker {
 std::unique_ptr<CampaignWorker> make_worker(const CampaignOptions& options) {
   if (options.protocol == Protocol::kMesiChunk) return make_chunk_worker(options);
   if (options.protocol == Protocol::kWorkStream) return make_work_worker(options);
+  if (options.protocol == Protocol::kRouting) return make_routing_worker(options);
   return std::make_unique<HlrcWorker>(options);
 }
 
@@ -134,6 +135,7 @@ CampaignReport run_campaign(const CampaignOptions& options) { return Campaign(op
 Replay replay(const CampaignOptions& options, std::uint64_t seed) {
   if (options.protocol == Protocol::kMesiChunk) return replay_chunks(options, seed);
   if (options.protocol == Protocol::kWorkStream) return replay_work(options, seed);
+  if (options.protocol == Protocol::kRouting) return replay_routing(options, seed);
   choose_mutant(options.mutant);
   Player player;
   Trace trace;
@@ -177,6 +179,7 @@ void choose_mutant(std::string_view name) {
 std::vector<std::string_view> mutant_names(Protocol protocol) {
   if (protocol == Protocol::kMesiChunk) return chunk_mutant_names();
   if (protocol == Protocol::kWorkStream) return work_mutant_names();
+  if (protocol == Protocol::kRouting) return routing_mutant_names();
   std::vector<std::string_view> names;
   for (int m = 1; protocol == Protocol::kSc && m < static_cast<int>(protocol::sc::Mutant::kCount);
        ++m)

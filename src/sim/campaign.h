@@ -12,8 +12,9 @@
 namespace terrane::sim {
 
 // kSc: programs some of whose regions are sequentially consistent, the others HLRC's.
-// kWorkStream: pipelines of work streams, a part of mesi_chunk.
-enum class Protocol : std::uint8_t { kHlrc, kSc, kMesiChunk, kWorkStream };
+// kWorkStream: pipelines of work streams, a part of mesi_chunk. kRouting: messages through
+// gateways.
+enum class Protocol : std::uint8_t { kHlrc, kSc, kMesiChunk, kWorkStream, kRouting };
 
 // Histories seed, seed + 1, ... of one shape, on several threads.
 struct CampaignOptions {

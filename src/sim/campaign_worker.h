@@ -29,6 +29,10 @@ std::vector<std::string_view> chunk_mutant_names();
 std::unique_ptr<CampaignWorker> make_work_worker(const CampaignOptions& options);
 Replay replay_work(const CampaignOptions& options, std::uint64_t seed);
 std::vector<std::string_view> work_mutant_names();
+// ... and routing.
+std::unique_ptr<CampaignWorker> make_routing_worker(const CampaignOptions& options);
+Replay replay_routing(const CampaignOptions& options, std::uint64_t seed);
+std::vector<std::string_view> routing_mutant_names();
 // The programs of the first seeds, as text.
 std::string drawn_chunks(std::uint64_t seeds);
 

@@ -375,9 +375,10 @@ constexpr std::string_view kMutants[] = {"None",
                                          "LockMovesTokenStays",
                                          "AgentForgetsOthers",
                                          "PushForgetsCluster"};
-constexpr std::string_view kFaults[] = {"None",        "WrongValue", "NodesDisagree", "TwoHolders",
-                                        "BarrierLeak", "Deadlock",   "Endless",       "Invariant",
-                                        "Malformed",   "BadAnswer",  "BadStep"};
+constexpr std::string_view kFaults[] = {
+    "None",     "WrongValue",   "NodesDisagree", "TwoHolders", "BarrierLeak",
+    "Deadlock", "Endless",      "Invariant",     "Malformed",  "BadAnswer",
+    "BadStep",  "WrongMessage", "FalseLoss",     "TooMuchHeld"};
 constexpr std::string_view kEvents[] = {
     "lock acquire",  "lock try",       "lock hand-off",  "lock end turn",   "lock release",
     "lock held",     "count change",   "count await",    "count sleep",     "count expire",
@@ -405,7 +406,7 @@ constexpr std::string_view kMessages[] = {
     "lock manager"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
-static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kBadStep) + 1);
+static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kTooMuchHeld) + 1);
 static_assert(std::size(kEvents) == std::variant_size_v<protocol::Event>);
 static_assert(std::size(kAtomics) ==
               static_cast<std::size_t>(protocol::AtomicKind::kCompareSwap) + 1);

@@ -62,6 +62,8 @@ std::string seed_format(Protocol protocol) {
     hash.add(drawn_chunks(kSeeds));
   } else if (protocol == Protocol::kWorkStream) {
     hash.add(std::string("1"));  // another number when WorkHistory draws something else
+  } else if (protocol == Protocol::kRouting) {
+    hash.add(std::string("routing 1"));  // ... RoutingHistory
   } else {
     add_pages(hash, protocol);
   }

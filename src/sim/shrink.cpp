@@ -195,7 +195,8 @@ std::string describe(const Program& program) {
 
 Shrunk shrink(const CampaignOptions& options, std::uint64_t seed) {
   if (options.protocol == Protocol::kMesiChunk) return shrink_chunks(options, seed);
-  if (options.protocol == Protocol::kWorkStream) return {};  // short as they are
+  if (options.protocol == Protocol::kWorkStream || options.protocol == Protocol::kRouting)
+    return {};  // short as they are
   choose_mutant(options.mutant);
   Player player;
   Outcome first = player.play(shape_of(options), seed, seed % options.careful_every == 0, nullptr);

@@ -17,8 +17,11 @@ constexpr std::string_view kRules[] = {
     "an invariant holds between any two steps",
     "no node refuses a message of another node",
     "each operation answers what its description says",
-    "each step is one that a real machine can perform"};
-static_assert(std::size(kRules) == static_cast<std::size_t>(Fault::kBadStep) + 1);
+    "each step is one that a real machine can perform",
+    "each message arrives once, in order and whole",
+    "a peer is lost only where no path leads to it",
+    "a gateway holds at most a window of each pair"};
+static_assert(std::size(kRules) == static_cast<std::size_t>(Fault::kTooMuchHeld) + 1);
 
 }  // namespace
 

@@ -23,6 +23,9 @@ enum class Fault : std::uint8_t {
   kMalformed,      // a message was refused
   kBadAnswer,      // an operation answered what it must not
   kBadStep,        // a step that a real machine would refuse
+  kWrongMessage,   // a message that was not sent, or not now
+  kFalseLoss,      // a peer is taken for lost though a path leads there
+  kTooMuchHeld,    // at a gateway
 };
 
 // Why a history failed. Thrown at the point where it shows, caught by violation_of.

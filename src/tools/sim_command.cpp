@@ -34,6 +34,7 @@ struct SimOptions {
 };
 
 bool of_work(const SimOptions& options) { return options.protocol == "work_stream"; }
+bool of_routing(const SimOptions& options) { return options.protocol == "routing"; }
 bool of_chunks(const SimOptions& options) {
   return options.protocol == "mesi_chunk" || of_work(options);
 }
@@ -42,6 +43,7 @@ sim::CampaignOptions campaign_of(const SimOptions& options) {
   sim::CampaignOptions campaign;
   if (of_chunks(options)) campaign.protocol = sim::Protocol::kMesiChunk;
   if (of_work(options)) campaign.protocol = sim::Protocol::kWorkStream;
+  if (of_routing(options)) campaign.protocol = sim::Protocol::kRouting;
   if (options.protocol == "sc") campaign.protocol = sim::Protocol::kSc;
   campaign.shape.nodes = options.nodes;
   if (options.racy == "only") campaign.shape.racy = sim::Mix::kOnly;
@@ -76,11 +78,18 @@ void print_figures(const SimOptions& options, const sim::CampaignReport& report,
   auto whole = [](double value) { return static_cast<std::uint64_t>(value); };
   fmt::print("{} histories in {:.1f} s: {} a second; {} counted ({})\n", report.histories, seconds,
              whole(static_cast<double>(report.histories) / seconds), report.counted,
-             of_work(options)     ? "with deaths"
-             : of_chunks(options) ? "20 scopes"
-                                  : "4 nodes, 200 accesses, a lock, a barrier");
+             of_work(options)      ? "with deaths"
+             : of_routing(options) ? "with gateways or links lost"
+             : of_chunks(options)  ? "20 scopes"
+                                   : "4 nodes, 200 accesses, a lock, a barrier");
   if (of_chunks(options)) {
     fmt::print("{} messages: {} a second; {} scopes checked, {} steps\n", report.messages,
+               whole(static_cast<double>(report.messages) / seconds), report.accesses,
+               report.steps);
+    return;
+  }
+  if (of_routing(options)) {
+    fmt::print("{} frames: {} a second; {} messages checked, {} steps\n", report.messages,
                whole(static_cast<double>(report.messages) / seconds), report.accesses,
                report.steps);
     return;
@@ -118,7 +127,9 @@ void print_failure(const SimOptions& options, std::uint64_t seed) {
   if (!options.no_shrink) shrunk = sim::shrink(campaign, seed);
   bool small = !shrunk.reason.empty();
   fmt::print("seed {} breaks a rule{}\n{}\n", seed,
-             of_chunks(options) ? "" : ", with " + sim::predictor_of(campaign, seed),
+             of_chunks(options) || of_routing(options)
+                 ? ""
+                 : ", with " + sim::predictor_of(campaign, seed),
              small ? shrunk.reason : replay.reason);
   if (small)
     fmt::print("\nthe smallest program found ({} histories tried)\n{}", shrunk.tried,
@@ -177,14 +188,15 @@ int run_sim(const SimOptions& options) {
   if (report.failed_seed) return kExitViolation;
   if (options.trace && options.histories == 1)
     print_trace(sim::replay(campaign_of(options), options.seed).trace, ~std::size_t{0});
-  fmt::print("the memory model holds\n");
+  fmt::print("{}\n", of_routing(options) ? "all rules hold" : "the memory model holds");
   return 0;
 }
 
 std::string known_mutant(const std::string& name) {
   if (name == "all" || name == "list") return {};
-  for (sim::Protocol protocol : {sim::Protocol::kHlrc, sim::Protocol::kSc,
-                                 sim::Protocol::kMesiChunk, sim::Protocol::kWorkStream}) {
+  for (sim::Protocol protocol :
+       {sim::Protocol::kHlrc, sim::Protocol::kSc, sim::Protocol::kMesiChunk,
+        sim::Protocol::kWorkStream, sim::Protocol::kRouting}) {
     auto names = sim::mutant_names(protocol);
     if (std::find(names.begin(), names.end(), name) != names.end()) return {};
   }
@@ -198,7 +210,7 @@ void add_sim_command(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand(
       "sim", "Check a protocol against the memory model in random simulated histories");
   command->add_option("--protocol", options->protocol, "The protocol")
-      ->check(CLI::IsMember({"hlrc", "sc", "mesi_chunk", "work_stream"}))
+      ->check(CLI::IsMember({"hlrc", "sc", "mesi_chunk", "work_stream", "routing"}))
       ->capture_default_str();
   command->add_option("--nodes", options->nodes, "Nodes of each history (default: 4 to 6)")
       ->check(CLI::Range(2, 16));
