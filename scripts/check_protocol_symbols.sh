@@ -13,7 +13,7 @@ allowed+='|std::terminate\(\)|__gxx_personality_v0|_Unwind_Resume|__cxa_(begin_c
 allowed+='|std::__glibcxx_assert_fail\(.*|__mem[a-z]*_chk|vtable for (__cxxabiv1|terrane)::.*|typeinfo for terrane::.*|typeinfo for std::.*'
 allowed+='|__popcountdi2'                                   # arithmetic of the compiler's own
 allowed+='|__(asan|ubsan|tsan|sanitizer)_.*|__x86_get_pc_thunk.*'
-allowed+='|terrane::base::check_failed\(.*|terrane::wire::.*|terrane::protocol::.*)$'
+allowed+='|terrane::base::check_failed\(.*|terrane::wire::.*|terrane::routing::.*|terrane::protocol::.*)$'
 
 undefined=$(nm -u -C "$@" | awk 'NF && !/:$/ { $1 = ""; print substr($0, 2) }' | sort -u)
 found=$(grep -vE "$allowed" <<<"$undefined" || true)
