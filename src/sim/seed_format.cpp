@@ -63,7 +63,7 @@ std::string seed_format(Protocol protocol) {
   } else if (protocol == Protocol::kWorkStream) {
     hash.add(std::string("1"));  // another number when WorkHistory draws something else
   } else if (protocol == Protocol::kRouting) {
-    hash.add(std::string("routing 1"));  // ... RoutingHistory
+    hash.add(std::string("routing 2"));  // ... RoutingHistory
   } else {
     add_pages(hash, protocol);
   }

@@ -61,11 +61,15 @@ bool RoutingHistory::leads(std::uint32_t from, std::uint32_t to, std::uint64_t s
     return a.open && b.open && !a.cut && !b.cut && connection.settled_open < settled;
   };
   auto at_end = [&](const Connection& connection, std::uint32_t end) {
-    const Side& side = connection.sides[0];
-    return side.is_end && side.machine == end && usable(connection);
+    const auto& [a, b] = connection.sides;
+    return a.is_end && !b.is_end && a.machine == end && usable(connection);
   };
-  for (const Connection& connection : connections_)
-    if (at_end(connection, from)) gateways[connection.sides[1].machine] = true;
+  for (const Connection& connection : connections_) {
+    const auto& [a, b] = connection.sides;
+    if (at_end(connection, from)) gateways[b.machine] = true;
+    bool theirs = (a.machine == from && b.machine == to) || (a.machine == to && b.machine == from);
+    if (a.is_end && b.is_end && theirs && usable(connection)) return true;
+  }
   for (std::size_t n = 0; n < gateways_.size(); ++n)
     for (const Connection& connection : connections_) {
       const auto& [a, b] = connection.sides;

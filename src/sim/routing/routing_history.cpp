@@ -52,23 +52,29 @@ void RoutingHistory::draw_clusters() {
         if (linked) connect_to({.machine = other}, {.machine = number});
       }
     }
-    for (std::uint32_t e = 1 + rng_.below(3); e > 0; --e) {
-      auto number = static_cast<std::uint32_t>(ends_.size());
+    // In some clusters ends have connections with each other, too.
+    bool direct = rng_.chance(30);
+    auto first_end = static_cast<std::uint32_t>(ends_.size());
+    std::uint32_t count = 1 + rng_.below(3);
+    for (std::uint32_t number = first_end; number < first_end + count; ++number) {
       auto ways = static_cast<std::uint32_t>(gateways_.size()) - first;
       Address self = Address::of_node(number);
       ends_.push_back({.cluster = c,
-                       .out = std::make_unique<routing::Outbound>(self, window_, ways),
+                       .out = std::make_unique<routing::Outbound>(self, window_, ways + count),
                        .in = std::make_unique<routing::Inbound>(self, window_)});
       for (std::uint32_t w = 0; w < ways; ++w)
         connect_to({.is_end = true, .machine = number, .number = w}, {.machine = first + w});
+      for (std::uint32_t other = first_end; direct && other < number; ++other)
+        connect_to({.is_end = true, .machine = number, .number = ways + other - first_end},
+                   {.is_end = true, .machine = other, .number = ways + number - first_end});
     }
   }
 }
 
 void RoutingHistory::connect_to(Side a, Side b) {
   auto number = static_cast<std::uint32_t>(connections_.size());
-  if (!a.is_end) a.number = number;
-  b.number = number;
+  for (Side* side : {&a, &b})
+    if (!side->is_end) side->number = number;
   connections_.push_back({.sides = {std::move(a), std::move(b)}, .room = 1 + rng_.below(2048)});
   for (ActorId actor :
        {pump_of(number, 0), pump_of(number, 1), delivery_to(number, 0), delivery_to(number, 1)})

@@ -125,6 +125,7 @@ class RoutingHistory {
 
   // routing_network.cpp
   bool connect(std::uint32_t connection);
+  void open(const Side& side, const Side& other);
   static void end_side(Side& side);
   void break_off(std::uint32_t connection, bool loses);
   void kill_gateway(std::uint32_t gateway);

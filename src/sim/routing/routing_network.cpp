@@ -43,24 +43,36 @@ bool RoutingHistory::connect(std::uint32_t c) {
   if (a.open && b.open && !a.cut && !b.cut) return true;
   if (a.open || b.open) return false;
   if (trace_)
-    trace_->add(schedule_.picks(), "connection {}: is made, of {} {} and gateway {}", c,
-                a.is_end ? "end" : "gateway", a.machine, b.machine);
+    trace_->add(schedule_.picks(), "connection {}: is made, of {} {} and {} {}", c,
+                a.is_end ? "end" : "gateway", a.machine, b.is_end ? "end" : "gateway", b.machine);
   connection.settled_open = settled_;
   for (Side& side : connection.sides) {
     end_side(side);
     side.cut = false;
     side.open = true;
   }
-  gateways_[b.machine].router->open(
-      b.number, a.is_end ? Address::of_node(a.machine) : Address::of_gateway(a.machine));
-  if (a.is_end) {
-    ends_[a.machine].out->open(a.number);
-  } else {
-    gateways_[a.machine].router->open(a.number, Address::of_gateway(b.machine));
-  }
+  open(a, b);
+  open(b, a);
   refresh(a);
   refresh(b);
   return true;
+}
+
+// The side's machine hears of the connection with the other.
+void RoutingHistory::open(const Side& side, const Side& other) {
+  Address address =
+      other.is_end ? Address::of_node(other.machine) : Address::of_gateway(other.machine);
+  if (!side.is_end) {
+    gateways_[side.machine].router->open(side.number, address);
+    return;
+  }
+  End& end = ends_[side.machine];
+  end.out->open(side.number);
+  if (!other.is_end) return;
+  routing::ReachEntry entry{.address = address};
+  FrameHeader header{.payload_bytes = sizeof entry, .kind = FrameKind::kReach, .from = address};
+  end.out->control(side.number, header, std::as_bytes(std::span(&entry, 1)));
+  end.pairs[other.machine].reached = true;
 }
 
 void RoutingHistory::end_side(Side& side) {
