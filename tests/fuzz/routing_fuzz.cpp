@@ -176,7 +176,21 @@ std::vector<Input> seeds() {
   receive(gateway, 3,
           frame({.kind = FrameKind::kTaken, .from = kOther, .to = kSelf, .position = 64}));
   for (std::uint32_t port : {0, 2, 3}) act(gateway, {0, port, 5, 100});
-  return {end.input(), gateway.input()};
+  // Two paths lead to node 2; the shorter one goes while a frame waits for it.
+  InputWriter paths = gateway;
+  InputWriter second, third;
+  second.put(Links{.gateway = Address::of_gateway(2), .version = 1});
+  second.put(Address::of_gateway(0)).put(Address::of_gateway(3));
+  third.put(Links{.gateway = Address::of_gateway(3), .version = 1});
+  third.put(Address::of_node(2)).put(Address::of_gateway(2));
+  for (const InputWriter* each : {&second, &third})
+    receive(paths, 5,
+            frame({.kind = FrameKind::kLinks, .from = Address::of_gateway(2)}, each->input()));
+  receive(paths, 3,
+          frame({.kind = FrameKind::kData, .from = kOther, .to = Address::of_node(2)}, payload));
+  act(paths, {0, 2, 3});
+  act(paths, {0, 3, 5, 100});
+  return {end.input(), gateway.input(), paths.input()};
 }
 
 }  // namespace terrane::fuzz
