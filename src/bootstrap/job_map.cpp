@@ -101,7 +101,7 @@ bool take_routes(std::span<const std::byte>& bytes, GatewayRoutes& routes) {
   for (GatewayDoor& door : routes.doors)
     if (!take_door(bytes, door)) return false;
   bool whole = take_name(bytes, routes.key) && take(bytes, &routes.window, sizeof routes.window) &&
-               take(bytes, &encrypt, sizeof encrypt);
+               take(bytes, &encrypt, sizeof encrypt) && encrypt <= 1;
   routes.encrypt = encrypt != 0;
   return whole;
 }
