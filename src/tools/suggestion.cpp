@@ -29,7 +29,8 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 std::string nearest(std::string_view given, const std::vector<std::string>& known) {
   std::string best;
-  std::size_t least = given.size() <= kShort ? 2 : 3;  // below this
+  std::size_t letters = given.size() - std::min(given.find_first_not_of('-'), given.size());
+  std::size_t least = letters <= kShort ? 2 : 3;  // below this
   for (const std::string& name : known) {
     std::size_t apart = distance(given, name);
     if (given.size() > 2 && name.starts_with(given)) apart = std::min<std::size_t>(apart, 1);

@@ -1,6 +1,9 @@
 // Calls that wait for what does not come, and what they report.
 #include <atomic>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -86,6 +89,18 @@ void long_waits() {
   EXPECT_OK(terrane_chunk_unsubscribe(chunk));
 }
 
+// Every thread of the process is stopped: a signal reaches them one after the other.
+bool has_stopped(pid_t process) {
+  std::string folder = "/proc/" + std::to_string(process) + "/task";
+  for (const auto& thread : std::filesystem::directory_iterator(folder)) {
+    std::ifstream file(thread.path() / "stat");
+    std::string text((std::istreambuf_iterator<char>(file)), {});
+    std::size_t name_end = text.rfind(')');
+    if (name_end == std::string::npos || text[name_end + 2] != 'T') return false;
+  }
+  return true;
+}
+
 // The server is stopped while a client creates a chunk and looks for one.
 void silent_server() {
   terrane_chunk chunk = create("process", 8);
@@ -101,6 +116,7 @@ void silent_server() {
     auto server = static_cast<pid_t>(whole(scope));
     release(scope);
     ::kill(server, SIGSTOP);
+    wait_until([server] { return has_stopped(server); });
     std::thread creates([] { create("new", 8); });
     EXPECT(terrane_chunk_find("missing", kLong, &chunk) == TERRANE_ETIMEDOUT);
     ::kill(server, SIGCONT);
