@@ -39,11 +39,11 @@ def on_hosts(options, command):
     return done.stdout, done.stderr
 
 
-def run(options, latency, clusters, program):
+def run(options, latency, clusters, program, gateways=()):
     """The output of a job on 2 x 3 hosts, and how many messages its nodes sent over the link."""
     out, said = on_hosts(options, [
         TERRANE, "run", "-H", ",".join(HOSTS), "--clusters", f"a:{','.join(HOSTS[:3])}/b:{','.join(HOSTS[3:])}",
-        "--stats", "-x", f"TERRANE_TEST_LATENCY_US={latency}", "-x", f"TERRANE_CLUSTERS={int(clusters)}"] + program)
+        *gateways, "--stats", "-x", f"TERRANE_TEST_LATENCY_US={latency}", "-x", f"TERRANE_CLUSTERS={int(clusters)}"] + program)
     sent = re.findall(r"to other clusters: (\d+) messages", said)
     return out, sum(map(int, sent))
 
@@ -87,6 +87,13 @@ def measure_floor(options, latency, words):
     return figures
 
 
+def measure_read(options, latency, reader, home, gateways=()):
+    """Microseconds of a read of a page, and of 64 at once, by node `reader` from node `home`, which are second hosts."""
+    rounds = max(30, min(1000, 1_000_000 // (2 * latency + 100)))
+    out, _ = run(options, latency, True, [ROWS, "read", str(rounds), str(reader), str(home)], gateways)
+    return [number(r"read_us=([\d.]+)", out), number(r"pages_us=([\d.]+)", out)]
+
+
 def show_reads(options, latencies, ways):
     """A table of what reads across the link cost by each way: its name, and what measures it once."""
     print(f"{'us':>8} {'what':20} {'4 KiB us':>12} {'64 of it us':>12} {'GB/s':>7} {'back':>7} {'CPU s/GB':>9}")
@@ -103,7 +110,59 @@ def show_reads(options, latencies, ways):
 
 def show_floors(options, latencies):
     ways = {name: lambda latency, words=words: measure_floor(options, latency, words) for name, words in FLOORS.items()}
+    gateways = ("--gateways", "a:h0/b:h3")
+    ways |= {
+        "pages: same cluster": lambda latency: measure_read(options, latency, 1, 2),
+        "pages: routed by IP": lambda latency: measure_read(options, latency, 1, 4),
+        "pages: gateways": lambda latency: measure_read(options, latency, 1, 4, gateways),
+        "pages: encrypted": lambda latency: measure_read(options, latency, 1, 4, (*gateways, "--encrypt")),
+    }
     show_reads(options, [0, *latencies], ways)
+
+
+# The multi-cluster paper, 8 bytes in us: same cluster, other cluster; and LU 1200 x 1200 in s by clusters x nodes.
+PAPER = {"read": (208, 1358), "write": (200, 1161), "barrier": (None, 969)}
+PAPER_LU = {(1, 1): 42.5, (1, 2): 21.7, (1, 3): 14.7, (2, 1): 23.8, (2, 2): 14.3, (2, 3): 11.7}
+
+
+def run_lu(options, clusters, nodes):
+    """Seconds of LU 1200 x 1200 on so many nodes of each of so many clusters; gateways between."""
+    hosts = [[f"h{3 * cluster + node}" for node in range(nodes)] for cluster in range(clusters)]
+    names = [name for cluster in hosts for name in cluster]
+    words = ["-H", ",".join(names)]
+    if clusters > 1:
+        words += ["--clusters", "/".join(f"c{n}:{','.join(one)}" for n, one in enumerate(hosts)),
+                  "--gateways", "/".join(f"c{n}:{one[0]}" for n, one in enumerate(hosts))]
+    out, _ = on_hosts(options, [TERRANE, "run", *words, LU, "--generate", "1200"])
+    return number(r"factored in ([\d.]+) s", out)
+
+
+def show_paper(options):
+    """What the paper measured on 2 x 4 machines, and the same here without added latency."""
+    gateways = ("--gateways", "a:h0/b:h3")
+    near, far, barrier = [], [], []
+    for _ in range(TURNS):
+        for home, samples in ((2, near), (4, far)):
+            out, _ = run(options, 0, True, [ROWS, "read", "500", "1", str(home)], gateways)
+            samples.append((number(r"read_us=([\d.]+)", out), number(r"write_us=([\d.]+)", out)))
+        out, _ = run(options, 0, True, [ROWS, "barrier", "200"], gateways)
+        barrier.append(number(r"ns=(\d+)", out) / 1e3)
+    columns = [[statistics.median(column) for column in zip(*samples)] for samples in (near, far)]
+    ours = {"read": (columns[0][0], columns[1][0]), "write": (columns[0][1], columns[1][1]),
+            "barrier": (None, statistics.median(barrier))}
+    print(f"{'8 bytes, us':12} {'same cluster':>13} {'paper':>7} {'other cluster':>14} {'paper':>7}")
+    for name, paper in PAPER.items():
+        cells = [f"{'' if figure is None else f'{figure:.1f}'}" for figure in (ours[name][0], paper[0], ours[name][1], paper[1])]
+        print(f"{name:12} {cells[0]:>13} {cells[1]:>7} {cells[2]:>14} {cells[3]:>7}", flush=True)
+    print(f"{'LU 1200':12} {'s':>13} {'paper s':>7} {'gain over 1x1':>14} {'paper':>7}")
+    taken = {grid: [] for grid in PAPER_LU}
+    for _ in range(TURNS):
+        for grid, samples in taken.items():
+            samples.append(run_lu(options, *grid))
+    times = {grid: statistics.median(samples) for grid, samples in taken.items()}
+    for (clusters, nodes), paper in PAPER_LU.items():
+        ours = times[clusters, nodes]
+        print(f"{clusters} x {nodes:<8} {ours:13.3f} {paper:7.1f} {times[1, 1] / ours:14.2f} {PAPER_LU[1, 1] / paper:7.2f}", flush=True)
 
 
 def main():
@@ -113,12 +172,14 @@ def main():
     parser.add_argument("--rounds", type=int, default=50, help="barriers and uses of a lock (default 50)")
     parser.add_argument("--size", type=int, default=600, help="rows of the matrix of LU and of the grid of Jacobi (default 600)")
     parser.add_argument("--link-rate", default="", help="limit of the link, as tc writes it")
-    parser.add_argument("--only", default="floors,barrier,lock,LU,Jacobi", help="which rows")
+    parser.add_argument("--only", default="floors,paper,barrier,lock,LU,Jacobi", help="which rows")
     options = parser.parse_args()
     only, latencies = options.only.split(","), list(map(int, options.latency.split(",")))
     if "floors" in only:
         show_floors(options, latencies)
-    if only == ["floors"]:
+    if "paper" in only:
+        show_paper(options)
+    if not set(only) - {"floors", "paper"}:
         return
     print(f"{'us':>8} {'what':8} {'clusters us':>12} {'without us':>12} {'gain':>7} {'messages':>9} {'without':>9}  goal")
     for latency in latencies:

@@ -322,6 +322,7 @@ base::Result<PlannedRun> plan_run(RunOptions options, const CommandContext& cont
   plan.program.verbose = options.verbose;
   plan.program.preload = options.preload;
   plan.verbose = options.verbose;
+  plan.stats = options.stats;
   plan.survive = survives(options);
   plan.command_line = context.command_line;
   return run;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -69,6 +70,7 @@ class Gateway {
     done_ = true;
     exit_code_ = exit_code;
   }
+  std::string describe_work() const;
   void tick();
 
   const GatewayOptions& options_;
@@ -255,7 +257,26 @@ bool Gateway::on_command(std::span<const std::byte> frame) {
     end(kExitFailure);
     return false;
   }
+  if (std::holds_alternative<command::End>(*command)) {
+    report(event::Notice{describe_work()});
+    return true;
+  }
   return std::holds_alternative<command::Beat>(*command);
+}
+
+std::string Gateway::describe_work() const {
+  const routing::Router::Counters& counters = ports_->counters();
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return fmt::format(
+      "gateway {}: carried {} frames, {:.1f} MB in {} batches, held {:.1f} MB at most; "
+      "{:.3f} s of a processor, {} MB of memory at most",
+      options_.name, counters.frames, static_cast<double>(counters.bytes) / 1e6, counters.batches,
+      static_cast<double>(counters.most_held_bytes) / 1e6,
+      seconds(used.ru_utime) + seconds(used.ru_stime), used.ru_maxrss / 1024);
 }
 
 // Signs of life for the hub, and of the hub.

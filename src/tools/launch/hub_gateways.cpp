@@ -17,6 +17,7 @@ namespace {
 constexpr std::uint64_t kHelloMs = 5000;
 constexpr std::uint64_t kOthersEndMs = 500;  // for the gateways of other clusters to end
 constexpr std::uint64_t kLookMs = 2;
+constexpr std::uint64_t kLastWordsMs = 500;
 // What a gateway may hold for all pairs of nodes, and the least that a pair needs to get on.
 constexpr std::uint64_t kBudgetBytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t kLeastWindow = std::uint64_t{64} << 10;
@@ -87,7 +88,8 @@ HubGateways::HubGateways(const JobPlan& plan, const stream::Secret& secret, Loop
       vigil_(static_cast<std::uint32_t>(plan.gateways.size()),
              std::max<std::uint64_t>(plan.program.heartbeat_ms, 1), plan.program.death_after_ms),
       tick_(loop, [this] { tick(); }),
-      close_own_(loop, [this] { close_own(); }) {
+      close_own_(loop, [this] { close_own(); }),
+      let_go_(loop, [this] { let_go(); }) {
   for (std::size_t i = 0; i < gateways_.size(); ++i) gateways_[i].plan = &plan.gateways[i];
   const bootstrap::JobMap& map = plan.program.map;
   if (plan.own_host >= 0) {
@@ -287,12 +289,17 @@ bool HubGateways::on_frame(std::size_t number, std::span<const std::byte> frame)
   else if (const auto* down = std::get_if<event::GatewayUnlinked>(&*event))
     on_link(number, down->gateway, false, down->why);
   else if (const auto* notice = std::get_if<event::Notice>(&*event))
-    handlers_.on_notice(notice->text);
+    take_last_words(notice->text);
   else if (const auto* failed = std::get_if<event::Failed>(&*event))
     lose(number, failed->sentence);
   else
     return std::holds_alternative<event::Beat>(*event);
   return true;
+}
+
+void HubGateways::take_last_words(const std::string& text) {
+  handlers_.on_notice(text);
+  if (closed_ && last_words_ != 0 && --last_words_ == 0) let_go_.set_in(0);
 }
 
 void HubGateways::on_link(std::size_t number, const std::string& other, bool is_up,
@@ -386,6 +393,17 @@ void HubGateways::close() {
   if (closed_) return;
   closed_ = true;
   tick_.clear();
+  for (Gateway& gateway : gateways_) {
+    if (!plan_.stats || !gateway.link || !gateway.link->is_open()) continue;
+    gateway.link->send(encode_message<HostCommand>(command::End{}));
+    ++last_words_;
+  }
+  if (last_words_ == 0) return let_go();
+  let_go_.set_in(kLastWordsMs);
+}
+
+void HubGateways::let_go() {
+  let_go_.clear();
   for (Gateway& gateway : gateways_) {
     if (gateway.link && gateway.plan->cluster != own_cluster_) gateway.link->close();
     if (gateway.agent) gateway.agent->hang_up();

@@ -79,6 +79,7 @@ class HubGateways {
   void on_change();
   void take_frames(std::unique_ptr<Link> link, Gateway& gateway);
   bool on_frame(std::size_t number, std::span<const std::byte> frame);
+  void take_last_words(const std::string& text);
   void on_link(std::size_t number, const std::string& other, bool is_up, const std::string& why);
   void lose(std::size_t number, const std::string& why);
   void lose_unconnected(const Gateway& gateway, const std::string& why);
@@ -87,6 +88,7 @@ class HubGateways {
   void on_agent_end(std::size_t number, int status);
   void tick();
   void close_own();
+  void let_go();
   std::string title(const Gateway& gateway) const;
   const Gateway* find(const std::string& name) const;
 
@@ -106,7 +108,8 @@ class HubGateways {
   std::unique_ptr<Network> network_;
   std::vector<std::unique_ptr<Link>> parked_;  // their sockets went elsewhere
   Vigil vigil_;
-  Timer tick_, close_own_;
+  Timer tick_, close_own_, let_go_;
+  std::size_t last_words_ = 0;  // of gateways that have yet to say what they have carried
   std::uint64_t close_own_at_ms_ = 0;
   bool starting_ = true, closed_ = false;
 };

@@ -39,6 +39,7 @@ struct JobPlan {
   bool encrypt = false;                  // also what passes between nodes and gateways
   std::vector<std::string> terminal;  // where each node's debugger shows, in words; none: nowhere
   bool verbose = false;
+  bool stats = false;              // gateways say at the end what they have carried
   bool survive = false;            // a node's death does not end the job
   std::uint64_t timeout_ms = 0;    // 0: none
   std::uint64_t grace_ms = 5'000;  // from SIGTERM, SIGHUP or SIGQUIT to the end of what still runs
