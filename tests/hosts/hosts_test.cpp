@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "on_hosts.h"
+#include "tools/hosts/options.h"
 
 namespace terrane::test_hosts {
 namespace {
@@ -88,6 +89,39 @@ TEST_F(HostsTest, ACutLinkCarriesNothingUntilItIsMended) {
   auto wrong = hosts().set_link(1, 2, LinkState::kUp);
   ASSERT_FALSE(wrong.ok());
   EXPECT_EQ(wrong.error().message, "test hosts have no link 2");
+}
+
+TEST_F(HostsTest, IsolatedHostsReachTheirOwnClusterAlone) {
+  HostOptions options{.clusters = "2x3", .isolate = 2};
+  ASSERT_TRUE(parse_clusters(options).ok());
+  if (!make_hosts(options)) return;
+  Launched inner = launch(2, {"python3", "-c", kListen});
+  Launched outer = launch(4, {"python3", "-c", kListen});
+  Launched other_inner = launch(5, {"python3", "-c", kListen});
+  for (Launched* server : {&inner, &outer, &other_inner}) ASSERT_TRUE(server->wait_for("up\n"));
+  EXPECT_EQ(ask(0, "h2"), "hello\n");
+  EXPECT_EQ(ask(3, "h5"), "hello\n");
+  EXPECT_EQ(ask(1, "h4"), "hello\n");
+  for (std::uint32_t outside : {3u, 5u}) EXPECT_EQ(ask(outside, "h2"), "nothing\n") << outside;
+  for (const char* outside : {"h4", "h5"}) EXPECT_EQ(ask(2, outside), "nothing\n") << outside;
+}
+
+TEST_F(HostsTest, TheWayBetweenTwoClustersIsCutAndMended) {
+  HostOptions options{.clusters = "3x1"};
+  ASSERT_TRUE(parse_clusters(options).ok());
+  if (!make_hosts(options)) return;
+  Launched server = launch(1, {"python3", "-c", kListen});
+  ASSERT_TRUE(server.wait_for("up\n"));
+  for (LinkState state : {LinkState::kSilent, LinkState::kNoCarrier}) {
+    ASSERT_TRUE(hosts().set_crossing(1, 0, state).ok());
+    EXPECT_EQ(ask(0, "h1"), "nothing\n");
+    EXPECT_EQ(ask(2, "h1"), "hello\n");
+    ASSERT_TRUE(hosts().set_crossing(0, 1, LinkState::kUp).ok());
+    EXPECT_EQ(ask(0, "h1"), "hello\n");
+  }
+  auto wrong = hosts().set_crossing(0, 3, LinkState::kUp);
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_EQ(wrong.error().message, "test hosts have no way from cluster 0 to cluster 3");
 }
 
 TEST_F(HostsTest, RatesAreSetOnInterfaces) {

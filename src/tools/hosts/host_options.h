@@ -21,6 +21,8 @@ struct HostOptions {
   std::string clusters;
   std::uint32_t cluster_hosts = 0;  // of each cluster; 0: there are no clusters
   std::string link_rate;            // between clusters, into each of them; empty: no bound
+  // Of each cluster only so many hosts, the first ones, reach other clusters; 0: all do.
+  std::uint32_t isolate = 0;
   std::string rate;  // of each interface, in each direction, as tc writes it; empty: no bound
   std::string shm_size = "64m";   // of /dev/shm
   std::string tmp_size = "256m";  // of /tmp
@@ -43,6 +45,12 @@ inline std::uint32_t cluster_of(const HostOptions& options, std::uint32_t host) 
 constexpr std::uint32_t kRouter = 254;
 inline std::string address_in(std::uint32_t cluster, std::uint32_t link, std::uint32_t number) {
   return fmt::format("10.77.{}.{}", cluster * kMaxLinks + link, number);
+}
+
+// Whether the router carries what the host sends to other clusters, and what they send to it.
+inline bool crosses(const HostOptions& options, std::uint32_t host) {
+  return options.isolate == 0 || options.cluster_hosts == 0 ||
+         host % options.cluster_hosts < options.isolate;
 }
 
 // The address of a host on a link.

@@ -72,6 +72,7 @@ std::vector<std::string> arguments(const HostOptions& options, const std::string
       options.tmp_size};
   if (!options.rate.empty()) all.insert(all.end(), {"--rate", options.rate});
   if (!options.link_rate.empty()) all.insert(all.end(), {"--link-rate", options.link_rate});
+  if (options.isolate != 0) all.insert(all.end(), {"--isolate", std::to_string(options.isolate)});
   for (const std::string& folder : options.shared) all.insert(all.end(), {"--share", folder});
   return all;
 }
@@ -139,6 +140,21 @@ Result<> Hosts::set_link(std::uint32_t host, std::uint32_t link, LinkState state
   Request request{.kind = Request::Kind::kLink,
                   .host = host_name(host),
                   .words = {std::to_string(link), std::string(1, static_cast<char>(state))}};
+  auto sent = send_request(control_.get(), request, {pair.value().theirs.get()});
+  if (!sent) return sent.error();
+  pair.value().theirs.reset();
+  auto code = exit_code_of(receive_text(pair.value().ours.get(), kPatienceMs));
+  if (!code) return code.error();
+  return {};
+}
+
+Result<> Hosts::set_crossing(std::uint32_t from, std::uint32_t to, LinkState state) const {
+  auto pair = make_socket_pair();
+  if (!pair) return pair.error();
+  Request request{.kind = Request::Kind::kCrossing,
+                  .host = host_name(0),
+                  .words = {std::to_string(from), std::to_string(to),
+                            std::string(1, static_cast<char>(state))}};
   auto sent = send_request(control_.get(), request, {pair.value().theirs.get()});
   if (!sent) return sent.error();
   pair.value().theirs.reset();

@@ -43,6 +43,10 @@ class Hosts {
   // carrier again.
   base::Result<> set_link(std::uint32_t host, std::uint32_t link, LinkState state) const;
 
+  // What the router does with packets between two clusters, in both directions: kSilent drops them,
+  // kNoCarrier answers that the hosts cannot be reached.
+  base::Result<> set_crossing(std::uint32_t from, std::uint32_t to, LinkState state) const;
+
   // As when its power fails. It does not come back.
   void kill_host(std::uint32_t host) const;
 

@@ -148,7 +148,9 @@ void Keeper::accept_client() {
   if (!received) return;
   Message message = std::move(received).value();
   message.fds.push_back(std::move(client));
-  if (message.request.kind != Request::Kind::kLink && message.request.host == host_name(host_)) {
+  bool runs = message.request.kind == Request::Kind::kRun ||
+              message.request.kind == Request::Kind::kRunByShell;
+  if (runs && message.request.host == host_name(host_)) {
     start(std::move(message));
     return;
   }

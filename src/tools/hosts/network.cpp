@@ -80,6 +80,20 @@ std::string bridge_name(std::uint32_t cluster, std::uint32_t link) {
   return cluster == 0 ? fmt::format("br{}", link) : fmt::format("br{}-{}", link, cluster);
 }
 
+// The router drops what an isolated host sends to other clusters, and what they send to it. Hosts
+// of one cluster do not reach each other by the router.
+std::string rules_that_isolate(const HostOptions& options) {
+  std::string lines;
+  for (std::uint32_t host = 0; host < options.hosts; ++host) {
+    if (crosses(options, host)) continue;
+    for (std::uint32_t link = 0; link < options.links; ++link) {
+      std::string address = host_address(options, host, link);
+      lines += fmt::format("rule add from {0} blackhole\nroute add blackhole {0}/32\n", address);
+    }
+  }
+  return lines;
+}
+
 // The switch is the router of each cluster. What one sends into another leaves by the address of
 // that one's bridge, so that a bound there is one of the link and of nothing inside.
 Result<> make_routers(const HostOptions& options) {
@@ -94,8 +108,18 @@ Result<> make_routers(const HostOptions& options) {
       if (!options.link_rate.empty()) bounds += bound(bridge, options.link_rate);
     }
   }
+  lines += rules_that_isolate(options);
   if (auto made = run_batch("ip", lines); !made || bounds.empty()) return made;
   return run_batch("tc", bounds);
+}
+
+std::string crossing_rules(const HostOptions& options, std::uint32_t from, std::uint32_t to,
+                           const char* verb, const char* action) {
+  std::string lines;
+  for (std::uint32_t link = 0; link < options.links; ++link)
+    lines += fmt::format("rule {} iif {} to {}/24 {}\n", verb, bridge_name(from, link),
+                         address_in(to, link, 0), action);
+  return lines;
 }
 
 }  // namespace
@@ -139,6 +163,19 @@ Result<> make_interfaces(const HostOptions& options, std::uint32_t host) {
                          address_in(cluster_of(options, host), 0, kRouter));
   if (auto made = run_batch("ip", lines); !made) return made;
   return bound_rates(options, devices);
+}
+
+Result<> set_crossing(const HostOptions& options, std::uint32_t from, std::uint32_t to,
+                      LinkState state) {
+  // A rule that is not there is none to be deleted.
+  for (const char* action : {"blackhole", "prohibit"}) {
+    for (auto [one, other] : {std::pair(from, to), std::pair(to, from)})
+      (void)run_batch("ip", crossing_rules(options, one, other, "del", action));
+  }
+  if (state == LinkState::kUp) return {};
+  const char* action = state == LinkState::kSilent ? "blackhole" : "prohibit";
+  return run_batch("ip", crossing_rules(options, from, to, "add", action) +
+                             crossing_rules(options, to, from, "add", action));
 }
 
 Result<> set_port(std::uint32_t host, std::uint32_t link, LinkState state) {

@@ -21,6 +21,10 @@ base::Result<> make_switch(const HostOptions& options, const std::vector<pid_t>&
 // In a host: its addresses, and everything up.
 base::Result<> make_interfaces(const HostOptions& options, std::uint32_t host);
 
+// In the switch: what becomes of packets between two clusters.
+base::Result<> set_crossing(const HostOptions& options, std::uint32_t from, std::uint32_t to,
+                            LinkState state);
+
 // In the switch: how the port of a host is.
 base::Result<> set_port(std::uint32_t host, std::uint32_t link, LinkState state);
 

@@ -17,6 +17,11 @@ void add_options(CLI::App& app, HostOptions& options) {
                  "Limit of what the router sends into each cluster: 1gbit (tc-tbf)")
       ->needs("--clusters")
       ->type_name("RATE");
+  app.add_option("--isolate", options.isolate,
+                 "Only the first N hosts of each cluster reach other clusters, as gateways do")
+      ->needs("--clusters")
+      ->check(CLI::Range(1u, kMaxHosts))
+      ->type_name("N");
   app.add_option("--links", options.links, "Interfaces of each host: eth0, eth1, ...; default 1")
       ->check(CLI::Range(1u, kMaxLinks))
       ->type_name("N");

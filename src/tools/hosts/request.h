@@ -12,13 +12,14 @@ namespace terrane::test_hosts {
 
 using base::UniqueFd;
 
-// What a client asks of the test hosts: run a command in one of them, or change one of their links.
+// What a client asks of the test hosts: run a command in one of them, or change a link.
 struct Request {
   enum class Kind : char {
     kRun = 'r',  // words: the command; its caller's folder and environment; ends with its caller
     kRunByShell =
         's',      // as ssh does: words joined for /bin/sh, in the home folder, a clean environment
     kLink = 'l',  // words: the number of the link, the letter of a LinkState
+    kCrossing = 'c',  // words: two clusters, the letter of a LinkState
   };
   Kind kind = Kind::kRun;
   std::string host;  // h0, h1, ...

@@ -177,8 +177,9 @@ void Switch::route(Message message) {
     send_text(answer, fmt::format("there is no test host {}", request.host));
     return;
   }
-  if (request.kind == Request::Kind::kLink) {
-    auto changed = change_link(request);
+  if (request.kind == Request::Kind::kLink || request.kind == Request::Kind::kCrossing) {
+    auto changed =
+        request.kind == Request::Kind::kLink ? change_link(request) : change_crossing(request);
     send_text(answer, changed ? "exit 0" : changed.error().message);
     return;
   }
@@ -195,6 +196,20 @@ Result<> Switch::change_link(const Request& request) {
   auto link = static_cast<std::uint32_t>(std::strtoul(request.words[0].c_str(), nullptr, 10));
   if (link >= options_.links) return error("test hosts have no link {}", link);
   return set_port(host, link, static_cast<LinkState>(request.words[1][0]));
+}
+
+Result<> Switch::change_crossing(const Request& request) {
+  if (request.words.size() != 3 || request.words[2].size() != 1)
+    return error("a way between clusters is changed by two numbers and a state");
+  auto number = [&](std::size_t word) {
+    return static_cast<std::uint32_t>(std::strtoul(request.words[word].c_str(), nullptr, 10));
+  };
+  std::uint32_t from = number(0), to = number(1);
+  std::uint32_t clusters =
+      options_.cluster_hosts == 0 ? 1 : options_.hosts / options_.cluster_hosts;
+  if (from >= clusters || to >= clusters || from == to)
+    return error("test hosts have no way from cluster {} to cluster {}", from, to);
+  return set_crossing(options_, from, to, static_cast<LinkState>(request.words[2][0]));
 }
 
 }  // namespace terrane::test_hosts

@@ -34,6 +34,7 @@ class Switch {
   void reap();
   void route(Message message);
   base::Result<> change_link(const Request& request);
+  base::Result<> change_crossing(const Request& request);
   Host* find(const std::string& name);
 
   HostOptions options_;
