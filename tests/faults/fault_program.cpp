@@ -1,8 +1,8 @@
 // The program that faults are injected into: barriers, locks and pages until something ends it.
 //
-// Usage: fault_program [--grow | --wait]
+// Usage: fault_program [--grow | --wait | --rounds N]
 // --grow: each round allocates, until memory is at its end. --wait: all nodes but the last one wait
-// in a barrier for ever.
+// in a barrier for ever. --rounds: after N rounds the program checks what they counted, and ends.
 #include <terrane/pages.h>
 #include <unistd.h>
 
@@ -76,16 +76,22 @@ void wait_for_ever() {
 int main(int argc, char** argv) {
   bool growing = argc > 1 && std::strcmp(argv[1], "--grow") == 0;
   bool waiting = argc > 1 && std::strcmp(argv[1], "--wait") == 0;
+  bool ends = argc > 2 && std::strcmp(argv[1], "--rounds") == 0;
+  std::uint64_t rounds = ends ? std::strtoull(argv[2], nullptr, 10) : ~std::uint64_t{0};
   if (terrane_init() != TERRANE_OK) return std::fprintf(stderr, "%s\n", terrane_error()), 1;
   if (waiting) wait_for_ever();
   auto pages = static_cast<std::size_t>(terrane_nodes()) * kPagesEach;
   volatile std::uint64_t* table = allocate(pages * kPage);
   volatile std::uint64_t* counter = allocate(kPage);
-  for (std::uint64_t round = 1;; ++round) {
+  for (std::uint64_t round = 1; round <= rounds; ++round) {
     exchange_pages(table, round);
     count(counter);
     if (growing) grow();
     if (terrane_barrier() != TERRANE_OK) fail("barrier");
     if (round == 1 && terrane_node() == 0) say("up");
   }
+  auto nodes = static_cast<std::uint64_t>(terrane_nodes());
+  if (*counter != nodes * rounds) fail("the count is wrong");
+  if (terrane_finalize() != TERRANE_OK) fail("finalize");
+  say("good");
 }
