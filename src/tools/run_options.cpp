@@ -281,6 +281,13 @@ base::Result<> add_gateways(const RunOptions& options, const TopologyFile& topol
   plan.encrypt = options.encrypt;
   if (!plan.gateways.empty() && plan.engine != StartEngine::kSsh)
     return base::error("--gateways: hosts beyond gateways are reached by ssh; leave out --engine");
+  bool is_direct = options.transport != "" && options.transport != "auto" &&
+                   options.transport != "mixed" && options.transport != "routed";
+  if (!plan.gateways.empty() && is_direct)
+    return base::error(
+        "--transport {}: nodes of different clusters reach each other through gateways alone; "
+        "leave it out",
+        options.transport);
   if (options.key.empty()) return {};
   auto secret = read_or_make_key(options.key);
   if (!secret) return secret.error();

@@ -18,7 +18,7 @@ class GatewayFaultsTest : public OnClusters {
 
   static std::string quick(std::string options) {
     const std::string patient = "--heartbeat 20";
-    return options.replace(options.find(patient), patient.size(), "--heartbeat 2");
+    return options.replace(options.find(patient), patient.size(), "--heartbeat 2 --death-after 2");
   }
   void hit(std::uint32_t host, int signal) {
     pid_t victim = gateway_on(host);
@@ -45,7 +45,7 @@ TEST_F(GatewayFaultsTest, ALostGatewayEndsTheJobEverywhere) {
     Launched job = start(quick(kTwo), FAULT_PROGRAM);
     ASSERT_TRUE(job.wait_for("up\n"));
     hit(host, SIGKILL);
-    expect_end(job, {"gateway h"});
+    expect_end(job, {"gateway", fmt::format("h{}", host)});
   }
 }
 
@@ -55,8 +55,10 @@ TEST_F(GatewayFaultsTest, AStoppedGatewayEndsTheJobEverywhere) {
     Launched job = start(quick(kTwo), FAULT_PROGRAM);
     ASSERT_TRUE(job.wait_for("up\n"));
     hit(host, SIGSTOP);
-    expect_end(job, {"gateway h"});
-    hit(host, SIGCONT);
+    Outcome outcome = job.finish();
+    hit(host, SIGCONT);  // it cannot end before
+    EXPECT_FALSE(outcome.timed_out) << outcome.out << outcome.err;
+    expect_one_sentence(outcome, {"gateway", fmt::format("h{}", host)});
   }
 }
 

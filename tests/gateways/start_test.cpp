@@ -56,7 +56,7 @@ TEST_F(GatewayStartTest, AGatewayThatIsMissingIsNamed) {
 TEST_F(GatewayStartTest, AWrongKeyIsRefusedOnBothSides) {
   if (!make_clusters("2x2")) return;
   write_file("/tmp/hand.toml", kByHand);
-  shell(2, "umask 077; head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \\n' > /tmp/key");
+  shell(2, "umask 077; head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \\n' > /tmp/key");
   Launched job = start(std::string(kRun) + " --start-timeout 4", "true");
   Outcome refused = gateway(2, "--name gb --via h0:7100 --key /tmp/key --dial-ms 2000").finish();
   EXPECT_EQ(refused.exit_code, 1);

@@ -42,7 +42,7 @@ class Gateway {
         secret_(secret),
         loop_(loop),
         address_(gateway_address(options.name)),
-        vigil_(1, std::max<std::uint64_t>(options.heartbeat_ms, 1), kDeathAfterMs),
+        vigil_(1, std::max<std::uint64_t>(options.heartbeat_ms, 1), options.death_after_ms),
         tick_(loop, [this] { tick(); }) {}
 
   base::Result<> start();

@@ -198,8 +198,11 @@ AgentCommand gateway_command(const JobPlan& plan, const GatewayPlan& gateway, co
                      .gateway = gateway.name,
                      .gateway_host = gateway.host};
   append(agent.argv, {plan.terrane, "gateway", "--name", gateway.name, "--key-from-input",
-                      "--heartbeat-ms", std::to_string(plan.program.heartbeat_ms), "--dial-ms",
-                      std::to_string(plan.start_timeout_ms), "--window", std::to_string(window)});
+                      "--heartbeat-ms", std::to_string(plan.program.heartbeat_ms),
+                      "--death-after-ms", std::to_string(plan.program.death_after_ms),
+                      // So that the gateway says why before the job gives up.
+                      "--dial-ms", std::to_string(plan.start_timeout_ms / 10 * 9), "--window",
+                      std::to_string(window)});
   if (via.empty()) append(agent.argv, {"--hub", doors_text({{hub.addresses, hub.port}})});
   if (!via.empty()) append(agent.argv, {"--via", doors_text(via)});
   if (plan.encrypt) agent.argv.push_back("--encrypt");

@@ -355,7 +355,7 @@ void Hub::close() {
 
 // The last engines hear through them that the job has ended.
 void Hub::close_gateways() {
-  if (!gateways_ || kill_gateways_.is_set()) return;
+  if (!gateways_ || std::exchange(gateways_closed_, true)) return;
   gateways_->close();
   kill_gateways_.set_in(kAgentsEndMs);
 }
@@ -367,7 +367,7 @@ bool Hub::agents_have_ended() const {
 
 bool Hub::finished() const {
   return closed_ && streams_.finished() && agents_have_ended() &&
-         (!gateways_ || (kill_gateways_.is_set() && gateways_->finished()));
+         (!gateways_ || (gateways_closed_ && gateways_->finished()));
 }
 
 std::vector<pid_t> Hub::processes() const {

@@ -124,6 +124,7 @@ class Hub {
   std::string stranger_;  // the last complaint about a guest that could not be let in
   Vigil vigil_;
   Timer start_timeout_, tick_, kill_agents_, kill_gateways_;
+  bool gateways_closed_ = false;
 };
 
 }  // namespace terrane::tools

@@ -74,6 +74,9 @@ base::UniqueFd listen_at(int family, PortRange range, sockaddr_storage& address)
     int off = 0;
     ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
   }
+  // A port that a connection of an ended job still holds (TIME_WAIT) is free.
+  int on = 1;
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   address = {};
   address.ss_family = static_cast<sa_family_t>(family);
   socklen_t size = address_size(address);
