@@ -41,7 +41,8 @@ TEST_F(GatewayProgramsTest, SubscribersOfChunksGetVersionsThroughGateways) {
 #ifdef KMEANS
 TEST_F(GatewayProgramsTest, ThreadsOfAnOrdinaryProgramRunInBothClusters) {
   if (!make_clusters("2x2")) return;
-  std::string line = std::string(cluster_test::kTerrane) + " threads " + kTwo + " " KMEANS " 4 2000";
+  std::string line =
+      std::string(cluster_test::kTerrane) + " threads " + kTwo + " " KMEANS " 4 2000";
   Outcome outcome = launch(0, cluster_test::words(line)).finish();
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   expect_clean();

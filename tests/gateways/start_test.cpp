@@ -24,8 +24,8 @@ class GatewayStartTest : public OnClusters {
               "");
   }
   Launched gateway(std::uint32_t host, const std::string& options) {
-    return launch(host, cluster_test::words(std::string(cluster_test::kTerrane) + " gateway " +
-                                            options));
+    return launch(host,
+                  cluster_test::words(std::string(cluster_test::kTerrane) + " gateway " + options));
   }
 };
 

@@ -70,7 +70,7 @@ done
 expect 2 "SHELL" terrane completion tcsh
 
 # Every option of --help stands in the manual page of its command; threads and omp refer to terrane-run.
-for command in run threads omp hosts join doctor info report sim check-binary; do
+for command in run threads omp hosts join gateway doctor info report sim check-binary; do
   page=$stage/share/man/man1/terrane-$command.1
   [ -e "$page" ] || page=$stage/share/man/man1/terrane.1
   sed 's/\\-/-/g' "$page" "$stage/share/man/man1/terrane-run.1" >page
