@@ -128,8 +128,7 @@ void add_gateway_command(CLI::App& app, CommandContext& context) {
   command->add_flag("--encrypt", options.encrypt, "As the job: encrypt inside of the cluster, too");
   command->add_option("--dial-ms", options.dial_timeout_ms, "How long to try")->group("");
   command->add_option("--heartbeat-ms", options.heartbeat_ms, "The heartbeats' limit")->group("");
-  command
-      ->add_option("--death-after-ms", options.death_after_ms, "The same where a kernel answers")
+  command->add_option("--death-after-ms", options.death_after_ms, "The same where a kernel answers")
       ->group("");
   command->add_option("--hub", words->hub, "Where the hub listens")->group("");
   command->add_option("--window", options.window, "Bytes that may be on their way")->group("");
