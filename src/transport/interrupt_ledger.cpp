@@ -20,7 +20,8 @@ InterruptLedger::Slot* InterruptLedger::slot_of(std::uint32_t thread) noexcept {
 InterruptLedger::Slot* InterruptLedger::slot_of_a_dead_thread(std::uint32_t thread) noexcept {
   int saved = errno;
   Slot* found = nullptr;
-  for (Slot& slot : slots_) {
+  for (std::uint32_t probe = 0; probe < kSlots; ++probe) {
+    Slot& slot = slots_[(thread + probe) % kSlots];
     std::uint32_t owner = slot.thread.load();
     if (::tgkill(::getpid(), static_cast<pid_t>(owner), 0) == 0) continue;
     if (!slot.thread.compare_exchange_strong(owner, thread)) continue;

@@ -20,7 +20,7 @@ class InterruptLedger {
     std::atomic<std::uint32_t> thread{0};
     std::atomic<std::uint32_t> seen{0};
   };
-  static constexpr std::uint32_t kSlots = 128;
+  static constexpr std::uint32_t kSlots = 4096;  // as many as a node has threads at most
 
   Slot* slot_of(std::uint32_t thread) noexcept;
   Slot* slot_of_a_dead_thread(std::uint32_t thread) noexcept;

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <thread>
+#include <vector>
 
 namespace terrane::transport {
 namespace {
@@ -29,13 +31,28 @@ TEST(InterruptLedgerTest, EachThreadTakesAnInterruptOnce) {
 TEST(InterruptLedgerTest, NoThreadMissesAnInterruptHoweverManyHaveComeAndGone) {
   InterruptLedger ledger;
   ledger.interrupt();
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 5000; ++i) {
     std::thread([&] {
       EXPECT_TRUE(ledger.take());
       EXPECT_FALSE(ledger.take());
     }).join();
   }
   EXPECT_TRUE(ledger.take());
+}
+
+TEST(InterruptLedgerTest, HundredsOfThreadsTakeAnInterruptOnceEach) {
+  constexpr int kThreads = 500;
+  InterruptLedger ledger;
+  ledger.interrupt();
+  std::barrier all_have_taken(kThreads);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i)
+    threads.emplace_back([&] {
+      EXPECT_TRUE(ledger.take());
+      all_have_taken.arrive_and_wait();
+      EXPECT_FALSE(ledger.take()) << "the thread would never sleep";
+    });
+  for (std::thread& thread : threads) thread.join();
 }
 
 }  // namespace
