@@ -43,6 +43,7 @@ bool holds_nothing(const protocol::Event& event) {
          std::holds_alternative<protocol::LockTry>(event) ||
          std::holds_alternative<protocol::LockHandOff>(event) ||
          std::holds_alternative<protocol::BarrierEnter>(event) ||
+         std::holds_alternative<protocol::BarrierGather>(event) ||
          std::holds_alternative<protocol::BarrierArrive>(event) ||
          std::holds_alternative<protocol::CountSleep>(event);
 }
@@ -161,16 +162,16 @@ struct Engine::Steps {
 
   void perform(const protocol::TakeGranted& step) { engine.remote_.take_granted(step, context); }
 
-  // Nobody would wake who sleeps here: who would have to, goes the way by messages.
-  void perform(protocol::Meet& step) {
+  // Of an in-memory barrier: look() until the round is over. No node would wake a thread that
+  // sleeps here: one that would have to sleep gives up, and the barrier goes by messages.
+  template <typename Look, typename GiveUp>
+  bool is_held(Look look, GiveUp give_up) {
     using Round = protocol::CentralBarrier::Round;
-    auto barrier = engine.space_.central_barrier(step.barrier);
-    std::uint64_t round = barrier.come(step.told);
-    Round state = barrier.look(round);
+    Round state = look();
     Backoff backoff;
     while (state == Round::kOpen && backoff.is_short()) {
       backoff.pause();
-      state = barrier.look(round);
+      state = look();
     }
     if (state == Round::kOpen) {
       std::uint64_t from = platform::now_ns();
@@ -178,12 +179,30 @@ struct Engine::Steps {
       while (state == Round::kOpen) {
         engine.poll_once(context);
         bool waits = backoff.pause(engine.handler_.need());
-        state = waits ? barrier.look(round) : barrier.withdraw(round);
+        state = waits ? look() : give_up();
       }
       context.polled_ns = platform::now_ns();
       context.waited_ns += context.polled_ns - from;
     }
-    step.result = state == Round::kHeld;
+    return state == Round::kHeld;
+  }
+
+  void perform(protocol::Meet& step) {
+    auto barrier = engine.space_.central_barrier(step.barrier);
+    if (step.takes != nullptr && engine.space_.self() == NodeId{0}) barrier.tell(step.gives);
+    std::uint64_t round = barrier.come(step.told);
+    step.result =
+        is_held([&] { return barrier.look(round); }, [&] { return barrier.withdraw(round); });
+    if (!step.result || step.takes == nullptr) return;
+    auto told = barrier.told(round);
+    step.takes->assign(told.begin(), told.end());
+  }
+
+  void perform(protocol::Gather& step) {
+    auto barrier = engine.space_.central_barrier(step.barrier);
+    auto give_up = [&] { return barrier.give_up_others(step.told); };
+    step.result = is_held([&] { return barrier.others(step.told); }, give_up);
+    if (!step.result) give_up();
   }
 };
 
@@ -234,7 +253,8 @@ std::uint64_t Engine::ask_core(ThreadContext& context, const protocol::Event& ev
     carry_out(event, context.counters, waits ? &context.unrung : nullptr);
   }
   const auto* sleep = std::get_if<protocol::CountSleep>(&event);
-  bool is_long = sleep != nullptr || std::holds_alternative<protocol::BarrierEnter>(event);
+  bool is_long = sleep != nullptr || std::holds_alternative<protocol::BarrierEnter>(event) ||
+                 std::holds_alternative<protocol::BarrierGather>(event);
   if (is_long) end_turns(context, true);
   serve(context, false);
   std::uint64_t expires_ns = sleep != nullptr && sleep->may_expire ? context.until_ns : ~0ull;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -83,6 +84,13 @@ class Node {
   // The same, and a reduction of what all threads bring: `values` to `out`, which may be the same.
   Outcome barrier_reduce(BarrierId barrier, std::uint32_t threads_here,
                          const protocol::Contribution& contribution, std::byte* out);
+  // The same barrier where one thread at most gives bytes (a multiple of 8), which all get: `got`
+  // is empty where none did.
+  Outcome barrier_broadcast(BarrierId barrier, std::uint32_t threads_here,
+                            std::span<const std::byte> given, std::vector<std::byte>& got);
+  // By a thread of node 0 that then enters the barrier as the last one there: waits until all other
+  // threads wait in it, and sees what they wrote.
+  Outcome gather(BarrierId barrier, std::uint32_t threads_here);
   Outcome touch(const void* address, std::uint64_t bytes, bool write);
   Outcome evict(const void* address, std::uint64_t bytes);
 
@@ -127,6 +135,8 @@ class Node {
   template <typename Acquire>
   protocol::LockResult count_lock(LockId lock, Acquire acquire);
   void report() const;
+  template <typename Start>
+  Outcome at_barrier(BarrierId barrier, std::uint32_t threads_here, Start start);
   void account(ThreadContext& context, Counter Counters::*waiting, std::uint64_t from);
   std::uint64_t ns_since(std::uint64_t from) const {
     return scale_.duration_ns(platform::ticks() - from);

@@ -206,20 +206,22 @@ Outcome Node::barrier(BarrierId barrier, std::uint32_t threads_here) {
   return barrier_reduce(barrier, threads_here, {}, nullptr);
 }
 
-// What is shared memory to the program is not touched while the core is at work.
-Outcome Node::barrier_reduce(BarrierId barrier, std::uint32_t threads_here,
-                             const protocol::Contribution& contribution, std::byte* out) {
+// An operation of the calling thread on a barrier, whose result says whether all threads match.
+template <typename Start>
+Outcome Node::at_barrier(BarrierId barrier, std::uint32_t threads_here, Start start) {
   if (threads_here == 0)
     return {Status::kInvalid, "a barrier needs at least one thread of each node"};
   ThreadContext& context = threads_.current();
   Inside inside(context);
-  std::vector<std::byte> values(contribution.values.begin(), contribution.values.end());
-  bool matched = on_own_stack([&, op = contribution.op, type = contribution.type] {
+  bool matched = on_own_stack([&] {
     context.waiting = {For::kBarrier, barrier.value};
     std::uint64_t from = platform::ticks();
-    bool all_matched = engine_->run_expecting(
-        context, hlrc_->barrier(context.strand, barrier, threads_here, {op, type, values}));
-    context.counters.barriers.add(1);
+    bool all_matched = true;
+    if constexpr (std::is_void_v<decltype(start(context.strand).value())>) {
+      engine_->run_expecting(context, start(context.strand));
+    } else {
+      all_matched = engine_->run_expecting(context, start(context.strand));
+    }
     account(context, &Counters::barrier_ns, from);
     context.waiting = {};
     return all_matched;
@@ -229,11 +231,40 @@ Outcome Node::barrier_reduce(BarrierId barrier, std::uint32_t threads_here,
             fmt::format("barrier {}: all threads must reduce by the same operation, the same type "
                         "and as many values",
                         barrier.value)};
-  if (out != nullptr) {
+  return {};
+}
+
+// What is shared memory to the program is not touched while the core is at work.
+Outcome Node::barrier_reduce(BarrierId barrier, std::uint32_t threads_here,
+                             const protocol::Contribution& contribution, std::byte* out) {
+  ThreadContext& context = threads_.current();
+  std::vector<std::byte> values(contribution.values.begin(), contribution.values.end());
+  context.counters.barriers.add(1);
+  Outcome outcome = at_barrier(barrier, threads_here, [&](protocol::Strand& s) {
+    return hlrc_->barrier(s, barrier, threads_here, {contribution.op, contribution.type, values});
+  });
+  if (outcome.ok() && out != nullptr) {
     values.swap(context.strand.inbox);  // a fault, which `out` may cause, needs the inbox
     std::memcpy(out, values.data(), values.size());
   }
-  return {};
+  return outcome;
+}
+
+Outcome Node::barrier_broadcast(BarrierId barrier, std::uint32_t threads_here,
+                                std::span<const std::byte> given, std::vector<std::byte>& got) {
+  ThreadContext& context = threads_.current();
+  context.counters.barriers.add(1);
+  Outcome outcome = at_barrier(barrier, threads_here, [&](protocol::Strand& s) {
+    return hlrc_->barrier(s, barrier, threads_here,
+                          {protocol::ReduceOp::kBroadcast, protocol::ReduceType::kUint64, given});
+  });
+  got.swap(context.strand.inbox);
+  return outcome;
+}
+
+Outcome Node::gather(BarrierId barrier, std::uint32_t threads_here) {
+  return at_barrier(barrier, threads_here,
+                    [&](protocol::Strand& s) { return hlrc_->gather(s, barrier, threads_here); });
 }
 
 }  // namespace terrane::runtime

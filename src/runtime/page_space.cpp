@@ -16,6 +16,7 @@ namespace {
 constexpr std::uint32_t kPagesRegion = 0;
 constexpr std::uint32_t kControlRegion = 1;
 constexpr std::uint64_t kCacheLine = 64;
+constexpr std::uint64_t kBytesTold = 2 * sizeof(protocol::CentralBarrier::Told);  // of a barrier
 
 // Behind the space that was asked for: address space costs nothing.
 std::uint64_t sc_bytes(const Options& options) {
@@ -60,7 +61,8 @@ PageSpace::PageSpace(const Options& options, NodeId self, std::uint32_t nodes)
 
 std::uint64_t PageSpace::control_bytes() const {
   std::uint64_t bytes = blocks_ * 8 + 2 * protocol::BlockSet::words_needed(blocks_) * 8 +
-                        2 * kCacheLine + protocol::CentralBarrier::kPlaces * kCacheLine;
+                        2 * kCacheLine +
+                        protocol::CentralBarrier::kPlaces * (kCacheLine + kBytesTold);
   return (bytes + 4095) / 4096 * 4096;
 }
 
@@ -257,8 +259,11 @@ PageSpace::Control& PageSpace::control_of(NodeId node) {
 }
 
 protocol::CentralBarrier PageSpace::central_barrier(std::uint32_t number) {
-  std::byte* word = control_of(NodeId{0}).barriers + number * kCacheLine;
-  return {*reinterpret_cast<protocol::CentralBarrier::Word*>(word), nodes_};
+  using protocol::CentralBarrier;
+  std::byte* words = control_of(NodeId{0}).barriers;
+  std::byte* told = words + CentralBarrier::kPlaces * kCacheLine + number * kBytesTold;
+  return {*reinterpret_cast<CentralBarrier::Word*>(words + number * kCacheLine), nodes_,
+          reinterpret_cast<CentralBarrier::Told*>(told)};
 }
 
 // Reading a page that nobody has written must not give it memory.

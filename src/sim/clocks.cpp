@@ -25,6 +25,12 @@ void Clocks::enter(std::uint32_t thread, std::uint32_t barrier, std::uint32_t al
   join(round.clock, threads_[thread]);
 }
 
+bool Clocks::gather(std::uint32_t thread, std::uint32_t barrier, std::uint32_t all) {
+  const Round& round = rounds_[barrier][round_of_[thread][barrier] % 2];
+  join(threads_[thread], round.clock);
+  return round.entered == all - 1;
+}
+
 bool Clocks::leave(std::uint32_t thread, std::uint32_t barrier, std::uint32_t all) {
   Round& round = rounds_[barrier][round_of_[thread][barrier]++ % 2];
   join(threads_[thread], round.clock);

@@ -25,6 +25,9 @@ class Clocks {
   // A thread comes to a barrier that `all` threads enter. Counts where threads meet follow the
   // barriers.
   void enter(std::uint32_t thread, std::uint32_t barrier, std::uint32_t all);
+  // It has gathered before it enters: it sees what the others have done; false when one of them has
+  // not come.
+  bool gather(std::uint32_t thread, std::uint32_t barrier, std::uint32_t all);
   // It leaves; false when not all have come, which no barrier may allow.
   bool leave(std::uint32_t thread, std::uint32_t barrier, std::uint32_t all);
 

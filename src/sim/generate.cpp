@@ -87,6 +87,8 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   if (!out.setup.racy && out.setup.meets && seldom.chance(50))
     last += side_meetings(seldom, last + 1);
   if (seldom.chance(25)) last += creations(seldom, last + 1);
+  base::Prng teams(base::Prng(seldom).next());
+  if (teams.chance(35)) last += team_regions(teams, last + 1);
   epilogue(last + 1);
   if (out.setup.hosts > 1) form_clusters(seldom);
 }

@@ -82,6 +82,8 @@ class Generator {
   void meet_by_arrival(std::uint32_t count, std::uint32_t phase);
   void try_and_expire();
   void lull(std::uint32_t phase);
+  std::uint32_t team_regions(base::Prng& rng, std::uint32_t phase);
+  void team_region(std::uint32_t id, std::uint32_t phase);
   void evict_all(std::uint32_t thread, std::uint32_t phase);
   void reduce(base::Prng& rng);
   void meet_by_counter(std::uint32_t meeting, std::uint32_t phase);

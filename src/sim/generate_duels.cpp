@@ -59,6 +59,11 @@ std::uint32_t Generator::side_meetings(base::Prng& rng, std::uint32_t phase) {
       writer = (writer + 1) % out_->threads();
     for (std::uint32_t t = 0; t < out_->threads(); ++t) {
       if (t == writer) duel_access(t, phase + count, *word, true);
+      bool gathers = t == 0 && both && base::Prng(phase * 31 + word->at).chance(50);
+      if (gathers) {
+        push(t, phase + count, {.kind = OpKind::kGather, .size = 1, .at = kFirstThreads});
+        duel_access(t, phase + count, *word, false);
+      }
       if (both && first_of_node(t)) side_barrier(t, phase + count, kFirstThreads);
       for (std::uint32_t i = both || last_of_node(t) ? 0 : rng.below(4); i-- > 0;) {
         push(t, phase + count, {.kind = OpKind::kLock, .at = lock});

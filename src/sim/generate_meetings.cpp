@@ -79,6 +79,31 @@ void Generator::lull(std::uint32_t phase) {
   for (std::uint32_t t = 0; t < out_->threads(); ++t) phase_of_thread(t, phase);
 }
 
+// Parallel regions of a team. The first thread gathers at the end of each, goes on alone, and then
+// begins the next one, with or without something to tell. How many phases these are.
+std::uint32_t Generator::team_regions(base::Prng& rng, std::uint32_t phase) {
+  base::Prng* main = std::exchange(rng_, &rng);
+  std::uint32_t id = rng.below(kFirstThreads);
+  std::uint32_t count = 1 + rng.below(5);
+  for (std::uint32_t i = 0; i < count; ++i) team_region(id, phase + i);
+  rng_ = main;
+  return count;
+}
+
+void Generator::team_region(std::uint32_t id, std::uint32_t phase) {
+  lull(phase);
+  push(0, phase, {.kind = OpKind::kGather, .at = id});
+  if (!out_->setup.racy) assign(phase);
+  if (rng_->chance(60)) {
+    for (std::uint32_t times = 1 + rng_->below(2); times-- > 0;)
+      read_some(0, phase, owned_[rng_->below(out_->threads())]);
+    if (rng_->chance(70)) write_some(0, phase, owned_[rng_->below(out_->threads())]);
+  }
+  std::uint64_t told = rng_->chance(50) ? rng_->next() | 1 : 0;
+  for (std::uint32_t t = 0; t < out_->threads(); ++t)
+    push(t, phase, {.kind = OpKind::kBarrier, .size = 2, .at = id, .value = t == 0 ? told : 0});
+}
+
 void Generator::evict_all(std::uint32_t thread, std::uint32_t phase) {
   for (std::uint32_t r = first_used_; r < lives_.size(); ++r) {
     if (phase < lives_[r].from || phase >= lives_[r].to) continue;

@@ -141,9 +141,11 @@ class Mover::Steps {
 
   // Comes, then looks again and again until the round is over.
   bool perform(Actor& a, protocol::Meet& step) {
-    protocol::CentralBarrier barrier(nodes_[0].meetings[step.barrier], nodes_in_job_);
+    protocol::CentralBarrier barrier(nodes_[0].meetings[step.barrier], nodes_in_job_,
+                                     nodes_[0].told[step.barrier]);
     Progress& p = a.progress;
     if (p.part == 0) {
+      if (a.node == 0 && step.takes != nullptr) barrier.tell(step.gives);
       p.loaded = barrier.come(step.told);
       p.part = 1;
       return false;
@@ -151,7 +153,21 @@ class Mover::Steps {
     auto round = p.part == 1 ? barrier.look(p.loaded) : barrier.withdraw(p.loaded);
     if (rng_->below(patience_) == 0) p.part = 2;
     step.result = round == protocol::CentralBarrier::Round::kHeld;
+    if (step.result && step.takes != nullptr) {
+      auto told = barrier.told(p.loaded);
+      step.takes->assign(told.begin(), told.end());
+    }
     return round != protocol::CentralBarrier::Round::kOpen;
+  }
+
+  bool perform(Actor& a, protocol::Gather& step) {
+    protocol::CentralBarrier barrier(nodes_[0].meetings[step.barrier], nodes_in_job_);
+    Progress& p = a.progress;
+    auto others = p.part == 0 ? barrier.others(step.told) : barrier.give_up_others(step.told);
+    if (others == protocol::CentralBarrier::Round::kOff) others = barrier.give_up_others(step.told);
+    if (rng_->below(patience_) == 0) p.part = 1;
+    step.result = others == protocol::CentralBarrier::Round::kHeld;
+    return others != protocol::CentralBarrier::Round::kOpen;
   }
 
   // ---- ranges of the view

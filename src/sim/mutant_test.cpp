@@ -48,7 +48,8 @@ struct Scripted {
 constexpr Scripted kScripted[] = {{"FollowsFreed", "refresh_of_freed"},
                                   {"ForgetsWhereFrom", "run_behind_a_move"},
                                   {"RenewSettlesEarly", "refresh_is_a_lease"},
-                                  {"PushesFreed", "push_after_free"}};
+                                  {"PushesFreed", "push_after_free"},
+                                  {"GatherApart", "join_after_exit"}};
 
 const Scripted* script_of(std::string_view mutant) {
   const auto* found = std::find_if(std::begin(kScripted), std::end(kScripted),

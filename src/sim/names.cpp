@@ -224,7 +224,11 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "CountGivenUpWakes",
                                        "CountWokenBeforeGivenUp",
                                        "CountSharesRoom",
-                                       "CountMeets"};
+                                       "CountMeets",
+                                       "GatherInMemory",
+                                       "GatherNotInMemory",
+                                       "GatherByMessages",
+                                       "GatherHearsHead"};
 constexpr std::string_view kMutants[] = {"None",
                                          "DiffWords",
                                          "FlushWholeBlock",
@@ -374,24 +378,31 @@ constexpr std::string_view kMutants[] = {"None",
                                          "LockGivenUsed",
                                          "LockMovesTokenStays",
                                          "AgentForgetsOthers",
-                                         "PushForgetsCluster"};
+                                         "PushForgetsCluster",
+                                         "GatherEarly",
+                                         "GatherForgetsNotices",
+                                         "GatherForgetsHead",
+                                         "GatherKeepsLeases",
+                                         "GatherApart",
+                                         "ForkKeepsPayload",
+                                         "ArrivesTwice"};
 constexpr std::string_view kFaults[] = {
     "None",     "WrongValue",   "NodesDisagree", "TwoHolders", "BarrierLeak",
     "Deadlock", "Endless",      "Invariant",     "Malformed",  "BadAnswer",
     "BadStep",  "WrongMessage", "FalseLoss",     "TooMuchHeld"};
 constexpr std::string_view kEvents[] = {
-    "lock acquire",  "lock try",       "lock hand-off",  "lock end turn",   "lock release",
-    "lock held",     "count change",   "count await",    "count sleep",     "count expire",
-    "count give up", "barrier enter",  "barrier told",   "barrier arrive",  "barrier result",
-    "barrier leave", "close interval", "learn",          "region allocate", "region find",
-    "region extent", "region free",    "region dropped", "sc ask",          "sc await",
-    "sc installed",  "sc yielded",     "sc give back",   "expire copies",   "expired",
-    "ask offer",     "offer made",     "received"};
+    "lock acquire",   "lock try",      "lock hand-off",  "lock end turn",  "lock release",
+    "lock held",      "count change",  "count await",    "count sleep",    "count expire",
+    "count give up",  "barrier enter", "barrier gather", "barrier told",   "barrier arrive",
+    "barrier result", "barrier leave", "close interval", "learn",          "region allocate",
+    "region find",    "region extent", "region free",    "region dropped", "sc ask",
+    "sc await",       "sc installed",  "sc yielded",     "sc give back",   "expire copies",
+    "expired",        "ask offer",     "offer made",     "received"};
 constexpr std::string_view kOps[] = {
-    "load",       "store",   "lock",       "unlock",   "barrier",      "side barrier",
-    "add",        "set",     "await",      "post",     "take",         "ready",
-    "condition",  "signal",  "evict",      "allocate", "doomed store", "free",
-    "free again", "nowhere", "final load", "atomic",   "prepare",      "arrive"};
+    "load",       "store",  "lock",     "unlock",       "barrier", "side barrier", "gather",
+    "add",        "set",    "await",    "post",         "take",    "ready",        "condition",
+    "signal",     "evict",  "allocate", "doomed store", "free",    "free again",   "nowhere",
+    "final load", "atomic", "prepare",  "arrive"};
 constexpr std::string_view kAtomics[] = {"load", "store", "add",         "and",
                                          "or",   "xor",   "compare swap"};
 constexpr std::string_view kMessages[] = {

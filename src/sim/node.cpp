@@ -50,6 +50,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
   flushing = 0;
   giving = 0;
   for (auto& word : meetings) word = 0;
+  std::memset(static_cast<void*>(told), 0, sizeof told);
   std::memset(static_cast<void*>(entries_.get()), 0, kMaxBlocks * sizeof entries_[0]);
   std::memset(static_cast<void*>(sets_), 0, sizeof sets_);
   block_bytes_ = setup.block_bytes;

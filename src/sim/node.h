@@ -67,6 +67,7 @@ class Node {
   Word64 wanted[kMaxBlocks / 64] = {};
   std::uint32_t flushing = 0;                                  // threads that store at homes
   protocol::CentralBarrier::Word meetings[kMaxBarriers] = {};  // the first node's are met at
+  protocol::CentralBarrier::Told told[kMaxBarriers][2] = {};
   std::uint32_t giving = 0;  // blocks being copied for who takes their homes by message
 
  private:

@@ -67,8 +67,10 @@ enum class OpKind : std::uint8_t {
   kStore,
   kLock,     // at: lock; size: how often the thread tries before it waits
   kUnlock,   // at: lock
-  kBarrier,  // at: barrier, which all threads enter; size 1: they reduce `value` in it, as `phase`
+  kBarrier,  // at: barrier, which all threads enter; size 1: they reduce `value` in it, as `phase`;
+             // size 2: one of them broadcasts it there, or none (value 0)
   kSideBarrier,  // at: barrier, which one thread of each node enters
+  kGather,       // at: barrier, which this thread, of node 0, enters next; size 1: a side barrier
   kAdd,          // at: count; value
   kSet,          // at: count; value
   kAwait,        // at: count; value: until it is at least that
@@ -127,7 +129,8 @@ struct Program {
   std::uint32_t threads() const { return static_cast<std::uint32_t>(thread_node.size()); }
   // How many threads enter the barrier of the operation.
   std::uint32_t entrants(const Op& op) const {
-    return op.kind == OpKind::kSideBarrier ? setup.nodes : threads();
+    bool side = op.kind == OpKind::kSideBarrier || (op.kind == OpKind::kGather && op.size == 1);
+    return side ? setup.nodes : threads();
   }
 };
 

@@ -16,6 +16,9 @@ namespace {
 // What the thread brings to a barrier; the program stays, and so do its bytes.
 protocol::Contribution contribution(const Op& op) {
   if (op.kind != OpKind::kBarrier || op.size == 0) return {};
+  if (op.size == 2)
+    return {protocol::ReduceOp::kBroadcast, protocol::ReduceType::kUint64,
+            std::as_bytes(std::span(&op.value, op.value != 0 ? 1 : 0))};
   return {protocol::ReduceOp::kSum, protocol::ReduceType::kUint64,
           std::as_bytes(std::span(&op.value, 1))};
 }
@@ -127,6 +130,10 @@ void History::begin_sync(Actor& actor, const Op& op) {
       actor.start(hlrc.barrier(actor.strand, BarrierId{op.at},
                                op.kind == OpKind::kSideBarrier ? 1 : threads_at_[actor.node],
                                contribution(op)));
+      break;
+    case OpKind::kGather:
+      actor.start(
+          hlrc.gather(actor.strand, BarrierId{op.at}, op.size == 1 ? 1 : threads_at_[actor.node]));
       break;
     case OpKind::kEvict:
       if (op.value == 2) {
@@ -516,6 +523,11 @@ void History::finish_sync(Actor& actor, const Op& op) {
     case OpKind::kUnlock:
       if (lock_result(actor) != LockResult::kOk)
         violated(Fault::kBadAnswer, "unlock {} of thread {} was refused", op.at, actor.id);
+      break;
+    case OpKind::kGather:
+      if (!checker_.clocks().gather(actor.id, op.at, program_->entrants(op)))
+        violated(Fault::kBarrierLeak, "thread {} gathered at barrier {} before all had come",
+                 actor.id, op.at);
       break;
     case OpKind::kBarrier:
     case OpKind::kSideBarrier:

@@ -18,7 +18,8 @@ bool is_count(const Op& op) {
   return (op.kind >= OpKind::kAdd && op.kind <= OpKind::kSignal) || op.kind >= OpKind::kPrepare;
 }
 bool is_meeting(const Op& op) {
-  return is_barrier(op) || op.kind == OpKind::kSideBarrier || is_count(op);
+  bool at_side = op.kind == OpKind::kSideBarrier || op.kind == OpKind::kGather;
+  return is_barrier(op) || at_side || is_count(op);
 }
 
 // Some threads wait for what others do: none of them can go alone.
@@ -119,7 +120,9 @@ bool Shrinker::drop_phases() {
     std::size_t gone = 0;
     for (auto& ops : candidate_.ops)
       gone += std::erase_if(ops, [phase](const Op& op) {
-        return op.phase == phase && op.kind == OpKind::kSideBarrier;
+        bool at_side =
+            op.kind == OpKind::kSideBarrier || (op.kind == OpKind::kGather && op.size == 1);
+        return op.phase == phase && at_side;
       });
     if (gone > 0) any |= keep_if_failing();
   }

@@ -89,6 +89,9 @@ std::string result(const protocol::TakePush& step, const BlockNames&) {
 std::string result(const protocol::Meet& step, const BlockNames&) {
   return step.result ? "held" : "not held";
 }
+std::string result(const protocol::Gather& step, const BlockNames&) {
+  return step.result ? "all have come" : "by messages";
+}
 std::string result(const protocol::PerformAtomic& step, const BlockNames&) {
   return fmt::format("it was {:#x}", step.result);
 }

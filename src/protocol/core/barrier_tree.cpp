@@ -10,7 +10,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace {
 
 bool take_reduced(const wire::BarrierMessage& head, Bytes& message, Contribution& reduced) {
-  bool known = head.op <= static_cast<std::uint8_t>(ReduceOp::kXor) &&
+  bool known = head.op <= static_cast<std::uint8_t>(ReduceOp::kBroadcast) &&
                head.type <= static_cast<std::uint8_t>(ReduceType::kDouble);
   if (!known || head.reduced > message.size() || head.reduced % kReducedBytes != 0) return false;
   reduced = {static_cast<ReduceOp>(head.op), static_cast<ReduceType>(head.type),
@@ -43,15 +43,45 @@ BarrierTree::BarrierTree(NodeId self, const Clusters& clusters, std::uint32_t ar
 void BarrierTree::enter(const BarrierEnter& event) {
   Barrier& barrier = barriers_[event.barrier.value];
   barrier.threads = event.threads_here;
-  barrier.set_aside = false;
+  barrier.set_aside.reset();
   bool last = barrier.here.size() + 1 >= event.threads_here;
   if (last || !mutant(Mutant::kReduceForgetsThread)) barrier.so_far.add(event.contribution);
   if (!last) {
     mark(Mark::kBarrierLocalWait);
     barrier.here.push_back(event.waiter);
-    return;
+    return resume_gatherer(barrier);
   }
   outbox_.resume_plain(event.waiter, static_cast<std::uint64_t>(BarrierRole::kLast));
+}
+
+void BarrierTree::gather(const BarrierGather& event) {
+  TERRANE_CHECK(self_.value == 0, "the root of the tree gathers");
+  Barrier& barrier = barriers_[event.barrier.value];
+  barrier.threads = event.threads_here;
+  barrier.gather = event;
+  resume_gatherer(barrier);
+}
+
+void BarrierTree::resume_gatherer(Barrier& barrier) {
+  if (!barrier.gather) return;
+  bool all_nodes = barrier.gather->all_nodes;
+  std::uint32_t missing = barrier.threads - 1 - static_cast<std::uint32_t>(barrier.here.size());
+  if (all_nodes) {
+    missing += static_cast<std::uint32_t>(children_.size()) - arrived_children(barrier);
+    missing += other_missing(barrier) ? 1 : 0;
+  }
+  if (mutant(Mutant::kGatherEarly) && missing > 0) --missing;
+  if (missing > 0) return;
+  WaiterId waiter = barrier.gather->waiter;
+  barrier.gather.reset();
+  auto& out = outbox_.begin();
+  if (all_nodes && !mutant(Mutant::kGatherForgetsNotices)) {
+    put_bytes(out, barrier.merged);
+    bool head = nodes_ > 2 && other_ != kNoNode;
+    if (head) mark(Mark::kGatherHearsHead);
+    if (!head || !mutant(Mutant::kGatherForgetsHead)) put_bytes(out, barrier.there_notices);
+  }
+  outbox_.resume(waiter, all_nodes ? departures_ : learned_);
 }
 
 // While threads of this node are missing, the first that came tells; afterwards the last one.
@@ -61,7 +91,8 @@ std::optional<BarrierTree::Wait> BarrierTree::wait_of(BarrierId id, WaiterId wai
   const Barrier& barrier = at->second;
   auto here = static_cast<std::uint32_t>(barrier.here.size());
   bool first = here > 0 && barrier.here.front() == waiter;
-  if (!(barrier.arrived ? barrier.leader == waiter : first)) return std::nullopt;
+  bool gathers = barrier.gather && barrier.gather->waiter == waiter;
+  if (!gathers && !(barrier.arrived ? barrier.leader == waiter : first)) return std::nullopt;
   Wait wait{here + (barrier.arrived ? 1 : 0), barrier.threads, {}};
   for (std::size_t child = 0; child < children_.size(); ++child)
     if (!(barrier.children >> child & 1)) wait.missing.push_back(children_[child]);
@@ -71,27 +102,28 @@ std::optional<BarrierTree::Wait> BarrierTree::wait_of(BarrierId id, WaiterId wai
 
 // If the others have as little to tell, this node goes on without their messages. Then what its
 // threads brought belongs to no round that is to come.
-void BarrierTree::told(BarrierId id, WaiterId waiter) {
-  Barrier& barrier = barriers_[id.value];
-  bool alone = barrier.children == 0 && barrier.so_far.is_plain();
+void BarrierTree::told(const BarrierTold& event) {
+  Barrier& barrier = barriers_[event.barrier.value];
+  bool plain = barrier.so_far.is_plain() || (event.broadcasts && !barrier.so_far.mismatched());
+  bool alone = barrier.children == 0 && plain;
   bool news = false;
   for (std::uint32_t node = 0; node < nodes_; ++node)
     news = news || log_.timestamp()[node] > distributed_[node];
   if (!alone || (news && !mutant(Mutant::kMeetsWithNews))) {
-    outbox_.resume_plain(waiter, 0);
+    outbox_.resume_plain(event.waiter, 0);
     return;
   }
+  barrier.set_aside = barrier.so_far;
   barrier.so_far.clear();
   barrier.result.clear();
-  barrier.set_aside = true;
-  outbox_.resume_plain(waiter, std::uint64_t{learned_} + 1);
+  outbox_.resume_plain(event.waiter, std::uint64_t{learned_} + 1);
 }
 
 void BarrierTree::arrive(const BarrierArrive& event) {
   BarrierId id = event.barrier;
   Barrier& barrier = barriers_[id.value];
-  if (barrier.set_aside) barrier.so_far.add({});
-  barrier.set_aside = false;
+  if (barrier.set_aside) barrier.so_far = *barrier.set_aside;
+  barrier.set_aside.reset();
   barrier.arrived = true;
   barrier.leader = event.waiter;
   barrier.acquired = event.acquired;
@@ -180,16 +212,23 @@ void BarrierTree::advance(BarrierId id, Barrier& barrier, const BarrierArrive* e
 
 // This node has all arrivals; tells_other: which departure this is.
 void BarrierTree::depart_as_root(BarrierId id, Barrier& barrier, bool tells_other) {
-  barrier.result = barrier.so_far;
+  Reduction result = barrier.so_far;
   if (other_ != kNoNode) {
-    barrier.result.add(barrier.there.combined());
-    if (barrier.there.mismatched()) barrier.result.mismatch();
+    result.add(barrier.there.combined());
+    if (barrier.there.mismatched()) result.mismatch();
   }
+  set_result(barrier, result);
   std::vector<std::byte> notices;
   notices.swap(barrier.merged);
   depart(id, barrier, notices, tells_other);
   notices.clear();
   barrier.merged.swap(notices);  // keeps the memory
+}
+
+void BarrierTree::set_result(Barrier& barrier, const Reduction& result) {
+  bool old = mutant(Mutant::kForkKeepsPayload) && !barrier.result.combined().values.empty() &&
+             result.combined().op == ReduceOp::kBroadcast;
+  if (!old) barrier.result = result;
 }
 
 void BarrierTree::depart(BarrierId id, Barrier& barrier, Bytes notices, bool tells_other) {
@@ -260,6 +299,7 @@ bool BarrierTree::received(NodeId from, Bytes message, bool departing, std::uint
   if (!mutant(Mutant::kReduceForgetsChild) || !first) barrier.so_far.add(reduced);
   if (head.mismatched) barrier.so_far.mismatch();
   if (!mutant(Mutant::kBarrierForgetsChild) || !first) merge(barrier, notices);
+  resume_gatherer(barrier);
   advance(id, barrier, nullptr);
   return true;
 }
@@ -275,10 +315,10 @@ bool BarrierTree::received_departure(NodeId from, const wire::BarrierMessage& he
   auto at = barriers_.find(head.barrier);
   if (from != parent_ || at == barriers_.end() || !at->second.went_up) return false;
   if (other_missing(at->second)) return false;
-  Reduction& result = at->second.result;
-  result.clear();
+  Reduction result;
   result.add(reduced);
   if (head.mismatched) result.mismatch();
+  set_result(at->second, result);
   depart(BarrierId{head.barrier}, at->second, notices, false);
   return true;
 }
@@ -296,6 +336,7 @@ bool BarrierTree::received_other(const wire::BarrierMessage& head, const Contrib
   barrier.came_with_arrival.assign(with_arrival.begin(), with_arrival.end());
   if (!mutant(Mutant::kBarrierForgetsChild))
     barrier.there_notices.assign(notices.begin(), notices.end());
+  resume_gatherer(barrier);
   advance(BarrierId{head.barrier}, barrier, nullptr);
   return true;
 }
@@ -337,11 +378,11 @@ void BarrierTree::result(BarrierId id, WaiterId waiter) {
   outbox_.resume(waiter, 0);
 }
 
-void BarrierTree::leave(BarrierId id) {
+void BarrierTree::leave(BarrierId id, Bytes told) {
   Barrier& barrier = barriers_[id.value];
   BarrierRole role = barrier.result.mismatched() ? BarrierRole::kMismatched : BarrierRole::kLeft;
   for (WaiterId waiter : barrier.here) {
-    put_bytes(outbox_.begin(), barrier.result.combined().values);
+    put_bytes(outbox_.begin(), told.empty() ? barrier.result.combined().values : told);
     outbox_.resume(waiter, static_cast<std::uint64_t>(role));
   }
   barrier.here.clear();

@@ -25,17 +25,22 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 // With clusters each has a tree of its own. The heads of two clusters arrive at each other as two
 // nodes do, each for its cluster; of more clusters, the heads arrive at node 0. So a round crosses
 // the link to a cluster once in each direction.
+//
+// A thread of node 0, the root, may gather before it enters: it acquires what all others have
+// released as they arrived, and goes on alone. So the barrier of a team is a join at its root and a
+// fork when the root enters, for one arrival and one departure of each other node.
 class BarrierTree {
  public:
   BarrierTree(NodeId self, const Clusters& clusters, std::uint32_t arity, std::uint32_t block_bytes,
               IntervalLog& log, Outbox& outbox);
 
   void enter(const BarrierEnter& event);
-  void told(BarrierId barrier, WaiterId waiter);
+  void gather(const BarrierGather& event);
+  void told(const BarrierTold& event);
   // Resumed with the departure's number, from 1.
   void arrive(const BarrierArrive& event);
   void result(BarrierId barrier, WaiterId waiter);
-  void leave(BarrierId barrier);
+  void leave(BarrierId barrier, Bytes told);
   // From the network; false: malformed.
   bool received(NodeId from, Bytes message, bool departing, std::uint64_t blocks);
   // After the departure's notices were applied and learned: everyone will know them, so the log may
@@ -66,14 +71,16 @@ class BarrierTree {
     bool arrived = false;        // the last one arrived for this node
     bool went_up = false;        // the subtree's arrival was sent: a departure may come
     bool acquired = false;       // BarrierArrive::acquired
-    bool set_aside = false;  // this node brings no value, and so_far does not say that it has come
+    // What so_far becomes again if the round is not held in memory.
+    std::optional<Reduction> set_aside;
     WaiterId leader;
-    std::uint64_t children = 0;     // a bit for each child that arrived in this round
-    std::vector<std::byte> merged;  // the notice set of the subtree so far
-    VectorTimestamp covered;        // up to where it tells of each node
-    Reduction so_far;               // of the subtree, in this round; of two nodes, here
-    Reduction there;                // ... and of the other one
-    Reduction result;               // of the round that ended last
+    std::optional<BarrierGather> gather;  // a thread that waits for the others before it enters
+    std::uint64_t children = 0;           // a bit for each child that arrived in this round
+    std::vector<std::byte> merged;        // the notice set of the subtree so far
+    VectorTimestamp covered;              // up to where it tells of each node
+    Reduction so_far;                     // of the subtree, in this round; of two nodes, here
+    Reduction there;                      // ... and of the other one
+    Reduction result;                     // of the round that ended last
     Said said_here;
     Said said_there;
     std::vector<std::byte> there_notices;      // the other one's, until this one has told its own
@@ -88,6 +95,8 @@ class BarrierTree {
   bool other_missing(const Barrier& barrier) const {
     return other_ != kNoNode && (barrier.children & kOtherArrived) == 0;
   }
+  static void set_result(Barrier& barrier, const Reduction& result);
+  void resume_gatherer(Barrier& barrier);
   static bool agree(const Barrier& barrier);
   void merge(Barrier& barrier, Bytes notices);
   void advance(BarrierId id, Barrier& barrier, const BarrierArrive* event);

@@ -214,6 +214,58 @@ TEST(BarrierTreeTest, ThreadsOfANodeGatherFirst) {
   EXPECT_EQ(job.resumed[11].value, static_cast<std::uint64_t>(BarrierRole::kLeft));
 }
 
+TEST(BarrierTreeTest, TheRootGathersBeforeItEnters) {
+  TestJob job(4);
+  std::vector<BlockRange> notices{{7, 1}};
+  job.step(3, CloseInterval{&notices});
+  job.step(0, BarrierGather{BarrierId{0}, 2, true, WaiterId{50}});
+  for (std::uint32_t n = 1; n < 4; ++n) enter_and_arrive(job, n);
+  job.deliver_all();
+  EXPECT_FALSE(job.was_resumed(50)) << "a thread of node 0 is missing";
+  job.step(0, BarrierEnter{BarrierId{0}, 2, WaiterId{51}});
+  ASSERT_TRUE(job.was_resumed(50));
+  EXPECT_EQ(job.resumed[50].payload.size(),
+            sizeof(wire::NoticeEntry) + sizeof(wire::NoticeRecord) + sizeof(std::uint64_t));
+  EXPECT_EQ(job.core(0).timestamp()[3], 0u);
+  job.step(0, Learn{job.resumed[50].payload, false});
+  EXPECT_EQ(job.core(0).timestamp()[3], 1u);
+  for (std::uint32_t n = 1; n < 4; ++n) EXPECT_EQ(job.resumed[n].payload.size(), 0u) << "no fork";
+  job.step(0, BarrierEnter{BarrierId{0}, 2, WaiterId{52}});
+  job.step(0, BarrierArrive{BarrierId{0}, WaiterId{52}});
+  job.deliver_all();
+  for (std::uint32_t n = 1; n < 4; ++n) EXPECT_EQ(job.resumed[n].value, 1u) << "the fork";
+  EXPECT_FALSE(job.resumed[1].payload.empty());
+}
+
+TEST(BarrierTreeTest, AForkCarriesWhatTheRootTells) {
+  for (std::uint32_t nodes : {2u, 5u}) {
+    TestJob job(nodes);
+    std::vector<std::byte> told(24, std::byte{3});
+    for (std::uint32_t n = 0; n < nodes; ++n) {
+      Bytes values = n == 0 ? Bytes(told) : Bytes();
+      job.step(n,
+               BarrierEnter{
+                   BarrierId{0}, 1, WaiterId{n}, {.op = ReduceOp::kBroadcast, .values = values}});
+      job.step(n, BarrierArrive{BarrierId{0}, WaiterId{n}});
+    }
+    job.deliver_all();
+    for (std::uint32_t n = 0; n < nodes; ++n) {
+      job.step(n, BarrierResult{BarrierId{0}, WaiterId{n}});
+      EXPECT_EQ(job.resumed[n].payload, told);
+    }
+  }
+}
+
+TEST(BarrierTreeTest, ANodeThatArrivesTwiceInARoundIsRefused) {
+  TestJob job(3);
+  enter_and_arrive(job, 1);
+  TestJob::Message arrival = job.messages.front();
+  job.deliver_all();
+  EXPECT_EQ(job.malformed, 0);
+  job.step(0, Received{arrival.from, arrival.bytes});
+  EXPECT_EQ(job.malformed, 1);
+}
+
 TEST(BarrierTreeTest, TwoNodesSendOneMessageEach) {
   TestJob job(2);
   enter_and_arrive(job, 1);

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "protocol/steps/instrument.h"
 
@@ -22,8 +25,29 @@ class CentralBarrier {
   static constexpr std::uint32_t kPlaces = 64;  // words of a job: the barriers of these numbers
 
   enum class Round : std::uint8_t { kOpen, kHeld, kOff };
+  // What node 0 tells all with a round, in the same memory: a place for even rounds and one for odd
+  // ones. A node that comes to a round has read what was told with those before.
+  struct alignas(64) Told {
+    std::uint32_t bytes = 0;
+    std::byte data[252];
+  };
+  static constexpr std::size_t kMostTold = sizeof Told::data;
 
-  CentralBarrier(Word& word, std::uint32_t nodes) : word_(word), nodes_(nodes) {}
+  CentralBarrier(Word& word, std::uint32_t nodes, Told* told = nullptr)
+      : word_(word), nodes_(nodes), told_(told) {}
+
+  // By node 0 before it comes, in each round with which it may tell something: at most kMostTold.
+  void tell(std::span<const std::byte> bytes) {
+    Told& place = told_[(word_.load(std::memory_order_relaxed) >> kRound) % 2];
+    if (bytes.empty() && (place.bytes == 0 || mutant(Mutant::kForkKeepsPayload))) return;
+    place.bytes = static_cast<std::uint32_t>(bytes.size());
+    std::copy(bytes.begin(), bytes.end(), place.data);
+  }
+  // After a round was held, until this node comes to the next one.
+  std::span<const std::byte> told(std::uint64_t round) const {
+    const Told& place = told_[round % 2];
+    return {place.data, place.bytes};
+  }
 
   // A node comes, once a round. told: how many departures' notices it has learned, if it has
   // nothing to tell; a round is held only where all have learned the same. Result: which round.
@@ -34,6 +58,26 @@ class CentralBarrier {
                                         std::memory_order_relaxed)) {
     }
     return was >> kRound;
+  }
+  // For a node that has not come to the round that is open: kHeld if all others have, none has
+  // anything to tell, and all have learned as many departures' notices as this one, `told`. They
+  // wait, or go on by messages, until it comes.
+  Round others(std::uint32_t told) const {
+    std::uint64_t was = word_.load(std::memory_order_acquire);
+    if (was & kOffNow) return Round::kOff;
+    if (was / kCame % (kOffNow / kCame) + 1 < nodes_) return Round::kOpen;
+    bool same = static_cast<std::uint32_t>(was) == told || mutant(Mutant::kGatherApart);
+    return same ? Round::kHeld : Round::kOff;
+  }
+  // That node will not wait for the others any longer, or has learned other notices: unless kHeld,
+  // the round is off, and the others need not wait for it either.
+  Round give_up_others(std::uint32_t told) {
+    std::uint64_t was = word_.load(std::memory_order_acquire);
+    while (others(told) != Round::kHeld && (was & kOffNow) == 0 &&
+           !word_.compare_exchange_weak(was, was | kOffNow, std::memory_order_acq_rel,
+                                        std::memory_order_acquire)) {
+    }
+    return others(told);
   }
   // For a node that has come to the round, until it comes to the next one.
   Round look(std::uint64_t round) const {
@@ -76,6 +120,7 @@ class CentralBarrier {
 
   Word& word_;
   std::uint32_t nodes_;
+  Told* told_;
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

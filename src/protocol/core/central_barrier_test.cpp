@@ -64,6 +64,33 @@ TEST(CentralBarrierTest, WhoWithdrawsPutsItOffUnlessItWasHeld) {
   EXPECT_EQ(barrier.withdraw(round), Round::kHeld);
 }
 
+TEST(CentralBarrierTest, OneNodeSeesTheOthersComeBeforeItComes) {
+  CentralBarrier::Word word{0};
+  CentralBarrier barrier(word, 3);
+  for (int times = 0; times < 2; ++times) {
+    EXPECT_EQ(barrier.others(7), Round::kOpen);
+    barrier.come(7);
+    EXPECT_EQ(barrier.others(7), Round::kOpen);
+    std::uint64_t round = barrier.come(7);
+    EXPECT_EQ(barrier.others(7), Round::kHeld);
+    EXPECT_EQ(barrier.others(8), Round::kOff) << "it has learned more than they";
+    EXPECT_EQ(barrier.look(round), Round::kOpen) << "they wait for it";
+    barrier.come(7);
+    EXPECT_EQ(barrier.look(round), Round::kHeld);
+  }
+}
+
+TEST(CentralBarrierTest, WhoGivesUpTheOthersPutsTheRoundOff) {
+  CentralBarrier::Word word{0};
+  CentralBarrier barrier(word, 2);
+  EXPECT_EQ(barrier.give_up_others(1), Round::kOff);
+  std::uint64_t round = barrier.come(1);
+  EXPECT_EQ(barrier.look(round), Round::kOff);
+  barrier.come(1);
+  barrier.come(1);
+  EXPECT_EQ(barrier.give_up_others(1), Round::kHeld);
+}
+
 TEST(CentralBarrierTest, WorksForTheMostNodesAndWhenRoundsWrapAround) {
   CentralBarrier::Word word{~std::uint64_t{0} << 42};  // the last round
   CentralBarrier barrier(word, CentralBarrier::kMostNodes);

@@ -56,6 +56,48 @@ TEST(ClustersCoreTest, ABarrierCrossesALinkOnceInEachDirection) {
   }
 }
 
+// Node 0 gathers before it enters: all have told it what they changed by one message over each
+// link, and what it broadcasts goes back with one.
+TEST(ClustersCoreTest, AJoinAndAForkCrossALinkOnceInEachDirection) {
+  for (std::span<const std::uint32_t> clusters :
+       {std::span<const std::uint32_t>(kTwo), std::span<const std::uint32_t>(kMixed)}) {
+    TestJob job = job_in(clusters);
+    auto nodes = static_cast<std::uint32_t>(clusters.size());
+    std::vector<std::byte> told(16, std::byte{7});
+    auto come = [&](std::uint32_t node) {
+      Bytes values = node == 0 ? Bytes(told) : Bytes();
+      Contribution brings{.op = ReduceOp::kBroadcast, .values = values};
+      job.step(node, BarrierEnter{BarrierId{0}, 1, WaiterId{node}, brings});
+      job.resumed.clear();
+      job.step(node, BarrierArrive{BarrierId{0}, WaiterId{node}});
+    };
+    std::vector<BlockRange> notices{{7, 1}};
+    for (std::uint32_t n = 1; n < nodes; ++n) job.step(n, CloseInterval{&notices});
+    job.step(0, BarrierGather{BarrierId{0}, 1, true, WaiterId{50}});
+    std::uint32_t joining = 0;
+    for (std::uint32_t n = nodes; --n > 0;) {
+      EXPECT_FALSE(job.was_resumed(50)) << "node " << n << " is missing";
+      come(n);
+      joining += deliver_and_count(job, clusters);
+    }
+    EXPECT_EQ(joining, nodes == 6 ? 1u : 2u);
+    ASSERT_TRUE(job.was_resumed(50));
+    job.step(0, Learn{job.resumed[50].payload, false});
+    for (std::uint32_t n = 1; n < nodes; ++n) EXPECT_EQ(job.core(0).timestamp()[n], 1u);
+    come(0);
+    EXPECT_EQ(deliver_and_count(job, clusters), nodes == 6 ? 1u : 2u);
+    for (std::uint32_t n = 0; n < nodes; ++n) {
+      EXPECT_EQ(job.resumed[n].value, 1u);
+      job.step(n, Learn{job.resumed[n].payload, true});
+      job.step(n, BarrierResult{BarrierId{0}, WaiterId{n}});
+      EXPECT_EQ(job.resumed[n].payload, told);
+      for (std::uint32_t other = 1; other < nodes; ++other)
+        EXPECT_EQ(job.core(n).timestamp()[other], 1u);
+    }
+    EXPECT_EQ(job.malformed, 0);
+  }
+}
+
 // Two barriers at once end in the same order everywhere, whatever the messages' order.
 TEST(ClustersCoreTest, BarriersThatOverlapEndInOneOrder) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {

@@ -53,10 +53,11 @@ void Core::step(const Event& event, Effects& out) {
                  [&](const CountExpire& e) { counts_.expire(e.waiter); },
                  [&](const CountGiveUp& e) { counts_.give_up(e); },
                  [&](const BarrierEnter& e) { barriers_.enter(e); },
-                 [&](const BarrierTold& e) { barriers_.told(e.barrier, e.waiter); },
+                 [&](const BarrierGather& e) { barriers_.gather(e); },
+                 [&](const BarrierTold& e) { barriers_.told(e); },
                  [&](const BarrierResult& e) { barriers_.result(e.barrier, e.waiter); },
                  [&](const BarrierArrive& e) { barriers_.arrive(e); },
-                 [&](const BarrierLeave& e) { barriers_.leave(e.barrier); },
+                 [&](const BarrierLeave& e) { barriers_.leave(e.barrier, e.told); },
                  [&](const CloseInterval& e) {
                    std::uint32_t self = config_.self.value;
                    changes_.fetch_add(1, std::memory_order_release);

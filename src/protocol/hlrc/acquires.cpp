@@ -11,7 +11,10 @@ Task<> Acquires::apply(Strand& s, std::uint32_t departure, std::uint64_t activit
   co_await node_.enter(s);
   Mutant careless = departure == 0 ? Mutant::kGrantAfterOthers : Mutant::kNewsAfterOthers;
   std::vector<wire::WantedBlock> wanted;
-  Departure at{departure, node_.activity == activity || mutant(careless), grant, &wanted};
+  Departure at{.number = departure,
+               .usable = node_.activity == activity || mutant(careless),
+               .grant = grant,
+               .wanted = &wanted};
   ++node_.activity;
   if (departure == 0) node_.predictor.lock_acquired();
   if (departure == 0) node_.acquired.fetch_add(1);
@@ -34,6 +37,23 @@ Task<> Acquires::apply(Strand& s, std::uint32_t departure, std::uint64_t activit
   if (departure != 0 && node_.config.migrate) co_await offers_.offer_homes(s);
   Event learn = Learn{s.inbox, departure != 0, lock.value_or(LockId{}), lock ? &wanted : nullptr};
   co_await s.tell(learn);
+  co_await node_.leave(s);
+}
+
+Task<> Acquires::apply_unnumbered(Strand& s) {
+  if (node_.config.nodes == 1) co_return;
+  co_await node_.enter(s);
+  ++node_.activity;
+  co_await subscriptions_.expect_subscribed(s);
+  select_invalid(s);
+  Grant nothing;
+  Departure at{.grant = nothing, .at_barrier = true};
+  for (std::size_t i = 0; i < s.runs.size(); ++i) {
+    BlockRange run = s.runs[i];
+    co_await refreshes_.refresh_or_invalidate(s, run, at);
+  }
+  Event learn = Learn{s.inbox, false};
+  if (!s.inbox.empty()) co_await s.tell(learn);
   co_await node_.leave(s);
 }
 

@@ -25,6 +25,9 @@ class Acquires {
   // came with the set.
   Task<> apply(Strand& s, std::uint32_t departure, std::uint64_t activity, const Grant& grant,
                std::optional<LockId> lock = std::nullopt);
+  // The same at a barrier that has not departed: of a join, or with an empty set after a round that
+  // was held in memory.
+  Task<> apply_unnumbered(Strand& s);
   // As Hlrc::expire.
   Task<> expire(Strand& s, NodeId origin, Bytes ranges);
 

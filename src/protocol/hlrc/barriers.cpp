@@ -13,10 +13,10 @@ Barriers::Barriers(NodeState& node, Offers& offers, Pushes& pushes, Releases& re
 
 Task<bool> Barriers::barrier(Strand& s, BarrierId id, std::uint32_t threads_here,
                              Contribution contribution) {
-  bool quiet = threads_here == 1 && contribution.op == ReduceOp::kNone && is_quiet(id);
-  if (quiet && node_.predictor.meets(id)) {
+  bool quiet = threads_here == 1 && contribution.is_empty() && is_quiet(id);
+  if (quiet && tries(id)) {
     mark(Mark::kBarrierCalm);
-    bool held = co_await meet(s, id, in_memory_[id.value].learned);
+    bool held = co_await meet(s, id, in_memory_[id.value].learned, contribution);
     if (held) co_return true;
   }
   Event come = BarrierEnter{id, threads_here, s.waiter(), contribution};
@@ -24,10 +24,11 @@ Task<bool> Barriers::barrier(Strand& s, BarrierId id, std::uint32_t threads_here
   if (role != BarrierRole::kLast) co_return role == BarrierRole::kLeft;
   std::uint64_t activity = co_await releases_.release(s);
   Event go = BarrierLeave{id};
-  if (!quiet && may_meet(id) && node_.predictor.meets(id)) {
-    bool held = co_await meet_released(s, id);
-    if (held) co_await s.tell(go);
-    if (held) co_return true;
+  if (!quiet && may_meet(id) && tries(id)) {
+    bool held = co_await meet_released(s, id, contribution);
+    Event told = BarrierLeave{id, s.inbox};
+    if (held) co_await s.tell(told);
+    if (held && !mutant(Mutant::kArrivesTwice)) co_return true;
   }
   std::uint64_t acquired = node_.acquired.load();
   std::vector<std::uint64_t> with_arrival = pushes_.choose_for_arrival();
@@ -52,6 +53,35 @@ Task<bool> Barriers::barrier(Strand& s, BarrierId id, std::uint32_t threads_here
 // Whether rounds of the barrier can be held in memory.
 bool Barriers::may_meet(BarrierId id) const { return meets_ && id.value < CentralBarrier::kPlaces; }
 
+// Whether this round is tried in memory: all threads of the node that ask in a round are told the
+// same.
+bool Barriers::tries(BarrierId id) {
+  std::optional<bool>& known = in_memory_[id.value].tries;
+  bool answer = known ? *known : node_.predictor.meets(id);
+  known.reset();
+  return answer;
+}
+
+// The others have released as they came, and wait: with nothing to tell in memory, or by messages,
+// whose notices are then applied here before they are distributed.
+Task<> Barriers::gather(Strand& s, BarrierId id, std::uint32_t threads_here) {
+  Event here = BarrierGather{id, threads_here, false, s.waiter()};
+  std::uint64_t learned = co_await s.call(here);
+  if (may_meet(id)) in_memory_[id.value].tries = node_.predictor.meets(id);
+  if (may_meet(id) && *in_memory_[id.value].tries) {
+    auto number = static_cast<std::uint32_t>(id.value);
+    bool held = co_await s.perform(Gather{number, static_cast<std::uint32_t>(learned)});
+    mark(held ? Mark::kGatherInMemory : Mark::kGatherNotInMemory);
+    if (held && !mutant(Mutant::kGatherKeepsLeases)) co_await drop_leases(s);
+    if (held) co_return;
+  }
+  Event all = BarrierGather{id, threads_here, true, s.waiter()};
+  std::uint64_t departures = co_await s.call(all);
+  mark(Mark::kGatherByMessages);
+  co_await wait_for_departure(s, static_cast<std::uint32_t>(departures));
+  co_await acquires_.apply_unnumbered(s);
+}
+
 // Whether nothing has to be done for a round that is tried in memory: since the last
 // one, which was held and found no copies and nothing tracked, none of what a release looks for has
 // come.
@@ -66,17 +96,19 @@ bool Barriers::is_quiet(BarrierId id) const {
   return node_.copies() == 0 || mutant(Mutant::kCalmForgetsCopies);
 }
 
-// A round in which no node has notices to give, none has leases, which would die, and none has
-// homes that may follow their writers: nothing has to be sent. After this node's release.
-Task<bool> Barriers::meet_released(Strand& s, BarrierId id) {
+// A round in which no node has notices to give, and none has homes that may follow their writers:
+// nothing has to be sent. After this node's release.
+Task<bool> Barriers::meet_released(Strand& s, BarrierId id, const Contribution& contribution) {
   InMemory& round = in_memory_[id.value];
   round.dirty_count = releases_.clean_count();
   round.taken = releases_.clean_taken();
   round.changes = node_.core.changes();
-  Event ask = BarrierTold{id, s.waiter()};
+  bool broadcasts = node_.config.self.value == 0 && contribution.op == ReduceOp::kBroadcast &&
+                    contribution.values.size() <= CentralBarrier::kMostTold;
+  Event ask = BarrierTold{id, s.waiter(), broadcasts};
   std::uint64_t learned = co_await s.call(ask);
-  if (node_.has_leases() || offers_.others_wrote()) learned = 0;
-  bool held = co_await meet(s, id, learned);
+  if (offers_.others_wrote()) learned = 0;
+  bool held = co_await meet(s, id, learned, contribution);
   round.quiet =
       held && node_.copies() == 0 && node_.tracked.next_run(0, node_.config.blocks).count == 0;
   round.learned = learned;
@@ -84,23 +116,31 @@ Task<bool> Barriers::meet_released(Strand& s, BarrierId id) {
 }
 
 // learned: how many departures this node knows, + 1; 0: the round cannot be held.
-Task<bool> Barriers::meet(Strand& s, BarrierId id, std::uint64_t learned) {
+Task<bool> Barriers::meet(Strand& s, BarrierId id, std::uint64_t learned,
+                          const Contribution& contribution) {
   Meet step{.barrier = static_cast<std::uint32_t>(id.value)};
   if (learned != 0) step.told = static_cast<std::uint32_t>(learned - 1);
+  std::vector<std::byte> told;
+  if (contribution.op == ReduceOp::kBroadcast) step.takes = &told;
+  if (learned != 0) step.gives = contribution.values;
   bool held = co_await s.perform(step);
   node_.predictor.met(id, held);
   mark(held ? Mark::kBarrierHeldInMemory : Mark::kBarrierNotHeld);
   if (!held) co_return false;
   node_.predictor.barrier_passed();
-  // A miss of another thread counts its copy before it reads what that was before the round.
-  bool copies = node_.cached_count.load(std::memory_order_seq_cst) != 0;
-  if (copies && node_.has_leases() && !mutant(Mutant::kMeetingKeepsLeases)) {
-    mark(Mark::kBarrierDropsLeases);
-    s.inbox.clear();
-    Grant nothing;
-    co_await acquires_.apply(s, 0, kUnsettled, nothing);
-  }
+  if (!mutant(Mutant::kMeetingKeepsLeases)) co_await drop_leases(s);
+  s.inbox.assign(told.begin(), told.end());
   co_return true;
+}
+
+// After others have come in memory. A miss of another thread counts its copy before it reads what
+// that was before the round.
+Task<> Barriers::drop_leases(Strand& s) {
+  bool copies = node_.cached_count.load(std::memory_order_seq_cst) != 0;
+  if (!copies || !node_.has_leases()) co_return;
+  mark(Mark::kBarrierDropsLeases);
+  s.inbox.clear();
+  co_await acquires_.apply_unnumbered(s);
 }
 
 Task<> Barriers::last_barrier(Strand& s, BarrierId id) {
@@ -112,11 +152,11 @@ Task<> Barriers::last_barrier(Strand& s, BarrierId id) {
 }
 
 // Barriers of different threads may depart at once. A set says only what earlier departures have
-// not told, so it is applied after them.
+// not told, so it is applied after them: when so many have been applied, or more.
 Task<> Barriers::wait_for_departure(Strand& s, std::uint32_t number) {
   co_await s.pause();
   std::uint32_t seen = departures_.load(std::memory_order_acquire);
-  while (seen / 2 != number && !mutant(Mutant::kDeparturesUnordered)) {
+  while (seen / 2 < number && !mutant(Mutant::kDeparturesUnordered)) {
     mark(Mark::kBarrierWaitsForDeparture);
     if (!(seen & 1) && !departures_.compare_exchange_strong(seen, seen | 1)) continue;
     co_await s.wait(departures_, seen | 1);

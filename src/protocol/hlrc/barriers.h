@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "protocol/core/central_barrier.h"
 #include "protocol/hlrc/acquires.h"
@@ -21,13 +22,17 @@ class Barriers {
 
   Task<bool> barrier(Strand& s, BarrierId barrier, std::uint32_t threads_here,
                      Contribution contribution);
+  Task<> gather(Strand& s, BarrierId barrier, std::uint32_t threads_here);
   Task<> last_barrier(Strand& s, BarrierId barrier);
 
  private:
   bool may_meet(BarrierId barrier) const;
   bool is_quiet(BarrierId barrier) const;
-  Task<bool> meet_released(Strand& s, BarrierId barrier);
-  Task<bool> meet(Strand& s, BarrierId barrier, std::uint64_t learned);
+  bool tries(BarrierId barrier);
+  Task<bool> meet_released(Strand& s, BarrierId barrier, const Contribution& contribution);
+  Task<bool> meet(Strand& s, BarrierId barrier, std::uint64_t learned,
+                  const Contribution& contribution);
+  Task<> drop_leases(Strand& s);
   Task<> wait_for_departure(Strand& s, std::uint32_t number);
 
   // A barrier that may be held in memory; the last thread's that comes.
@@ -37,6 +42,7 @@ class Barriers {
     std::uint64_t changes = 0;  // Core::changes()
     std::uint64_t dirty_count = 0;
     std::uint64_t taken = 0;
+    std::optional<bool> tries;  // what a thread that gathered was told by the predictor
   };
 
   NodeState& node_;

@@ -32,8 +32,11 @@ struct Departure {
   std::uint32_t number = 0;  // 0: a lock's
   bool usable = false;       // what homes sent with it may be taken
   const Grant& grant;
+  bool at_barrier = false;  // of no number: of a join, or of a barrier that was held in memory
   // Collects what the acquire of a lock could have brought, where it is not nullptr.
   std::vector<wire::WantedBlock>* wanted = nullptr;
+
+  bool is_of_barrier() const { return number != 0 || at_barrier; }
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -113,6 +113,11 @@ class Hlrc : public MemoryRoom {
                      Contribution contribution) {
     return barriers_.barrier(s, barrier, threads_here, contribution);
   }
+  // By a thread of node 0 that then enters the barrier as the last one there: acquires what all
+  // other threads released as they came to it. They wait until it enters.
+  Task<> gather(Strand& s, BarrierId barrier, std::uint32_t threads_here) {
+    return barriers_.gather(s, barrier, threads_here);
+  }
   // The barrier after which this node leaves the job: what it wrote is home, and all are here. The
   // copies are of no use any more; nobody may be asked for anything afterwards.
   Task<> last_barrier(Strand& s, BarrierId barrier) { return barriers_.last_barrier(s, barrier); }

@@ -68,7 +68,7 @@ Task<> Refreshes::refresh_or_invalidate(Strand& s, BlockRange run, Departure at)
       part = co_await refresh(s, part, at);
     } else {
       co_await invalidation_.invalidate(s, part, false);
-      node_.predictor.dropped(part, at.number != 0);
+      node_.predictor.dropped(part, at.is_of_barrier());
     }
     run = {part.end(), run.end() - part.end()};
   }
@@ -80,7 +80,7 @@ AcquirePlan Refreshes::plan_acquire(BlockRange run, Propagation wants, Departure
   StaleCopies copies(node_, subscriptions_.runs(), at.number);
   AcquirePlan plan{.blocks = run.count, .refresh = wants == Propagation::kUpdate};
   if (wants == Propagation::kAdaptive)
-    plan = node_.predictor.at_acquire(run, at.number != 0, copies);
+    plan = node_.predictor.at_acquire(run, at.is_of_barrier(), copies);
   plan.blocks = std::clamp<std::uint64_t>(plan.blocks, 1, run.count);
   if (!plan.refresh) return plan;
   std::uint64_t count = 0;
@@ -152,11 +152,11 @@ Task<BlockRange> Refreshes::refresh(Strand& s, BlockRange run, Departure at) {
     co_return run;
   }
   bool adaptive = node_.is_adaptive(run.first);
-  if (adaptive) node_.predictor.refreshed(run, at.number != 0);
+  if (adaptive) node_.predictor.refreshed(run, at.is_of_barrier());
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     if (!node_.leases.contains(b)) mark(Mark::kAcquireRenewsTracked);
     if (node_.entries[b].propagation() == Propagation::kUpdate) mark(Mark::kAcquireUpdates);
-    if (at.number == 0) mark(Mark::kLockRenews);
+    if (!at.is_of_barrier()) mark(Mark::kLockRenews);
     if (mutant(Mutant::kRenewTrusts)) node_.leases.erase(b);
     subscriptions_.note_version(versions, b, b - run.first, got);
     node_.recent.insert(b);

@@ -110,12 +110,22 @@ struct BarrierEnter {
   WaiterId waiter;
   Contribution contribution{};
 };  // resumed: a BarrierRole; payload of those that left: what was reduced
+struct BarrierGather {
+  BarrierId barrier;
+  std::uint32_t threads_here;
+  bool all_nodes;
+  WaiterId waiter;
+};  // by the thread of node 0 that will be the last to enter the barrier, before it enters: resumed
+    // when all other threads here wait in it and, with all_nodes, all other nodes have arrived by
+    // messages. Resumed: how many departures' notices this node has learned or, with all_nodes, how
+    // many departures have come; payload: with all_nodes, the notice set of the other nodes
 struct BarrierTold {
   BarrierId barrier;
   WaiterId waiter;
+  bool broadcasts = false;
 };  // after the node's release; resumed at once: 0 if this node has to tell the others something,
     // or one of them has told it something already; else how many departures' notices it learned, +
-    // 1
+    // 1. broadcasts: what the last one here broadcasts, this node tells the others in memory
 struct BarrierArrive {
   BarrierId barrier;
   WaiterId waiter;
@@ -132,7 +142,8 @@ struct BarrierResult {
 };  // by the last one here, after the departure. Resumed at once; payload: what was reduced
 struct BarrierLeave {
   BarrierId barrier;
-};  // resumes those that wait here
+  Bytes told{};
+};  // resumes those that wait here; told: what was broadcast in memory
 struct CloseInterval {
   const std::vector<BlockRange>* notices;
 };  // a release's notices, flushed; none: no interval
@@ -221,10 +232,11 @@ struct Received {
 
 using Event =
     std::variant<LockAcquire, LockTry, LockHandOff, LockEndTurn, LockRelease, LockHeld, CountChange,
-                 CountAwait, CountSleep, CountExpire, CountGiveUp, BarrierEnter, BarrierTold,
-                 BarrierArrive, BarrierResult, BarrierLeave, CloseInterval, Learn, RegionAllocate,
-                 RegionFind, RegionExtent, RegionFree, RegionDropped, ScAsk, ScAwait, ScInstalled,
-                 ScYielded, ScGiveBack, ExpireCopies, Expired, AskOffer, OfferMade, Received>;
+                 CountAwait, CountSleep, CountExpire, CountGiveUp, BarrierEnter, BarrierGather,
+                 BarrierTold, BarrierArrive, BarrierResult, BarrierLeave, CloseInterval, Learn,
+                 RegionAllocate, RegionFind, RegionExtent, RegionFree, RegionDropped, ScAsk,
+                 ScAwait, ScInstalled, ScYielded, ScGiveBack, ExpireCopies, Expired, AskOffer,
+                 OfferMade, Received>;
 
 // kRemote: the payload is the grant's notice set. kHeldAlready: by this very waiter; nothing was
 // done. kWithBlocks: as kRemote, and the grant carries blocks; the payload is a GrantHead, the

@@ -234,6 +234,10 @@ enum class Mark : std::uint8_t {
   kCountWokenBeforeGivenUp,
   kCountSharesRoom,
   kCountMeets,
+  kGatherInMemory,
+  kGatherNotInMemory,
+  kGatherByMessages,
+  kGatherHearsHead,
   kCount,
 };
 
@@ -391,6 +395,13 @@ enum class Mutant : std::uint8_t {
   kLockMovesTokenStays,  // ... and keeps the token, too
   kAgentForgetsOthers,   // of the requests that an agent held back it passes on the first alone
   kPushForgetsCluster,   // a push enters a cluster and is not passed on there
+  kGatherEarly,          // a join ends while one thread or node is missing
+  kGatherForgetsNotices,  // ... and the root does not learn what the others changed
+  kGatherForgetsHead,     // ... in another cluster
+  kGatherKeepsLeases,     // ... in memory, and leases of the root outlive it
+  kGatherApart,           // ... though the others have learned more than the root, or less
+  kForkKeepsPayload,      // a fork's payload is that of the fork before, older than its notices
+  kArrivesTwice,          // a node that came to a barrier in memory arrives by message, too
   kCount,
 };
 

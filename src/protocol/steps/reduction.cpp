@@ -52,8 +52,15 @@ void Reduction::add(const Contribution& more) {
     return;
   }
   mark(Mark::kBarrierReduces);
-  mismatched_ |= op_ != more.op || type_ != more.type || values_.size() != more.values.size();
+  bool broadcasts = op_ == ReduceOp::kBroadcast && more.op == op_;
+  bool fits =
+      broadcasts ? values_.empty() || more.values.empty() : values_.size() == more.values.size();
+  mismatched_ |= op_ != more.op || type_ != more.type || !fits;
   if (mismatched_ || op_ == ReduceOp::kNone) return;
+  if (broadcasts) {
+    values_.insert(values_.end(), more.values.begin(), more.values.end());
+    return;
+  }
   switch (type_) {
     case ReduceType::kInt64:
       return combine_all<std::int64_t>(op_, values_, more.values);

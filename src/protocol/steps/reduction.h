@@ -11,7 +11,8 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 using wire::Bytes;
 
-enum class ReduceOp : std::uint8_t { kNone, kSum, kMin, kMax, kAnd, kOr, kXor };
+// kBroadcast: one of the threads brings values, which all get; if none does, all get nothing.
+enum class ReduceOp : std::uint8_t { kNone, kSum, kMin, kMax, kAnd, kOr, kXor, kBroadcast };
 enum class ReduceType : std::uint8_t { kInt64, kUint64, kDouble };
 
 inline constexpr std::size_t kReducedBytes = 8;   // an element of any type
@@ -23,6 +24,10 @@ struct Contribution {
   ReduceOp op = ReduceOp::kNone;
   ReduceType type = ReduceType::kInt64;
   Bytes values;
+
+  bool is_empty() const {
+    return op == ReduceOp::kNone || (op == ReduceOp::kBroadcast && values.empty());
+  }
 };
 
 // The contributions to one round of a barrier, combined element by element in the order in which
@@ -36,7 +41,7 @@ class Reduction {
   Contribution combined() const { return {op_, type_, values_}; }
   bool mismatched() const { return mismatched_; }
   // Nothing was brought but that somebody came.
-  bool is_plain() const { return op_ == ReduceOp::kNone && !mismatched_ && values_.empty(); }
+  bool is_plain() const { return combined().is_empty() && !mismatched_; }
 
  private:
   bool begun_ = false;

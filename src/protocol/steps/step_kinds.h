@@ -52,12 +52,26 @@ struct Tell {
   const Event* event = nullptr;
 };
 // The in-memory barrier of this number, until its round is over. `told`: this node has nothing to
-// tell, and has learned so many departures. Result: whether the round was held; a thread that has
-// waited for long withdraws.
+// tell, and has learned so many departures. `gives`: what node 0 tells all with it; `takes`: where
+// that goes at each node, which has to be empty. Result: whether the round was held; a thread that
+// has waited for long withdraws.
 struct Meet {
   static constexpr std::string_view kName = "Meet";
   std::uint32_t barrier = 0;
-  std::optional<std::uint32_t> told;
+  std::optional<std::uint32_t> told{};
+  Bytes gives{};
+  std::vector<std::byte>* takes = nullptr;
+  bool result = false;
+};
+
+// Until all other nodes have come to the in-memory barrier of this number, to which this node,
+// which has learned so many departures (`told`), has not come. Result: whether they have, with
+// nothing to tell; else the barrier goes by messages. A thread that has waited for long decides
+// that.
+struct Gather {
+  static constexpr std::string_view kName = "Gather";
+  std::uint32_t barrier = 0;
+  std::uint32_t told = 0;
   bool result = false;
 };
 
@@ -430,13 +444,13 @@ struct KeepPush {
 };
 
 using Step =
-    std::variant<Pause, Wait, Wake, Call, Tell, Meet, LoadWord, StoreWord, SwapWord, CountFlush,
-                 LoadFlushing, CountGiving, LoadGiving, SetWanted, TakeWanted, LoadOwner,
-                 ClaimOwner, CountOwned, ClearOwner, Populate, PopulateAt, Map, Protect, Unprotect,
-                 Zap, Scan, Look, Punch, DropTwin, CopyHome, CopyTwin, StoreDiff, PostDiff,
-                 AwaitFlush, StoreHome, Merge, PerformAtomic, Patch, Fetch, PostFetch, AskAtomic,
-                 TakePush, ForgetPushes, EndSubscription, TakeGranted, SendBuffer, ReadBlock,
-                 ApplyDiff, SendMessage, SendPush, SendPushes, KeepPush>;
+    std::variant<Pause, Wait, Wake, Call, Tell, Meet, Gather, LoadWord, StoreWord, SwapWord,
+                 CountFlush, LoadFlushing, CountGiving, LoadGiving, SetWanted, TakeWanted,
+                 LoadOwner, ClaimOwner, CountOwned, ClearOwner, Populate, PopulateAt, Map, Protect,
+                 Unprotect, Zap, Scan, Look, Punch, DropTwin, CopyHome, CopyTwin, StoreDiff,
+                 PostDiff, AwaitFlush, StoreHome, Merge, PerformAtomic, Patch, Fetch, PostFetch,
+                 AskAtomic, TakePush, ForgetPushes, EndSubscription, TakeGranted, SendBuffer,
+                 ReadBlock, ApplyDiff, SendMessage, SendPush, SendPushes, KeepPush>;
 
 // The place of a kind in Step.
 template <typename Kind, std::size_t at = 0>

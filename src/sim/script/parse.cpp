@@ -280,6 +280,14 @@ void Parser::operation(Words& words, Op& op) {
     op.at = static_cast<std::uint32_t>(words.number("the number of a lock", 0, kMaxLocks - 1));
   } else if (words.accept("barrier")) {
     barrier(words, op);
+  } else if (words.accept("gather")) {
+    op.kind = OpKind::kGather;
+    if (words.accept("of")) {
+      words.expect("first");
+      words.expect("threads");
+      op.size = 1;
+      op.at = kFirstThreads;
+    }
   } else if (words.accept("evict")) {
     evict(words, op);
   } else if (words.accept("allocate")) {
@@ -290,7 +298,8 @@ void Parser::operation(Words& words, Op& op) {
     op.region = static_cast<std::uint8_t>(named_region(words));
   } else {
     words.expected(
-        "'read', 'write', 'atomic', 'lock', 'unlock', 'barrier', 'evict', 'allocate', 'free' or "
+        "'read', 'write', 'atomic', 'lock', 'unlock', 'barrier', 'gather', 'evict', 'allocate', "
+        "'free' or "
         "'continue'");
   }
 }
