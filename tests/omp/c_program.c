@@ -212,6 +212,31 @@ static void teams(void) {
   expect(omp_get_num_threads() == 1, "if");
 }
 
+/* The first thread sees what the others did in a region, and they what it changed before the next
+ * one; the same region several times on end, or two in turn. */
+static void between_regions(void) {
+  enum { kRounds = 120 };
+  static long cells[64][kRounds];
+  int most = omp_get_max_threads();
+  if (most > 64) most = 64;
+  for (int round = 0; round < kRounds; round++) {
+    int times = 1 + round % 3, good = 0;
+    for (int i = 0; i < times; i++) {
+#pragma omp parallel num_threads(most)
+      cells[omp_get_thread_num()][round] += round + omp_get_thread_num();
+    }
+    for (int t = 0; t < most; t++) {
+      expect(cells[t][round] == times * (round + t), "what a region wrote, after it");
+      if (round % 4 != 0) cells[t][round] = -t;
+    }
+    if (round % 5 == 0) continue;
+#pragma omp parallel num_threads(most) reduction(+ : good)
+    for (int t = 0; t < most; t++)
+      good += cells[t][round] == (round % 4 != 0 ? -t : times * (round + t));
+    expect(good == most * most, "what the first thread wrote, in the next region");
+  }
+}
+
 static int fib(int n) {
   int a, b;
   if (n < 2) return n;
@@ -599,6 +624,7 @@ int main(int argc, char** argv) {
                 {"once", once},
                 {"order", order},
                 {"teams", teams},
+                {"between_regions", between_regions},
                 {"tasks", tasks},
                 {"privates", privates},
                 {"locks", locks},

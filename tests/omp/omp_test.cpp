@@ -39,10 +39,11 @@ TEST(OmpTest, ProgramsInCRun) {
 }
 
 TEST(OmpTest, EachConstructWorksAlone) {
-  for (const char* mode :
-       {"loops", "reductions", "exclusion", "once", "order", "teams", "tasks", "privates", "locks",
-        "barriers", "heap", "devices", "flushes", "doacross", "task_reductions", "copied_privates",
-        "events", "leagues", "affinity"})
+  for (const char* mode : {"loops",           "reductions", "exclusion",       "once",
+                           "order",           "teams",      "between_regions", "tasks",
+                           "privates",        "locks",      "barriers",        "heap",
+                           "devices",         "flushes",    "doacross",        "task_reductions",
+                           "copied_privates", "events",     "leagues",         "affinity"})
     expect_good("-n 2 --threads 2", kC + " " + mode);
 }
 
@@ -87,6 +88,18 @@ TEST(OmpTest, InlineAtomicsAreRefused) {
 }
 
 class OmpHostsTest : public OnHosts {};
+
+TEST_F(OmpHostsTest, ProgramsRunOnTwoClusters) {
+  if (!make_hosts({.hosts = 3})) return;
+  for (const std::string& program : {kC + " between_regions", kC}) {
+    std::string line = std::string(cluster_test::kTerrane) +
+                       " omp --heartbeat 20 -H h0,h1,h2 --clusters a:h0,h1/b:h2 --threads 1 " +
+                       program;
+    Outcome outcome = launch(0, cluster_test::words(line)).finish();
+    EXPECT_EQ(outcome.exit_code, 0) << line << ": " << outcome.out << outcome.err;
+    EXPECT_EQ(count(outcome.out, "good"), 1) << line << ": " << outcome.out << outcome.err;
+  }
+}
 
 TEST_F(OmpHostsTest, ProgramsRunOnTwoHosts) {
   if (!make_hosts({.hosts = 2})) return;

@@ -17,7 +17,7 @@ namespace {
 
 // Barriers with small numbers are held in memory where nothing has to be sent. The program uses
 // none.
-constexpr std::uint32_t kForkBarrier = 1, kJoinBarrier = 2, kTeamBarrier = 3;
+constexpr std::uint32_t kForkBarrier = 1, kLocalsBarrier = 2, kTeamBarrier = 3;
 
 // What the master tells the workers at the fork.
 struct Fork {
@@ -36,7 +36,6 @@ struct Fork {
 
 // The part of shared memory by which a team synchronises.
 struct alignas(64) Meeting {
-  Fork fork;
   alignas(64) pthread_barrier_t small;  // of a team that is not on all nodes
   std::uint32_t small_size;
   alignas(64) void* copied;
@@ -56,9 +55,10 @@ bool team_was_smaller = false;     // than the pool, since the tables were writt
 std::byte* last_locals = nullptr;  // of the master, as the other nodes have them
 bool has_copy = false;             // of them, in their place on this node
 thread_local Region implicit;
-// Threads that come to the two barriers of a region: the master writes the new number while threads
-// of its node may still be on their way there.
-thread_local std::uint32_t known_pool = 0;
+thread_local std::uint32_t known_pool = 0;  // threads that come to the fork
+// What the master told last, as this thread heard it.
+thread_local Fork latest_fork;
+bool is_new_pool = false;  // some threads have heard nothing yet; the master's
 
 std::uint32_t nodes() { return terrane_program_nodes(); }
 
@@ -71,13 +71,7 @@ std::uint32_t threads_before(std::uint32_t total, std::uint32_t node) {
   return node * (total / nodes()) + std::min(node, total % nodes());
 }
 
-void fork_barrier() {
-  terrane_program_barrier(kForkBarrier, share(known_pool, terrane_program_node()));
-}
-
-void join_barrier() {
-  terrane_program_barrier(kJoinBarrier, share(known_pool, terrane_program_node()));
-}
+std::uint32_t pool_here() { return share(known_pool, terrane_program_node()); }
 
 Region make_region(Region* outer, std::uint32_t number, std::uint32_t size) {
   Region made;
@@ -93,16 +87,15 @@ Region make_region(Region* outer, std::uint32_t number, std::uint32_t size) {
 
 // The team's counters, for a thread that missed what other teams did.
 void read_tables(Thread& me) {
-  if (me.is_stale) {
-    std::memcpy(me.taken, meeting->taken, sizeof me.taken);
-    std::memcpy(me.turns, meeting->turns, sizeof me.turns);
-  }
+  if (!me.is_stale) return;
+  std::memcpy(me.taken, meeting->taken, sizeof me.taken);
+  std::memcpy(me.turns, meeting->turns, sizeof me.turns);
   me.is_stale = false;
-  me.generation = meeting->fork.generation;
+  me.generation = latest_fork.generation;
 }
 
 void run_part(Thread& me) {
-  Fork fork = meeting->fork;
+  const Fork& fork = latest_fork;
   std::uint32_t node = terrane_program_node();
   if (me.local >= share(fork.size, node)) {
     me.is_stale = true;
@@ -124,12 +117,12 @@ void run_part(Thread& me) {
 // The place of the master's thread-local variables on another node holds a copy of them, which the
 // workers' copyin reads.
 void exchange_thread_locals(const Thread& me) {
-  if (meeting->fork.loads_thread_locals == 0) return;
+  if (latest_fork.loads_thread_locals == 0) return;
   if (terrane_program_node() != 0 && me.local == 0) {
     terrane_program_tls_load(meeting->thread_locals);
     has_copy = true;
   }
-  fork_barrier();
+  terrane_program_barrier(kLocalsBarrier, pool_here());
 }
 
 // The program has taken the address of a thread-local variable of the master and written to it in
@@ -150,19 +143,15 @@ void* work(void* raw) {
   known_pool = begin->pool;
   std::free(begin);
   for (;;) {
-    fork_barrier();
-    switch (meeting->fork.command) {
-      case Fork::kGrow: {
-        std::uint32_t pool = meeting->fork.pool;
-        join_barrier();
-        known_pool = pool;
+    terrane_program_fork(kForkBarrier, pool_here(), nullptr, &latest_fork, sizeof latest_fork);
+    switch (latest_fork.command) {
+      case Fork::kGrow:
+        known_pool = latest_fork.pool;
         break;
-      }
       case Fork::kRun:
         exchange_thread_locals(me);
         run_part(me);
         check_thread_locals(me);
-        join_barrier();
         break;
     }
   }
@@ -201,12 +190,12 @@ void ensure_pool(std::uint32_t size) {
   if (meeting == nullptr) {
     make_meeting();
   } else {
-    meeting->fork.command = Fork::kGrow;
-    meeting->fork.pool = pool;
-    fork_barrier();
-    join_barrier();
+    latest_fork.command = Fork::kGrow;
+    latest_fork.pool = pool;
+    terrane_program_fork(kForkBarrier, pool_here(), &latest_fork, nullptr, sizeof latest_fork);
   }
   known_pool = pool;
+  is_new_pool = true;
   team_was_smaller = true;  // than the pool that is now
   start_workers(before, pool);
 }
@@ -226,10 +215,16 @@ void prepare_small_barrier(std::uint32_t size) {
   meeting->small_size = size;
 }
 
-// Writes nothing where the last region was the same one: then its fork and join send nothing.
-void write_changed(const Fork& fork) {
-  if (std::memcmp(&meeting->fork, &fork, sizeof fork) == 0) return;
-  std::memcpy(&meeting->fork, &fork, sizeof fork);
+// Tells nothing where the last region was the same one: then its fork sends nothing. Threads that
+// were in that one have counted the constructs themselves.
+void tell(Fork& fork) {
+  std::uint64_t generation = std::exchange(fork.generation, latest_fork.generation);
+  bool is_same = !is_new_pool && std::memcmp(&latest_fork, &fork, sizeof fork) == 0;
+  fork.generation = generation;
+  if (!is_same) std::memcpy(&latest_fork, &fork, sizeof fork);
+  terrane_program_fork(kForkBarrier, pool_here(), is_same ? nullptr : &latest_fork, nullptr,
+                       sizeof latest_fork);
+  is_new_pool = false;
 }
 
 bool can_fork() { return terrane_program_is_main() && this_thread().region == nullptr; }
@@ -274,8 +269,7 @@ void fork_team(Started& started, Function* function, void* data, std::uint32_t s
     std::memcpy(meeting->turns, me.turns, sizeof me.turns);
   }
   team_was_smaller = size < known_pool;
-  write_changed(fork);
-  fork_barrier();
+  tell(fork);
   exchange_thread_locals(me);
   started.controls = controls();
   started.is_forked = true;
@@ -300,7 +294,7 @@ void leave(Started& started) {
   await_events();
   if (started.is_forked) {
     me.region = nullptr;
-    join_barrier();
+    terrane_program_join(kForkBarrier, pool_here());
   } else {
     me.region = started.region.outer->level == 0 ? nullptr : started.region.outer;
   }
@@ -374,7 +368,7 @@ void end_region() { leave(started_regions[--started_count]); }
 
 void team_barrier() {
   Region& own = region();
-  own.without_barrier = 0;
+  own.without_barrier = own.singles = 0;
   await_events();
   if (own.size == 1) return;
   if (own.is_on_all_nodes) {

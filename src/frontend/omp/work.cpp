@@ -1,12 +1,16 @@
 #include "frontend/omp/work.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 
 #include "frontend/threads/for_teams.h"
 
 namespace terrane::frontend::omp {
 namespace {
+
+// By slot: the number of the latest `single` that a thread of this node has taken.
+std::atomic<std::uint64_t> singles_here[kSlots];
 
 // The counters of a slot, by their numbers in the job.
 std::uint32_t taken_of(std::uint32_t slot) { return slot; }
@@ -188,14 +192,18 @@ void end_work_and_wait() {
   team_barrier();
 }
 
+// All threads know which node has it, and its thread that comes first takes it: nothing is sent.
+// Several in a row without a barrier between them go round.
 bool begin_single() {
   Region& own = region();
   if (own.size == 1) return true;
   std::uint32_t slot = next_slot();
-  std::uint64_t& base = this_thread().taken[slot];
-  bool is_first = static_cast<std::uint64_t>(terrane_program_add(taken_of(slot), 1)) == base;
-  base += own.size;
-  return is_first;
+  std::uint32_t nodes = std::min(terrane_program_nodes(), own.size);
+  if (own.singles++ % nodes != terrane_program_node()) return false;
+  std::uint64_t generation = this_thread().generation;
+  std::uint64_t latest = singles_here[slot].load(std::memory_order_relaxed);
+  return latest < generation &&
+         singles_here[slot].compare_exchange_strong(latest, generation, std::memory_order_relaxed);
 }
 
 void wait_for_turn() {

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "frontend/interpose/shared_range.h"
 #include "frontend/pages/objects/shared_object.h"
@@ -108,6 +110,19 @@ void* terrane_program_memory(std::size_t bytes) {
 
 void terrane_program_barrier(std::uint32_t id, std::uint32_t threads_here) {
   require(program().node().barrier(terrane::BarrierId{id}, threads_here));
+}
+
+void terrane_program_join(std::uint32_t id, std::uint32_t threads_here) {
+  require(program().node().gather(terrane::BarrierId{id}, threads_here));
+}
+
+void terrane_program_fork(std::uint32_t id, std::uint32_t threads_here, const void* told,
+                          void* heard, std::size_t bytes) {
+  static thread_local std::vector<std::byte> got;
+  std::span<const std::byte> given(static_cast<const std::byte*>(told),
+                                   told == nullptr ? 0 : bytes);
+  require(program().node().barrier_broadcast(terrane::BarrierId{id}, threads_here, given, got));
+  if (heard != nullptr && got.size() == bytes) std::memcpy(heard, got.data(), bytes);
 }
 
 terrane_program_locked terrane_program_lock(const void* address) {

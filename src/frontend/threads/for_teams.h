@@ -23,6 +23,13 @@ int terrane_program_thread(std::uint32_t node, void* (*function)(void*), void* a
 // Waits until all threads of a team have come: `threads_here` of this node, at least one of each.
 // What any of them wrote before is seen by all.
 void terrane_program_barrier(std::uint32_t id, std::uint32_t threads_here);
+// A barrier between the parallel regions of a team. Its first thread, main's, joins: it waits until
+// all others wait in the fork, and sees what they wrote. When it comes to the fork itself, all go
+// on and see what it wrote. It may tell the others something: `bytes`, a multiple of 8, which they
+// find in `heard`; where it tells nothing (nullptr) they find there what was there.
+void terrane_program_join(std::uint32_t id, std::uint32_t threads_here);
+void terrane_program_fork(std::uint32_t id, std::uint32_t threads_here, const void* told,
+                          void* heard, std::size_t bytes);
 // A lock of the job by an address, which is the same on all nodes. What its holders wrote is seen.
 enum terrane_program_locked { kLockTaken, kLockIsOwn, kLockIsBusy };  // own: of the caller already
 terrane_program_locked terrane_program_lock(const void* address);
