@@ -52,11 +52,8 @@ class OnClusters : public OnHosts {
     expect_clean();
   }
 
-  static bool is_gateway(const Process& process) {
-    return process.words.size() > 1 && process.words[0].ends_with("terrane") &&
-           process.words[1] == "gateway";
-  }
-  // The gateway's process on a host; -1: none.
+  static bool is_gateway(const Process& process) { return process.name == "gateway"; }
+  // The gateway's process on a host, not the one that watches it; -1: none.
   pid_t gateway_on(std::uint32_t host) {
     for (const Process& process : hosts().processes(host))
       if (is_gateway(process)) return process.pid;

@@ -17,6 +17,7 @@
 #include "stream/dial.h"
 #include "tools/gateway/own_end.h"
 #include "tools/gateway/ports.h"
+#include "tools/gateway/watched.h"
 #include "tools/launch/addresses.h"
 #include "tools/launch/codec.h"
 #include "tools/launch/dial.h"
@@ -292,7 +293,10 @@ void Gateway::tick() {
 
 }  // namespace
 
-int run_gateway(const GatewayOptions& options, const stream::Secret& secret) {
+namespace {
+
+int work(const GatewayOptions& options, const stream::Secret& secret, std::uint64_t sign_ms,
+         base::UniqueFd signs) {
   auto loop = Loop::create();
   if (!loop) {
     base::log_line(loop.error().message);
@@ -303,7 +307,28 @@ int run_gateway(const GatewayOptions& options, const stream::Secret& secret) {
     base::log_line(started.error().message);
     return kExitFailure;
   }
+  auto give_sign = [&] { [[maybe_unused]] ssize_t written = ::write(signs.get(), ".", 1); };
+  Timer sign(*loop.value(), [&] {
+    give_sign();
+    sign.set_in(sign_ms);
+  });
+  if (signs) {
+    give_sign();
+    sign.set_in(sign_ms);
+  }
   return gateway.run();
+}
+
+}  // namespace
+
+// It is watched for half the time after which others take it for dead, so that they lose their
+// connections to it before they lose anything else.
+int run_gateway(const GatewayOptions& options, const stream::Secret& secret) {
+  std::uint64_t limit_ms =
+      options.heartbeat_ms == 0 ? 0 : std::max<std::uint64_t>(options.death_after_ms / 2, 1);
+  return run_watched(limit_ms, "gateway " + options.name, [&](base::UniqueFd signs) {
+    return work(options, secret, std::max<std::uint64_t>(limit_ms / 10, 1), std::move(signs));
+  });
 }
 
 }  // namespace terrane::tools
