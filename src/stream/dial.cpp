@@ -26,12 +26,14 @@ std::uint64_t now_ms() {
 struct Attempt {
   std::string address;
   std::unique_ptr<Connection> connection = nullptr;
+  bool connects = false;          // the kernel has not said yet whether it is connected
   std::uint64_t again_at_ms = 0;  // where there is no connection
   std::string why = {};           // the last failure
 };
 
 void fail(Attempt& attempt, const std::string& why) {
   attempt.connection.reset();
+  attempt.connects = false;
   attempt.why = why;
   attempt.again_at_ms = now_ms() + kAgainMs;
 }
@@ -45,6 +47,7 @@ void begin(Attempt& attempt, std::uint16_t port, const Credentials& credentials)
   int done =
       ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&*address), address_size(*address));
   if (done != 0 && errno != EINPROGRESS) return fail(attempt, std::strerror(errno));
+  attempt.connects = true;
   attempt.connection =
       std::make_unique<Connection>(std::move(socket), Connection::Side::kDialer, credentials);
 }
@@ -55,6 +58,7 @@ void advance(Attempt& attempt) {
   socklen_t size = sizeof error;
   ::getsockopt(attempt.connection->fd(), SOL_SOCKET, SO_ERROR, &error, &size);
   if (error != 0) return fail(attempt, std::strerror(error));
+  attempt.connects = false;
   attempt.connection->flush();
   while (attempt.connection->state() == Connection::State::kProving &&
          attempt.connection->receive()) {
@@ -80,7 +84,7 @@ bool wait(const std::vector<Attempt>& attempts, int lifeline, std::vector<pollfd
   ready.clear();
   for (const Attempt& attempt : attempts) {
     bool there = attempt.connection != nullptr;
-    bool wants_room = there && attempt.connection->wants_room();
+    bool wants_room = attempt.connects || (there && attempt.connection->wants_room());
     auto events = static_cast<short>(wants_room ? POLLIN | POLLOUT : POLLIN);
     ready.push_back({there ? attempt.connection->fd() : -1, events, 0});
   }
@@ -100,7 +104,6 @@ base::Result<std::unique_ptr<Connection>> dial(const Door& door, const Credentia
     for (Attempt& attempt : attempts) {
       if (!attempt.connection && attempt.again_at_ms <= now_ms()) {
         begin(attempt, door.port, credentials);
-        if (attempt.connection) attempt.connection->flush();
       }
     }
     bool wanted = wait(attempts, limits.lifeline, ready);

@@ -86,7 +86,13 @@ base::Result<stream::Secret> find_secret(GatewayWords& words) {
 }
 
 int run(GatewayWords words) {
-  if (!words.ports.empty()) ::setenv(kPortsVariable, words.ports.c_str(), 1);
+  if (!words.ports.empty()) {
+    if (auto ports = parse_ports("--ports", words.ports); !ports) {
+      base::log("{}; see: terrane gateway --help", ports.error().message);
+      return kExitUsage;
+    }
+    ::setenv(kPortsVariable, words.ports.c_str(), 1);
+  }
   auto doors = take_doors(words);
   if (!doors) {
     base::log("{}; see: terrane gateway --help", doors.error().message);

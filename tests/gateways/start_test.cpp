@@ -2,6 +2,8 @@
 // the wire.
 #include <signal.h>
 
+#include <cstdlib>
+
 #include "on_clusters.h"
 
 namespace terrane::test_hosts {
@@ -63,6 +65,99 @@ TEST_F(GatewayStartTest, AWrongKeyIsRefusedOnBothSides) {
   EXPECT_EQ(count(refused.err, "\n"), 1) << refused.err;
   EXPECT_GT(count(refused.err, "gateway gb reaches no other one"), 0) << refused.err;
   expect_one_sentence(job.finish(), {"gateway gb"});
+}
+
+TEST_F(GatewayStartTest, WhatIsWrongIsSaidInASentence) {
+  if (!make_clusters("2x2")) return;
+  const std::string clusters = "-H h0,h1,h2,h3 --clusters a:h0,h1/b:h2,h3 ";
+  const std::pair<std::string, const char*> kRuns[] = {
+      {"-H h0,h1,h2,h3 --gateways a:h0/b:h2", "there are none; add [[clusters]] or --clusters"},
+      {clusters + "--gateways a:h0", "cluster \"b\" has no gateway; add one to it"},
+      {clusters + "--gateways a:h0/c:h2", "there is no cluster \"c\"; there are a, b"},
+      {clusters + "--gateways a:h0/b:h0", "'h0' is there twice"},
+      {clusters + "--gateways a:h0/b:nowhere", "gateway nowhere on host nowhere"},
+      {clusters + "--gateways a:h0/b:h2 --transport ucx", "through gateways alone; leave it out"},
+      {clusters + "--gateways a:h0/b:h2 --key /no/key", "--key /no/key: No such file"}};
+  for (const auto& [options, sentence] : kRuns)
+    expect_one_sentence(job(options, "true"), {sentence});
+  write_file("/tmp/hand.toml", kByHand);
+  shell(0,
+        "umask 077; echo x > /tmp/bad; head -c 16 /dev/urandom | od -An -tx1 | "
+        "tr -d ' \\n' > /tmp/key; cp /tmp/key /tmp/open; chmod 644 /tmp/open");
+  const std::pair<const char*, const char*> kGateways[] = {
+      {"--name x", "--via HOST:PORT"},
+      {"--name x --via h0:71", "--key FILE"},
+      {"--name x --via h0:71 --key /tmp/bad", "is no key"},
+      {"--name x --via h0:71 --key /tmp/open", "chmod 600 /tmp/open"},
+      {"--name x --via h0:0 --key /tmp/key", "--via h0:0: give it as HOST:PORT"},
+      {"--name x --via h0:71 --key /tmp/key --ports z", "--ports z: must be ports from"},
+      {"--name x --via h0:71 --key /tmp/key --dial-ms 500", "10.77.0.1 (Connection refused)"}};
+  for (const auto& [options, sentence] : kGateways)
+    expect_one_sentence(gateway(0, options).finish(), {sentence});
+}
+
+// Between clusters nothing is readable; with --encrypt nor is it between an engine and its gateway.
+TEST_F(GatewayStartTest, WhatPassesALinkCannotBeRead) {
+  if (!make_clusters("2x2")) return;
+  constexpr char kCapture[] =
+      "import socket\n"
+      "s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))\n"
+      "s.bind(('eth0', 0)); print('captures', flush=True)\n"
+      "while True:\n"
+      "  p = s.recv(65536)\n"
+      "  if b'the-capture-ends' in p: break\n"
+      "  if b'word-in-the-clear' in p:\n"
+      "    print('seen', socket.inet_ntoa(p[26:30]), socket.inet_ntoa(p[30:34]), flush=True)";
+  for (bool encrypts : {false, true}) {
+    Launched capture = launch(2, {"python3", "-c", kCapture});
+    ASSERT_TRUE(capture.wait_for("captures\n"));
+    Launched said = start(std::string(kTwo) + (encrypts ? " --encrypt" : ""),
+                          std::string(cluster_test::kNodeProgram) +
+                              " join exchange:0:0 @3 say:word-in-the-clear @all leave");
+    Outcome outcome = said.finish();
+    EXPECT_EQ(count(outcome.out, "word-in-the-clear\n"), 1) << outcome.out << outcome.err;
+    run(3, {"python3", "-c",
+            "import socket\n"
+            "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'the-capture-ends', ('h2', "
+            "9))"});
+    EXPECT_EQ(capture.finish().exit_code, 0);
+    EXPECT_EQ(count(capture.out(), "seen 10.77.4.4 10.77.4.3\n") > 0, !encrypts) << capture.out();
+    EXPECT_EQ(count(capture.out(), "seen") > 0, !encrypts) << capture.out();
+    EXPECT_EQ(count(capture.out(), "10.77.0."), 0) << capture.out();
+  }
+}
+
+// Half of them send nonsense, the others nothing; some stay. Both entrances of the gateway are hit.
+TEST_F(GatewayStartTest, StrangersAtBothEntrancesDoNotHarmTheJob) {
+  if (!make_clusters("2x2")) return;
+  const char* wanted = std::getenv("TERRANE_GATEWAY_STRANGERS");
+  const std::string strangers = wanted != nullptr ? wanted : "300";
+  Launched running = start(kTwo, FAULT_PROGRAM " --rounds 300");
+  ASSERT_TRUE(running.wait_for("up\n"));
+  const std::string program =
+      "import os, socket\n"
+      "ports = [int(l.split()[1].split(':')[1], 16) for f in ('tcp', 'tcp6')\n"
+      "         for l in open('/proc/net/' + f) if l.split()[3] == '0A']\n"
+      "kept = []\n"
+      "for n in range(" +
+      strangers +
+      "):\n"
+      "  for port in ports:\n"
+      "    try:\n"
+      "      s = socket.create_connection(('h2', port), 2)\n"
+      "      if n % 2: s.send(os.urandom(1 + 97 * n % 3000))\n"
+      "      if n % 3 == 0: kept.append(s)\n"
+      "      if len(kept) > 200: kept.pop(0).close()\n"
+      "    except OSError: pass\n"
+      "print(len(ports), 'ports')";
+  Outcome outcome = run(2, {"python3", "-c", program});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_GE(std::atoi(outcome.out.c_str()), 2) << outcome.out;  // the entrances of the gateway
+  outcome = running.finish();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(count(outcome.out, "good"), 4) << outcome.out << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  expect_clean();
 }
 
 }  // namespace
