@@ -237,6 +237,18 @@ static void between_regions(void) {
   }
 }
 
+/* A tree of tasks that wait for their own children alone. */
+static long tree(int depth) {
+  long below[3] = {0, 0, 0};
+  if (depth == 0) return 1;
+  for (int i = 0; i < 3; i++) {
+#pragma omp task shared(below) firstprivate(i) if (i != 1)
+    below[i] = tree(depth - 1);
+  }
+#pragma omp taskwait
+  return 1 + below[0] + below[1] + below[2];
+}
+
 static int fib(int n) {
   int a, b;
   if (n < 2) return n;
@@ -266,6 +278,37 @@ static void tasks(void) {
   }
   expect(found == 610 && order_kept == 1, "tasks");
   check_results("taskloop");
+  long nodes = 0, done = 0, after_group = 0, before_barrier = 0;
+#pragma omp parallel
+  {
+#pragma omp single nowait
+    nodes = tree(8);
+#pragma omp single
+#pragma omp taskgroup
+    for (int i = 0; i < 300; i++) {
+#pragma omp task shared(done)
+      {
+#pragma omp task shared(done)
+        {
+#pragma omp atomic
+          done++;
+        }
+      }
+    }
+#pragma omp master
+    after_group = done;
+    for (int i = 0; i < 200; i++) {
+#pragma omp task
+      {
+#pragma omp atomic
+        before_barrier++;
+      }
+    }
+#pragma omp barrier
+#pragma omp single
+    expect(before_barrier == 200 * omp_get_num_threads(), "tasks end at a barrier");
+  }
+  expect(nodes == 9841 && after_group == 300, "trees of tasks");
 }
 
 static int counter, array[5000];

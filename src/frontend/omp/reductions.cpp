@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "frontend/omp/task_queue.h"
 #include "frontend/omp/work.h"
 #include "frontend/threads/for_teams.h"
 
@@ -144,6 +145,7 @@ void GOMP_taskgroup_reduction_unregister(std::uintptr_t* tables) { give_back(tab
 
 void GOMP_workshare_task_reduction_unregister(bool is_cancelled) {
   std::uintptr_t* tables = this_thread().group->reductions;
+  await_group(*this_thread().group);
   end_group();
   if (region().size == 1) give_back(tables);
   if (!is_cancelled) team_barrier();

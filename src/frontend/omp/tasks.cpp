@@ -1,5 +1,5 @@
-// Tasks, which run at once in the thread that reaches them: dependences hold in the order of the
-// program, and there is nothing to wait for.
+// Tasks. Those that may wait go to the queues of this node (task_queue.h). The others run at once
+// in the thread that reaches them: so dependences hold in the order of the program.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "frontend/omp/reductions.h"
+#include "frontend/omp/task_queue.h"
 #include "frontend/omp/work.h"
 #include "frontend/threads/for_teams.h"
 
@@ -19,12 +20,13 @@ enum Flag : unsigned {
   kDepend = 1u << 3,
   kCountsUp = 1u << 8,
   kGrainSize = 1u << 9,
+  kIf = 1u << 10,
   kHasNoGroup = 1u << 11,
   kReduction = 1u << 12,
   kDetach = 1u << 13,
 };
 
-using Copy = void(void*, void*);
+using Copy = CopyVariables;
 
 // The calling thread is in a task while this lives. The task has control variables of its own.
 class InTask {
@@ -33,8 +35,10 @@ class InTask {
     Thread& me = this_thread();
     ++me.explicit_tasks;
     if (is_final_ || me.final_tasks != 0) ++me.final_tasks;
+    entered_ = enter_task();
   }
   ~InTask() {
+    leave_task(entered_);
     Thread& me = this_thread();
     --me.explicit_tasks;
     if (me.final_tasks != 0) --me.final_tasks;
@@ -45,6 +49,7 @@ class InTask {
  private:
   Controls before_;
   bool is_final_;
+  void* entered_;
 };
 
 // The task's own variables: a copy of what it is given, made by the compiler's function.
@@ -82,6 +87,7 @@ struct Loop {
   Copy* copy;
   long bytes, alignment;
   unsigned flags;
+  bool may_wait;
 };
 
 // The task's variables begin with the bounds of its part. A task without a function to copy them
@@ -94,10 +100,13 @@ void run_tasks(const Loop& loop, std::uint64_t wanted, std::uint64_t start, std:
     std::uint64_t each = iterations / tasks, more = iterations % tasks;
     std::uint64_t from = i * each + std::min(i, more);
     std::uint64_t to = from + each + (i < more ? 1 : 0);
+    std::uint64_t bounds[] = {start + from * step, start + to * step};
+    bool is_final = (loop.flags & kFinal) != 0;
+    if (loop.may_wait && defer_task({loop.function, loop.data, loop.copy, loop.bytes,
+                                     loop.alignment, is_final, bounds}))
+      continue;
     Variables own(loop.data, loop.copy, loop.bytes, loop.alignment);
-    auto* bounds = static_cast<std::uint64_t*>(own.get());
-    bounds[0] = start + from * step;
-    bounds[1] = start + to * step;
+    std::memcpy(own.get(), bounds, sizeof bounds);
     InTask task(loop.flags);
     loop.function(own.get());
   }
@@ -110,7 +119,9 @@ void run_loop(const Loop& loop, std::uint64_t wanted, std::uint64_t start, std::
   if ((loop.flags & kReduction) != 0)
     register_reductions(static_cast<std::uintptr_t**>(loop.data)[2], region().size);
   run_tasks(loop, wanted, start, step, iterations);
-  if ((loop.flags & kHasNoGroup) == 0) end_group();
+  if ((loop.flags & kHasNoGroup) != 0) return;
+  await_group(*this_thread().group);
+  end_group();
 }
 
 // The event of a task with the clause detach is a counter of the job, which grows by one when the
@@ -144,8 +155,11 @@ void await_events() {
 
 extern "C" {
 
-void GOMP_task(Function* function, void* data, Copy* copy, long bytes, long alignment, bool,
-               unsigned flags, void**, int, void* handle) {
+void GOMP_task(Function* function, void* data, Copy* copy, long bytes, long alignment,
+               bool may_wait, unsigned flags, void**, int, void* handle) {
+  if ((flags & (kDepend | kDetach)) != 0) may_wait = false;
+  if (may_wait && defer_task({function, data, copy, bytes, alignment, (flags & kFinal) != 0}))
+    return;
   if ((flags & kDepend) != 0) await_events();
   if ((flags & kDetach) != 0) make_event(data, handle);
   Variables own(data, copy, bytes, alignment);
@@ -160,7 +174,8 @@ void GOMP_taskloop(Function* function, void* data, Copy* copy, long bytes, long 
   auto by = static_cast<std::uint64_t>(step);
   if (step > 0 && start < end) iterations = (to - from + by - 1) / by;
   if (step < 0 && start > end) iterations = (from - to - by - 1) / -by;
-  run_loop({function, data, copy, bytes, alignment, flags}, tasks, from, by, iterations);
+  run_loop({function, data, copy, bytes, alignment, flags, (flags & kIf) != 0}, tasks, from, by,
+           iterations);
 }
 
 void GOMP_taskloop_ull(Function* function, void* data, Copy* copy, long bytes, long alignment,
@@ -170,7 +185,8 @@ void GOMP_taskloop_ull(Function* function, void* data, Copy* copy, long bytes, l
   bool up = (flags & kCountsUp) != 0;
   if (up && start < end) iterations = (end - start + step - 1) / step;
   if (!up && start > end) iterations = (start - end - step - 1) / -step;
-  run_loop({function, data, copy, bytes, alignment, flags}, tasks, start, step, iterations);
+  run_loop({function, data, copy, bytes, alignment, flags, (flags & kIf) != 0}, tasks, start, step,
+           iterations);
 }
 
 void omp_fulfill_event(std::uintptr_t event) {
@@ -178,13 +194,17 @@ void omp_fulfill_event(std::uintptr_t event) {
 }
 void omp_fulfill_event_(const std::uintptr_t* event) { omp_fulfill_event(*event); }
 
-void GOMP_taskwait() { await_events(); }
+void GOMP_taskwait() {
+  await_events();
+  await_children();
+}
 void GOMP_taskwait_depend(void**) { await_events(); }
 void GOMP_taskwait_depend_nowait(void**) {}
 void GOMP_taskyield() {}
 void GOMP_taskgroup_start() { begin_group(); }
 void GOMP_taskgroup_end() {
   await_events();
+  if (this_thread().group != nullptr) await_group(*this_thread().group);
   end_group();
 }
 

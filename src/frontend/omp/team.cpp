@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "frontend/omp/reductions.h"
+#include "frontend/omp/task_queue.h"
 #include "frontend/omp/work.h"
 #include "frontend/threads/for_teams.h"
 
@@ -111,6 +112,7 @@ void run_part(Thread& me) {
   if (fork.has_begin != 0) begin_work(fork.begin.range, fork.begin.plan);
   fork.function(fork.data);
   await_events();
+  await_all_tasks();
   me.region = nullptr;
 }
 
@@ -292,6 +294,7 @@ void enter(Started& started, Function* function, void* data, std::uint32_t wante
 void leave(Started& started) {
   Thread& me = this_thread();
   await_events();
+  await_all_tasks();
   if (started.is_forked) {
     me.region = nullptr;
     terrane_program_join(kForkBarrier, pool_here());
@@ -371,6 +374,7 @@ void team_barrier() {
   own.without_barrier = own.singles = 0;
   await_events();
   if (own.size == 1) return;
+  await_all_tasks();
   if (own.is_on_all_nodes) {
     terrane_program_barrier(kTeamBarrier, own.threads_here);
   } else {

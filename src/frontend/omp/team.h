@@ -56,6 +56,7 @@ struct Doacross {
 struct Group {
   Group* outer = nullptr;
   std::uintptr_t* reductions = nullptr;
+  std::uint32_t tasks = 0;  // of this node's queues that have not ended (task_queue.h)
 };
 
 // A parallel region, as one of its threads is in it.
