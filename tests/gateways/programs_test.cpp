@@ -20,7 +20,7 @@ const std::string kNode = cluster_test::kNodeProgram;
 TEST_F(GatewayProgramsTest, PagesWorkThroughGateways) {
   if (!make_clusters("2x2")) return;
   all_good(4, kTwo, PAGES_PROGRAM,
-           {"basics", "homes", "writers", "semaphores", "conditions", "reductions", "evict"});
+           {"basics", "writers", "semaphores", "conditions", "reductions", "evict"});
   Outcome outcome = job(kTwo, STRESS_PROGRAM " --seconds 1 --threads 2 --seed 7");
   EXPECT_EQ(count(outcome.out, ": good"), 1) << outcome.out << outcome.err;
 }
@@ -60,7 +60,7 @@ TEST_F(GatewayProgramsTest, TwoNodesOnEachHostShareMemoryAndTheOthersUseGateways
 TEST_F(GatewayProgramsTest, AGatewayNeedsNoNodesOnItsHost) {
   if (!make_clusters("2x2")) return;
   all_good(2, "--heartbeat 20 -H h1,h3 --clusters a:h1/b:h3 --gateways a:h0/b:h2", PAGES_PROGRAM,
-           {"basics", "homes"});
+           {"basics", "writers"});
 }
 
 TEST_F(GatewayProgramsTest, TwoGatewaysOfEachClusterShareTheWork) {
@@ -77,7 +77,7 @@ TEST_F(GatewayProgramsTest, AClusterBetweenTwoOthersJoinsThem) {
   write_file("/tmp/three.toml", kThreeInALine);
   for (const char* order : {"h0,h1,h2,h3,h4,h5", "h4,h5,h2,h3,h0,h1"})
     all_good(6, std::string("--heartbeat 20 --topology /tmp/three.toml -H ") + order, PAGES_PROGRAM,
-             {"basics", "homes"});
+             {"basics", "writers"});
 }
 
 TEST_F(GatewayProgramsTest, OutputInputAndExitCodesPassThroughGateways) {
