@@ -11,12 +11,11 @@
 #include "tools/launch/dial.h"
 #include "tools/launch/hub_gateways.h"
 #include "transport/routed/hello.h"
+#include "transport/routed/reach.h"
 
 namespace terrane::tools {
 namespace {
 
-constexpr std::uint64_t kAnswerMs = 5000;
-constexpr std::uint64_t kSilenceMs = 3000;  // of a gateway's host
 constexpr std::uint64_t kFarewellMs = 1000;
 constexpr std::uint64_t kPokeMs = 5;
 
@@ -39,19 +38,13 @@ base::Result<std::unique_ptr<EngineBridge>> EngineBridge::start(const EngineRout
     if (!key) return key.error();
     credentials.key = std::move(key).value();
   }
-  for (const bootstrap::GatewayDoor& door : route.gateways) {
-    auto connection = stream::dial({door.addresses, door.port}, credentials,
-                                   {timeout_ms, starter_has_gone, lifeline});
-    if (!connection)
-      return base::error("cannot reach the gateway of this cluster at {}",
-                         connection.error().message);
-    auto ours = transport::routed::hello_of(routing::Address::of_engine(host), route.window);
-    auto hello = transport::routed::exchange_hello(*connection.value(), ours, kAnswerMs);
-    if (!hello) return base::error("the gateway of this cluster: {}", hello.error().message);
-    connection.value()->limit_silence(kSilenceMs);
-    if (auto added = made->end_.add_way(std::move(connection).value()); !added)
-      return added.error();
-  }
+  std::vector<stream::Door> doors;
+  for (const bootstrap::GatewayDoor& door : route.gateways)
+    doors.push_back({door.addresses, door.port});
+  auto ours = transport::routed::hello_of(routing::Address::of_engine(host), route.window);
+  auto reached = transport::routed::reach_gateways(made->end_, doors, credentials, ours,
+                                                   {timeout_ms, starter_has_gone, lifeline});
+  if (!reached) return base::error("of this cluster: {}", reached.error().message);
   auto socket = made->bridge_->open(routing::Address::of_hub());
   if (!socket) return socket.error();
   made->socket_ = std::move(socket).value();

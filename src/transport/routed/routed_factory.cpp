@@ -8,13 +8,13 @@
 
 #include "stream/dial.h"
 #include "transport/routed/hello.h"
+#include "transport/routed/reach.h"
 #include "transport/routed/routed_transport.h"
 
 namespace terrane::transport::routed {
 namespace {
 
 constexpr std::uint64_t kDialMs = 20'000;
-constexpr std::uint64_t kSilenceMs = 3000;  // of a gateway's host
 
 // Connects to the gateways of this node's cluster.
 class RoutedFactory final : public PartFactory {
@@ -82,18 +82,10 @@ base::Result<> RoutedFactory::reach_gateways() {
     if (!key) return key.error();
     credentials.key = std::move(key).value();
   }
-  std::vector<std::string> names;
-  for (const stream::Door& door : routes.gateways) {
-    auto where = fmt::format("routed: the gateway at port {} of {}", door.port,
-                             fmt::join(door.addresses, ", "));
-    auto reached = stream::dial(door, credentials, {.timeout_ms = kDialMs});
-    if (!reached) return base::error("routed: no gateway answers at {}", reached.error().message);
-    auto hello = exchange_hello(*reached.value(), hello_of(address, routes.window), kDialMs);
-    if (!hello) return base::error("{}: {}", where, hello.error().message);
-    reached.value()->limit_silence(kSilenceMs);
-    names.push_back(hello.value().name);
-    if (auto added = parts_.end->add_way(std::move(reached).value()); !added) return added;
-  }
+  auto reached = routed::reach_gateways(*parts_.end, routes.gateways, credentials,
+                                        hello_of(address, routes.window), {.timeout_ms = kDialMs});
+  if (!reached) return base::error("routed: {}", reached.error().message);
+  const std::vector<std::string>& names = reached.value();
   parts_.description = fmt::format("gateway{} {} to other clusters", names.size() == 1 ? "" : "s",
                                    fmt::join(names, ", "));
   return {};
