@@ -77,6 +77,16 @@ SECTIONS = [
         ("a worker behind 1 Gb/s: time", 1.05, "x ideal", "video", r"--mixed", r"^behind 1 Gb/s: time / ideal (\S+)x"),
         ("a worker behind 1 Gb/s: deviation", 2, "% of frames", "video", r"--mixed", r"^behind 1 Gb/s: .*deviation (\S+) %"),
     ]),
+    ("Clusters", "2 x 3 hosts of namespaces with a router between, 1 ms one way; *gain* is over the same job without clusters.", [
+        ("barrier of all nodes: messages over the link", 2, "messages", "clusters", "", r"^ +1000 barrier .* (\S+) +\S+  <= 2"),
+        ("lock that stays in a cluster: messages over the link", 0, "messages", "clusters", "", r"^ +1000 lock .* (\S+) +\S+  0$"),
+        ("LU: gain", -1.5, "x", "clusters", "", r"^ +1000 LU +\S+ +\S+ +(\S+)"),
+        ("Jacobi: gain", -1.5, "x", "clusters", "", r"^ +1000 Jacobi +\S+ +\S+ +(\S+)"),
+        ("a page through gateways, no latency", 1.3, "x relays with TLS", "clusters", "", r"^at 0 us: a page .* TLS (\S+)x"),
+        ("a page through gateways", 1.3, "x relays with TLS", "clusters", "", r"^at 1000 us: a page .* TLS (\S+)x"),
+        ("64 pages through gateways", 2, "round trips", "clusters", "", r"^at 1000 us: .* 64 pages (\S+) round"),
+        ("processor time of the gateways", 1.25, "x relays with TLS", "clusters", "", r"^gateways: .* (\S+)x of relays"),
+    ]),
     ("Messages", "Our transport over tcp, compared with UCX's own active messages.", [
         ("round trip of 8 bytes, peer polls", 1.15, "x UCX", "messages", "", r"^round trip us, peer polls +8 B.* (\S+)  goal"),
         ("round trip of 4 KiB, peer polls", 1.15, "x UCX", "messages", "", r"^round trip us, peer polls +4 KiB.* (\S+)  goal"),

@@ -22,6 +22,7 @@ LU = os.path.join(BUILD, "examples/lu/lu")
 CHAIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "chain.py")
 JACOBI = os.path.join(BUILD, "bench/reference/jacobi_terrane")
 HOSTS = [f"h{n}" for n in range(6)]
+GATEWAYS = ("--gateways", "a:h0/b:h3")
 TURNS = 3
 GOALS = {"barrier messages": "<= 2", "lock messages": "0", "LU": ">= 1.5x at 1 ms", "Jacobi": ">= 1.5x at 1 ms"}
 
@@ -39,11 +40,16 @@ def on_hosts(options, command):
     return done.stdout, done.stderr
 
 
-def run(options, latency, clusters, program, gateways=()):
-    """The output of a job on 2 x 3 hosts, and how many messages its nodes sent over the link."""
-    out, said = on_hosts(options, [
+def run_job(options, latency, clusters, program, gateways=()):
+    """What a job on 2 x 3 hosts says on standard output and on standard error, with its statistics."""
+    return on_hosts(options, [
         TERRANE, "run", "-H", ",".join(HOSTS), "--clusters", f"a:{','.join(HOSTS[:3])}/b:{','.join(HOSTS[3:])}",
         *gateways, "--stats", "-x", f"TERRANE_TEST_LATENCY_US={latency}", "-x", f"TERRANE_CLUSTERS={int(clusters)}"] + program)
+
+
+def run(options, latency, clusters, program, gateways=()):
+    """The output of a job on 2 x 3 hosts, and how many messages its nodes sent over the link."""
+    out, said = run_job(options, latency, clusters, program, gateways)
     sent = re.findall(r"to other clusters: (\d+) messages", said)
     return out, sum(map(int, sent))
 
@@ -94,8 +100,15 @@ def measure_read(options, latency, reader, home, gateways=()):
     return [number(r"read_us=([\d.]+)", out), number(r"pages_us=([\d.]+)", out)]
 
 
+def measure_gateways(options):
+    """Processor seconds of both gateways for a gigabyte of pages."""
+    _, said = run_job(options, 0, True, [ROWS, "bulk", "1024", "1", "4"], GATEWAYS)
+    return sum(map(float, re.findall(r"gateway .* ([\d.]+) s of a processor", said))) / 1.074
+
+
 def show_reads(options, latencies, ways):
-    """A table of what reads across the link cost by each way: its name, and what measures it once."""
+    """A table of what reads across the link cost by each way: its name, and what measures it once. Returns the medians."""
+    medians = {}
     print(f"{'us':>8} {'what':20} {'4 KiB us':>12} {'64 of it us':>12} {'GB/s':>7} {'back':>7} {'CPU s/GB':>9}")
     for latency in latencies:
         taken = {name: [] for name in ways}
@@ -103,21 +116,29 @@ def show_reads(options, latencies, ways):
             for name, measure in ways.items():
                 taken[name].append(measure(latency))
         for name, samples in taken.items():
-            middle = [statistics.median(column) for column in zip(*samples)]
+            middle = medians[latency, name] = [statistics.median(column) for column in zip(*samples)]
             bulk = "".join(f" {figure:{width}.2f}" for figure, width in zip(middle[2:], (7, 7, 9)))
             print(f"{latency:8} {name:20} {middle[0]:12.1f} {middle[1]:12.1f}{bulk}", flush=True)
+    return medians
 
 
 def show_floors(options, latencies):
     ways = {name: lambda latency, words=words: measure_floor(options, latency, words) for name, words in FLOORS.items()}
-    gateways = ("--gateways", "a:h0/b:h3")
     ways |= {
         "pages: same cluster": lambda latency: measure_read(options, latency, 1, 2),
         "pages: routed by IP": lambda latency: measure_read(options, latency, 1, 4),
-        "pages: gateways": lambda latency: measure_read(options, latency, 1, 4, gateways),
-        "pages: encrypted": lambda latency: measure_read(options, latency, 1, 4, (*gateways, "--encrypt")),
+        "pages: gateways": lambda latency: measure_read(options, latency, 1, 4, GATEWAYS),
+        "pages: encrypted": lambda latency: measure_read(options, latency, 1, 4, (*GATEWAYS, "--encrypt")),
     }
-    show_reads(options, [0, *latencies], ways)
+    medians = show_reads(options, [0, *latencies], ways)
+    for latency in [0, *latencies]:
+        ours, floor = medians[latency, "pages: gateways"], medians[latency, "floor: relays, TLS"]
+        trips = f", 64 pages {ours[1] / (2 * latency):.2f} round trips" if latency else ""
+        print(f"at {latency} us: a page by gateways / relays with TLS {ours[0] / floor[0]:.2f}x{trips}", flush=True)
+    floor = medians[0, "floor: relays, TLS"]
+    if len(floor) > 4:
+        cpu = statistics.median(measure_gateways(options) for _ in range(TURNS))
+        print(f"gateways: {cpu:.2f} CPU s/GB, {cpu / floor[4]:.2f}x of relays with TLS", flush=True)
 
 
 # The multi-cluster paper, 8 bytes in us: same cluster, other cluster; and LU 1200 x 1200 in s by clusters x nodes.
@@ -139,13 +160,12 @@ def run_lu(options, clusters, nodes):
 
 def show_paper(options):
     """What the paper measured on 2 x 4 machines, and the same here without added latency."""
-    gateways = ("--gateways", "a:h0/b:h3")
     near, far, barrier = [], [], []
     for _ in range(TURNS):
         for home, samples in ((2, near), (4, far)):
-            out, _ = run(options, 0, True, [ROWS, "read", "500", "1", str(home)], gateways)
+            out, _ = run(options, 0, True, [ROWS, "read", "500", "1", str(home)], GATEWAYS)
             samples.append((number(r"read_us=([\d.]+)", out), number(r"write_us=([\d.]+)", out)))
-        out, _ = run(options, 0, True, [ROWS, "barrier", "200"], gateways)
+        out, _ = run(options, 0, True, [ROWS, "barrier", "200"], GATEWAYS)
         barrier.append(number(r"ns=(\d+)", out) / 1e3)
     columns = [[statistics.median(column) for column in zip(*samples)] for samples in (near, far)]
     ours = {"read": (columns[0][0], columns[1][0]), "write": (columns[0][1], columns[1][1]),

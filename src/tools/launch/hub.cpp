@@ -235,6 +235,7 @@ HostPlan Hub::plan_for(std::uint32_t host) const {
   plan.host = host;
   plan.peers = peers_;
   if (gateways_) plan.map.routes = gateways_->routes_of(host);
+  plan.map.routes.key.clear();  // the engine makes it of the secret: it does not travel
   return plan;
 }
 

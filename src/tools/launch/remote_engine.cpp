@@ -10,6 +10,7 @@
 #include "tools/launch/codec.h"
 #include "tools/launch/dial.h"
 #include "tools/launch/exit_codes.h"
+#include "tools/launch/hub_gateways.h"
 #include "tools/launch/process_tree.h"
 #include "tools/launch/program.h"
 
@@ -110,6 +111,7 @@ bool RemoteEngine::begin(const HostPlan& plan) {
                (door_ || !plan.argv.empty()) && plan.peers.size() == plan.map.names.size();
   if (!sense) return false;
   plan_ = plan;
+  if (!plan_.map.routes.doors.empty()) plan_.map.routes.key = gateway_secret(secret_).hex();
   adapt(plan_);
   vigil_.set_late_limit_ms(plan_.death_after_ms);
   const std::string& name = plan_.map.names[plan_.host];
