@@ -96,8 +96,8 @@ bool Barriers::is_quiet(BarrierId id) const {
   return node_.copies() == 0 || mutant(Mutant::kCalmForgetsCopies);
 }
 
-// A round in which no node has notices to give, and none has homes that may follow their writers:
-// nothing has to be sent. After this node's release.
+// A round in which no node has notices to give, none has leases, and none has homes that may follow
+// their writers: nothing has to be sent. After this node's release.
 Task<bool> Barriers::meet_released(Strand& s, BarrierId id, const Contribution& contribution) {
   InMemory& round = in_memory_[id.value];
   round.dirty_count = releases_.clean_count();
@@ -107,7 +107,8 @@ Task<bool> Barriers::meet_released(Strand& s, BarrierId id, const Contribution& 
                     contribution.values.size() <= CentralBarrier::kMostTold;
   Event ask = BarrierTold{id, s.waiter(), broadcasts};
   std::uint64_t learned = co_await s.call(ask);
-  if (offers_.others_wrote()) learned = 0;
+  // Leases would die here each time; homes keep them up to date from their next release by messages.
+  if (node_.has_leases() || offers_.others_wrote()) learned = 0;
   bool held = co_await meet(s, id, learned, contribution);
   round.quiet =
       held && node_.copies() == 0 && node_.tracked.next_run(0, node_.config.blocks).count == 0;
