@@ -183,7 +183,8 @@ def page(folder):
     lines += ["## Records\n", "The load before a benchmark says whether other work ran beside it.\n"]
     for number, record in enumerate(reversed(all_records), 1):
         name = record["file"].relative_to(folder.parent)
-        lines += [f"{number}. [{name}]({name}): `{record['command']}`,",
+        lines += [f"{number}. [{name}]({name}):",
+                  f"   `{record['command']}`,",
                   f"   {record['date']} {record['time']}, {record['seconds']:g} s, commit `{record['commit']}`;",
                   f"   {machine_of(record)}"]
     return "\n".join(lines) + "\n"
