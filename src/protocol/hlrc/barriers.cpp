@@ -107,7 +107,8 @@ Task<bool> Barriers::meet_released(Strand& s, BarrierId id, const Contribution& 
                     contribution.values.size() <= CentralBarrier::kMostTold;
   Event ask = BarrierTold{id, s.waiter(), broadcasts};
   std::uint64_t learned = co_await s.call(ask);
-  // Leases would die here each time; homes keep them up to date from their next release by messages.
+  // Leases would die here each time; homes keep them up to date from their next release by
+  // messages.
   if (node_.has_leases() || offers_.others_wrote()) learned = 0;
   bool held = co_await meet(s, id, learned, contribution);
   round.quiet =
