@@ -34,7 +34,7 @@ class Connection {
   // A socket that is connected, or a dialer's that is on its way to be.
   Connection(base::UniqueFd socket, Side side, const Credentials& credentials);
 
-  // One whose ends have proved the secret already, in the clear.
+  // A connection whose two ends have proved the secret already; without TLS.
   static std::unique_ptr<Connection> of_proven(base::UniqueFd socket);
 
   int fd() const { return socket_.get(); }
@@ -42,9 +42,9 @@ class Connection {
   // After kClosed, for a person: part of a sentence. For the receiving thread.
   const std::string& why() const { return why_; }
 
-  // From now on a host or a link that does not answer for about so long closes the connection, and
-  // two seconds at least. `may_stop_reading`: the other end may do so for long; then only an idle
-  // connection is watched.
+  // From now on the connection is closed when the other host or the network does not answer for
+  // about `ms`, at least two seconds. `may_stop_reading`: the other end may stop reading for long;
+  // then the kernel probes an idle connection alone.
   void limit_silence(std::uint64_t ms, bool may_stop_reading = false);
 
   // Takes what has come. Returns false when nothing more is there now, or readable() has to be

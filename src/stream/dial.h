@@ -22,9 +22,9 @@ struct Door {
 
 struct DialLimits {
   std::uint64_t timeout_ms = 30'000;
-  // Asked now and then; true: nobody wants the connection any more.
+  // Called several times a second; true ends the attempt.
   std::function<bool()> given_up = {};
-  // Becomes readable, or ends, when nobody wants the connection any more; -1: none.
+  // A descriptor that ends the attempt when it becomes readable or its other end closes; -1: none.
   int lifeline = -1;
 };
 

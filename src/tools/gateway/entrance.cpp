@@ -11,7 +11,7 @@ namespace terrane::tools {
 namespace {
 
 constexpr std::size_t kMaxVisitors = 64;  // at once; the oldest makes room
-constexpr std::uint64_t kVisitMs = 5000;  // to prove and to say who it is
+constexpr std::uint64_t kVisitMs = 5000;  // to prove the secret and to send a hello
 constexpr std::uint64_t kCleanEveryMs = 100;
 constexpr int kAcceptsATurn = 32;
 

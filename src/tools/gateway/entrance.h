@@ -14,9 +14,9 @@
 
 namespace terrane::tools {
 
-// Where a gateway lets in those that prove its secret and say who they are. A visitor that is slow,
-// talks nonsense or does not know the secret loses its own connection alone; it costs a bounded
-// time and memory. Owns the connections until they are handed on.
+// Where a gateway lets in nodes, engines and gateways that prove its secret and send a hello. A
+// visitor that is slow, talks nonsense or does not know the secret loses its own connection alone;
+// it costs a bounded time and memory. Owns the connections until they are handed on.
 class Entrance {
  public:
   using OnGuest =

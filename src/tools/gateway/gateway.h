@@ -20,7 +20,7 @@ struct GatewayOptions {
   std::vector<bootstrap::GatewayDoor> via;
   std::uint64_t window =
       0;  // bytes of a pair of nodes that may be on their way; 0: as the others say
-  std::uint64_t heartbeat_ms = 1000;             // a silence that loses a link; 0: none
+  std::uint64_t heartbeat_ms = 1000;  // a link that is silent for so long is lost; 0: none is
   std::uint64_t death_after_ms = kDeathAfterMs;  // of the hub's process while its kernel answers
   std::uint64_t dial_timeout_ms = 30'000;
   std::uint16_t link_port = 0;  // where it listens for other gateways; 0: any

@@ -20,23 +20,23 @@ namespace terrane::tools {
 class Ports {
  public:
   struct Handlers {
-    // A gateway has become a neighbour, or is one no longer; its name.
+    // A gateway of this name has become a neighbour, or is one no longer.
     std::function<void(const std::string& name)> on_link;
     std::function<void(const std::string& name, const std::string& why)> on_unlink;
   };
 
-  // `silence_ms`: of a neighbour's host that loses it; 0: none does.
+  // `silence_ms`: a neighbour whose host is silent for so long is lost; 0: none is.
   Ports(Loop& loop, routing::Router router, std::uint64_t silence_ms, Handlers handlers);
   ~Ports();
   Ports(const Ports&) = delete;
 
   // No neighbour has this address.
   bool is_free(routing::Address address) const;
-  // A connection whose ends have said who they are. False: its address is not free.
+  // A connection whose two ends have exchanged their hellos. False: its address is not free.
   bool add(std::unique_ptr<stream::Connection> connection, const transport::routed::Hello& hello);
   // The gateway's own end is a neighbour, too.
   void set_own(OwnEnd& end);
-  // It has something to send.
+  // The gateway's own end has something to send.
   void carry_own(OwnEnd& end);
   // The names of the gateways that are neighbours.
   std::vector<std::string> links() const;

@@ -28,8 +28,8 @@ struct EngineRoute {
 // connections to the gateways, and a thread that carries what passes.
 class EngineBridge final : transport::routed::End::Receiver {
  public:
-  // `host`: the engine's, by its index. Blocks for `timeout_ms` at most, and no longer than
-  // `given_up` says.
+  // `host`: the engine's, by its index. Blocks for `timeout_ms` at most, and no
+  // longer than the process lives that started the engine. `lifeline`: as of dial_hub().
   static base::Result<std::unique_ptr<EngineBridge>> start(const EngineRoute& route,
                                                            std::uint32_t host,
                                                            const stream::Secret& secret,

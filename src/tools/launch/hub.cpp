@@ -354,7 +354,7 @@ void Hub::close() {
   if (agents_have_ended()) close_gateways();
 }
 
-// The last engines hear through them that the job has ended.
+// After the engines: those of other clusters hear through the gateways that the job has ended.
 void Hub::close_gateways() {
   if (!gateways_ || std::exchange(gateways_closed_, true)) return;
   gateways_->close();

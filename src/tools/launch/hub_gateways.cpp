@@ -326,7 +326,7 @@ void HubGateways::lose(std::size_t number, const std::string& why) {
   judge(fmt::format("{} {}", title(gateway), why));
 }
 
-// Something was lost: says so, and what it means.
+// A gateway or a link was lost: reports it, and ends the job if clusters are apart now.
 void HubGateways::judge(const std::string& sentence) {
   if (closed_) return;
   if (starting_) return handlers_.on_start_failed(sentence);
@@ -388,7 +388,7 @@ void HubGateways::tick() {
   }
 }
 
-// Those of other clusters hear through those of the hub's own.
+// Gateways of other clusters hear of the end through gateways of the hub's own cluster.
 void HubGateways::close() {
   if (closed_) return;
   closed_ = true;

@@ -33,7 +33,7 @@ class End {
   End(routing::Address self, std::uint64_t window, std::uint32_t ways);
 
   base::Result<> open();
-  // A connection that is open, and has said who is at its ends. Before the first take_in().
+  // An open connection whose two ends have exchanged their hellos. Before the first take_in().
   base::Result<> add_way(std::unique_ptr<stream::Connection> connection);
   // Readable while there is something to take in or room for what waits.
   int poll_fd() const { return poll_.get(); }

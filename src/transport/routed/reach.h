@@ -10,9 +10,9 @@
 
 namespace terrane::transport::routed {
 
-// Connects an end to the gateways of its cluster. All of them are dialled; of several, one that
-// does not answer is left out once another one does. Blocks. Returns the names of those that
-// answer; the error is a sentence.
+// Connects an end to the gateways of its cluster. It dials all of them. If one gateway does not
+// answer and another one does, the end goes on without the first. Blocks. Returns the names of the
+// gateways that answer. The error is a sentence.
 base::Result<std::vector<std::string>> reach_gateways(End& end,
                                                       const std::vector<stream::Door>& gateways,
                                                       const stream::Credentials& credentials,
