@@ -1,8 +1,5 @@
 #include "stream/secret.h"
 
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -10,6 +7,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "stream/openssl_api.h"
 
 namespace terrane::stream {
 
@@ -65,15 +63,15 @@ Proof Secret::prove(std::string_view role,
   }
   Proof proof;
   unsigned size = 0;
-  const unsigned char* done =
-      ::HMAC(::EVP_sha256(), bytes_.data(), static_cast<int>(bytes_.size()), message.data(),
-             message.size(), reinterpret_cast<unsigned char*>(proof.data()), &size);
+  const unsigned char* done = openssl().HMAC(
+      openssl().EVP_sha256(), bytes_.data(), static_cast<int>(bytes_.size()), message.data(),
+      message.size(), reinterpret_cast<unsigned char*>(proof.data()), &size);
   TERRANE_CHECK(done != nullptr && size == proof.size(), "HMAC-SHA-256 gives 32 bytes");
   return proof;
 }
 
 bool same_proof(std::span<const std::byte> a, std::span<const std::byte> b) {
-  return a.size() == b.size() && ::CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+  return a.size() == b.size() && openssl().CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 }  // namespace terrane::stream

@@ -6,18 +6,12 @@
 #include <string>
 
 #include "base/result.h"
+#include "stream/openssl_api.h"
 #include "stream/secret.h"
 
 namespace terrane::stream {
 
-template <auto kFree>
-struct OpensslFree {
-  template <typename T>
-  void operator()(T* object) const {
-    kFree(object);
-  }
-};
-using SslContext = std::unique_ptr<SSL_CTX, OpensslFree<SSL_CTX_free>>;
+using SslContext = std::unique_ptr<SSL_CTX, OpensslFree<&OpensslApi::SSL_CTX_free>>;
 
 // A key that both sides know before they connect (RFC 8446, section 2.2).
 struct PreSharedKey {

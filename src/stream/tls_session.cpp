@@ -39,7 +39,7 @@ std::string complaint_of(unsigned long error) {
       break;
   }
   if (reason > SSL_AD_REASON_OFFSET) return "it refused this side, as one without the job's secret";
-  const char* text = ERR_reason_error_string(error);
+  const char* text = openssl().ERR_reason_error_string(error);
   return fmt::format("it does not keep to TLS 1.3 ({})",
                      text != nullptr ? text : "no reason given");
 }
@@ -76,7 +76,7 @@ struct TlsSession::State {
 
   std::shared_ptr<const TlsKey::Shared> key;
   TlsWire wire;
-  std::unique_ptr<SSL, OpensslFree<SSL_free>> ssl;
+  std::unique_ptr<SSL, OpensslFree<&OpensslApi::SSL_free>> ssl;
   TlsState state = TlsState::kGoingOn;
   std::string complaint;
   std::size_t handshake_bytes = 0;
@@ -85,18 +85,18 @@ struct TlsSession::State {
 };
 
 void TlsSession::State::begin(TlsRole role) {
-  ERR_clear_error();
-  ssl.reset(SSL_new(key->context.get()));
+  openssl().ERR_clear_error();
+  ssl.reset(openssl().SSL_new(key->context.get()));
   BIO* bio = ssl ? make_bio(wire) : nullptr;
   if (bio == nullptr) return refuse("this host has no memory for another connection");
-  SSL_set_bio(ssl.get(), bio, bio);
+  openssl().SSL_set_bio(ssl.get(), bio, bio);
   if (role == TlsRole::kClient) {
     // A certificate is never good enough: the list of those that are trusted is empty.
-    SSL_set_verify(ssl.get(), SSL_VERIFY_PEER, nullptr);
-    SSL_set_connect_state(ssl.get());
+    openssl().SSL_set_verify(ssl.get(), SSL_VERIFY_PEER, nullptr);
+    openssl().SSL_set_connect_state(ssl.get());
     shake();
   } else {
-    SSL_set_accept_state(ssl.get());
+    openssl().SSL_set_accept_state(ssl.get());
   }
 }
 
@@ -106,7 +106,7 @@ void TlsSession::State::refuse(std::string why) {
 }
 
 void TlsSession::State::fail(int result) {
-  switch (SSL_get_error(ssl.get(), result)) {
+  switch (openssl().SSL_get_error(ssl.get(), result)) {
     case SSL_ERROR_WANT_READ:
       return;
     case SSL_ERROR_ZERO_RETURN:
@@ -115,17 +115,17 @@ void TlsSession::State::fail(int result) {
     default:
       break;
   }
-  unsigned long error = ERR_peek_error();
+  unsigned long error = openssl().ERR_peek_error();
   bool changed = state == TlsState::kOpen &&
                  ERR_GET_REASON(error) == SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC;
   refuse(changed ? "what it sent was changed on the way" : complaint_of(error));
-  ERR_clear_error();
+  openssl().ERR_clear_error();
 }
 
 void TlsSession::State::shake() {
   std::size_t before = wire.in.size();
-  ERR_clear_error();
-  int result = SSL_do_handshake(ssl.get());
+  openssl().ERR_clear_error();
+  int result = openssl().SSL_do_handshake(ssl.get());
   handshake_bytes += before - wire.in.size();
   if (result != 1) {
     fail(result);
@@ -143,7 +143,7 @@ void TlsSession::State::shake() {
 void TlsSession::State::renew_key() {
   if (with_this_key < key->bytes_per_key) return;
   with_this_key = 0;
-  SSL_key_update(ssl.get(), SSL_KEY_UPDATE_NOT_REQUESTED);
+  openssl().SSL_key_update(ssl.get(), SSL_KEY_UPDATE_NOT_REQUESTED);
 }
 
 TlsSession::TlsSession(const TlsKey& key, TlsRole role) : state_(std::make_unique<State>(key)) {
@@ -167,11 +167,11 @@ TlsSession::Taken TlsSession::take(std::span<const std::byte> wire, std::span<st
   std::size_t got = 0;
   if (self.state == TlsState::kOpen) {
     self.wire.in = wire.subspan(taken);
-    ERR_clear_error();
+    openssl().ERR_clear_error();
     while (got < plain.size()) {
       std::size_t some = 0;
       auto rest = plain.subspan(got);
-      int result = SSL_read_ex(self.ssl.get(), rest.data(), rest.size(), &some);
+      int result = openssl().SSL_read_ex(self.ssl.get(), rest.data(), rest.size(), &some);
       got += some;
       if (result == 1) continue;
       self.fail(result);
@@ -187,11 +187,11 @@ std::size_t TlsSession::write(std::span<const std::byte> plain) {
   State& self = *state_;
   if (self.closed_by_us) return 0;
   std::size_t taken = 0;
-  ERR_clear_error();
+  openssl().ERR_clear_error();
   while (self.state == TlsState::kOpen && taken < plain.size() && out().size() < kOutBytes) {
     std::size_t size = std::min(plain.size() - taken, kRecordBytes), some = 0;
     self.renew_key();
-    int result = SSL_write_ex(self.ssl.get(), plain.data() + taken, size, &some);
+    int result = openssl().SSL_write_ex(self.ssl.get(), plain.data() + taken, size, &some);
     if (result != 1) {
       self.fail(result);
       break;
@@ -207,8 +207,8 @@ void TlsSession::close() {
   if (self.closed_by_us || self.state == TlsState::kGoingOn || self.state == TlsState::kRefused)
     return;
   self.closed_by_us = true;
-  ERR_clear_error();
-  SSL_shutdown(self.ssl.get());
+  openssl().ERR_clear_error();
+  openssl().SSL_shutdown(self.ssl.get());
 }
 
 std::span<const std::byte> TlsSession::out() const {

@@ -9,9 +9,17 @@
 namespace terrane::stream {
 namespace {
 
+template <auto kFree>
+struct FreedBy {
+  template <typename T>
+  void operator()(T* object) const {
+    kFree(object);
+  }
+};
+
 struct Certificate {
-  std::unique_ptr<EVP_PKEY, OpensslFree<EVP_PKEY_free>> key;
-  std::unique_ptr<X509, OpensslFree<X509_free>> text;
+  std::unique_ptr<EVP_PKEY, FreedBy<EVP_PKEY_free>> key;
+  std::unique_ptr<X509, FreedBy<X509_free>> text;
 };
 
 // Signed by itself.
@@ -60,7 +68,7 @@ class Stranger {
   }
 
   SslContext context_;
-  std::unique_ptr<SSL, OpensslFree<SSL_free>> ssl_;
+  std::unique_ptr<SSL, FreedBy<SSL_free>> ssl_;
   bool is_client_;
 };
 

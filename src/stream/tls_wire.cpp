@@ -3,16 +3,18 @@
 #include <algorithm>
 #include <cstring>
 
+#include "stream/openssl_api.h"
+
 namespace terrane::stream {
 namespace {
 
-TlsWire& wire_of(BIO* bio) { return *static_cast<TlsWire*>(BIO_get_data(bio)); }
+TlsWire& wire_of(BIO* bio) { return *static_cast<TlsWire*>(openssl().BIO_get_data(bio)); }
 
 int read_wire(BIO* bio, char* data, int size) {
   TlsWire& wire = wire_of(bio);
-  BIO_clear_retry_flags(bio);
+  openssl().BIO_clear_flags(bio, BIO_FLAGS_RWS | BIO_FLAGS_SHOULD_RETRY);
   if (wire.in.empty()) {
-    BIO_set_retry_read(bio);
+    openssl().BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY);
     return -1;
   }
   std::size_t some = std::min(wire.in.size(), static_cast<std::size_t>(size));
@@ -23,7 +25,7 @@ int read_wire(BIO* bio, char* data, int size) {
 
 int write_wire(BIO* bio, const char* data, int size) {
   TlsWire& wire = wire_of(bio);
-  BIO_clear_retry_flags(bio);
+  openssl().BIO_clear_flags(bio, BIO_FLAGS_RWS | BIO_FLAGS_SHOULD_RETRY);
   const auto* bytes = reinterpret_cast<const std::byte*>(data);
   wire.out.insert(wire.out.end(), bytes, bytes + size);
   return size;
@@ -33,11 +35,12 @@ long control_wire(BIO*, int command, long, void*) { return command == BIO_CTRL_F
 
 const BIO_METHOD* wire_method() {
   static const BIO_METHOD* const method = [] {
-    BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "terrane");
+    BIO_METHOD* made =
+        openssl().BIO_meth_new(openssl().BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "terrane");
     if (made != nullptr) {
-      BIO_meth_set_read(made, read_wire);
-      BIO_meth_set_write(made, write_wire);
-      BIO_meth_set_ctrl(made, control_wire);
+      openssl().BIO_meth_set_read(made, read_wire);
+      openssl().BIO_meth_set_write(made, write_wire);
+      openssl().BIO_meth_set_ctrl(made, control_wire);
     }
     return made;
   }();
@@ -47,10 +50,10 @@ const BIO_METHOD* wire_method() {
 }  // namespace
 
 BIO* make_bio(TlsWire& wire) {
-  BIO* bio = wire_method() != nullptr ? BIO_new(wire_method()) : nullptr;
+  BIO* bio = wire_method() != nullptr ? openssl().BIO_new(wire_method()) : nullptr;
   if (bio == nullptr) return nullptr;
-  BIO_set_data(bio, &wire);
-  BIO_set_init(bio, 1);
+  openssl().BIO_set_data(bio, &wire);
+  openssl().BIO_set_init(bio, 1);
   return bio;
 }
 
