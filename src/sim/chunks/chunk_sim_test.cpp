@@ -1,6 +1,4 @@
-#include <gtest/gtest.h>
-
-#include "sim/campaign.h"
+#include "sim/campaign_claims.h"
 
 namespace terrane::sim {
 namespace {
@@ -14,11 +12,7 @@ constexpr std::uint64_t kHistories = 20'000;
 #endif
 
 CampaignOptions options_of(std::uint64_t histories) {
-  CampaignOptions options;
-  options.protocol = Protocol::kMesiChunk;
-  options.histories = histories;
-  options.jobs = 2;
-  return options;
+  return sim::options_of(Protocol::kMesiChunk, histories);
 }
 
 std::string failure_text(const CampaignReport& report) {
@@ -26,12 +20,8 @@ std::string failure_text(const CampaignReport& report) {
 }
 
 TEST(ChunkSimTest, ScopesSeeOneMemoryAndEveryBranchIsTaken) {
-  CampaignReport report = run_campaign(options_of(kHistories));
-  EXPECT_FALSE(report.failed_seed) << failure_text(report);
+  CampaignReport report = expect_all_hold(options_of(kHistories), kHistories >= 20'000);
   EXPECT_GT(report.counted, report.histories * 9 / 10);
-  if (kHistories < 20'000) return;  // too few for rare branches
-  for (const BranchCount& count : report.branches)
-    EXPECT_GT(count.times, 0u) << "no history takes the branch " << count.branch;
 }
 
 TEST(ChunkSimTest, FewAndManyNodesSeeOneMemory) {
@@ -44,13 +34,7 @@ TEST(ChunkSimTest, FewAndManyNodesSeeOneMemory) {
 }
 
 TEST(ChunkSimTest, ASeedGivesTheSameHistoryEveryTime) {
-  CampaignOptions options = options_of(1);
-  for (std::uint64_t seed = 1; seed < 20; ++seed) {
-    Replay one = replay(options, seed);
-    Replay other = replay(options, seed);
-    EXPECT_EQ(one.hash, other.hash) << "seed " << seed;
-    EXPECT_EQ(one.trace, other.trace) << "seed " << seed;
-  }
+  expect_same_history_every_time(Protocol::kMesiChunk);
 }
 
 TEST(ChunkSimTest, AFailingHistoryIsMadeSmall) {
@@ -97,14 +81,7 @@ TEST(ChunkSimTest, SeedsThatOnceFailedStayRight) {
 
 class ChunkMutantTest : public testing::TestWithParam<std::string_view> {};
 
-TEST_P(ChunkMutantTest, IsCaught) {
-  CampaignOptions options = options_of(20'000);
-  options.mutant = GetParam();
-  CampaignReport report = run_campaign(options);
-  ASSERT_TRUE(report.failed_seed) << GetParam() << " is not caught";
-  std::printf("caught by seed %llu: %s\n", static_cast<unsigned long long>(*report.failed_seed),
-              report.reason.c_str());
-}
+TEST_P(ChunkMutantTest, IsCaught) { expect_caught(Protocol::kMesiChunk, GetParam(), 20'000); }
 
 INSTANTIATE_TEST_SUITE_P(All, ChunkMutantTest,
                          testing::ValuesIn(mutant_names(Protocol::kMesiChunk)),

@@ -1,6 +1,4 @@
-#include <gtest/gtest.h>
-
-#include "sim/campaign.h"
+#include "sim/campaign_claims.h"
 
 namespace terrane::sim {
 namespace {
@@ -13,43 +11,19 @@ constexpr std::uint64_t kHistories = 500;
 constexpr std::uint64_t kHistories = 4'000;
 #endif
 
-CampaignOptions options_of(std::uint64_t histories) {
-  CampaignOptions options;
-  options.protocol = Protocol::kRouting;
-  options.histories = histories;
-  options.jobs = 2;
-  return options;
-}
-
 TEST(RoutingSimTest, NoMessageIsLostAndEveryBranchIsTaken) {
-  CampaignReport report = run_campaign(options_of(kHistories));
-  EXPECT_FALSE(report.failed_seed)
-      << "seed " << report.failed_seed.value_or(0) << ": " << report.reason;
+  CampaignReport report =
+      expect_all_hold(options_of(Protocol::kRouting, kHistories), kHistories >= 4'000);
   EXPECT_GT(report.counted, report.histories / 3) << "too few gateways and links are lost";
-  if (kHistories < 4'000) return;  // too few for rare branches
-  for (const BranchCount& count : report.branches)
-    EXPECT_GT(count.times, 0u) << "no history takes the branch " << count.branch;
 }
 
 TEST(RoutingSimTest, ASeedGivesTheSameHistoryEveryTime) {
-  CampaignOptions options = options_of(1);
-  for (std::uint64_t seed = 1; seed < 20; ++seed) {
-    Replay one = replay(options, seed), other = replay(options, seed);
-    EXPECT_EQ(one.hash, other.hash) << "seed " << seed;
-    EXPECT_EQ(one.trace, other.trace) << "seed " << seed;
-  }
+  expect_same_history_every_time(Protocol::kRouting);
 }
 
 class RoutingMutantTest : public testing::TestWithParam<std::string_view> {};
 
-TEST_P(RoutingMutantTest, IsCaught) {
-  CampaignOptions options = options_of(20'000);
-  options.mutant = GetParam();
-  CampaignReport report = run_campaign(options);
-  ASSERT_TRUE(report.failed_seed) << GetParam() << " is not caught";
-  std::printf("caught by seed %llu: %s\n", static_cast<unsigned long long>(*report.failed_seed),
-              report.reason.c_str());
-}
+TEST_P(RoutingMutantTest, IsCaught) { expect_caught(Protocol::kRouting, GetParam(), 20'000); }
 
 INSTANTIATE_TEST_SUITE_P(All, RoutingMutantTest,
                          testing::ValuesIn(mutant_names(Protocol::kRouting)),

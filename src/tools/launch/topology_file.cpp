@@ -451,69 +451,6 @@ base::Result<TopologyFile> parse_topology(std::string_view text, const std::stri
   return reader.read(parsed.table());
 }
 
-base::Result<std::vector<ClusterHosts>> parse_clusters(std::string_view text) {
-  auto wrong = [&](std::string_view part, const char* what) {
-    return base::error("--clusters {}: {} {}; write a:h0,h1/b:h2,h3", text, part, what);
-  };
-  std::vector<ClusterHosts> clusters;
-  while (!text.empty()) {
-    std::string_view part = text.substr(0, text.find('/'));
-    text.remove_prefix(std::min(text.size(), part.size() + 1));
-    std::size_t colon = part.find(':');
-    if (colon == std::string_view::npos || colon == 0 || colon + 1 == part.size())
-      return wrong(fmt::format("'{}'", part), "is no name and hosts");
-    ClusterHosts cluster{{std::string(part.substr(0, colon)), "--clusters"}, {}};
-    for (std::string_view rest = part.substr(colon + 1); !rest.empty();) {
-      std::string host(rest.substr(0, rest.find(',')));
-      rest.remove_prefix(std::min(rest.size(), host.size() + 1));
-      if (!is_host_name(host)) return wrong(fmt::format("'{}'", host), "is not the name of a host");
-      cluster.hosts.push_back({host, "--clusters"});
-    }
-    clusters.push_back(std::move(cluster));
-  }
-  for (std::size_t i = 0; i < clusters.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j)
-      if (clusters[i].name.value == clusters[j].name.value)
-        return base::error("--clusters: cluster {} is there twice; give it all its hosts once",
-                           clusters[i].name.value);
-  }
-  if (clusters.size() > bootstrap::kMaxClusters)
-    return base::error("--clusters: a job has at most {} clusters", bootstrap::kMaxClusters);
-  return clusters;
-}
-
-base::Result<> form_clusters(const std::vector<ClusterHosts>& clusters,
-                             const std::vector<LinkBetween>& links, bootstrap::JobMap& map) {
-  if (clusters.empty()) return {};
-  constexpr std::uint32_t kNone = ~0u;
-  std::vector<std::uint32_t> of(map.names.size(), kNone);
-  std::vector<std::string> names;
-  auto index = [&](const std::string& name) {
-    return static_cast<std::uint32_t>(std::find(names.begin(), names.end(), name) - names.begin());
-  };
-  for (const ClusterHosts& cluster : clusters) {
-    for (const auto& host : cluster.hosts) {
-      auto at = std::find(map.names.begin(), map.names.end(), host.value) - map.names.begin();
-      if (static_cast<std::size_t>(at) == of.size()) continue;  // the job has no node there
-      if (of[at] != kNone)
-        return base::error("{}: host \"{}\" is in cluster \"{}\" and in \"{}\"; leave it in one",
-                           host.where, host.value, names[of[at]], cluster.name.value);
-      of[at] = static_cast<std::uint32_t>(names.size());
-    }
-    names.push_back(cluster.name.value);
-  }
-  for (std::size_t host = 0; host < of.size(); ++host)
-    if (of[host] == kNone)
-      return base::error("{}: host \"{}\" is in no cluster; add it to one of {}",
-                         clusters.front().name.where, map.names[host], fmt::join(names, ", "));
-  map.cluster_of = std::move(of);
-  for (const LinkBetween& link : links)
-    map.links.push_back(
-        {index(link.from.value), index(link.to.value), link.bytes_a_second, link.latency_ns});
-  map.clusters = std::move(names);
-  return {};
-}
-
 base::Result<std::string> servers_of(const TopologyFile& topology, const bootstrap::JobMap& map) {
   if (topology.server_count) {
     if (topology.server_count->value > map.nodes())
