@@ -226,8 +226,7 @@ void Machine::step_core(std::uint32_t self, const protocol::Event& event) {
     } else if (const auto* resumed = std::get_if<protocol::Resume>(&effect)) {
       node.resumed = true;
       node.value = resumed->value;
-      const std::byte* from = effects_.bytes.data() + resumed->offset;
-      node.strand.inbox.assign(from, from + resumed->size);
+      node.strand.set_answer(effects_.bytes.data() + resumed->offset, resumed->size);
       if (node.wait == Wait::kResume) wake(self);
     } else if (const auto* offer = std::get_if<protocol::Offer>(&effect)) {
       offers.push_back(*offer);
@@ -281,8 +280,9 @@ void Machine::allocate(std::uint32_t self) {
 bool Machine::finish_allocation(std::uint32_t self) {
   Node& node = *nodes_[self];
   wire::RegionReply reply;
-  protocol::Bytes inbox(node.strand.inbox);
-  if (!wire::take(inbox, reply)) fail("the allocation was refused");
+  std::vector<std::byte> answer = node.strand.take_answer();
+  protocol::Bytes payload(answer);
+  if (!wire::take(payload, reply)) fail("the allocation was refused");
   node.resumed = false;
   if (++node.allocated == 1) first_ = reply.first;
   if (node.allocated == 2 && reply.first != first_ + pattern_.updated())

@@ -355,7 +355,7 @@ void Engine::carry_out(const protocol::Resume& resume) {
   ThreadContext& context = threads_.at(resume.waiter);
   context.value = resume.value;
   const std::byte* payload = effects_.bytes.data() + resume.offset;
-  context.strand.inbox.assign(payload, payload + resume.size);
+  context.strand.set_answer(payload, resume.size);
   context.resumed.store(1, std::memory_order_seq_cst);
   std::uint32_t sleeping = context.sleeping.load(std::memory_order_seq_cst);
   if (sleeping == ThreadContext::kSleepsAlone) {

@@ -66,8 +66,8 @@ class Engine final : private transport::Receiver {
   // The pages that the calling thread got last may go: it is between two of its instructions.
   void let_go(ThreadContext& context);
 
-  // Gives the core an event and waits until the calling thread is resumed; the value, and
-  // Strand::inbox.
+  // Gives the core an event and waits until the calling thread is resumed; the value;
+  // the bytes that came with it are Strand::take_answer().
   std::uint64_t call(ThreadContext& context, const protocol::Event& event);
   // A lock of the program that this thread holds, if any.
   std::optional<LockId> held_by(const ThreadContext& context);

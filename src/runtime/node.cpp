@@ -359,7 +359,8 @@ Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& ad
                     request.sequence, bytes)};
   }
   wire::RegionReply reply;
-  protocol::Bytes payload(context.strand.inbox);
+  std::vector<std::byte> answer = context.strand.take_answer();
+  protocol::Bytes payload(answer);
   wire::take(payload, reply);
   address = space_->address_of(reply.first);
   return {};

@@ -239,14 +239,13 @@ Outcome Node::barrier_reduce(BarrierId barrier, std::uint32_t threads_here,
                              const protocol::Contribution& contribution, std::byte* out) {
   ThreadContext& context = threads_.current();
   std::vector<std::byte> values(contribution.values.begin(), contribution.values.end());
+  std::vector<std::byte> reduced;
   context.counters.barriers.add(1);
   Outcome outcome = at_barrier(barrier, threads_here, [&](protocol::Strand& s) {
-    return hlrc_->barrier(s, barrier, threads_here, {contribution.op, contribution.type, values});
+    return hlrc_->barrier(s, barrier, threads_here, {contribution.op, contribution.type, values},
+                          &reduced);
   });
-  if (outcome.ok() && out != nullptr) {
-    values.swap(context.strand.inbox);  // a fault, which `out` may cause, needs the inbox
-    std::memcpy(out, values.data(), values.size());
-  }
+  if (outcome.ok() && out != nullptr) std::memcpy(out, reduced.data(), reduced.size());
   return outcome;
 }
 
@@ -256,9 +255,9 @@ Outcome Node::barrier_broadcast(BarrierId barrier, std::uint32_t threads_here,
   context.counters.barriers.add(1);
   Outcome outcome = at_barrier(barrier, threads_here, [&](protocol::Strand& s) {
     return hlrc_->barrier(s, barrier, threads_here,
-                          {protocol::ReduceOp::kBroadcast, protocol::ReduceType::kUint64, given});
+                          {protocol::ReduceOp::kBroadcast, protocol::ReduceType::kUint64, given},
+                          &got);
   });
-  got.swap(context.strand.inbox);
   return outcome;
 }
 

@@ -121,6 +121,7 @@ struct Actor {
   protocol::Recall recall{};  // a handler's
   bool waits = true;          // a handler that yields: for who holds the page
   protocol::Strand strand;
+  std::vector<std::byte> reduced;  // by the barrier
   std::variant<std::monostate, protocol::Task<bool>, protocol::Task<protocol::FaultResult>,
                protocol::Task<protocol::LockResult>, protocol::Task<std::uint64_t>,
                protocol::Task<protocol::Arrival>, protocol::Task<>,

@@ -77,8 +77,7 @@ void History::resume(std::uint32_t node, const protocol::Resume& resume) {
   actor.wait = Actor::Wait::kNothing;
   actor.resumed = true;
   actor.value = resume.value;
-  const std::byte* from = effects_.bytes.data() + resume.offset;
-  actor.strand.inbox.assign(from, from + resume.size);
+  actor.strand.set_answer(effects_.bytes.data() + resume.offset, resume.size);
   schedule_.ready(actor.id);
 }
 

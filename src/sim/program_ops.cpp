@@ -129,7 +129,7 @@ void History::begin_sync(Actor& actor, const Op& op) {
       checker_.clocks().enter(actor.id, op.at, program_->entrants(op));
       actor.start(hlrc.barrier(actor.strand, BarrierId{op.at},
                                op.kind == OpKind::kSideBarrier ? 1 : threads_at_[actor.node],
-                               contribution(op)));
+                               contribution(op), &actor.reduced));
       break;
     case OpKind::kGather:
       actor.start(
@@ -165,8 +165,7 @@ void History::check_reduced(const Actor& actor, const Op& op) const {
              op.at);
   if (op.kind == OpKind::kSideBarrier || op.size == 0) return;
   std::uint64_t sum = 0;
-  if (actor.strand.inbox.size() == sizeof sum)
-    std::memcpy(&sum, actor.strand.inbox.data(), sizeof sum);
+  if (actor.reduced.size() == sizeof sum) std::memcpy(&sum, actor.reduced.data(), sizeof sum);
   if (sum != sums_[op.phase])
     violated(Fault::kBadAnswer, "thread {} got {} from the barrier of phase {}, not {}", actor.id,
              sum, op.phase, sums_[op.phase]);
@@ -418,8 +417,9 @@ void History::finish_host_call(Actor& actor) {
     if (status == wire::RegionStatus::kNoSpace)
       return;  // once more, when what was freed is dropped
     wire::RegionReply reply;
-    protocol::Bytes inbox(actor.strand.inbox);
-    if (status != wire::RegionStatus::kOk || !wire::take(inbox, reply))
+    std::vector<std::byte> answer = actor.strand.take_answer();
+    protocol::Bytes payload(answer);
+    if (status != wire::RegionStatus::kOk || !wire::take(payload, reply))
       violated(Fault::kBadAnswer, "an allocation was refused: {}", actor.value);
     std::uint64_t& first = region_first_[op.region];
     if (first != kNoRegion && first != reply.first)

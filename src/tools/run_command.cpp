@@ -180,7 +180,7 @@ void add_host_options(CLI::App& run_app, RunOptions& options) {
       ->type_name("FILE");
   run_app.add_flag(
       "--encrypt", options.encrypt,
-      "Encrypt what passes between nodes and gateways, too, not only between gateways");
+      "Encrypt all that passes between hosts; with gateways, also between nodes and gateways");
   run_app
       .add_option("--map-by", options.map_by,
                   "Fill a host's slots first (slot, default), or take the hosts in turn (node)")

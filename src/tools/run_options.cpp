@@ -270,6 +270,34 @@ base::Result<> add_clusters(const RunOptions& options, const TopologyFile& topol
   return form_clusters(clusters.value(), {}, map);
 }
 
+// --encrypt without gateways: everything that passes between hosts goes through one of each.
+base::Result<> encrypt_all(const RunOptions& options, const TopologyFile& topology, JobPlan& plan) {
+  bootstrap::JobMap& map = plan.program.map;
+  if (!options.clusters.empty() || !topology.clusters.empty())
+    return base::error(
+        "--encrypt: without gateways each host counts as a cluster; leave out --clusters and "
+        "[[clusters]], or name a gateway for each: --gateways");
+  if (plan.engine != StartEngine::kSsh)
+    return base::error(
+        "--encrypt: only hosts that are started by ssh are served; leave out --engine");
+  if (map.names.size() > bootstrap::kMaxClusters)
+    return base::error("--encrypt: a job of {} hosts is too large, at most {} are served",
+                       map.names.size(), bootstrap::kMaxClusters);
+  if (plan.own_host < 0)
+    return base::error(
+        "--encrypt: run the command on one of the job's hosts, so that its own connections do not "
+        "leave the host; or name gateways: --gateways");
+  if (!options.guests.empty())
+    return base::error(
+        "--encrypt: the connections of guests are not encrypted; leave out --guests");
+  EncryptedHosts encrypted = encrypt_hosts(map.names);
+  if (auto formed = form_clusters(encrypted.clusters, {}, map); !formed) return formed.error();
+  auto gateways = form_gateways(encrypted.gateways, map);
+  if (!gateways) return gateways.error();
+  plan.gateways = std::move(gateways).value();
+  return {};
+}
+
 base::Result<> add_gateways(const RunOptions& options, const TopologyFile& topology,
                             JobPlan& plan) {
   auto said =
@@ -281,13 +309,26 @@ base::Result<> add_gateways(const RunOptions& options, const TopologyFile& topol
   plan.encrypt = options.encrypt;
   if (!plan.gateways.empty() && plan.engine != StartEngine::kSsh)
     return base::error("--gateways: hosts beyond gateways are reached by ssh; leave out --engine");
+  return {};
+}
+
+// How the job's hosts reach each other.
+base::Result<> join_hosts(const RunOptions& options, const TopologyFile& topology, JobPlan& plan) {
+  bool no_gateways = options.gateways.empty() && topology.gateways.empty();
+  if (options.encrypt && no_gateways && plan.program.map.names.size() > 1) {
+    if (auto encrypted = encrypt_all(options, topology, plan); !encrypted) return encrypted.error();
+  } else {
+    if (auto formed = add_clusters(options, topology, plan.program.map); !formed)
+      return formed.error();
+    if (auto added = add_gateways(options, topology, plan); !added) return added.error();
+  }
   bool is_direct = options.transport != "" && options.transport != "auto" &&
                    options.transport != "mixed" && options.transport != "routed";
   if (!plan.gateways.empty() && is_direct)
     return base::error(
-        "--transport {}: nodes of different clusters reach each other through gateways alone; "
+        "--transport {}: nodes of different {} reach each other through gateways alone; "
         "leave it out",
-        options.transport);
+        options.transport, no_gateways ? "hosts" : "clusters");
   if (options.key.empty()) return {};
   auto secret = read_or_make_key(options.key);
   if (!secret) return secret.error();
@@ -303,9 +344,7 @@ base::Result<PlannedRun> plan_run(RunOptions options, const CommandContext& cont
   auto topology = take_topology(options);
   if (!topology) return topology.error();
   if (auto chosen = choose_hosts(options, run); !chosen) return chosen.error();
-  if (auto formed = add_clusters(options, topology.value(), plan.program.map); !formed)
-    return formed.error();
-  if (auto added = add_gateways(options, topology.value(), plan); !added) return added.error();
+  if (auto joined = join_hosts(options, topology.value(), plan); !joined) return joined.error();
   if (options.servers.empty()) {
     auto servers = servers_of(topology.value(), plan.program.map);
     if (!servers) return servers.error();

@@ -25,6 +25,30 @@ class GatewayStartTest : public OnClusters {
     EXPECT_EQ(shell(host, "umask 077; echo " + key.substr(0, key.find('\n')) + " > /tmp/key").out,
               "");
   }
+  // What a host reads on its network of a word that the last node prints, with options of the job.
+  std::string read_by(std::uint32_t host, const std::string& options) {
+    Launched capture = launch(host, {"python3", "-c", kCapture});
+    EXPECT_TRUE(capture.wait_for("captures\n"));
+    Launched said = start(options, std::string(cluster_test::kNodeProgram) +
+                                       " join exchange:0:0 @3 say:word-in-the-clear @all leave");
+    Outcome outcome = said.finish();
+    EXPECT_EQ(count(outcome.out, "word-in-the-clear\n"), 1) << outcome.out << outcome.err;
+    run(3, {"python3", "-c",
+            "import socket\n"
+            "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'the-capture-ends', ('" +
+                host_name(host) + "', 9))"});
+    EXPECT_EQ(capture.finish().exit_code, 0);
+    return capture.out();
+  }
+  static constexpr char kCapture[] =
+      "import socket\n"
+      "s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))\n"
+      "s.bind(('eth0', 0)); print('captures', flush=True)\n"
+      "while True:\n"
+      "  p = s.recv(65536)\n"
+      "  if b'the-capture-ends' in p: break\n"
+      "  if b'word-in-the-clear' in p:\n"
+      "    print('seen', socket.inet_ntoa(p[26:30]), socket.inet_ntoa(p[30:34]), flush=True)";
   Launched gateway(std::uint32_t host, const std::string& options) {
     return launch(host,
                   cluster_test::words(std::string(cluster_test::kTerrane) + " gateway " + options));
@@ -99,32 +123,30 @@ TEST_F(GatewayStartTest, WhatIsWrongIsSaidInASentence) {
 // Between clusters nothing is readable; with --encrypt nor is it between an engine and its gateway.
 TEST_F(GatewayStartTest, WhatPassesALinkCannotBeRead) {
   if (!make_clusters("2x2")) return;
-  constexpr char kCapture[] =
-      "import socket\n"
-      "s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))\n"
-      "s.bind(('eth0', 0)); print('captures', flush=True)\n"
-      "while True:\n"
-      "  p = s.recv(65536)\n"
-      "  if b'the-capture-ends' in p: break\n"
-      "  if b'word-in-the-clear' in p:\n"
-      "    print('seen', socket.inet_ntoa(p[26:30]), socket.inet_ntoa(p[30:34]), flush=True)";
   for (bool encrypts : {false, true}) {
-    Launched capture = launch(2, {"python3", "-c", kCapture});
-    ASSERT_TRUE(capture.wait_for("captures\n"));
-    Launched said = start(std::string(kTwo) + (encrypts ? " --encrypt" : ""),
-                          std::string(cluster_test::kNodeProgram) +
-                              " join exchange:0:0 @3 say:word-in-the-clear @all leave");
-    Outcome outcome = said.finish();
-    EXPECT_EQ(count(outcome.out, "word-in-the-clear\n"), 1) << outcome.out << outcome.err;
-    run(3, {"python3", "-c",
-            "import socket\n"
-            "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'the-capture-ends', ('h2', "
-            "9))"});
-    EXPECT_EQ(capture.finish().exit_code, 0);
-    EXPECT_EQ(count(capture.out(), "seen 10.77.4.4 10.77.4.3\n") > 0, !encrypts) << capture.out();
-    EXPECT_EQ(count(capture.out(), "seen") > 0, !encrypts) << capture.out();
-    EXPECT_EQ(count(capture.out(), "10.77.0."), 0) << capture.out();
+    std::string seen = read_by(2, std::string(kTwo) + (encrypts ? " --encrypt" : ""));
+    EXPECT_EQ(count(seen, "seen 10.77.4.4 10.77.4.3\n") > 0, !encrypts) << seen;
+    EXPECT_EQ(count(seen, "seen") > 0, !encrypts) << seen;
+    EXPECT_EQ(count(seen, "10.77.0."), 0) << seen;
   }
+}
+
+TEST_F(GatewayStartTest, EncryptedHostsOfOneNetworkSendNothingThatCanBeRead) {
+  if (!make_hosts({.hosts = 4})) return;
+  const std::string hosts = "--heartbeat 20 -H h0,h1,h2,h3 ";
+  EXPECT_GT(count(read_by(0, hosts), "seen"), 0);
+  EXPECT_EQ(read_by(0, hosts + "--encrypt"), "captures\n");
+  Outcome pages = job("--heartbeat 20 -H h0:2,h1:2,h2 -n 5 --encrypt", PAGES_PROGRAM " basics");
+  EXPECT_EQ(pages.exit_code, 0) << pages.err;
+  EXPECT_EQ(count(pages.out, "good"), 5) << pages.out << pages.err;
+  const std::pair<std::string, const char*> kRuns[] = {
+      {"-H h0,h1 --encrypt --clusters a:h0/b:h1", "leave out --clusters and [[clusters]]"},
+      {"-H h1,h2 --encrypt", "run the command on one of the job's hosts"},
+      {"-H h0,h1 --encrypt --guests 1", "leave out --guests"},
+      {"-H h0,h1 --encrypt --transport ucx", "nodes of different hosts reach each other through"},
+      {"-H h0,h1 --encrypt --engine mpirun", "started by ssh are served; leave out --engine"}};
+  for (const auto& [options, sentence] : kRuns)
+    expect_one_sentence(job(options, "true"), {sentence});
 }
 
 // Half of them send nonsense, the others nothing; some stay. Both entrances of the gateway are hit.

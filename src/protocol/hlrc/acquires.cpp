@@ -19,11 +19,8 @@ Task<> Acquires::apply(Strand& s, std::uint32_t departure, std::uint64_t activit
   if (departure == 0) node_.predictor.lock_acquired();
   if (departure == 0) node_.acquired.fetch_add(1);
   co_await subscriptions_.expect_subscribed(s);
-  select_invalid(s);
-  for (std::size_t i = 0; i < s.runs.size(); ++i) {
-    BlockRange run = s.runs[i];
-    co_await refreshes_.refresh_or_invalidate(s, run, at);
-  }
+  select_invalid(grant.notices);
+  for (const BlockRange& run : invalid_) co_await refreshes_.refresh_or_invalidate(s, run, at);
   if (wanted.size() > wire::kMostWanted) {
     mark(Mark::kLockNamesTooMany);
     wanted.clear();
@@ -34,36 +31,36 @@ Task<> Acquires::apply(Strand& s, std::uint32_t departure, std::uint64_t activit
     co_await subscriptions_.end_subscriptions(s);
     co_await s.perform(ForgetPushes{departure});
   }
-  if (departure != 0 && node_.config.migrate) co_await offers_.offer_homes(s);
-  Event learn = Learn{s.inbox, departure != 0, lock.value_or(LockId{}), lock ? &wanted : nullptr};
+  if (departure != 0 && node_.config.migrate) co_await offers_.offer_homes(s, grant.notices);
+  Event learn =
+      Learn{grant.notices, departure != 0, lock.value_or(LockId{}), lock ? &wanted : nullptr};
   co_await s.tell(learn);
   co_await node_.leave(s);
 }
 
-Task<> Acquires::apply_unnumbered(Strand& s) {
+Task<> Acquires::apply_unnumbered(Strand& s, Bytes notices) {
   if (node_.config.nodes == 1) co_return;
   co_await node_.enter(s);
   ++node_.activity;
   co_await subscriptions_.expect_subscribed(s);
-  select_invalid(s);
+  select_invalid(notices);
   Grant nothing;
   Departure at{.grant = nothing, .at_barrier = true};
-  for (std::size_t i = 0; i < s.runs.size(); ++i) {
-    BlockRange run = s.runs[i];
+  for (const BlockRange& run : invalid_) {
     co_await refreshes_.refresh_or_invalidate(s, run, at);
   }
-  Event learn = Learn{s.inbox, false};
-  if (!s.inbox.empty()) co_await s.tell(learn);
+  Event learn = Learn{notices, false};
+  if (!notices.empty()) co_await s.tell(learn);
   co_await node_.leave(s);
 }
 
-// Copies that die at this acquire -> s.runs, sorted and joined: leases all, others where a notice
+// Copies that die at this acquire -> invalid_, sorted and joined: leases all, others where a notice
 // that is new here names them, everything where the set starts after what this node knows.
-void Acquires::select_invalid(Strand& s) const {
-  s.runs.clear();
+void Acquires::select_invalid(Bytes notices) {
+  invalid_.clear();
   const VectorTimestamp& known = node_.core.timestamp();
   bool everything = false;
-  wire::NoticeReader reader(s.inbox);
+  wire::NoticeReader reader(notices);
   wire::NoticeEntry entry;
   wire::NoticeRecord record;
   BlockRange range;
@@ -75,26 +72,26 @@ void Acquires::select_invalid(Strand& s) const {
       bool fresh = !own && record.interval > known[entry.node];
       if (!fresh) mark(Mark::kAcquireSkipsKnownInterval);
       while (reader.next_range(range)) {
-        if (fresh) node_.select_cached(s.runs, range);
+        if (fresh) node_.select_cached(invalid_, range);
       }
     }
   }
-  if (!s.runs.empty()) mark(Mark::kAcquireDropsNoticed);
+  if (!invalid_.empty()) mark(Mark::kAcquireDropsNoticed);
   if (everything) {
     mark(Mark::kAcquireDropsEverything);
-    s.runs.clear();
-    node_.select_cached(s.runs, {0, node_.config.blocks});
+    invalid_.clear();
+    node_.select_cached(invalid_, {0, node_.config.blocks});
     return;
   }
   if (!mutant(Mutant::kKeepLease)) {
     BlockRange run = node_.leases.next_run(0, node_.config.blocks);
     if (run.count > 0) mark(Mark::kAcquireDropsLease);
     while (run.count > 0) {
-      s.runs.push_back(run);
+      invalid_.push_back(run);
       run = node_.leases.next_run(run.end(), node_.config.blocks);
     }
   }
-  join(s.runs);
+  join(invalid_);
 }
 
 Task<> Acquires::expire(Strand& s, NodeId origin, Bytes ranges) {
@@ -102,18 +99,17 @@ Task<> Acquires::expire(Strand& s, NodeId origin, Bytes ranges) {
   ++node_.activity;
   node_.predictor.lock_acquired();
   node_.acquired.fetch_add(1);
-  s.runs.clear();
+  invalid_.clear();
   BlockRange range;
   while (wire::take(ranges, range)) {
     offers_.note_eager_writer(range, origin);
-    node_.select_cached(s.runs, range);
+    node_.select_cached(invalid_, range);
   }
-  join(s.runs);
-  if (!s.runs.empty()) mark(Mark::kExpiryFindsCopies);
+  join(invalid_);
+  if (!invalid_.empty()) mark(Mark::kExpiryFindsCopies);
   Grant nothing;
   Departure at{.grant = nothing};
-  for (std::size_t i = 0; i < s.runs.size(); ++i) {
-    BlockRange run = s.runs[i];
+  for (const BlockRange& run : invalid_) {
     bool spared = mutant(Mutant::kExpirySparesBusy) && node_.entries[run.first].busy();
     if (!spared) co_await refreshes_.refresh_or_invalidate(s, run, at);
   }

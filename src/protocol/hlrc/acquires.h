@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "protocol/hlrc/grant.h"
 #include "protocol/hlrc/node_state.h"
@@ -19,25 +20,26 @@ class Acquires {
       : node_(node), offers_(offers), subscriptions_(subscriptions), refreshes_(refreshes) {}
   Acquires(const Acquires&) = delete;
 
-  // What the acquired notice set (s.inbox) makes stale is dropped, or brought up to date; only then
-  // does this node know what it says. departure: its number, or 0 where the set came with `lock`,
-  // or is empty; activity: this node's when it arrived, or asked for the lock; grant: blocks that
-  // came with the set.
+  // What the acquired notice set makes stale is dropped, or brought up to date; only then does this
+  // node know what it says. departure: its number, or 0 where the set came with `lock`, or is
+  // empty; activity: this node's when it arrived, or asked for the lock; grant: the set and the
+  // blocks that came with it.
   Task<> apply(Strand& s, std::uint32_t departure, std::uint64_t activity, const Grant& grant,
                std::optional<LockId> lock = std::nullopt);
   // The same at a barrier that has not departed: of a join, or with an empty set after a round that
   // was held in memory.
-  Task<> apply_unnumbered(Strand& s);
+  Task<> apply_unnumbered(Strand& s, Bytes notices);
   // As Hlrc::expire.
   Task<> expire(Strand& s, NodeId origin, Bytes ranges);
 
  private:
-  void select_invalid(Strand& s) const;
+  void select_invalid(Bytes notices);
 
   NodeState& node_;
   Offers& offers_;
   Subscriptions& subscriptions_;
   Refreshes& refreshes_;
+  std::vector<BlockRange> invalid_;  // copies that die at this acquire; under the consistency lock
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -12,21 +12,24 @@ Barriers::Barriers(NodeState& node, Offers& offers, Pushes& pushes, Releases& re
 }
 
 Task<bool> Barriers::barrier(Strand& s, BarrierId id, std::uint32_t threads_here,
-                             Contribution contribution) {
+                             Contribution contribution, std::vector<std::byte>* reduced) {
+  std::vector<std::byte> unread;
+  if (reduced == nullptr) reduced = &unread;
   bool quiet = threads_here == 1 && contribution.is_empty() && is_quiet(id);
   if (quiet && tries(id)) {
     mark(Mark::kBarrierCalm);
-    bool held = co_await meet(s, id, in_memory_[id.value].learned, contribution);
+    bool held = co_await meet(s, id, in_memory_[id.value].learned, contribution, *reduced);
     if (held) co_return true;
   }
   Event come = BarrierEnter{id, threads_here, s.waiter(), contribution};
   auto role = static_cast<BarrierRole>(co_await s.call(come));
+  *reduced = s.take_answer();
   if (role != BarrierRole::kLast) co_return role == BarrierRole::kLeft;
   std::uint64_t activity = co_await releases_.release(s);
   Event go = BarrierLeave{id};
   if (!quiet && may_meet(id) && tries(id)) {
-    bool held = co_await meet_released(s, id, contribution);
-    Event told = BarrierLeave{id, s.inbox};
+    bool held = co_await meet_released(s, id, contribution, *reduced);
+    Event told = BarrierLeave{id, *reduced};
     if (held) co_await s.tell(told);
     if (held && !mutant(Mutant::kArrivesTwice)) co_return true;
   }
@@ -35,17 +38,21 @@ Task<bool> Barriers::barrier(Strand& s, BarrierId id, std::uint32_t threads_here
   Event arrive = BarrierArrive{id, s.waiter(), acquired != acquired_before_.load(), &with_arrival};
   std::uint64_t departure = co_await s.call(arrive);
   acquired_before_.store(acquired);
-  Grant grant;
-  if (departure & kCameWithArrival) grant = Grant::open(s);
+  Grant grant = departure & kCameWithArrival ? Grant::with_blocks(s.take_answer())
+                                             : Grant::of_notices(s.take_answer());
   auto number = static_cast<std::uint32_t>(departure);
-  co_await pushes_.send_pushes(s, number, with_arrival, (departure & kArrivalTaken) != 0);
+  co_await pushes_.send_pushes(s, number, with_arrival, (departure & kArrivalTaken) != 0,
+                               grant.notices);
   co_await wait_for_departure(s, number - 1);
   co_await acquires_.apply(s, number, activity, grant);
   bool waited = departures_.exchange(number * 2, std::memory_order_acq_rel) & 1;
   node_.predictor.barrier_passed();
   if (waited) co_await s.wake(departures_);
   Event ask = BarrierResult{id, s.waiter()};
-  if (contribution.op != ReduceOp::kNone) co_await s.call(ask);
+  if (contribution.op != ReduceOp::kNone) {
+    co_await s.call(ask);
+    *reduced = s.take_answer();
+  }
   co_await s.tell(go);
   co_return (departure & kContributionsDiffer) == 0;
 }
@@ -78,8 +85,9 @@ Task<> Barriers::gather(Strand& s, BarrierId id, std::uint32_t threads_here) {
   Event all = BarrierGather{id, threads_here, true, s.waiter()};
   std::uint64_t departures = co_await s.call(all);
   mark(Mark::kGatherByMessages);
+  std::vector<std::byte> notices = s.take_answer();
   co_await wait_for_departure(s, static_cast<std::uint32_t>(departures));
-  co_await acquires_.apply_unnumbered(s);
+  co_await acquires_.apply_unnumbered(s, notices);
 }
 
 // Whether nothing has to be done for a round that is tried in memory: since the last
@@ -98,7 +106,8 @@ bool Barriers::is_quiet(BarrierId id) const {
 
 // A round in which no node has notices to give, none has leases, and none has homes that may follow
 // their writers: nothing has to be sent. After this node's release.
-Task<bool> Barriers::meet_released(Strand& s, BarrierId id, const Contribution& contribution) {
+Task<bool> Barriers::meet_released(Strand& s, BarrierId id, const Contribution& contribution,
+                                   std::vector<std::byte>& told) {
   InMemory& round = in_memory_[id.value];
   round.dirty_count = releases_.clean_count();
   round.taken = releases_.clean_taken();
@@ -110,7 +119,7 @@ Task<bool> Barriers::meet_released(Strand& s, BarrierId id, const Contribution& 
   // Leases would die here each time; homes keep them up to date from their next release by
   // messages.
   if (node_.has_leases() || offers_.others_wrote()) learned = 0;
-  bool held = co_await meet(s, id, learned, contribution);
+  bool held = co_await meet(s, id, learned, contribution, told);
   round.quiet =
       held && node_.copies() == 0 && node_.tracked.next_run(0, node_.config.blocks).count == 0;
   round.learned = learned;
@@ -119,10 +128,10 @@ Task<bool> Barriers::meet_released(Strand& s, BarrierId id, const Contribution& 
 
 // learned: how many departures this node knows, + 1; 0: the round cannot be held.
 Task<bool> Barriers::meet(Strand& s, BarrierId id, std::uint64_t learned,
-                          const Contribution& contribution) {
+                          const Contribution& contribution, std::vector<std::byte>& told) {
   Meet step{.barrier = static_cast<std::uint32_t>(id.value)};
   if (learned != 0) step.told = static_cast<std::uint32_t>(learned - 1);
-  std::vector<std::byte> told;
+  told.clear();
   if (contribution.op == ReduceOp::kBroadcast) step.takes = &told;
   if (learned != 0) step.gives = contribution.values;
   bool held = co_await s.perform(step);
@@ -131,7 +140,6 @@ Task<bool> Barriers::meet(Strand& s, BarrierId id, std::uint64_t learned,
   if (!held) co_return false;
   node_.predictor.barrier_passed();
   if (!mutant(Mutant::kMeetingKeepsLeases)) co_await drop_leases(s);
-  s.inbox.assign(told.begin(), told.end());
   co_return true;
 }
 
@@ -141,8 +149,7 @@ Task<> Barriers::drop_leases(Strand& s) {
   bool copies = node_.cached_count.load(std::memory_order_seq_cst) != 0;
   if (!copies || !node_.has_leases()) co_return;
   mark(Mark::kBarrierDropsLeases);
-  s.inbox.clear();
-  co_await acquires_.apply_unnumbered(s);
+  co_await acquires_.apply_unnumbered(s, {});
 }
 
 Task<> Barriers::last_barrier(Strand& s, BarrierId id) {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "protocol/core/central_barrier.h"
 #include "protocol/hlrc/acquires.h"
@@ -21,7 +22,7 @@ class Barriers {
   Barriers(const Barriers&) = delete;
 
   Task<bool> barrier(Strand& s, BarrierId barrier, std::uint32_t threads_here,
-                     Contribution contribution);
+                     Contribution contribution, std::vector<std::byte>* reduced);
   Task<> gather(Strand& s, BarrierId barrier, std::uint32_t threads_here);
   Task<> last_barrier(Strand& s, BarrierId barrier);
 
@@ -29,9 +30,10 @@ class Barriers {
   bool may_meet(BarrierId barrier) const;
   bool is_quiet(BarrierId barrier) const;
   bool tries(BarrierId barrier);
-  Task<bool> meet_released(Strand& s, BarrierId barrier, const Contribution& contribution);
+  Task<bool> meet_released(Strand& s, BarrierId barrier, const Contribution& contribution,
+                           std::vector<std::byte>& told);
   Task<bool> meet(Strand& s, BarrierId barrier, std::uint64_t learned,
-                  const Contribution& contribution);
+                  const Contribution& contribution, std::vector<std::byte>& told);
   Task<> drop_leases(Strand& s);
   Task<> wait_for_departure(Strand& s, std::uint32_t number);
 

@@ -96,7 +96,7 @@ Task<Flushed> Flushes::flush_changes(Strand& s, std::uint64_t block, bool update
     changed = co_await s.perform(PostDiff{home, id, via, update_twin});
   }
   if (counted) co_await s.perform(CountFlush{false});
-  if (changed > 0 && !node_.reaches(home)) s.posted = true;
+  if (changed > 0 && !node_.reaches(home)) s.set_posted(true);
   if (changed > 0) {
     ++node_.activity;
     // Others may write over it before the home pushes it again, with what was there before.
@@ -115,10 +115,10 @@ Task<Flushed> Flushes::flush_changes(Strand& s, std::uint64_t block, bool update
 }
 
 Task<> Flushes::await_flush(Strand& s) {
-  if (!s.posted) co_return;
+  if (!s.has_posted()) co_return;
   mark(Mark::kFlushAwaited);
   co_await s.perform(AwaitFlush{});
-  s.posted = false;
+  s.set_posted(false);
 }
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -1,23 +1,26 @@
 #include "protocol/hlrc/grant.h"
 
+#include <utility>
+
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-Grant Grant::open(Strand& s) {
-  Bytes message(s.inbox);
+Grant Grant::of_notices(std::vector<std::byte> answer) {
+  return Grant{.notices = std::move(answer)};
+}
+
+Grant Grant::with_blocks(Bytes answer) {
   GrantHead head{};
-  TERRANE_CHECK(wire::take(message, head) && head.notice_bytes <= message.size(),
-                "a grant is whole");
-  Grant grant{.activity = head.activity};
-  Bytes granted = message.subspan(head.notice_bytes);
+  TERRANE_CHECK(wire::take(answer, head) && head.notice_bytes <= answer.size(), "a grant is whole");
+  Bytes notices = answer.first(head.notice_bytes);
+  Grant grant{.activity = head.activity, .notices{notices.begin(), notices.end()}};
+  Bytes granted = answer.subspan(head.notice_bytes);
   grant.bytes.assign(granted.begin(), granted.end());
   Block one{};
   for (Bytes rest(grant.bytes); wire::take(rest, one.head); rest = rest.subspan(one.head.bytes)) {
     one.at = static_cast<std::uint32_t>(grant.bytes.size() - rest.size());
     grant.blocks.push_back(one);
   }
-  s.inbox.resize(sizeof head + head.notice_bytes);
-  s.inbox.erase(s.inbox.begin(), s.inbox.begin() + sizeof head);
   return grant;
 }
 

@@ -9,21 +9,23 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// What came with a grant, or with the other one's arrival, behind the notice set: blocks, as their
-// homes had them.
+// What came with a lock's token or with a barrier's exit: the notice set, and behind it, with the
+// token or the other one's arrival, blocks as their homes had them.
 struct Grant {
   struct Block {
     wire::GrantedBlock head;
     std::uint32_t at;  // of the block's bytes, in `bytes`
   };
 
-  // What the last call has left in the strand's inbox, in which the notice set alone stays.
-  static Grant open(Strand& s);
+  // Of a call's answer: a notice set alone; or one with blocks behind it.
+  static Grant of_notices(std::vector<std::byte> answer);
+  static Grant with_blocks(Bytes answer);
   // What it has of the block, or nullptr.
   const Block* find(std::uint64_t block) const;
 
   std::uint64_t activity = kUnsettled;  // this node's when it asked for it
-  std::vector<std::byte> bytes{};
+  std::vector<std::byte> notices{};
+  std::vector<std::byte> bytes{};  // heads and contents of the blocks
   std::vector<Block> blocks{};
 };
 

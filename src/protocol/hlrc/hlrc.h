@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "protocol/hlrc/acquires.h"
 #include "protocol/hlrc/atomics.h"
@@ -108,10 +110,10 @@ class Hlrc : public MemoryRoom {
   Task<> signal_condition(Strand& s, LockId condition, bool all) {
     return counts_.signal_condition(s, condition, all);
   }
-  // What was reduced is in s.inbox, if anything. False: what the threads brought did not match.
+  // What was reduced goes to `reduced`. False: what the threads brought did not match.
   Task<bool> barrier(Strand& s, BarrierId barrier, std::uint32_t threads_here,
-                     Contribution contribution) {
-    return barriers_.barrier(s, barrier, threads_here, contribution);
+                     Contribution contribution, std::vector<std::byte>* reduced = nullptr) {
+    return barriers_.barrier(s, barrier, threads_here, contribution, reduced);
   }
   // By a thread of node 0 that then enters the barrier as the last one there: acquires what all
   // other threads released as they came to it. They wait until it enters.

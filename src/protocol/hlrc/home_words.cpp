@@ -50,11 +50,8 @@ Task<NodeId> HomeWords::still_unclaimed(Strand& s, std::uint64_t block, BlockRan
 
 Task<bool> HomeWords::is_freed(Strand& s, std::uint64_t block) {
   if (mutant(Mutant::kFollowsFreed)) co_return false;
-  std::vector<std::byte> notices;  // of the acquire that is being applied
-  notices.swap(s.inbox);
   Event ask = RegionExtent{BlockId{block}, s.waiter()};
   std::uint64_t extent = co_await s.call(ask);
-  s.inbox.swap(notices);
   if (extent == 0) mark(Mark::kFindsRegionFreed);
   co_return extent == 0;
 }

@@ -16,7 +16,7 @@ Task<> Invalidation::invalidate(Strand& s, BlockRange run, bool punch) {
     co_await invalidate_block(s, b, punch);
     if (early) co_await s.perform(Zap{{b, 1}});
   }
-  if (mutant(Mutant::kInvalidBeforeFlushed)) s.posted = false;
+  if (mutant(Mutant::kInvalidBeforeFlushed)) s.set_posted(false);
   co_await flushes_.await_flush(s);
   co_await finish_invalid(s, run, punch);
 }

@@ -8,10 +8,7 @@ Task<bool> Locks::lock(Strand& s, LockId id) {
   Event acquire = LockAcquire{id, s.waiter(), node_.settled_activity()};
   auto how = static_cast<Acquired>(co_await s.call(acquire));
   if (how == Acquired::kHere) node_.predictor.lock_reused(id);
-  Grant grant;
-  if (how == Acquired::kWithBlocks) grant = Grant::open(s);
-  if (how == Acquired::kRemote || how == Acquired::kWithBlocks)
-    co_await acquires_.apply(s, 0, grant.activity, grant, id);
+  if (how == Acquired::kRemote || how == Acquired::kWithBlocks) co_await apply(s, id, how);
   co_return how != Acquired::kHeldAlready;
 }
 
@@ -20,10 +17,15 @@ Task<LockResult> Locks::try_lock(Strand& s, LockId id) {
   auto how = static_cast<Acquired>(co_await s.call(attempt));
   if (how == Acquired::kBusy) co_return LockResult::kBusy;
   if (how == Acquired::kHeldAlready) co_return LockResult::kHeldAlready;
-  Grant grant;
-  if (how == Acquired::kWithBlocks) grant = Grant::open(s);
-  if (how != Acquired::kHere) co_await acquires_.apply(s, 0, grant.activity, grant, id);
+  if (how != Acquired::kHere) co_await apply(s, id, how);
   co_return LockResult::kOk;
+}
+
+// What came with the token from another node.
+Task<> Locks::apply(Strand& s, LockId id, Acquired how) {
+  Grant grant = how == Acquired::kWithBlocks ? Grant::with_blocks(s.take_answer())
+                                             : Grant::of_notices(s.take_answer());
+  co_await acquires_.apply(s, 0, grant.activity, grant, id);
 }
 
 Task<LockResult> Locks::unlock(Strand& s, LockId id) {

@@ -27,6 +27,8 @@ class Locks {
   Task<> end_turn(Strand& s, LockId lock);
 
  private:
+  Task<> apply(Strand& s, LockId lock, Acquired how);
+
   NodeState& node_;
   HomeWords& homes_;
   Releases& releases_;

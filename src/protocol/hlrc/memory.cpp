@@ -17,10 +17,9 @@ Memory::Memory(NodeState& node, Notices& notices, Invalidation& invalidation)
 
 Task<> Memory::evict(Strand& s, BlockRange range, bool punch) {
   co_await node_.enter(s);
-  s.runs.clear();
-  node_.select_cached(s.runs, range);
-  for (std::size_t i = 0; i < s.runs.size(); ++i) {
-    BlockRange run = s.runs[i];
+  std::vector<BlockRange> runs;
+  node_.select_cached(runs, range);
+  for (const BlockRange& run : runs) {
     std::size_t before = notices_.size();
     co_await invalidation_.invalidate(s, run, punch);
     mark(notices_.size() > before ? Mark::kEvictDirty : Mark::kEvictClean);

@@ -5,8 +5,8 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-Task<> Offers::offer_homes(Strand& s) {
-  find_sole_writers(s.inbox);
+Task<> Offers::offer_homes(Strand& s, Bytes notices) {
+  find_sole_writers(notices);
   std::size_t fresh = offers_.size();
   if (!deferred_.empty()) mark(Mark::kDepartureOffersLate);
   offers_.insert(offers_.end(), deferred_.begin(), deferred_.end());

@@ -25,8 +25,8 @@ class Offers {
       : node_(node), notices_(notices), homes_(homes), tracked_homes_(tracked_homes) {}
   Offers(const Offers&) = delete;
 
-  // At a departure, whose notices are in s.inbox: offers the homes that follow their writers by it.
-  Task<> offer_homes(Strand& s);
+  // At a departure with these notices: offers the homes that follow their writers by it.
+  Task<> offer_homes(Strand& s, Bytes notices);
   // Programs without barriers tell of writers for ever: then the first ones have to do.
   void note_eager_writer(BlockRange range, NodeId writer);
   // What is known of who wrote these blocks is of a region that is freed.

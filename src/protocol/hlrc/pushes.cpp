@@ -54,7 +54,8 @@ BlockRange Pushes::take_readers(std::span<const Subscribed> due,
 }
 
 Task<> Pushes::send_pushes(Strand& s, std::uint32_t departure,
-                           const std::vector<std::uint64_t>& with_arrival, bool stands) {
+                           const std::vector<std::uint64_t>& with_arrival, bool stands,
+                           Bytes notices) {
   if (node_.config.tunables.unused_pushes == 0) co_return;
   subscribers_.depart(departure);
   co_await s.pause();
@@ -62,7 +63,7 @@ Task<> Pushes::send_pushes(Strand& s, std::uint32_t departure,
   std::vector<NodeId> readers;
   for (std::size_t at = 0; at < due.size(); at += readers.size()) {
     BlockRange run = take_readers(std::span(due).subspan(at), readers);
-    if (stands && was_sent(with_arrival, s.inbox, run)) continue;
+    if (stands && was_sent(with_arrival, notices, run)) continue;
     bool whole = is_any_sent(with_arrival, run) || !node_.predictor.pushes_versions();
     co_await server_.push(s, run, readers, departure, whole);
   }

@@ -40,7 +40,7 @@ class Pushes {
   // it is at the homes. Takes no lock, so that no node that waits for a push waits for one that
   // waits for its own. What went with the arrival, and may not be taken, its reader has not kept.
   Task<> send_pushes(Strand& s, std::uint32_t departure,
-                     const std::vector<std::uint64_t>& with_arrival, bool stands);
+                     const std::vector<std::uint64_t>& with_arrival, bool stands, Bytes notices);
   // What this node does for others that cannot reach its memory.
   Server& server() { return server_; }
 

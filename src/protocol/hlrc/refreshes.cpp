@@ -95,14 +95,14 @@ AcquirePlan Refreshes::plan_acquire(BlockRange run, Propagation wants, Departure
 Task<BlockRange> Refreshes::hold_stale(Strand& s, BlockRange within, Departure at) {
   BlockRange run{within.first, 0};
   NodeId home = node_.entries[run.first].home();
-  Sent sent = subscriptions_.sent_with(s, run.first, home, at);
+  Sent sent = subscriptions_.sent_with(run.first, home, at);
   std::uint64_t most = std::min(within.count, node_.most_of_run());
   bool pushes = at.number != 0 && !node_.reaches(home) && !subscriptions_.runs().empty();
   if (pushes) most = subscriptions_.runs().sent_together(home, {within.first, most}, at.number);
   while (run.count < most) {
     std::uint64_t block = run.end();
     if (node_.entries[block].home() != home) break;
-    if (subscriptions_.sent_with(s, block, home, at) != sent) break;
+    if (subscriptions_.sent_with(block, home, at) != sent) break;
     if (!mutant(Mutant::kRenewUnlocked)) co_await node_.lock_block(s, block);
     ++run.count;
   }
@@ -126,7 +126,7 @@ Task<BlockRange> Refreshes::refresh(Strand& s, BlockRange run, Departure at) {
   NodeId home = node_.entries[run.first].home();
   TERRANE_CHECK(home != kNoNode, "what is renewed is a copy");
   for (std::uint64_t b = run.first; b < run.end(); ++b) node_.leases.insert(b);
-  Sent sent = subscriptions_.sent_with(s, run.first, home, at);
+  Sent sent = subscriptions_.sent_with(run.first, home, at);
   Fetched got{.home = home};
   std::vector<std::uint32_t> versions;
   if (sent == Sent::kHere) got = co_await subscriptions_.take_granted(s, run, home, at, versions);

@@ -12,12 +12,7 @@ Task<std::uint64_t> Releases::release(Strand& s) {
   releases_begun_.store(number);
   clean_taken_.store(node_.taken.load(std::memory_order_acquire), std::memory_order_relaxed);
   co_await find_written(s);
-  // An operation below may reuse s.runs; the runs are walked by index and only evict, which is not
-  // below, touches them.
-  for (std::size_t i = 0; i < s.runs.size(); ++i) {
-    BlockRange run = s.runs[i];
-    co_await flush_run(s, run);
-  }
+  for (const BlockRange& run : written_) co_await flush_run(s, run);
   co_await tracked_homes_.track_wanted(s);
   if (!mutant(Mutant::kCloseBeforeFlushed)) co_await flushes_.await_flush(s);
   if (notices_.empty()) {
@@ -27,24 +22,25 @@ Task<std::uint64_t> Releases::release(Strand& s) {
     co_await s.tell(close);
     notices_.clear();
   }
-  if (mutant(Mutant::kCloseBeforeFlushed)) s.posted = false;
+  if (mutant(Mutant::kCloseBeforeFlushed)) s.set_posted(false);
   clean_count_.store(node_.dirty_count.load(std::memory_order_relaxed), std::memory_order_release);
   releases_ended_.store(number);
   std::uint64_t activity = node_.activity;
-  std::uint32_t expiry = begin_expiry(s);
+  std::vector<BlockRange> told;
+  std::uint32_t expiry = begin_expiry(told);
   co_await node_.leave(s);
-  co_await finish_expiry(s, expiry);
+  co_await finish_expiry(s, expiry, told);
   co_return activity;
 }
 
-// The runs of blocks written since the last release -> s.runs.
+// The runs of blocks written since the last release -> written_.
 Task<> Releases::find_written(Strand& s) {
-  s.runs.clear();
+  written_.clear();
   if (node_.scans()) {
     // Where homes and copies alternate, one call looks at both.
     BlockRange run = node_.open.next_run(0, node_.config.blocks);
     while (run.count > 0) {
-      if (!mutant(Mutant::kOpenNotCompared)) s.runs.push_back(run);
+      if (!mutant(Mutant::kOpenNotCompared)) written_.push_back(run);
       run = node_.open.next_run(run.end(), node_.config.blocks);
     }
     run = next_to_scan(0, node_.config.blocks);
@@ -53,14 +49,14 @@ Task<> Releases::find_written(Strand& s) {
       if (group.count > run.count) {
         co_await scan_suspects(s, group);
       } else {
-        co_await s.perform(Scan{run, &s.runs});
+        co_await s.perform(Scan{run, &written_});
       }
       run = next_to_scan(group.end(), node_.config.blocks);
     }
   }
   BlockRange run = node_.written.next_run(0, node_.config.blocks);
   while (run.count > 0) {
-    s.runs.push_back(run);
+    written_.push_back(run);
     run = node_.written.next_run(run.end(), node_.config.blocks);
   }
 }
@@ -94,15 +90,15 @@ BlockRange Releases::runs_near(BlockRange run) const {
 // what lies between them may be coming or going, and its writes are not ours to take.
 Task<> Releases::scan_suspects(Strand& s, BlockRange group) {
   mark(Mark::kReleaseLooksFirst);
-  std::size_t before = s.runs.size();
-  co_await s.perform(Look{group, &s.runs});
-  std::vector<BlockRange> suspects(s.runs.begin() + static_cast<std::ptrdiff_t>(before),
-                                   s.runs.end());
-  s.runs.resize(before);
+  std::size_t before = written_.size();
+  co_await s.perform(Look{group, &written_});
+  std::vector<BlockRange> suspects(written_.begin() + static_cast<std::ptrdiff_t>(before),
+                                   written_.end());
+  written_.resize(before);
   for (const BlockRange& all : suspects) {
     BlockRange run = next_to_scan(all.first, all.end());
     while (run.count > 0) {
-      co_await s.perform(Scan{run, &s.runs});
+      co_await s.perform(Scan{run, &written_});
       if (mutant(Mutant::kScansOneSuspect)) break;
       run = next_to_scan(run.end(), all.end());
     }
@@ -155,28 +151,27 @@ Task<BlockState> Releases::flush_block(Strand& s, std::uint64_t block) {
 // all nodes (expiry.h); a handler of each drops its copies. No handler waits for another one: a
 // releaser waits for the answers without the consistency lock, which they need.
 
-// What this release has to tell -> s.runs. Result: the number of the latest expiry that was begun.
-// Under the consistency lock.
-std::uint32_t Releases::begin_expiry(Strand& s) {
-  s.runs.clear();
-  notices_.take_eager(s.runs);
-  if (mutant(Mutant::kExpiryForgotten)) s.runs.clear();
-  if (!s.runs.empty()) {
+// What this release has to tell -> `told`, which is empty. Result: the number of the latest expiry
+// that was begun. Under the consistency lock.
+std::uint32_t Releases::begin_expiry(std::vector<BlockRange>& told) {
+  notices_.take_eager(told);
+  if (mutant(Mutant::kExpiryForgotten)) told.clear();
+  if (!told.empty()) {
     ++expiries_;
     node_.acquired.fetch_add(1);
   }
-  for (const BlockRange& run : s.runs) offers_.note_eager_writer(run, node_.config.self);
+  for (const BlockRange& run : told) offers_.note_eager_writer(run, node_.config.self);
   return expiries_;
 }
 
 // Tells it, and waits until all copies are gone. What a sibling's release found of our writes is
 // told by that one: it, too, is waited for. They end in the order in which they began.
-Task<> Releases::finish_expiry(Strand& s, std::uint32_t number) {
-  bool tells = !s.runs.empty();
+Task<> Releases::finish_expiry(Strand& s, std::uint32_t number, std::vector<BlockRange>& told) {
+  bool tells = !told.empty();
   if (tells) {
     mark(Mark::kReleaseExpires);
-    join(s.runs);
-    Event tell = ExpireCopies{&s.runs, s.waiter()};
+    join(told);
+    Event tell = ExpireCopies{&told, s.waiter()};
     co_await s.call(tell);
   }
   std::uint32_t until = tells ? number - 1 : number;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "protocol/hlrc/flushes.h"
 #include "protocol/hlrc/node_state.h"
 #include "protocol/hlrc/notices.h"
@@ -40,14 +42,15 @@ class Releases {
   Task<> flush_run(Strand& s, BlockRange run);
   Task<> protect_run(Strand& s, BlockRange run);
   Task<BlockState> flush_block(Strand& s, std::uint64_t block);
-  std::uint32_t begin_expiry(Strand& s);
-  Task<> finish_expiry(Strand& s, std::uint32_t number);
+  std::uint32_t begin_expiry(std::vector<BlockRange>& told);
+  Task<> finish_expiry(Strand& s, std::uint32_t number, std::vector<BlockRange>& told);
 
   NodeState& node_;
   Notices& notices_;
   TrackedHomes& tracked_homes_;
   Offers& offers_;
   Flushes& flushes_;
+  std::vector<BlockRange> written_;  // what this release brings home; under the consistency lock
   std::atomic<std::uint64_t> releases_begun_{0};
   std::atomic<std::uint64_t> releases_ended_{0};
   std::atomic<std::uint64_t> clean_count_{0};

@@ -78,13 +78,12 @@ Task<> Subscriptions::end_subscriptions(Strand& s) {
   of_misses_.ending(false);
 }
 
-Sent Subscriptions::sent_with(const Strand& s, std::uint64_t block, NodeId home,
-                              Departure at) const {
+Sent Subscriptions::sent_with(std::uint64_t block, NodeId home, Departure at) const {
   const Grant::Block* granted = at.grant.find(block);
   if (granted == nullptr) return Sent::kNot;
   const wire::GrantedBlock& head = granted->head;
   bool arrival = at.number != 0;
-  if (arrival && Notices::is_named(s.inbox, NodeId{head.home}, {block, 1})) {
+  if (arrival && Notices::is_named(at.grant.notices, NodeId{head.home}, {block, 1})) {
     mark(Mark::kAcquireLeavesOverwritten);
     return Sent::kNot;
   }

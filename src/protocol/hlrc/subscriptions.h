@@ -45,7 +45,7 @@ class Subscriptions {
   // dropped a region after it asked for the lock, or arrived, that may be older than what its
   // threads know. What this node wrote since the departure before, the home may have sent with its
   // arrival without it, and pushes: both see it in the departure's notices.
-  Sent sent_with(const Strand& s, std::uint64_t block, NodeId home, Departure at) const;
+  Sent sent_with(std::uint64_t block, NodeId home, Departure at) const;
   // The blocks that the grant, or the arrival, has of the run -> the staging buffer.
   Task<Fetched> take_granted(Strand& s, BlockRange run, NodeId home, Departure at,
                              std::vector<std::uint32_t>& versions);

@@ -13,10 +13,9 @@ Task<> TrackedHomes::untrack(Strand& s, std::uint64_t block) {
 }
 
 Task<> TrackedHomes::track_wanted(Strand& s) {
-  s.runs.clear();
-  co_await s.perform(TakeWanted{&s.runs});
-  for (std::size_t i = 0; i < s.runs.size(); ++i) {
-    BlockRange taken = s.runs[i];
+  wanted_.clear();
+  co_await s.perform(TakeWanted{&wanted_});
+  for (const BlockRange& taken : wanted_) {
     BlockRange run{taken.first, 0};
     for (std::uint64_t b = taken.first; b < taken.end(); ++b) {
       // One that is tracked already is not protected once more: that would hide what was written

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "protocol/hlrc/home_words.h"
 #include "protocol/hlrc/node_state.h"
 #include "protocol/hlrc/notices.h"
@@ -31,6 +33,7 @@ class TrackedHomes {
   NodeState& node_;
   Notices& notices_;
   HomeWords& homes_;
+  std::vector<BlockRange> wanted_;  // under the consistency lock
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -39,8 +39,8 @@ struct Wake {
   static constexpr std::string_view kName = "Wake";
   std::atomic<std::uint32_t>* word = nullptr;
 };
-// The event goes to the core; until the waiter is resumed. Result: its value; the payload is in
-// Strand::inbox.
+// The event goes to the core; until the waiter is resumed. Result: its value; the bytes that came
+// with it are Strand::take_answer().
 struct Call {
   static constexpr std::string_view kName = "Call";
   const Event* event = nullptr;

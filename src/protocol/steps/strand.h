@@ -19,8 +19,8 @@ template <typename T = void>
 class Task;
 
 // One operation of one thread under way: it stands at a one-sided step, which its host performs
-// before it moves the operation on. Owns the memory of the operation's coroutine frames (no
-// allocation, so it may run in a signal handler) and the buffers that steps fill.
+// before it moves the operation on. Owns the memory of the operation's coroutine frames: no
+// allocation, so it may run in a signal handler.
 class Strand {
  public:
   explicit Strand(WaiterId waiter) : waiter_(waiter) {}
@@ -41,9 +41,12 @@ class Strand {
   const Step& step() const { return step_; }
   void move_on() { leaf_.resume(); }
 
-  std::vector<BlockRange> runs;  // filled by Scan, Look and TakeWanted
-  std::vector<std::byte> inbox;  // the payload of the last Call
-  bool posted = false;           // a difference is on its way: AwaitFlush must come
+  // The bytes that came with a Call's result: the host sets them, the operation takes them.
+  void set_answer(const std::byte* from, std::size_t bytes) { answer_.assign(from, from + bytes); }
+  std::vector<std::byte> take_answer() { return std::exchange(answer_, {}); }
+  // Whether a difference is on its way to a home: AwaitFlush must come.
+  bool has_posted() const { return posted_; }
+  void set_posted(bool posted) { posted_ = posted; }
 
   // Of a step: its result, if it has one.
   template <typename Kind>
@@ -83,6 +86,8 @@ class Strand {
   WaiterId waiter_;
   Step step_;
   std::coroutine_handle<> leaf_;
+  std::vector<std::byte> answer_;
+  bool posted_ = false;
   std::size_t used_ = 0;
   alignas(16) std::byte frames_[8192];
 };

@@ -39,6 +39,14 @@ struct GatewaySaid {
   std::uint16_t link_port = 0;
 };
 
+// A job whose hosts share no connection that can be read: each is a cluster with a gateway of its
+// own.
+struct EncryptedHosts {
+  std::vector<ClusterHosts> clusters;
+  std::vector<GatewaySaid> gateways;
+};
+EncryptedHosts encrypt_hosts(const std::vector<std::string>& hosts);
+
 // A job as its TOML file describes it: where nodes run, and which of them are servers of chunks.
 // What it does not say is left to the command line and the defaults.
 struct TopologyFile {

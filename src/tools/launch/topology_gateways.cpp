@@ -32,6 +32,16 @@ base::Result<std::vector<GatewaySaid>> parse_gateways(std::string_view text) {
   return gateways;
 }
 
+EncryptedHosts encrypt_hosts(const std::vector<std::string>& hosts) {
+  EncryptedHosts encrypted;
+  for (const std::string& host : hosts) {
+    Said<std::string> name{host, "--encrypt"};
+    encrypted.clusters.push_back({name, {name}});
+    encrypted.gateways.push_back({name, name, host, "", 0});
+  }
+  return encrypted;
+}
+
 base::Result<std::vector<GatewayPlan>> form_gateways(const std::vector<GatewaySaid>& gateways,
                                                      const bootstrap::JobMap& map) {
   std::vector<GatewayPlan> plans;
