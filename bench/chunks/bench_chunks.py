@@ -87,6 +87,9 @@ def frames(options, variant=()):
                 pair = f"{statistics.median(ages[name]) / copy:.3f} / {statistics.median(cpu[name]) / copy:.1f}" if ages[name] else "-"
                 line += f"{pair:>17}"
             print(line, flush=True)
+            if count == 1:
+                figures = ", ".join(f"{name} {statistics.median(ages[name]) / copy:.2f}x" for name in found if ages[name])
+                print(f"  one subscriber {what} {size} bytes after, memcpy 1: {figures}", flush=True)
 
 
 def scopes(options):

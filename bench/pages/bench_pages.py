@@ -84,6 +84,19 @@ def lock_rows(times, over):
                   f"{row['most_overtaken']:>10}  p99 <= 20x, overtaken <= {nodes - 1}")
 
 
+def lock_cost_rows(turns, over):
+    """Locks that one node alone uses, and such as both want, each with a page of data."""
+    figures = {}
+    for _ in range(turns):
+        for row in rows(run(over.terrane + ["-n", "2", os.path.join(BUILD, "bench/pages/terrane_bench_lock_cost_rows")]), "row"):
+            kind = f"lock of one node, {row['copies']} copies" if "copies" in row else f"{row['locks']} of both, a page each"
+            figures.setdefault(kind, []).append(float(row["ns"]))
+    print(f"\n{'lock and unlock, 2 nodes':34} {'us':>10}  goal")
+    for kind, times in figures.items():
+        goal = "<= 0.5 us" if "copies" in kind else "<= 10 us" if kind.startswith("1 ") else "printed"
+        print(f"{kind:34} {statistics.median(times) / 1e3:10.2f}  {goal}")
+
+
 def pattern_rows(repeat, over):
     out = run(over.terrane + ["-n", "2", "--bind-to", "core", os.path.join(BUILD, "bench/pages/terrane_bench_pattern_rows"),
                               "--repeat", str(repeat)], 600)
@@ -196,6 +209,7 @@ def main():
     page_rows(rounds, over)
     mpi_barrier(2 if options.quick else 5, over)
     lock_rows(200 if options.quick else 2000, over)
+    lock_cost_rows(1 if options.quick else 5, over)
     pattern_rows(1 if options.quick else 9, over)
     jacobi_rows(2 if options.quick else 9, over)
     sort_rows(1 if options.quick else 5, over, 24 if options.quick else 192)
