@@ -11,7 +11,7 @@ import sys
 import source_tree
 
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
-NAMED_PAGE = re.compile(r"\bdocs/[\w./-]+\.(?:md|[1-9])\b")
+NAMED_PAGE = re.compile(r"\bdocs/[\w./-]+\.(?:md|[1-9](?:\.scd)?)\b")
 SOURCES = {".c", ".h", ".cpp", ".hpp", ".cmake", ".txt"}
 
 

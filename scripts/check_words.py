@@ -87,13 +87,12 @@ def markdown_prose(lines):
 
 
 def manual_prose(lines):
-    """The same for a manual page: without requests, font changes and examples."""
+    """The same for a manual page (scdoc): without examples, and without what is bold, which is code."""
     example = False
     for line in lines:
-        example = (example or line == ".nf") and line != ".fi"
-        text = re.sub(r"^[.'](?:\\\"|TH|so|nf|fi).*", "", line)
-        text = re.sub(r"^\.[A-Z]{1,2}\b|\\f[A-Z]|\\(?:\(..|.)", " ", text)
-        yield "" if example else text
+        fence = line.strip() == "```"
+        example ^= fence
+        yield "" if fence or example else re.sub(r"\*[^*]*\*", "*", line)
 
 
 def who_as_noun(prose):
@@ -155,7 +154,7 @@ def self_test():
         "docs/pronoun.md": "The reader asks, and he waits.\n",
         "src/base/a.h": "int a;  // Who waits polls, and\n// whoever sleeps is woken.\n",
         "include/terrane/b.h": "/* The reader is\n * told. */\n",
-        "docs/man/a.1": ".SH NAME\na \\- tells what\n.B b\nis owed\n",
+        "docs/man/a.1.scd": "a(1)\n\n# NAME\n\na - tells what\n\n*b*\n\tis owed\n",
     }
     right = {
         "docs/relative.md": "The reader who waits polls.\n",
@@ -163,7 +162,7 @@ def self_test():
         "docs/long.md": "word " * 24 + "\n" + ("word " * 20 + "\n") * 200 + "Who waits polls.\n",
         "src/base/b.cpp": 'const char* text = "who // is told";  // The home answers by `told`.\n',
         "src/sim/c.cpp": "// Who waits is told.\n",
-        "docs/man/b.1": ".TH B 1\n.nf\nnews ahead\n.fi\n.BR stands_for (1)\n",
+        "docs/man/b.1.scd": "b(1)\n\n```\nnews ahead\n```\n\nThe page is *stands_for*(1), after *--hot*.\n",
     }
     return source_tree.self_test(check, wrong, right)
 

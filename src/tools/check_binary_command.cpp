@@ -36,7 +36,8 @@ void add_check_binary_command(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand(
       "check-binary", "Name the functions of a program whose atomics mean nothing between nodes");
   command->add_option("PROGRAM", *program, "The executable file")->required();
-  command->footer("Exit code: 0 none, 1 some, 2 the file cannot be checked.");
+  command->footer(
+      "Exit code: 0 none, 1 some, 2 the file cannot be checked.\nMore: man terrane-check-binary.");
   command->callback([program, &context] { context.exit_code = check(*program); });
 }
 

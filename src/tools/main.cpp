@@ -88,7 +88,7 @@ std::string describe(const CLI::ParseError& error, const CLI::App* command,
 int run_command_line(int argc, char** argv) {
   CLI::App app("Software distributed shared memory: start jobs and look into them.", "terrane");
   app.set_version_flag("--version", fmt::format("terrane {}", TERRANE_VERSION));
-  app.footer("Help for one command: terrane help COMMAND, or man terrane-run.");
+  app.footer("Help for one command: terrane help COMMAND, or man terrane-COMMAND.");
   tools::CommandContext context;
   context.command_line = {argv, static_cast<std::size_t>(argc)};
   add_commands(app, context);

@@ -13,13 +13,19 @@ fail() {
 }
 
 for file in bin/terrane bin/oshrun bin/oshcc bin/oshc++ bin/oshfort bin/terranecc bin/terranec++ lib/terrane/test_hosts \
-  lib/terrane/enter_host share/man/man1/terranecc.1 share/man/man1/terrane-hosts.1 lib/libterrane.so include/terrane/pages.h lib/cmake/terrane/TerraneConfig.cmake \
+  lib/terrane/enter_host lib/libterrane.so include/terrane/pages.h lib/cmake/terrane/TerraneConfig.cmake \
   lib/pkgconfig/terrane.pc lib/libterrane_chunks.so include/terrane/chunks.h include/terrane/chunks.hpp include/terrane/work.h include/terrane/work.hpp include/terrane/status.h \
-  lib/pkgconfig/terrane-chunks.pc lib/libterrane_shmem.so include/shmem.h lib/pkgconfig/shmem.pc share/man/man1/terrane-run.1 \
-  share/man/man1/oshcc.1 share/man/man1/oshfort.1 include/terrane/fortran/shmem.f90 share/man/man1/oshrun.1 share/man/man7/terrane-shmem.7 share/man/man7/terrane-chunks.7 \
+  lib/pkgconfig/terrane-chunks.pc lib/libterrane_shmem.so include/shmem.h lib/pkgconfig/shmem.pc \
+  include/terrane/fortran/shmem.f90 \
   lib/terrane/examples/counter lib/terrane/examples/restore lib/terrane/examples/lu lib/terrane/examples/hybrid lib/libterrane_runtime.so.0; do
   [ -e "$stage/$file" ] || fail "missing: $file"
 done
+if command -v scdoc >/dev/null; then
+  for page in "$source"/docs/man/*.scd oshc++.1 terranec++.1 terrane-invite.1 terrane-info.1 terrane-completion.1; do
+    page=$(basename "$page" .scd)
+    [ -s "$stage/share/man/man${page##*.}/$page" ] || fail "there is no manual page $page"
+  done
+fi
 for program in bin/terrane lib/libterrane.so lib/libterrane_shmem.so lib/libterrane_chunks.so lib/libterrane_runtime.so lib/terrane/examples/counter lib/terrane/examples/restore \
   lib/terrane/examples/lu; do
   missing=$(ldd "$stage/$program" | grep 'not found')
