@@ -2,6 +2,7 @@
 """The house rules that a machine can see (CONTRIBUTING.md). Usage: check_style.py [--self-test]"""
 
 import ast
+import os
 import re
 import sys
 
@@ -68,6 +69,8 @@ def check(root):
         except UnicodeDecodeError:
             continue  # pictures
         complaints += check_file(path, text)
+        if re.fullmatch(r"bench_\w+\.py", path.name) and not os.access(root / path, os.X_OK):
+            complaints.append(f"{path}: ./run bench cannot run it: chmod +x {path}")
     return complaints
 
 
@@ -82,6 +85,7 @@ def self_test():
         "src/a/left.cpp": "// TO" "DO: finish\n",
         "scripts/long.py": "def f():\n" + "    f()\n" * MAX_FUNCTION_LINES,
         "scripts/long.sh": "f() {\n" + long_body + "}\n",
+        "bench/a/bench_a.py": "",
         "docs/page.md": "see /ho" "me/me/notes\n",
     }
     right = {

@@ -17,6 +17,11 @@ MissPlan AdaptivePredictor::at_miss(const Miss& miss) {
   plan.blocks = in_order;
   if (in_order == 0 && past_.on(Heuristic::kNeighbours))
     plan.blocks = neighbours_.count(miss.block, past_.tunables.max_run);
+  if (in_order > 0) return plan;
+  std::uint64_t usual = run_length_.count();
+  if (usual <= std::max<std::uint64_t>(plan.blocks, 1)) return plan;
+  plan.blocks = 1 + sequential_.may_come(miss.block + 1, usual - 1);
+  plan.fresh = true;
   return plan;
 }
 

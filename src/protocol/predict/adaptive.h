@@ -45,7 +45,7 @@ class AdaptivePredictor final : public Predictor {
     open_copies_.forget(block);
   }
   void miss_ended(std::uint64_t block, std::uint64_t end) override {
-    sequential_.streams().note(block, end);
+    run_length_.ended(sequential_.streams().note(block, end));
   }
   void pipeline_ended(std::uint64_t from, std::uint64_t end) override {
     sequential_.streams().extend(from, end);
@@ -120,6 +120,7 @@ class AdaptivePredictor final : public Predictor {
   Past past_;
   Neighbours neighbours_{past_};
   Sequential sequential_{past_, neighbours_};
+  RunLength run_length_{past_};
   Backward backward_{past_};
   Pipeline pipeline_{past_};
   Claims claims_{past_};

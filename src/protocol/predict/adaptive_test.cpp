@@ -60,6 +60,27 @@ TEST_F(AdaptivePredictorTest, AStreamStopsAtTheEndOfTheSpace) {
   EXPECT_EQ(take(kBlocks - 1), 1u);
 }
 
+// Rows of eight blocks of which four are read: eight streams are remembered, and three ended ones
+// tell their length.
+TEST_F(AdaptivePredictorTest, StreamsOfOneLengthComeWithTheirFirstMiss) {
+  std::uint64_t row = 0;
+  for (; row < 11; ++row) {
+    EXPECT_EQ(take(8 * row), 1u) << row;
+    EXPECT_EQ(take(8 * row + 1), 2u) << row;
+    EXPECT_EQ(take(8 * row + 3), 4u) << row;
+  }
+  EXPECT_EQ(take(8 * row), 4u);
+  EXPECT_EQ(take(8 * row + 4), 5u) << "a longer one goes on as any stream";
+  std::uint32_t alone = 0;
+  for (++row; row < 11 + Tunables{}.measured; ++row) alone += take(8 * row) == 1;
+  EXPECT_EQ(alone, 1u) << "one in so many shows how long it is";
+  switch_off(Heuristic::kRunLength);
+  for (BlockHistory& past : history_) past = {};
+  for (row = 0; row < 11; ++row)
+    for (std::uint64_t block : {0, 1, 3}) take(8 * row + block);
+  EXPECT_EQ(take(8 * row), 1u);
+}
+
 TEST_F(AdaptivePredictorTest, WithoutTheHeuristicNothingIsPrefetched) {
   switch_off(Heuristic::kSequential);
   for (std::uint64_t block = 10; block < 20; ++block) EXPECT_EQ(take(block), 1u);

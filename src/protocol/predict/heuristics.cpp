@@ -12,6 +12,7 @@ namespace {
 constexpr std::array<std::string_view, static_cast<std::size_t>(Heuristic::kCount)> kNames{
     "neighbours",
     "sequential",
+    "run_length",
     "backward",
     "pipeline",
     "probation",

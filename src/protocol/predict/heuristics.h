@@ -12,6 +12,7 @@ namespace terrane::protocol {
 enum class Heuristic : std::uint8_t {
   kNeighbours,       // a miss prefetches the copies behind it that were here before
   kSequential,       // misses in order prefetch what follows
+  kRunLength,        // a first miss prefetches as much as the latest streams had
   kBackward,         // misses in order downwards prefetch what lies before
   kPipeline,         // long streams have several requests under way
   kProbation,        // what a stream prefetched stays for a trial only

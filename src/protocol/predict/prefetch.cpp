@@ -40,6 +40,28 @@ void Sequential::prove(std::uint64_t block) {
   for (std::uint64_t b = first; b < block; ++b) past_.of(b).on_trial = false;
 }
 
+// Now and then a stream begins without it, and shows how long streams are by their misses.
+std::uint64_t RunLength::count() {
+  const Tunables& t = past_.tunables;
+  if (on_end_ < t.alike || !past_.on(Heuristic::kRunLength)) return 1;
+  begun_ = begun_ + 1;
+  return begun_ % t.measured == 0 ? 1 : std::uint32_t(length_);
+}
+
+void RunLength::ended(Streams::Over over) {
+  bool unknown = over.used == 0 || (over.used == 1 && over.brought > 1);
+  if (unknown) return;
+  auto length =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(over.used, past_.tunables.max_run));
+  if (length == length_) {
+    on_end_ = std::min(on_end_ + 1, past_.tunables.alike + 1);
+  } else if (on_end_ > 0) {
+    on_end_ = on_end_ - 1;
+  } else {
+    length_ = length;
+  }
+}
+
 std::uint64_t Backward::count(std::uint64_t block, const Sequential& sequential) {
   std::uint64_t at = past_.blocks() - 1 - block;
   bool falls = falling_.length(at) >= past_.tunables.falls_after;

@@ -53,6 +53,23 @@ class Sequential {
   Streams streams_;
 };
 
+// Streams of one length, as where a matrix is read by parts of its rows, tell how long the next one
+// is: its first miss prefetches all of it.
+class RunLength {
+ public:
+  explicit RunLength(const Past& past) : past_(past) {}
+
+  // How many blocks come with a miss that continues no stream.
+  std::uint64_t count();
+  void ended(Streams::Over over);
+
+ private:
+  const Past& past_;
+  Guess<std::uint32_t> length_;
+  Guess<std::uint32_t> on_end_;  // streams of this length, less those of another
+  Guess<std::uint32_t> begun_;
+};
+
 // Misses in order downwards, as those of a copy of a large array, prefetch what lies before.
 class Backward {
  public:

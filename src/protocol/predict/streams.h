@@ -47,20 +47,31 @@ class Streams {
         return std::min(run_[slot].load(std::memory_order_relaxed), block);
     return block;
   }
+  // A stream that is forgotten for a new one.
+  struct Over {
+    std::uint64_t used = 0;     // from its first block to its latest miss; 0: there was none
+    std::uint64_t brought = 0;  // by its first miss
+  };
   // A miss of `block` brought everything up to `end`; 0: nothing goes on behind that, for another
-  // allocation begins there.
-  void note(std::uint64_t block, std::uint64_t end) {
+  // allocation begins there. Result: the stream that this ends, if it begins one.
+  Over note(std::uint64_t block, std::uint64_t end) {
     for (std::size_t slot = 0; slot < kStreams; ++slot) {
       if (next_[slot].load(std::memory_order_relaxed) != block) continue;
       run_[slot].store(block, std::memory_order_relaxed);
       next_[slot].store(next_after(end), std::memory_order_relaxed);
-      return;
+      return {};
     }
     std::size_t slot = oldest_.fetch_add(1, std::memory_order_relaxed) % kStreams;
+    std::uint64_t first = first_[slot].load(std::memory_order_relaxed);
+    std::uint64_t latest = run_[slot].load(std::memory_order_relaxed);
+    std::uint64_t brought = brought_[slot].load(std::memory_order_relaxed);
+    Over over{brought != 0 && first <= latest ? latest + 1 - first : 0, brought};
+    brought_[slot].store(end > block ? end - block : 0, std::memory_order_relaxed);
     first_[slot].store(block, std::memory_order_relaxed);
     run_[slot].store(block, std::memory_order_relaxed);
     asked_[slot].store(0, std::memory_order_relaxed);
     next_[slot].store(next_after(end), std::memory_order_relaxed);
+    return over;
   }
   // What the latest miss of the stream that stands at `block` brought goes on up to `end`; 0: as
   // above.
@@ -86,6 +97,7 @@ class Streams {
   std::atomic<std::uint64_t> next_[kStreams];
   std::atomic<std::uint64_t> run_[kStreams] = {};
   std::atomic<std::uint64_t> asked_[kStreams] = {};
+  std::atomic<std::uint64_t> brought_[kStreams] = {};
   std::atomic<std::size_t> oldest_{0};
 };
 

@@ -79,5 +79,20 @@ TEST(StreamsTest, EightStreamsGoOnAtOnceAndTheOldestGivesWay) {
   EXPECT_EQ(streams.asked(9016), 9144u);
 }
 
+TEST(StreamsTest, AStreamThatIsForgottenTellsHowLongItWas) {
+  Streams streams;
+  streams.note(100, 101);
+  streams.note(101, 103);
+  streams.note(103, 107);
+  for (std::uint64_t i = 1; i < kStreams; ++i)
+    EXPECT_EQ(streams.note(1000 * i, 1000 * i + 16).used, 0u) << "a place was free";
+  Streams::Over over = streams.note(9000, 9004);
+  EXPECT_EQ(over.used, 4u) << "from 100 to the miss of 103";
+  EXPECT_EQ(over.brought, 1u);
+  over = streams.note(9100, 9101);
+  EXPECT_EQ(over.used, 1u);
+  EXPECT_EQ(over.brought, 16u) << "by the first miss of 1000";
+}
+
 }  // namespace
 }  // namespace terrane::protocol

@@ -19,6 +19,12 @@ struct Tunables {
   // Runs in order until requests are pipelined: certainty against the start of a long read; 1 to
   // 32. 128 pages in order never were a coincidence in bench/pages.
   std::uint32_t ahead_after = 8;
+  // Streams of one length on end until the first miss of one prefetches all of it: a miss each
+  // against pages nobody reads; 1 to 8. A row of a tile of a transposition is no coincidence.
+  std::uint32_t alike = 2;
+  // Of so many streams then one begins without, and shows by its misses how long streams are: 4 to
+  // 64; two or three misses more against a length that is wrong for longer.
+  std::uint32_t measured = 16;
   // Misses in order downwards until pages before are prefetched: as the above; 1 to 8 pages. Of two
   // pages the second may be missed before the first by chance.
   std::uint32_t falls_after = 2;
