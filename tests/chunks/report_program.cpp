@@ -1,5 +1,5 @@
 // A node whose event log is looked at: how often it does what is known. With the argument "dies"
-// node 1 kills itself once its log is under way.
+// node 1 kills itself once its log is under way; another argument is the name of one more chunk.
 #include <sys/stat.h>
 
 #include <atomic>
@@ -79,6 +79,7 @@ int main(int count, char** arguments) {
   if (count > 1 && std::string(arguments[1]) == "dies") {
     dies();
   } else {
+    if (count > 1) create(arguments[1], 8);
     scopes();
     frames();
     for (int i = 0; i < 3; ++i) {

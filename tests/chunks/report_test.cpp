@@ -97,10 +97,20 @@ TEST_F(ReportTest, CountsWhatTheProgramDid) {
     EXPECT_TRUE(has(text, "Of locks, barriers and signals")) << text;
     EXPECT_TRUE(has(text, ">0 ns</text>")) << text;
     EXPECT_TRUE(has(text, "<title>modified</title>")) << text;
-    EXPECT_TRUE(has(text, "prefers-color-scheme:dark") && has(text, "max-width:1280px")) << text;
+    EXPECT_TRUE(has(text, "prefers-color-scheme:dark") && has(text, "max-width:1500px")) << text;
     EXPECT_TRUE(has(text, "<td>state &lt;&amp;&quot;\\xff&gt;</td>"));
     EXPECT_TRUE(has(text, ">barrier</td>") && has(text, ">lock</td>") && has(text, ">signal</td>"));
   }
+}
+
+TEST_F(ReportTest, APageCanBeReadInABrowserOfAnyWidthAndColour) {
+  Outcome outcome = job("-n 4", std::string(255, 'x'));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  report();
+  EXPECT_FALSE(has(page_text(), "took the versions of all"));
+  Outcome checked = launch({"python3", CHECK_IN_BROWSER, page()});
+  if (checked.exit_code == 77) GTEST_SKIP() << checked.out;
+  EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
 }
 
 // Though not each scope has a record.

@@ -30,13 +30,16 @@ constexpr std::string_view kHead =
 :root{color-scheme:light dark;--text:#222;--back:#fff;--head:#f6f6f6;--line:#ddd;--note:#fff3cd;--plot:#fafafa}
 @media(prefers-color-scheme:dark){
 :root{--text:#ddd;--back:#1b1d20;--head:#2a2d31;--line:#3a3d42;--note:#4a3d12;--plot:#24272b}}
-body{font:14px/1.4 sans-serif;margin:2em;max-width:1200px;color:var(--text);background:var(--back)}
+body{font:14px/1.4 sans-serif;margin:2em;max-width:1500px;color:var(--text);background:var(--back)}
 table{border-collapse:collapse;margin:.5em 0 1.5em}
 th,td{padding:.15em .6em;border-bottom:1px solid var(--line);text-align:right;white-space:nowrap}
-th{background:var(--head);position:sticky;top:0}
+th{background:var(--head);position:sticky;top:0;white-space:normal;vertical-align:bottom}
 td:first-child,th:first-child,td.t,th.t{text-align:left}
-@media(max-width:1280px){#all:not(:checked)~table .m{display:none}}
-@media(min-width:1281px){#all,#all+label{display:none}}
+td:first-child{white-space:normal;max-width:24em}
+#chunks td:first-child{min-width:10em}
+h1,p,td:first-child{overflow-wrap:anywhere}
+@media(max-width:1500px){#all:not(:checked)~table .m{display:none}}
+@media(min-width:1501px){#all,#all+label{display:none}}
 .note{background:var(--note);padding:.3em .8em;margin:.2em 0}
 .bar{background:#d9534f;height:.7em;display:inline-block}
 svg{display:block;margin:.2em 0}
@@ -125,15 +128,16 @@ class Page {
     if (chunk == nullptr || chunk->tally.wait_ns == 0) {
       text_ += "No scope waited. ";
     } else {
-      put("The longest waits for scopes were those for {}: {} together, half of them longer than "
-          "{}, "
-          "at most {}. ",
+      put("Threads waited longest for scopes of {}: {} in all, and at most {} for one scope; ",
           escaped(text_of(job_, chunk->object)), time_text(chunk->tally.wait_ns),
-          time_text(chunk->wait_ns(50)), time_text(chunk->tally.longest_wait_ns));
+          time_text(chunk->tally.longest_wait_ns));
+      std::uint64_t median_ns = chunk->wait_ns(50);
+      put("half of the scopes opened {}. ",
+          median_ns == 0 ? "at once" : "within " + time_text(median_ns));
     }
     if (!totals_.meetings.empty() && totals_.meetings.front().wait_ns > 0) {
       const MeetingTotals& one = totals_.meetings.front();
-      put("Of locks, barriers and signals {} {} cost most: {} in {} calls. ",
+      put("Of locks, barriers and signals, the {} {} cost most: {} in {} calls. ",
           kMakings[static_cast<std::size_t>(one.making)], escaped(text_of(job_, one.object)),
           time_text(one.wait_ns), one.times);
     }

@@ -117,6 +117,11 @@ Making making_of(std::string_view name) {
   return Making::kChunk;
 }
 
+Making making_of(const JobLog& job, std::uint64_t object) {
+  auto at = job.objects.find(object);
+  return at == job.objects.end() ? Making::kChunk : making_of(at->second.name);
+}
+
 std::string text_of(const JobLog& job, std::uint64_t object) {
   auto at = job.objects.find(object);
   if (at == job.objects.end()) return fmt::format("{:#x}", object);

@@ -27,6 +27,7 @@ base::Result<JobLog> join_logs(std::vector<NodeLog> logs);
 // Chunks that programs do not see: what a lock, a barrier or a signal is made of has such a name.
 enum class Making { kChunk, kLock, kBarrier, kSignal };
 Making making_of(std::string_view name);
+Making making_of(const JobLog& job, std::uint64_t object);
 // Its name without what it is made of, as text that is safe anywhere: bytes that are no UTF-8,
 // and controls, as \xNN. A number where nobody has named it.
 std::string text_of(const JobLog& job, std::uint64_t object);

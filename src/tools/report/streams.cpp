@@ -50,7 +50,7 @@ class Sorter {
       for (const Entry& entry : job_.logs[i].entries) add(i, entry);
     std::vector<Stream> all;
     for (auto& [object, stream] : by_object_) {
-      if (stream.published.empty()) continue;
+      if (stream.published.empty() || making_of(job_, object) != Making::kChunk) continue;
       std::sort(stream.published.begin(), stream.published.end());
       all.push_back(std::move(stream));
     }

@@ -40,7 +40,7 @@ struct Stream {
   std::vector<std::uint64_t> published;  // when, in order
   std::vector<Subscriber> subscribers;   // by node
 };
-// Streams with the most versions first.
+// Streams with the most versions first; not those that barriers and signals are made of.
 std::vector<Stream> streams(const JobLog& job);
 
 // The subscriber with the longest median latency of all streams that have several, with its stream;

@@ -92,6 +92,12 @@ TEST(StreamsTest, TheSlowestSubscriberIsNamedWhereAnotherIsFasterByHalf) {
   EXPECT_EQ(slowest_subscriber(even, streams(even)), "");
 }
 
+TEST(StreamsTest, WhatABarrierIsMadeOfIsNoStream) {
+  JobLog job = job_of({all_after(300), all_after(900)});
+  job.objects[kFrames].name = "\1barrier all";
+  EXPECT_TRUE(streams(job).empty());
+}
+
 TEST(StreamsTest, AJobWithoutStreamsHasNoSection) {
   JobLog job = job_of({});
   EXPECT_EQ(stream_section(job, streams(job)), "");

@@ -12,11 +12,6 @@ using runtime::trace::ScopeOrigin;
 
 constexpr std::uint8_t kStates = 4;  // the first: there is no copy
 
-Making making_in(const JobLog& job, std::uint64_t object) {
-  auto at = job.objects.find(object);
-  return at == job.objects.end() ? Making::kChunk : making_of(at->second.name);
-}
-
 std::size_t step_of(const JobLog& job, std::uint64_t time_ns, std::size_t points) {
   if (job.length_ns == 0) return 0;
   double part = static_cast<double>(time_ns) / static_cast<double>(job.length_ns);
@@ -82,7 +77,7 @@ class Counter {
       ++node.others[static_cast<std::uint16_t>(record.event)];
       return;
     }
-    Making making = making_in(job_, record.object);
+    Making making = making_of(job_, record.object);
     if (making == Making::kChunk) {
       node.tally.add(record);
       ChunkTotals& chunk = entry_of(out_.chunks, chunk_at_, record.object);
@@ -195,7 +190,7 @@ StatesInTime states_in_time(const JobLog& job, const NodeLog& log, std::size_t p
   };
   for (const Entry& entry : log.entries) {
     const Record& record = entry.record;
-    if (record.event != Event::kState || making_in(job, record.object) != Making::kChunk) continue;
+    if (record.event != Event::kState || making_of(job, record.object) != Making::kChunk) continue;
     fill_to(step_of(job, record.time_ns, points));
     std::uint8_t& state = state_of[record.object];
     if (state > 0) --now[state];
