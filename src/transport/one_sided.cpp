@@ -134,6 +134,14 @@ base::Result<> OneSided::atomic_post(NodeId peer, RemoteAddress word, const Atom
   return {};
 }
 
+base::Result<> OneSided::put_and_set(NodeId peer, RemoteAddress to, Bytes from, RemoteAddress word,
+                                     std::uint64_t value) {
+  if (auto fits = check(peer, word, Atomic{}); !fits) return fits;
+  if (auto done = put(peer, to, from); !done) return done;
+  if (auto done = fence(); !done) return done;
+  return put(peer, word, std::as_bytes(std::span(&value, 1)));
+}
+
 base::Result<> OneSided::fence() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return {};

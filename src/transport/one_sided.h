@@ -74,6 +74,12 @@ class OneSided {
                                           std::byte* into);
   // Without a result. The target has it after quiet(). kSwap sets the word; no kCompareSwap.
   virtual base::Result<> atomic_post(NodeId peer, RemoteAddress word, const Atomic& atomic);
+  // A put, then the word is set to `value`: who sees the word sees these bytes, and what this
+  // thread has put to the peer before. One message where calls are messages. quiet() need not wait
+  // for it, because who sees the word can say so. The word has 8 bytes and lies at a multiple of
+  // that.
+  virtual base::Result<> put_and_set(NodeId peer, RemoteAddress to, Bytes from, RemoteAddress word,
+                                     std::uint64_t value);
 
   // Puts and atomics that were issued before are seen by each peer before those issued later.
   virtual base::Result<> fence();

@@ -102,9 +102,13 @@ TEST_P(PeersTest, AFenceKeepsAFlagBehindItsData) {
       std::size_t bytes = round % 20 == 0 ? 300'000 : 50 * round;
       if ((round + node.self.value) % 2 == 0) {
         auto data = make_message(node.self, round, bytes);
+        std::uint64_t value = round + 1;
+        if (round % 6 > 3) {
+          require_ok(node.transport.put_and_set(peer, {0, 64 + round}, data, {0, kFlagAt}, value));
+          continue;
+        }
         require_ok(node.transport.put_nbi(peer, {0, 64 + round}, data));
         require_ok(node.transport.fence());
-        std::uint64_t value = round + 1;
         if (round % 4 < 2) {
           require_ok(node.transport.put(peer, {0, kFlagAt}, bytes_of_word(value)));
         } else {

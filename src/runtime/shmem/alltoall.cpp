@@ -1,5 +1,6 @@
 #include <memory>
 
+#include "runtime/shmem/clustered.h"
 #include "runtime/shmem/collectives.h"
 #include "runtime/shmem/transfer.h"
 
@@ -87,6 +88,8 @@ void alltoalls_put(Team& team, const std::byte* source, const StridedBlocks& blo
 
 void alltoall(Team& team, void* dest, const void* source, std::uint64_t bytes) {
   if (bytes == 0) return;
+  if (team.clusters() != nullptr && clustered::alltoall_pays(team, bytes))
+    return clustered::alltoall(team, dest, source, bytes);
   std::uint64_t all = bytes * team.size(), ours = bytes * team.self();
   bool put = team.choose(Collective::kAlltoall, bytes) == Algorithm::kPut;
   SymmetricAddress from = symmetric(team, source, all, "source");

@@ -1,3 +1,4 @@
+#include "runtime/shmem/clustered.h"
 #include "runtime/shmem/collectives.h"
 #include "runtime/shmem/transfer.h"
 
@@ -34,9 +35,8 @@ void broadcast_inline(Team& team, const Broadcast& what) {
 }
 
 void put_and_tell(Team& team, Team::Turn turn, const Broadcast& what, std::uint32_t member) {
-  team.reach().put(team.pe(member), symmetric(team, what.dest, what.bytes, "dest"), what.source,
-                   what.bytes);
-  team.tell(turn, member, nullptr, 0);
+  team.tell_of(turn, member, symmetric(team, what.dest, what.bytes, "dest"), what.source,
+               what.bytes);
 }
 
 // From the root to its host's members and to one on each other host, which hands it on.
@@ -77,7 +77,9 @@ void broadcast(Team& team, void* dest, const void* source, std::uint64_t bytes, 
                bool root_too) {
   Broadcast what{dest, source, bytes, root};
   if (bytes == 0) return;
-  if (team.size() > 1) {
+  if (team.clusters() != nullptr) {
+    clustered::broadcast(team, dest, source, bytes, root);
+  } else if (team.size() > 1) {
     switch (team.choose(Collective::kBroadcast, bytes)) {
       case Algorithm::kInline:
         broadcast_inline(team, what);

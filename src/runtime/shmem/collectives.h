@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "runtime/shmem/combine.h"
 #include "runtime/shmem/team.h"
@@ -19,6 +20,9 @@ void broadcast(Team& team, void* dest, const void* source, std::uint64_t bytes, 
 // numbers of bytes.
 void fcollect(Team& team, void* dest, const void* source, std::uint64_t bytes);
 void collect(Team& team, void* dest, const void* source, std::uint64_t bytes);
+
+// How many bytes each member has. The team must synchronise before it ends the operation.
+std::vector<std::uint64_t> exchange_sizes(Team& team, std::uint64_t bytes);
 
 // Block m of our source comes to block (our number) of member m's dest; blocks of `bytes`.
 void alltoall(Team& team, void* dest, const void* source, std::uint64_t bytes);

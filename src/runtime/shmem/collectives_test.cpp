@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <complex>
+#include <functional>
 #include <random>
 #include <type_traits>
 
@@ -25,6 +26,9 @@ std::vector<TestSetting> settings() {
     worlds.push_back(TestSetting::hosts(5, 2));
     worlds.push_back({{0, 1, 0, 1, 1}, false, {}});
     worlds.push_back({{0, 0, 0, 1, 1}, true, {}});
+    worlds.push_back(TestSetting::clusters({0, 1, 2, 3}, {0, 0, 1, 1}));
+    worlds.push_back(TestSetting::clusters({0, 0, 1, 2, 2, 2, 3}, {0, 0, 1, 2}));
+    worlds.push_back(TestSetting::clusters({0, 1, 0, 2, 1}, {0, 1, 0}));
     for (TestSetting& world : worlds) {
       world.algorithms = algorithms;
       all.push_back(world);
@@ -62,6 +66,47 @@ void in_every_world(Body body) {
         body(pe, count, ++round);
         pe.everybody();
       }
+    });
+  }
+}
+
+// Messages between clusters of an operation that all PEs call.
+std::uint64_t crossings(TestPe& pe, const std::function<void()>& operation) {
+  pe.everybody();
+  std::uint64_t before = pe.world.crossed();
+  pe.everybody();
+  operation();
+  pe.everybody();
+  return pe.world.crossed() - before;
+}
+
+TEST(CollectivesTest, EachLinkIsCrossedOnceInEachDirection) {
+  const TestSetting settings[] = {
+      TestSetting::clusters({0, 1, 2, 3, 4, 5}, {0, 0, 0, 1, 1, 1}),
+      TestSetting::clusters({0, 0, 1, 2, 2, 3}, {0, 0, 1, 1}),
+      TestSetting::clusters({0, 1, 2, 3, 4, 5}, {0, 0, 1, 1, 2, 2}),
+  };
+  for (const TestSetting& setting : settings) {
+    const std::uint64_t clusters = setting.cluster_of_host.back() + 1;
+    run_pes(setting, [&](TestPe& pe) {
+      Team& all = pe.all();
+      auto* source = pe.world.heap<long>(kSource);
+      auto* dest = pe.world.heap<long>(kDest);
+      fill(source, 6, pe.self(), 0);
+      const std::uint64_t links = clusters * (clusters - 1);
+      const Combine& sum = combine_for(ReduceOp::kSum, ElementType::kInt64);
+      EXPECT_EQ(crossings(pe, [&] { all.sync(); }), links);
+      EXPECT_EQ(crossings(pe, [&] { reduce(all, dest, source, 1, sum); }), links);
+      EXPECT_EQ(crossings(pe, [&] { broadcast(all, dest, source, 8, 1); }), clusters - 1);
+      EXPECT_EQ(crossings(pe, [&] { broadcast(all, dest, source, 40'000, 4); }), clusters - 1);
+      EXPECT_EQ(crossings(pe, [&] { fcollect(all, dest, source, 8); }), links);
+      EXPECT_EQ(crossings(pe, [&] { collect(all, dest, source, 8 * pe.self()); }), 2 * links);
+      EXPECT_EQ(crossings(pe, [&] { alltoall(all, dest, source, 8); }), 6 * (clusters - 1));
+      // More than there are cells for: the operations themselves show that the others have come.
+      auto many = [&] {
+        for (int i = 0; i < 40; ++i) reduce(all, dest, source, 1, sum);
+      };
+      EXPECT_EQ(crossings(pe, many), 40 * links);
     });
   }
 }

@@ -28,6 +28,9 @@ struct alignas(kCacheLine) Cell {
 };
 
 constexpr std::uint32_t kRounds = 20;  // of a dissemination: enough for 2^20 PEs
+// From this round on the far rounds are those of the clusters' heads.
+constexpr std::uint32_t kHeadRounds = 16;
+constexpr std::uint32_t kMostClusters = 1u << (kRounds - kHeadRounds);
 // A member may have made so many operations more than the slowest one; then the team synchronises
 // itself.
 constexpr std::uint32_t kCells = 32;
@@ -50,6 +53,7 @@ struct alignas(4096) Slot {
 constexpr std::uint32_t kSlots = 4096;  // teams and active sets that a PE may be in at a time
 constexpr std::uint32_t kWorldSlot = 0;
 constexpr std::uint32_t kSharedSlot = 1;
+constexpr std::uint32_t kClusterSlot = 2;
 constexpr std::uint32_t kSlotWords = kSlots / 64;
 
 // How the members of an active set learn which slot it has: from its first PE, which has an entry

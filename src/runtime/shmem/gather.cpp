@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "runtime/shmem/clustered.h"
 #include "runtime/shmem/collectives.h"
 #include "runtime/shmem/transfer.h"
 
@@ -21,7 +22,8 @@ void put_to_all(Team& team, SymmetricAddress to, const void* from, std::uint64_t
   team.sync();
 }
 
-// How many bytes each member has. The team must synchronise before it ends the operation.
+}  // namespace
+
 std::vector<std::uint64_t> exchange_sizes(Team& team, std::uint64_t bytes) {
   std::vector<std::uint64_t> sizes(team.size());
   Team::Turn turn = team.next_turn();
@@ -40,12 +42,16 @@ std::vector<std::uint64_t> exchange_sizes(Team& team, std::uint64_t bytes) {
   return sizes;
 }
 
-}  // namespace
-
 void fcollect(Team& team, void* dest, const void* source, std::uint64_t bytes) {
   auto* target = static_cast<std::byte*>(dest);
   if (bytes == 0) return;
   if (team.size() == 1) return move_bytes(dest, source, bytes);
+  if (team.clusters() != nullptr) {
+    clustered::Blocks blocks{{}, std::vector<std::uint64_t>(team.size(), bytes)};
+    for (std::uint32_t member = 0; member < team.size(); ++member)
+      blocks.starts.push_back(member * bytes);
+    return clustered::gather(team, dest, source, blocks);
+  }
   Algorithm algorithm = team.choose(Collective::kFcollect, bytes);
   if (algorithm == Algorithm::kInline) return fcollect_inline(team, target, source, bytes);
   if (algorithm == Algorithm::kPut) {
@@ -63,7 +69,10 @@ void fcollect(Team& team, void* dest, const void* source, std::uint64_t bytes) {
 
 void collect(Team& team, void* dest, const void* source, std::uint64_t bytes) {
   if (team.size() == 1) return move_bytes(dest, source, bytes);
-  std::vector<std::uint64_t> sizes = exchange_sizes(team, bytes);
+  const bool is_clustered =
+      team.clusters() != nullptr && clustered::may_exchange_sizes(*team.clusters());
+  std::vector<std::uint64_t> sizes =
+      is_clustered ? clustered::exchange_sizes(team, bytes) : exchange_sizes(team, bytes);
   std::vector<std::uint64_t> starts(team.size());
   std::uint64_t total = 0, largest = 0;
   bool all_have = true;
@@ -73,6 +82,8 @@ void collect(Team& team, void* dest, const void* source, std::uint64_t bytes) {
     largest = std::max(largest, sizes[member]);
     all_have = all_have && sizes[member] != 0;
   }
+  if (is_clustered && total != 0)
+    return clustered::gather(team, dest, source, {std::move(starts), std::move(sizes)});
   // A PE that has nothing need not say where: only the others know where their sources lie.
   if (!all_have || team.choose(Collective::kCollect, largest) == Algorithm::kPut) {
     SymmetricAddress to = symmetric(team, dest, total, "dest");

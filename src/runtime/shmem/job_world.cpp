@@ -45,6 +45,7 @@ void JobWorld::find_hosts(const Options& options) {
   auto hosts = bootstrap_->hosts();
   host_of_.assign(hosts.begin(), hosts.end());
   if (options.transport == "ucx") std::iota(host_of_.begin(), host_of_.end(), 0u);
+  knows_clusters_ = options.clusters;
   one_host_ =
       std::all_of(host_of_.begin(), host_of_.end(), [](std::uint32_t host) { return host == 0; });
 }

@@ -53,6 +53,9 @@ class JobWorld final : public World, private Statics::Places, private WorldWords
   NodeId self() const override { return bootstrap_->self(); }
   std::uint32_t pes() const override { return bootstrap_->nodes(); }
   std::uint32_t host_of(NodeId pe) const override { return host_of_[pe.value]; }
+  std::uint32_t cluster_of(NodeId pe) const override {
+    return knows_clusters_ ? bootstrap_->cluster_of(pe) : 0;
+  }
   bool one_host() const override { return one_host_; }
   const PeerMemory& memory() const override { return *memory_; }
   SymmetricHeap& heap() { return *heap_; }
@@ -99,6 +102,7 @@ class JobWorld final : public World, private Statics::Places, private WorldWords
   std::mutex news_;
   std::vector<std::uint32_t> host_of_;  // by PE: those who map each other's memory
   bool one_host_ = true;
+  bool knows_clusters_ = true;
   std::string (*place_)() = nullptr;
 };
 

@@ -64,8 +64,17 @@ void Reach::post(NodeId pe, SymmetricAddress word, std::uint64_t value) const {
         .store(value, std::memory_order_release);
     return;
   }
-  must(*world_, world_->transport().fence());
-  put_far(pe, word, &value, sizeof value);
+  put_and_post(pe, word, nullptr, 0, word, value);
+}
+
+void Reach::put_and_post(NodeId pe, SymmetricAddress to, const void* from, std::uint64_t bytes,
+                         SymmetricAddress word, std::uint64_t value) const {
+  if (world_->memory().in_reach(pe)) {
+    put(pe, to, from, bytes);
+    return post(pe, word, value);
+  }
+  transport::Bytes data(static_cast<const std::byte*>(from), bytes);
+  must(*world_, world_->transport().put_and_set(pe, remote(to), data, remote(word), value));
 }
 
 std::uint64_t Reach::load(NodeId pe, SymmetricAddress word) const {
@@ -117,7 +126,8 @@ std::uint32_t Reach::compare_swap32(NodeId pe, SymmetricAddress word, std::uint3
 
 void Reach::quiet() const {
   if (world_->one_host()) return;
-  must(*world_, world_->transport().quiet());
+  if (quiet_toward_ == nullptr) return must(*world_, world_->transport().quiet());
+  for (NodeId pe : *quiet_toward_) must(*world_, world_->transport().quiet(pe));
 }
 
 }  // namespace terrane::runtime::shmem

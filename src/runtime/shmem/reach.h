@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "runtime/shmem/world.h"
 
@@ -34,6 +35,10 @@ class Reach {
   // As get(), but of far memory it is there only after quiet().
   void start_get(NodeId pe, SymmetricAddress from, void* into, std::uint64_t bytes) const;
 
+  // put(), and then post() of the word: one message where calls are messages.
+  void put_and_post(NodeId pe, SymmetricAddress to, const void* from, std::uint64_t bytes,
+                    SymmetricAddress word, std::uint64_t value) const;
+
   // Stores a word that is waited for, after all that we put there before.
   void post(NodeId pe, SymmetricAddress word, std::uint64_t value) const;
   std::uint64_t load(NodeId pe, SymmetricAddress word) const;
@@ -52,6 +57,8 @@ class Reach {
 
   // All that this process has put to other hosts is there, and all gets are here.
   void quiet() const;
+  // From now on quiet() is toward these PEs alone; they outlive this.
+  void limit_quiet(const std::vector<NodeId>* pes) { quiet_toward_ = pes; }
 
   World& world() const { return *world_; }
 
@@ -63,6 +70,7 @@ class Reach {
               Word expected = 0) const;
 
   World* world_;
+  const std::vector<NodeId>* quiet_toward_ = nullptr;  // all
 };
 
 }  // namespace terrane::runtime::shmem

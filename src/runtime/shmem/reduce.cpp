@@ -1,3 +1,4 @@
+#include "runtime/shmem/clustered.h"
 #include "runtime/shmem/segments.h"
 
 namespace terrane::runtime::shmem {
@@ -78,6 +79,7 @@ void reduce(Team& team, void* dest, const void* source, std::uint64_t count,
   std::uint64_t bytes = count * operation.element_bytes;
   if (count == 0) return;
   if (team.size() == 1) return move_bytes(dest, source, bytes);
+  if (team.clusters() != nullptr) return clustered::reduce(team, dest, source, count, operation);
   Algorithm algorithm = team.choose(Collective::kReduce, bytes);
   if (algorithm == Algorithm::kInline) return reduce_inline(team, dest, source, count, operation);
   Arrays arrays{symmetric(team, dest, bytes, "dest"), symmetric(team, source, bytes, "source"),

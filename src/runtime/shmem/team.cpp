@@ -48,6 +48,13 @@ std::uint32_t Team::first_near(std::uint32_t member) const {
   TERRANE_CHECK(false, "every host of a team has a first member");
 }
 
+void Team::stay_inside() {
+  for (std::uint32_t member = 0; member < shape_.size; ++member) {
+    if (slots_[member] == nullptr) far_pes_.push_back(pe(member));
+  }
+  reach_.limit_quiet(&far_pes_);
+}
+
 Algorithm Team::choose(Collective collective, std::uint64_t bytes) const {
   return algorithms_->choose({collective, bytes, shape_.size, on_one_host()});
 }
@@ -61,6 +68,7 @@ void Team::sync() {
   ++sequence_;
   turns_left_ = kCells;
   if (shape_.size == 1) return;
+  if (clusters_) return sync_clusters();
   if (pairwise_) {
     sync_pairwise();
   } else {
@@ -101,6 +109,21 @@ void Team::sync_hosts(Slot& home) {
   }
 }
 
+// All of a cluster have come; so have all of the others; then all of the cluster may go.
+void Team::sync_clusters() {
+  Team& inside = *clusters_->inside;
+  inside.sync();
+  std::uint32_t round = kHeadRounds;
+  for (std::uint32_t distance = 1; clusters_->is_head() && distance < clusters_->count();
+       distance *= 2, ++round) {
+    std::uint32_t partner = clusters_->head((clusters_->own + distance) % clusters_->count());
+    std::uint64_t flag = offsetof(Slot, far_rounds) + round * sizeof(Flag);
+    reach_.post(pe(partner), slot_place(slot_, flag), sequence_);
+    wait_for(slots_[self_]->far_rounds[round].value, sequence_);
+  }
+  inside.sync();
+}
+
 Team::Turn Team::next_turn() {
   if (turns_left_ == 0) sync();
   --turns_left_;
@@ -126,12 +149,26 @@ void Team::tell(Turn turn, std::uint32_t member, const void* data, std::uint64_t
     cell.sequence.store(turn.sequence, std::memory_order_release);
     return;
   }
-  if (bytes != 0) reach_.put(pe(member), cell_place(turn), data, bytes);
-  std::uint64_t cell = offsetof(Slot, cells) + turn.cell * sizeof(Cell);
-  reach_.post(pe(member), slot_place(slot_, cell + offsetof(Cell, sequence)), turn.sequence);
+  tell_of(turn, member, cell_place(turn), data, bytes);
+}
+
+// From the root to the heads of the other clusters.
+void Team::share_in_clusters(std::uint32_t root, void* data, std::uint64_t bytes) {
+  Turn turn = next_turn();
+  std::int64_t own_root = clusters_->inside->shape().member(pe(root));
+  if (self_ == root) {
+    for (std::uint32_t cluster = 0; cluster < clusters_->count(); ++cluster) {
+      if (cluster != clusters_->own) tell(turn, clusters_->head(cluster), data, bytes);
+    }
+  } else if (own_root < 0 && clusters_->is_head()) {
+    std::memcpy(data, told(turn), bytes);
+  }
+  std::int64_t shown_by = std::max<std::int64_t>(own_root, 0);
+  clusters_->inside->share(static_cast<std::uint32_t>(shown_by), data, bytes);
 }
 
 void Team::share(std::uint32_t root, void* data, std::uint64_t bytes) {
+  if (clusters_) return share_in_clusters(root, data, bytes);
   Turn turn = next_turn();
   if (self_ == root) {
     show(turn, data, bytes);

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "runtime/shmem/algorithm.h"
@@ -61,6 +63,25 @@ class Team {
   // How many contexts the program asked for when it made the team.
   int num_contexts = 0;
 
+  // The members of a team whose PEs are in several clusters. The first one of each cluster is its
+  // head: what heads have said to each other they give to the members of their own clusters.
+  struct Clusters {
+    std::vector<std::vector<std::uint32_t>> members;  // of the team, by cluster
+    std::uint32_t own = 0;
+    Team* inside = nullptr;  // the members of our own, in the same order
+
+    std::uint32_t count() const { return static_cast<std::uint32_t>(members.size()); }
+    std::uint32_t head(std::uint32_t cluster) const { return members[cluster].front(); }
+    bool is_head() const { return inside->self() == 0; }
+  };
+  // Makes collective operations cross each link between clusters as few times as they can. All
+  // members call it in the same place; `inside` outlives this.
+  void divide(Clusters clusters) { clusters_ = std::move(clusters); }
+  // This is the team inside of a cluster: it need not wait for what goes to other clusters.
+  void stay_inside();
+  // nullptr: all members are in one.
+  const Clusters* clusters() const { return clusters_ ? &*clusters_ : nullptr; }
+
   // Returns when every member has called it. What members stored to memory of their host before is
   // seen by all after; what they put to other hosts is if they called reach().quiet() before.
   void sync();
@@ -91,12 +112,20 @@ class Team {
   // Tells a member, near or far, that what we put there before may be used, with small data for
   // it. The member waits by told(), which gives the data.
   void tell(Turn turn, std::uint32_t member, const void* data, std::uint64_t bytes);
+  // The same, and puts data of any size first.
+  void tell_of(Turn turn, std::uint32_t member, SymmetricAddress to, const void* data,
+               std::uint64_t bytes) {
+    reach_.put_and_post(pe(member), to, data, bytes, cell_sequence(turn), turn.sequence);
+  }
   const std::byte* told(Turn turn) { return see(turn, self_); }
   // Where the data of the turn's cell lie at every member.
   SymmetricAddress cell_place(Turn turn) const {
     return slot_place(slot_,
                       offsetof(Slot, cells) + turn.cell * sizeof(Cell) + offsetof(Cell, data));
   }
+  // The operation that ends now took so many turns, and has shown that all members have begun it:
+  // the cells of the turns before are free.
+  void all_have_come(std::uint32_t turns) { turns_left_ = kCells - turns; }
   // Every member gets `root`'s data, bytes <= kCellBytes. Members of any host.
   void share(std::uint32_t root, void* data, std::uint64_t bytes);
 
@@ -114,6 +143,12 @@ class Team {
   void sync_pairwise();
   void sync_counted();
   void sync_hosts(Slot& home);
+  void sync_clusters();
+  void share_in_clusters(std::uint32_t root, void* data, std::uint64_t bytes);
+  SymmetricAddress cell_sequence(Turn turn) const {
+    return slot_place(slot_,
+                      offsetof(Slot, cells) + turn.cell * sizeof(Cell) + offsetof(Cell, sequence));
+  }
   void wait_for(const std::atomic<std::uint64_t>& flag, std::uint64_t sequence);
   void tell_of_wait(double seconds) const;
 
@@ -131,6 +166,8 @@ class Team {
   std::vector<std::uint32_t> neighbours_;
   std::vector<std::uint32_t> host_firsts_;
   std::uint32_t our_host_ = 0;
+  std::optional<Clusters> clusters_;
+  std::vector<NodeId> far_pes_;  // of a team inside of a cluster: on other hosts
   bool pairwise_ = false;
   const char* call_ = nullptr;  // the one that lasts, where calls are checked
   std::uint64_t calls_ = 0;

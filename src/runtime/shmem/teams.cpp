@@ -8,7 +8,8 @@
 namespace terrane::runtime::shmem {
 namespace {
 
-constexpr std::uint64_t kReserved = 1u << kWorldSlot | 1u << kSharedSlot;  // in the first word
+constexpr std::uint64_t kReserved =
+    1u << kWorldSlot | 1u << kSharedSlot | 1u << kClusterSlot;  // in the first word
 
 TeamShape whole_world(const World& world) { return {0, 1, world.pes()}; }
 
@@ -50,6 +51,7 @@ base::Result<std::unique_ptr<Teams>> Teams::start(World& world, bool crowded,
       std::make_unique<Team>(world, teams->algorithms_, whole_world(world), beginning.seat());
   teams->shared_team_ = std::make_unique<Team>(world, teams->algorithms_, teams->shared_shape(),
                                                TeamSeat{kSharedSlot, 0});
+  teams->divide_world();
   return teams;
 }
 
@@ -69,12 +71,34 @@ TeamShape Teams::shared_shape() {
   for (std::uint32_t pe = 0; pe < world_->pes(); ++pe) {
     if (world_->memory().in_reach(NodeId{pe})) here.push_back(NodeId{pe});
   }
-  TeamShape shape{here.front().value, 1, static_cast<std::uint32_t>(here.size())};
-  if (here.size() > 1) shape.stride = static_cast<std::int32_t>(here[1].value - here[0].value);
+  return shape_of(std::move(here));
+}
+
+// PEs of the world in its order.
+TeamShape Teams::shape_of(std::vector<NodeId> pes) {
+  TeamShape shape{pes.front().value, 1, static_cast<std::uint32_t>(pes.size())};
+  if (pes.size() > 1) shape.stride = static_cast<std::int32_t>(pes[1].value - pes[0].value);
   for (std::uint32_t member = 0; member < shape.size; ++member) {
-    if (shape.world_pe(member) != here[member]) return list(std::move(here));
+    if (shape.world_pe(member) != pes[member]) return list(std::move(pes));
   }
   return shape;
+}
+
+void Teams::divide_world() {
+  Team::Clusters clusters{.own = world_->cluster_of(world_->self())};
+  for (std::uint32_t pe = 0; pe < world_->pes(); ++pe) {
+    std::uint32_t cluster = world_->cluster_of(NodeId{pe});
+    if (cluster >= clusters.members.size()) clusters.members.resize(cluster + 1);
+    clusters.members[cluster].push_back(pe);
+  }
+  if (clusters.count() == 1 || clusters.count() > kMostClusters) return;
+  std::vector<NodeId> ours;
+  for (std::uint32_t pe : clusters.members[clusters.own]) ours.push_back(NodeId{pe});
+  cluster_team_ = std::make_unique<Team>(*world_, algorithms_, shape_of(std::move(ours)),
+                                         TeamSeat{kClusterSlot, 0});
+  cluster_team_->stay_inside();
+  clusters.inside = cluster_team_.get();
+  world_team_->divide(std::move(clusters));
 }
 
 std::optional<TeamShape> Teams::part_of(const TeamShape& parent, std::int64_t start,

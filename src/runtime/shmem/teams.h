@@ -69,7 +69,9 @@ class Teams {
   std::optional<TeamShape> part_of(const TeamShape& parent, std::int64_t start, std::int64_t stride,
                                    std::int64_t size);
   TeamShape list(std::vector<NodeId> pes);
+  TeamShape shape_of(std::vector<NodeId> pes);
   TeamShape shared_shape();
+  void divide_world();
   void announce(const TeamShape& shape, TeamSeat seat);
   TeamSeat await_announcement(const TeamShape& shape);
   ControlArea& control() const;
@@ -85,6 +87,7 @@ class Teams {
   AlgorithmTable algorithms_;
   std::unique_ptr<Team> world_team_;
   std::unique_ptr<Team> shared_team_;
+  std::unique_ptr<Team> cluster_team_;  // where there are several clusters
   std::array<std::atomic<Team*>, kSlots> by_slot_{};
   std::mutex lock_;  // guards what follows; never held while waiting
   std::uint64_t splits_ = 0;

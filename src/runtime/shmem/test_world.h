@@ -29,7 +29,9 @@ constexpr std::uint64_t kTestHeapBytes = 16 << 20;
 // The memory of all PEs.
 class TestMachine {
  public:
-  explicit TestMachine(std::vector<std::uint32_t> host_of) : host_of_(std::move(host_of)) {
+  explicit TestMachine(std::vector<std::uint32_t> host_of,
+                       std::vector<std::uint32_t> cluster_of_host = {})
+      : host_of_(std::move(host_of)), cluster_of_host_(std::move(cluster_of_host)) {
     bytes_ = kTestHeapBytes + control_bytes(pes());
     std::uint64_t all = bytes_ * pes();
     void* memory = mmap(nullptr, all, PROT_READ | PROT_WRITE,
@@ -43,6 +45,11 @@ class TestMachine {
 
   std::uint32_t pes() const { return static_cast<std::uint32_t>(host_of_.size()); }
   std::uint32_t host_of(NodeId pe) const { return host_of_[pe.value]; }
+  std::uint32_t cluster_of(NodeId pe) const {
+    return cluster_of_host_.empty() ? 0 : cluster_of_host_[host_of(pe)];
+  }
+  // Calls from one cluster to another.
+  std::atomic<std::uint64_t> crossed{0};
   std::byte* part(NodeId pe, Part part) const {
     return memory_ + pe.value * bytes_ + (part == Part::kHeap ? 0 : kTestHeapBytes);
   }
@@ -52,6 +59,7 @@ class TestMachine {
 
  private:
   std::vector<std::uint32_t> host_of_;
+  std::vector<std::uint32_t> cluster_of_host_;
   std::uint64_t bytes_ = 0;
   std::byte* memory_ = nullptr;
 };
@@ -59,19 +67,39 @@ class TestMachine {
 // What goes between hosts: straight to the memory, or puts some time later.
 class TestTransport final : public transport::Transport {
  public:
-  TestTransport(TestMachine& machine, bool late) : machine_(&machine) {
+  TestTransport(TestMachine& machine, NodeId self, bool late) : machine_(&machine), self_(self) {
     if (late) late_ = std::make_unique<LatePuts>(std::chrono::milliseconds(5));
   }
   base::Result<> put(NodeId peer, transport::RemoteAddress to, transport::Bytes from) override {
+    count(peer);
     if (!late_) return Transport::put(peer, to, from);
     late_->send(reach(peer, to.region) + to.offset, from);
     return {};
   }
   base::Result<std::uint64_t> atomic_fetch(NodeId peer, transport::RemoteAddress word,
                                            const transport::Atomic& atomic) override {
+    count(peer);
     if (late_) late_->wait_until_all_have_come();
     return Transport::atomic_fetch(peer, word, atomic);
   }
+  base::Result<> get(NodeId peer, transport::RemoteAddress from,
+                     transport::WritableBytes into) override {
+    count(peer);
+    return Transport::get(peer, from, into);
+  }
+  base::Result<> get_nbi(NodeId peer, transport::RemoteAddress from,
+                         transport::WritableBytes into) override {
+    count(peer);
+    return Transport::get_nbi(peer, from, into);
+  }
+  // One message, which is made of two calls here.
+  base::Result<> put_and_set(NodeId peer, transport::RemoteAddress to, transport::Bytes from,
+                             transport::RemoteAddress word, std::uint64_t value) override {
+    if (auto done = Transport::put_and_set(peer, to, from, word, value); !done) return done;
+    if (machine_->cluster_of(peer) != machine_->cluster_of(self_)) --machine_->crossed;
+    return {};
+  }
+  base::Result<> quiet(NodeId) override { return quiet(); }
   base::Result<> quiet() override {
     if (late_) late_->wait_until_all_have_come();
     return {};
@@ -92,18 +120,25 @@ class TestTransport final : public transport::Transport {
   }
 
  private:
+  void count(NodeId peer) {
+    if (machine_->cluster_of(peer) != machine_->cluster_of(self_)) ++machine_->crossed;
+  }
+
   TestMachine* machine_;
+  NodeId self_;
   std::unique_ptr<LatePuts> late_;
 };
 
 class TestWorld : public World, private SymmetricMemory {
  public:
   TestWorld(TestMachine& machine, NodeId self, bool late_puts = false)
-      : machine_(&machine), self_(self), transport_(machine, late_puts) {}
+      : machine_(&machine), self_(self), transport_(machine, self, late_puts) {}
 
   NodeId self() const override { return self_; }
   std::uint32_t pes() const override { return machine_->pes(); }
   std::uint32_t host_of(NodeId pe) const override { return machine_->host_of(pe); }
+  std::uint32_t cluster_of(NodeId pe) const override { return machine_->cluster_of(pe); }
+  std::uint64_t crossed() const { return machine_->crossed; }
   bool one_host() const override {
     for (std::uint32_t pe = 0; pe < pes(); ++pe) {
       if (!in_reach(NodeId{pe})) return false;
@@ -174,6 +209,7 @@ struct TestSetting {
   bool crowded = false;
   std::string algorithms;
   bool first_is_late = false;  // puts of PE 0 to other hosts come later than those of others
+  std::vector<std::uint32_t> cluster_of_host = {};
 
   static TestSetting one_host(std::uint32_t pes, bool crowded = false) {
     return {std::vector<std::uint32_t>(pes, 0), crowded, {}};
@@ -184,11 +220,17 @@ struct TestSetting {
     for (std::uint32_t pe = 0; pe < pes; ++pe) setting.host_of.push_back(pe / width);
     return setting;
   }
+  static TestSetting clusters(std::vector<std::uint32_t> host_of,
+                              std::vector<std::uint32_t> cluster_of_host) {
+    TestSetting setting{std::move(host_of), false, {}};
+    setting.cluster_of_host = std::move(cluster_of_host);
+    return setting;
+  }
 };
 
 // Runs `program` as every PE of a world.
 inline void run_pes(const TestSetting& setting, const std::function<void(TestPe&)>& program) {
-  TestMachine machine(setting.host_of);
+  TestMachine machine(setting.host_of, setting.cluster_of_host);
   std::barrier<> meeting(machine.pes());
   // The threads of a test are more than there are processors: no waiting PE should keep another
   // from getting on.

@@ -27,6 +27,8 @@ class World {
   virtual std::uint32_t pes() const = 0;
   // The host of a PE, as an index.
   virtual std::uint32_t host_of(NodeId pe) const = 0;
+  // The cluster of a PE, numbered from 0; calls between clusters are slow.
+  virtual std::uint32_t cluster_of(NodeId) const { return 0; }
   // Every PE's memory is in reach: nothing has to be moved on while somebody waits.
   virtual bool one_host() const = 0;
 

@@ -65,6 +65,12 @@ base::Result<> DelayedTransport::atomic_post(NodeId peer, RemoteAddress word,
   return inner_->atomic_post(peer, word, atomic);
 }
 
+base::Result<> DelayedTransport::put_and_set(NodeId peer, RemoteAddress to, Bytes from,
+                                             RemoteAddress word, std::uint64_t value) {
+  note_started(peer);
+  return inner_->put_and_set(peer, to, from, word, value);
+}
+
 base::Result<> DelayedTransport::fence() { return inner_->fence(); }
 
 base::Result<> DelayedTransport::quiet(NodeId peer) {

@@ -49,6 +49,8 @@ class DelayedTransport final : public Transport, private Receiver {
   base::Result<> atomic_fetch_nbi(NodeId peer, RemoteAddress word, const Atomic& atomic,
                                   std::byte* into) override;
   base::Result<> atomic_post(NodeId peer, RemoteAddress word, const Atomic& atomic) override;
+  base::Result<> put_and_set(NodeId peer, RemoteAddress to, Bytes from, RemoteAddress word,
+                             std::uint64_t value) override;
   base::Result<> fence() override;
   base::Result<> quiet(NodeId peer) override;
   base::Result<> quiet() override;

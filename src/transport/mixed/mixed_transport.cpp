@@ -218,6 +218,12 @@ base::Result<> MixedTransport::atomic_post(NodeId peer, RemoteAddress word, cons
   return part(peer).atomic_post(peer, word, atomic);
 }
 
+base::Result<> MixedTransport::put_and_set(NodeId peer, RemoteAddress to, Bytes from,
+                                           RemoteAddress word, std::uint64_t value) {
+  if (is_near(peer)) return Transport::put_and_set(peer, to, from, word, value);
+  return part(peer).put_and_set(peer, to, from, word, value);
+}
+
 base::Result<> MixedTransport::fence() {
   if (auto fenced = Transport::fence(); !fenced) return fenced;
   for (PartTransport* part : beyond_)

@@ -15,10 +15,10 @@ std::uint64_t Calls::begin(NodeId peer, WritableBytes into, std::atomic<int>* ou
   return number;
 }
 
-bool Calls::note_unanswered(NodeId peer) {
+bool Calls::note_unanswered(NodeId peer, bool is_covered) {
   std::lock_guard hold(lock_);
   Toward& toward = toward_[peer.value];
-  if (!toward.lost) toward.unanswered.fetch_add(1);
+  if (!toward.lost && is_covered) toward.unanswered.fetch_add(1);
   return !toward.lost;
 }
 

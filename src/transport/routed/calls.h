@@ -13,21 +13,23 @@ namespace terrane::transport::routed {
 
 // One-sided calls as messages: a request names memory of its receiver, which the receiver's
 // transport serves when it takes the message in. Requests and answers of a pair stay in order.
-enum class CallKind : std::uint8_t { kPut = 1, kGet, kFetch, kPost, kFlush, kAnswer };
+enum class CallKind : std::uint8_t { kPut = 1, kGet, kFetch, kPost, kFlush, kAnswer, kPutAndSet };
 
 // Stands before the bytes of a put, or of an answer to a get.
 struct CallHeader {
   CallKind kind{};
   AtomicOp op{};
-  std::uint8_t unused[2] = {};
-  std::uint32_t word_bytes = 0;  // of the atomic's word
+  std::uint8_t failed = 0;  // kAnswer: it could not be served
+  std::uint8_t unused = 0;
+  std::uint32_t word_bytes = 0;   // of the atomic's word
+  std::uint32_t word_region = 0;  // kPutAndSet: of the word
   std::uint32_t region = 0;
-  std::uint32_t failed = 0;  // kAnswer: it could not be served
   std::uint64_t offset = 0;
-  std::uint64_t bytes = 0;    // kGet
-  std::uint64_t call = 0;     // of the caller; the answer has the same
-  std::uint64_t operand = 0;  // kAnswer to kFetch: the word as it was before
-  std::uint64_t expected = 0;
+  std::uint64_t bytes = 0;  // kGet
+  std::uint64_t call = 0;   // of the caller; the answer has the same
+  // kAnswer to kFetch: the word as it was before; kPutAndSet: the word's value
+  std::uint64_t operand = 0;
+  std::uint64_t expected = 0;  // kPutAndSet: where the word lies
 };
 static_assert(sizeof(CallHeader) == 56);
 
@@ -40,8 +42,9 @@ class Calls {
   // cannot come or was refused;
   // nullptr: no thread waits for this one alone. 0: the peer has gone.
   std::uint64_t begin(NodeId peer, WritableBytes into, std::atomic<int>* outcome);
-  // Something without an answer is sent. False: the peer has gone.
-  bool note_unanswered(NodeId peer);
+  // Something without an answer is sent, which the next flush covers or need not. False: the peer
+  // has gone.
+  bool note_unanswered(NodeId peer, bool is_covered);
   // False: no such call, or of another length.
   bool answer(NodeId peer, const CallHeader& header, Bytes data);
   // The peer has gone: what was asked of it fails.

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <vector>
 
 #include "base/check.h"
+#include "runtime/waiting/backoff.h"
 #include "transport/routed/routed_transport.h"
 
 // One-sided calls as messages.
@@ -28,6 +30,24 @@ CallHeader of_word(CallKind kind, RemoteAddress word, const Atomic& atomic) {
 }
 
 }  // namespace
+
+// One thread takes in for all; what comes for a receiver meanwhile is kept, and told to sleeping
+// threads.
+template <typename Done>
+void RoutedTransport::wait_until(Done done) {
+  runtime::waiting::Backoff backoff;
+  while (!done()) {
+    if (taking_.try_lock()) {
+      std::lock_guard taking(taking_, std::adopt_lock);
+      std::size_t before = kept_count_.load();
+      std::uint64_t moved = moves();
+      take_in(nullptr);
+      if (kept_count_.load() != before) sleepers_room_->ring();
+      if (moves() != moved) backoff = {};
+    }
+    if (!done() && !backoff.pause()) nap();
+  }
+}
 
 std::byte* RoutedTransport::reach(NodeId peer, std::uint32_t region) {
   return peer == self_ ? own_regions_->reach(NodeId{0}, region) : nullptr;
@@ -82,7 +102,8 @@ base::Result<> RoutedTransport::ask_nbi(NodeId peer, CallHeader header, Writable
 
 base::Result<> RoutedTransport::post(NodeId peer, const CallHeader& header, Bytes data) {
   if (auto known = check_reach(peer, header.region); !known) return known;
-  if (!calls_.note_unanswered(peer)) return is_gone(peer);
+  bool is_covered = header.kind != CallKind::kPutAndSet;  // by quiet()
+  if (!calls_.note_unanswered(peer, is_covered)) return is_gone(peer);
   send_call(peer, header, data);
   // What was sent and is not taken yet is kept here: a caller that is faster than the network
   // waits.
@@ -142,6 +163,22 @@ base::Result<> RoutedTransport::atomic_post(NodeId peer, RemoteAddress word, con
   if (peer == self_) return Transport::atomic_post(peer, word, atomic);
   if (auto inside = check_post(peer, word, atomic); !inside) return inside;
   return post(peer, of_word(CallKind::kPost, word, atomic), {});
+}
+
+base::Result<> RoutedTransport::put_and_set(NodeId peer, RemoteAddress to, Bytes from,
+                                            RemoteAddress word, std::uint64_t value) {
+  if (peer == self_) return Transport::put_and_set(peer, to, from, word, value);
+  if (auto inside = check(peer, to, from.size()); !inside) return inside;
+  if (auto inside = check(peer, word, Atomic{}); !inside) return inside;
+  if (auto known = check_reach(peer, word.region); !known) return known;
+  return post(peer,
+              {.kind = CallKind::kPutAndSet,
+               .word_region = word.region,
+               .region = to.region,
+               .offset = to.offset,
+               .operand = value,
+               .expected = word.offset},
+              from);
 }
 
 base::Result<> RoutedTransport::quiet(NodeId peer) {
@@ -206,6 +243,12 @@ bool RoutedTransport::perform(const CallHeader& header, Bytes data, std::vector<
   switch (header.kind) {
     case CallKind::kPut:
       return static_cast<bool>(Transport::put(self_, at, data));
+    case CallKind::kPutAndSet: {
+      RemoteAddress word{header.word_region, header.expected};
+      bool is_served = header.word_region < regions_[self_.value].size() &&
+                       regions_[self_.value][header.word_region].is_served != 0;
+      return is_served && Transport::put_and_set(self_, at, data, word, header.operand).ok();
+    }
     case CallKind::kGet:
       if (!check(self_, at, header.bytes)) return false;
       read.resize(header.bytes);

@@ -9,7 +9,6 @@
 
 #include "base/check.h"
 #include "platform/wait.h"
-#include "runtime/waiting/backoff.h"
 
 namespace terrane::transport::routed {
 namespace {
@@ -218,24 +217,6 @@ bool RoutedTransport::has_news() const {
 
 // While threads attend they poll: to ask the network here would cost as much as a poll.
 bool RoutedTransport::pending() const { return room_.is_attended() || has_news(); }
-
-// One thread takes in for all; what comes for a receiver meanwhile is kept, and told to sleeping
-// threads.
-template <typename Done>
-void RoutedTransport::wait_until(Done done) {
-  runtime::waiting::Backoff backoff;
-  while (!done()) {
-    if (taking_.try_lock()) {
-      std::lock_guard taking(taking_, std::adopt_lock);
-      std::size_t before = kept_count_.load();
-      std::uint64_t moved = moves();
-      take_in(nullptr);
-      if (kept_count_.load() != before) sleepers_room_->ring();
-      if (moves() != moved) backoff = {};
-    }
-    if (!done() && !backoff.pause()) nap();
-  }
-}
 
 void RoutedTransport::nap() {
   pollfd watched{.fd = end_->poll_fd(), .events = POLLIN, .revents = 0};
