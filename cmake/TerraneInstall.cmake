@@ -18,20 +18,22 @@ if(TARGET libterrane_threads)
   install(TARGETS libterrane_threads LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_SKIP)
   # Apart from the other libraries: it has the name of the compiler's own.
   install(TARGETS libterrane_omp LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/terrane/omp NAMELINK_SKIP)
+  install(TARGETS terrane_map ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/terrane/omp)
+  install(FILES src/frontend/omp/map/omni.awk DESTINATION ${CMAKE_INSTALL_LIBDIR}/terrane/omp)
   if(TARGET terrane_flush)
     install(TARGETS terrane_flush ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/terrane/omp)
     install(PROGRAMS src/frontend/omp/flush/as.sh DESTINATION ${CMAKE_INSTALL_LIBDIR}/terrane/omp/as RENAME as)
   endif()
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.inc")
 install(FILES share/terrane/anl.m4 DESTINATION ${CMAKE_INSTALL_DATADIR}/terrane)
 
 include(TerraneWrappers)
 
 # Builds what is installed, and no test.
 add_custom_target(terrane_installed DEPENDS libterrane_runtime libterrane libterrane_shmem libterrane_chunks terrane test_hosts enter_host)
-foreach(target terrane_manual terrane_fortran libterrane_threads libterrane_omp terrane_flush)
+foreach(target terrane_manual terrane_fortran libterrane_threads libterrane_omp terrane_map terrane_flush)
   if(TARGET ${target})
     add_dependencies(terrane_installed ${target})
   endif()

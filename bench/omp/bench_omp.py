@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """OpenMP on 2 nodes of one thread each beside gcc's own library with 2 threads of one process.
 
-Usage: ./run bench omp [--rows constructs,ep,cg,ft] [--transport shm|ucx] [--turns N]
+Usage: ./run bench omp [--rows constructs,ep,cg,ft,laplace] [--transport shm|ucx] [--turns N]
 One binary takes both sides, in turn; a figure is the median over the turns. The ratio is the time of gcc's library
 divided by that of the nodes: 1 is as fast, and the goal is the least. Costs of constructs are microseconds, with the
 most as the goal. Both sides must have the same results.
@@ -15,7 +15,7 @@ import sys
 BUILD = os.path.abspath(os.environ.get("TERRANE_BUILD", "build/release"))
 TERRANE = os.path.join(BUILD, "bin/terrane")
 PROGRAM = os.path.join(BUILD, "bench/omp/terrane_bench_omp_rows")
-GROUPS = ("constructs", "ep", "cg", "ft")
+GROUPS = ("constructs", "ep", "cg", "ft", "laplace")
 MOST_US = {"region": 1.0, "region-with-8-changed-pages": 3.0, "barrier": 0.3, "reduction": 2.0, "single": 1.5}
 LEAST_RATIO = {"ep": 0.98, "cg": 0.85, "ft": 0.65}
 

@@ -22,9 +22,10 @@ class SiteCounters;
 // What one thread did, in ViSMI's categories (ViSMI, section 5); nanoseconds.
 struct Counters {
   Counter pages_fetched, read_faults, write_faults, pages_flushed, bytes_flushed, notices,
-      pages_invalidated, pages_evicted, pages_refreshed, zero_fills, scans, idle_scans,
-      lock_acquires, barriers, messages_sent, message_bytes_sent, link_messages, link_bytes,
-      fetch_ns, lock_ns, barrier_ns, handler_ns, overhead_ns;
+      pages_invalidated, pages_evicted, pages_refreshed,
+      refreshed_unused,  // of which no thread had used what the last refresh fetched
+      zero_fills, scans, idle_scans, lock_acquires, barriers, messages_sent, message_bytes_sent,
+      link_messages, link_bytes, fetch_ns, lock_ns, barrier_ns, handler_ns, overhead_ns;
   // A message to another node; far: to another cluster.
   void sent(std::uint64_t bytes, bool far) {
     messages_sent.add(1);

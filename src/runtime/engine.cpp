@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "runtime/displaced_handlers.h"
 #include "runtime/page_steps.h"
+#include "runtime/statistics.h"
 #include "runtime/waiting/backoff.h"
 #include "runtime/waiting/patience.h"
 
@@ -84,7 +85,10 @@ void Engine::count_notices(ThreadContext& context, const protocol::Event& event)
   if (const auto* close = std::get_if<protocol::CloseInterval>(&event)) ranges = close->notices;
   if (const auto* expire = std::get_if<protocol::ExpireCopies>(&event)) ranges = expire->ranges;
   if (ranges == nullptr) return;
-  for (const protocol::BlockRange& range : *ranges) context.counters.notices.add(range.count);
+  for (const protocol::BlockRange& range : *ranges) {
+    context.counters.notices.add(range.count);
+    if (context.counters.sites != nullptr) context.counters.sites->writes().note_written(range);
+  }
 }
 
 // Steps for which the thread waits, or asks the core: an overload of perform() for each. All others
@@ -518,6 +522,12 @@ void Engine::lost(NodeId peer, std::string_view why) {
 std::optional<LockId> Engine::held_by(const ThreadContext& context) {
   std::lock_guard hold(mutex_);
   return core_.locks().held_by(context.strand.waiter());
+}
+
+protocol::Region Engine::allocation_of(std::uint64_t block) {
+  std::lock_guard hold(mutex_);
+  const protocol::Region* region = core_.region_of(block);
+  return region == nullptr ? protocol::Region{} : *region;
 }
 
 void Engine::look_after_locks() {

@@ -71,6 +71,8 @@ class Engine final : private transport::Receiver {
   std::uint64_t call(ThreadContext& context, const protocol::Event& event);
   // A lock of the program that this thread holds, if any.
   std::optional<LockId> held_by(const ThreadContext& context);
+  // The allocation that holds the block, as far as this node knows; without blocks: none does.
+  protocol::Region allocation_of(std::uint64_t block);
   // Ends the handler thread. No operation may be under way.
   void stop();
 

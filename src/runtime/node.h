@@ -32,6 +32,13 @@ struct Pane {
 
 struct Totals;
 
+// What threads have done so far, for a report by the phases of a program.
+struct Work {
+  std::uint64_t faults = 0, fetched = 0, refreshed = 0, unused = 0, flushed = 0;  // pages
+  std::uint64_t flushed_bytes = 0, messages = 0;
+  std::uint64_t waited_ns = 0;  // the caller: for pages, locks and barriers, and in the protocol
+};
+
 // What a token is for: the program's locks and each kind of count have numbers of their own.
 enum class CountKind : std::uint64_t { kCounter = 1, kFlag, kSemaphore, kCondition };
 constexpr LockId count_id(CountKind kind, std::uint32_t number) {
@@ -110,6 +117,17 @@ class Node {
   std::uint32_t nodes_on_host() const { return bootstrap_->nodes_on_host(); }
   std::string_view host_name(NodeId node) const { return bootstrap_->host_name(node); }
   Totals totals() const;
+  // Whether a report is wanted (--stats). The pages that this node has written; nullptr: it is not.
+  PageWrites* page_writes() const { return sites_ == nullptr ? nullptr : &sites_->writes(); }
+  // What the calling thread has done; and, where asked for, all of the runtime's own threads here.
+  Work work(bool with_own_threads);
+  // Where the program sees a block of an allocation that it has not placed elsewhere, and the
+  // allocation, as far as this node knows; without blocks: none holds it.
+  std::byte* address_of(std::uint64_t block) const { return space_->address_of(block); }
+  protocol::Region allocation_of(std::uint64_t block) const {
+    return engine_->allocation_of(block);
+  }
+  std::uint64_t block_bytes() const { return space_->unit(); }
   // The calling thread is one of the runtime's, of that name, and not of the program.
   void set_role(const char* role) { threads_.current().role = role; }
 

@@ -69,7 +69,30 @@ LockLine line_of(std::string name, const LockCounters::Lock& lock) {
           lock.dropped,    lock.refreshed, seconds(lock.wait_ns)};
 }
 
+void add(const Counters& c, Work& work) {
+  work.faults += c.read_faults.get() + c.write_faults.get();
+  work.fetched += c.pages_fetched.get();
+  work.refreshed += c.pages_refreshed.get();
+  work.unused += c.refreshed_unused.get();
+  work.flushed += c.pages_flushed.get();
+  work.flushed_bytes += c.bytes_flushed.get();
+  work.messages += c.messages_sent.get();
+  work.waited_ns += c.fetch_ns.get() + c.lock_ns.get() + c.barrier_ns.get() + c.overhead_ns.get();
+}
+
 }  // namespace
+
+Work Node::work(bool with_own_threads) {
+  Work work;
+  add(threads_.current().counters, work);
+  std::uint64_t waited_ns = work.waited_ns;
+  if (with_own_threads)
+    threads_.for_each([&](const ThreadContext& context) {
+      if (context.role != nullptr) add(context.counters, work);
+    });
+  work.waited_ns = waited_ns;
+  return work;
+}
 
 void Node::report() const {
   std::uint64_t now_ns = platform::now_ns();

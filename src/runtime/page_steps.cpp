@@ -13,7 +13,9 @@ namespace {
 void count_flushed(std::uint64_t block, std::uint64_t bytes, Counters& counters) {
   counters.pages_flushed.add(1);
   counters.bytes_flushed.add(bytes);
-  if (counters.sites != nullptr) counters.sites->of(block).flushed += bytes;
+  if (counters.sites == nullptr) return;
+  counters.sites->of(block).flushed += bytes;
+  counters.sites->writes().note_flushed(block);
 }
 
 }  // namespace
@@ -242,6 +244,7 @@ void PageSteps::perform(const protocol::Merge& step) {
   std::uint64_t offset = step.block.value * space_.unit_;
   std::byte* page = space_.mapping_.runtime() + offset;
   counters_.pages_refreshed.add(1);
+  if (step.unused) counters_.refreshed_unused.add(1);
   if (counters_.sites != nullptr) ++counters_.sites->of(step.block.value).refreshed;
   std::byte* staged = space_.staging_.data() + step.slot * space_.unit_;
   if (step.merges) {

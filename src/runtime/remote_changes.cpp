@@ -41,7 +41,10 @@ std::uint64_t RemotePages::post(const protocol::PostDiff& step, ThreadContext& c
   batch.resize(head + sizeof block + size);
   context.counters.pages_flushed.add(1);
   context.counters.bytes_flushed.add(size);
-  if (SiteCounters* sites = context.counters.sites) sites->of(step.block.value).flushed += size;
+  if (SiteCounters* sites = context.counters.sites) {
+    sites->of(step.block.value).flushed += size;
+    sites->writes().note_flushed(step.block.value);
+  }
   return size;
 }
 

@@ -55,7 +55,8 @@ void add_locks(const std::vector<LockLine>& locks, std::string& text) {
 SiteCounters::SiteCounters(std::uint64_t space_bytes, std::uint64_t unit_bytes)
     : unit_(unit_bytes),
       count_((space_bytes + kStretch - 1) / kStretch),
-      used_((count_ + kGroup - 1) / kGroup) {
+      used_((count_ + kGroup - 1) / kGroup),
+      writes_((space_bytes + unit_bytes - 1) / unit_bytes) {
   void* at = ::mmap(nullptr, count_ * sizeof(Site), PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   sites_ = at == MAP_FAILED ? nullptr : static_cast<Site*>(at);

@@ -9,6 +9,7 @@
 #include "base/ids.h"
 #include "protocol/steps/effects.h"
 #include "runtime/counters.h"
+#include "runtime/page_writes.h"
 
 namespace terrane::runtime {
 
@@ -34,6 +35,7 @@ class SiteCounters {
   }
   // Calls with the first block of each stretch that has been counted, and its counts.
   void for_each(const std::function<void(std::uint64_t, const Site&)>& call) const;
+  PageWrites& writes() { return writes_; }
 
  private:
   static constexpr std::uint64_t kGroup = 4096;
@@ -41,6 +43,7 @@ class SiteCounters {
   std::uint64_t unit_, count_;
   Site* sites_ = nullptr;
   std::vector<std::atomic<bool>> used_;  // by kGroup stretches
+  PageWrites writes_;
 };
 
 // What acquiring a lock cost. Any thread.

@@ -657,6 +657,26 @@ static void affinity(void) {
   expect(omp_get_affinity_format(text, 5) == 31 && strcmp(text, "%0.3") == 0, "the format");
 }
 
+static _Alignas(4096) int neighbours[1024];
+
+/* Threads write to one page: the report of regions names it. */
+static void share_a_page(void) {
+  for (int round = 0; round < 20; round++) {
+#pragma omp parallel
+    neighbours[omp_get_thread_num()]++;
+  }
+  for (int i = 0; i < omp_get_max_threads(); i++) expect(neighbours[i] == 20, "neighbours");
+}
+
+static void exit_in_region(void) {
+#pragma omp parallel
+  {
+#pragma omp barrier
+    if (omp_get_thread_num() == 0) exit(0);
+#pragma omp barrier
+  }
+}
+
 int main(int argc, char** argv) {
   static const struct {
     const char* name;
@@ -681,10 +701,12 @@ int main(int argc, char** argv) {
                 {"copied_privates", copied_privates},
                 {"events", events},
                 {"leagues", leagues},
-                {"affinity", affinity}};
+                {"affinity", affinity},
+                {"share_a_page", share_a_page}};
   const char* asked = argc > 1 ? argv[1] : "all";
   if (strcmp(asked, "show") == 0) show();
   if (strcmp(asked, "written_private") == 0) written_private();
+  if (strcmp(asked, "exit_in_region") == 0) exit_in_region();
   for (unsigned i = 0; i < sizeof kModes / sizeof kModes[0]; i++)
     if (strcmp(asked, "all") == 0 || strcmp(asked, kModes[i].name) == 0) kModes[i].run();
   if (!wrong) printf("good\n");

@@ -1,6 +1,12 @@
 // OpenMP programs of stock compilers on several nodes: the same results as on one machine.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <map>
+#include <sstream>
+#include <utility>
+#include <vector>
+
 #include "on_hosts.h"
 
 namespace terrane::test_hosts {
@@ -43,7 +49,8 @@ TEST(OmpTest, EachConstructWorksAlone) {
                            "order",           "teams",      "between_regions", "tasks",
                            "privates",        "locks",      "barriers",        "heap",
                            "devices",         "flushes",    "doacross",        "task_reductions",
-                           "copied_privates", "events",     "leagues",         "affinity"})
+                           "copied_privates", "events",     "leagues",         "affinity",
+                           "share_a_page"})
     expect_good("-n 2 --threads 2", kC + " " + mode);
 }
 
@@ -60,6 +67,39 @@ TEST(OmpTest, ProgramsInFortranRun) {
 }
 
 TEST(OmpTest, ProgramsRunOnThreeNodes) { expect_good("-n 3 --threads 1", kC); }
+
+// The line of a text that has this part; empty: none has.
+std::string line_with(const std::string& text, const std::string& part) {
+  std::size_t at = text.find(part);
+  if (at == std::string::npos) return {};
+  std::size_t begin = text.rfind('\n', at) + 1;
+  return text.substr(begin, text.find('\n', at) - begin);
+}
+
+TEST(OmpTest, TheReportNamesRegionsAndPagesThatSeveralNodesWrite) {
+  Outcome outcome = run_omp("-n 2 --threads 2 --stats", kC + " share_a_page");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("terrane: parallel regions of 2 nodes\n"), std::string::npos)
+      << outcome.err;
+  bool has_lines = ::system("addr2line --version >/dev/null 2>&1") == 0;
+  std::string name = has_lines ? "c_program.c:" : "share_a_page._omp_fn.0";
+  std::string region = line_with(outcome.err, "  " + name);
+  std::istringstream words(region);
+  std::string region_name, seconds;
+  std::uint64_t calls = 0, faults = 0, fetched = 0, unused = 0, flushed = 0;
+  words >> region_name >> calls >> seconds >> faults >> fetched >> unused >> flushed;
+  EXPECT_EQ(calls, 20u) << region << outcome.err;
+  EXPECT_GT(faults, 0u) << region;
+  EXPECT_GT(flushed, 0u) << region;
+  std::string page = line_with(outcome.err, "  neighbours ");
+  EXPECT_NE(page.find("by nodes 0 1, in " + region_name), std::string::npos) << outcome.err;
+}
+
+TEST(OmpTest, AProgramThatEndsInARegionIsReportedByNode0Alone) {
+  Outcome outcome = run_omp("-n 2 --threads 1 --stats", kC + " exit_in_region");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("counts of node 0 alone"), std::string::npos) << outcome.err;
+}
 
 TEST(OmpTest, EnvironmentVariablesAreRead) {
   Outcome outcome = run_omp("-n 2", kC + " show",
@@ -85,6 +125,79 @@ TEST(OmpTest, WhatIsNotServedEndsTheProgramWithItsName) {
 
 TEST(OmpTest, InlineAtomicsAreRefused) {
   expect_refused("-n 2", INLINED_PROGRAM, "compile the program with -fno-inline-atomics");
+}
+
+// What the region at this line of a report has fetched and flushed.
+struct RegionLine {
+  std::uint64_t calls = 0, faults = 0, fetched = 0, unused = 0, flushed = 0;
+};
+std::vector<RegionLine> regions_of(const std::string& report) {
+  std::istringstream lines(report.substr(report.find("terrane: parallel regions")));
+  std::map<std::string, RegionLine> by_name;
+  std::string line;
+  std::getline(lines, line), std::getline(lines, line);
+  while (std::getline(lines, line) && line.starts_with("  ") && line.find("pages") > 10) {
+    std::istringstream words(line);
+    std::string name, seconds;
+    RegionLine one;
+    words >> name >> one.calls >> seconds >> one.faults >> one.fetched >> one.unused >> one.flushed;
+    by_name[name] = one;
+  }
+  std::vector<RegionLine> found;
+  for (const auto& [name, one] : by_name) found.push_back(one);
+  return found;
+}
+
+// Rows that are written in turn by two nodes: half of them are at home on the other one, and a loop
+// in blocks finds all of them at home.
+void expect_homes_in_blocks(const std::string& program) {
+  Outcome outcome = run_omp("-n 2 --threads 1 --stats", program, {"TERRANE_MIGRATE=0"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find("good"), std::string::npos) << outcome.out << outcome.err;
+  std::vector<RegionLine> regions = regions_of(outcome.err);
+  ASSERT_EQ(regions.size(), 2u) << outcome.err;
+  EXPECT_GE(regions[0].flushed, 32u) << outcome.err;
+  EXPECT_LE(regions[0].flushed, 34u) << outcome.err;
+  EXPECT_LE(regions[1].flushed, 2u) << outcome.err;
+}
+
+TEST(OmpTest, MappedArraysHaveTheirHomesInBlocks) {
+  expect_homes_in_blocks(std::string(MAP_PROGRAM) + " mapped");
+  for (const char* team : kTeams) expect_good(team, std::string(MAP_PROGRAM) + " mapped");
+}
+
+TEST(OmpTest, WrongMappingsAreRefusedInASentence) {
+  const std::string program = MAP_PROGRAM;
+  const std::pair<const char*, const char*> wrong[] = {
+      {"twice", "it has been mapped before"},
+      {"private", "it is private memory"},
+      {"pointer", "it is a pointer, not an array"},
+      {"empty", "it has a dimension without elements"},
+      {"whole", "exactly one dimension must be dealt by TERRANE_BLOCK"},
+      {"inside", "outside of parallel regions"}};
+  for (const auto& [mode, sentence] : wrong)
+    expect_refused("-n 2 --threads 1", program + " " + mode, sentence);
+}
+
+TEST(OmpTest, MappingsDoNothingWithoutTerrane) {
+  Launched job(cluster_test::words(std::string(MAP_PROGRAM) + " mapped"), {});
+  EXPECT_EQ(job.finish().out, "good\n");
+}
+
+TEST(OmpTest, DirectivesOfOmniMapArrays) {
+  expect_homes_in_blocks(OMNI_PROGRAM);
+  Outcome outcome = run_omp("-n 2 --threads 1", OMNI_PROGRAM);
+  EXPECT_NE(outcome.out.find("good, line 22 of "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("omni_program.c\n"), std::string::npos) << outcome.out;
+}
+
+TEST(OmpTest, ArraysOfFortranAreMapped) {
+#ifdef FORTRAN_MAP_PROGRAM
+  for (const char* team : kTeams) expect_good(team, FORTRAN_MAP_PROGRAM);
+  expect_refused("-n 2", std::string(FORTRAN_MAP_PROGRAM) + " part", "it is a part of an array");
+#else
+  GTEST_SKIP() << "there is no gfortran";
+#endif
 }
 
 class OmpHostsTest : public OnHosts {};

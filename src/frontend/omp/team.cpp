@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "frontend/omp/reductions.h"
+#include "frontend/omp/region_report.h"
 #include "frontend/omp/task_queue.h"
 #include "frontend/omp/work.h"
 #include "frontend/threads/for_teams.h"
@@ -22,7 +23,7 @@ constexpr std::uint32_t kForkBarrier = 1, kLocalsBarrier = 2, kTeamBarrier = 3;
 
 // What the master tells the workers at the fork.
 struct Fork {
-  enum Command : std::uint32_t { kRun, kGrow };
+  enum Command : std::uint32_t { kRun, kGrow, kEachNode };
   Command command;
   std::uint32_t pool, size;  // threads that there are (kGrow), and of the team
   Function* function;
@@ -33,6 +34,7 @@ struct Fork {
   std::uint32_t has_begin;
   std::uintptr_t* reductions;
   std::uint32_t loads_thread_locals;
+  std::uint32_t region;  // its number in the report
 };
 
 // The part of shared memory by which a team synchronises.
@@ -103,6 +105,7 @@ void run_part(Thread& me) {
     return;
   }
   read_tables(me);
+  note_begin(fork.region, me.local == 0);
   Region own = make_region(&implicit, threads_before(fork.size, node) + me.local, fork.size);
   me.region = &own;
   me.controls = fork.controls;
@@ -114,6 +117,7 @@ void run_part(Thread& me) {
   await_events();
   await_all_tasks();
   me.region = nullptr;
+  note_end(fork.region);
 }
 
 // The place of the master's thread-local variables on another node holds a copy of them, which the
@@ -149,6 +153,10 @@ void* work(void* raw) {
     switch (latest_fork.command) {
       case Fork::kGrow:
         known_pool = latest_fork.pool;
+        break;
+      case Fork::kEachNode:
+        note_pause(me.local == 0);
+        if (me.local == 0) latest_fork.function(latest_fork.data);
         break;
       case Fork::kRun:
         exchange_thread_locals(me);
@@ -236,6 +244,7 @@ struct Started {
   Controls controls;
   Group* group;  // of the task around the region
   bool is_forked;
+  std::uint32_t number;  // in the report
 };
 
 void enter_alone(Started& started) {
@@ -271,7 +280,10 @@ void fork_team(Started& started, Function* function, void* data, std::uint32_t s
     std::memcpy(meeting->turns, me.turns, sizeof me.turns);
   }
   team_was_smaller = size < known_pool;
+  started.number = fork.region = reports() ? region_number(function) : 0;
+  note_fork(fork.region);
   tell(fork);
+  note_begin(fork.region, true);
   exchange_thread_locals(me);
   started.controls = controls();
   started.is_forked = true;
@@ -297,7 +309,9 @@ void leave(Started& started) {
   await_all_tasks();
   if (started.is_forked) {
     me.region = nullptr;
+    note_end(started.number);
     terrane_program_join(kForkBarrier, pool_here());
+    note_join(started.number);
   } else {
     me.region = started.region.outer->level == 0 ? nullptr : started.region.outer;
   }
@@ -345,6 +359,23 @@ void run_region(Function* function, void* data, std::uint32_t wanted, const Loop
   enter(started, function, data, wanted, begin);
   function(data);
   leave(started);
+}
+
+std::uint32_t node_of_thread(std::uint32_t thread, std::uint32_t size) {
+  std::uint32_t node = 0;
+  while (thread >= threads_before(size, node) + share(size, node)) ++node;
+  return node;
+}
+
+void run_on_each_node(Function* function, void* data) {
+  ensure_pool(nodes());
+  latest_fork.command = Fork::kEachNode;
+  latest_fork.function = function;
+  latest_fork.data = data;
+  terrane_program_fork(kForkBarrier, pool_here(), &latest_fork, nullptr, sizeof latest_fork);
+  note_pause(true);
+  function(data);
+  terrane_program_join(kForkBarrier, pool_here());
 }
 
 std::uint32_t run_reducing(Function* function, void* data, std::uint32_t wanted,

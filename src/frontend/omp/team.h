@@ -111,6 +111,13 @@ std::uint32_t run_reducing(Function* function, void* data, std::uint32_t wanted,
 void start_region(Function* function, void* data, std::uint32_t wanted, const LoopBegin* begin);
 void end_region();
 
+// Calls function(data) by one thread of each node, and waits for all of them. By the master,
+// outside of all regions.
+void run_on_each_node(Function* function, void* data);
+
+// The node of a thread of a team of that size.
+std::uint32_t node_of_thread(std::uint32_t thread, std::uint32_t size);
+
 // How many threads the next region has.
 std::uint32_t next_team_size(std::uint32_t wanted);
 

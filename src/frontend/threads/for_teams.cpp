@@ -118,7 +118,7 @@ void terrane_program_join(std::uint32_t id, std::uint32_t threads_here) {
 
 void terrane_program_fork(std::uint32_t id, std::uint32_t threads_here, const void* told,
                           void* heard, std::size_t bytes) {
-  static thread_local std::vector<std::byte> got;
+  std::vector<std::byte> got;  // none of the thread's: handlers of exit fork after its destructors
   std::span<const std::byte> given(static_cast<const std::byte*>(told),
                                    told == nullptr ? 0 : bytes);
   require(program().node().barrier_broadcast(terrane::BarrierId{id}, threads_here, given, got));
@@ -200,6 +200,19 @@ std::size_t terrane_program_tls_behind(const void* address) {
 const void* terrane_program_stack_end() { return this_thread().stack.top(); }
 
 bool terrane_program_is_shared(const void* address) { return SharedRange::contains(address); }
+
+void terrane_program_touch(const void* address) {
+  terrane::runtime::Node& node = program().node();
+  require(node.touch(node.address_of(program().block_of(address)), 1, true));
+}
+
+std::size_t terrane_program_page_bytes() { return program().node().block_bytes(); }
+
+std::uint64_t terrane_program_allocation(const void* address) {
+  terrane::protocol::Region region = program().node().allocation_of(program().block_of(address));
+  bool is_one = region.blocks.count != 0 && std::string_view(region.name) != kSmallBlocks;
+  return is_one ? region.id.value + 1 : 0;
+}
 
 void terrane_program_fail(const char* sentence) { program().node().fail(sentence); }
 

@@ -58,6 +58,34 @@ std::size_t terrane_program_tls_behind(const void* address);
 const void* terrane_program_stack_end();
 // Whether this is an address in shared memory.
 bool terrane_program_is_shared(const void* address);
+// As a write to the page of an address in shared memory, which changes nothing: where nobody has
+// written the page, its home is here from now on. How large pages are.
+void terrane_program_touch(const void* address);
+std::size_t terrane_program_page_bytes();
+// The number of the allocation that holds an address, of which each has another; 0: it is one of
+// small blocks, or there is none. On node 0.
+std::uint64_t terrane_program_allocation(const void* address);
+// Whether the user wants a report (--stats). Only then the following may be called.
+bool terrane_program_reports();
+// What the calling thread has done so far, and where asked for the runtime's own threads here too.
+struct terrane_program_work {
+  std::uint64_t faults, fetched, refreshed, unused, flushed;  // pages
+  std::uint64_t flushed_bytes, messages, waited_ns;
+};
+void terrane_program_work_done(bool with_own_threads, terrane_program_work* work);
+// What this node writes from now on is written in that phase; those below 64 are told apart.
+void terrane_program_phase(std::uint32_t phase);
+// The pages that this node has written in phases, `room` at most: those that went to other nodes
+// most often. How many.
+struct terrane_program_page {
+  std::uint64_t block;   // the same on all nodes
+  std::uint64_t phases;  // a bit for each
+  std::uint64_t flushes;
+};
+std::size_t terrane_program_pages_written(terrane_program_page* pages, std::size_t room);
+// Names for a report: the source line of an instruction, the variable or allocation of a block.
+void terrane_program_name_code(const void* address, char* name, std::size_t bytes);
+void terrane_program_name_block(std::uint64_t block, char* name, std::size_t bytes);
 // Ends the job with one sentence.
 [[noreturn]] void terrane_program_fail(const char* sentence);
 

@@ -113,9 +113,9 @@ void Program::share_image() {
   if (self_ == 0) {
     if (auto saved = image.save(); !saved) node_->fail(saved.error().message);
   }
-  auto panes = image.panes(region);
-  if (auto placed = node_->place(panes); !placed.ok()) node_->fail(placed.message);
-  for (const runtime::Pane& pane : panes) {
+  panes_ = image.panes(region);
+  if (auto placed = node_->place(panes_); !placed.ok()) node_->fail(placed.message);
+  for (const runtime::Pane& pane : panes_) {
     if (!SharedRange::add_pane(pane.address, pane.bytes))
       node_->fail(
           fmt::format("the program and its libraries have more than {} parts of static data",
@@ -126,6 +126,24 @@ void Program::share_image() {
     place_threads();
   }
   node_->barrier(kStartBarrier, 1);
+}
+
+std::uintptr_t Program::address_of(std::uint64_t block) const {
+  auto at = reinterpret_cast<std::uintptr_t>(node_->address_of(block));
+  for (const runtime::Pane& pane : panes_) {
+    std::uintptr_t inside = at - reinterpret_cast<std::uintptr_t>(pane.region);
+    if (inside < pane.bytes) return reinterpret_cast<std::uintptr_t>(pane.address) + inside;
+  }
+  return at;
+}
+
+std::uint64_t Program::block_of(const void* address) const {
+  auto at = reinterpret_cast<std::uintptr_t>(address);
+  for (const runtime::Pane& pane : panes_) {
+    std::uintptr_t inside = at - reinterpret_cast<std::uintptr_t>(pane.address);
+    if (inside < pane.bytes) at = reinterpret_cast<std::uintptr_t>(pane.region) + inside;
+  }
+  return (at - reinterpret_cast<std::uintptr_t>(node_->shared_base())) / node_->block_bytes();
 }
 
 void Program::compare_builds() {
@@ -221,7 +239,7 @@ void Program::serve() {
 void* Program::take_region(std::uint64_t bytes) {
   Private ours;
   static std::atomic_flag said;
-  std::string place = bytes == runtime::Heap::kChunk ? "small blocks" : place_of_call();
+  std::string place = bytes == runtime::Heap::kChunk ? kSmallBlocks : place_of_call();
   void* at = nullptr;
   runtime::Allocation options;
   if (place.empty()) place = "heap";

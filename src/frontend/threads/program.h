@@ -16,6 +16,9 @@
 
 namespace terrane::frontend::threads {
 
+// The name of allocations that the heap cuts into blocks.
+inline constexpr char kSmallBlocks[] = "small blocks";
+
 // What a thread of this process is to the program. Without a constructor; initial-exec, for malloc
 // looks at it, also in signal handlers.
 struct ThreadState {
@@ -68,6 +71,9 @@ class Program final : public runtime::HeapMemory {
   // Those of the process's first thread: on node 0 main's, elsewhere nobody's. The same addresses
   // on all nodes.
   const std::vector<ThreadLocals>& first_thread_locals() const { return program_tls_; }
+  // Where the program sees a block of the node's: static data at their own addresses.
+  std::uintptr_t address_of(std::uint64_t block) const;
+  std::uint64_t block_of(const void* address) const;  // of shared memory
 
   // Puts a command into a node's mail.
   void send(std::uint32_t node, Command command);
@@ -93,6 +99,7 @@ class Program final : public runtime::HeapMemory {
   std::unique_ptr<runtime::Heap> heap_;
   std::unique_ptr<runtime::Stacks> stacks_;
   std::vector<ThreadLocals> program_tls_;
+  std::vector<runtime::Pane> panes_;       // of static data
   std::vector<platform::CodePages> code_;  // that allocates for the program; sorted
 };
 

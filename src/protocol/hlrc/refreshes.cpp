@@ -192,7 +192,9 @@ Task<> Refreshes::merge(Strand& s, BlockRange run, std::uint64_t same) {
     bool twinned = node_.scans() || node_.entries[b].state() == BlockState::kWritten;
     if (twinned) mark(Mark::kAcquireRenewsMerging);
     if (mutant(Mutant::kRenewOverwrites)) twinned = false;
-    co_await s.perform(Merge{.block = BlockId{b}, .slot = b - run.first, .merges = twinned});
+    bool unused = node_.is_adaptive(b) && node_.predictor.is_unused(b);
+    co_await s.perform(
+        Merge{.block = BlockId{b}, .slot = b - run.first, .merges = twinned, .unused = unused});
   }
 }
 

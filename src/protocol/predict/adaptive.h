@@ -78,6 +78,7 @@ class AdaptivePredictor final : public Predictor {
   }
   void refreshed(BlockRange run, bool barrier) override { refresh_.refreshed(run, barrier); }
   bool probes(std::uint64_t block) override { return probe_.probes(block); }
+  bool is_unused(std::uint64_t block) override { return probe_.is_unused(block); }
   bool names_with_lock(LockId) override { return past_.on(Heuristic::kWithGrant); }
 
   bool tracks(std::uint64_t block) override { return tracking_.tracks(block); }

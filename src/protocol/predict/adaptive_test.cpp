@@ -81,6 +81,20 @@ TEST_F(AdaptivePredictorTest, StreamsOfOneLengthComeWithTheirFirstMiss) {
   EXPECT_EQ(take(8 * row), 1u);
 }
 
+TEST_F(AdaptivePredictorTest, ARefreshOfAProbeThatNoThreadHasUsedIsKnown) {
+  take(5);
+  predictor_.barrier_passed();
+  take(5);
+  for (int round = 0; round < 200 && !predictor_.probes(5); ++round) {
+    EXPECT_FALSE(predictor_.is_unused(5));
+    predictor_.refreshed({5, 1}, true);
+    predictor_.barrier_passed();
+  }
+  EXPECT_TRUE(predictor_.is_unused(5));
+  predictor_.shown(5);
+  EXPECT_FALSE(predictor_.is_unused(5));
+}
+
 TEST_F(AdaptivePredictorTest, WithoutTheHeuristicNothingIsPrefetched) {
   switch_off(Heuristic::kSequential);
   for (std::uint64_t block = 10; block < 20; ++block) EXPECT_EQ(take(block), 1u);

@@ -127,6 +127,8 @@ class Predictor {
   virtual void refreshed(BlockRange /*run*/, bool /*barrier*/) {}
   // Whether the copy, just refreshed, is unmapped so that a fault shows whether it is used.
   virtual bool probes(std::uint64_t /*block*/) { return false; }
+  // Whether it has been one since a refresh before this one.
+  virtual bool is_unused(std::uint64_t /*block*/) { return false; }
   // Whether the next request for the lock names what this acquire had to fetch, so that it comes
   // with the grant.
   virtual bool names_with_lock(LockId) { return false; }

@@ -24,6 +24,11 @@ class Probe {
     const BlockHistory& past = past_.of(block);
     return !past.on_trial && past.renewed >= past_.most_renewed(past);
   }
+  // Before it is refreshed: whether it was unmapped when it was refreshed the last time, and no
+  // thread has come for it.
+  bool is_unused(std::uint64_t block) const {
+    return past_.on(Heuristic::kProbe) && past_.of(block).renewed > 0 && is_unmapped(block);
+  }
   // A fault has come for it. Its lock is held.
   void show(std::uint64_t block) {
     BlockHistory& past = past_.of(block);

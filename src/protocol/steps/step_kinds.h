@@ -280,6 +280,7 @@ struct Merge {
   BlockId block;
   std::uint64_t slot = 0;
   bool merges = false;
+  bool unused = false;  // no thread has used what the last refresh fetched
 };
 // The operation on the node's copy of the block. Result: what the word was.
 struct PerformAtomic {

@@ -1,0 +1,197 @@
+#include "frontend/threads/symbols.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+#include "base/unique_fd.h"
+#include "frontend/interpose/next.h"
+
+namespace terrane::frontend::threads {
+namespace {
+
+// A loaded file, and what the loader has added to its addresses.
+struct Module {
+  std::string path;
+  std::uintptr_t base = 0;
+};
+
+std::string own_file() {
+  char path[4096];
+  ssize_t bytes = ::readlink("/proc/self/exe", path, sizeof path);
+  return {path, bytes < 0 ? 0 : static_cast<std::size_t>(bytes)};
+}
+
+Module module_of(std::uintptr_t at) {
+  struct Search {
+    std::uintptr_t at;
+    Module found;
+  } search{at, {}};
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* raw) {
+        auto& own = *static_cast<Search*>(raw);
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const ElfW(Phdr)& part = info->dlpi_phdr[i];
+          if (part.p_type != PT_LOAD || own.at - info->dlpi_addr - part.p_vaddr >= part.p_memsz)
+            continue;
+          bool is_program = info->dlpi_name == nullptr || *info->dlpi_name == '\0';
+          own.found = {is_program ? own_file() : info->dlpi_name, info->dlpi_addr};
+          return 1;
+        }
+        return 0;
+      },
+      &search);
+  return search.found;
+}
+
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// A file as it lies on the disk.
+class Contents {
+ public:
+  explicit Contents(const std::string& path) {
+    base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat facts {};
+    if (file.get() < 0 || ::fstat(file.get(), &facts) != 0 || facts.st_size == 0) return;
+    void* at = next<"mmap">(::mmap)(nullptr, static_cast<std::size_t>(facts.st_size), PROT_READ,
+                                    MAP_PRIVATE, file.get(), 0);
+    if (at == MAP_FAILED) return;
+    begin_ = static_cast<const std::byte*>(at);
+    bytes_ = static_cast<std::size_t>(facts.st_size);
+  }
+  ~Contents() {
+    if (begin_ != nullptr) next<"munmap">(::munmap)(const_cast<std::byte*>(begin_), bytes_);
+  }
+  Contents(const Contents&) = delete;
+
+  // `count` of them at an offset; nullptr: the file ends before.
+  template <typename T>
+  const T* at(std::uint64_t offset, std::uint64_t count = 1) const {
+    bool inside = offset <= bytes_ && count <= (bytes_ - offset) / sizeof(T);
+    return inside ? reinterpret_cast<const T*>(begin_ + offset) : nullptr;
+  }
+
+ private:
+  const std::byte* begin_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+// "name+0x10" of the symbol of that type (STT_FUNC, STT_OBJECT) that holds the address; in a table
+// of the file of that type.
+std::string symbol_in(const Contents& file, std::uint32_t table, std::uintptr_t address,
+                      unsigned char type) {
+  const auto* head = file.at<ElfW(Ehdr)>(0);
+  if (head == nullptr || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0) return {};
+  const auto* sections = file.at<ElfW(Shdr)>(head->e_shoff, head->e_shnum);
+  for (std::size_t i = 0; sections != nullptr && i < head->e_shnum; ++i) {
+    const ElfW(Shdr)& section = sections[i];
+    if (section.sh_type != table || section.sh_link >= head->e_shnum) continue;
+    std::size_t count = section.sh_size / sizeof(ElfW(Sym));
+    const auto* symbols = file.at<ElfW(Sym)>(section.sh_offset, count);
+    const ElfW(Shdr)& names = sections[section.sh_link];
+    const auto* text = file.at<char>(names.sh_offset, names.sh_size);
+    for (std::size_t s = 0; symbols != nullptr && text != nullptr && s < count; ++s) {
+      const ElfW(Sym)& symbol = symbols[s];
+      if (ELF64_ST_TYPE(symbol.st_info) != type || symbol.st_shndx == SHN_UNDEF) continue;
+      if (address - symbol.st_value >= symbol.st_size || symbol.st_name >= names.sh_size) continue;
+      std::string name(text + symbol.st_name,
+                       ::strnlen(text + symbol.st_name, names.sh_size - symbol.st_name));
+      std::uintptr_t inside = address - symbol.st_value;
+      return inside == 0 ? name : fmt::format("{}+{:#x}", name, inside);
+    }
+  }
+  return {};
+}
+
+std::string symbol_at(const Module& module, std::uintptr_t address, unsigned char type) {
+  Contents file(module.path);
+  std::string name = symbol_in(file, SHT_SYMTAB, address, type);
+  return name.empty() ? symbol_in(file, SHT_DYNSYM, address, type) : name;
+}
+
+// Where a command lies; empty: nowhere.
+std::string find_command(const char* name, std::string_view search_path) {
+  while (!search_path.empty()) {
+    std::string_view folder = search_path.substr(0, search_path.find(':'));
+    search_path.remove_prefix(std::min(folder.size() + 1, search_path.size()));
+    std::string path = fmt::format("{}/{}", folder, name);
+    if (!folder.empty() && ::access(path.c_str(), X_OK) == 0) return path;
+  }
+  return {};
+}
+
+// What a command writes, or nothing. It gets no environment, since ours would load us into it.
+std::string output_of(const char* const* command) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return {};
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  const char* variables[] = {"LC_ALL=C", nullptr};
+  pid_t child = -1;
+  int failed =
+      ::posix_spawn(&child, command[0], &actions, nullptr, const_cast<char* const*>(command),
+                    const_cast<char* const*>(variables));
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::close(ends[1]);
+  std::string output;
+  char part[512];
+  for (ssize_t got = 0; (got = ::read(ends[0], part, sizeof part)) > 0;)
+    output.append(part, static_cast<std::size_t>(got));
+  ::close(ends[0]);
+  if (failed == 0) ::waitpid(child, nullptr, 0);
+  return output;
+}
+
+// "file.c:12"; empty: the file has no debug information, or there is no addr2line.
+std::string line_of(const std::string& path, std::uintptr_t address,
+                    const std::string& search_path) {
+  std::string program = find_command("addr2line", search_path);
+  if (program.empty()) return {};
+  std::string hex = fmt::format("{:#x}", address);
+  const char* command[] = {program.c_str(), "-e", path.c_str(), hex.c_str(), nullptr};
+  std::string output = output_of(command);
+  std::string_view line = std::string_view(output).substr(0, output.find_first_of(" \n"));
+  bool known = !line.empty() && !line.starts_with('?') && !line.ends_with('?');
+  return known && !line.ends_with(":0") ? std::string(file_name(line)) : "";
+}
+
+}  // namespace
+
+std::string place_of_code(std::uintptr_t at, const std::string& search_path) {
+  Module module = module_of(at);
+  std::uintptr_t address = at - module.base;
+  std::string name = line_of(module.path, address, search_path);
+  if (name.empty()) name = symbol_at(module, address, STT_FUNC);
+  return name.empty() ? fmt::format("{}:{:#x}", file_name(module.path), address) : name;
+}
+
+std::string variable_at(std::uintptr_t at) {
+  Module module = module_of(at);
+  return module.path.empty() ? "" : symbol_at(module, at - module.base, STT_OBJECT);
+}
+
+std::string line_of_call(const std::string& place, const std::string& search_path) {
+  std::size_t colon = place.rfind(":0x");
+  std::string path = own_file();
+  if (colon == std::string::npos || !file_name(path).starts_with(place.substr(0, colon)))
+    return place;
+  std::uintptr_t address = 0;
+  std::from_chars(place.data() + colon + 3, place.data() + place.size(), address, 16);
+  std::string line = line_of(path, address, search_path);
+  return line.empty() ? place : line;
+}
+
+}  // namespace terrane::frontend::threads
