@@ -138,7 +138,8 @@ def remote(options, repeat, native, frames):
     link = FRAME_BYTES * 8 / LINK_BITS
     times = [native, max(native, link)]
     head(f"A native worker and one behind 1 Gb/s (the link takes {link * 1e3:.1f} ms for a frame, each way)", times)
-    command = [HOSTS, "-n", "2", "--rate", "1gbit", "--shm", "512m", "--", "terrane", "run", "-n", "3", "-H", "h0:2,h1:1", VIDEO]
+    command = [HOSTS, "-n", "2", "--rate", "1gbit", "--shm", "512m", "--", "terrane", "run", "-n", "3", "-H", "h0:2,h1:1", VIDEO, "--buffers",
+               "8"]
     arguments = ["--repeat", str(repeat), f"synthetic:{SIZE}:{frames}"]
     runs = [Run(command, arguments) for _ in range(options.rounds)]
     over, deviation = show_row("chunks, eager", runs, times, frames)

@@ -23,7 +23,7 @@ const char* const kUsage =
     "  --repeat N         run the kernel N times for each frame, as a slower one would\n"
     "  --workers N        workers of threads and video_zmq (default 2)\n"
     "  --strips N         chunks: cut each frame into N strips with halos (default 1)\n"
-    "  --buffers N        chunks: frames that may be read and not yet written (default 2 W + 2)\n"
+    "  --buffers N        chunks: frames that may be read and not yet written (default W + 2)\n"
     "  --weighted         chunks: give frames by the measured speed of the workers\n"
     "  --live PORT        chunks: show the result as a page at http://localhost:PORT/\n"
     "  --endpoint KIND    video_zmq: ipc or tcp (default ipc)\n"

@@ -20,7 +20,7 @@ struct Options {
   std::uint32_t workers = 2;     // threads, or processes that the program starts itself
   std::uint32_t repeat = 1;      // the kernel runs so often for a frame
   std::uint32_t strips = 1;      // parts of a frame
-  std::uint32_t buffers = 0;     // frames that are read and not yet written; 0: 2 W + 2
+  std::uint32_t buffers = 0;     // frames that are read and not yet written; 0: W + 2
   std::uint32_t live = 0;        // the port of the live page; 0: none
   bool weighted = false;         // strips and frames by measured speed
 };

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,9 @@
 #ifndef MADV_POPULATE_WRITE  // Linux 5.14
 #define MADV_POPULATE_WRITE 23
 #endif
+#ifndef MADV_COLLAPSE  // Linux 6.1
+#define MADV_COLLAPSE 25
+#endif
 #ifndef MAP_FIXED_NOREPLACE  // Linux 4.17
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
@@ -29,9 +33,13 @@ namespace {
 constexpr std::uint64_t kPopulateStep = std::uint64_t{64} << 20;
 
 // What is shown in core files goes in these steps: few mappings in the one, for a terabyte is
-// 16,384 of them; few calls in the other.
+// 16,384 of them; few calls in the other. No mapping may end within a large page.
 constexpr std::uint64_t kShownStep = std::uint64_t{64} << 20;
-constexpr std::uint64_t kShownTail = std::uint64_t{1} << 20;
+constexpr std::uint64_t kShownTail = kLargePage;
+
+// A large page that takes longer costs more than its small ones do: the kernel moves other pages to
+// get it, or a virtual machine's host has taken its memory back and gives it page by page.
+constexpr std::uint64_t kLargePageNs = 1'000'000;
 
 base::Result<std::byte*> map_view(int fd, std::uint64_t bytes, void* address) {
   int flags = MAP_SHARED | MAP_NORESERVE | (address != nullptr ? MAP_FIXED_NOREPLACE : 0);
@@ -111,6 +119,23 @@ bool in_steps(std::uint64_t bytes, Call call) noexcept {
     }
   }
   return true;
+}
+
+std::uint64_t thread_cpu_ns() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+// MADV_COLLAPSE makes a large page whatever the machine's settings for shared memory are, except
+// "deny", where there is a small one. False: no more of them had better be made.
+bool make_large(std::byte* at) noexcept {
+  std::uint64_t before = thread_cpu_ns();
+  if (!memory_left(kLargePage)) return false;
+  if (madvise(at, page_bytes(), MADV_POPULATE_WRITE) != 0) return false;
+  if (madvise(at, kLargePage, MADV_COLLAPSE) != 0) return errno == EAGAIN;
+  return thread_cpu_ns() - before <= kLargePageNs;
 }
 
 }  // namespace
@@ -300,6 +325,12 @@ bool populate(std::byte* at, std::uint64_t bytes) noexcept {
   return in_steps(bytes, [&](std::uint64_t done, std::uint64_t step) {
     return madvise(at + done, step, MADV_POPULATE_WRITE);
   });
+}
+
+bool populate_large(std::byte* at, std::uint64_t bytes, bool& large) noexcept {
+  std::byte* page = at + -reinterpret_cast<std::uintptr_t>(at) % kLargePage;
+  for (; large && page + kLargePage <= at + bytes; page += kLargePage) large = make_large(page);
+  return populate(at, bytes);
 }
 
 void DualMapping::punch(Span span) noexcept { punch_hole(fd_.get(), span); }

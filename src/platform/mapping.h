@@ -139,6 +139,13 @@ class SharedMapping {
 // mapping. False, with errno, when memory is short (never SIGBUS).
 bool populate(std::byte* at, std::uint64_t bytes) noexcept;
 
+// What large pages are aligned to, in the mapping and in its file.
+inline constexpr std::uint64_t kLargePage = std::uint64_t{2} << 20;
+// populate() for memory that is used as a whole: in large pages where `large` says so. One fault
+// enters 2 MiB then, in the mapping of each process. `large` becomes false when the kernel has no
+// more of them, or they take long; small pages take their place.
+bool populate_large(std::byte* at, std::uint64_t bytes, bool& large) noexcept;
+
 // An anonymous sparse memory file of `bytes`, close-on-exec.
 base::Result<int> create_memfd(std::uint64_t bytes, const char* name);
 // Gives the memory of a span of such a file back to the machine: it reads as zeros afterwards.

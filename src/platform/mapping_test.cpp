@@ -130,6 +130,31 @@ TEST(SharedMappingTest, ADescriptorsMemoryIsSeenByEveryMapping) {
   EXPECT_EQ(mapping.value().runtime()[5], std::byte{9});
 }
 
+// Of a file of 4 large pages, the memory from the middle of the first page to the end of the third.
+TEST(SharedMappingTest, LargePagesAreBackedAsSmallOnesAre) {
+  for (bool large : {true, false}) {
+    int fd = create_memfd(4 * kLargePage, "test").value();
+    auto one = SharedMapping::map(fd, 4 * kLargePage, kLargePage);
+    auto two = SharedMapping::map(fd, 4 * kLargePage, kLargePage);
+    ASSERT_TRUE(one.ok() && two.ok());
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(one.value().data()) % kLargePage, 0u);
+    const std::uint64_t from = kLargePage / 2, bytes = 5 * kLargePage / 2;
+    two.value().data()[from + bytes - 1] = std::byte{7};
+    ASSERT_TRUE(populate_large(one.value().data() + from, bytes, large));
+    struct stat file {};
+    ASSERT_EQ(fstat(fd, &file), 0);
+    EXPECT_EQ(static_cast<std::uint64_t>(file.st_blocks) * 512, bytes) << "and nothing beside it";
+    EXPECT_EQ(one.value().data()[from + bytes - 1], std::byte{7}) << "what was there stays";
+    one.value().data()[kLargePage + 5] = std::byte{8};
+    EXPECT_EQ(two.value().data()[kLargePage + 5], std::byte{8});
+    EXPECT_EQ(two.value().data()[from], std::byte{0});
+    punch_hole(fd, {from, bytes});
+    ASSERT_EQ(fstat(fd, &file), 0);
+    EXPECT_EQ(file.st_blocks, 0) << "all of it goes back to the machine";
+    close(fd);
+  }
+}
+
 TEST(SharedMappingTest, AFileThatCouldBecomeTooShortIsRefused) {
   int fd = create_memfd(4096, "test").value();
   EXPECT_FALSE(SharedMapping::map(fd, 8192).ok()) << "it is too short";

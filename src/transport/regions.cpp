@@ -25,7 +25,9 @@ std::byte* Regions::reach(NodeId node, std::uint32_t index) {
   if (!region.fd) return region.data.load(std::memory_order_relaxed);
   // One attempt: a caller that got nullptr once goes on with messages.
   UniqueFd fd = std::move(region.fd);
-  auto mapping = platform::SharedMapping::map(fd.get(), region.bytes);
+  // Its owner may have large pages there.
+  std::uint64_t alignment = region.bytes < platform::kLargePage ? 0 : platform::kLargePage;
+  auto mapping = platform::SharedMapping::map(fd.get(), region.bytes, alignment);
   if (!mapping) return nullptr;
   region.mapping = std::move(mapping).value();
   region.data.store(region.mapping.data(), std::memory_order_release);

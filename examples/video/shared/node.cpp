@@ -33,8 +33,9 @@ void prepare(const Outcome<Options>& options, int workers, Header& header, Ends&
   header.shape = ends.source->shape();
   header.room = ends.source->room();
   header.strips = std::min(options.value().strips, header.shape.height);
+  // Each buffer more makes the memory larger that goes through the caches.
   header.buffers = options.value().buffers != 0 ? options.value().buffers
-                                                : 2 * static_cast<std::uint32_t>(workers) + 2;
+                                                : static_cast<std::uint32_t>(workers) + 2;
   Outcome<std::unique_ptr<Sink>> made = open_sink(options.value().output, header.shape);
   if (!made.ok()) return fail(made.sentence(), kFailed);
   ends.sink = std::move(made.value());

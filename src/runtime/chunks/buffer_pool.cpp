@@ -38,6 +38,11 @@ std::uint64_t bytes_of(std::uint32_t size_class) {
   return bytes < kPage ? bytes : round_up(bytes, kPage);
 }
 
+// What the place of a buffer is a multiple of.
+std::uint64_t unit_of(std::uint64_t bytes) {
+  return bytes < kPage ? kLine : bytes < platform::kLargePage ? kPage : platform::kLargePage;
+}
+
 }  // namespace
 
 Buffer::~Buffer() { pool_.let_go(*this); }
@@ -58,7 +63,7 @@ base::Result<std::unique_ptr<BufferPool>> BufferPool::create(Config config) {
   auto fd = platform::create_memfd(bytes, "terrane-chunks");
   if (!fd) return fd.error();
   pool->fd_.reset(fd.value());
-  auto mapping = platform::SharedMapping::map(pool->fd_.get(), bytes);
+  auto mapping = platform::SharedMapping::map(pool->fd_.get(), bytes, platform::kLargePage);
   if (!mapping) return mapping.error();
   pool->memory_ = std::move(mapping).value();
   return pool;
@@ -185,7 +190,7 @@ base::Result<std::uint32_t> BufferPool::find(std::uint32_t size_class) {
     return number;
   }
   std::uint64_t bytes = bytes_of(size_class);
-  std::uint64_t offset = round_up(next_offset_, bytes < kPage ? kLine : kPage);
+  std::uint64_t offset = round_up(next_offset_, unit_of(bytes));
   bool fits =
       slots_.size() < kBuffers && offset <= memory_.bytes() && bytes <= memory_.bytes() - offset;
   errno = 0;
@@ -207,7 +212,7 @@ base::Result<BufferRef> BufferPool::allocate(std::uint64_t bytes, bool zeroed) {
   std::uint64_t size = bytes_of(size_class);
   if (!slot.backed) {
     std::uint64_t from = slot.offset / kPage * kPage, to = round_up(slot.offset + size, kPage);
-    if (!platform::populate(memory_.data() + from, to - from)) {
+    if (!platform::populate_large(memory_.data() + from, to - from, large_pages_)) {
       free_[size_class].insert(free_[size_class].begin(), number);
       return out_of_memory(bytes);
     }

@@ -118,6 +118,7 @@ class BufferPool {
   Reach reach_;
   base::UniqueFd fd_;
   platform::SharedMapping memory_;
+  bool large_pages_ = true;  // may be had
   std::uint64_t next_offset_ = 0;
   std::vector<Slot> slots_;
   std::array<std::vector<std::uint32_t>, kClasses> free_;  // by size class; those with memory last

@@ -66,6 +66,16 @@ TEST_F(BufferPoolTest, WhatNobodyHoldsIsUsedAgain) {
   EXPECT_LE(pools[0]->resident_bytes(), resident + (1 << 20)) << "memory goes back to the machine";
 }
 
+TEST_F(BufferPoolTest, LargeBuffersBeginAtLargePages) {
+  make(100);
+  for (std::uint64_t bytes : {std::uint64_t{2} << 20, (std::uint64_t{2} << 20) + 1}) {
+    BufferRef buffer = make(bytes);
+    EXPECT_EQ(buffer->offset() % platform::kLargePage, 0u);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer->data()) % platform::kLargePage, 0u);
+  }
+  EXPECT_NE(make(5000)->offset() % platform::kLargePage, 0u);
+}
+
 TEST_F(BufferPoolTest, AnotherNodeLooksAtTheSameBytesAndKeepsThem) {
   BufferRef mine = make(5000);
   EXPECT_TRUE(mine->is_sole());
