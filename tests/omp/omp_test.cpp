@@ -1,5 +1,6 @@
 // OpenMP programs of stock compilers on several nodes: the same results as on one machine.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <map>
@@ -61,6 +62,21 @@ TEST(OmpTest, ProgramsInCppRun) {
 TEST(OmpTest, ProgramsInFortranRun) {
 #ifdef FORTRAN_PROGRAM
   for (const char* team : kTeams) expect_good(team, FORTRAN_PROGRAM);
+#else
+  GTEST_SKIP() << "there is no gfortran";
+#endif
+}
+
+// Units of Fortran keep what goes to a file until the program ends.
+TEST(OmpTest, FortransOutputToAFileIsWritten) {
+#ifdef FORTRAN_PROGRAM
+  std::string file = testing::TempDir() + "terrane_omp_" + std::to_string(::getpid());
+  std::string line = std::string(cluster_test::kTerrane) +
+                     " omp -n 2 --threads 1 " FORTRAN_PROGRAM " > " + file + " && cat " + file;
+  Launched job({"/bin/sh", "-c", line}, {});
+  Outcome outcome = job.finish();
+  ::unlink(file.c_str());
+  EXPECT_EQ(outcome.out, "good\n") << outcome.err;
 #else
   GTEST_SKIP() << "there is no gfortran";
 #endif

@@ -80,6 +80,7 @@ void run_end_of(const dl_phdr_info& info) {
   if (last != nullptr) last();
 }
 
+// The end of Fortran's library writes what its units still hold.
 void run_ends_of_modules() {
   bool is_first = true;
   ::dl_iterate_phdr(
@@ -87,7 +88,9 @@ void run_ends_of_modules() {
         std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
         std::string_view name = path.substr(path.rfind('/') + 1);
         bool is_program = std::exchange(*static_cast<bool*>(first), false);
-        if (is_program || terrane::platform::is_programs_library(name)) run_end_of(*info);
+        if (is_program || terrane::platform::is_programs_library(name) ||
+            name.starts_with("libgfortran."))
+          run_end_of(*info);
         return 0;
       },
       &is_first);
