@@ -40,33 +40,43 @@ need_commands() {
   exit 1
 }
 
+# shellcheck disable=SC2086
 need_packages() { # PURPOSES...
-  local missing system install
+  local missing options system install
   if command -v dpkg-query >/dev/null; then
     system=Debian
     install="apt-get install --no-install-recommends"
     missing=$(missing_packages debian 1 "$@" | tr '\n' ' ')
+    options=$(missing_packages debian 1 option | tr '\n' ' ')
   elif command -v rpm >/dev/null && command -v dnf >/dev/null; then
     system=Fedora
     install="dnf install"
     missing=$(missing_packages fedora 3 "$@" | tr '\n' ' ')
+    options=$(missing_packages fedora 3 option | tr '\n' ' ')
   elif command -v pacman >/dev/null; then
     system=Arch
     install="pacman -S --needed"
     missing=$(missing_packages arch 4 "$@" | tr '\n' ' ')
+    options=$(missing_packages arch 4 option | tr '\n' ' ')
   else
     need_commands
     return 0
   fi
-  [ -n "$missing" ] || return 0
+  [ -n "$missing$options" ] || return 0
   if [ "$(id -u)" -ne 0 ] || [ $system != Debian ]; then
-    echo "run: $system packages are missing; install them with: sudo $install $missing" >&2
-    exit 1
+    install="sudo $install $(printf '%s\n' $missing $options | sort -u | tr '\n' ' ')"
+    if [ -n "$missing" ]; then
+      echo "run: $system packages are missing; install them with: $install" >&2
+      exit 1
+    fi
+  else
+    echo "run: installing $missing$options"
+    if apt_get update && apt_get install --no-install-recommends $missing $options; then return 0; fi
+    if [ -n "$missing" ]; then
+      echo "run: apt-get could not install: $missing$options" >&2
+      exit 1
+    fi
+    install="$install $options"
   fi
-  echo "run: installing $missing"
-  # shellcheck disable=SC2086
-  if ! { apt_get update && apt_get install --no-install-recommends $missing; }; then
-    echo "run: apt-get could not install: $missing" >&2
-    exit 1
-  fi
+  echo "run: optional packages are missing; to install them: $install" >&2
 }

@@ -71,12 +71,6 @@ bool check_threads(const std::string& path, const RunOptions& options) {
     base::log("{} has a sanitizer, which brings its own malloc: link it without -fsanitize", path);
     return false;
   }
-  if (library_beside_command(options.preload).empty()) {
-    base::log("{} is not there: install it beside libterrane", options.preload == Preload::kOmp
-                                                                   ? "terrane/omp/libgomp.so.1"
-                                                                   : "libterrane_threads.so.0");
-    return false;
-  }
   if (options.allow_inline_atomics) return true;
   auto functions = locked_functions(program.path, SharedScope::kProgram);
   if (!functions) {
@@ -106,6 +100,13 @@ int run(const RunOptions& options, const CommandContext& context) {
   if (options.check == "pages" && !check_pages(program.path)) return kExitUsage;
   bool threads = shares_program(options.preload);
   if (threads && !check_threads(program.path, options)) return kExitUsage;
+  if (threads || options.preload == Preload::kAlways) {
+    std::string why = why_no_preload(options.preload);
+    if (!why.empty()) {
+      base::log("{}", why);
+      return kExitUsage;
+    }
+  }
   for (const std::string& notice : planned.value().notices) base::log_line(notice);
   notice_oversubscription(plan);
   if (plan.verbose) {

@@ -54,4 +54,11 @@ for package in libgtest-dev gfortran clang-format; do expect_not $package; done
 expect 1 "libgtest-dev" env PATH="$folder/debian" ./run test
 expect 1 "sudo dnf install cli11-devel cmake fmt-devel gcc-c++" env PATH="$folder/fedora" ./run build
 expect 1 "sudo pacman -S --needed base-devel cli11 cmake fmt" env PATH="$folder/arch" ./run build
+# A package that Terrane can be built without keeps nobody from building.
+machine nearly dpkg
+printf '#!/bin/sh\n[ "${4:-$3}" = scdoc ] || echo "x86 installed"\n' >"$folder/nearly/dpkg-query"
+printf '#!/bin/sh\necho x86\n' >"$folder/nearly/dpkg"
+chmod +x "$folder/nearly"/dpkg*
+expect 0 "optional packages are missing; to install them: sudo apt-get install --no-install-recommends scdoc" \
+  env PATH="$folder/nearly" bash -c '. scripts/packages.sh; need_packages build'
 expect 1 "these commands are missing: c++ cmake ninja pkg-config" env PATH="$folder/other" ./run build

@@ -58,5 +58,7 @@ cp "$stage/bin/terranec++" "$stage/bin/terrane" "a folder with blanks/bin"
 cp -r "$stage/include" "$stage/lib" "a folder with blanks"
 "a folder with blanks/bin/terranec++" -std=c++20 chunks.cpp -o "chunks of blanks"
 "a folder with blanks/bin/terrane" run -n 2 "./chunks of blanks"
+says "which has a blank or a colon in its name" "a folder with blanks/bin/terrane" run --preload cat /dev/null
+says "which has a blank or a colon in its name" "a folder with blanks/bin/terrane" threads "$(command -v cat)" /dev/null
 TEXT=$(readelf -d "chunks of blanks" | sed -n 's/.*R.*PATH.*\[\(.*\)\]/\1/p')
 [ "$TEXT" = "$(pwd)/a folder with blanks/lib" ] || fail "its path is $TEXT"

@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "tools/launch/library_path.h"
 #include "tools/launch/program.h"
 
 namespace terrane::tools {
@@ -162,6 +164,22 @@ bool wants_preload(const ProgramFile& program, Preload how) {
   if (how == Preload::kNever || !program.is_dynamic || program.has_terrane) return false;
   if (how == Preload::kAlways || shares_program(how)) return true;
   return program.loads && !program.has_first && !program.has_own_path;
+}
+
+std::string why_no_preload(Preload how) {
+  std::string library = library_beside_command(how);
+  if (library.empty() && shares_program(how)) {
+    return how == Preload::kOmp
+               ? "terrane/omp/libgomp.so.1 is not there: install it beside libterrane"
+               : "libterrane_threads.so.0 is not there: install it beside libterrane";
+  }
+  std::string folder = installed_library_folder();
+  if (folder.find_first_of(" :") == std::string::npos) return {};
+  return fmt::format(
+      "the dynamic linker cannot preload a library of {}, which has a blank or a colon in its "
+      "name: "
+      "install Terrane in another folder",
+      folder);
 }
 
 std::string library_beside_command(Preload how) {

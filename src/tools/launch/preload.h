@@ -36,6 +36,9 @@ ProgramFile read_program(const std::string& path, const std::string& search_path
 // Whether the node is to have the library.
 bool wants_preload(const ProgramFile& program, Preload how);
 
+// What keeps a node from having it: a sentence; empty: nothing.
+std::string why_no_preload(Preload how);
+
 // The library's file beside this command, as it lies when it is installed or built; of several, a
 // list for LD_PRELOAD. Empty: it is not there.
 std::string library_beside_command(Preload how);

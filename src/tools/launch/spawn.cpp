@@ -106,7 +106,8 @@ void add_library_path(const ProgramFile& program, char** own, Variables& added) 
 }
 
 void add_preload(const NodeStart& start, const ProgramFile& program, char** own, Variables& added) {
-  if (!wants_preload(program, start.plan->preload)) return;
+  if (!wants_preload(program, start.plan->preload) || !why_no_preload(start.plan->preload).empty())
+    return;
   std::string library = library_beside_command(start.plan->preload);
   if (library.empty()) return;
   std::string before = value_of("LD_PRELOAD", added, own);
