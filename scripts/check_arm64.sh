@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Nodes for arm64 under qemu-user beside nodes of this x86-64 machine, in jobs of chunks: as client, as server, as one that dies,
-# as a guest, by the network, of its own `terrane join`, and as a cluster behind gateways. Builds build/arm64, which takes minutes
-# at first.
+# and as a guest, by the network, of its own `terrane join`. Builds build/arm64, which takes minutes at first.
 # Usage: scripts/check_arm64.sh [--built] [BUILD_FOLDER]. 77: what it needs is missing, or with --built nothing was built before.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
@@ -18,10 +17,7 @@ build=$(realpath "${1:-build/release}")
 readonly build
 readonly terrane=$build/bin/terrane native=$build/tests/chunks/chunks_node_program foreign=$arm/chunks_node_program
 
-qemu=$(command -v qemu-aarch64 || command -v qemu-aarch64-static || echo qemu-aarch64)
-readonly qemu
-
-for needed in aarch64-linux-gnu-g++ "$qemu" /usr/lib/aarch64-linux-gnu/libucp.so.0; do
+for needed in aarch64-linux-gnu-g++ qemu-aarch64 /usr/lib/aarch64-linux-gnu/libucp.so.0; do
   command -v "$needed" >/dev/null || [ -e "$needed" ] || {
     echo "$needed is missing. Install it: dpkg --add-architecture arm64 && apt-get update && apt-get install" \
       "g++-aarch64-linux-gnu qemu-user libfmt-dev:arm64 libssl-dev:arm64 libtomlplusplus-dev:arm64 libucx-dev:arm64"
@@ -44,8 +40,8 @@ build_foreign() {
 check() { # GOOD FOREIGN_NODE MODE OPTIONS...
   local good=$1 node=$2 mode=$3 said
   said=$("$terrane" run -n 3 --timeout 300 --heartbeat 0 "${@:4}" sh -c \
-    'if [ "$TERRANE_NODE" = "$1" ]; then exec "$2" "$3" "$5"; fi; exec "$4" "$5"' \
-    sh "$node" "$qemu" "$foreign" "$native" "$mode" 2>&1) || [ "$good" -lt 3 ] || said="failed: $said"
+    'if [ "$TERRANE_NODE" = "$1" ]; then exec qemu-aarch64 "$2" "$4"; fi; exec "$3" "$4"' \
+    sh "$node" "$foreign" "$native" "$mode" 2>&1) || [ "$good" -lt 3 ] || said="failed: $said"
   [ "$(grep -c '^good$' <<<"$said")" -eq "$good" ] || {
     echo "$mode, node $node for arm64: $said"
     exit 1
@@ -62,56 +58,12 @@ check_guests() {
     kill -0 $! || exit 1
     sleep 0.1
   done
-  "$terrane" join "$job" "$qemu" "$foreign" guest
+  "$terrane" join "$job" qemu-aarch64 "$foreign" guest
   echo "a guest for arm64: good"
-  "$terrane" invite "$job" | "$qemu" "$arm/bin/terrane" join --invitation - /usr/bin/env "$qemu" "$foreign" guest
+  "$terrane" invite "$job" | qemu-aarch64 "$arm/bin/terrane" join --invitation - /usr/bin/env qemu-aarch64 "$foreign" guest
   echo "a guest of an arm64 terrane join: good"
   "$terrane" join "$job" "$native" stop
   wait $! && [ "$(grep -c '^good$' "$output")" -eq 2 ]
-}
-
-# A cluster for arm64 beside one of native hosts, joined by gateways: two nodes each, and the engine of host h1 is for arm64, too.
-check_clusters() { # GOOD PROGRAM_MODE OPTIONS...
-  local good=$1 mode=$2 said
-  # shellcheck disable=SC2016
-  said=$(TERRANE_RSH=$arm/rsh "$terrane" hosts --clusters 2x1 --isolate 1 -- \
-    "$terrane" run -H h0:2,h1:2 --clusters x86:h0/arm:h1 --gateways x86:h0/arm:h1 --timeout 300 --heartbeat 0 "${@:3}" sh -c \
-    'if [ "$TERRANE_NODE" -ge 2 ]; then exec "$1" "$2" "$4"; fi; exec "$3" "$4"' \
-    sh "$qemu" "$foreign" "$native" "$mode" 2>&1) || [ "$good" -lt 4 ] || said="failed: $said"
-  [ "$(grep -c '^good$' <<<"$said")" -eq "$good" ] || {
-    echo "$mode, a cluster for arm64: $said"
-    exit 1
-  }
-  echo "$mode, a cluster for arm64: good"
-}
-
-# Used like ssh: HOST, the words of a command. The engine of h1 is the one for arm64.
-write_rsh() {
-  cat >"$arm/rsh" <<END
-#!/bin/sh
-host=\$1
-shift
-if [ "\$host" = h1 ] && [ "\$2" = host-engine ]; then
-  shift
-  set -- "$qemu" "$arm/bin/terrane" "\$@"
-fi
-exec enter_host "\$host" "\$@"
-END
-  chmod +x "$arm/rsh"
-}
-
-# Hosts of namespaces need rights that not every machine gives.
-check_all_clusters() {
-  "$terrane" hosts --clusters 2x1 -- true 2>"$output" || {
-    echo "without clusters: $(cat "$output")"
-    return
-  }
-  write_rsh
-  for mode in scopes whole subscriptions late handlers parts chains hints once meetings misuse; do
-    check_clusters 4 "$mode" --servers 0,2
-  done
-  check_clusters 4 subscriptions --servers 2,
-  check_clusters 3 death --servers 0,1 --on-death survive
 }
 
 output=$(mktemp)
@@ -130,4 +82,3 @@ for node in 0 2; do # a server and a client
   check 2 "$node" server-death --servers 0,1 --on-death survive
 done
 check_guests
-check_all_clusters
