@@ -101,6 +101,15 @@ TEST_F(JobsTest, ExamplesWorkAcrossHosts) {
   EXPECT_EQ(counted.out, "4 nodes counted to 400: right\n") << counted.err;
 }
 
+TEST_F(JobsTest, TooFewPortsAreNoticed) {
+  if (!make_hosts({.hosts = 2})) return;
+  Outcome outcome = job("-H h0,h1 --port 41000-41001", COUNTER_PROGRAM);
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_GT(count(outcome.err, "no port from 41000 to 41001 is free"), 0) << outcome.err;
+  outcome = job("-H h0,h1 --port 41000-41003", COUNTER_PROGRAM);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
 TEST_F(JobsTest, RandomProgramsAreRightAcrossHosts) {
   if (!make_hosts({.hosts = 4})) return;
   int seed = 20;

@@ -13,6 +13,7 @@
 
 #include "base/signals_blocked.h"
 #include "platform/wait.h"
+#include "transport/ucx/free_port.h"
 
 namespace terrane::transport::ucx {
 namespace {
@@ -136,6 +137,7 @@ base::Result<> Worker::configure(ucp_config_t* config, const WorkerOptions& opti
 }
 
 base::Result<> Worker::start(const WorkerOptions& options) {
+  if (auto found = check_free_port(); !found) return found;
   ucp_config_t* config = nullptr;
   if (ucs_status_t status = api_.config_read(nullptr, nullptr, &config); status != UCS_OK) {
     return failed("its configuration", status);
