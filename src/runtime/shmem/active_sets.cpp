@@ -21,7 +21,7 @@ Team& Teams::active_set(const TeamShape& shape) {
       world_->fail(
           fmt::format("more than {} teams and active sets at a time: destroy teams that "
                       "are not used any more",
-                      kSlots - 2));
+                      kProgramSlots));
     }
     seat = *claimed;
     announce(shape, seat);

@@ -54,6 +54,7 @@ constexpr std::uint32_t kSlots = 4096;  // teams and active sets that a PE may b
 constexpr std::uint32_t kWorldSlot = 0;
 constexpr std::uint32_t kSharedSlot = 1;
 constexpr std::uint32_t kClusterSlot = 2;
+constexpr std::uint32_t kProgramSlots = kSlots - 3;  // those that a program may have
 constexpr std::uint32_t kSlotWords = kSlots / 64;
 
 // How the members of an active set learn which slot it has: from its first PE, which has an entry

@@ -205,7 +205,7 @@ TEST(TeamsTest, TheTeamThatDoesNotFitIsRefusedEverywhereAndTheNextOneMade) {
       if (!split.made) break;
       teams.push_back(split.team);
     }
-    EXPECT_EQ(teams.size(), kSlots - 2);
+    EXPECT_EQ(teams.size(), kProgramSlots);
     EXPECT_FALSE(pe.teams.split_2d(pe.all(), 1).made);
     EXPECT_TRUE(pe.teams.split_strided(pe.all(), 0, 1, 1).made);
     if (teams[1] != nullptr) pe.teams.destroy(*teams[1]);
