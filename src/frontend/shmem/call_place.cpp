@@ -2,10 +2,7 @@
 
 #include <dlfcn.h>
 #include <execinfo.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <terrane/shmem/fast.h>
 #include <unistd.h>
 
@@ -14,6 +11,7 @@
 #include <string_view>
 
 #include "frontend/shmem/checks.h"
+#include "platform/command_output.h"
 
 namespace terrane::frontend::shmem {
 
@@ -49,34 +47,11 @@ Spot spot_of_call() {
   return {};
 }
 
-// What a command writes, or nothing.
-std::string output_of(const char* const* command) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return {};
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t child = -1;
-  int failed = ::posix_spawnp(&child, command[0], &actions, nullptr,
-                              const_cast<char* const*>(command), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  ::close(ends[1]);
-  std::string output;
-  char part[512];
-  for (ssize_t got = 0; (got = ::read(ends[0], part, sizeof part)) > 0;) {
-    output.append(part, static_cast<std::size_t>(got));
-  }
-  ::close(ends[0]);
-  if (failed == 0) ::waitpid(child, nullptr, 0);
-  return output;
-}
-
 // The innermost line of addr2line's that is in the program, not in what it inlined of ours:
 // "file.c:12", or nothing.
 std::string line_of(const Spot& spot, const std::string& offset) {
   const char* command[] = {"addr2line", "-i", "-e", spot.file.c_str(), offset.c_str(), nullptr};
-  std::string output = output_of(command);
+  std::string output = platform::command_output(command, environ);
   for (std::string_view rest(output); !rest.empty();) {
     std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));

@@ -5,10 +5,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <link.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -17,6 +15,7 @@
 
 #include "base/unique_fd.h"
 #include "frontend/interpose/next.h"
+#include "platform/command_output.h"
 
 namespace terrane::frontend::threads {
 namespace {
@@ -131,30 +130,6 @@ std::string find_command(const char* name, std::string_view search_path) {
   return {};
 }
 
-// What a command writes, or nothing. It gets no environment, since ours would load us into it.
-std::string output_of(const char* const* command) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return {};
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  const char* variables[] = {"LC_ALL=C", nullptr};
-  pid_t child = -1;
-  int failed =
-      ::posix_spawn(&child, command[0], &actions, nullptr, const_cast<char* const*>(command),
-                    const_cast<char* const*>(variables));
-  ::posix_spawn_file_actions_destroy(&actions);
-  ::close(ends[1]);
-  std::string output;
-  char part[512];
-  for (ssize_t got = 0; (got = ::read(ends[0], part, sizeof part)) > 0;)
-    output.append(part, static_cast<std::size_t>(got));
-  ::close(ends[0]);
-  if (failed == 0) ::waitpid(child, nullptr, 0);
-  return output;
-}
-
 // "file.c:12"; empty: the file has no debug information, or there is no addr2line.
 std::string line_of(const std::string& path, std::uintptr_t address,
                     const std::string& search_path) {
@@ -162,7 +137,9 @@ std::string line_of(const std::string& path, std::uintptr_t address,
   if (program.empty()) return {};
   std::string hex = fmt::format("{:#x}", address);
   const char* command[] = {program.c_str(), "-e", path.c_str(), hex.c_str(), nullptr};
-  std::string output = output_of(command);
+  // Without our environment, which would load us into it.
+  const char* variables[] = {"LC_ALL=C", nullptr};
+  std::string output = platform::command_output(command, const_cast<char* const*>(variables));
   std::string_view line = std::string_view(output).substr(0, output.find_first_of(" \n"));
   bool known = !line.empty() && !line.starts_with('?') && !line.ends_with('?');
   return known && !line.ends_with(":0") ? std::string(file_name(line)) : "";
