@@ -6,26 +6,34 @@
 
 namespace terrane::tools {
 
-base::Result<std::vector<ClusterHosts>> parse_clusters(std::string_view text) {
-  auto wrong = [&](std::string_view part, const char* what) {
-    return base::error("--clusters {}: {} {}; write a:h0,h1/b:h2,h3", text, part, what);
+base::Result<std::vector<ClusterHosts>> parse_host_groups(const std::string& option,
+                                                          std::string_view text) {
+  auto wrong = [&, all = text](std::string_view part, const char* what) {
+    return base::error("{} {}: '{}' {}; write a:h0,h1/b:h2,h3", option, all, part, what);
   };
-  std::vector<ClusterHosts> clusters;
+  std::vector<ClusterHosts> groups;
   while (!text.empty()) {
     std::string_view part = text.substr(0, text.find('/'));
     text.remove_prefix(std::min(text.size(), part.size() + 1));
     std::size_t colon = part.find(':');
     if (colon == std::string_view::npos || colon == 0 || colon + 1 == part.size())
-      return wrong(fmt::format("'{}'", part), "is no name and hosts");
-    ClusterHosts cluster{{std::string(part.substr(0, colon)), "--clusters"}, {}};
+      return wrong(part, "is no cluster and hosts");
+    ClusterHosts group{{std::string(part.substr(0, colon)), option}, {}};
     for (std::string_view rest = part.substr(colon + 1); !rest.empty();) {
       std::string host(rest.substr(0, rest.find(',')));
       rest.remove_prefix(std::min(rest.size(), host.size() + 1));
-      if (!is_host_name(host)) return wrong(fmt::format("'{}'", host), "is not the name of a host");
-      cluster.hosts.push_back({host, "--clusters"});
+      if (!is_host_name(host)) return wrong(host, "is not the name of a host");
+      group.hosts.push_back({host, option});
     }
-    clusters.push_back(std::move(cluster));
+    groups.push_back(std::move(group));
   }
+  return groups;
+}
+
+base::Result<std::vector<ClusterHosts>> parse_clusters(std::string_view text) {
+  auto groups = parse_host_groups("--clusters", text);
+  if (!groups) return groups.error();
+  std::vector<ClusterHosts> clusters = std::move(groups).value();
   for (std::size_t i = 0; i < clusters.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j)
       if (clusters[i].name.value == clusters[j].name.value)

@@ -65,7 +65,10 @@ struct TopologyFile {
   std::vector<GatewaySaid> gateways;
 };
 
-// Reads the value of --clusters, "a:h0,h1/b:h2,h3".
+// Reads the value of an option that names hosts by cluster, "a:h0,h1/b:h2,h3".
+base::Result<std::vector<ClusterHosts>> parse_host_groups(const std::string& option,
+                                                          std::string_view text);
+// The value of --clusters: each of them once.
 base::Result<std::vector<ClusterHosts>> parse_clusters(std::string_view text);
 
 // Puts each host of the map into its cluster. Without clusters nothing is done. The error names the

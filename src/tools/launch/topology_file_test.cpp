@@ -175,9 +175,10 @@ TEST(TopologyFileTest, ClustersOfTheCommandLineAreRead) {
   bootstrap::JobMap map = kMap;
   ASSERT_TRUE(form_clusters(read.value(), {}, map));
   EXPECT_EQ(map.clusters_of_nodes(), (std::vector<std::uint32_t>{0, 0, 0, 1, 1, 0}));
-  for (const char* bad : {"w", "w:", ":a", "w:a/w:b", "w:a b"}) {
+  for (const char* bad : {"w", "w:", ":a", "w:a/w:b", "w:a b"})
     EXPECT_FALSE(parse_clusters(bad)) << bad;
-  }
+  EXPECT_EQ(parse_clusters("w:a/e/x:b").error().message,
+            "--clusters w:a/e/x:b: 'e' is no cluster and hosts; write a:h0,h1/b:h2,h3");
   for (const char* bad : {"w:a/e:b", "w:a,b/e:b,c"}) {
     map = kMap;
     EXPECT_FALSE(form_clusters(parse_clusters(bad).value(), {}, map)) << bad;

@@ -8,25 +8,16 @@
 namespace terrane::tools {
 
 base::Result<std::vector<GatewaySaid>> parse_gateways(std::string_view text) {
-  const std::string all(text);
-  auto wrong = [&](std::string_view part, const char* what) {
-    return base::error("--gateways {}: '{}' {}; write a:g0,g1/b:g2", all, part, what);
-  };
+  auto groups = parse_host_groups("--gateways", text);
+  if (!groups) return groups.error();
   std::vector<GatewaySaid> gateways;
-  while (!text.empty()) {
-    std::string_view part = text.substr(0, text.find('/'));
-    text.remove_prefix(std::min(text.size(), part.size() + 1));
-    std::size_t colon = part.find(':');
-    if (colon == std::string_view::npos || colon == 0 || colon + 1 == part.size())
-      return wrong(part, "is no cluster and hosts");
-    std::string cluster(part.substr(0, colon));
-    for (std::string_view rest = part.substr(colon + 1); !rest.empty();) {
-      std::string host(rest.substr(0, rest.find(',')));
-      rest.remove_prefix(std::min(rest.size(), host.size() + 1));
-      if (!is_host_name(host)) return wrong(host, "is not the name of a host");
+  for (const ClusterHosts& group : groups.value()) {
+    for (const Said<std::string>& host : group.hosts) {
       for (const GatewaySaid& other : gateways)
-        if (other.name.value == host) return wrong(host, "is there twice");
-      gateways.push_back({{host, "--gateways"}, {cluster, "--gateways"}, host, "", 0});
+        if (other.name.value == host.value)
+          return base::error("--gateways {}: '{}' is there twice; leave it in one cluster", text,
+                             host.value);
+      gateways.push_back({host, group.name, host.value, "", 0});
     }
   }
   return gateways;
