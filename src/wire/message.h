@@ -144,7 +144,7 @@ struct Sleeper {
   std::int64_t until = 0;
 };
 
-// To a sleeper: his count has reached it.
+// To a sleeper: its count has reached it. Tail: a notice set.
 struct CountWake {
   Kind kind = Kind::kCountWake;
   std::uint8_t pad[3] = {};

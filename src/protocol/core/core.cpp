@@ -24,7 +24,7 @@ Core::Core(const CoreConfig& config)
               .blocks = config.blocks,
               .block_bytes = config.block_bytes},
              log_, outbox_),
-      counts_(config.self, locks_, outbox_),
+      counts_(config.self, config.blocks, log_, locks_, outbox_),
       barriers_(config.self, clusters_, config.barrier_arity, config.block_bytes, log_, outbox_),
       regions_(config.self, clusters_, config.blocks, config.sc_first, outbox_),
       sc_({.self = config.self,

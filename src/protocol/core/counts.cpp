@@ -80,8 +80,12 @@ void Counts::await(LockId id, std::int64_t until, WaiterId waiter) {
   if (reached) {
     mark(Mark::kCountReached);
   } else {
+    const VectorTimestamp& knows = log_.timestamp();
+    if (count.sleepers.empty() || mutant(Mutant::kSleepersKnowAsMuch)) count.known = knows;
+    for (std::size_t n = 0; n < knows.size(); ++n)
+      count.known[n] = std::min(count.known[n], knows[n]);
     count.sleepers.push_back({.node = self_.value, .waiter = waiter.value, .until = until});
-    sleepers_[waiter.value] = Sleep::kComing;
+    sleepers_[waiter.value] = {.count = id};
   }
   outbox_.resume_plain(waiter, reached);
 }
@@ -91,10 +95,12 @@ void Counts::wake_reached(Count& count) {
     if (count.value < sleeper.until) return false;
     if (NodeId{sleeper.node} == self_) {
       mark(Mark::kCountWakesHere);
-      wake(WaiterId{sleeper.waiter});
+      wake(WaiterId{sleeper.waiter}, Woken::kHere, {});
     } else {
       mark(Mark::kCountWakesElsewhere);
-      wire::put(outbox_.begin(), wire::CountWake{.waiter = sleeper.waiter});
+      auto& out = outbox_.begin();
+      wire::put(out, wire::CountWake{.waiter = sleeper.waiter});
+      log_.write_since(count.known, out);
       outbox_.send(NodeId{sleeper.node});
     }
     return true;
@@ -102,37 +108,45 @@ void Counts::wake_reached(Count& count) {
 }
 
 // The wake may come before the sleeper has given the token back and sleeps.
-bool Counts::wake(WaiterId waiter) {
+bool Counts::wake(WaiterId waiter, Woken by, Bytes notices) {
   auto at = sleepers_.find(waiter.value);
-  if (at == sleepers_.end() || at->second == Sleep::kWoken) return false;
-  if (at->second == Sleep::kAsleep) {
+  if (at == sleepers_.end() || at->second.state == Sleep::State::kWoken) return false;
+  if (at->second.state == Sleep::State::kAsleep) {
     sleepers_.erase(at);
-    outbox_.resume_plain(waiter, 0);
+    resume(waiter, by, notices);
   } else if (!mutant(Mutant::kEarlyWakeLost)) {
     mark(Mark::kCountWokenBeforeSleep);
-    at->second = Sleep::kWoken;
+    at->second.state = Sleep::State::kWoken;
+    at->second.by = by;
+    at->second.notices.assign(notices.begin(), notices.end());
   }
   return true;
+}
+
+void Counts::resume(WaiterId waiter, Woken by, Bytes notices) {
+  put_bytes(outbox_.begin(), notices);
+  outbox_.resume(waiter, static_cast<std::uint64_t>(by));
 }
 
 void Counts::sleep(WaiterId waiter) {
   auto at = sleepers_.find(waiter.value);
   TERRANE_CHECK(at != sleepers_.end(), "who sleeps waits for a count");
-  if (at->second == Sleep::kWoken) {
+  if (at->second.state == Sleep::State::kWoken) {
+    Sleep woken = std::move(at->second);
     sleepers_.erase(at);
-    outbox_.resume_plain(waiter, 0);
+    resume(waiter, woken.by, woken.notices);
   } else {
-    at->second = Sleep::kAsleep;
+    at->second.state = Sleep::State::kAsleep;
   }
 }
 
 // A wake that comes from now on is found by the sleeper's CountSleep.
 void Counts::expire(WaiterId waiter) {
   auto at = sleepers_.find(waiter.value);
-  if (at == sleepers_.end() || at->second != Sleep::kAsleep) return;
+  if (at == sleepers_.end() || at->second.state != Sleep::State::kAsleep) return;
   mark(Mark::kCountExpires);
-  at->second = Sleep::kComing;
-  outbox_.resume_plain(waiter, 1);
+  at->second.state = Sleep::State::kComing;
+  outbox_.resume_plain(waiter, static_cast<std::uint64_t>(Woken::kExpired));
 }
 
 // Whose ticket is not reached sleeps, and so does everybody behind: the tickets behind become
@@ -162,7 +176,12 @@ void Counts::give_up(const CountGiveUp& event) {
 
 bool Counts::received(Bytes message) {
   wire::CountWake wake_up;
-  return wire::take(message, wake_up) && message.empty() && wake(WaiterId{wake_up.waiter});
+  if (!wire::take(message, wake_up) || !log_.believable(message, self_, blocks_)) return false;
+  auto at = sleepers_.find(wake_up.waiter);
+  if (at == sleepers_.end()) return false;
+  WaiterId waiter{wake_up.waiter};
+  if (locks_.wants_blocks(at->second.count)) return wake(waiter, Woken::kTokenHasMore, {});
+  return wake(waiter, Woken::kElsewhere, message);
 }
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -9,11 +9,12 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 // A node's part in the job's counts (Count): what the holder of a count's token does with it, and
 // the sleepers of this node. Whoever changes a count wakes those whose number it has reached, by a
-// message where they are elsewhere.
+// message where they are elsewhere; with it comes what their nodes do not know yet.
 class Counts {
  public:
-  Counts(NodeId self, LockManager& locks, Outbox& outbox)
-      : self_(self), locks_(locks), outbox_(outbox) {}
+  Counts(NodeId self, std::uint64_t blocks, const IntervalLog& log, LockManager& locks,
+         Outbox& outbox)
+      : self_(self), blocks_(blocks), log_(log), locks_(locks), outbox_(outbox) {}
 
   void change(const CountChange& event);
   void await(LockId count, std::int64_t until, WaiterId waiter);
@@ -24,12 +25,20 @@ class Counts {
   bool received(Bytes message);
 
  private:
-  enum class Sleep : std::uint8_t { kComing, kWoken, kAsleep };
+  struct Sleep {
+    LockId count;
+    enum class State : std::uint8_t { kComing, kWoken, kAsleep } state = State::kComing;
+    Woken by = Woken::kHere;           // once it is woken
+    std::vector<std::byte> notices{};  // ... with these
+  };
 
   void wake_reached(Count& count);
-  bool wake(WaiterId waiter);
+  bool wake(WaiterId waiter, Woken by, Bytes notices);
+  void resume(WaiterId waiter, Woken by, Bytes notices);
 
   NodeId self_;
+  std::uint64_t blocks_;
+  const IntervalLog& log_;
   LockManager& locks_;
   Outbox& outbox_;
   std::unordered_map<std::uint32_t, Sleep> sleepers_;  // of this node, by waiter

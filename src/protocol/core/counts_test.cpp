@@ -77,6 +77,26 @@ TEST_F(CountsTest, AWakeMayComeBeforeTheSleep) {
   EXPECT_FALSE(sleeps(0, 1));
 }
 
+TEST_F(CountsTest, AWakeBringsWhatTheSleeperDoesNotKnow) {
+  std::vector<BlockRange> written{{7, 2}};
+  EXPECT_FALSE(await(0, 1, 1));
+  EXPECT_TRUE(sleeps(0, 1));
+  EXPECT_FALSE(await(1, 2, 2));
+  EXPECT_TRUE(sleeps(1, 2));
+  job.step(2, CloseInterval{&written});
+  EXPECT_FALSE(await(2, 3, 2)) << "its node knows more than the others'";
+  change(2, 4, CountOp::kAdd, 1);
+  ASSERT_TRUE(job.was_resumed(1));
+  EXPECT_EQ(job.resumed[1].value, static_cast<std::uint64_t>(Woken::kElsewhere));
+  wire::NoticeReader reader(job.resumed[1].payload);
+  wire::NoticeEntry entry;
+  wire::NoticeRecord record;
+  BlockRange range;
+  ASSERT_TRUE(reader.next_entry(entry) && reader.next_record(record) && reader.next_range(range));
+  EXPECT_EQ(entry.node, 2u);
+  EXPECT_EQ(range, (BlockRange{7, 2}));
+}
+
 TEST_F(CountsTest, TicketsAreServedInTheirOrder) {
   EXPECT_EQ(change(0, 1, CountOp::kTicketIfFree, 1), 0) << "no unit";
   EXPECT_EQ(change(0, 1, CountOp::kTicket, 1), 1);

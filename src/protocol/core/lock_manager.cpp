@@ -52,8 +52,12 @@ void LockManager::take_next(Lock& lock) {
 
 void LockManager::want(LockId id, const std::vector<wire::WantedBlock>& blocks) {
   Lock& lock = find(id);
-  TERRANE_CHECK(lock.token, "what a lock's next holder wants is told by its holder");
-  lock.wants = blocks;
+  if (!lock.requested && !lock.tried) lock.wants = blocks;  // else a grant may bring the old ones
+}
+
+bool LockManager::wants_blocks(LockId id) const {
+  auto at = locks_.find(id.value);
+  return at != locks_.end() && !at->second.wants.empty();
 }
 
 void LockManager::acquire(LockId id, WaiterId waiter, std::uint64_t activity) {
@@ -178,6 +182,7 @@ void LockManager::grant(LockId id, Lock& lock, NodeId to) {
   }
   wire::put(out, message);
   put_bytes(out, std::as_bytes(std::span(count.sleepers)));
+  if (!count.sleepers.empty()) put_bytes(out, bytes_of(count.known));
   count.sleepers.clear();
   if (then.there()) {
     put_bytes(out, then.asked().wants);
@@ -377,12 +382,16 @@ void LockManager::resume_granted(const Lock& lock, Bytes notices, Bytes granted)
 
 bool LockManager::take_count(Bytes& message, const wire::LockGrant& grant, Count& count) const {
   std::size_t bytes = std::size_t{grant.sleepers} * sizeof(wire::Sleeper);
-  if (message.size() < bytes) return false;
+  std::size_t known = grant.sleepers > 0 ? nodes_ * sizeof(std::uint32_t) : 0;
+  if (message.size() < bytes + known) return false;
   count.value = grant.value;
   count.tickets = grant.tickets;
   count.sleepers.resize(grant.sleepers);
   if (bytes > 0) std::memcpy(count.sleepers.data(), message.data(), bytes);
   message = message.subspan(bytes);
+  count.known.resize(nodes_);
+  if (known > 0) std::memcpy(count.known.data(), message.data(), known);
+  message = message.subspan(known);
   return std::all_of(count.sleepers.begin(), count.sleepers.end(),
                      [&](const wire::Sleeper& sleeper) { return sleeper.node < nodes_; });
 }

@@ -19,6 +19,7 @@ struct Count {
   std::int64_t value = 0;
   std::int64_t tickets = 0;
   std::vector<wire::Sleeper> sleepers;
+  VectorTimestamp known;  // what the nodes of all sleepers know at least; of no meaning without any
 };
 
 // A node's part in the job's locks. A lock is a token; its manager remembers the last node that
@@ -56,8 +57,10 @@ class LockManager {
   // An extended turn is over.
   void end_turn(LockId lock);
   void release(LockId lock, WaiterId waiter, std::uint64_t activity);
-  // What the requests for a token that is here name, from the next one on.
+  // What the requests for a token name, from the next one on; unless one is under way.
   void want(LockId lock, const std::vector<wire::WantedBlock>& blocks);
+  // Whether it names any.
+  bool wants_blocks(LockId lock) const;
   // Of a token that this waiter holds.
   Count& count(LockId lock, WaiterId waiter);
   bool holds(LockId lock, WaiterId waiter) const;

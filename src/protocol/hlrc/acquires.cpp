@@ -21,11 +21,7 @@ Task<> Acquires::apply(Strand& s, std::uint32_t departure, std::uint64_t activit
   co_await subscriptions_.expect_subscribed(s);
   select_invalid(grant.notices);
   for (const BlockRange& run : invalid_) co_await refreshes_.refresh_or_invalidate(s, run, at);
-  if (wanted.size() > wire::kMostWanted) {
-    mark(Mark::kLockNamesTooMany);
-    wanted.clear();
-  }
-  if (lock && !node_.predictor.names_with_lock(*lock)) wanted.clear();
+  if (lock) name_wanted(*lock, wanted);
   if (departure != 0 && subscriptions_.runs().may_have_come()) {
     subscriptions_.runs().depart(departure);
     co_await subscriptions_.end_subscriptions(s);
@@ -52,6 +48,42 @@ Task<> Acquires::apply_unnumbered(Strand& s, Bytes notices) {
   Event learn = Learn{notices, false};
   if (!notices.empty()) co_await s.tell(learn);
   co_await node_.leave(s);
+}
+
+Task<> Acquires::learn(Strand& s, Grant& grant) {
+  co_await node_.enter(s);
+  if (node_.activity != grant.activity) grant.activity = kUnsettled;
+  ++node_.activity;
+  node_.acquired.fetch_add(1);
+  co_await subscriptions_.expect_subscribed(s);
+  select_invalid(grant.notices);
+  Event learn = Learn{grant.notices, false};
+  co_await s.tell(learn);
+  if (mutant(Mutant::kCountLearnsUnlocked)) co_await node_.leave(s);
+}
+
+Task<> Acquires::apply_learned(Strand& s, const Grant& grant, LockId count, bool meets) {
+  if (mutant(Mutant::kCountLearnsUnlocked)) co_await node_.enter(s);
+  if (!meets) node_.predictor.lock_acquired();
+  std::vector<wire::WantedBlock> wanted;
+  Departure at{.usable = grant.activity != kUnsettled,
+               .grant = grant,
+               .at_barrier = meets,
+               .wanted = &wanted};
+  for (const BlockRange& run : invalid_) co_await refreshes_.refresh_or_invalidate(s, run, at);
+  name_wanted(count, wanted);
+  Event want = Learn{{}, false, count, &wanted};
+  co_await s.tell(want);
+  co_await node_.leave(s);
+}
+
+// What the next request for the lock names, of what this acquire had to fetch.
+void Acquires::name_wanted(LockId lock, std::vector<wire::WantedBlock>& wanted) const {
+  if (wanted.size() > wire::kMostWanted) {
+    mark(Mark::kLockNamesTooMany);
+    wanted.clear();
+  }
+  if (!node_.predictor.names_with_lock(lock)) wanted.clear();
 }
 
 // Copies that die at this acquire -> invalid_, sorted and joined: leases all, others where a notice

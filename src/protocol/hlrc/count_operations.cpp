@@ -6,29 +6,27 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 Task<std::uint64_t> CountOperations::change_count(Strand& s, LockId count, CountOp op,
                                                   std::int64_t operand) {
   if (!mutant(Mutant::kChangeBeforeFlush)) co_await releases_.release(s);
-  co_await locks_.lock(s, count);
+  std::optional<Grant> learned = co_await locks_.take_count(s, count);
   Event change = CountChange{count, op, operand, s.waiter()};
   std::uint64_t before = co_await s.call(change);
-  co_await give_back(s, count);
+  co_await pass_on(s, count, learned);
   if (mutant(Mutant::kChangeBeforeFlush)) co_await releases_.release(s);
   co_return before;
 }
 
 Task<> CountOperations::await_count(Strand& s, LockId count, std::int64_t until) {
-  co_await locks_.lock(s, count);
+  std::optional<Grant> learned = co_await locks_.take_count(s, count);
   Event await = CountAwait{count, until, s.waiter()};
   bool reached = co_await s.call(await) != 0;
-  co_await give_back(s, count);
-  if (reached) co_return;
-  co_await sleep(s);
-  co_await acquire_woken(s, count);
+  co_await pass_on(s, count, learned);
+  if (!reached) co_await sleep(s, count);
 }
 
 Task<bool> CountOperations::take_units(Strand& s, LockId count, Units units, Patience patience) {
   bool waits = patience != Patience::kTry;
   if (mutant(Mutant::kShareWithWriter) && units.room > 0) units.count = 1;
   if (units.room > 0) mark(Mark::kCountSharesRoom);
-  co_await locks_.lock(s, count);
+  std::optional<Grant> learned = co_await locks_.take_count(s, count);
   Event take = CountChange{count, waits ? CountOp::kTicket : CountOp::kTicketIfFree, units.count,
                            s.waiter(), units.room};
   auto ticket = static_cast<std::int64_t>(co_await s.call(take));
@@ -37,21 +35,19 @@ Task<bool> CountOperations::take_units(Strand& s, LockId count, Units units, Pat
     Event await = CountAwait{count, ticket - units.room, s.waiter()};
     taken = co_await s.call(await) != 0;
   }
-  co_await give_back(s, count);
+  co_await pass_on(s, count, learned);
   if (taken || !waits) co_return taken;
-  if (patience == Patience::kForEver) {
-    co_await sleep(s);
-  } else {
+  if (patience == Patience::kExpires) {
     bool woken = co_await sleep_or_give_up(s, count, units.count);
-    if (!woken) co_return false;
+    co_return woken;
   }
-  co_await acquire_woken(s, count);
+  co_await sleep(s, count);
   co_return true;
 }
 
 Task<Arrival> CountOperations::arrive(Strand& s, LockId count) {
   co_await releases_.release(s);
-  co_await locks_.lock(s, count);
+  std::optional<Grant> learned = co_await locks_.take_count(s, count);
   Event come = CountChange{count, CountOp::kArrive, 0, s.waiter()};
   auto until = static_cast<std::int64_t>(co_await s.call(come));
   Arrival arrival = Arrival::kNowhere;
@@ -60,10 +56,10 @@ Task<Arrival> CountOperations::arrive(Strand& s, LockId count) {
     bool last = co_await s.call(await) != 0;
     arrival = last ? Arrival::kLast : Arrival::kWaited;
   }
-  co_await give_back(s, count);
-  if (arrival != Arrival::kWaited) co_return arrival;
-  co_await sleep(s);
-  co_await acquire_woken(s, count);
+  co_await pass_on(s, count, learned, true);
+  bool ends_round = arrival == Arrival::kLast;
+  if (arrival == Arrival::kWaited) ends_round = co_await sleep(s, count, true);
+  if (ends_round) node_.predictor.barrier_passed();
   co_return arrival;
 }
 
@@ -72,61 +68,93 @@ Task<LockResult> CountOperations::wait_condition(Strand& s, LockId condition, Lo
   Event ask = LockHeld{lock_id, s.waiter()};
   if (co_await s.call(ask) == 0) co_return LockResult::kNotHeld;
   if (mutant(Mutant::kConditionUnlocksFirst)) co_await locks_.unlock(s, lock_id);
-  co_await locks_.lock(s, condition);
+  std::optional<Grant> learned = co_await locks_.take_count(s, condition);
   Event take = CountChange{condition, CountOp::kTicket, 1, s.waiter()};
   auto ticket = static_cast<std::int64_t>(co_await s.call(take));
   Event await = CountAwait{condition, ticket, s.waiter()};
   bool signalled = co_await s.call(await) != 0;
-  co_await give_back(s, condition);
+  co_await pass_on(s, condition, learned);
   if (!mutant(Mutant::kConditionUnlocksFirst)) co_await locks_.unlock(s, lock_id);
   if (!signalled && patience == Patience::kExpires) {
     signalled = co_await sleep_or_give_up(s, condition, 1);
   } else if (!signalled) {
-    signalled = co_await sleep(s);
+    co_await sleep(s, condition);
+    signalled = true;
   }
   co_await locks_.lock(s, lock_id);
   co_return signalled ? LockResult::kOk : LockResult::kExpired;
 }
 
 Task<> CountOperations::signal_condition(Strand& s, LockId condition, bool all) {
-  co_await locks_.lock(s, condition);
+  std::optional<Grant> learned = co_await locks_.take_count(s, condition);
   Event signal =
       CountChange{condition, all ? CountOp::kSignalAll : CountOp::kSignal, 0, s.waiter()};
   co_await s.call(signal);
-  co_await give_back(s, condition);
+  co_await pass_on(s, condition, learned);
 }
 
 // A count's token, which is no release of ours: whoever changes a count has flushed before he took
-// it, and nobody hands it on to a thread of his own node as a lock is (LockHandOff).
-Task<> CountOperations::give_back(Strand& s, LockId count) {
+// it, and nobody hands it on to a thread of his own node as a lock is (LockHandOff). What came with
+// it is applied only now, while the next node has it: so those who meet apply at the same time. A
+// thread that got the token from one of this node waits for that one.
+Task<> CountOperations::pass_on(Strand& s, LockId count, const std::optional<Grant>& learned,
+                                bool meets) {
   Event release_token = LockRelease{count, s.waiter(), node_.settled_activity()};
   co_await s.tell(release_token);
+  if (learned) {
+    co_await acquires_.apply_learned(s, *learned, count, meets);
+  } else {
+    co_await await_others(s);
+  }
 }
 
-Task<bool> CountOperations::sleep(Strand& s) {
+// What other threads of this node have learned is applied.
+Task<> CountOperations::await_others(Strand& s) {
+  if (mutant(Mutant::kCountTrustsUnapplied)) co_return;
+  co_await node_.enter(s);
+  co_await node_.leave(s);
+}
+
+// Until the count has reached what was waited for. Result: whether a thread of another node changed
+// it.
+Task<bool> CountOperations::sleep(Strand& s, LockId count, bool meets) {
   Event wait = CountSleep{s.waiter()};
-  co_await s.call(wait);
-  co_return true;
+  auto woken = static_cast<Woken>(co_await s.call(wait));
+  co_await acquire_woken(s, count, woken, meets);
+  co_return woken != Woken::kHere;
 }
 
 // False: the host's time has come, and the tickets are given up.
 Task<bool> CountOperations::sleep_or_give_up(Strand& s, LockId count, std::int64_t tickets) {
   Event wait = CountSleep{s.waiter(), true};
-  bool expired = co_await s.call(wait) != 0;
-  if (!expired) co_return true;
-  co_await locks_.lock(s, count);
+  auto woken = static_cast<Woken>(co_await s.call(wait));
+  if (woken != Woken::kExpired) {
+    co_await acquire_woken(s, count, woken, false);
+    co_return true;
+  }
+  std::optional<Grant> learned = co_await locks_.take_count(s, count);
   Event give_up = CountGiveUp{count, tickets, s.waiter()};
   bool given_up = co_await s.call(give_up) != 0;
-  co_await give_back(s, count);
-  if (!given_up) co_await sleep(s);
+  co_await pass_on(s, count, learned);
+  if (!given_up) co_await sleep(s, count);
   co_return !given_up;
 }
 
-// What was written before the change that woke us comes with the token.
-Task<> CountOperations::acquire_woken(Strand& s, LockId count) {
+// What was written before the change that woke us comes with the wake. On our node it is here, or
+// just being applied. Where blocks are wanted with it the token brings both.
+Task<> CountOperations::acquire_woken(Strand& s, LockId count, Woken woken, bool meets) {
+  std::vector<std::byte> notices = s.take_answer();
   if (mutant(Mutant::kWakeIsEnough)) co_return;
-  co_await locks_.lock(s, count);
-  co_await give_back(s, count);
+  if (woken == Woken::kHere) {
+    co_await await_others(s);
+  } else if (woken == Woken::kElsewhere) {
+    Grant grant = Grant::of_notices(std::move(notices));
+    co_await acquires_.learn(s, grant);
+    co_await acquires_.apply_learned(s, grant, count, meets);
+  } else {
+    std::optional<Grant> learned = co_await locks_.take_count(s, count);
+    co_await pass_on(s, count, learned, meets);
+  }
 }
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "protocol/hlrc/locks.h"
 #include "protocol/hlrc/node_state.h"
 #include "protocol/hlrc/releases.h"
@@ -26,8 +28,8 @@ enum class Arrival : std::uint8_t { kNowhere, kWaited, kLast };
 // threads. The functions are Hlrc's of the same names.
 class CountOperations {
  public:
-  CountOperations(NodeState& node, Releases& releases, Locks& locks)
-      : node_(node), releases_(releases), locks_(locks) {}
+  CountOperations(NodeState& node, Releases& releases, Acquires& acquires, Locks& locks)
+      : node_(node), releases_(releases), acquires_(acquires), locks_(locks) {}
   CountOperations(const CountOperations&) = delete;
 
   Task<std::uint64_t> change_count(Strand& s, LockId count, CountOp op, std::int64_t operand);
@@ -41,13 +43,15 @@ class CountOperations {
   Task<> signal_condition(Strand& s, LockId condition, bool all);
 
  private:
-  Task<> give_back(Strand& s, LockId count);
-  Task<bool> sleep(Strand& s);
+  Task<> pass_on(Strand& s, LockId count, const std::optional<Grant>& learned, bool meets = false);
+  Task<> await_others(Strand& s);
+  Task<bool> sleep(Strand& s, LockId count, bool meets = false);
   Task<bool> sleep_or_give_up(Strand& s, LockId count, std::int64_t tickets);
-  Task<> acquire_woken(Strand& s, LockId count);
+  Task<> acquire_woken(Strand& s, LockId count, Woken woken, bool meets);
 
   NodeState& node_;
   Releases& releases_;
+  Acquires& acquires_;
   Locks& locks_;
 };
 

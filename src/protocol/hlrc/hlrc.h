@@ -61,7 +61,7 @@ class Hlrc : public MemoryRoom {
         faults_(node_, homes_, memory_, misses_),
         atomics_(node_, notices_, homes_, tracked_homes_, flushes_, faults_),
         locks_(node_, homes_, releases_, acquires_),
-        counts_(node_, releases_, locks_),
+        counts_(node_, releases_, acquires_, locks_),
         barriers_(node_, offers_, pushes_, releases_, acquires_) {}
   Hlrc(const Hlrc&) = delete;
 

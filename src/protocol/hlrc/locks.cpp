@@ -3,13 +3,30 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-Task<bool> Locks::lock(Strand& s, LockId id) {
+Task<Acquired> Locks::take(Strand& s, LockId id) {
   node_.predictor.lock_asked(id);
   Event acquire = LockAcquire{id, s.waiter(), node_.settled_activity()};
   auto how = static_cast<Acquired>(co_await s.call(acquire));
   if (how == Acquired::kHere) node_.predictor.lock_reused(id);
-  if (how == Acquired::kRemote || how == Acquired::kWithBlocks) co_await apply(s, id, how);
+  co_return how;
+}
+
+Task<bool> Locks::lock(Strand& s, LockId id) {
+  Acquired how = co_await take(s, id);
+  if (how == Acquired::kRemote || how == Acquired::kWithBlocks) {
+    Grant grant = grant_of(s, how);
+    co_await acquires_.apply(s, 0, grant.activity, grant, id);
+  }
   co_return how != Acquired::kHeldAlready;
+}
+
+Task<std::optional<Grant>> Locks::take_count(Strand& s, LockId id) {
+  Acquired how = co_await take(s, id);
+  bool came = how == Acquired::kRemote || how == Acquired::kWithBlocks;
+  if (!came || node_.config.nodes == 1) co_return std::nullopt;
+  Grant grant = grant_of(s, how);
+  co_await acquires_.learn(s, grant);
+  co_return grant;
 }
 
 Task<LockResult> Locks::try_lock(Strand& s, LockId id) {
@@ -17,15 +34,17 @@ Task<LockResult> Locks::try_lock(Strand& s, LockId id) {
   auto how = static_cast<Acquired>(co_await s.call(attempt));
   if (how == Acquired::kBusy) co_return LockResult::kBusy;
   if (how == Acquired::kHeldAlready) co_return LockResult::kHeldAlready;
-  if (how != Acquired::kHere) co_await apply(s, id, how);
+  if (how != Acquired::kHere) {
+    Grant grant = grant_of(s, how);
+    co_await acquires_.apply(s, 0, grant.activity, grant, id);
+  }
   co_return LockResult::kOk;
 }
 
 // What came with the token from another node.
-Task<> Locks::apply(Strand& s, LockId id, Acquired how) {
-  Grant grant = how == Acquired::kWithBlocks ? Grant::with_blocks(s.take_answer())
-                                             : Grant::of_notices(s.take_answer());
-  co_await acquires_.apply(s, 0, grant.activity, grant, id);
+Grant Locks::grant_of(Strand& s, Acquired how) {
+  return how == Acquired::kWithBlocks ? Grant::with_blocks(s.take_answer())
+                                      : Grant::of_notices(s.take_answer());
 }
 
 Task<LockResult> Locks::unlock(Strand& s, LockId id) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "protocol/hlrc/acquires.h"
 #include "protocol/hlrc/home_words.h"
 #include "protocol/hlrc/node_state.h"
@@ -21,13 +23,18 @@ class Locks {
   Task<bool> lock(Strand& s, LockId lock);
   Task<LockResult> try_lock(Strand& s, LockId lock);
   Task<LockResult> unlock(Strand& s, LockId lock);
+  // The token of a count, for steps that wait for nobody. Where it came from another node, this one
+  // has learned what came with it, and Acquires::apply_learned() has to follow once the token was
+  // passed on.
+  Task<std::optional<Grant>> take_count(Strand& s, LockId count);
   // A release that began after the lock was given back has found what its holder wrote.
   Task<std::uint64_t> release_kept(Strand& s, ReleaseKept kept);
   // The token leaves some time after its node's turn was extended.
   Task<> end_turn(Strand& s, LockId lock);
 
  private:
-  Task<> apply(Strand& s, LockId lock, Acquired how);
+  Task<Acquired> take(Strand& s, LockId lock);
+  static Grant grant_of(Strand& s, Acquired how);
 
   NodeState& node_;
   HomeWords& homes_;

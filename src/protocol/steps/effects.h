@@ -91,13 +91,16 @@ struct CountAwait {
   std::int64_t until;
   WaiterId waiter;
 };  // by the holder. Resumed at once: 1 when the count has reached it; 0: a CountSleep must come
+// How a sleeper was woken: by a thread of its node; not at all; or by one of another node: then the
+// answer is a notice set, or the count's token brings blocks as well, which are wanted.
+enum class Woken : std::uint8_t { kHere, kExpired, kElsewhere, kTokenHasMore };
 struct CountSleep {
   WaiterId waiter;
   bool may_expire = false;
-};  // resumed with 0 when the count has reached it. may_expire: the host may step a CountExpire
+};  // resumed with Woken when the count has reached it. may_expire: the host may step a CountExpire
 struct CountExpire {
   WaiterId waiter;
-};  // the sleeper is resumed with 1, unless it was woken; a CountGiveUp must come
+};  // the sleeper is resumed with kExpired, unless it was woken; a CountGiveUp must come
 struct CountGiveUp {
   LockId count;
   std::int64_t tickets;

@@ -383,6 +383,9 @@ enum class Mutant : std::uint8_t {
   kGiveUpDespiteWake,     // ... though a signal was spent on it
   kShareWithWriter,       // a writer takes the room of one reader alone
   kArriveForNextRound,    // the last of a round waits for the next
+  kCountTrustsUnapplied,  // a count is used here before what came with its token is applied
+  kCountLearnsUnlocked,   // ... and another thread acquires what was learned and not applied
+  kSleepersKnowAsMuch,    // a wake tells its sleeper only what the last sleeper does not know
   kServeUnswapped,        // by message: the reader becomes the home though its offer was withdrawn
   kServeUncounted,        // ... and nobody sees that it is still being served
   kAnswersBeforeApplied,  // a flush is answered before its differences are stored
