@@ -169,23 +169,16 @@ void RemotePages::perform_here(protocol::KeepPush& step, const Out&) {
 
 bool RemotePages::take_push(protocol::TakePush& step, ThreadContext& context) {
   std::lock_guard hold(pushes_mutex_);
-  const auto* push = pushes_.find(step.node, step.blocks, step.departure);
-  push_taker_ = push == nullptr ? &context : nullptr;
-  if (push == nullptr) return false;
-  step.result.gone = push->gone;
-  if (push->gone) return true;
-  step.result.tracked = push->tracked_of(step.blocks);
-  step.result.same = push->same_of(step.blocks);
-  step.versions->resize(step.blocks.count);
-  for (std::uint64_t i = 0; i < step.blocks.count; ++i) {
-    std::uint64_t block = step.blocks.first + i;
-    (*step.versions)[i] = push->version_of(block);
-    if (step.result.same >> i & 1) continue;
-    space_.stage(i, push->bytes_of(block, space_.unit()));
+  auto stage = [&](std::uint64_t slot, const std::byte* bytes) {
+    space_.stage(slot, bytes);
     context.counters.pages_fetched.add(1);
-    if (SiteCounters* sites = context.counters.sites) ++sites->of(block).fetched;
-  }
-  return true;
+    if (SiteCounters* sites = context.counters.sites) ++sites->of(step.blocks.first + slot).fetched;
+  };
+  auto taken =
+      pushes_.take(step.node, step.blocks, step.departure, space_.unit(), *step.versions, stage);
+  push_taker_ = taken ? nullptr : &context;
+  if (taken) step.result = *taken;
+  return taken.has_value();
 }
 
 void RemotePages::take_granted(const protocol::TakeGranted& step, ThreadContext& context) {

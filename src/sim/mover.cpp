@@ -453,20 +453,13 @@ class Mover::Steps {
   // False while they are not here.
   bool perform(Actor& a, protocol::TakePush& step) {
     Node& self = nodes_[a.node];
-    const auto* push = self.pushes().find(step.node, step.blocks, step.departure);
-    if (push == nullptr) return false;
-    step.result.gone = push->gone;
-    if (push->gone) return true;
-    step.result.tracked = push->tracked_of(step.blocks);
-    step.result.same = push->same_of(step.blocks);
-    step.versions->resize(step.blocks.count);
-    for (std::uint64_t i = 0; i < step.blocks.count; ++i) {
-      std::uint64_t block = step.blocks.first + i;
-      (*step.versions)[i] = push->version_of(block);
-      if (!(step.result.same >> i & 1))
-        std::memcpy(self.staged(i), push->bytes_of(block, block_bytes_), block_bytes_);
-    }
-    return true;
+    auto stage = [&](std::uint64_t slot, const std::byte* bytes) {
+      std::memcpy(self.staged(slot), bytes, block_bytes_);
+    };
+    auto taken = self.pushes().take(step.node, step.blocks, step.departure, block_bytes_,
+                                    *step.versions, stage);
+    if (taken) step.result = *taken;
+    return taken.has_value();
   }
 
   bool perform(Actor& a, protocol::ForgetPushes& step) {

@@ -89,14 +89,17 @@ Task<BlockState> Misses::fault_copy(Strand& s, BlockRange& run, Access wanted, N
 
 // What the predictor is told of a miss; `prefetches` is the caller's to set.
 Miss Misses::miss_of(std::uint64_t block, Access wanted, NodeId home) const {
-  return {
-      .block = block,
-      .access = wanted,
-      .reached = node_.reaches(home),
-      .adaptive = node_.is_adaptive(block),
-      .much_room = node_.config.limit == ~0ull || node_.room() > node_.config.limit / 2,
-      .movable = node_.entries[block].movable() && home != node_.config.self && homes_.may_take(),
-      .prefetches = false};
+  const Clusters& clusters = node_.core.clusters();
+  NodeId self = node_.config.self;
+  return {.block = block,
+          .access = wanted,
+          .reached = node_.reaches(home),
+          .adaptive = node_.is_adaptive(block),
+          .much_room = node_.config.limit == ~0ull || node_.room() > node_.config.limit / 2,
+          .movable = node_.entries[block].movable() && home != self && homes_.may_take(),
+          .shared_link =
+              !clusters.together(self, home) && clusters.members(clusters.of(self)).size() > 1,
+          .prefetches = false};
 }
 
 // As what homes enter that come with the miss.

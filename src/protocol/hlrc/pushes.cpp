@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "protocol/hlrc/notices.h"
+#include "protocol/push/link_runs.h"
 #include "protocol/push/push_tree.h"
 
 namespace terrane::protocol {
@@ -60,6 +61,7 @@ Task<> Pushes::send_pushes(Strand& s, std::uint32_t departure,
   subscribers_.depart(departure);
   co_await s.pause();
   std::vector<Subscribed> due = subscribers_.due(departure);
+  if (node_.config.nodes > 2) cut_for_links(node_.core.clusters(), node_.config.self, due);
   std::vector<NodeId> readers;
   for (std::size_t at = 0; at < due.size(); at += readers.size()) {
     BlockRange run = take_readers(std::span(due).subspan(at), readers);

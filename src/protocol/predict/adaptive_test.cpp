@@ -39,6 +39,22 @@ class AdaptivePredictorTest : public testing::Test {
   AdaptivePredictor predictor_{history_, kBlocks, Tunables{}, Heuristics{}};
 };
 
+TEST_F(AdaptivePredictorTest, AReaderAsksForHomesUnlessItSharesALinkToThem) {
+  for (bool shared_link : {false, true}) {
+    switch_off(Heuristic::kBackward);
+    std::uint64_t asked = 0;
+    for (std::uint64_t block = 0; block < kBlocks;) {
+      Miss next = miss(block);
+      next.shared_link = shared_link;
+      MissPlan plan = predictor_.at_miss(next);
+      asked += plan.homes;
+      predictor_.miss_ended(block, block + plan.blocks);
+      block += plan.blocks;
+    }
+    EXPECT_EQ(asked > 0, !shared_link);
+  }
+}
+
 struct AllCopies final : CopiesAtAcquire {
   bool is_copy(std::uint64_t) const override { return true; }
   NodeId home(std::uint64_t) const override { return NodeId{1}; }

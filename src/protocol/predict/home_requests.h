@@ -9,7 +9,9 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 // A node that misses pages in order asks for the homes of what follows: a writer at once, and a
 // node that reads them after a while, where there is much room, since what a master has filled
-// most likely is the reader's part (next touch). By any thread at any time.
+// most likely is the reader's part (next touch). Not where other nodes of its cluster may read the
+// same: a home that lies with one reader lies across the link from the writer, which then fetches
+// what it writes, and the pushes to the others begin anew. By any thread at any time.
 class HomeRequests {
  public:
   explicit HomeRequests(Past& past) : past_(past) {}
@@ -43,7 +45,7 @@ class HomeRequests {
   bool is_worth(const Miss& miss, const Streams& streams) const {
     if (miss.access == Access::kWrite) return past_.on(Heuristic::kAskHomesToWrite);
     std::uint64_t least = past_.tunables.reads_ask;
-    if (least == 0 || !past_.on(Heuristic::kAskHomesToRead)) return false;
+    if (least == 0 || miss.shared_link || !past_.on(Heuristic::kAskHomesToRead)) return false;
     return streams.length(miss.block) >= least && miss.adaptive && miss.much_room;
   }
 

@@ -12,11 +12,12 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 struct Miss {
   std::uint64_t block;
   Access access;
-  bool reached;     // the home's memory is reached without messages
-  bool adaptive;    // the region leaves it to the predictor how its copies fare
-  bool much_room;   // more than half of this node's memory is free
-  bool movable;     // this node may ask for the home, and has the memory for it
-  bool prefetches;  // further blocks may come with it
+  bool reached;      // the home's memory is reached without messages
+  bool adaptive;     // the region leaves it to the predictor how its copies fare
+  bool much_room;    // more than half of this node's memory is free
+  bool movable;      // this node may ask for the home, and has the memory for it
+  bool shared_link;  // the home is in another cluster, and this node is not alone in its own
+  bool prefetches;   // further blocks may come with it
 };
 
 // What comes with a miss.

@@ -259,15 +259,30 @@ bool PushBox::put(Push push) {
   return true;
 }
 
-const PushBox::Push* PushBox::find(NodeId from, BlockRange part, std::uint32_t number) {
-  for (std::size_t looked = 0; looked < list_.size(); ++looked, ++found_) {
-    if (found_ >= list_.size()) found_ = 0;
-    const Push& push = list_[found_];
-    if (push.from == from && contains(push.run, part) &&
+const PushBox::Push* PushBox::find(NodeId from, std::uint64_t block, std::uint32_t number) {
+  for (std::size_t looked = 0; looked < list_.size(); ++looked, ++latest_) {
+    if (latest_ >= list_.size()) latest_ = 0;
+    const Push& push = list_[latest_];
+    if (push.from == from && contains(push.run, {block, 1}) &&
         (push.number == number || mutant(Mutant::kNewsOfAnyDeparture)))
       return &push;
   }
   return nullptr;
+}
+
+bool PushBox::find(NodeId from, BlockRange part, std::uint32_t number) {
+  found_.clear();
+  for (std::uint64_t block = part.first; block < part.end(); block = found_.back()->run.end()) {
+    const Push* push = find(from, block, number);
+    if (push == nullptr) return false;
+    found_.push_back(push);
+  }
+  if (found_.size() > 1) mark(Mark::kAcquireJoinsPushes);
+  return true;
+}
+
+bool PushBox::is_gone() const {
+  return std::any_of(found_.begin(), found_.end(), [](const Push* push) { return push->gone; });
 }
 
 void PushBox::forget(std::uint32_t number) {

@@ -15,6 +15,7 @@
 #include "protocol/predict/tunables.h"
 #include "protocol/push/push_tree.h"
 #include "protocol/steps/effects.h"
+#include "protocol/steps/step_kinds.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
@@ -200,13 +201,8 @@ class PushBox {
       int left_out = std::popcount(same & ((1u << at) - 1));
       return bytes.data() + (at - static_cast<std::uint64_t>(left_out)) * block_bytes;
     }
-    std::uint32_t tracked_of(BlockRange part) const { return of(tracked, part); }
-    std::uint32_t same_of(BlockRange part) const { return of(same, part); }
-
-   private:
-    std::uint32_t of(std::uint32_t bits, BlockRange part) const {
-      return bits >> (part.first - run.first) & ((1u << part.count) - 1);
-    }
+    bool is_tracked(std::uint64_t block) const { return tracked >> (block - run.first) & 1; }
+    bool is_same(std::uint64_t block) const { return same >> (block - run.first) & 1; }
   };
   // False: more than anybody sends who keeps his promises.
   bool put(Push push);
@@ -220,9 +216,31 @@ class PushBox {
                 .versions = part.versions,
                 .bytes = {part.bytes.begin(), part.bytes.end()}});
   }
-  // What has the home's blocks of that departure, `part` among them; nullptr: not here yet. Valid
-  // until the next call.
-  const Push* find(NodeId from, BlockRange part, std::uint32_t number);
+  // The home's blocks `part` of that departure, which one push or several ones contain, with their
+  // versions. stage(index in the part, bytes) is called for each that has bytes. nullopt: not all
+  // of them are here yet.
+  template <typename Stage>
+  std::optional<TakenPush> take(NodeId from, BlockRange part, std::uint32_t number,
+                                std::uint64_t block_bytes, std::vector<std::uint32_t>& versions,
+                                Stage stage) {
+    if (!find(from, part, number)) return std::nullopt;
+    TakenPush taken{.gone = is_gone()};
+    if (taken.gone) return taken;
+    versions.resize(part.count);
+    for (std::uint64_t i = 0, piece = 0; i < part.count; ++i) {
+      std::uint64_t block = part.first + i;
+      if (block >= found_[piece]->run.end()) ++piece;
+      const Push& push = *found_[piece];
+      versions[i] = push.version_of(block);
+      if (push.is_tracked(block)) taken.tracked |= 1u << i;
+      if (push.is_same(block)) {
+        taken.same |= 1u << i;
+      } else {
+        stage(i, push.bytes_of(block, block_bytes));
+      }
+    }
+    return taken;
+  }
   // Forgets what was sent at departures up to this one.
   void forget(std::uint32_t number);
   void clear() { list_.clear(); }
@@ -230,8 +248,13 @@ class PushBox {
  private:
   static constexpr std::size_t kMost = 1 << 16;
 
+  bool find(NodeId from, BlockRange part, std::uint32_t number);
+  const Push* find(NodeId from, std::uint64_t block, std::uint32_t number);
+  bool is_gone() const;
+
   std::vector<Push> list_;
-  std::size_t found_ = 0;  // the latest one, for the next is mostly behind it
+  std::size_t latest_ = 0;          // found last, for the next is mostly behind it
+  std::vector<const Push*> found_;  // by find(): which contain the part, in the order of blocks
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -217,37 +217,67 @@ TEST_F(SubscribersTest, AreMadeToAllNodesForSomeRuns) {
   EXPECT_EQ(due(2).size(), made);
 }
 
-TEST(PushBoxTest, GivesThemInAnyOrder) {
+class PushBoxTest : public testing::Test {
+ protected:
+  // The first byte of each block that was staged, in order.
+  std::optional<TakenPush> take(BlockRange part, std::uint32_t number = 12) {
+    staged.clear();
+    return box.take(kHome, part, number, 8, versions, [&](std::uint64_t, const std::byte* bytes) {
+      staged.push_back(std::to_integer<int>(*bytes));
+    });
+  }
+  // Blocks of 8 bytes, whose bytes and versions are their numbers; same: a bit for each.
+  void put(BlockRange run, std::uint32_t same = 0, std::uint32_t tracked = 0) {
+    PushBox::Push push{.from = kHome, .number = 12, .run = run, .tracked = tracked, .same = same};
+    for (std::uint64_t b = run.first; b < run.end(); ++b) {
+      push.versions.push_back(static_cast<std::uint32_t>(b));
+      if (!(same >> (b - run.first) & 1)) push.bytes.insert(push.bytes.end(), 8, std::byte(b));
+    }
+    ASSERT_TRUE(box.put(push));
+  }
+
   PushBox box;
-  for (std::uint64_t first : {100, 104, 108})
-    ASSERT_TRUE(box.put({.from = kHome, .number = 12, .run = {first, 4}}));
-  for (std::uint64_t first : {104, 104, 100, 108, 100}) {
-    const PushBox::Push* found = box.find(kHome, {first, 2}, 12);
-    ASSERT_NE(found, nullptr);
-    EXPECT_EQ(found->run.first, first);
+  std::vector<std::uint32_t> versions;
+  std::vector<int> staged;
+};
+
+TEST_F(PushBoxTest, GivesThemInAnyOrder) {
+  for (std::uint64_t first : {100, 104, 108}) put({first, 4});
+  for (int first : {104, 104, 100, 108, 100}) {
+    ASSERT_TRUE(take({static_cast<std::uint64_t>(first), 2}));
+    EXPECT_EQ(staged, (std::vector{first, first + 1}));
   }
   box.forget(12);
-  EXPECT_EQ(box.find(kHome, {108, 4}, 12), nullptr);
+  EXPECT_FALSE(take({108, 4}));
 }
 
-TEST(PushBoxTest, GivesThePartOfARunThatIsAskedFor) {
-  PushBox box;
-  PushBox::Push push{
-      .from = kHome, .number = 12, .run = {100, 4}, .tracked = 0b1010, .same = 0b0010};
-  push.versions = {6, 7, 8, 9};
-  for (int byte = 0; byte < 24; ++byte) push.bytes.push_back(static_cast<std::byte>(byte));
-  ASSERT_TRUE(box.put(push));
-  EXPECT_EQ(box.find(kHome, {102, 3}, 12), nullptr);
-  EXPECT_EQ(box.find(kHome, {102, 2}, 13), nullptr);
-  const PushBox::Push* found = box.find(kHome, {102, 2}, 12);
-  ASSERT_NE(found, nullptr);
-  EXPECT_EQ(*found->bytes_of(100, 8), std::byte{0});
-  EXPECT_EQ(*found->bytes_of(102, 8), std::byte{8}) << "behind one that was left out";
-  EXPECT_EQ(*found->bytes_of(103, 8), std::byte{16});
-  EXPECT_EQ(found->version_of(102), 8u);
-  EXPECT_EQ(found->same_of({101, 2}), 0b01u);
-  EXPECT_EQ(found->tracked_of({102, 2}), 0b10u);
-  EXPECT_EQ(found->tracked_of({100, 2}), 0b10u);
+TEST_F(PushBoxTest, GivesThePartOfARunThatIsAskedFor) {
+  put({100, 4}, 0b0010, 0b1010);
+  EXPECT_FALSE(take({102, 3}));
+  EXPECT_FALSE(take({102, 2}, 13));
+  auto taken = take({101, 3});
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(staged, (std::vector{102, 103})) << "behind one that was left out";
+  EXPECT_EQ(versions, (std::vector<std::uint32_t>{101, 102, 103}));
+  EXPECT_EQ(taken->same, 0b001u);
+  EXPECT_EQ(taken->tracked, 0b101u);
+}
+
+TEST_F(PushBoxTest, JoinsWhatSeveralPushesContain) {
+  put({104, 4}, 0b0001, 0b0010);
+  put({100, 4}, 0b1000, 0b0100);
+  EXPECT_FALSE(take({101, 8})) << "the last one is not here yet";
+  put({108, 1});
+  auto taken = take({101, 8});
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(staged, (std::vector{101, 102, 105, 106, 107, 108}));
+  EXPECT_EQ(versions, (std::vector<std::uint32_t>{101, 102, 103, 104, 105, 106, 107, 108}));
+  EXPECT_EQ(taken->same, 0b00001100u);
+  EXPECT_EQ(taken->tracked, 0b00010010u);
+  ASSERT_TRUE(box.put({.from = kHome, .number = 12, .run = {109, 2}, .gone = true}));
+  taken = take({108, 2});
+  ASSERT_TRUE(taken);
+  EXPECT_TRUE(taken->gone) << "the home has to be asked for all of it";
 }
 
 }  // namespace
