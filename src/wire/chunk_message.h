@@ -53,6 +53,12 @@ enum class ChunkKind : std::uint8_t {
   kWorkDrained,      // it was ended, and all versions are done
   kWorkLeave,        // client to home: has all that I sent come?
   kWorkLeft,         // back: it has
+  // Between clusters
+  kRelay,      // home to a cluster's relay: a version for `turn` nodes of it. Tail: for each a
+               // RelayEntry and the kUpdate; kDataFlag: and the bytes, else the relay has them
+  kRelayed,    // from there to such a node. `turn`: the home; `version`, `seen`: the entry's number
+               // and after. Tail: the kUpdate, the bytes
+  kRelayMark,  // home to such a node: so many (`version`) were relayed before what comes now
 };
 
 enum class RecallMode : std::uint8_t {
@@ -65,7 +71,7 @@ enum class RecallMode : std::uint8_t {
 inline constexpr std::uint8_t kCreateFlag = 1;      // kFind
 inline constexpr std::uint8_t kWaitFlag = 2;        // kFind: answered when somebody creates it
 inline constexpr std::uint8_t kExclusiveFlag = 1;   // kRequest, kGrant, kFound
-inline constexpr std::uint8_t kDataFlag = 2;        // kGrant, kYielded, kEvict
+inline constexpr std::uint8_t kDataFlag = 2;        // kGrant, kYielded, kEvict, kRelay
 inline constexpr std::uint8_t kTryFlag = 4;         // kRequest, kRecall: wait for no scope
 inline constexpr std::uint8_t kWholeFlag = 8;       // kRequest: will write it all, needs no bytes
 inline constexpr std::uint8_t kHaveFlag = 16;       // kRequest: holds the bytes of `version`
@@ -78,6 +84,7 @@ inline constexpr std::uint8_t kCreatedFlag = 2;     // kFound: by you
 inline constexpr std::uint8_t kFullFlag = 32;       // kFound: the home's memory is used up
 inline constexpr std::uint8_t kBlockFlag = 1;       // kSubscribe: every version, in order
 inline constexpr std::uint8_t kSubscriberFlag = 1;  // kCredit: from a subscriber
+inline constexpr std::uint8_t kSharedFlag = 1;      // kUpdate: nodes beside the receiver want it
 inline constexpr std::uint8_t kBytesFlag = 2;       // kReport: holds the bytes of `version`
 inline constexpr std::uint8_t kGoneFlag = 4;        // kReport: died with a home before the last
 inline constexpr std::uint8_t kToldFlag = 16;  // kReport, kGoneFlag: a home that served has said it
@@ -104,5 +111,13 @@ struct ChunkMessage {
   std::uint32_t turn = 0;
 };
 static_assert(sizeof(ChunkMessage) == 48);
+
+struct RelayEntry {
+  std::uint32_t node = 0;
+  std::uint32_t reserved = 0;
+  std::uint64_t after = 0;   // so many messages came to the node at once before
+  std::uint64_t number = 0;  // from 1 on, of what is relayed to the node
+};
+static_assert(sizeof(RelayEntry) == 24);
 
 }  // namespace terrane::wire

@@ -6,6 +6,7 @@ namespace terrane::chunks_test {
 void subscriptions();
 void measured_window(bool far);
 void late();
+void crossing();
 void handlers();
 void stalled();
 void misuse();

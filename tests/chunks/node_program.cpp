@@ -131,6 +131,7 @@ int main(int count, char** arguments) {
   if (mode == "window-near") measured_window(false);
   if (mode == "window-far") measured_window(true);
   if (mode == "late") late();
+  if (mode == "crossing") crossing();
   if (mode == "handlers") handlers();
   if (mode == "parts") parts();
   if (mode == "chains") chains();

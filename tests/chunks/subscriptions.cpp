@@ -97,6 +97,35 @@ void measured_window(bool far) {
   while (subscribes && terrane_chunk_take(chunk, kSecond, &scope) == 0) release(scope);
 }
 
+// Node 0 writes; the nodes of the other half subscribe. It sends each version once.
+void crossing() {
+  constexpr std::uint64_t kVersions = 20, kBytes = 100'000;
+  for (int c = 0; c < 8; ++c) {
+    terrane_chunk chunk = create("crossing " + std::to_string(c), kBytes, TERRANE_CHUNK_STREAM);
+    bool subscribes = self() >= nodes() / 2;
+    if (subscribes)
+      EXPECT_OK(terrane_chunk_subscribe(chunk, TERRANE_CHUNK_BLOCK, 2, nullptr, nullptr));
+    meet("subscribed " + std::to_string(c));
+    terrane_chunk_counters before, after;
+    EXPECT_OK(terrane_chunks_counters(&before));
+    terrane_scope scope;
+    for (std::uint64_t v = 1; v <= kVersions && self() == 0; ++v) {
+      scope = open(chunk, TERRANE_CHUNK_WRITE);
+      fill(scope, v);
+      release(scope);
+    }
+    for (std::uint64_t v = 1; v <= kVersions && subscribes; ++v) {
+      EXPECT_OK(terrane_chunk_take(chunk, 20 * kSecond, &scope));
+      EXPECT(whole(scope) == v && scope.missed == 0);
+      release(scope);
+    }
+    meet("taken " + std::to_string(c));
+    EXPECT_OK(terrane_chunks_counters(&after));
+    std::uint64_t sent = after.data_bytes_sent - before.data_bytes_sent;
+    EXPECT(self() != 0 || (sent >= kVersions * kBytes && sent < (kVersions + 1) * kBytes));
+  }
+}
+
 // Who comes late reads the newest version, and gets it when it subscribes.
 void late() {
   if (self() == 0) {

@@ -270,6 +270,14 @@ struct Send {
   bool with_data;
   std::uint64_t data_bytes = ~0ull;  // no more of them than these
 };
+// Bytes of Effects::bytes, and then the data, which came with the message at hand.
+struct Forward {
+  NodeId to;
+  std::uint32_t offset;
+  std::uint32_t size;
+  ChunkId chunk;
+  Bytes data;
+};
 // Of a work stream, as it was taken.
 struct WorkVersion {
   std::uint64_t tag = 0;
@@ -342,10 +350,10 @@ struct Malformed {
   NodeId from;
 };  // close that peer
 
+using Effect = std::variant<Send, Forward, Resume, Notify, NotifyWritable, Provide, Install,
+                            CopyBytes, Discard, Lost, WorkReturned, Malformed>;
 struct Effects {
-  std::vector<std::variant<Send, Resume, Notify, NotifyWritable, Provide, Install, CopyBytes,
-                           Discard, Lost, WorkReturned, Malformed>>
-      list;
+  std::vector<Effect> list;
   std::vector<std::byte> bytes;
 
   void clear() {

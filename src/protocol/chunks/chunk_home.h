@@ -177,8 +177,8 @@ class ChunkHome {
   void push(ChunkId id, Entry& entry, Entry::Subscriber& subscriber);
   void push_all(ChunkId id, const Entry& entry, Entry::Subscriber& subscriber);
   void push_newest(ChunkId id, const Entry& entry, Entry::Subscriber& subscriber);
-  void send_version(ChunkId id, const Entry::Kept& kept, Entry::Subscriber& subscriber,
-                    std::uint32_t missed, Range changed);
+  void send_version(ChunkId id, const Entry& entry, const Entry::Kept& kept,
+                    Entry::Subscriber& subscriber, std::uint32_t missed, Range changed);
   void forget_pushed(ChunkId id, Entry& entry);
   static std::uint32_t room(const Entry& entry) {
     auto kept = static_cast<std::uint32_t>(entry.kept.size());

@@ -99,6 +99,11 @@ enum class Mark : std::uint8_t {
   kLeaveGivesBack,
   kLeaveWaits,
   kLeaveMeetsRebuild,
+  kPushCrossesOnce,
+  kPushIsAtRelay,
+  kPushRelayed,
+  kRelayedWaits,
+  kDirectWaits,
   kCount,
 };
 
@@ -154,6 +159,8 @@ enum class Mutant : std::uint8_t {
   kLeaveWithCopies,      // who leaves keeps what it has
   kLeaveUnheard,         // who leaves does not wait until its homes have all that it sent
   kNewcomerUnheard,      // what a node sends before others are told that it joined is left
+  kRelayForgetsLast,     // a relay passes a version on to all nodes but the last
+  kRelayedOvertakes,     // what is relayed is taken before what its home sent earlier
   kDeadStillHeard,       // what a node sends after others were told that it died is taken
   kCount,
 };

@@ -21,14 +21,16 @@ class ChunkJob {
   static constexpr std::uint64_t kBytes = 8;
   static constexpr std::uint64_t kMostBytes = 1 << 16;  // of a version of a work stream
 
+  // clusters: by node; nullptr: there is one.
   explicit ChunkJob(std::uint32_t nodes, std::uint32_t servers = 1,
-                    std::uint64_t budget_bytes = 1 << 20) {
+                    std::uint64_t budget_bytes = 1 << 20, const std::uint32_t* clusters = nullptr)
+      : clusters_(nodes, nullptr, clusters) {
     view_.epoch = 1;
     for (std::uint32_t n = 0; n < nodes; ++n) view_.members.push_back(NodeId{n});
     for (std::uint32_t s = 0; s < servers; ++s) view_.slots.push_back({.home = NodeId{s}});
     for (std::uint32_t n = 0; n < nodes; ++n) {
-      machines_.push_back(
-          std::make_unique<MesiChunk>(MesiConfig{.self = NodeId{n}, .budget_bytes = budget_bytes}));
+      machines_.push_back(std::make_unique<MesiChunk>(
+          MesiConfig{.self = NodeId{n}, .budget_bytes = budget_bytes, .clusters = &clusters_}));
       step(n, ViewChanged{&view_});
     }
   }
@@ -44,6 +46,11 @@ class ChunkJob {
         std::vector<std::byte> bytes(head.size() + (send->with_data ? data : 0));
         std::copy(head.begin(), head.end(), bytes.begin());
         messages.push_back({NodeId{node}, send->to, std::move(bytes)});
+      } else if (const auto* forward = std::get_if<Forward>(&effect)) {
+        Bytes head = Bytes(effects.bytes).subspan(forward->offset, forward->size);
+        std::vector<std::byte> bytes(head.begin(), head.end());
+        bytes.insert(bytes.end(), forward->data.begin(), forward->data.end());
+        messages.push_back({NodeId{node}, forward->to, std::move(bytes)});
       } else if (const auto* resume = std::get_if<Resume>(&effect)) {
         resumed[resume->waiter.value] = *resume;
       } else if (const auto* lost = std::get_if<Lost>(&effect)) {
@@ -131,6 +138,7 @@ class ChunkJob {
   int malformed = 0;
 
  private:
+  Clusters clusters_;
   View view_;
   std::vector<std::unique_ptr<MesiChunk>> machines_;
 };

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "protocol/chunks/chunk_effects.h"
+#include "protocol/steps/clusters.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
@@ -21,7 +22,13 @@ class ChunkOutbox {
 
   void open(Effects& effects) { effects_ = &effects; }
   void set_epoch(std::uint32_t epoch) { epoch_ = epoch; }
+  void set_clusters(const Clusters* clusters) { clusters_ = clusters; }
   NodeId self() const { return self_; }
+  // Whether what both get from here crosses a link.
+  bool share_link(NodeId a, NodeId b) const {
+    if (clusters_ == nullptr || std::max(a, b).value >= clusters_->nodes()) return false;
+    return clusters_->together(a, b) && !clusters_->together(a, self_);
+  }
 
   void send(NodeId to, ChunkMessage message, Bytes tail = {}) {
     put(to, message, tail, Place{}, false);
@@ -107,6 +114,7 @@ class ChunkOutbox {
   }
 
   NodeId self_;
+  const Clusters* clusters_ = nullptr;
   std::uint32_t epoch_ = 0;
   std::vector<Discard> leaving_;
   Effects* effects_ = nullptr;

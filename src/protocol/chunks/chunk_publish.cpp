@@ -121,7 +121,7 @@ void ChunkHome::push_all(ChunkId id, const Entry& entry, Entry::Subscriber& subs
       if (mutant(Mutant::kBlockLeavesOut)) subscriber.next = entry.version + 1;
       if (!mutant(Mutant::kPushWithoutCredit)) return;
     }
-    send_version(id, *kept, subscriber, 0, subscriber.late ? subscriber.range : kept->wrote);
+    send_version(id, entry, *kept, subscriber, 0, subscriber.late ? subscriber.range : kept->wrote);
   }
 }
 
@@ -132,12 +132,18 @@ void ChunkHome::push_newest(ChunkId id, const Entry& entry, Entry::Subscriber& s
     if (mutant(Mutant::kForgetLastVersion)) subscriber.waiting = 0;
     if (!mutant(Mutant::kPushWithoutCredit)) return;
   }
-  send_version(id, entry.kept.back(), subscriber, subscriber.waiting - 1, subscriber.changed);
+  send_version(id, entry, entry.kept.back(), subscriber, subscriber.waiting - 1,
+               subscriber.changed);
 }
 
-void ChunkHome::send_version(ChunkId id, const Entry::Kept& kept, Entry::Subscriber& subscriber,
-                             std::uint32_t missed, Range changed) {
+void ChunkHome::send_version(ChunkId id, const Entry& entry, const Entry::Kept& kept,
+                             Entry::Subscriber& subscriber, std::uint32_t missed, Range changed) {
   ChunkMessage message{.kind = ChunkKind::kUpdate, .chunk = id.value, .version = kept.version};
+  bool shared = std::any_of(
+      entry.subscribers.begin(), entry.subscribers.end(), [&](const Entry::Subscriber& other) {
+        return other.node != subscriber.node && outbox_.share_link(other.node, subscriber.node);
+      });
+  if (shared) message.flags = wire::kSharedFlag;
   message.request = subscriber.number;
   message.turn = missed;
   message.seen = changed.offset;

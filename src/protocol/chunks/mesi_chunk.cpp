@@ -46,11 +46,14 @@ MesiChunk::MesiChunk(const MesiConfig& config)
     : config_(config),
       outbox_(config.self),
       home_(config.home_bytes, view_, outbox_),
-      cache_(config.budget_bytes, view_, outbox_) {}
+      cache_(config.budget_bytes, view_, outbox_) {
+  outbox_.set_clusters(config.clusters);
+}
 
 void MesiChunk::step(const Event& event, Effects& out) {
   outbox_.open(out);
   spent_.clear();
+  relays_.forget();
   home_.forget_served();
   std::visit(base::Overloaded{
                  [&](const Create& e) { cache_.create(e); },
@@ -65,7 +68,7 @@ void MesiChunk::step(const Event& event, Effects& out) {
                  [&](const Leave& e) { cache_.leave(e); },
                  [&](const ViewChanged& e) { change_view(*e.view); },
                  [&](const Elapsed& e) { cache_.elapsed(e.now_ns); },
-                 [&](const Received& e) { received(e.from, e.message, e.data); },
+                 [&](const Received& e) { received_here(e, out); },
                  [&](const WorkWrite& e) { cache_.work().write(e); },
                  [&](const WorkPublish& e) { cache_.work().publish(e); },
                  [&](const WorkSubscribe& e) { cache_.work().subscribe(e); },
@@ -79,6 +82,17 @@ void MesiChunk::step(const Event& event, Effects& out) {
   cache_.go_on_leaving();
   handle_own();
   outbox_.finish();
+  relays_.send(out);
+}
+
+void MesiChunk::received_here(const Received& event, Effects& out) {
+  if (!relays_.concerns(event.from)) return received(event.from, event.message, event.data);
+  auto handle = [this](NodeId from, Bytes message, Bytes data) {
+    received(from, message, data);
+    handle_own();
+  };
+  if (!relays_.received(event.from, event.message, event.data, out, handle))
+    outbox_.malformed(event.from);
 }
 
 // What comes from a view that this node has not been told of waits for it, and whatever that node

@@ -2,6 +2,7 @@
 
 #include "protocol/chunks/chunk_cache.h"
 #include "protocol/chunks/chunk_home.h"
+#include "protocol/chunks/relays.h"
 #include "protocol/chunks/work_home.h"
 
 namespace terrane::protocol {
@@ -12,6 +13,8 @@ struct MesiConfig {
   NodeId self;
   std::uint64_t budget_bytes = 1ull << 30;  // of copies whose home is elsewhere
   std::uint64_t home_bytes = 1ull << 30;    // of chunks created with their home here
+  // Of the job; nullptr: one cluster, or nodes may die or join. Outlives the machine.
+  const Clusters* clusters = nullptr;
 };
 
 // A node's machine for chunks: client, and server of the slots that the view gives it. One event
@@ -35,6 +38,7 @@ class MesiChunk {
  private:
   static constexpr std::size_t kMaxStashed = 1 << 16;  // messages of one node
 
+  void received_here(const Received& event, Effects& out);
   void received(NodeId from, Bytes bytes, Bytes data);
   void handle(NodeId from, Bytes bytes, Bytes data = {});
   void change_view(const View& view);
@@ -46,6 +50,7 @@ class MesiChunk {
   ChunkHome home_;
   WorkHome work_home_{home_, view_, outbox_};
   ChunkCache cache_;
+  Relays relays_{config_.self, config_.clusters, view_};
   std::map<std::uint32_t, std::deque<std::vector<std::byte>>> stashed_;  // by sender
   std::deque<std::vector<std::byte>> spent_;  // whose bytes this step's effects may name
 };

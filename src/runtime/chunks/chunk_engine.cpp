@@ -12,6 +12,15 @@ namespace {
 
 constexpr std::uint64_t kSweepNs = 50'000'000;
 
+// nullptr: there is one, or nodes may die or join.
+std::unique_ptr<const protocol::Clusters> clusters_of(const EngineConfig& config,
+                                                      const bootstrap::Bootstrap& bootstrap) {
+  bool fixed = !config.survives && bootstrap.guests() == 0 && !bootstrap.is_guest();
+  if (!config.clusters || !fixed || bootstrap.clusters().empty()) return nullptr;
+  return std::make_unique<protocol::Clusters>(bootstrap.nodes(), bootstrap.hosts().data(),
+                                              bootstrap.clusters().data());
+}
+
 }  // namespace
 
 ChunkEngine::ChunkEngine(const EngineConfig& config, BufferPool& pool,
@@ -25,9 +34,11 @@ ChunkEngine::ChunkEngine(const EngineConfig& config, BufferPool& pool,
       pool_(pool),
       readiness_(readiness),
       members_(members),
+      clusters_(clusters_of(config, bootstrap)),
       machine_({.self = config.self,
                 .budget_bytes = config.budget_bytes,
-                .home_bytes = config.home_bytes}),
+                .home_bytes = config.home_bytes,
+                .clusters = clusters_.get()}),
       memory_(pool),
       view_(config.view),
       leaves_(bootstrap.nodes()),

@@ -57,6 +57,7 @@ struct EngineConfig {
   std::uint64_t budget_bytes, home_bytes;
   bool shares = true;              // memory with the nodes of this host
   bool survives = false;           // the job goes on when a node dies
+  bool clusters = true;            // versions cross the link between two of them once
   std::uint64_t patience_ms = 0;   // a wait that takes so long is reported, once; 0: never
   trace::EventLog* log = nullptr;  // where it notes what happens; outlives the engine
   std::uint32_t log_every = 1;     // see ChunkTrace
@@ -247,6 +248,7 @@ class ChunkEngine final : private transport::Receiver {
 
   mutable std::mutex mutex_;  // of everything down to the handler
   mutable platform::TickScale scale_;
+  std::unique_ptr<const protocol::Clusters> clusters_;  // nullptr: nothing is relayed
   machine::MesiChunk machine_;
   machine::Effects effects_;
   ChunkMemory memory_;

@@ -111,6 +111,7 @@ base::Result<> ChunkNode::wire_up(const Options& options) {
                                                        .home_bytes = settings_.home_bytes,
                                                        .shares = options.one_sided,
                                                        .survives = settings_.survives,
+                                                       .clusters = options.clusters,
                                                        .patience_ms = settings_.patience_ms,
                                                        .log = log_.get(),
                                                        .log_every = settings_.report_every},

@@ -141,6 +141,15 @@ class ChunkEngine::Performer {
     }
   }
 
+  void perform(const machine::Forward& forward) {
+    transport::Bytes body(engine_.effects_.bytes.data() + forward.offset, forward.size);
+    std::uint64_t bytes = forward.data.size();
+    engine_.counters_.data_bytes_sent.fetch_add(bytes, std::memory_order_relaxed);
+    if (engine_.trace_)
+      engine_.trace_->sent(forward.chunk, forward.to, bytes, trace::BytesWay::kCopied);
+    engine_.send(forward.to, {}, body, forward.data);
+  }
+
   void perform(const machine::Malformed& malformed) { engine_.fail_malformed(malformed.from); }
 
  private:

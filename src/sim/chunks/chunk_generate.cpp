@@ -22,6 +22,7 @@ class ChunkGenerator {
     for (std::uint32_t t = 0; t < workers_; ++t) thread(t);
     subscribers();
     draw_leaves();
+    draw_clusters(rng_);
   }
 
  private:
@@ -50,6 +51,24 @@ class ChunkGenerator {
       bool dies = std::any_of(out_.deaths.begin(), out_.deaths.end(),
                               [n](const ChunkProgram::Change& death) { return death.node == n; });
       if (!dies && aside.chance(40)) out_.leaves.push_back({n, aside.below(600)});
+    }
+  }
+
+  // Where no node dies, joins or leaves. Drawn apart, too.
+  void draw_clusters(base::Prng aside) {
+    out_.clusters.clear();
+    if (dying_ || out_.nodes < 3 || aside.chance(50)) return;
+    std::uint32_t clusters = 2 + aside.below(4) / 3;
+    for (std::uint32_t n = 0; n < out_.nodes; ++n) out_.clusters.push_back(aside.below(clusters));
+    // Subscriptions begin and end, so versions go by the relay and at once in turn.
+    rng_ = aside;
+    for (std::uint32_t t = workers_; t < out_.threads(); ++t) {
+      std::vector<ChunkOp> before = out_.ops[t];
+      ops_ = &out_.ops[t];
+      ops_->resize(1);
+      for (std::uint32_t more = rng_.below(4); more > 0; --more)
+        subscription(before[0].chunk, true);
+      ops_->insert(ops_->end(), before.begin() + 1, before.end());
     }
   }
 
@@ -291,6 +310,9 @@ std::string describe(const ChunkProgram& program) {
   for (const ChunkProgram::Change& change : program.leaves)
     text += "  node " + std::to_string(change.node) + " leaves from step " +
             std::to_string(change.step) + " on\n";
+  for (std::uint32_t n = 0; n < program.clusters.size(); ++n)
+    text +=
+        "  node " + std::to_string(n) + " in cluster " + std::to_string(program.clusters[n]) + "\n";
   for (const ChunkProgram::Chunk& chunk : program.all)
     text += "  " + chunk.name + ": " + std::to_string(8 * chunk.words) + " bytes" + ", coherence " +
             std::to_string(static_cast<int>(chunk.coherence)) + "\n";

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "protocol/chunks/meeting.h"
@@ -122,6 +123,8 @@ class ChunkHistory {
   void note_coherence(std::uint32_t node);
   void perform(std::uint32_t node, const chunks::Effects& effects);
   void send(std::uint32_t node, const chunks::Effects& effects, const chunks::Send& send);
+  void forward(std::uint32_t node, const chunks::Effects& effects, const chunks::Forward& forward);
+  void put(std::uint32_t from, NodeId to, const std::vector<std::byte>& message);
   std::uint32_t kept_for_homes(std::uint32_t node) const;
   std::uint32_t gone_over(std::uint32_t node) const;
   Memory& memory(std::uint32_t node, std::uint32_t chunk, chunks::Place place);
@@ -165,6 +168,7 @@ class ChunkHistory {
   Schedule schedule_;
   Network network_;
   ChunkChecker checker_;
+  std::optional<protocol::Clusters> clusters_;
   std::vector<chunks::View> views_;  // by epoch, from 1 on
   std::vector<Node> nodes_;
   std::vector<Thread> threads_;

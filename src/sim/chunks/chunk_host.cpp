@@ -44,6 +44,7 @@ void ChunkHistory::perform(std::uint32_t n, const chunks::Effects& effects) {
     std::visit(
         base::Overloaded{
             [&](const chunks::Send& e) { send(n, effects, e); },
+            [&](const chunks::Forward& e) { forward(n, effects, e); },
             [&](const chunks::Resume& e) { resume(n, e); }, [&](const chunks::Notify&) {},
             [&](const chunks::Lost& e) { lost(n, e); }, [&](const chunks::NotifyWritable&) {},
             [&](const chunks::WorkReturned&) {},
@@ -83,8 +84,20 @@ void ChunkHistory::send(std::uint32_t n, const chunks::Effects& effects, const c
     auto data = std::as_bytes(words(n, index_of(send.chunk), send.place));
     bytes.insert(bytes.end(), data.begin(), data.end());
   }
-  std::uint32_t channel = network_.channel(n, send.to.value);
-  network_.push(channel, bytes);
+  put(n, send.to, bytes);
+}
+
+void ChunkHistory::forward(std::uint32_t n, const chunks::Effects& effects,
+                           const chunks::Forward& forward) {
+  auto head = std::span(effects.bytes).subspan(forward.offset, forward.size);
+  std::vector<std::byte> bytes(head.begin(), head.end());
+  bytes.insert(bytes.end(), forward.data.begin(), forward.data.end());
+  put(n, forward.to, bytes);
+}
+
+void ChunkHistory::put(std::uint32_t from, NodeId to, const std::vector<std::byte>& message) {
+  std::uint32_t channel = network_.channel(from, to.value);
+  network_.push(channel, message);
   schedule_.ready(static_cast<ActorId>(kFirstChannel + channel));
 }
 

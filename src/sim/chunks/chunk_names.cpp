@@ -102,7 +102,12 @@ constexpr std::string_view kMarks[] = {"OpenHere",
                                        "MeetingTakesOld",
                                        "LeaveGivesBack",
                                        "LeaveWaits",
-                                       "LeaveMeetsRebuild"};
+                                       "LeaveMeetsRebuild",
+                                       "PushCrossesOnce",
+                                       "PushIsAtRelay",
+                                       "PushRelayed",
+                                       "RelayedWaits",
+                                       "DirectWaits"};
 constexpr std::string_view kMutants[] = {"None",
                                          "GrantAmongReaders",
                                          "YieldOpenWrite",
@@ -153,6 +158,8 @@ constexpr std::string_view kMutants[] = {"None",
                                          "LeaveWithCopies",
                                          "LeaveUnheard",
                                          "NewcomerUnheard",
+                                         "RelayForgetsLast",
+                                         "RelayedOvertakes",
                                          "DeadStillHeard"};
 constexpr std::string_view kStatuses[] = {"ok",      "existed",   "unknown",       "mismatch",
                                           "busy",    "timed out", "no memory",     "not subscribed",
@@ -198,7 +205,10 @@ constexpr std::string_view kKinds[] = {"find",
                                        "ending",
                                        "drained",
                                        "leave work",
-                                       "left work"};
+                                       "left work",
+                                       "relay",
+                                       "relayed",
+                                       "relay mark"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
 static_assert(std::size(kStatuses) == static_cast<std::size_t>(Status::kDied) + 1);

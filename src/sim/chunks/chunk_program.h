@@ -64,6 +64,7 @@ struct ChunkProgram {
   std::uint32_t servers = 1;  // the first nodes
   std::uint32_t slots = 1;
   std::uint64_t budget_bytes = 0;
+  std::vector<std::uint32_t> clusters;  // by node; empty: there is one
   // A node dies, joins, or leaves once that many steps are done. The first server stays, and
   // servers do not leave. A node that is declared dead may go on for some steps more.
   struct Change {

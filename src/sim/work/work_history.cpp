@@ -245,6 +245,7 @@ void WorkHistory::step(std::uint32_t n, const chunks::Event& event) {
               network_.push(channel, bytes);
               schedule_.ready(static_cast<ActorId>(kFirstChannel + channel));
             },
+            [&](const chunks::Forward&) {},  // of pushed chunks
             [&](const chunks::Resume& e) { resume(n, e); },
             [&](const chunks::Install& e) {
               std::memcpy(memory(n, e.chunk, e.place).data(), e.bytes.data(),

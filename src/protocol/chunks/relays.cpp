@@ -1,0 +1,272 @@
+#include "protocol/chunks/relays.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/chunks/chunk_instrument.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace chunks {
+namespace {
+
+using wire::ChunkKind;
+using wire::ChunkMessage;
+using wire::RelayEntry;
+
+ChunkMessage head_of(const Effects& effects, const Send& send) {
+  ChunkMessage message;
+  Bytes bytes = Bytes(effects.bytes).subspan(send.offset, send.size);
+  wire::take(bytes, message);
+  return message;
+}
+
+// Appends a message to the step's bytes.
+Send message_to(NodeId to, const ChunkMessage& message, Bytes tail, Effects& effects) {
+  std::size_t from = effects.bytes.size();
+  wire::put(effects.bytes, message);
+  effects.bytes.insert(effects.bytes.end(), tail.begin(), tail.end());
+  return {to,
+          static_cast<std::uint32_t>(from),
+          static_cast<std::uint32_t>(effects.bytes.size() - from),
+          ChunkId{message.chunk},
+          Place{},
+          false};
+}
+
+}  // namespace
+
+NodeId Relays::relay_of(std::uint32_t cluster) const {
+  NodeId first = kNoNode;
+  for (const View::Slot& slot : view_.slots)
+    if (clusters_->of(slot.home) == cluster && (first == kNoNode || slot.home.value < first.value))
+      first = slot.home;
+  return first;
+}
+
+bool Relays::goes_by_relay(const Send& send, const ChunkMessage& head) const {
+  return head.kind == ChunkKind::kUpdate && send.with_data &&
+         (head.flags & wire::kSharedFlag) != 0 && relay_of(clusters_->of(send.to)) != kNoNode;
+}
+
+void Relays::send(Effects& effects) {
+  auto to_far = [&](const Effect& effect) {
+    const auto* one = std::get_if<Send>(&effect);
+    return one != nullptr && is_far(one->to);
+  };
+  if (std::none_of(effects.list.begin(), effects.list.end(), to_far)) return;
+  std::map<Key, Group> groups;
+  std::vector<Effect> list;
+  for (Effect& effect : effects.list) {
+    if (!to_far(effect)) {
+      list.push_back(std::move(effect));
+      continue;
+    }
+    const Send& one = std::get<Send>(effect);
+    ChunkMessage head = head_of(effects, one);
+    if (!goes_by_relay(one, head)) {
+      note_direct(one.to, effects, list);
+      list.push_back(one);
+      continue;
+    }
+    Key key{head.chunk, head.version, clusters_->of(one.to)};
+    auto [at, fresh] = groups.try_emplace(key, Group{.at = list.size()});
+    if (fresh) list.push_back(one);  // the message to the relay takes its place: complete()
+    RelayEntry entry{.node = one.to.value};
+    Sent& sent = sent_[one.to.value];
+    if (one.to != relay_of(key.cluster)) {
+      entry.after = sent.direct;
+      entry.number = ++sent.relayed;
+    }
+    wire::put(at->second.entries, entry);
+    wire::put(at->second.entries, head);
+    ++at->second.count;
+  }
+  std::vector<std::pair<std::size_t, Key>> in_order;
+  for (auto& [key, group] : groups) in_order.emplace_back(group.at, key);
+  std::sort(in_order.begin(), in_order.end());
+  for (auto& [place, key] : in_order)
+    complete(key, groups.at(key), std::get<Send>(list[place]), effects);
+  effects.list = std::move(list);
+}
+
+// A message goes to the node at once; what was relayed to it before comes first.
+void Relays::note_direct(NodeId to, Effects& effects, std::vector<Effect>& list) {
+  Sent& sent = sent_[to.value];
+  if (sent.marked < sent.relayed) {
+    ChunkMessage mark_before{.kind = ChunkKind::kRelayMark, .version = sent.relayed};
+    list.push_back(message_to(to, mark_before, {}, effects));
+    sent.marked = sent.relayed;
+  }
+  ++sent.direct;
+}
+
+// `message`: the first of the group as it would go by itself; then the one to the relay.
+void Relays::complete(const Key& key, const Group& group, Send& message, Effects& effects) {
+  std::deque<std::uint64_t>& there = at_relays_[{key.chunk, key.cluster}];
+  bool with_data = std::find(there.begin(), there.end(), key.version) == there.end();
+  ChunkMessage head = head_of(effects, message);
+  head.kind = ChunkKind::kRelay;
+  head.flags = with_data ? wire::kDataFlag : 0;
+  head.turn = group.count;
+  Send whole = message_to(relay_of(key.cluster), head, group.entries, effects);
+  whole.place = message.place;
+  whole.with_data = with_data;
+  whole.data_bytes = message.data_bytes;
+  message = whole;
+  mark(with_data ? Mark::kPushCrossesOnce : Mark::kPushIsAtRelay);
+  if (!with_data) return;
+  there.push_back(key.version);
+  if (there.size() > kMostKept) there.pop_front();
+}
+
+bool Relays::received(NodeId from, Bytes message, Bytes data, Effects& effects,
+                      const Handle& handle) {
+  ChunkMessage head;
+  Bytes rest = message;
+  if (!concerns(from) || !wire::take(rest, head)) {
+    handle(from, message, data);
+    return true;
+  }
+  switch (head.kind) {
+    case ChunkKind::kRelay:
+      return data.empty() && relay(from, message, effects, handle);
+    case ChunkKind::kRelayed:
+      return data.empty() && relayed(from, message, handle);
+    case ChunkKind::kRelayMark: {
+      if (!is_far(from) || !rest.empty()) return false;
+      Came& came = came_[from.value];
+      came.marked = std::max(came.marked, head.version);
+      return true;
+    }
+    default:
+      if (!is_far(from)) {
+        handle(from, message, data);
+        return true;
+      }
+      direct(from, message, data, handle);
+      return came_[from.value].early.size() < kMostWaiting;
+  }
+}
+
+// This node is the relay of its cluster.
+bool Relays::relay(NodeId from, Bytes message, Effects& effects, const Handle& handle) {
+  constexpr std::size_t kEntry = sizeof(RelayEntry) + sizeof(ChunkMessage);
+  ChunkMessage head;
+  wire::take(message, head);
+  std::size_t entries = head.turn;
+  if (!is_far(from) || relay_of(clusters_->of(self_)) != self_ || entries > clusters_->nodes() ||
+      message.size() < entries * kEntry)
+    return false;
+  Bytes data = message.subspan(entries * kEntry);
+  std::deque<Kept>& kept = kept_[head.chunk];
+  auto found = std::find_if(kept.begin(), kept.end(),
+                            [&](const Kept& one) { return one.version == head.version; });
+  bool with_data = (head.flags & wire::kDataFlag) != 0;
+  if (with_data != (found == kept.end()) || (!with_data && !data.empty())) return false;
+  if (with_data) {
+    kept.push_back({head.version, {data.begin(), data.end()}});
+    if (kept.size() > kMostKept) kept.pop_front();
+  } else {
+    data = found->bytes;
+  }
+  std::vector<ChunkMessage> own;
+  for (std::size_t i = 0; i < entries; ++i) {
+    RelayEntry entry;
+    ChunkMessage push;
+    wire::take(message, entry);
+    wire::take(message, push);
+    NodeId to{entry.node};
+    if (push.kind != ChunkKind::kUpdate || to.value >= clusters_->nodes() ||
+        !clusters_->together(self_, to))
+      return false;
+    if (to == self_) {
+      own.push_back(push);
+      continue;
+    }
+    if (mutant(Mutant::kRelayForgetsLast) && i + 1 == entries) continue;
+    mark(Mark::kPushRelayed);
+    ChunkMessage wrapped{.kind = ChunkKind::kRelayed, .epoch = head.epoch, .chunk = head.chunk};
+    wrapped.version = entry.number;
+    wrapped.seen = entry.after;
+    wrapped.turn = from.value;
+    std::vector<std::byte> inner;
+    wire::put(inner, push);
+    Send whole = message_to(to, wrapped, inner, effects);
+    effects.list.push_back(Forward{to, whole.offset, whole.size, whole.chunk, data});
+  }
+  for (const ChunkMessage& push : own) {
+    wire::put(spent_.emplace_back().message, push);
+    handle(from, spent_.back().message, data);
+  }
+  return true;
+}
+
+bool Relays::relayed(NodeId from, Bytes message, const Handle& handle) {
+  ChunkMessage head;
+  wire::take(message, head);
+  NodeId maker{head.turn};
+  bool sound = maker.value < clusters_->nodes() && is_far(maker) && !is_far(from) &&
+               message.size() >= sizeof(ChunkMessage);
+  if (!sound) return false;
+  Came& came = came_[maker.value];
+  if (head.version <= came.relayed || came.behind.contains(head.version) ||
+      came.behind.size() >= kMostWaiting)
+    return false;
+  Bytes push = message.first(sizeof(ChunkMessage)), data = message.subspan(sizeof(ChunkMessage));
+  bool next = head.version == came.relayed + 1 && head.seen <= came.direct;
+  if (next || mutant(Mutant::kRelayedOvertakes)) {
+    came.relayed = head.version;
+    handle(maker, push, data);
+    go_on(maker, handle);
+    return true;
+  }
+  mark(Mark::kRelayedWaits);
+  came.behind[head.version] = {head.seen, {push.begin(), push.end()}, {data.begin(), data.end()}};
+  return true;
+}
+
+// What came at once; behind what was relayed before it.
+void Relays::direct(NodeId from, Bytes message, Bytes data, const Handle& handle) {
+  Came& came = came_[from.value];
+  bool waits = !came.early.empty() || came.relayed < came.marked;
+  if (waits) {
+    mark(Mark::kDirectWaits);
+    came.early.push_back(
+        {came.marked, {message.begin(), message.end()}, {data.begin(), data.end()}});
+    return;
+  }
+  ++came.direct;
+  handle(from, message, data);
+  go_on(from, handle);
+}
+
+void Relays::go_on(NodeId from, const Handle& handle) {
+  Came& came = came_[from.value];
+  for (;;) {
+    auto next = came.behind.begin();
+    bool is_next = next != came.behind.end() && next->first == came.relayed + 1;
+    if (is_next && next->second.after <= came.direct) {
+      ++came.relayed;
+      Waiting waiting = std::move(next->second);
+      came.behind.erase(next);
+      handle_kept(from, waiting, handle);
+    } else if (!came.early.empty() && came.early.front().after <= came.relayed) {
+      ++came.direct;
+      Waiting waiting = std::move(came.early.front());
+      came.early.pop_front();
+      handle_kept(from, waiting, handle);
+    } else {
+      return;
+    }
+  }
+}
+
+void Relays::handle_kept(NodeId from, Waiting& waiting, const Handle& handle) {
+  Waiting& kept = spent_.emplace_back(std::move(waiting));
+  handle(from, kept.message, kept.data);
+}
+
+}  // namespace chunks
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "protocol/chunks/chunk_effects.h"
+#include "protocol/steps/clusters.h"
+#include "wire/chunk_message.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+namespace chunks {
+
+// A version of a pushed chunk crosses the link to another cluster once, where several nodes there
+// subscribed: the home sends it to the cluster's relay, which passes it on, and keeps the last few
+// for subscribers that have room for it later. The relay is the first server of the cluster, since
+// servers stay until the job ends. Only where no node dies or joins. Owns what keeps the messages
+// of a pair of nodes in order, of which some come by the relay and others at once: each relayed
+// message says how many came before it, and a message that follows relayed ones has a kRelayMark
+// before it.
+class Relays {
+ public:
+  // What is given on to the machine, from the node that made it. Valid until forget().
+  using Handle = std::function<void(NodeId from, Bytes message, Bytes data)>;
+
+  // clusters: nullptr: nothing is relayed. The view outlives this.
+  Relays(NodeId self, const Clusters* clusters, const View& view)
+      : self_(self),
+        clusters_(clusters != nullptr && clusters->count() > 1 ? clusters : nullptr),
+        view_(view) {}
+
+  // Whether messages between these nodes go through send() and received().
+  bool concerns(NodeId other) const {
+    return clusters_ != nullptr && other.value < clusters_->nodes() && other != self_;
+  }
+  // At the end of a step: puts what several nodes of a cluster get into one message.
+  void send(Effects& effects);
+  // A message of a node. False: malformed.
+  bool received(NodeId from, Bytes message, Bytes data, Effects& effects, const Handle& handle);
+  // Effects of former steps have been performed.
+  void forget() { spent_.clear(); }
+
+ private:
+  // To one node of another cluster, or from one.
+  struct Sent {
+    std::uint64_t direct = 0;
+    std::uint64_t relayed = 0;
+    std::uint64_t marked = 0;  // of those relayed, as the last kRelayMark said
+  };
+  struct Waiting {
+    std::uint64_t after = 0;  // so many of the other kind
+    std::vector<std::byte> message;
+    std::vector<std::byte> data;
+  };
+  struct Came {
+    std::uint64_t direct = 0;
+    std::uint64_t relayed = 0;
+    std::uint64_t marked = 0;
+    std::deque<Waiting> early;                // came at once, before what was relayed earlier
+    std::map<std::uint64_t, Waiting> behind;  // relayed, by its number
+  };
+  // One message to a relay: a version for some of its cluster.
+  struct Group {
+    std::size_t at = 0;  // the place of its first message among the effects
+    std::uint32_t count = 0;
+    std::vector<std::byte> entries;
+  };
+  struct Key {
+    std::uint64_t chunk;
+    std::uint64_t version;
+    std::uint32_t cluster;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Kept {
+    std::uint64_t version = 0;
+    std::vector<std::byte> bytes;
+  };
+  // Versions of a chunk that a relay keeps: as many as a home.
+  static constexpr std::size_t kMostKept = 3;
+  static constexpr std::size_t kMostWaiting = 1 << 16;
+
+  bool is_far(NodeId node) const { return concerns(node) && !clusters_->together(self_, node); }
+  NodeId relay_of(std::uint32_t cluster) const;
+  bool goes_by_relay(const Send& send, const wire::ChunkMessage& head) const;
+  void note_direct(NodeId to, Effects& effects, std::vector<Effect>& list);
+  void complete(const Key& key, const Group& group, Send& message, Effects& effects);
+  bool relay(NodeId from, Bytes message, Effects& effects, const Handle& handle);
+  bool relayed(NodeId from, Bytes message, const Handle& handle);
+  void direct(NodeId from, Bytes message, Bytes data, const Handle& handle);
+  void go_on(NodeId from, const Handle& handle);
+  void handle_kept(NodeId from, Waiting& waiting, const Handle& handle);
+
+  NodeId self_;
+  const Clusters* clusters_;
+  const View& view_;
+  std::map<std::uint32_t, Sent> sent_;
+  std::map<std::uint32_t, Came> came_;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::deque<std::uint64_t>>
+      at_relays_;                                   // versions, by chunk and cluster
+  std::map<std::uint64_t, std::deque<Kept>> kept_;  // by chunk: this node is the relay
+  std::deque<Waiting> spent_;                       // whose bytes this step's effects may name
+};
+
+}  // namespace chunks
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol
