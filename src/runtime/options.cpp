@@ -99,11 +99,13 @@ base::Result<Options> read_options(std::uint32_t nodes) {
     if (!prediction) return prediction.error();
     options.prediction = prediction.value();
   }
+  // Else it is which hosts form a cluster, for the launcher.
+  const char* clusters = std::getenv("TERRANE_CLUSTERS");
+  options.clusters = clusters == nullptr || std::string_view(clusters) != "0";
   const char* verbose = std::getenv("TERRANE_VERBOSE");
   options.verbose = verbose != nullptr && std::string_view(verbose) == "1";
   for (auto [name, out] :
        {std::pair{"TERRANE_ONE_SIDED", &options.one_sided},
-        std::pair{"TERRANE_CLUSTERS", &options.clusters},
         std::pair{"TERRANE_MIGRATE", &options.migrate}, std::pair{"TERRANE_MEET", &options.meet},
         std::pair{"TERRANE_STATS", &options.stats}}) {
     const char* text = std::getenv(name);

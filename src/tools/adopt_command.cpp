@@ -16,6 +16,7 @@
 #include "tools/launch/host_engine.h"
 #include "tools/launch/job_engine.h"
 #include "tools/launch/limits.h"
+#include "tools/launch/topology_file.h"
 
 namespace terrane::tools {
 namespace {
@@ -98,11 +99,34 @@ base::Result<Times> times_from_environment() {
   return Times{heartbeat.value(), death_after.value()};
 }
 
+// What are the options --clusters and --topology of `terrane run`; of the file, clusters and links.
+base::Result<> take_clusters(bootstrap::JobMap& map) {
+  const char* file = std::getenv("TERRANE_TOPOLOGY");
+  if (std::string text = clusters_of_environment(); !text.empty()) {
+    auto clusters = parse_clusters(text, "TERRANE_CLUSTERS");
+    return clusters ? form_clusters(clusters.value(), {}, map) : clusters.error();
+  }
+  if (file == nullptr || *file == '\0') return {};
+  auto topology = read_topology(file, "TERRANE_TOPOLOGY=");
+  if (!topology) return topology.error();
+  const TopologyFile& said = topology.value();
+  if (!said.gateways.empty())
+    return base::error(
+        "TERRANE_TOPOLOGY={}: mpirun and srun start no gateways; start the job with `terrane run "
+        "--topology {}`, or leave out [[gateways]]",
+        file, file);
+  return form_clusters(said.clusters, said.links, map);
+}
+
 // The engine of node 0's host, which decides about the job and is the hub of the other hosts.
 int lead(const bootstrap::AdoptionOrder& order, Times times, DoorPlan door,
          const AdoptionAnswer& answer, CommandContext& context) {
   JobPlan plan;
   plan.program.map = order.map;
+  if (auto taken = take_clusters(plan.program.map); !taken) {
+    answer(taken.error());
+    return kExitFailure;
+  }
   plan.program.heartbeat_ms = times.heartbeat_ms;
   plan.program.death_after_ms = times.death_after_ms;
   plan.own_host = static_cast<std::int32_t>(order.host);

@@ -264,8 +264,11 @@ base::Result<> enter_folder(const RunOptions& options, HostPlan& plan) {
 
 base::Result<> add_clusters(const RunOptions& options, const TopologyFile& topology,
                             bootstrap::JobMap& map) {
-  if (options.clusters.empty()) return form_clusters(topology.clusters, topology.links, map);
-  auto clusters = parse_clusters(options.clusters);
+  std::string environment = clusters_of_environment();
+  bool named = !options.clusters.empty() || !environment.empty();
+  if (!named) return form_clusters(topology.clusters, topology.links, map);
+  auto clusters = options.clusters.empty() ? parse_clusters(environment, "TERRANE_CLUSTERS")
+                                           : parse_clusters(options.clusters);
   if (!clusters) return clusters.error();
   return form_clusters(clusters.value(), {}, map);
 }

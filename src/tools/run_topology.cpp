@@ -1,11 +1,5 @@
 #include "tools/run_topology.h"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
 #include "tools/launch/limits.h"
 
 namespace terrane::tools {
@@ -26,13 +20,7 @@ base::Result<> take_nodes(const TopologyFile& topology, RunOptions& options) {
 
 base::Result<TopologyFile> take_topology(RunOptions& options) {
   if (options.topology.empty()) return TopologyFile();
-  std::error_code none;
-  if (std::filesystem::is_directory(options.topology, none))
-    return base::error("--topology {}: is a folder; name a file", options.topology);
-  std::ifstream file(options.topology);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) return base::error("--topology {}: {}", options.topology, std::strerror(errno));
-  auto topology = parse_topology(text, options.topology);
+  auto topology = read_topology(options.topology, "--topology ");
   if (!topology) return topology;
   const TopologyFile& said = topology.value();
   if (options.hosts.empty() && options.host_file.empty()) options.topology_hosts = said.hosts;

@@ -194,6 +194,11 @@ void show(Program& program, const Parameters& p) {
     say("node " + std::to_string(program.node) + " of " + std::to_string(program.job->nodes()) +
         ", on host " + std::to_string(program.job->nodes_on_host()) + ", news " +
         (program.job->news_fd() >= 0 ? "yes" : "no"));
+  } else if (p.at(1) == "clusters") {
+    std::string numbers;
+    for (std::uint32_t cluster : program.job->clusters())
+      numbers.append(" ").append(std::to_string(cluster));
+    say("clusters:" + numbers);
   } else if (p.at(1) == "hosts") {
     std::string numbers, names;
     for (std::uint32_t node = 0; node < program.job->nodes(); ++node) {

@@ -25,12 +25,14 @@ class MpirunHostsTest : public OnHosts {
     return false;
   }
 
-  // Two nodes on each host.
-  Launched mpirun(const std::string& program, const std::string& arguments) const {
+  // Two nodes on each host. variable: that all nodes get.
+  Launched mpirun(const std::string& program, const std::string& arguments,
+                  const std::string& variable = "") const {
     std::vector<std::string> command{MPIRUN,          "-H",       "h0:2,h1:2", "--mca",
                                      "plm_rsh_agent", kEnterHost, "--mca",     "oob_tcp_if_include",
                                      "eth0"};
     if (cluster_test::is_root()) command.emplace_back("--allow-run-as-root");
+    if (!variable.empty()) command.insert(command.end(), {"-x", variable});
     command.push_back(program);
     for (const std::string& word : cluster_test::words(arguments)) command.push_back(word);
     return launch(0, command);
@@ -62,6 +64,30 @@ TEST_F(MpirunHostsTest, ItsProcessesOnTwoHostsAreOneJob) {
   done = mpirun(kNode, "join exchange:100000:0 exchange:10:0 @3 show:place @all leave").finish();
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_EQ(done.out, "node 3 of 4, on host 2, news yes\n");
+  EXPECT_TRUE(nobody_is_left());
+}
+
+TEST_F(MpirunHostsTest, ItsHostsFormClustersAsAVariableOrAFileSays) {
+  if (!begin()) return;
+  constexpr char kShow[] = "join @3 show:clusters @all leave";
+  EXPECT_EQ(mpirun(kNode, kShow).finish().out, "clusters: 0 0 0 0\n");
+  EXPECT_EQ(mpirun(kNode, kShow, "TERRANE_CLUSTERS=a:h0/b:h1").finish().out, "clusters: 0 0 1 1\n");
+  EXPECT_EQ(shell(0,
+                  "echo '[[clusters]]\nname = \"a\"\nhosts = [\"h1\"]\n[[clusters]]\nname = "
+                  "\"b\"\nhosts = [\"h0\"]' > /tmp/job.toml")
+                .exit_code,
+            0);
+  EXPECT_EQ(mpirun(kNode, kShow, "TERRANE_TOPOLOGY=/tmp/job.toml").finish().out,
+            "clusters: 0 0 1 1\n");
+  Outcome done = mpirun(COUNTER_BINARY, "100", "TERRANE_CLUSTERS=a:h0/b:h1").finish();
+  EXPECT_EQ(done.out, "4 nodes counted to 400: right\n") << done.err;
+  done = mpirun(kNode, "join", "TERRANE_CLUSTERS=a:h0").finish();
+  EXPECT_NE(done.exit_code, 0);
+  EXPECT_TRUE(holds(done.out, "TERRANE_CLUSTERS: host \"h1\" is in no cluster; add it to one of a"))
+      << done.out;
+  shell(0, "echo '[[gateways]]\ncluster = \"a\"\nhost = \"h1\"' >> /tmp/job.toml");
+  done = mpirun(kNode, "join", "TERRANE_TOPOLOGY=/tmp/job.toml").finish();
+  EXPECT_TRUE(holds(done.out, "mpirun and srun start no gateways")) << done.out;
   EXPECT_TRUE(nobody_is_left());
 }
 
@@ -109,6 +135,12 @@ TEST_F(MpirunHostsTest, TerraneRunStartsItsEnginesByMpirun) {
   Outcome done = launch(0, command).finish();
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_EQ(done.out, "4 nodes counted to 400: right\n");
+  command = {TERRANE_BINARY, "run",           "--engine",  "mpirun", "-H",
+             "h0:2,h1:2",    "--clusters",    "a:h0/b:h1", kNode,    "join",
+             "@3",           "show:clusters", "@all",      "leave"};
+  done = launch(0, command).finish();
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(done.out, "clusters: 0 0 1 1\n");
   command = {TERRANE_BINARY, "run",  "--engine",      "mpirun", "-H",     "h0:2,h1:2",
              kNode,          "join", "exchange:10:0", "@2",     "exit:5", "@0",
              "hang",         "@1",   "hang",          "@3",     "hang"};

@@ -40,6 +40,14 @@ TEST(SlurmTest, ItsTasksOnTwoHostsAreOneJob) {
   EXPECT_TRUE(holds(done.err, " on n2) was killed by SIGKILL")) << done.err;
 }
 
+TEST(SlurmTest, ItsHostsFormClustersAsAVariableSays) {
+  std::string options = "--mpi=pmix -N2 --ntasks-per-node=2 --export=ALL,TERRANE_CLUSTERS=west:n1/east:n2";
+  Outcome done = srun(options, kNodeProgram, "join @3 show:clusters @all leave");
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(done.out, "clusters: 0 0 1 1\n");
+  EXPECT_EQ(srun(options, COUNTER_BINARY, "100").out, "4 nodes counted to 400: right\n");
+}
+
 TEST(SlurmTest, PesOfOpenShmemAreTheTasksOfOneHostAndOfTwo) {
   for (const char* hosts : {"--mpi=pmix -N1 -n3", "--mpi=pmix -N2 -n4"}) {
     Outcome done = srun(hosts, SHMEM_HEAT_BINARY, "--size 90 --steps 40");

@@ -1,6 +1,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "tools/launch/topology_file.h"
 
@@ -30,18 +31,25 @@ base::Result<std::vector<ClusterHosts>> parse_host_groups(const std::string& opt
   return groups;
 }
 
-base::Result<std::vector<ClusterHosts>> parse_clusters(std::string_view text) {
-  auto groups = parse_host_groups("--clusters", text);
+std::string clusters_of_environment() {
+  const char* text = std::getenv("TERRANE_CLUSTERS");
+  std::string clusters = text == nullptr ? "" : text;
+  return clusters == "0" || clusters == "1" ? "" : clusters;  // these say whether they are used
+}
+
+base::Result<std::vector<ClusterHosts>> parse_clusters(std::string_view text,
+                                                       const std::string& option) {
+  auto groups = parse_host_groups(option, text);
   if (!groups) return groups.error();
   std::vector<ClusterHosts> clusters = std::move(groups).value();
   for (std::size_t i = 0; i < clusters.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j)
       if (clusters[i].name.value == clusters[j].name.value)
-        return base::error("--clusters: cluster {} is there twice; give it all its hosts once",
+        return base::error("{}: cluster {} is there twice; give it all its hosts once", option,
                            clusters[i].name.value);
   }
   if (clusters.size() > bootstrap::kMaxClusters)
-    return base::error("--clusters: a job has at most {} clusters", bootstrap::kMaxClusters);
+    return base::error("{}: a job has at most {} clusters", option, bootstrap::kMaxClusters);
   return clusters;
 }
 

@@ -3,8 +3,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <initializer_list>
+#include <iterator>
 #include <span>
 
 #include "tools/launch/limits.h"
@@ -473,6 +478,16 @@ base::Result<std::string> servers_of(const TopologyFile& topology, const bootstr
   // A single number would be a count.
   std::string list = fmt::format("{}", fmt::join(nodes, ","));
   return nodes.size() == 1 ? list + "," : list;
+}
+
+base::Result<TopologyFile> read_topology(const std::string& file, std::string_view option) {
+  std::error_code none;
+  if (std::filesystem::is_directory(file, none))
+    return base::error("{}{}: is a folder; name a file", option, file);
+  std::ifstream stream(file);
+  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (!stream) return base::error("{}{}: {}", option, file, std::strerror(errno));
+  return parse_topology(text, file);
 }
 
 }  // namespace terrane::tools

@@ -68,8 +68,11 @@ struct TopologyFile {
 // Reads the value of an option that names hosts by cluster, "a:h0,h1/b:h2,h3".
 base::Result<std::vector<ClusterHosts>> parse_host_groups(const std::string& option,
                                                           std::string_view text);
-// The value of --clusters: each of them once.
-base::Result<std::vector<ClusterHosts>> parse_clusters(std::string_view text);
+// The value of --clusters, or of the variable `option`: each of them once.
+base::Result<std::vector<ClusterHosts>> parse_clusters(std::string_view text,
+                                                       const std::string& option = "--clusters");
+// The variable TERRANE_CLUSTERS where it says which hosts form a cluster; empty: it does not.
+std::string clusters_of_environment();
 
 // Puts each host of the map into its cluster. Without clusters nothing is done. The error names the
 // host that is in none, or the cluster that has no host of the job.
@@ -88,6 +91,8 @@ base::Result<std::vector<GatewayPlan>> form_gateways(const std::vector<GatewaySa
 // file, line and column, what is wrong there and what would be right. A key that is not known is an
 // error.
 base::Result<TopologyFile> parse_topology(std::string_view text, const std::string& file);
+// The same of the file. option: as it was named, for messages.
+base::Result<TopologyFile> read_topology(const std::string& file, std::string_view option);
 
 // The nodes that are servers in a job of this map, in the form of --servers; empty: the file does
 // not say. The error is one of the file, as above.
