@@ -71,6 +71,8 @@ class Node {
   Outcome place(const std::vector<Pane>& panes);
   Outcome lock(LockId lock);
   Outcome unlock(LockId lock);
+  // Takes in the messages that are here and serves other nodes, for a thread that computes between.
+  void look();
   // Counts, by the numbers of their tokens (CountKind).
   Outcome change_count(LockId count, protocol::CountOp op, std::int64_t operand,
                        std::int64_t* before = nullptr);

@@ -71,6 +71,14 @@ auto Node::synchronise(Waiting waiting, Start start) {
   });
 }
 
+void Node::look() {
+  on_own_stack([&] {
+    ThreadContext& context = threads_.current();
+    Inside inside(context);
+    engine_->look(context);
+  });
+}
+
 // Nobody could ever give the lock back, and the thread that has this context next would be taken
 // for its holder.
 void Node::thread_ended(ThreadContext& context) {

@@ -216,6 +216,35 @@ TEST(OmpTest, ArraysOfFortranAreMapped) {
 #endif
 }
 
+// Programs of tasks, of which nodes lend each other some.
+const std::string kTasks = TASK_PROGRAM;
+
+TEST(OmpTest, TasksMoveBetweenNodes) {
+  for (const char* team : {"-n 2 --threads 1", "-n 2 --threads 2", "-n 3 --threads 1"})
+    expect_good(team, kTasks);
+}
+
+TEST(OmpTest, TheReportCountsTheTasksOfEachNode) {
+  Outcome outcome = run_omp("-n 2 --threads 1 --stats", kTasks + " coarse");
+  EXPECT_NE(outcome.out.find("good"), std::string::npos) << outcome.out << outcome.err;
+  std::string line = line_with(outcome.err, "  tasks of ");
+  std::size_t nodes = line.find(": run by nodes "), moved = line.find(", moved between nodes ");
+  ASSERT_TRUE(nodes != std::string::npos && moved != std::string::npos) << outcome.err;
+  std::istringstream words(line.substr(nodes + 15));
+  std::uint64_t first = 0, second = 0;
+  words >> first >> second;
+  std::uint64_t lent = std::stoull(line.substr(moved + 22));
+  EXPECT_EQ(first + second, 900u) << line;
+  EXPECT_GT(second, 0u) << line;
+  EXPECT_GE(lent, second) << line;
+}
+
+// Ten million tasks of one thread: few of them wait at a time.
+TEST(OmpTest, TasksTakeBoundedMemory) {
+  for (const char* team : {"-n 2 --threads 1", "-n 2 --threads 2"})
+    expect_good(team, kTasks + " millions");
+}
+
 class OmpHostsTest : public OnHosts {};
 
 TEST_F(OmpHostsTest, ProgramsRunOnTwoClusters) {
@@ -232,7 +261,7 @@ TEST_F(OmpHostsTest, ProgramsRunOnTwoClusters) {
 
 TEST_F(OmpHostsTest, ProgramsRunOnTwoHosts) {
   if (!make_hosts({.hosts = 2})) return;
-  for (const std::string& program : {kC, kCpp}) {
+  for (const std::string& program : {kC, kCpp, kTasks}) {
     std::string line =
         std::string(cluster_test::kTerrane) + " omp --heartbeat 20 -H h0,h1 --threads 2 " + program;
     Outcome outcome = launch(0, cluster_test::words(line)).finish();

@@ -26,6 +26,8 @@ enum Count : std::size_t {
   kFlushed,
   kFlushedBytes,
   kMessages,
+  kTasks,
+  kMovedTasks,
   kCounts
 };
 
@@ -139,6 +141,24 @@ void add_regions(const NodeCounts* all, std::uint32_t nodes, const std::vector<s
   }
 }
 
+// What the nodes have done of a region's tasks.
+void add_tasks(const NodeCounts* all, std::uint32_t nodes, const std::vector<std::string>& names,
+               std::string& text) {
+  for (std::uint32_t r = 0; r < kMostRegions; ++r) {
+    std::uint64_t tasks = 0, moved = 0;
+    std::string by_node;
+    for (std::uint32_t n = 0; n < nodes; ++n) {
+      std::uint64_t here = all[n].counts[r][kTasks];
+      tasks += here;
+      moved += all[n].counts[r][kMovedTasks];
+      print(by_node, " %llu", static_cast<unsigned long long>(here));
+    }
+    if (tasks != 0)
+      print(text, "  tasks of %s: run by nodes%s, moved between nodes %llu\n", names[r].c_str(),
+            by_node.c_str(), static_cast<unsigned long long>(moved));
+  }
+}
+
 // A page that several nodes have written in one region.
 struct SharedPage {
   std::uint64_t block = 0, seen = 0, shared = 0, flushes = 0;  // phases
@@ -200,6 +220,7 @@ void report() {
   print(text, "terrane: parallel regions of %u nodes%s\n", nodes,
         asks ? "" : "; counts of node 0 alone, since the program ended in a region");
   add_regions(all, nodes, names, text);
+  add_tasks(all, nodes, names, text);
   add_pages(all, nodes, names, text);
   std::fputs(text.c_str(), stderr);
 }
@@ -255,6 +276,14 @@ void note_end(std::uint32_t number) {
   add_since(number, kFetched, now.fetched, own.end.fetched);
   add_since(number, kUnused, now.unused, own.end.unused);
   own.end = now;
+}
+
+void note_task() {
+  if (reports() && own.number != kNoRegion) add(own.number, kTasks, 1);
+}
+
+void note_moved_task() {
+  if (reports() && own.number != kNoRegion) add(own.number, kMovedTasks, 1);
 }
 
 void note_pause(bool first) {

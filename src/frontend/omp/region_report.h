@@ -20,6 +20,9 @@ void note_join(std::uint32_t number);
 // Any thread of the team, after the fork and after its part of the region. `first`: of its node.
 void note_begin(std::uint32_t number, bool first);
 void note_end(std::uint32_t number);
+// The calling thread runs a task; it has got one from another node.
+void note_task();
+void note_moved_task();
 // A worker that waits for a fork has heard of something else than a region.
 void note_pause(bool first);
 

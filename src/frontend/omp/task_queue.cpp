@@ -1,19 +1,17 @@
 #include "frontend/omp/task_queue.h"
 
-#include <elf.h>
-#include <link.h>
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <string_view>
 #include <utility>
 
+#include "frontend/omp/region_report.h"
+#include "frontend/omp/task.h"
+#include "frontend/omp/task_moves.h"
+#include "frontend/omp/work.h"
 #include "frontend/threads/for_teams.h"
 
 namespace terrane::frontend::omp {
@@ -21,25 +19,16 @@ namespace {
 
 constexpr std::uint32_t kQueues = 256;     // threads of a node that have one
 constexpr std::uint32_t kMostQueued = 64;  // tasks of a queue
-
-// A task, until it has ended and those that it has created have.
-struct Task {
-  Task* parent = nullptr;
-  Function* function = nullptr;
-  void* data = nullptr;
-  Group* group = nullptr;
-  Controls controls;
-  bool is_final = false;
-  bool is_bare = false;                      // without variables, of a task that runs at once
-  std::atomic<std::uint32_t> children{0};    // that have not ended
-  std::atomic<std::uint32_t> references{1};  // its own, and those of its children
-};
+// Within tasks a queue takes fewer, half as many at each depth: where tasks create tasks, the
+// oldest are the largest, and the small ones run at once.
+constexpr std::uint32_t kFewestQueued = 4;
+constexpr std::uint32_t kRoom = 2 * kMostQueued;  // for those that come back, or from other nodes
 
 struct alignas(64) Queue {
   std::atomic<bool> busy{false};
   std::atomic<std::uint32_t> count{0};
   std::uint32_t first = 0;
-  Task* tasks[kMostQueued] = {};
+  Task* tasks[kRoom] = {};
 };
 
 Queue queues[kQueues];
@@ -47,55 +36,18 @@ std::atomic<std::uint32_t> unfinished{0};  // tasks of this node's queues that h
 // The threads here that have come to the barrier at hand, and how many barriers are over.
 std::atomic<std::uint32_t> come{0};
 std::atomic<std::uint64_t> barriers_over{0};
-thread_local Task* current = nullptr;  // nullptr: the implicit task of the thread
+// Barriers of teams whose tasks move, of which the other nodes hear.
+std::atomic<std::uint64_t> moves_over{0}, announced{0};
+// The tasks that the calling thread is in, but for its implicit one; the innermost first.
+thread_local Frame* innermost = nullptr;
 thread_local Task implicit_task;
 
-Task& current_task() { return current == nullptr ? implicit_task : *current; }
-
-// A thread that finds nothing to do gives its processor away, and then sleeps, longer and longer.
-class Pause {
- public:
-  void operator()() {
-    if (++times_ < kSpins) {
-      __builtin_ia32_pause();
-    } else if (times_ < kYields) {
-      ::sched_yield();
-    } else {
-      ::usleep(sleep_us_);
-      sleep_us_ = std::min(2 * sleep_us_, kLongestSleepUs);
-    }
-  }
-  void renew() { *this = Pause(); }
-
- private:
-  static constexpr std::uint32_t kSpins = 64, kYields = 96, kLongestSleepUs = 500;
-  std::uint32_t times_ = 0, sleep_us_ = 20;
-};
-
-class Hold {
- public:
-  explicit Hold(Queue& queue) : queue_(queue) {
-    Pause pause;
-    while (queue.busy.exchange(true, std::memory_order_acquire)) pause();
-  }
-  ~Hold() { queue_.busy.store(false, std::memory_order_release); }
-  Hold(const Hold&) = delete;
-
- private:
-  Queue& queue_;
-};
-
-bool is_descendant(const Task* task, const Task* of) {
-  for (const Task* parent = task->parent; parent != nullptr; parent = parent->parent)
-    if (parent == of) return true;
-  return false;
-}
-
-bool push(Queue& queue, Task* task) {
-  Hold hold(queue);
+// False: there are so many in it already.
+bool push(Queue& queue, Task* task, std::uint32_t most) {
+  Hold hold(queue.busy);
   std::uint32_t count = queue.count.load(std::memory_order_relaxed);
-  if (count == kMostQueued) return false;
-  queue.tasks[(queue.first + count) % kMostQueued] = task;
+  if (count >= most) return false;
+  queue.tasks[(queue.first + count) % kRoom] = task;
   queue.count.store(count + 1, std::memory_order_relaxed);
   return true;
 }
@@ -103,12 +55,12 @@ bool push(Queue& queue, Task* task) {
 // The newest task, or the oldest one, if it is a descendant of that task (nullptr: any).
 Task* take(Queue& queue, bool newest, const Task* of) {
   if (queue.count.load(std::memory_order_relaxed) == 0) return nullptr;
-  Hold hold(queue);
+  Hold hold(queue.busy);
   std::uint32_t count = queue.count.load(std::memory_order_relaxed);
   if (count == 0) return nullptr;
-  Task* task = queue.tasks[(queue.first + (newest ? count - 1 : 0)) % kMostQueued];
+  Task* task = queue.tasks[(queue.first + (newest ? count - 1 : 0)) % kRoom];
   if (of != nullptr && !is_descendant(task, of)) return nullptr;
-  if (!newest) queue.first = (queue.first + 1) % kMostQueued;
+  if (!newest) queue.first = (queue.first + 1) % kRoom;
   queue.count.store(count - 1, std::memory_order_relaxed);
   return task;
 }
@@ -136,6 +88,34 @@ void free_task(Task* task) {
   ++spare_count;
 }
 
+std::uint32_t depth() { return innermost == nullptr ? 0 : innermost->depth; }
+
+// The task that the calling thread is in; without what it has not needed so far.
+Task* known_task() {
+  return innermost == nullptr ? &implicit_task : static_cast<Task*>(innermost->task);
+}
+
+// The same, and a task for each of those around it that has none.
+Task& own_task() {
+  Task* below = nullptr;
+  for (Frame* frame = innermost;; frame = frame->outer) {
+    Task* task = frame == nullptr ? &implicit_task : static_cast<Task*>(frame->task);
+    bool is_new = task == nullptr;
+    if (is_new) {
+      task = make_bare_task();
+      task->is_bare = true;
+      frame->task = task;
+    }
+    if (below != nullptr) {
+      below->parent = task;
+      task->references.fetch_add(1, std::memory_order_relaxed);
+    }
+    if (!is_new) break;
+    below = task;
+  }
+  return *known_task();
+}
+
 void drop(Task* task) {
   while (task != nullptr && task->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     Task* parent = task->parent;
@@ -148,34 +128,64 @@ std::atomic_ref<std::uint32_t> tasks_of(Group& group) {
   return std::atomic_ref<std::uint32_t>(group.tasks);
 }
 
+// What the calling thread is, while it runs a task.
+class Running {
+ public:
+  Running(Task* task, Group* group, const Controls& controls, bool is_final)
+      : frame_{innermost, task, depth() + 1},
+        group_(std::exchange(me_.group, group)),
+        controls_(std::exchange(me_.controls, controls)),
+        finals_(std::exchange(me_.final_tasks, is_final ? 1u : 0u)),
+        explicits_(std::exchange(me_.explicit_tasks, 1u)) {
+    innermost = &frame_;
+    note_task();
+  }
+  ~Running() {
+    me_.explicit_tasks = explicits_;
+    me_.final_tasks = finals_;
+    me_.controls = controls_;
+    me_.group = group_;
+    innermost = frame_.outer;
+  }
+  Running(const Running&) = delete;
+
+ private:
+  Thread& me_ = this_thread();
+  Frame frame_;
+  Group* group_;
+  Controls controls_;
+  std::uint32_t finals_, explicits_;
+};
+
 void run(Task* task) {
-  Thread& me = this_thread();
-  Task* before = std::exchange(current, task);
-  Group* group = std::exchange(me.group, task->group);
-  Controls controls = std::exchange(me.controls, task->controls);
-  std::uint32_t finals = std::exchange(me.final_tasks, task->is_final ? 1u : 0u);
-  std::uint32_t explicits = std::exchange(me.explicit_tasks, 1u);
-  task->function(task->data);
-  me.explicit_tasks = explicits;
-  me.final_tasks = finals;
-  me.controls = controls;
-  me.group = group;
-  current = before;
-  if (task->group != nullptr) tasks_of(*task->group).fetch_sub(1, std::memory_order_release);
-  task->parent->children.fetch_sub(1, std::memory_order_release);
-  drop(task);
-  unfinished.fetch_sub(1, std::memory_order_release);
+  {
+    Running running(task, task->group, task->controls, task->is_final);
+    task->function(task->data);
+  }
+  finish(task);
 }
 
-// Runs a task that is a descendant of that one (nullptr: any). False: there is none in the queues.
-bool help(const Task* of) {
+// Of the queues of this node.
+Task* take_queued(const Task* of) {
   std::uint32_t own = this_thread().local, threads = region().threads_here;
   Task* task = own < kQueues ? take(queues[own], true, of) : nullptr;
   for (std::uint32_t i = 1; i < threads && task == nullptr; ++i) {
     std::uint32_t other = (own + i) % threads;
     if (other < kQueues) task = take(queues[other], false, of);
   }
-  if (task == nullptr) return false;
+  return task;
+}
+
+// Runs a task that is a descendant of that one (nullptr: any). False: there is none.
+bool help(const Task* of) {
+  bool moves = region().moves_tasks;
+  if (moves) lend_tasks(true);
+  Task* task = take_queued(of);
+  if (task == nullptr && moves) {
+    take_back();
+    task = take_lent(of);
+  }
+  if (task == nullptr) return moves && borrow(of);
   run(task);
   return true;
 }
@@ -192,46 +202,17 @@ void help_until(const Task* of, IsOver is_over) {
   }
 }
 
-// Whether a module of the program calls functions that create tasks.
-bool creates_tasks(const dl_phdr_info& info) {
-  const ElfW(Dyn)* dynamic = nullptr;
-  for (int i = 0; i < info.dlpi_phnum; ++i)
-    if (info.dlpi_phdr[i].p_type == PT_DYNAMIC)
-      dynamic = reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[i].p_vaddr);
-  std::uintptr_t symbols = 0, names = 0;
-  std::size_t bytes = 0;
-  auto at = [&](const ElfW(Dyn) & entry) {
-    return entry.d_un.d_ptr < info.dlpi_addr ? info.dlpi_addr + entry.d_un.d_ptr : entry.d_un.d_ptr;
-  };
-  for (const ElfW(Dyn)* entry = dynamic; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
-    if (entry->d_tag == DT_SYMTAB) symbols = at(*entry);
-    if (entry->d_tag == DT_STRTAB) names = at(*entry);
-    if (entry->d_tag == DT_STRSZ) bytes = entry->d_un.d_val;
-  }
-  // The names follow the symbols, and nothing else says how many symbols there are.
-  if (symbols == 0 || names <= symbols) return false;
-  auto* symbol = reinterpret_cast<const ElfW(Sym)*>(symbols);
-  std::string_view text(reinterpret_cast<const char*>(names), bytes);
-  for (std::size_t i = 1; i < (names - symbols) / sizeof *symbol; ++i) {
-    if (symbol[i].st_shndx != SHN_UNDEF || symbol[i].st_name >= bytes) continue;
-    std::string_view name = text.substr(symbol[i].st_name);
-    name = name.substr(0, name.find('\0'));
-    if (name == "GOMP_task" || name == "GOMP_taskloop" || name == "GOMP_taskloop_ull") return true;
-  }
-  return false;
+// This node is quiet. The first thread that finds it so tells the others.
+bool are_others_quiet(std::uint64_t barrier) {
+  std::uint64_t before = barrier - 1;
+  if (announced.compare_exchange_strong(before, barrier)) announce_quiet(barrier);
+  return is_all_quiet(barrier);
 }
 
-bool program_has_tasks() {
-  static const bool has = ::dl_iterate_phdr([](dl_phdr_info* info, std::size_t,
-                                               void*) { return creates_tasks(*info) ? 1 : 0; },
-                                            nullptr) != 0;
-  return has;
-}
-
-// Whether other threads of this node could run a task of the calling thread.
+// Whether other threads could run a task of the calling thread.
 bool has_helpers() {
   const Region& own = region();
-  return own.size > 1 && own.threads_here > 1 && program_has_tasks();
+  return own.moves_tasks || (own.size > 1 && own.threads_here > 1 && program_has_tasks());
 }
 
 // The task and a copy of its variables behind it.
@@ -255,66 +236,156 @@ Task* make_task(const TaskCall& call) {
   return task;
 }
 
-}  // namespace
-
-bool defer_task(const TaskCall& call) {
+// A new task of the calling thread's task and group: for its queue, or to be run at once where
+// there is no room.
+void queue_task(Task* task) {
   Thread& me = this_thread();
-  if (!has_helpers() || me.final_tasks != 0 || me.local >= kQueues) return false;
-  Queue& queue = queues[me.local];
-  if (queue.count.load(std::memory_order_relaxed) == kMostQueued) return false;
-  Task* task = make_task(call);
-  if (task == nullptr) return false;
-  Task& parent = current_task();
+  Task& parent = own_task();
   task->parent = &parent;
   task->group = me.group;
-  task->controls = controls();
-  task->is_final = call.is_final;
   parent.references.fetch_add(1, std::memory_order_relaxed);
   parent.children.fetch_add(1, std::memory_order_relaxed);
   if (me.group != nullptr) tasks_of(*me.group).fetch_add(1, std::memory_order_relaxed);
   unfinished.fetch_add(1, std::memory_order_relaxed);
-  if (!push(queue, task)) run(task);  // only the calling thread adds: there is room
+  if (me.local >= kQueues || !push(queues[me.local], task, kRoom)) run(task);
+}
+
+}  // namespace
+
+Task* take_oldest(std::uint32_t at_most) {
+  std::uint32_t own = this_thread().local, threads = region().threads_here;
+  for (std::uint32_t i = 0; i < threads; ++i) {
+    std::uint32_t number = (own + i) % threads;
+    if (number >= kQueues) continue;
+    Queue& queue = queues[number];
+    std::uint32_t count = queue.count.load(std::memory_order_relaxed);
+    if (count == 0) continue;
+    Hold hold(queue.busy);
+    count = queue.count.load(std::memory_order_relaxed);
+    std::uint32_t taken = 0, most = std::min(at_most, (count + 1) / 2);
+    Task* first = nullptr;
+    for (Task** link = &first; taken < most; ++taken) {
+      Task* task = queue.tasks[(queue.first + taken) % kRoom];
+      if (first != nullptr && task->group != first->group) break;
+      *link = task;
+      link = &task->next;
+    }
+    queue.first = (queue.first + taken) % kRoom;
+    queue.count.store(count - taken, std::memory_order_relaxed);
+    if (first != nullptr) return first;
+  }
+  return nullptr;
+}
+
+std::uint32_t queued_here() {
+  std::uint32_t own = this_thread().local;
+  return own < kQueues ? queues[own].count.load(std::memory_order_relaxed) : 0;
+}
+
+void put_back(Task* first) {
+  while (first != nullptr) {
+    Task* task = std::exchange(first, first->next);
+    task->next = nullptr;
+    if (!push(queues[this_thread().local], task, kRoom)) run(task);
+  }
+}
+
+void finish(Task* first) {
+  while (first != nullptr) {
+    Task* task = std::exchange(first, first->next);
+    if (task->group != nullptr) tasks_of(*task->group).fetch_sub(1, std::memory_order_release);
+    task->parent->children.fetch_sub(1, std::memory_order_release);
+    drop(task);
+    unfinished.fetch_sub(1, std::memory_order_release);
+  }
+}
+
+void run_loan(const Task* first) {
+  Task* loan = make_bare_task();
+  loan->is_bare = true;
+  loan->unit = first;
+  loan->parent = &own_task();
+  loan->parent->references.fetch_add(1, std::memory_order_relaxed);
+  Thread& me = this_thread();
+  Group group{first->group, first->group == nullptr ? nullptr : first->group->reductions};
+  Group* around = std::exchange(me.group, &group);
+  Frame frame{innermost, loan, depth() + 1};
+  innermost = &frame;
+  for (const Task* theirs = first; theirs != nullptr; theirs = theirs->next) {
+    Task* task = make_bare_task();
+    task->is_bare = true;
+    task->function = theirs->function;
+    task->data = theirs->data;
+    task->controls = theirs->controls;
+    task->is_final = theirs->is_final;
+    note_moved_task();
+    queue_task(task);
+  }
+  await_group(group);
+  await_events();
+  innermost = frame.outer;
+  me.group = around;
+  drop(loan);
+}
+
+bool defer_task(const TaskCall& call) {
+  Thread& me = this_thread();
+  if (!has_helpers() || me.final_tasks != 0 || me.local >= kQueues) return false;
+  if (region().moves_tasks) lend_tasks(false);
+  std::uint32_t most = std::max(kMostQueued >> std::min(depth(), 31u), kFewestQueued);
+  if (queues[me.local].count.load(std::memory_order_relaxed) >= most) return false;
+  Task* task = make_task(call);
+  if (task == nullptr) return false;
+  task->controls = controls();
+  task->is_final = call.is_final;
+  queue_task(task);
   return true;
 }
 
-void* enter_task() {
-  if (!has_helpers()) return nullptr;
-  Task* task = make_bare_task();
-  task->is_bare = true;
-  task->parent = &current_task();
-  task->parent->references.fetch_add(1, std::memory_order_relaxed);
-  current = task;
-  return task;
+void enter_task(Frame& frame) {
+  frame = {innermost, nullptr, depth() + 1};
+  innermost = &frame;
+  note_task();
 }
 
-void leave_task(void* entered) {
-  if (entered == nullptr) return;
-  auto* task = static_cast<Task*>(entered);
-  current = task->parent == &implicit_task ? nullptr : task->parent;
-  drop(task);
+void leave_task(Frame& frame) {
+  innermost = frame.outer;
+  drop(static_cast<Task*>(frame.task));
+}
+
+void run_waiting_tasks() {
+  while (has_helpers() && help(nullptr)) {
+  }
 }
 
 void await_children() {
-  Task& own = current_task();
-  help_until(&own, [&] { return own.children.load(std::memory_order_acquire) == 0; });
+  Task* own = known_task();
+  if (own == nullptr) return;
+  help_until(own, [&] { return own->children.load(std::memory_order_acquire) == 0; });
 }
 
 void await_group(Group& group) {
-  help_until(&current_task(), [&] { return tasks_of(group).load(std::memory_order_acquire) == 0; });
+  auto is_over = [&] { return tasks_of(group).load(std::memory_order_acquire) == 0; };
+  if (!is_over()) help_until(&own_task(), is_over);
 }
 
 void await_all_tasks() {
   if (!has_helpers()) return;
+  bool moves = region().moves_tasks;
   std::uint32_t threads = region().threads_here;
   std::uint64_t barrier = barriers_over.load(std::memory_order_acquire);
+  std::uint64_t number = moves_over.load(std::memory_order_acquire) + 1;
   come.fetch_add(1, std::memory_order_acq_rel);
   help_until(nullptr, [&] {
     if (barriers_over.load(std::memory_order_acquire) != barrier) return true;
     bool all = come.load(std::memory_order_acquire) == threads &&
                unfinished.load(std::memory_order_acquire) == 0;
+    if (all && moves) all = are_others_quiet(number);
     std::uint32_t expected = threads;
-    if (all && come.compare_exchange_strong(expected, 0, std::memory_order_acq_rel))
+    if (all && come.compare_exchange_strong(expected, 0, std::memory_order_acq_rel)) {
+      if (moves) moves_over.store(number, std::memory_order_release);
       barriers_over.store(barrier + 1, std::memory_order_release);
+    }
     return false;
   });
 }

@@ -4,9 +4,9 @@
 
 #include "frontend/omp/team.h"
 
-// Tasks that wait until a thread of this node runs them. Each thread has a queue for few of them: a
-// task that finds no room runs at once, so memory is bounded. A thread takes its own newest task,
-// else the oldest one of another thread of its node.
+// Tasks that wait until a thread runs them. Each thread has a queue for few of them: a task that
+// finds no room runs at once, so memory is bounded. A thread takes its own newest task, else the
+// oldest one of another thread of its node, else one of another node (task_moves.h).
 namespace terrane::frontend::omp {
 
 using CopyVariables = void(void*, void*);
@@ -23,13 +23,23 @@ struct TaskCall {
 // Puts a task of the calling thread's task into its queue. False: the caller has to run it.
 bool defer_task(const TaskCall& call);
 
-// Around a task that the calling thread runs at once: those that it creates are its own. Result:
-// for leave_task.
-void* enter_task();
-void leave_task(void* entered);
+// Whether a module of the program calls functions that create tasks.
+bool program_has_tasks();
+
+// Around a task that the calling thread runs at once: those that it creates are its own.
+struct Frame {
+  Frame* outer = nullptr;
+  void* task = nullptr;     // made when the task creates one that waits
+  std::uint32_t depth = 1;  // tasks within each other
+};
+void enter_task(Frame& frame);
+void leave_task(Frame& frame);
+
+// Runs tasks until no thread of this node has one that waits.
+void run_waiting_tasks();
 
 // Waits until the tasks that the calling thread's task has created have ended; those of the group
-// and their descendants; all of this node's, and until all of the team's threads here have come.
+// and their descendants; all of the team's, and until all of its threads here have come.
 // The waiting thread runs tasks; those of the first two are descendants of its own task.
 void await_children();
 void await_group(Group& group);

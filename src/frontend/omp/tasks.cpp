@@ -35,10 +35,10 @@ class InTask {
     Thread& me = this_thread();
     ++me.explicit_tasks;
     if (is_final_ || me.final_tasks != 0) ++me.final_tasks;
-    entered_ = enter_task();
+    enter_task(frame_);
   }
   ~InTask() {
-    leave_task(entered_);
+    leave_task(frame_);
     Thread& me = this_thread();
     --me.explicit_tasks;
     if (me.final_tasks != 0) --me.final_tasks;
@@ -49,7 +49,7 @@ class InTask {
  private:
   Controls before_;
   bool is_final_;
-  void* entered_;
+  Frame frame_;
 };
 
 // The task's own variables: a copy of what it is given, made by the compiler's function.
@@ -64,7 +64,9 @@ class Variables {
     copy(memory_, data);
     data_ = memory_;
   }
-  ~Variables() { std::free(memory_); }
+  ~Variables() {
+    if (memory_ != nullptr) std::free(memory_);
+  }
   Variables(const Variables&) = delete;
   void* get() const { return data_; }
 
@@ -148,6 +150,7 @@ void await_events() {
   Thread& me = this_thread();
   if (me.awaited == me.detached) return;
   me.awaited = me.detached;
+  run_waiting_tasks();  // one of them may fulfil the event
   terrane_program_await(own_event(), static_cast<std::int64_t>(me.detached));
 }
 

@@ -10,6 +10,7 @@
 
 #include "frontend/omp/reductions.h"
 #include "frontend/omp/region_report.h"
+#include "frontend/omp/task_moves.h"
 #include "frontend/omp/task_queue.h"
 #include "frontend/omp/work.h"
 #include "frontend/threads/for_teams.h"
@@ -46,6 +47,7 @@ struct alignas(64) Meeting {
   alignas(64) void* blocks[kSlots];
   std::uint64_t block_generations[kSlots];
   std::byte* thread_locals;  // a copy of the master's
+  void* mails;               // by which tasks move
 };
 
 struct Begin {
@@ -83,6 +85,7 @@ Region make_region(Region* outer, std::uint32_t number, std::uint32_t size) {
   made.size = size;
   made.threads_here = share(size, terrane_program_node());
   made.is_on_all_nodes = size >= nodes();
+  made.moves_tasks = made.is_on_all_nodes && may_tasks_move(nodes()) && program_has_tasks();
   made.level = outer->level + 1;
   made.active_level = outer->active_level + (size > 1 ? 1 : 0);
   return made;
@@ -146,6 +149,7 @@ void* work(void* raw) {
   me.local = begin->local;
   me.is_stale = true;
   meeting = begin->meeting;
+  use_mails(meeting->mails);
   known_pool = begin->pool;
   std::free(begin);
   for (;;) {
@@ -185,6 +189,7 @@ void start_workers(std::uint32_t before, std::uint32_t pool) {
 
 void make_meeting() {
   meeting = static_cast<Meeting*>(terrane_program_memory(sizeof(Meeting)));
+  if (may_tasks_move(nodes()) && program_has_tasks()) use_mails(meeting->mails = make_mails());
   std::size_t bytes = nodes() > 1 ? terrane_program_tls_bytes() : 0;
   if (bytes != 0) {
     meeting->thread_locals = static_cast<std::byte*>(terrane_program_memory(bytes));

@@ -66,6 +66,7 @@ struct Region {
   std::uint32_t threads_here = 1;  // of this node
   std::uint32_t level = 0, active_level = 0;
   bool is_on_all_nodes = true;
+  bool moves_tasks = false;           // between nodes (task_moves.h)
   std::uint32_t without_barrier = 0;  // constructs since the last barrier
   std::uint32_t singles = 0;          // of these
   Work work;

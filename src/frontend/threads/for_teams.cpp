@@ -108,6 +108,27 @@ void* terrane_program_memory(std::size_t bytes) {
   return memory;
 }
 
+void* terrane_program_homed_memory(std::size_t bytes, terrane_program_homes homes,
+                                   std::uint32_t node) {
+  using terrane::wire::Homes;
+  constexpr Homes kHomes[] = {Homes::kFirstTouch, Homes::kBlock, Homes::kCyclic, Homes::kExplicit};
+  return program().take_region(bytes, {.homes = kHomes[homes], .argument = node});
+}
+
+void terrane_program_give_memory(void* memory) { program().give_region(memory); }
+
+std::uint64_t terrane_program_atomic(terrane_program_operation operation, void* word,
+                                     std::uint64_t operand) {
+  using terrane::protocol::AtomicKind;
+  constexpr AtomicKind kKinds[] = {AtomicKind::kLoad, AtomicKind::kStore, AtomicKind::kOr,
+                                   AtomicKind::kAnd};
+  std::uint64_t before = 0;
+  require(program().node().atomic(word, {.kind = kKinds[operation], .operand = operand}, before));
+  return before;
+}
+
+void terrane_program_look() { program().node().look(); }
+
 void terrane_program_barrier(std::uint32_t id, std::uint32_t threads_here) {
   require(program().node().barrier(terrane::BarrierId{id}, threads_here));
 }

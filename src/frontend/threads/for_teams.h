@@ -17,6 +17,20 @@ std::uint32_t terrane_program_places();
 bool terrane_program_is_main();
 // Shared memory of zeros, which is never given back. Ends the program where there is none.
 void* terrane_program_memory(std::size_t bytes);
+// The same in whole pages, which have their homes where that says, for good; nullptr: there is
+// none. Of blocks each node gets one; cyclic: a page of each node in turn, from node 0. `node`: of
+// kProgramOnNode. give: it is not used any more.
+enum terrane_program_homes { kProgramFirstTouch, kProgramBlocks, kProgramCyclic, kProgramOnNode };
+void* terrane_program_homed_memory(std::size_t bytes, terrane_program_homes homes,
+                                   std::uint32_t node);
+void terrane_program_give_memory(void* memory);
+// An operation on an aligned word of 8 bytes of shared memory, in the memory of its home: what the
+// word was. The home's threads see the word by a plain load; nothing else is seen with it.
+enum terrane_program_operation { kProgramLoad, kProgramStore, kProgramOr, kProgramAnd };
+std::uint64_t terrane_program_atomic(terrane_program_operation operation, void* word,
+                                     std::uint64_t operand);
+// Serves the other nodes, for a thread that computes.
+void terrane_program_look();
 // Starts a detached thread on a node. An error number, or 0.
 int terrane_program_thread(std::uint32_t node, void* (*function)(void*), void* argument,
                            std::size_t stack_bytes);

@@ -236,7 +236,7 @@ void Program::serve() {
   }
 }
 
-void* Program::take_region(std::uint64_t bytes) {
+void* Program::take_region(std::uint64_t bytes, const protocol::RegionPolicy& policy) {
   Private ours;
   static std::atomic_flag said;
   std::string place = bytes == runtime::Heap::kChunk ? kSmallBlocks : place_of_call();
@@ -244,6 +244,7 @@ void* Program::take_region(std::uint64_t bytes) {
   runtime::Allocation options;
   if (place.empty()) place = "heap";
   options.name = place;
+  options.policy = policy;
   runtime::Outcome allocated = node_->allocate(bytes, options, at);
   if (!allocated.ok())
     pages::refuse(said, ENOMEM, "malloc: {}. The call fails with ENOMEM", allocated.message);

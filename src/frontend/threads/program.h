@@ -75,13 +75,16 @@ class Program final : public runtime::HeapMemory {
   std::uintptr_t address_of(std::uint64_t block) const;
   std::uint64_t block_of(const void* address) const;  // of shared memory
 
+  // As take_region, with a policy of its own.
+  void* take_region(std::uint64_t bytes, const protocol::RegionPolicy& policy);
+
   // Puts a command into a node's mail.
   void send(std::uint32_t node, Command command);
   // Serves this node's mail; never returns.
   [[noreturn]] void serve();
 
   // HeapMemory
-  void* take_region(std::uint64_t bytes) override;
+  void* take_region(std::uint64_t bytes) override { return take_region(bytes, {}); }
   void give_region(void* region) override;
   runtime::HeapMail& lock_mail(std::uint32_t node) override;
   void unlock_mail(std::uint32_t node) override;

@@ -1,0 +1,327 @@
+#include "frontend/omp/task_moves.h"
+
+#include <time.h>
+
+#include <atomic>
+#include <bit>
+#include <utility>
+
+#include "frontend/omp/region_report.h"
+#include "frontend/threads/for_teams.h"
+
+namespace terrane::frontend::omp {
+namespace {
+
+constexpr std::uint32_t kMostNodes = 64, kStock = 64;
+constexpr std::uint32_t kMostOfALoan = 16;  // tasks
+// While no node is idle, a thread that creates tasks lends some where it has many.
+constexpr std::uint32_t kMany = 8;
+// A node that has borrowed short tasks rests, longer and longer.
+constexpr std::uint64_t kWorth = 4, kFirstRestNs = 100000, kLongestRestNs = 10000000;
+constexpr std::uint64_t kLookAgainNs = 200000;
+constexpr std::uint64_t kServeTicks = 40000;  // of the processor's clock: 10 to 20 us
+
+// The page of one node. Words are changed by operations in the memory of the page's home alone, so
+// that the node sees them by plain loads. Sets of nodes, and of places in the stock, are bits.
+struct Mail {
+  alignas(64) std::uint64_t available;          // places of the stock whose loan nobody has taken
+  std::uint64_t done;                           // whose tasks have been run by another node
+  std::uint64_t idle;                           // nodes that want to hear of a task of this one
+  std::uint64_t offers;                         // nodes that have tasks, as they have told
+  alignas(64) std::uint64_t quiet[kMostNodes];  // by node: its latest barrier
+  std::uint64_t loans[kStock];                  // their first tasks
+  std::uint64_t units[kStock];                  // the loans of other nodes that they are parts of
+  // By place of the stock: the address is that of a lock, which carries what the lender wrote
+  // before the task, and what the borrower wrote in it.
+  std::uint64_t locks[kStock];
+};
+static_assert(sizeof(Mail) <= 4096);
+
+std::byte* mails = nullptr;
+std::size_t mail_bytes = 0;
+Mail* own_page = nullptr;
+
+// The lender's half.
+std::atomic<bool> is_lending{false}, stock_busy{false};
+Task* stock[kStock] = {};
+std::atomic<std::uint64_t> used{0};  // places of the stock
+std::uint32_t next_place = 0;
+
+// The borrower's half.
+std::atomic<bool> is_borrowing{false};
+bool is_armed[kMostNodes] = {};            // that node knows that this one wants to hear
+std::uint64_t looked_ns[kMostNodes] = {};  // when this node has looked there last
+std::uint32_t last_place[kMostNodes] = {};
+std::atomic<std::uint64_t> rest_until_ns{0};
+std::atomic<std::uint64_t> rest_ns{0};
+std::atomic<std::uint64_t> next_barrier{1};
+
+Mail& mail_of(std::uint32_t node) { return *reinterpret_cast<Mail*>(mails + node * mail_bytes); }
+Mail& own_mail() { return *own_page; }
+std::uint64_t bit(std::uint32_t number) { return std::uint64_t{1} << number; }
+
+std::uint64_t load_own(std::uint64_t& word) {
+  return std::atomic_ref<std::uint64_t>(word).load(std::memory_order_acquire);
+}
+std::uint64_t load(std::uint64_t& word) { return terrane_program_atomic(kProgramLoad, &word, 0); }
+std::uint64_t add_bits(std::uint64_t& word, std::uint64_t bits) {
+  return terrane_program_atomic(kProgramOr, &word, bits);
+}
+std::uint64_t keep_bits(std::uint64_t& word, std::uint64_t bits) {
+  return terrane_program_atomic(kProgramAnd, &word, bits);
+}
+
+template <typename Each>
+void for_bits(std::uint64_t bits, Each each) {
+  for (; bits != 0; bits &= bits - 1) each(static_cast<std::uint32_t>(std::countr_zero(bits)));
+}
+
+std::uint64_t now_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000000000u +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// A thread that takes and gives back a lock has released what its node wrote, or acquired what the
+// lock's holder before it released.
+void pass(std::uint64_t& lock) {
+  terrane_program_lock(&lock);
+  terrane_program_unlock(&lock);
+}
+
+const void* unit_of(const Task* task) {
+  for (; task != nullptr; task = task->parent)
+    if (task->unit != nullptr) return task->unit;
+  return nullptr;
+}
+
+// A free place, the next one in turn; kStock: there is none.
+std::uint32_t free_place() {
+  std::uint64_t taken = used.load(std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < kStock; ++i) {
+    std::uint32_t place = (next_place + i) % kStock;
+    if ((taken & bit(place)) == 0) return place;
+  }
+  return kStock;
+}
+
+bool lend(Mail& own) {
+  std::uint32_t place = free_place();
+  if (place == kStock) return false;
+  Task* task = take_oldest(kMostOfALoan);
+  if (task == nullptr) return false;
+  next_place = (place + 1) % kStock;
+  stock[place] = task;
+  own.loans[place] = reinterpret_cast<std::uintptr_t>(task);
+  own.units[place] = reinterpret_cast<std::uintptr_t>(unit_of(task));
+  used.fetch_or(bit(place), std::memory_order_release);
+  pass(own.locks[place]);
+  add_bits(own.available, bit(place));
+  return true;
+}
+
+// Places whose tasks other nodes run.
+std::uint64_t taken_places() {
+  return used.load(std::memory_order_acquire) & ~load_own(own_mail().available);
+}
+
+bool are_descendants(const Task* first, const Task* of) {
+  if (of == nullptr) return true;
+  for (const Task* task = first; task != nullptr; task = task->next)
+    if (!is_descendant(task, of)) return false;
+  return true;
+}
+
+// Whether such a task is a descendant of that one, and is `unit` if that is given.
+bool is_lent(const Task* of, std::uint64_t unit) {
+  Hold hold(stock_busy);
+  bool found = false;
+  for_bits(taken_places(), [&](std::uint32_t place) {
+    const Task* task = stock[place];
+    bool fits = unit == 0 || reinterpret_cast<std::uintptr_t>(task) == unit;
+    found = found || (fits && are_descendants(task, of));
+  });
+  return found;
+}
+
+struct Found {
+  std::uint32_t node = 0, place = 0;
+  const Task* task = nullptr;
+  std::uint64_t from_ns = 0;  // when the look began
+};
+
+bool may_take(Mail& from, std::uint32_t place, const Task* of) {
+  if (of == nullptr) return true;
+  std::uint64_t unit = load(from.units[place]);
+  return unit != 0 && is_lent(of, unit);
+}
+
+// In the order of the places, behind the last one: the oldest first.
+Found take_from(std::uint32_t node, const Task* of) {
+  Mail& from = mail_of(node);
+  looked_ns[node] = now_ns();
+  std::uint64_t mask = load(from.available);
+  while (mask != 0) {
+    auto turned = std::rotr(mask, static_cast<int>(last_place[node] + 1));
+    auto behind = static_cast<std::uint32_t>(std::countr_zero(turned));
+    std::uint32_t place = (last_place[node] + 1 + behind) % kStock;
+    mask &= ~bit(place);
+    if (!may_take(from, place, of)) continue;
+    if ((keep_bits(from.available, ~bit(place)) & bit(place)) == 0) continue;
+    if (!may_take(from, place, of)) {  // it has become another task's meanwhile
+      add_bits(from.available, bit(place));
+      continue;
+    }
+    last_place[node] = place;
+    auto* task = reinterpret_cast<const Task*>(load(from.loans[place]));
+    return {node, place, task, looked_ns[node]};
+  }
+  return {};
+}
+
+// Asks a node to tell of tasks, and looks there; or looks where it has told.
+Found look_at(std::uint32_t node, const Task* of) {
+  Mail& own = own_mail();
+  if (!is_armed[node]) {
+    is_armed[node] = true;
+    add_bits(mail_of(node).idle, bit(terrane_program_node()));
+  } else if ((load_own(own.offers) & bit(node)) != 0) {
+    keep_bits(own.offers, ~bit(node));
+    is_armed[node] = false;
+  } else if (of == nullptr || now_ns() - looked_ns[node] < kLookAgainNs) {
+    return {};
+  }
+  Found found = take_from(node, of);
+  if (found.task != nullptr) is_armed[node] = false;
+  return found;
+}
+
+// A node that has taken a loan waits for its lock, which this node has.
+void serve_now_and_then() {
+  thread_local std::uint64_t served = 0;
+  std::uint64_t now = __builtin_ia32_rdtsc();
+  if (now - served < kServeTicks) return;
+  served = now;
+  terrane_program_look();
+}
+
+Found look(const Task* of) {
+  std::uint32_t self = terrane_program_node(), nodes = terrane_program_nodes();
+  for (std::uint32_t i = 1; i < nodes; ++i) {
+    std::uint32_t node = (self + i) % nodes;
+    if (of == nullptr && load_own(own_mail().quiet[node]) >= next_barrier) continue;
+    Found found = look_at(node, of);
+    if (found.task != nullptr) return found;
+  }
+  return {};
+}
+
+// Short loans are not worth their way.
+void rest_after(std::uint64_t run_ns, std::uint64_t way_ns) {
+  if (run_ns >= kWorth * way_ns) {
+    rest_ns.store(0, std::memory_order_relaxed);
+    return;
+  }
+  std::uint64_t rest = std::clamp(2 * rest_ns.load(), kFirstRestNs, kLongestRestNs);
+  rest_ns.store(rest, std::memory_order_relaxed);
+  rest_until_ns.store(now_ns() + rest, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void* make_mails() {
+  return terrane_program_homed_memory(terrane_program_nodes() * terrane_program_page_bytes(),
+                                      kProgramCyclic, 0);
+}
+
+void use_mails(void* memory) {
+  mails = static_cast<std::byte*>(memory);
+  mail_bytes = terrane_program_page_bytes();
+  own_page = &mail_of(terrane_program_node());
+}
+
+bool may_tasks_move(std::uint32_t nodes) { return nodes > 1 && nodes <= kMostNodes; }
+
+void lend_tasks(bool waits) {
+  Mail& own = own_mail();
+  bool is_wanted = load_own(own.idle) != 0, is_lent = taken_places() != 0;
+  if (!is_wanted && !is_lent) return;
+  if (is_lent) serve_now_and_then();
+  if (load_own(own.available) == 0 && (is_wanted || waits || queued_here() >= kMany)) {
+    if (is_lending.exchange(true, std::memory_order_acquire)) return;
+    if (load_own(own.available) == 0) lend(own);
+    is_lending.store(false, std::memory_order_release);
+  }
+  if (!is_wanted || load_own(own.available) == 0) return;
+  for_bits(keep_bits(own.idle, 0), [&](std::uint32_t node) {
+    add_bits(mail_of(node).offers, bit(terrane_program_node()));
+  });
+}
+
+Task* take_lent(const Task* of) {
+  Mail& own = own_mail();
+  if (load_own(own.available) == 0) return nullptr;
+  Task* found = nullptr;
+  {
+    Hold hold(stock_busy);
+    for_bits(load_own(own.available), [&](std::uint32_t place) {
+      Task* task = stock[place];
+      if (found != nullptr || !are_descendants(task, of)) return;
+      if ((keep_bits(own.available, ~bit(place)) & bit(place)) == 0) return;
+      used.fetch_and(~bit(place), std::memory_order_release);
+      found = task;
+    });
+  }
+  if (found == nullptr) return nullptr;
+  put_back(std::exchange(found->next, nullptr));
+  return found;
+}
+
+void take_back() {
+  Mail& own = own_mail();
+  if (load_own(own.done) == 0) return;
+  for_bits(keep_bits(own.done, 0), [&](std::uint32_t place) {
+    pass(own.locks[place]);
+    Task* task = stock[place];
+    {
+      Hold hold(stock_busy);  // no thread looks at the task any more
+      used.fetch_and(~bit(place), std::memory_order_release);
+    }
+    finish(task);
+  });
+}
+
+bool borrow(const Task* of) {
+  if (of != nullptr && (taken_places() == 0 || !is_lent(of, 0))) return false;
+  if (now_ns() < rest_until_ns.load(std::memory_order_relaxed)) return false;
+  if (is_borrowing.exchange(true, std::memory_order_acquire)) return false;
+  Found found = look(of);
+  is_borrowing.store(false, std::memory_order_release);
+  if (found.task == nullptr) return false;
+  Mail& from = mail_of(found.node);
+  pass(from.locks[found.place]);
+  std::uint64_t begun_ns = now_ns();
+  run_loan(found.task);
+  std::uint64_t ended_ns = now_ns();
+  pass(from.locks[found.place]);
+  add_bits(from.done, bit(found.place));
+  rest_after(ended_ns - begun_ns, begun_ns - found.from_ns + now_ns() - ended_ns);
+  return true;
+}
+
+void announce_quiet(std::uint64_t barrier) {
+  std::uint32_t self = terrane_program_node();
+  for (std::uint32_t node = 0; node < terrane_program_nodes(); ++node)
+    if (node != self) terrane_program_atomic(kProgramStore, &mail_of(node).quiet[self], barrier);
+}
+
+bool is_all_quiet(std::uint64_t barrier) {
+  std::uint32_t self = terrane_program_node();
+  for (std::uint32_t node = 0; node < terrane_program_nodes(); ++node)
+    if (node != self && load_own(own_mail().quiet[node]) < barrier) return false;
+  next_barrier = barrier + 1;
+  return true;
+}
+
+}  // namespace terrane::frontend::omp
