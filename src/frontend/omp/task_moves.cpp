@@ -24,13 +24,14 @@ constexpr std::uint64_t kServeTicks = 40000;  // of the processor's clock: 10 to
 // The page of one node. Words are changed by operations in the memory of the page's home alone, so
 // that the node sees them by plain loads. Sets of nodes, and of places in the stock, are bits.
 struct Mail {
-  alignas(64) std::uint64_t available;          // places of the stock whose loan nobody has taken
-  std::uint64_t done;                           // whose tasks have been run by another node
-  std::uint64_t idle;                           // nodes that want to hear of a task of this one
-  std::uint64_t offers;                         // nodes that have tasks, as they have told
-  alignas(64) std::uint64_t quiet[kMostNodes];  // by node: its latest barrier
-  std::uint64_t loans[kStock];                  // their first tasks
-  std::uint64_t units[kStock];                  // the loans of other nodes that they are parts of
+  alignas(64) std::uint64_t available;  // places of the stock whose loan nobody has taken
+  std::uint64_t done;                   // whose tasks have been run by another node
+  std::uint64_t idle;                   // nodes that want to hear of a task of this one
+  std::uint64_t offers;                 // nodes that have tasks, as they have told
+  alignas(64)
+      std::uint64_t quiet[kMostNodes];  // by node: twice its latest barrier, and 1: it had tasks
+  std::uint64_t loans[kStock];          // their first tasks
+  std::uint64_t units[kStock];          // the loans of other nodes that they are parts of
   // By place of the stock: the address is that of a lock, which carries what the lender wrote
   // before the task, and what the borrower wrote in it.
   std::uint64_t locks[kStock];
@@ -210,7 +211,7 @@ Found look(const Task* of) {
   std::uint32_t self = terrane_program_node(), nodes = terrane_program_nodes();
   for (std::uint32_t i = 1; i < nodes; ++i) {
     std::uint32_t node = (self + i) % nodes;
-    if (of == nullptr && load_own(own_mail().quiet[node]) >= next_barrier) continue;
+    if (of == nullptr && load_own(own_mail().quiet[node]) / 2 >= next_barrier) continue;
     Found found = look_at(node, of);
     if (found.task != nullptr) return found;
   }
@@ -310,18 +311,25 @@ bool borrow(const Task* of) {
   return true;
 }
 
-void announce_quiet(std::uint64_t barrier) {
+void announce_quiet(std::uint64_t barrier, bool had_tasks) {
   std::uint32_t self = terrane_program_node();
+  std::uint64_t word = 2 * barrier + (had_tasks ? 1 : 0);
   for (std::uint32_t node = 0; node < terrane_program_nodes(); ++node)
-    if (node != self) terrane_program_atomic(kProgramStore, &mail_of(node).quiet[self], barrier);
+    if (node != self) terrane_program_atomic(kProgramStore, &mail_of(node).quiet[self], word);
 }
 
 bool is_all_quiet(std::uint64_t barrier) {
   std::uint32_t self = terrane_program_node();
   for (std::uint32_t node = 0; node < terrane_program_nodes(); ++node)
-    if (node != self && load_own(own_mail().quiet[node]) < barrier) return false;
+    if (node != self && load_own(own_mail().quiet[node]) / 2 < barrier) return false;
   next_barrier = barrier + 1;
   return true;
+}
+
+bool any_had_tasks(std::uint64_t barrier) {
+  for (std::uint32_t node = 0; node < terrane_program_nodes(); ++node)
+    if (load_own(own_mail().quiet[node]) == 2 * barrier + 1) return true;
+  return false;
 }
 
 }  // namespace terrane::frontend::omp

@@ -29,8 +29,11 @@ void take_back();
 bool borrow(const Task* of);
 
 // The threads of this node have come to that barrier, and none of its tasks is left: the other
-// nodes hear of it. Barriers have numbers from 1.
-void announce_quiet(std::uint64_t barrier);
+// nodes hear of it, and whether it had tasks since the barrier before. Barriers have numbers
+// from 1.
+void announce_quiet(std::uint64_t barrier, bool had_tasks);
+// Whether all have announced it. any_had_tasks: behind such a barrier.
 bool is_all_quiet(std::uint64_t barrier);
+bool any_had_tasks(std::uint64_t barrier);
 
 }  // namespace terrane::frontend::omp

@@ -38,6 +38,8 @@ std::atomic<std::uint32_t> come{0};
 std::atomic<std::uint64_t> barriers_over{0};
 // Barriers of teams whose tasks move, of which the other nodes hear.
 std::atomic<std::uint64_t> moves_over{0}, announced{0};
+// Threads of this node have created tasks since the last of them; of any node, in this region.
+std::atomic<bool> has_created{false}, region_has_tasks{false};
 // The tasks that the calling thread is in, but for its implicit one; the innermost first.
 thread_local Frame* innermost = nullptr;
 thread_local Task implicit_task;
@@ -205,7 +207,11 @@ void help_until(const Task* of, IsOver is_over) {
 // This node is quiet. The first thread that finds it so tells the others.
 bool are_others_quiet(std::uint64_t barrier) {
   std::uint64_t before = barrier - 1;
-  if (announced.compare_exchange_strong(before, barrier)) announce_quiet(barrier);
+  if (announced.compare_exchange_strong(before, barrier)) {
+    bool had_tasks = has_created.exchange(false, std::memory_order_relaxed);
+    if (had_tasks) region_has_tasks.store(true, std::memory_order_relaxed);
+    announce_quiet(barrier, had_tasks);
+  }
   return is_all_quiet(barrier);
 }
 
@@ -330,6 +336,7 @@ void run_loan(const Task* first) {
 
 bool defer_task(const TaskCall& call) {
   Thread& me = this_thread();
+  if (!has_created.load(std::memory_order_relaxed)) has_created.store(true);
   if (!has_helpers() || me.final_tasks != 0 || me.local >= kQueues) return false;
   if (region().moves_tasks) lend_tasks(false);
   std::uint32_t most = std::max(kMostQueued >> std::min(depth(), 31u), kFewestQueued);
@@ -351,6 +358,11 @@ void enter_task(Frame& frame) {
 void leave_task(Frame& frame) {
   innermost = frame.outer;
   drop(static_cast<Task*>(frame.task));
+}
+
+bool take_had_tasks() {
+  bool created = has_created.exchange(false, std::memory_order_relaxed);
+  return region_has_tasks.exchange(false, std::memory_order_relaxed) || created;
 }
 
 void run_waiting_tasks() {
@@ -383,7 +395,10 @@ void await_all_tasks() {
     if (all && moves) all = are_others_quiet(number);
     std::uint32_t expected = threads;
     if (all && come.compare_exchange_strong(expected, 0, std::memory_order_acq_rel)) {
-      if (moves) moves_over.store(number, std::memory_order_release);
+      if (moves) {
+        if (any_had_tasks(number)) region_has_tasks.store(true, std::memory_order_relaxed);
+        moves_over.store(number, std::memory_order_release);
+      }
       barriers_over.store(barrier + 1, std::memory_order_release);
     }
     return false;

@@ -26,6 +26,10 @@ bool defer_task(const TaskCall& call);
 // Whether a module of the program calls functions that create tasks.
 bool program_has_tasks();
 
+// Whether a thread of this node has created tasks since the last call, or one of another node
+// before a barrier at which that was announced. By the master, outside of regions.
+bool take_had_tasks();
+
 // Around a task that the calling thread runs at once: those that it creates are its own.
 struct Frame {
   Frame* outer = nullptr;

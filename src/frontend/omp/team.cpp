@@ -10,6 +10,7 @@
 
 #include "frontend/omp/reductions.h"
 #include "frontend/omp/region_report.h"
+#include "frontend/omp/task_history.h"
 #include "frontend/omp/task_moves.h"
 #include "frontend/omp/task_queue.h"
 #include "frontend/omp/work.h"
@@ -36,6 +37,7 @@ struct Fork {
   std::uintptr_t* reductions;
   std::uint32_t loads_thread_locals;
   std::uint32_t region;  // its number in the report
+  std::uint32_t moves_tasks;
 };
 
 // The part of shared memory by which a team synchronises.
@@ -78,14 +80,15 @@ std::uint32_t threads_before(std::uint32_t total, std::uint32_t node) {
 
 std::uint32_t pool_here() { return share(known_pool, terrane_program_node()); }
 
-Region make_region(Region* outer, std::uint32_t number, std::uint32_t size) {
+// Of a team, for the thread of that number.
+Region make_region(Region* outer, std::uint32_t number, std::uint32_t size, bool moves_tasks) {
   Region made;
   made.outer = outer;
   made.number = number;
   made.size = size;
   made.threads_here = share(size, terrane_program_node());
   made.is_on_all_nodes = size >= nodes();
-  made.moves_tasks = made.is_on_all_nodes && may_tasks_move(nodes()) && program_has_tasks();
+  made.moves_tasks = moves_tasks;
   made.level = outer->level + 1;
   made.active_level = outer->active_level + (size > 1 ? 1 : 0);
   return made;
@@ -109,7 +112,8 @@ void run_part(Thread& me) {
   }
   read_tables(me);
   note_begin(fork.region, me.local == 0);
-  Region own = make_region(&implicit, threads_before(fork.size, node) + me.local, fork.size);
+  Region own = make_region(&implicit, threads_before(fork.size, node) + me.local, fork.size,
+                           fork.moves_tasks != 0);
   me.region = &own;
   me.controls = fork.controls;
   me.has_controls = true;
@@ -250,6 +254,7 @@ struct Started {
   Group* group;  // of the task around the region
   bool is_forked;
   std::uint32_t number;  // in the report
+  Function* function;
 };
 
 void enter_alone(Started& started) {
@@ -285,6 +290,9 @@ void fork_team(Started& started, Function* function, void* data, std::uint32_t s
     std::memcpy(meeting->turns, me.turns, sizeof me.turns);
   }
   team_was_smaller = size < known_pool;
+  started.function = function;
+  fork.moves_tasks =
+      size >= nodes() && may_tasks_move(nodes()) && program_has_tasks() && expects_tasks(function);
   started.number = fork.region = reports() ? region_number(function) : 0;
   note_fork(fork.region);
   tell(fork);
@@ -292,7 +300,7 @@ void fork_team(Started& started, Function* function, void* data, std::uint32_t s
   exchange_thread_locals(me);
   started.controls = controls();
   started.is_forked = true;
-  started.region = make_region(&implicit, 0, size);
+  started.region = make_region(&implicit, 0, size, fork.moves_tasks != 0);
   me.region = &started.region;
 }
 
@@ -317,6 +325,7 @@ void leave(Started& started) {
     note_end(started.number);
     terrane_program_join(kForkBarrier, pool_here());
     note_join(started.number);
+    if (program_has_tasks()) note_tasks(started.function, take_had_tasks());
   } else {
     me.region = started.region.outer->level == 0 ? nullptr : started.region.outer;
   }
