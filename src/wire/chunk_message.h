@@ -9,8 +9,10 @@ namespace terrane::wire {
 // The messages of chunks (protocol/chunks). Their first byte differs from every Kind, so both may
 // come on one connection. Every message is a ChunkMessage and, for some kinds, a tail.
 enum class ChunkKind : std::uint8_t {
-  kFind = 128,   // client to home. Tail: the name. kCreateFlag: make it where it is not there
-  kFound,        // back. kUnknownFlag, kMismatchFlag, kFullFlag: there is none for you
+  kFind = 128,   // client to home. Tail: the name. kCreateFlag: make it where it is not there, with
+                 // its home as `turn` says
+  kFound,        // back. kUnknownFlag, kMismatchFlag, kFullFlag: there is none for you;
+                 // kElsewhereFlag: ask the home of slot `turn`; kUnplacedFlag: it has no home yet
   kRequest,      // client to home: a copy; kExclusiveFlag: alone
   kGrant,        // back: the right. kDataFlag, tail: the bytes
   kRefused,      // back: the request ended without a grant
@@ -33,6 +35,7 @@ enum class ChunkKind : std::uint8_t {
   kHinted,       // back: it does. kUnknownFlag, kFullFlag: it does not
   kLeave,        // client to home: has all that I sent come?
   kLeft,         // back: it has, and you may go
+  kNamed,        // to a new home of a name: its chunk is in slot `turn`. Tail: the name
   // Work streams. `version`: of the stream; `seen`: a tag; `bytes`: a length
   kPlace,            // client to the name's home: where is its home? kPlaceFlag: here, if nowhere
   kPlaced,           // back: at node `turn`
@@ -70,6 +73,8 @@ enum class RecallMode : std::uint8_t {
 
 inline constexpr std::uint8_t kCreateFlag = 1;      // kFind
 inline constexpr std::uint8_t kWaitFlag = 2;        // kFind: answered when somebody creates it
+inline constexpr std::uint8_t kHereFlag = 4;        // kFind: the sender subscribes
+inline constexpr std::uint8_t kPlacedFlag = 8;      // kFind: answered when it has a home
 inline constexpr std::uint8_t kExclusiveFlag = 1;   // kRequest, kGrant, kFound
 inline constexpr std::uint8_t kDataFlag = 2;        // kGrant, kYielded, kEvict, kRelay
 inline constexpr std::uint8_t kTryFlag = 4;         // kRequest, kRecall: wait for no scope
@@ -82,6 +87,8 @@ inline constexpr std::uint8_t kMismatchFlag = 128;  // kFound: it has another si
 inline constexpr std::uint8_t kWrittenFlag = 128;   // kRefused: once, by node `turn`
 inline constexpr std::uint8_t kCreatedFlag = 2;     // kFound: by you
 inline constexpr std::uint8_t kFullFlag = 32;       // kFound: the home's memory is used up
+inline constexpr std::uint8_t kElsewhereFlag = 4;   // kFound
+inline constexpr std::uint8_t kUnplacedFlag = 16;   // kFound
 inline constexpr std::uint8_t kBlockFlag = 1;       // kSubscribe: every version, in order
 inline constexpr std::uint8_t kSubscriberFlag = 1;  // kCredit: from a subscriber
 inline constexpr std::uint8_t kSharedFlag = 1;      // kUpdate: nodes beside the receiver want it

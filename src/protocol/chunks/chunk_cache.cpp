@@ -55,6 +55,18 @@ bool ChunkCache::received(NodeId from, const ChunkMessage& message, Bytes tail) 
 bool ChunkCache::found(NodeId from, const ChunkMessage& message) {
   const ChunkQuestions::Named* ask = questions_.named(message.request);
   if (ask == nullptr) return true;
+  if (flag(message, wire::kElsewhereFlag)) {
+    if (ask->asked != from || message.turn >= view_.slots.size()) return false;
+    questions_.ask_elsewhere(*ask, message.turn);
+    return true;
+  }
+  if (flag(message, wire::kUnplacedFlag)) {
+    if (message.bytes > kMaxChunkBytes) return false;
+    outbox_.resume(ask->waiter, Status::kUnplaced, kNoChunk, message.coherence, Place{}, 0,
+                   {0, message.bytes});
+    questions_.end(*ask);
+    return true;
+  }
   ChunkId id{message.chunk};
   Status status = flag(message, wire::kUnknownFlag)    ? Status::kUnknown
                   : flag(message, wire::kFullFlag)     ? Status::kNoMemory

@@ -85,6 +85,8 @@ enum class Status : std::uint8_t {
   kWritten,        // to be written, but once, and it has been: by node `version`, or kNoNode
   kEnded,          // of a work stream: no more versions are written, or none is left to take
   kDied,           // of a work stream: its last subscriber, node `version`
+  kUnplaced,       // the chunk has no home before a node subscribes; `changed` is all of it, and
+                   // `version` its coherence
 };
 
 // Which nodes live, and which server is home of which slot; decided by one authority for the whole
@@ -96,12 +98,18 @@ struct View {
   };
   std::uint32_t epoch = 0;
   std::vector<NodeId> members;  // sorted
-  std::vector<Slot> slots;      // as many in every view of a job
+  // As many in every view of a job: those of names, then one of each node that may be a home for
+  // the chunks that were placed there.
+  std::vector<Slot> slots;
+  std::uint32_t names = 0;  // how many are of names; 0: all
 
   bool has(NodeId node) const;
+  std::uint32_t name_slots() const {
+    return names != 0 ? names : static_cast<std::uint32_t>(slots.size());
+  }
 };
 
-// Where a work stream is to have its home, beside the number of a node.
+// Where a chunk or work stream is to have its home, beside the number of a node.
 inline constexpr std::uint32_t kHomeByName = ~0u - 1;         // at the home of its name
 inline constexpr std::uint32_t kHomeAtFirst = kNoNode.value;  // at the first subscriber
 
@@ -115,15 +123,22 @@ struct WorkShape {
 
 // ---- What a node is told
 
-// Resumed with kOk or kExisted and the chunk, or kMismatch, kNoMemory.
+// Resumed with kOk or kExisted and the chunk, or kMismatch, kNoMemory, kUnknown (the node that is
+// to be its home is not in the view), kUnplaced, kTimedOut.
 struct Create {
   std::string_view name;
   std::uint64_t bytes;
   Coherence coherence;
   WaiterId waiter;
-  WorkShape work = {};  // of a work stream
+  WorkShape work = {};               // of a work stream
+  std::uint32_t home = kHomeByName;  // of another chunk; what its first creator says holds
+  // Of a chunk that has no home: kHere: this node is about to subscribe, and becomes it; kWait: is
+  // awaited until the deadline.
+  enum class Unplaced : std::uint8_t { kTell, kHere, kWait } unplaced = Unplaced::kTell;
+  std::uint64_t deadline_ns = kNever;
 };
-// Resumed with the chunk, or kUnknown; with wait, once somebody creates it, or kTimedOut.
+// Resumed with the chunk, or kUnknown, kUnplaced; with wait, once somebody creates it, or
+// kTimedOut.
 struct Find {
   std::string_view name;
   bool wait;

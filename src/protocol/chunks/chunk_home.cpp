@@ -11,7 +11,6 @@ namespace {
 
 using wire::RecallMode;
 
-constexpr std::uint32_t kSlotShift = 52;
 constexpr std::uint32_t kEpochShift = 32;
 constexpr std::uint32_t kMaxEpoch = (1u << (kSlotShift - kEpochShift)) - 1;
 
@@ -39,7 +38,7 @@ bool View::has(NodeId node) const { return contains(members, node); }
 std::uint32_t slot_of(std::string_view name, const View& view) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return static_cast<std::uint32_t>((hash >> 32) % view.slots.size());
+  return static_cast<std::uint32_t>((hash >> 32) % view.name_slots());
 }
 
 NodeId home_of(ChunkId chunk, const View& view) {
@@ -59,9 +58,10 @@ bool ChunkHome::rebuilding(ChunkId chunk) const {
 
 bool ChunkHome::received(NodeId from, const ChunkMessage& message, Bytes tail) {
   bool names_slot = message.kind == ChunkKind::kFind || message.kind == ChunkKind::kReportEnd ||
-                    message.kind == ChunkKind::kLeave;
+                    message.kind == ChunkKind::kLeave || message.kind == ChunkKind::kNamed;
   std::uint64_t slot = names_slot ? message.chunk : message.chunk >> kSlotShift;
-  bool reports = message.kind == ChunkKind::kReport || message.kind == ChunkKind::kReportEnd;
+  bool reports = message.kind == ChunkKind::kReport || message.kind == ChunkKind::kReportEnd ||
+                 message.kind == ChunkKind::kNamed;
   if (!reports && rebuilding(ChunkId{slot << kSlotShift}) &&
       !mutant(Mutant::kAnswerBeforeReports)) {
     mark(Mark::kRebuildDefers);
@@ -72,6 +72,8 @@ bool ChunkHome::received(NodeId from, const ChunkMessage& message, Bytes tail) {
   switch (message.kind) {
     case ChunkKind::kReport:
       return report(from, message, tail);
+    case ChunkKind::kNamed:
+      return named(message, tail);
     case ChunkKind::kReportEnd:
       return report_end(from, message);
     case ChunkKind::kFind:
@@ -110,8 +112,14 @@ bool ChunkHome::find(NodeId from, const ChunkMessage& message, Bytes tail) {
     return false;
   bool works = message.coherence == static_cast<std::uint8_t>(Coherence::kWork);
   std::string name(reinterpret_cast<const char*>(tail.data()), tail.size());
-  if (slot_of(name, view_) != message.chunk) return false;
-  auto at = names_.find(name);
+  std::uint32_t by_name = slot_of(name, view_);
+  if (message.chunk < view_.name_slots() && by_name != message.chunk) return false;
+  if (by_name == message.chunk && find_placed(from, message, name)) return true;
+  if (by_name != message.chunk && message.epoch < view_.slots[by_name].since) {
+    mark(Mark::kAskedBeforeSuccession);  // and asks the new home of the name anew
+    return true;
+  }
+  auto at = names_.find({message.chunk, name});
   if (at == names_.end() && flag(message, wire::kCreateFlag) && works) {
     return create_work(from, message, std::move(name));
   } else if (at == names_.end() && flag(message, wire::kCreateFlag)) {
@@ -139,6 +147,12 @@ bool ChunkHome::find(NodeId from, const ChunkMessage& message, Bytes tail) {
 void ChunkHome::create(NodeId from, const ChunkMessage& message, std::string name) {
   auto coherence = static_cast<Coherence>(message.coherence);
   bool pushed = coherence != Coherence::kInvalidate;
+  // An answer to a question that was repeated is dropped: where that can be nobody owns it by it.
+  bool owned = !pushed && message.chunk < view_.name_slots();
+  if (leaving_) {
+    answer_find(from, message.request, kNoChunk, nullptr, wire::kUnknownFlag);
+    return;
+  }
   Entry fresh{.name = name, .bytes = message.bytes, .coherence = coherence, .made = coherence};
   std::uint64_t bytes = home_bytes(fresh, coherence);
   if (bytes > memory_bytes_ - used_bytes_) {
@@ -148,18 +162,18 @@ void ChunkHome::create(NodeId from, const ChunkMessage& message, std::string nam
   mark(Mark::kCreated);
   used_bytes_ += bytes;
   ChunkId id = new_id(message.chunk);
-  names_.emplace(name, id.value);
+  names_.emplace(Name{message.chunk, name}, id.value);
   Entry& entry = entries_[id.value];
   entry = std::move(fresh);
   if (pushed) {
     entry.kept.push_back({0, Place{kHomePlaces}, {}});
     outbox_.provide(id, entry.bytes, Place{kHomePlaces});
   } else {
-    entry.owner = from;
+    if (owned) entry.owner = from;
     outbox_.provide(id, entry.bytes);
   }
   answer_find(from, message.request, id, &entry,
-              pushed ? wire::kCreatedFlag : wire::kCreatedFlag | wire::kExclusiveFlag);
+              owned ? wire::kCreatedFlag | wire::kExclusiveFlag : wire::kCreatedFlag);
   made(id, name, entry);
 }
 

@@ -13,6 +13,8 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
 
+inline constexpr std::uint32_t kSlotShift = 52;  // of a chunk's number, which contains its slot
+
 std::uint32_t slot_of(std::string_view name, const View& view);
 // kNoNode where there is no such slot.
 NodeId home_of(ChunkId chunk, const View& view);
@@ -33,6 +35,10 @@ class ChunkHome {
   // The view has changed; `before`: the epoch of the one before it. Forgets the dead, and begins to
   // rebuild the slots that are new here.
   void view_changed(std::uint32_t before);
+  // Nothing is placed here any more, as this node leaves.
+  void leave() { leaving_ = true; }
+  // Chunks have their home here: this node cannot leave before the others.
+  bool is_needed() const;
 
   // What a home knows of a chunk; for checks across nodes.
   struct Entry {
@@ -125,6 +131,15 @@ class ChunkHome {
     std::string name;
     NodeId node;
     std::uint32_t number = 0;
+    bool placed = false;  // waits for a home as well
+  };
+
+  // Of a name whose chunk has its home elsewhere, as the first creator said.
+  struct Placement {
+    static constexpr std::uint32_t kNowhere = ~0u;
+    std::uint32_t slot = kNowhere;
+    std::uint64_t bytes = 0;  // this and the coherence while it is nowhere
+    Coherence coherence = Coherence::kInvalidate;
   };
 
   // A slot that came here with its home's death.
@@ -157,6 +172,12 @@ class ChunkHome {
   void owner_died(ChunkId id, Entry& entry);
   bool find(NodeId from, const ChunkMessage& message, Bytes tail);
   void create(NodeId from, const ChunkMessage& message, std::string name);
+  // chunk_place.cpp. False: the chunk is not placed, and will not be.
+  bool find_placed(NodeId from, const ChunkMessage& message, const std::string& name);
+  bool named(const ChunkMessage& message, Bytes tail);
+  void answer_placed(NodeId to, std::uint32_t request, const Placement& placement);
+  void tell_finders(const std::string& name, const Placement& placement);
+  void tell_names(std::uint32_t before);
   bool create_work(NodeId from, const ChunkMessage& message, std::string name);
   ChunkId new_id(std::uint64_t slot);
   void made(ChunkId id, const std::string& name, const Entry& entry);
@@ -204,12 +225,15 @@ class ChunkHome {
   const View& view_;
   ChunkOutbox& outbox_;
   std::map<std::uint64_t, Entry> entries_;
-  std::map<std::string, std::uint64_t, std::less<>> names_;
+  using Name = std::pair<std::uint64_t, std::string>;  // in its slot
+  std::map<Name, std::uint64_t> names_;
+  std::map<std::string, Placement> placements_;
   std::vector<Finder> finders_;                // threads that wait for a name
   std::map<std::uint32_t, Rebuild> rebuilds_;  // by slot
   std::deque<Rebuild::Deferred> served_;       // whose bytes this step's effects may name
   std::vector<NodeId> members_;                // of the view before
   std::uint32_t next_number_ = 0;
+  bool leaving_ = false;
 };
 
 }  // namespace chunks

@@ -104,6 +104,13 @@ enum class Mark : std::uint8_t {
   kPushRelayed,
   kRelayedWaits,
   kDirectWaits,
+  kPlacedAtNode,
+  kPlacedAtFirst,
+  kPlaceAwaited,
+  kPlaceRefused,
+  kAskedElsewhere,
+  kAskedBeforeSuccession,
+  kPlacementTold,
   kCount,
 };
 
@@ -162,6 +169,8 @@ enum class Mutant : std::uint8_t {
   kRelayForgetsLast,     // a relay passes a version on to all nodes but the last
   kRelayedOvertakes,     // what is relayed is taken before what its home sent earlier
   kDeadStillHeard,       // what a node sends after others were told that it died is taken
+  kPlacedTwice,          // the second subscriber becomes the home of a chunk, too
+  kPlacementUntold,      // a new home of a name is not told where its chunk is
   kCount,
 };
 

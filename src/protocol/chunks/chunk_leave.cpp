@@ -1,5 +1,6 @@
 // A client's part when it leaves a job that goes on.
 #include <algorithm>
+#include <numeric>
 
 #include "protocol/chunks/chunk_cache.h"
 
@@ -30,7 +31,10 @@ void ChunkCache::go_on_leaving() {
   }
   if (!asked_to_leave_) {
     asked_to_leave_ = true;
-    for (std::uint32_t s = 0; s < view_.slots.size(); ++s) {
+    std::vector<std::uint64_t> slots(view_.name_slots());
+    std::iota(slots.begin(), slots.end(), 0u);
+    for (const auto& [id, copy] : copies_) slots.push_back(id >> kSlotShift);
+    for (std::uint64_t s : slots) {
       NodeId home = view_.slots[s].home;
       if (std::find(still_to_hear_.begin(), still_to_hear_.end(), home) != still_to_hear_.end())
         continue;

@@ -20,13 +20,15 @@ const Question* with_number(const std::vector<Question>& all, std::uint32_t numb
 
 void ChunkQuestions::create(const Create& event) {
   named_.push_back({next_number_++, std::string(event.name), true, event.bytes, event.coherence,
-                    kNever, event.waiter, false, event.work});
+                    event.deadline_ns, event.waiter, false, event.work, event.home, event.unplaced,
+                    slot_of(event.name, view_)});
   send(named_.back());
 }
 
 void ChunkQuestions::find(const Find& event) {
   named_.push_back({next_number_++, std::string(event.name), false, 0, Coherence::kInvalidate,
                     event.deadline_ns, event.waiter, event.wait});
+  named_.back().slot = slot_of(event.name, view_);
   send(named_.back());
 }
 
@@ -36,16 +38,26 @@ void ChunkQuestions::hint(const Hint& event) {
   send(hinted_.back());
 }
 
-void ChunkQuestions::send(const Named& question) {
-  std::uint32_t slot = slot_of(question.name, view_);
+void ChunkQuestions::ask_elsewhere(const Named& question, std::uint32_t slot) {
+  mark(Mark::kAskedElsewhere);
+  Named& asked = named_[static_cast<std::size_t>(&question - named_.data())];
+  asked.slot = slot;
+  send(asked);
+}
+
+void ChunkQuestions::send(Named& question) {
+  question.asked = view_.slots[question.slot].home;
   ChunkMessage message{.kind = ChunkKind::kFind};
   message.flags = question.creates ? wire::kCreateFlag : question.wait ? wire::kWaitFlag : 0;
   message.coherence = static_cast<std::uint8_t>(question.coherence);
-  message.chunk = slot;
+  message.chunk = question.slot;
   message.bytes = question.bytes;
   message.request = question.number;
+  message.turn = question.home;
+  if (question.unplaced == Create::Unplaced::kHere) message.flags |= wire::kHereFlag;
+  if (question.unplaced == Create::Unplaced::kWait) message.flags |= wire::kPlacedFlag;
   if (question.coherence == Coherence::kWork) put_shape(message, question.work);
-  outbox_.send(view_.slots[slot].home, message, std::as_bytes(std::span(question.name)));
+  outbox_.send(question.asked, message, std::as_bytes(std::span(question.name)));
 }
 
 void ChunkQuestions::send(const Hinted& question) {

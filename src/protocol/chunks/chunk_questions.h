@@ -26,6 +26,10 @@ class ChunkQuestions {
     WaiterId waiter;
     bool wait;
     WorkShape work = {};
+    std::uint32_t home = kHomeByName;
+    Create::Unplaced unplaced = Create::Unplaced::kTell;
+    std::uint32_t slot = 0;  // whose home was asked
+    NodeId asked = kNoNode;
   };
   struct Hinted {
     std::uint32_t number;
@@ -43,12 +47,14 @@ class ChunkQuestions {
   // call. An answered question is ended, which forgets it.
   const Named* named(std::uint32_t number) const;
   const Hinted* hinted(std::uint32_t number) const;
+  // The chunk is in another slot, whose home is asked from now on.
+  void ask_elsewhere(const Named& question, std::uint32_t slot);
   void end(const Named& question) { named_.erase(named_.begin() + (&question - named_.data())); }
   void end(const Hinted& question) {
     hinted_.erase(hinted_.begin() + (&question - hinted_.data()));
   }
-  // The homes of these slots have died: their successors are asked. gone(chunk): it died with its
-  // home.
+  // These slots have other homes, which are asked. What became of a name is asked from the start
+  // where the name's home is another. gone(chunk): it died with its home.
   template <typename Gone>
   void repeat(const std::vector<std::uint32_t>& moved, Gone gone);
 
@@ -56,7 +62,7 @@ class ChunkQuestions {
   void elapsed(std::uint64_t now_ns);
 
  private:
-  void send(const Named& question);
+  void send(Named& question);
   void send(const Hinted& question);
 
   const View& view_;
@@ -72,7 +78,9 @@ void ChunkQuestions::repeat(const std::vector<std::uint32_t>& moved, Gone gone) 
     return std::find(moved.begin(), moved.end(), slot) != moved.end();
   };
   for (Named& question : named_) {
-    if (!has_moved(slot_of(question.name, view_))) continue;
+    std::uint32_t by_name = slot_of(question.name, view_);
+    if (!has_moved(by_name) && view_.slots[question.slot].home == question.asked) continue;
+    if (has_moved(by_name)) question.slot = by_name;
     mark(Mark::kAskRepeated);
     question.number = next_number_++;
     send(question);

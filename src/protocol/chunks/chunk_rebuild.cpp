@@ -14,6 +14,7 @@ void ChunkHome::view_changed(std::uint32_t before) {
   for (NodeId node : members)
     if (!view_.has(node)) bury(node);
   bury_work();
+  tell_names(before);
   for (std::uint32_t s = 0; s < view_.slots.size(); ++s) {
     const View::Slot& slot = view_.slots[s];
     TERRANE_CHECK(slot.home == outbox_.self() || rebuilds_.count(s) == 0,
@@ -99,7 +100,7 @@ bool ChunkHome::report(NodeId from, const ChunkMessage& message, Bytes tail) {
   std::vector<NodeId>& awaited = at->second.awaited;
   if (std::find(awaited.begin(), awaited.end(), from) == awaited.end()) return false;
   std::string name(reinterpret_cast<const char*>(tail.data()), tail.size());
-  if (slot_of(name, view_) != at->first) return false;
+  if (at->first < view_.name_slots() && slot_of(name, view_) != at->first) return false;
   if (flag(message, wire::kGoneFlag)) {
     Rebuild::Gone& gone = at->second.gone[message.chunk];
     gone.name = std::move(name);
@@ -112,7 +113,7 @@ bool ChunkHome::report(NodeId from, const ChunkMessage& message, Bytes tail) {
   bool changing = flag(message, wire::kChangingFlag);
   Coherence coherence = changing ? Coherence::kInvalidate : reported;
   // Of two of one name the older is gone, which this node has not heard yet.
-  std::uint64_t& known = names_.try_emplace(name, message.chunk).first->second;
+  std::uint64_t& known = names_.try_emplace(Name{at->first, name}, message.chunk).first->second;
   known = std::max(known, message.chunk);
   auto [place, fresh] = entries_.try_emplace(message.chunk);
   Entry& entry = place->second;
@@ -174,14 +175,15 @@ void ChunkHome::complete(std::uint32_t slot, Rebuild& rebuild) {
       ++at;
       continue;
     }
-    bool newest = names_[entry.name] == at->first;
+    const Name name{slot, entry.name};
+    bool newest = names_[name] == at->first;
     if (entry.coherence != Coherence::kInvalidate || !newest) {
       mark(Mark::kRebuiltLosesPushed);
       outbox_.lost(ChunkId{at->first}, entry.name, Lost::kNothing, entry.version);
       for (const Entry::Candidate& one : entry.candidates)
         if (one.coherence == Coherence::kInvalidate)
           outbox_.send(one.node, {.kind = ChunkKind::kGone, .chunk = at->first});
-      if (newest) names_.erase(entry.name);
+      if (newest) names_.erase(name);
       used_bytes_ -= std::min(used_bytes_, entry.bytes);
       at = entries_.erase(at);
       continue;

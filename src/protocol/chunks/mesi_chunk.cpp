@@ -23,6 +23,7 @@ bool to_server(const ChunkMessage& message) {
     case ChunkKind::kReportEnd:
     case ChunkKind::kHint:
     case ChunkKind::kLeave:
+    case ChunkKind::kNamed:
     case ChunkKind::kPlace:
       return true;
     default:
@@ -65,7 +66,10 @@ void MesiChunk::step(const Event& event, Effects& out) {
                  [&](const Take& e) { cache_.take(e); },
                  [&](const Hint& e) { cache_.hint(e); },
                  [&](const Drop& e) { cache_.drop(e.chunk); },
-                 [&](const Leave& e) { cache_.leave(e); },
+                 [&](const Leave& e) {
+                   home_.leave();
+                   cache_.leave(e);
+                 },
                  [&](const ViewChanged& e) { change_view(*e.view); },
                  [&](const Elapsed& e) { cache_.elapsed(e.now_ns); },
                  [&](const Received& e) { received_here(e, out); },
@@ -120,7 +124,7 @@ void MesiChunk::handle(NodeId from, Bytes bytes, Bytes data) {
   }
   bool names_slot = message.kind == ChunkKind::kFind || message.kind == ChunkKind::kReportEnd ||
                     message.kind == ChunkKind::kServing || message.kind == ChunkKind::kLeave ||
-                    message.kind == ChunkKind::kLeft;
+                    message.kind == ChunkKind::kLeft || message.kind == ChunkKind::kNamed;
   std::uint64_t slot = names_slot ? message.chunk : message.chunk >> 52;
   bool known = slot < view_.slots.size();
   if (!view_.has(from)) {

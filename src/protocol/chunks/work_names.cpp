@@ -25,7 +25,7 @@ bool ChunkHome::create_work(NodeId from, const ChunkMessage& message, std::strin
     return true;
   }
   ChunkId id = new_id(message.chunk);
-  names_.emplace(name, id.value);
+  names_.emplace(Name{message.chunk, name}, id.value);
   Entry& entry = entries_[id.value];
   entry = std::move(fresh);
   answer_find(from, message.request, id, &entry, wire::kCreatedFlag);
@@ -58,7 +58,8 @@ bool ChunkHome::place(NodeId from, const ChunkMessage& message) {
 
 // The home of the name has died: each node that knows the stream says what it knows.
 bool ChunkHome::report_work(const ChunkMessage& message, std::string name) {
-  auto [named, fresh] = names_.try_emplace(name, message.chunk);
+  auto [named, fresh] =
+      names_.try_emplace(Name{message.chunk >> kSlotShift, name}, message.chunk);
   named->second = std::max(named->second, message.chunk);
   Entry& entry = entries_[message.chunk];
   entry.name = std::move(name);
@@ -79,8 +80,8 @@ void ChunkHome::bury_work() {
       ++at;
       continue;
     }
-    if (auto named = names_.find(entry.name); named != names_.end() && named->second == at->first)
-      names_.erase(named);
+    auto named = names_.find({at->first >> kSlotShift, entry.name});
+    if (named != names_.end() && named->second == at->first) names_.erase(named);
     at = entries_.erase(at);
   }
 }

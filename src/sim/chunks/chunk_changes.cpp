@@ -77,6 +77,7 @@ void ChunkHistory::join(std::uint32_t n) {
 // Nobody of it is in a scope, or waits for anything but a version.
 bool ChunkHistory::may_leave(std::uint32_t n) const {
   if (!nodes_[n].alive || nodes_[n].leaves || hushed_ != kNobody) return false;
+  if (nodes_[n].machine->home().is_needed()) return false;
   for (std::uint32_t t = 0; t < threads_.size(); ++t) {
     const Thread& thread = threads_[t];
     if (thread.node != n) continue;
@@ -100,13 +101,14 @@ void ChunkHistory::leave(std::uint32_t n) {
 void ChunkHistory::left(std::uint32_t n) {
   if (trace_) trace_->add(schedule_.picks(), "node {} has left", n);
   nodes_[n].alive = false;
+  nodes_[n].left = true;
   schedule_.park(static_cast<ActorId>(kFirstClock + n));
   schedule_.park(static_cast<ActorId>(kFirstNews + n));
   checker_.forget_node(n);
   publish_view();
 }
 
-// The next living server takes what a dead one had.
+// The next living server takes what a dead one had. A node that left had nothing.
 void ChunkHistory::publish_view() {
   chunks::View view = views_.back();
   ++view.epoch;
@@ -114,10 +116,12 @@ void ChunkHistory::publish_view() {
   for (std::uint32_t n = 0; n < program_->nodes; ++n)
     if (nodes_[n].alive) view.members.push_back(NodeId{n});
   for (chunks::View::Slot& slot : view.slots) {
-    if (nodes_[slot.home.value].alive) continue;
+    // Nothing is asked of who has not joined yet.
+    if (nodes_[slot.home.value].alive || nodes_[slot.home.value].views == 0) continue;
+    bool left = nodes_[slot.home.value].left;
     while (!nodes_[slot.home.value].alive)
       slot.home = NodeId{(slot.home.value + 1) % program_->servers};
-    slot.since = view.epoch;
+    if (!left) slot.since = view.epoch;
   }
   views_.push_back(view);
   for (std::uint32_t n = 0; n < program_->nodes; ++n)

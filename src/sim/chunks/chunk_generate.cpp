@@ -23,6 +23,7 @@ class ChunkGenerator {
     subscribers();
     draw_leaves();
     draw_clusters(rng_);
+    draw_homes();
   }
 
  private:
@@ -75,6 +76,28 @@ class ChunkGenerator {
   void draw_false_deaths(base::Prng aside) {
     for (ChunkProgram::Change& death : out_.deaths)
       if (aside.chance(30)) death.goes_on = 1 + aside.below(500);
+  }
+
+  bool changes(const std::vector<ChunkProgram::Change>& changes, std::uint32_t node) const {
+    return std::any_of(changes.begin(), changes.end(),
+                       [node](const ChunkProgram::Change& change) { return change.node == node; });
+  }
+
+  // Drawn apart, too. A chunk is placed at its first subscriber only where some subscriber comes
+  // and stays.
+  void draw_homes() {
+    base::Prng aside = rng_;
+    aside.next();
+    if (aside.chance(30)) return;
+    for (std::uint32_t c = 0; c < out_.all.size(); ++c) {
+      if (aside.chance(50)) continue;
+      std::uint32_t node = aside.below(out_.nodes);
+      bool subscribed = false;
+      for (std::uint32_t t = workers_; t < out_.threads(); ++t)
+        subscribed |= out_.ops[t].front().chunk == c && !changes(out_.deaths, out_.thread_node[t]) &&
+                      !changes(out_.leaves, out_.thread_node[t]);
+      out_.all[c].home = subscribed && aside.chance(60) ? chunks::kHomeAtFirst : node;
+    }
   }
 
   void draw_chunks() {
@@ -315,7 +338,11 @@ std::string describe(const ChunkProgram& program) {
         "  node " + std::to_string(n) + " in cluster " + std::to_string(program.clusters[n]) + "\n";
   for (const ChunkProgram::Chunk& chunk : program.all)
     text += "  " + chunk.name + ": " + std::to_string(8 * chunk.words) + " bytes" + ", coherence " +
-            std::to_string(static_cast<int>(chunk.coherence)) + "\n";
+            std::to_string(static_cast<int>(chunk.coherence)) +
+            (chunk.home == chunks::kHomeByName    ? ""
+             : chunk.home == chunks::kHomeAtFirst ? ", home at the first subscriber"
+                                                  : ", home " + std::to_string(chunk.home)) +
+            "\n";
   for (std::uint32_t t = 0; t < program.threads(); ++t) {
     text +=
         "thread " + std::to_string(t) + " on node " + std::to_string(program.thread_node[t]) + "\n";

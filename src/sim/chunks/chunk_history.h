@@ -55,6 +55,7 @@ class ChunkHistory {
     std::uint64_t ends_at = 0;
     std::size_t dead_in = 0;  // the number of views at its death
     bool leaves = false;      // no thread of it does anything any more
+    bool left = false;
     std::size_t views = 0;    // that it was told of
 
     bool dead() const { return !alive && views > 0; }
@@ -70,6 +71,8 @@ class ChunkHistory {
     std::array<chunks::Place, kMaxChunks> place{};
     std::array<chunks::ChunkId, kMaxChunks> id;  // as it was told
     std::array<chunks::Mode, kMaxChunks> mode{};
+    std::array<bool, kMaxChunks> unplaced{};  // the chunk has no home yet, as it was told
+    std::array<bool, kMaxChunks> refused{};   // its home is not in the view: by name, therefore
     std::array<bool, kMaxChunks> stale{};  // the scope is of a chunk that has died meanwhile
     bool subscribed = false;
     std::uint64_t stamps = 0;
@@ -137,12 +140,14 @@ class ChunkHistory {
   // chunk_program_ops.cpp: what a thread of the program does
   void act(std::uint32_t thread);
   void start(std::uint32_t thread, const ChunkOp& op);
+  void create(std::uint32_t thread, const ChunkOp& op);
   void work(std::uint32_t thread, const ChunkOp& op);
   void close(std::uint32_t thread, const ChunkOp& op);
   void close_take(std::uint32_t thread, std::uint32_t chunk);
   bool writers_done(std::uint32_t chunk) const;
   void resume(std::uint32_t node, const chunks::Resume& resume);
   bool allowed(const ChunkOp& op, chunks::Status status) const;
+  bool learn_no_home(Thread& thread, const ChunkOp& op, const chunks::Resume& resume);
   bool may_be_written(const ChunkOp& op) const;
   const chunks::ChunkHome::Entry* at_home(std::uint32_t chunk) const;
   void took(std::uint32_t thread, const ChunkOp& op, const chunks::Resume& resume);

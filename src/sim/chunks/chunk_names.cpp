@@ -107,7 +107,14 @@ constexpr std::string_view kMarks[] = {"OpenHere",
                                        "PushIsAtRelay",
                                        "PushRelayed",
                                        "RelayedWaits",
-                                       "DirectWaits"};
+                                       "DirectWaits",
+                                       "PlacedAtNode",
+                                       "PlacedAtFirst",
+                                       "PlaceAwaited",
+                                       "PlaceRefused",
+                                       "AskedElsewhere",
+                                       "AskedBeforeSuccession",
+                                       "PlacementTold"};
 constexpr std::string_view kMutants[] = {"None",
                                          "GrantAmongReaders",
                                          "YieldOpenWrite",
@@ -160,10 +167,12 @@ constexpr std::string_view kMutants[] = {"None",
                                          "NewcomerUnheard",
                                          "RelayForgetsLast",
                                          "RelayedOvertakes",
-                                         "DeadStillHeard"};
+                                         "DeadStillHeard",
+                                         "PlacedTwice",
+                                         "PlacementUntold"};
 constexpr std::string_view kStatuses[] = {"ok",      "existed",   "unknown",       "mismatch",
                                           "busy",    "timed out", "no memory",     "not subscribed",
-                                          "written", "ended",     "its taker died"};
+                                          "written", "ended",     "its taker died", "unplaced"};
 constexpr std::string_view kKinds[] = {"find",
                                        "found",
                                        "request",
@@ -187,6 +196,7 @@ constexpr std::string_view kKinds[] = {"find",
                                        "hinted",
                                        "leave",
                                        "left",
+                                       "named",
                                        "place",
                                        "placed",
                                        "writer",
@@ -211,7 +221,7 @@ constexpr std::string_view kKinds[] = {"find",
                                        "relay mark"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
-static_assert(std::size(kStatuses) == static_cast<std::size_t>(Status::kDied) + 1);
+static_assert(std::size(kStatuses) == static_cast<std::size_t>(Status::kUnplaced) + 1);
 
 }  // namespace
 

@@ -57,6 +57,7 @@ struct ChunkProgram {
     bool meeting = false;  // a barrier of `parties`, or a signal
     std::uint32_t parties = 0;
     bool changes = false;  // its coherence, on the way
+    std::uint32_t home = chunks::kHomeByName;
     // At any time.
     bool pushed() const { return changes || coherence != chunks::Coherence::kInvalidate; }
   };

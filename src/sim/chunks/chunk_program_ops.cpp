@@ -1,5 +1,7 @@
 // What a thread of the program does.
 
+#include <algorithm>
+
 #include "sim/chunks/chunk_history.h"
 #include "sim/chunks/chunk_names.h"
 
@@ -76,12 +78,13 @@ void ChunkHistory::start(std::uint32_t t, const ChunkOp& op) {
   const ChunkProgram::Chunk& chunk = program_->all[op.chunk];
   switch (op.kind) {
     case ChunkOpKind::kCreate:
-      step(thread.node, chunks::Create{chunk.name, 8 * chunk.words, chunk.coherence, waiter});
+      create(t, op);
       return;
     case ChunkOpKind::kCreateOther:
       step(thread.node, chunks::Create{chunk.name, 999, chunks::Coherence::kInvalidate, waiter});
       return;
     case ChunkOpKind::kFind:
+      if (thread.unplaced[op.chunk]) return create(t, op);
       step(thread.node, chunks::Find{chunk.name, true, deadline, waiter});
       return;
     case ChunkOpKind::kFindNothing:
@@ -102,6 +105,21 @@ void ChunkHistory::start(std::uint32_t t, const ChunkOp& op) {
       step(thread.node, chunks::Open{thread.id[op.chunk], op.mode, op.wait, deadline, waiter});
       return;
   }
+}
+
+// A chunk that has no home gets it where a thread is about to subscribe; other threads wait for it.
+void ChunkHistory::create(std::uint32_t t, const ChunkOp& op) {
+  using Unplaced = chunks::Create::Unplaced;
+  const ChunkProgram::Chunk& chunk = program_->all[op.chunk];
+  Thread& thread = threads_[t];
+  chunks::Create event{chunk.name, 8 * chunk.words, chunk.coherence, protocol::WaiterId{t}};
+  if (!thread.refused[op.chunk]) event.home = chunk.home;
+  const std::vector<ChunkOp>& ops = program_->ops[t];
+  bool subscribes = std::any_of(ops.begin(), ops.end(), [](const ChunkOp& one) {
+    return one.kind == ChunkOpKind::kSubscribe;
+  });
+  if (thread.unplaced[op.chunk]) event.unplaced = subscribes ? Unplaced::kHere : Unplaced::kWait;
+  step(thread.node, event);
 }
 
 void ChunkHistory::work(std::uint32_t t, const ChunkOp& op) {
@@ -163,13 +181,14 @@ void ChunkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
   note(t << 8 | static_cast<std::uint32_t>(resume.status));
   thread.waits = false;
   bool again = op.kind == ChunkOpKind::kTakeAll || op.kind == ChunkOpKind::kMeet;
-  if (!again) ++thread.next;
+  bool asks_again = learn_no_home(thread, op, resume);
+  if (!again && !asks_again) ++thread.next;
   if (!nodes_[n].leaves) wake(t);
   if (t == hushed_) end_hush();
   if (op.kind == ChunkOpKind::kMeet || op.kind == ChunkOpKind::kJoinMeeting)
     return met(t, op, resume);
   bool ended = nodes_[n].leaves && resume.status == Status::kNotSubscribed;
-  if (!ended && !allowed(op, resume.status))
+  if (!ended && !asks_again && !allowed(op, resume.status))
     violated(Fault::kBadAnswer, "thread {}: {} answers {}", t, describe(op),
              name_of(resume.status));
   if (op.kind == ChunkOpKind::kSubscribe) {
@@ -178,6 +197,8 @@ void ChunkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
   } else if (op.kind == ChunkOpKind::kTake || op.kind == ChunkOpKind::kTakeAll) {
     if (resume.status == Status::kOk) took(t, op, resume);
     if (resume.status == Status::kNotSubscribed) thread.subscribed = false;
+  } else if (asks_again) {
+    return;
   } else if (op.kind != ChunkOpKind::kOpen) {
     learn(t, op, resume);
   } else if (resume.status == Status::kOk) {
@@ -198,6 +219,23 @@ void ChunkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
   }
 }
 
+// It asks once more where the chunk has no home, or that home is not in the view.
+bool ChunkHistory::learn_no_home(Thread& thread, const ChunkOp& op, const chunks::Resume& resume) {
+  if (op.kind != ChunkOpKind::kCreate && op.kind != ChunkOpKind::kFind) return false;
+  const ChunkProgram::Chunk& chunk = program_->all[op.chunk];
+  bool by_node = chunk.home != chunks::kHomeByName && chunk.home != chunks::kHomeAtFirst;
+  bool unplaced = resume.status == Status::kUnplaced && !thread.unplaced[op.chunk] &&
+                  chunk.home == chunks::kHomeAtFirst;
+  bool refused = resume.status == Status::kUnknown &&
+                 (by_node || deaths_ > 0 || !program_->leaves.empty());
+  if (unplaced && (resume.changed.bytes != 8 * chunk.words ||
+                   resume.version != static_cast<std::uint64_t>(chunk.coherence)))
+    violated(Fault::kBadAnswer, "chunk {} without a home is told to be another", op.chunk);
+  thread.unplaced[op.chunk] |= unplaced;
+  thread.refused[op.chunk] |= refused;
+  return unplaced || refused;
+}
+
 bool ChunkHistory::allowed(const ChunkOp& op, Status status) const {
   // The home of a pushed chunk takes it along when it dies.
   bool gone = pushed_death(op.chunk);
@@ -207,7 +245,7 @@ bool ChunkHistory::allowed(const ChunkOp& op, Status status) const {
     case ChunkOpKind::kCreateOther:
       return status == Status::kMismatch;
     case ChunkOpKind::kFind:
-      return status == Status::kOk;
+      return status == Status::kOk || status == Status::kExisted;
     case ChunkOpKind::kFindNothing:
       return status == (op.patience ? Status::kTimedOut : Status::kUnknown);
     case ChunkOpKind::kSubscribe:

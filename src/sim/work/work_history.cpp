@@ -154,6 +154,9 @@ void WorkHistory::kill(std::uint32_t n) {
   lost_ |= n == source_node_ || n == sink_node_;
   for (std::uint32_t s : {kFrames, kResults}) {
     lost_ |= shapes_[s].home == n;
+    // Its answer to a creator may still come.
+    std::uint32_t slot = chunks::slot_of(s == kFrames ? "frames" : "results", views_.back());
+    lost_ |= shapes_[s].home == chunks::kHomeByName && views_.back().slots[slot].home == NodeId{n};
     // It has asked to be the home, which the home of the name may hear first of all.
     const auto* own = nodes_[n].machine->cache().work().stream(ids_[s]);
     lost_ |= own != nullptr && own->asks;
@@ -270,10 +273,6 @@ void WorkHistory::step(std::uint32_t n, const chunks::Event& event) {
   }
 }
 
-std::uint32_t WorkHistory::stream_of(chunks::ChunkId chunk) const {
-  return chunk == ids_[kFrames] ? kFrames : kResults;
-}
-
 std::array<std::uint64_t, WorkHistory::kWords>& WorkHistory::memory(std::uint32_t node,
                                                                     chunks::ChunkId chunk,
                                                                     chunks::Place place) {
@@ -281,7 +280,7 @@ std::array<std::uint64_t, WorkHistory::kWords>& WorkHistory::memory(std::uint32_
                          ? place.value - chunks::kHomePlaces + kPlaces / 2
                          : place.value;
   if (at >= kPlaces) violated(Fault::kBadStep, "node {} uses place {}", node, place.value);
-  return nodes_[node].memory[stream_of(chunk)][at];
+  return nodes_[node].memory[chunk.value][at];
 }
 
 }  // namespace terrane::sim

@@ -73,11 +73,13 @@ class WorkHistory {
     std::vector<Open> open;   // versions that it has taken
     chunks::Place writing;    // and the one that it writes
     bool writes = false;
+    std::array<chunks::ChunkId, 2> id;  // as it was told
     bool timed = false;
   };
   struct Node {
     std::unique_ptr<chunks::MesiChunk> machine;
-    std::array<std::array<std::array<std::uint64_t, kWords>, kPlaces>, 2> memory{};
+    // By stream; where one has died there may be a second one of its name.
+    std::map<std::uint64_t, std::array<std::array<std::uint64_t, kWords>, kPlaces>> memory;
     std::uint64_t now_ns = 0;
     bool alive = true;
     std::size_t views = 0;  // that it was told of
@@ -102,7 +104,6 @@ class WorkHistory {
   void perform(std::uint32_t node);
   std::array<std::uint64_t, kWords>& memory(std::uint32_t node, chunks::ChunkId chunk,
                                             chunks::Place place);
-  std::uint32_t stream_of(chunks::ChunkId chunk) const;
   void note(std::uint64_t what) { outcome_.hash = (outcome_.hash ^ what) * 0x100000001b3u; }
 
   // work_threads.cpp: what the threads do
@@ -138,7 +139,7 @@ class WorkHistory {
   std::vector<chunks::View> views_;
   std::vector<Node> nodes_;
   std::vector<Thread> threads_;
-  chunks::ChunkId ids_[2];
+  chunks::ChunkId ids_[2];  // the last that a thread was told
   std::vector<std::uint64_t> shared_[2];  // subscriptions by node: threads that use it
   bool subscribed_[2][kMaxWorkNodes] = {};
   std::uint32_t putting_ = 0;                    // sources that are not done

@@ -51,7 +51,7 @@ void WorkHistory::act(std::uint32_t t) {
     case Role::kEnder:
       if (putting_ > 0 && !early_)
         return schedule_.park(static_cast<ActorId>(t));  // source_over() wakes it
-      return wait(t, Doing::kEnds, chunks::WorkEnd{ids_[kFrames], waiter});
+      return wait(t, Doing::kEnds, chunks::WorkEnd{thread.id[kFrames], waiter});
     case Role::kWorker:
       return act_worker(t);
     case Role::kSink:
@@ -74,11 +74,11 @@ void WorkHistory::act_source(std::uint32_t t) {
   if (thread.writes) {
     thread.writes = false;
     if (rng_.chance(10))
-      return step(thread.node, chunks::WorkRelease{ids_[kFrames], thread.writing});
+      return step(thread.node, chunks::WorkRelease{thread.id[kFrames], thread.writing});
     ++thread.count;
     std::uint64_t tag = next_tag_++;
     // A version that is open when its node hears of the end is given up.
-    const auto* stream = nodes_[thread.node].machine->cache().work().stream(ids_[kFrames]);
+    const auto* stream = nodes_[thread.node].machine->cache().work().stream(thread.id[kFrames]);
     if (!stream->stopped && !stream->gone) put_.insert(tag);
     return put(t, kFrames, tag);
   }
@@ -87,7 +87,7 @@ void WorkHistory::act_source(std::uint32_t t) {
     return finish(t);
   }
   auto how = rng_.chance(15) ? chunks::Wait::kTry : chunks::Wait::kBlock;
-  wait(t, Doing::kWrites, chunks::WorkWrite{ids_[kFrames], how, deadline(thread), waiter});
+  wait(t, Doing::kWrites, chunks::WorkWrite{thread.id[kFrames], how, deadline(thread), waiter});
 }
 
 void WorkHistory::put(std::uint32_t t, std::uint32_t stream, std::uint64_t tag) {
@@ -96,18 +96,18 @@ void WorkHistory::put(std::uint32_t t, std::uint32_t stream, std::uint64_t tag) 
   if (trace_)
     trace_->add(schedule_.picks(), "node {} thread {}: puts tag {} into stream {}", thread.node, t,
                 tag, stream);
-  auto& memory = this->memory(thread.node, ids_[stream], thread.writing);
+  auto& memory = this->memory(thread.node, thread.id[stream], thread.writing);
   for (std::uint64_t w = 0; w < words; ++w) memory[w] = word_of(tag, stream, w);
   std::vector<chunks::WorkSource> sources;
-  for (const Open& open : thread.open) sources.push_back({ids_[kFrames], open.place});
-  step(thread.node, chunks::WorkPublish{ids_[stream], thread.writing, 8 * words, tag, sources});
+  for (const Open& open : thread.open) sources.push_back({thread.id[kFrames], open.place});
+  step(thread.node, chunks::WorkPublish{thread.id[stream], thread.writing, 8 * words, tag, sources});
 }
 
 void WorkHistory::release(std::uint32_t t, std::uint32_t stream, std::size_t which) {
   Thread& thread = threads_[t];
   Open open = thread.open[which];
   thread.open.erase(thread.open.begin() + static_cast<std::ptrdiff_t>(which));
-  const auto& memory = this->memory(thread.node, ids_[stream], open.place);
+  const auto& memory = this->memory(thread.node, thread.id[stream], open.place);
   for (std::uint64_t w = 0; w < open.words; ++w)
     if (memory[w] != word_of(open.tag, stream, w))
       violated(Fault::kWrongValue, "thread {} sees {:x} in version {} of stream {}", t, memory[w],
@@ -117,7 +117,7 @@ void WorkHistory::release(std::uint32_t t, std::uint32_t stream, std::size_t whi
                 t, open.tag, stream);
   if (stream == kFrames) held_.erase(open.tag);
   if (stream == kResults) shown_.insert(open.tag);
-  step(thread.node, chunks::WorkRelease{ids_[stream], open.place});
+  step(thread.node, chunks::WorkRelease{thread.id[stream], open.place});
 }
 
 void WorkHistory::act_worker(std::uint32_t t) {
@@ -134,19 +134,19 @@ void WorkHistory::act_worker(std::uint32_t t) {
     return release(t, kFrames, 0);
   }
   if (thread.doing == Doing::kEnds)
-    return wait(t, Doing::kEnds, chunks::WorkEnd{ids_[kResults], waiter});
+    return wait(t, Doing::kEnds, chunks::WorkEnd{thread.id[kResults], waiter});
   if (!thread.open.empty())
     return wait(t, Doing::kWrites,
-                chunks::WorkWrite{ids_[kResults], chunks::Wait::kBlock, deadline(thread), waiter});
+                chunks::WorkWrite{thread.id[kResults], chunks::Wait::kBlock, deadline(thread), waiter});
   if (thread.quota > 0 && thread.count >= thread.quota) {
-    step(thread.node, chunks::WorkUnsubscribe{ids_[kFrames]});
+    step(thread.node, chunks::WorkUnsubscribe{thread.id[kFrames]});
     return finish(t);
   }
   if (thread.doing == Doing::kSubscribes)
     return wait(t, Doing::kSubscribes,
-                chunks::WorkSubscribe{ids_[kFrames], 8 * kWords * credit_, waiter});
+                chunks::WorkSubscribe{thread.id[kFrames], 8 * kWords * credit_, waiter});
   auto how = rng_.chance(15) ? chunks::Wait::kTry : chunks::Wait::kBlock;
-  wait(t, Doing::kTakes, chunks::WorkTake{ids_[kFrames], how, deadline(thread), waiter});
+  wait(t, Doing::kTakes, chunks::WorkTake{thread.id[kFrames], how, deadline(thread), waiter});
 }
 
 // Holds some results for a while, but never waits while it holds one.
@@ -155,13 +155,13 @@ void WorkHistory::act_sink(std::uint32_t t) {
   protocol::WaiterId waiter{t};
   if (thread.doing == Doing::kSubscribes)
     return wait(t, Doing::kSubscribes,
-                chunks::WorkSubscribe{ids_[kResults], 8 * kWords * credit_, waiter});
+                chunks::WorkSubscribe{thread.id[kResults], 8 * kWords * credit_, waiter});
   bool must = thread.doing == Doing::kFills;  // there was no other to take
   thread.doing = Doing::kTakes;
   if (!thread.open.empty() && (must || rng_.chance(60)))
     return release(t, kResults, rng_.below(static_cast<std::uint32_t>(thread.open.size())));
   auto how = thread.open.empty() ? chunks::Wait::kBlock : chunks::Wait::kTry;
-  wait(t, Doing::kTakes, chunks::WorkTake{ids_[kResults], how, deadline(thread), waiter});
+  wait(t, Doing::kTakes, chunks::WorkTake{thread.id[kResults], how, deadline(thread), waiter});
 }
 
 // ---- Answers
@@ -199,7 +199,7 @@ void WorkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
           known |= node.alive && !stream->gone;
       if (known && id != resume.chunk && !lost_)
         violated(Fault::kBadAnswer, "a stream is two streams");
-      id = resume.chunk;
+      id = thread.id[frames ? kFrames : kResults] = resume.chunk;
       thread.doing = frames ? Doing::kCreatesResults : Doing::kSubscribes;
       if (!frames && thread.role == Role::kSource) thread.doing = Doing::kWrites;
       return;
@@ -241,6 +241,9 @@ void WorkHistory::resume_write(std::uint32_t t, const chunks::Resume& resume) {
     if (thread.role == Role::kWorker) finish(t);  // nobody takes its results
   } else if (status == Status::kEnded && thread.role == Role::kSource && early_) {
     thread.quota = thread.count;
+  } else if (status == Status::kEnded && lost_) {  // a worker of the stream that died ended it
+    thread.quota = thread.count;
+    if (thread.role == Role::kWorker) finish(t);
   } else {
     violated(Fault::kBadAnswer, "thread {} cannot write: {}", t, static_cast<int>(status));
   }
@@ -290,7 +293,7 @@ void WorkHistory::took(std::uint32_t t, const chunks::Resume& resume) {
   std::uint64_t words = tag % (kWords + 1);
   if (!put_.contains(tag) || resume.work.bytes != 8 * words)
     violated(Fault::kWrongValue, "thread {} takes tag {} with {} bytes", t, tag, resume.work.bytes);
-  const auto& memory = this->memory(thread.node, ids_[stream], resume.place);
+  const auto& memory = this->memory(thread.node, thread.id[stream], resume.place);
   for (std::uint64_t w = 0; w < words; ++w)
     if (memory[w] != word_of(tag, stream, w))
       violated(Fault::kWrongValue, "thread {} takes tag {} of stream {} and sees {:x}", t, tag,
@@ -301,7 +304,7 @@ void WorkHistory::took(std::uint32_t t, const chunks::Resume& resume) {
     if (held_.contains(tag))
       violated(Fault::kTwoHolders, "threads {} and {} have frame {}", held_[tag], t, tag);
     held_[tag] = t;
-  } else if (shapes_[kResults].in_order && tag != taken_results_) {
+  } else if (shapes_[kResults].in_order && tag != taken_results_ && !lost_) {
     violated(Fault::kWrongValue,
              "thread {} takes result {} again, or before its turn; {} were "
              "taken",
@@ -332,7 +335,7 @@ void WorkHistory::finish_check() const {
         const auto* home = node.alive ? node.machine->work_home().stream(ids_[kFrames]) : nullptr;
         if (home != nullptr && home->died == kNoNode) may_wait = true;
       }
-      const auto* mine = nodes_[thread.node].machine->cache().work().stream(ids_[kFrames]);
+      const auto* mine = nodes_[thread.node].machine->cache().work().stream(thread.id[kFrames]);
       if (mine == nullptr || mine->home == kNoNode) may_wait = true;
     }
     if (!may_wait)
