@@ -12,7 +12,8 @@
  *   TERRANE_CHUNK_STREAM      subscribers; STREAM keeps one version more under way
  *   TERRANE_CHUNK_ONCE        the same, for a chunk that one scope writes, and nobody after it
  *
- * Some nodes are servers: a chunk has its home on one of them, by its name (terrane run --servers).
+ * Some nodes are servers: a chunk has its home on one of them, by its name (terrane run --servers),
+ * unless its creator names another node (terrane_chunk_create_at).
  * The memory of copies is bounded (--memory): a subscriber that is slow slows its writer or leaves
  * versions out, as its policy says, and nothing grows.
  *
@@ -75,6 +76,22 @@ typedef enum terrane_chunk_coherence TERRANE_ANY_INT {
 TERRANE_API int terrane_chunk_create(const char* name, size_t bytes,
                                      terrane_chunk_coherence coherence, terrane_chunk* chunk,
                                      int* created) TERRANE_NOEXCEPT;
+
+#define TERRANE_HOME_BY_NAME (-1)             /* on a server, by the name */
+#define TERRANE_HOME_AT_FIRST_SUBSCRIBER (-2) /* on the node that subscribes first */
+
+/* The same, with its home at `home`: a node, through which all its versions go, or one of the two
+ * above. A version crosses the network once if the home is at its writer or at its only subscriber.
+ * What the first creator says holds; where it exists `home` is not compared. A chunk of which no
+ * node has subscribed has no home: scopes of it and hints wait until then (TERRANE_EBUSY with
+ * TERRANE_TRY, TERRANE_ETIMEDOUT). The home serves until all nodes leave, as servers do.
+ * TERRANE_EINVAL: there is no such node (now), or an INVALIDATE chunk is to wait for a subscriber.
+ */
+TERRANE_API int terrane_chunk_create_at(const char* name, size_t bytes,
+                                        terrane_chunk_coherence coherence, int32_t home,
+                                        terrane_chunk* chunk, int* created) TERRANE_NOEXCEPT;
+/* The node that is its home; -1: it has none, or this node does not know. */
+TERRANE_API int terrane_chunk_home(terrane_chunk chunk) TERRANE_NOEXCEPT;
 /* Finds a chunk by its name; waits as long until somebody creates it. TERRANE_EUNKNOWN with
  * TERRANE_TRY. */
 TERRANE_API int terrane_chunk_find(const char* name, int64_t timeout_ns,

@@ -337,14 +337,17 @@ class Job {
 
   // `count` elements; made now, or found where it exists just so. Creating and finding a chunk
   // compares T with the type that the first node stated: its name, size and alignment (Error with
-  // TERRANE_EMISMATCH). std::byte, char and unsigned char fit every chunk.
+  // TERRANE_EMISMATCH). std::byte, char and unsigned char fit every chunk. `home`: a node, or
+  // TERRANE_HOME_AT_FIRST_SUBSCRIBER; see terrane_chunk_create_at.
   template <typename T>
   Chunk<T> create(const std::string& name, std::size_t count,
-                  Coherence coherence = Coherence::kInvalidate) const {
+                  Coherence coherence = Coherence::kInvalidate,
+                  int home = TERRANE_HOME_BY_NAME) const {
     if (count > SIZE_MAX / sizeof(T)) throw std::length_error("a chunk of so many elements");
     terrane_chunk chunk;
-    check(terrane_chunk_create(name.c_str(), count * sizeof(T),
-                               static_cast<terrane_chunk_coherence>(coherence), &chunk, nullptr));
+    check(terrane_chunk_create_at(name.c_str(), count * sizeof(T),
+                                  static_cast<terrane_chunk_coherence>(coherence), home, &chunk,
+                                  nullptr));
     return typed<T>(chunk);
   }
   // Waits until somebody creates it.

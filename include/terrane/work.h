@@ -33,14 +33,12 @@ typedef struct terrane_work {
   uint64_t id;
 } terrane_work;
 
-#define TERRANE_HOME_BY_NAME (-1)             /* on a server, by the name of the stream */
-#define TERRANE_HOME_AT_FIRST_SUBSCRIBER (-2) /* on the node that subscribes first */
-
 typedef struct terrane_work_options {
   size_t size; /* sizeof(terrane_work_options) */
-  /* The node through which the versions go, or one of the two above. A version crosses the network
-   * once if the home is at the writer (the input of a pipeline) or at the subscriber (its output).
-   * The stream dies with this node. */
+  /* The node through which the versions go, or TERRANE_HOME_BY_NAME (on a server, by the name of
+   * the stream), or TERRANE_HOME_AT_FIRST_SUBSCRIBER (on the node that subscribes first). A version
+   * crosses the network once if the home is at the writer (the input of a pipeline) or at the
+   * subscriber (its output). The stream dies with this node. */
   int32_t home;
   /* 1: tags count 0, 1, 2, ..., and versions are taken in the order of their tags, each tag once,
    * whatever the order in which they are written. The capacity must hold the versions that are

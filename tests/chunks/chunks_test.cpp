@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <vector>
@@ -71,6 +72,24 @@ TEST(ChunksTest, ALivingChunkChangesItsCoherence) {
 TEST(ChunksTest, WhatIsWrittenOnceRefusesASecondWriter) {
   for (int nodes : {1, 2, 4}) expect_good(nodes, "once");
   expect_good(3, "once", "--servers 3", kByMessages);
+}
+TEST(ChunksTest, AVersionCrossesTheNetworkOnceWhereTheHomeIsAtOneOfItsEnds) {
+  expect_good(3, "placed");
+  expect_good(3, "placed-by-messages", "", kByMessages);
+  expect_good(5, "placed-by-messages", "", kByMessages);
+}
+TEST(ChunksTest, AChunkWithoutAHomeWaitsForItsFirstSubscriber) {
+  for (int nodes : {1, 2, 4}) expect_good(nodes, "unplaced");
+  expect_good(3, "unplaced", "--servers 2", kByMessages);
+}
+TEST(ChunksTest, TheHomeOfAPlacedChunkServesUntilAllLeave) {
+  for (int nodes : {2, 4}) expect_good(nodes, "placed-leaver", "--servers 0,");
+  expect_good(3, "placed-leaver", "", kByMessages);
+}
+TEST(ChunksTest, APlacedChunkOutlivesItsHome) {
+  Outcome outcome = run_chunks("-n 4 --on-death survive", "placed-death");
+  EXPECT_EQ(outcome.exit_code, 128 + SIGKILL) << outcome.err;
+  EXPECT_EQ(count(outcome.out, "good"), 3) << outcome.out << outcome.err;
 }
 TEST(ChunksTest, WhoWantsToLeaveHindersNobody) {
   for (const char* options : {"", "--servers 3", "--servers 2,"}) expect_good(3, "leaver", options);

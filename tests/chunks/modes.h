@@ -31,5 +31,9 @@ void hosts();
 void guest();
 void stop();
 void dying_guest();
+void placed(bool by_messages);
+void unplaced();
+void placed_death();
+void placed_leaver();
 
 }  // namespace terrane::chunks_test

@@ -138,6 +138,11 @@ int main(int count, char** arguments) {
   if (mode == "misused-chains") misused_chains();
   if (mode == "hints") hints();
   if (mode == "once") once();
+  if (mode == "placed") placed(false);
+  if (mode == "placed-by-messages") placed(true);
+  if (mode == "unplaced") unplaced();
+  if (mode == "placed-death") placed_death();
+  if (mode == "placed-leaver") placed_leaver();
   if (mode == "leaver") leaver();
   if (mode == "goers") goers();
   if (mode == "hosts") hosts();

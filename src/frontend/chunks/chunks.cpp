@@ -48,6 +48,15 @@ Outcome to_coherence(terrane_chunk_coherence given, machine::Coherence& coherenc
   return {};
 }
 
+Outcome to_home(int32_t given, std::uint32_t& home) {
+  if (given < TERRANE_HOME_AT_FIRST_SUBSCRIBER)
+    return {Status::kInvalid, fmt::format("home {} is no node", given)};
+  home = given == TERRANE_HOME_BY_NAME               ? machine::kHomeByName
+         : given == TERRANE_HOME_AT_FIRST_SUBSCRIBER ? machine::kHomeAtFirst
+                                                     : static_cast<std::uint32_t>(given);
+  return {};
+}
+
 terrane_scope to_scope(const OpenScope& open) {
   return {.data = open.data,
           .bytes = open.range.bytes,
@@ -119,14 +128,23 @@ const char* terrane_chunks_error(void) noexcept { return last_error(); }
 
 int terrane_chunk_create(const char* name, size_t bytes, terrane_chunk_coherence coherence,
                          terrane_chunk* chunk, int* created) noexcept {
-  return with_node("terrane_chunk_create", [&](ChunkNode& node) -> Outcome {
+  return terrane_chunk_create_at(name, bytes, coherence, TERRANE_HOME_BY_NAME, chunk, created);
+}
+
+int terrane_chunk_create_at(const char* name, size_t bytes, terrane_chunk_coherence coherence,
+                            int32_t home, terrane_chunk* chunk, int* created) noexcept {
+  const char* call =
+      home == TERRANE_HOME_BY_NAME ? "terrane_chunk_create" : "terrane_chunk_create_at";
+  return with_node(call, [&](ChunkNode& node) -> Outcome {
     if (name == nullptr) return null_argument("name");
     if (chunk == nullptr) return null_argument("chunk");
     machine::Coherence wanted = {};
     if (Outcome good = to_coherence(coherence, wanted); !good.ok()) return good;
+    std::uint32_t place = 0;
+    if (Outcome good = to_home(home, place); !good.ok()) return good;
     ChunkId id;
     bool existed = false;
-    Outcome outcome = node.create(name, bytes, wanted, id, existed);
+    Outcome outcome = node.create(name, bytes, wanted, id, existed, place);
     if (!outcome.ok()) return outcome;
     chunk->id = id.value;
     if (created != nullptr) *created = existed ? 0 : 1;
@@ -159,6 +177,14 @@ size_t terrane_chunk_bytes(terrane_chunk chunk) noexcept {
   if (!in_call.outermost()) return fail_in_handler(), 0;
   ChunkNode* node = node_for("terrane_chunk_bytes");
   return node != nullptr ? node->facts(ChunkId{chunk.id}).bytes : 0;
+}
+
+int terrane_chunk_home(terrane_chunk chunk) noexcept {
+  InCall in_call;
+  if (!in_call.outermost()) return fail_in_handler(), -1;
+  ChunkNode* node = node_for("terrane_chunk_home");
+  if (node == nullptr || node->facts(ChunkId{chunk.id}).name.empty()) return -1;
+  return static_cast<int32_t>(node->facts(ChunkId{chunk.id}).home.value);
 }
 
 int terrane_chunk_open(terrane_chunk chunk, terrane_chunk_mode mode, int64_t timeout_ns,

@@ -31,6 +31,8 @@ Outcome null_argument(const char* name);
 // Of a call's timeout: at least -1, which is for ever.
 Outcome check_timeout(int64_t timeout_ns);
 // kInvalid where the caller gave something else.
+// TERRANE_HOME_*, or a node.
+Outcome to_home(int32_t given, std::uint32_t& home);
 Outcome to_coherence(terrane_chunk_coherence given, runtime::chunks::machine::Coherence& coherence);
 terrane_scope to_scope(const runtime::chunks::OpenScope& open);
 

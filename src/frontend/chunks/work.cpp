@@ -30,15 +30,9 @@ Outcome to_shape(const terrane_work_options* options, machine::WorkShape& shape)
             fmt::format("options of {} bytes; set `size` to sizeof(terrane_work_options), which is "
                         "{}",
                         options->size, sizeof(terrane_work_options))};
-  if (options->home < TERRANE_HOME_AT_FIRST_SUBSCRIBER)
-    return {Status::kInvalid, fmt::format("home {} is no node", options->home)};
   shape.capacity = options->capacity;
   shape.in_order = options->in_order != 0;
-  shape.home = options->home == TERRANE_HOME_BY_NAME ? machine::kHomeByName
-               : options->home == TERRANE_HOME_AT_FIRST_SUBSCRIBER
-                   ? machine::kHomeAtFirst
-                   : static_cast<uint32_t>(options->home);
-  return {};
+  return to_home(options->home, shape.home);
 }
 
 terrane_work_version to_version(const OpenVersion& open) {

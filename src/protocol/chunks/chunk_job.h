@@ -35,6 +35,17 @@ class ChunkJob {
     }
   }
 
+  // One to each node for the chunks that are placed there; before anything else.
+  void give_slots() {
+    view_.names = static_cast<std::uint32_t>(view_.slots.size());
+    for (NodeId node : view_.members) view_.slots.push_back({.home = node});
+    ++view_.epoch;
+    for (NodeId node : view_.members) step(node.value, ViewChanged{&view_});
+  }
+  NodeId home_of_name(std::string_view name) const {
+    return view_.slots[slot_of(name, view_)].home;
+  }
+
   void step(std::uint32_t node, const Event& event) {
     Effects effects;
     machines_[node]->step(event, effects);

@@ -1,5 +1,5 @@
-// What the home of a name knows of a chunk that has its home elsewhere: in the slot of which node it
-// is. Who asks for the name is sent there.
+// What the home of a name knows of a chunk that has its home elsewhere: in the slot of which node
+// it is. Who asks for the name is sent there.
 #include <algorithm>
 
 #include "protocol/chunks/chunk_home.h"
@@ -20,8 +20,7 @@ bool ChunkHome::find_placed(NodeId from, const ChunkMessage& message, const std:
   if (at == placements_.end()) {
     bool places = creates && !works && message.turn != kHomeByName;
     if (!places || names_.contains({message.chunk, name})) return false;
-    Placement fresh{.bytes = message.bytes,
-                    .coherence = static_cast<Coherence>(message.coherence)};
+    Placement fresh{.bytes = message.bytes, .coherence = static_cast<Coherence>(message.coherence)};
     if (message.turn != kHomeAtFirst) {
       fresh.slot = view_.name_slots() + message.turn;
       if (!view_.has(NodeId{message.turn}) || fresh.slot >= view_.slots.size()) {

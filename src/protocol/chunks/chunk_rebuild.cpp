@@ -142,7 +142,10 @@ bool ChunkHome::report(NodeId from, const ChunkMessage& message, Bytes tail) {
 bool ChunkHome::report_end(NodeId from, const ChunkMessage& message) {
   auto slot = static_cast<std::uint32_t>(message.chunk);
   auto at = rebuilds_.find(slot);
-  if (at == rebuilds_.end()) return false;
+  if (at == rebuilds_.end()) {  // a guest does not know of a node that it left with nothing placed
+    outbox_.send(from, {.kind = ChunkKind::kServing, .chunk = slot});
+    return true;
+  }
   Rebuild& rebuild = at->second;
   rebuild.reporters.push_back(from);
   bool waited = std::erase_if(rebuild.awaited, [&](NodeId node) { return node == from; }) > 0;

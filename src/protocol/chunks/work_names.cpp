@@ -58,8 +58,7 @@ bool ChunkHome::place(NodeId from, const ChunkMessage& message) {
 
 // The home of the name has died: each node that knows the stream says what it knows.
 bool ChunkHome::report_work(const ChunkMessage& message, std::string name) {
-  auto [named, fresh] =
-      names_.try_emplace(Name{message.chunk >> kSlotShift, name}, message.chunk);
+  auto [named, fresh] = names_.try_emplace(Name{message.chunk >> kSlotShift, name}, message.chunk);
   named->second = std::max(named->second, message.chunk);
   Entry& entry = entries_[message.chunk];
   entry.name = std::move(name);

@@ -102,11 +102,17 @@ ChunkEngine::Answer ChunkEngine::call_for_scope(Waiter& waiter, ChunkId chunk,
 ChunkEngine::Answer ChunkEngine::create(std::string_view name, std::uint64_t bytes,
                                         machine::Coherence coherence,
                                         const machine::WorkShape& work) {
+  return create({.name = name, .bytes = bytes, .coherence = coherence, .work = work});
+}
+
+ChunkEngine::Answer ChunkEngine::create(machine::Create event) {
   Waiter waiter;
-  waiter.wants = Wants::kCreation;
-  waiter.name = name;
-  return call(waiter, machine::kNever, [&](protocol::WaiterId id) {
-    return machine::Create{name, bytes, coherence, id, work};
+  waiter.wants =
+      event.unplaced == machine::Create::Unplaced::kWait ? Wants::kPlace : Wants::kCreation;
+  waiter.name = event.name;
+  return call(waiter, event.deadline_ns, [&](protocol::WaiterId id) {
+    event.waiter = id;
+    return event;
   });
 }
 

@@ -97,6 +97,7 @@ class ChunkEngine final : private transport::Receiver {
 
   Answer create(std::string_view name, std::uint64_t bytes, machine::Coherence coherence,
                 const machine::WorkShape& work = {});
+  Answer create(machine::Create event);  // of which it sets the waiter
   // Deadlines: by platform::now_ns(); machine::kNever.
   Answer find(std::string_view name, bool wait, std::uint64_t deadline_ns);
   // A view of the range; a writer makes a version that differs there alone.
@@ -142,6 +143,7 @@ class ChunkEngine final : private transport::Receiver {
     kAnswers,      // of other nodes, for a bounded time
     kCreation,     // of a chunk by `name`
     kName,         // to be created
+    kPlace,        // a home for the chunk with `name`
     kScope,        // of `chunk`
     kVersion,      // of `chunk`, to take it
     kCoherence,    // of `chunk` to change

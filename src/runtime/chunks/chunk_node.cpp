@@ -82,7 +82,8 @@ base::Result<> ChunkNode::start() {
 }
 
 base::Result<> ChunkNode::wire_up(const Options& options) {
-  auto topology = Topology::parse(settings_.servers, bootstrap_->hosts().first(nodes()));
+  auto topology =
+      Topology::parse(settings_.servers, bootstrap_->hosts().first(nodes()), most_nodes());
   if (!topology) return base::error("TERRANE_SERVERS: {}", topology.error().message);
   std::string mine = topology.value().describe() + (settings_.survives ? " survive" : "");
   const transport::ExportedRegion region{pool_->fd(), pool_->bytes(), pool_->base()};
@@ -156,45 +157,6 @@ Outcome ChunkNode::check_name(std::string_view name) const {
   return {};
 }
 
-Outcome ChunkNode::create(std::string_view name, std::uint64_t bytes, machine::Coherence coherence,
-                          ChunkId& chunk, bool& existed) {
-  if (Outcome good = check_name(name); !good.ok()) return good;
-  if (bytes == 0) return {Status::kInvalid, fmt::format("chunk '{}' of 0 bytes", name)};
-  if (bytes > machine::kMaxChunkBytes)
-    return {Status::kInvalid, fmt::format("chunk '{}' of {} bytes; at most {}, make several of it",
-                                          name, bytes, machine::kMaxChunkBytes)};
-  ChunkEngine::Answer answer = engine_->create(name, bytes, coherence);
-  if (answer.status == machine::Status::kMismatch) {
-    ChunkId other;
-    Outcome found = find(name, 0, other);
-    ChunkEngine::Facts there = found.ok() ? facts(other) : ChunkEngine::Facts{};
-    return {Status::kMismatch,
-            fmt::format("chunk '{}' exists with {} bytes and coherence {}; asked for were {} bytes "
-                        "and {}",
-                        name, there.bytes, name_of(there.coherence), bytes, name_of(coherence))};
-  }
-  if (answer.status == machine::Status::kNoMemory)
-    return {Status::kNoMemory,
-            fmt::format("chunk '{}' of {} bytes does not fit its server's memory for chunks; raise "
-                        "--memory, or use more servers (--servers)",
-                        name, bytes)};
-  chunk = answer.chunk;
-  existed = answer.status == machine::Status::kExisted;
-  return {};
-}
-
-Outcome ChunkNode::find(std::string_view name, std::int64_t timeout_ns, ChunkId& chunk) {
-  if (Outcome good = check_name(name); !good.ok()) return good;
-  ChunkEngine::Answer answer = engine_->find(name, timeout_ns != 0, deadline(timeout_ns));
-  if (answer.status == machine::Status::kUnknown)
-    return {Status::kUnknown, fmt::format("there is no chunk '{}'", name)};
-  if (answer.status == machine::Status::kTimedOut)
-    return {Status::kTimedOut, fmt::format("nobody created a chunk '{}' within {:.3f} s", name,
-                                           static_cast<double>(timeout_ns) * 1e-9)};
-  chunk = answer.chunk;
-  return {};
-}
-
 Outcome ChunkNode::unknown(ChunkId chunk) const {
   if (facts(chunk).name.empty())
     return {Status::kInvalid,
@@ -260,6 +222,7 @@ Outcome ChunkNode::check_range(ChunkId chunk, machine::Range range) const {
 Outcome ChunkNode::open(ChunkId chunk, Mode mode, machine::Range range, std::int64_t timeout_ns,
                         OpenScope& scope) {
   if (Outcome good = check_range(chunk, range); !good.ok()) return good;
+  if (Outcome good = await_home(chunk, timeout_ns); !good.ok()) return good;
   if (facts(chunk).coherence == machine::Coherence::kWork)
     return {Status::kMismatch, fmt::format("'{}' is a work stream: use terrane_work_write and "
                                            "terrane_work_take",
@@ -292,6 +255,7 @@ Outcome ChunkNode::release(ScopeId scope) {
 Outcome ChunkNode::hint(ChunkId chunk, machine::Coherence coherence, std::int64_t timeout_ns) {
   ChunkEngine::Facts facts = this->facts(chunk);
   if (facts.name.empty()) return unknown(chunk);
+  if (Outcome good = await_home(chunk, timeout_ns); !good.ok()) return good;
   std::uint64_t until = timeout_ns == 0 ? platform::now_ns() : deadline(timeout_ns);
   auto answer = engine_->hint(chunk, coherence, until);
   if (answer.status == machine::Status::kTimedOut)
@@ -311,7 +275,7 @@ Outcome ChunkNode::hint(ChunkId chunk, machine::Coherence coherence, std::int64_
 
 Outcome ChunkNode::drop(ChunkId chunk) {
   if (facts(chunk).name.empty()) return unknown(chunk);
-  engine_->drop(chunk);
+  engine_->drop(placed(chunk));
   return {};
 }
 
@@ -345,6 +309,8 @@ Outcome ChunkNode::subscribe(ChunkId chunk, machine::Range range, machine::Polic
             fmt::format("chunk '{}' has coherence invalidate: nobody can subscribe to it; create "
                         "it with update or stream",
                         facts.name)};
+  if (Outcome good = become_home(chunk); !good.ok()) return good;
+  facts.home = this->facts(chunk).home;
   if (window == 0) window = policy == machine::Policy::kLatest ? 1 : measured_window(facts);
   auto answer = engine_->subscribe(chunk, range, policy, window,
                                    [this](ChunkId id) { subscriptions_->notice(id); });
@@ -377,12 +343,14 @@ Outcome ChunkNode::subscribe(ChunkId chunk, machine::Range range, machine::Polic
 
 Outcome ChunkNode::unsubscribe(ChunkId chunk) {
   if (facts(chunk).name.empty()) return unknown(chunk);
+  chunk = placed(chunk);
   engine_->unsubscribe(chunk);
   subscriptions_->remove(chunk);
   return {};
 }
 
 Outcome ChunkNode::take(ChunkId chunk, std::int64_t timeout_ns, OpenScope& scope, bool reports) {
+  chunk = placed(chunk);
   subscriptions_->before_take(chunk);
   auto answer = engine_->take(chunk, timeout_ns == 0 ? Wait::kTry : Wait::kBlock,
                               deadline(timeout_ns), reports);
@@ -406,7 +374,7 @@ Outcome ChunkNode::take(ChunkId chunk, std::int64_t timeout_ns, OpenScope& scope
 }
 
 Outcome ChunkNode::descriptor(ChunkId chunk, int& fd) {
-  fd = subscriptions_->descriptor(chunk);
+  fd = subscriptions_->descriptor(placed(chunk));
   if (fd >= 0) return {};
   if (facts(chunk).name.empty()) return unknown(chunk);
   return {Status::kEnded, fmt::format("{}: no subscription has a descriptor here", title(chunk))};

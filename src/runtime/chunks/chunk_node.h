@@ -5,6 +5,7 @@
 #include "runtime/chunks/chunk_engine.h"
 #include "runtime/chunks/settings.h"
 #include "runtime/chunks/subscriptions.h"
+#include "runtime/chunks/unplaced.h"
 #include "runtime/outcome.h"
 
 namespace terrane::runtime::chunks {
@@ -38,9 +39,10 @@ class ChunkNode {
   // With which the job started.
   std::uint32_t nodes() const { return bootstrap_->started(); }
 
-  // `existed`: it was there already, with that size and coherence.
+  // `existed`: it was there already, with that size and coherence. `home`: a node, or kHomeByName,
+  // kHomeAtFirst.
   Outcome create(std::string_view name, std::uint64_t bytes, machine::Coherence coherence,
-                 ChunkId& chunk, bool& existed);
+                 ChunkId& chunk, bool& existed, std::uint32_t home = machine::kHomeByName);
   Outcome find(std::string_view name, std::int64_t timeout_ns, ChunkId& chunk);
   // kAll: the whole chunk. Of a part, kWrite means all of the part.
   static constexpr machine::Range kAll = {};
@@ -69,7 +71,7 @@ class ChunkNode {
   std::string absent_from_barrier(ChunkId chunk) { return engine_->absent_from_barrier(chunk); }
   std::string silent_servers() { return engine_->silent_servers(); }
   // An empty name: there is no such chunk.
-  ChunkEngine::Facts facts(ChunkId chunk) const { return engine_->facts(chunk); }
+  ChunkEngine::Facts facts(ChunkId chunk) const;
   Outcome check_name(std::string_view name) const;
   // Of work streams (WorkStreams), members and counters.
   ChunkEngine& engine() { return *engine_; }
@@ -92,6 +94,14 @@ class ChunkNode {
                  std::int64_t timeout_ns, OpenScope& scope);
   Outcome unknown(ChunkId chunk) const;
   std::string title(ChunkId chunk) const;
+  Outcome check_home(std::string_view name, machine::Coherence coherence, std::uint32_t home) const;
+  Outcome create(const machine::Create& event, ChunkId& chunk, bool& existed);
+  // Of a chunk that had no home when this node heard of it: the chunk by which all nodes know it,
+  // where this node knows that; once it has one; once it has one, which is this node otherwise.
+  ChunkId placed(ChunkId chunk) const;
+  Outcome await_home(ChunkId& chunk, std::int64_t timeout_ns);
+  Outcome become_home(ChunkId& chunk);
+  Outcome ask_home(ChunkId& chunk, machine::Create::Unplaced how, std::uint64_t deadline_ns);
   Outcome check_range(ChunkId chunk, machine::Range range) const;
   std::uint32_t measured_window(const ChunkEngine::Facts& facts);
   std::uint64_t deadline(std::int64_t timeout_ns) const;
@@ -101,6 +111,7 @@ class ChunkNode {
   Members members_;
   std::unique_ptr<bootstrap::Bootstrap> bootstrap_;
   Settings settings_;
+  Unplaced unplaced_;
   std::unique_ptr<trace::EventLog> log_;
   std::unique_ptr<BufferPool> pool_;
   std::unique_ptr<transport::Transport> transport_;

@@ -104,7 +104,7 @@ void ChunkEngine::take(const bootstrap::News& news) {
   dead_[news.node.value] = died;
   members_.add({news.node, died ? MemberChange::Kind::kDied : MemberChange::Kind::kLeft,
                 std::string(bootstrap_.host_name(news.node))});
-  view_ = config_.topology.without(view_, news.node);
+  view_ = config_.topology.without(view_, news.node, died);
   pool_.bury(news.node);
   if (trace_ && news.kind == bootstrap::News::Kind::kDied) trace_->died(news.node);
   if (lost_ == news.node) lost_at_ns_ = 0;
@@ -125,8 +125,10 @@ void ChunkEngine::look_who_leaves() {
 }
 
 bool ChunkEngine::serves(NodeId node) const {
-  return std::any_of(view_.slots.begin(), view_.slots.end(),
-                     [node](const View::Slot& slot) { return slot.home == node; });
+  auto names = view_.slots.begin() + view_.name_slots();
+  return std::any_of(view_.slots.begin(), names,
+                     [node](const View::Slot& slot) { return slot.home == node; }) ||
+         (node == config_.self && machine_.home().is_needed());
 }
 
 bootstrap::Departure ChunkEngine::leave() {

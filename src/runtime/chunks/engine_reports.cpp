@@ -270,6 +270,9 @@ std::string ChunkEngine::report_of(const Waiter& waiter, std::uint64_t deadline_
     case Wants::kName:
       return fmt::format("{} has been waited for {:g} s: {}", title_of(waiter.name), seconds,
                          who_created(waiter, deadline_ns));
+    case Wants::kPlace:
+      return fmt::format("{} has been waited for {:g} s: it has no home, as no node has subscribed",
+                         title_of(waiter.name), seconds);
     case Wants::kScope:
       return fmt::format("a {} scope of {} has been waited for {:g} s: {}", name_of(waiter.mode),
                          title(waiter.chunk), seconds, holders(waiter.chunk, deadline_ns));

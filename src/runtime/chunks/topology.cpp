@@ -8,7 +8,7 @@ namespace terrane::runtime::chunks {
 namespace {
 
 constexpr std::uint32_t kSlots = 64;        // at least so many, for homes to be spread evenly
-constexpr std::uint32_t kMostSlots = 4096;  // a chunk's number has room for so many
+constexpr std::uint32_t kMostSlots = 4095;  // a chunk's number has room for so many
 
 // The first node of each host, then the second of each, and so on.
 std::vector<NodeId> in_turn(std::span<const std::uint32_t> hosts) {
@@ -29,8 +29,8 @@ bool parse_number(std::string_view text, std::uint32_t& number) {
 
 }  // namespace
 
-base::Result<Topology> Topology::parse(std::string_view text,
-                                       std::span<const std::uint32_t> hosts) {
+base::Result<Topology> Topology::parse(std::string_view text, std::span<const std::uint32_t> hosts,
+                                       std::uint32_t most_nodes) {
   auto nodes = static_cast<std::uint32_t>(hosts.size());
   std::uint32_t count = 0;
   if (text.empty()) count = 1 + *std::max_element(hosts.begin(), hosts.end());
@@ -40,7 +40,7 @@ base::Result<Topology> Topology::parse(std::string_view text,
                          std::min(nodes, kMostSlots));
     std::vector<NodeId> servers = in_turn(hosts);
     servers.resize(count);
-    return Topology(std::move(servers), nodes);
+    return Topology(std::move(servers), nodes, most_nodes);
   }
   std::vector<NodeId> servers;
   bool alone = text.find(',') == text.size() - 1;  // "4,": this node, not so many
@@ -59,7 +59,7 @@ base::Result<Topology> Topology::parse(std::string_view text,
     servers.push_back(NodeId{node});
     at = end + 1;
   }
-  return Topology(std::move(servers), nodes);
+  return Topology(std::move(servers), nodes, most_nodes);
 }
 
 View Topology::first_view() const {
@@ -70,17 +70,20 @@ View Topology::first_view() const {
   std::uint32_t each = count >= kSlots ? 1 : kSlots / count;
   for (std::uint32_t s = 0; s < each * count; ++s)
     view.slots.push_back({.home = servers_[s % count]});
+  view.names = each * count;
+  for (std::uint32_t n = 0; n < most_nodes_ && view.slots.size() < kMostSlots; ++n)
+    view.slots.push_back({.home = NodeId{n}});
   return view;
 }
 
-View Topology::without(const View& before, NodeId dead) const {
+View Topology::without(const View& before, NodeId gone, bool died) const {
   View view = before;
   ++view.epoch;
-  std::erase(view.members, dead);
+  std::erase(view.members, gone);
   std::size_t at = 0;
   for (View::Slot& slot : view.slots) {
-    if (slot.home != dead || view.members.empty()) continue;
-    // The dead one's slots are shared out among the servers that live.
+    if (slot.home != gone || view.members.empty()) continue;
+    // Its slots are shared out among the servers that live.
     NodeId next = view.members.front();
     for (std::size_t tries = 0; tries < servers_.size(); ++tries) {
       NodeId server = servers_[at++ % servers_.size()];
@@ -88,7 +91,7 @@ View Topology::without(const View& before, NodeId dead) const {
       next = server;
       break;
     }
-    slot = {.home = next, .since = view.epoch};
+    slot = {.home = next, .since = died ? view.epoch : slot.since};
   }
   return view;
 }

@@ -52,7 +52,20 @@ TEST(ChunkTopologyTest, TheLivingServersShareWhatADeadOneHad) {
   }
   EXPECT_EQ(heirs, (std::set<std::uint32_t>{0, 5}));
   View last = topology.without(topology.without(second, NodeId{0}), NodeId{5});
-  for (const View::Slot& slot : last.slots) EXPECT_EQ(slot.home, NodeId{1});
+  for (std::uint32_t s = 0; s < last.names; ++s) EXPECT_EQ(last.slots[s].home, NodeId{1});
+}
+
+TEST(ChunkTopologyTest, EachNodeHasASlotForChunksThatArePlacedThere) {
+  Topology topology = Topology::parse("3", kHosts, 9).value();
+  View first = topology.first_view();
+  ASSERT_EQ(first.slots.size(), first.names + 9);
+  for (std::uint32_t n = 0; n < 9; ++n) EXPECT_EQ(first.slots[first.names + n].home, NodeId{n});
+  View left = topology.without(first, NodeId{4}, false);
+  EXPECT_TRUE(left.has(left.slots[first.names + 4].home));
+  EXPECT_EQ(left.slots[first.names + 4].since, 0u);
+  View died = topology.without(first, NodeId{4});
+  EXPECT_EQ(died.slots[first.names + 4].since, 2u);
+  EXPECT_EQ(Topology::parse("", kHosts, 100'000).value().first_view().slots.size(), 4095u);
 }
 
 TEST(ChunkTopologyTest, ANewcomerIsAMemberAndNoServer) {
@@ -62,7 +75,7 @@ TEST(ChunkTopologyTest, ANewcomerIsAMemberAndNoServer) {
   EXPECT_EQ(second.epoch, 3u);
   EXPECT_EQ(second.members, (std::vector<NodeId>{NodeId{0}, NodeId{2}, NodeId{3}, NodeId{4},
                                                  NodeId{5}, NodeId{9}}));
-  for (std::size_t s = 0; s < first.slots.size(); ++s)
+  for (std::size_t s = 0; s < first.names; ++s)
     EXPECT_EQ(second.slots[s].home, first.slots[s].home);
 }
 

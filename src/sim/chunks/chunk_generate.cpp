@@ -94,7 +94,8 @@ class ChunkGenerator {
       std::uint32_t node = aside.below(out_.nodes);
       bool subscribed = false;
       for (std::uint32_t t = workers_; t < out_.threads(); ++t)
-        subscribed |= out_.ops[t].front().chunk == c && !changes(out_.deaths, out_.thread_node[t]) &&
+        subscribed |= out_.ops[t].front().chunk == c &&
+                      !changes(out_.deaths, out_.thread_node[t]) &&
                       !changes(out_.leaves, out_.thread_node[t]);
       out_.all[c].home = subscribed && aside.chance(60) ? chunks::kHomeAtFirst : node;
     }

@@ -41,8 +41,7 @@ void ChunkHistory::begin(const ChunkProgram& program, std::uint64_t seed) {
   clusters_.reset();
   if (!program.clusters.empty()) clusters_.emplace(program.nodes, nullptr, program.clusters.data());
   views_[0].names = program.slots;
-  for (std::uint32_t n = 0; n < program.nodes; ++n)
-    views_[0].slots.push_back({.home = NodeId{n}});
+  for (std::uint32_t n = 0; n < program.nodes; ++n) views_[0].slots.push_back({.home = NodeId{n}});
   nodes_.clear();
   nodes_.resize(program.nodes);
   for (std::uint32_t n = 0; n < program.nodes; ++n) {

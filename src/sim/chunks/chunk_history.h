@@ -56,7 +56,7 @@ class ChunkHistory {
     std::size_t dead_in = 0;  // the number of views at its death
     bool leaves = false;      // no thread of it does anything any more
     bool left = false;
-    std::size_t views = 0;    // that it was told of
+    std::size_t views = 0;  // that it was told of
 
     bool dead() const { return !alive && views > 0; }
   };
@@ -73,7 +73,7 @@ class ChunkHistory {
     std::array<chunks::Mode, kMaxChunks> mode{};
     std::array<bool, kMaxChunks> unplaced{};  // the chunk has no home yet, as it was told
     std::array<bool, kMaxChunks> refused{};   // its home is not in the view: by name, therefore
-    std::array<bool, kMaxChunks> stale{};  // the scope is of a chunk that has died meanwhile
+    std::array<bool, kMaxChunks> stale{};     // the scope is of a chunk that has died meanwhile
     bool subscribed = false;
     std::uint64_t stamps = 0;
     std::uint64_t target = 0;  // of the barrier that it came to, as the protocol says

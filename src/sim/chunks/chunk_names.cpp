@@ -170,9 +170,9 @@ constexpr std::string_view kMutants[] = {"None",
                                          "DeadStillHeard",
                                          "PlacedTwice",
                                          "PlacementUntold"};
-constexpr std::string_view kStatuses[] = {"ok",      "existed",   "unknown",       "mismatch",
-                                          "busy",    "timed out", "no memory",     "not subscribed",
-                                          "written", "ended",     "its taker died", "unplaced"};
+constexpr std::string_view kStatuses[] = {
+    "ok",        "existed",        "unknown", "mismatch", "busy",           "timed out",
+    "no memory", "not subscribed", "written", "ended",    "its taker died", "unplaced"};
 constexpr std::string_view kKinds[] = {"find",
                                        "found",
                                        "request",

@@ -226,8 +226,8 @@ bool ChunkHistory::learn_no_home(Thread& thread, const ChunkOp& op, const chunks
   bool by_node = chunk.home != chunks::kHomeByName && chunk.home != chunks::kHomeAtFirst;
   bool unplaced = resume.status == Status::kUnplaced && !thread.unplaced[op.chunk] &&
                   chunk.home == chunks::kHomeAtFirst;
-  bool refused = resume.status == Status::kUnknown &&
-                 (by_node || deaths_ > 0 || !program_->leaves.empty());
+  bool refused =
+      resume.status == Status::kUnknown && (by_node || deaths_ > 0 || !program_->leaves.empty());
   if (unplaced && (resume.changed.bytes != 8 * chunk.words ||
                    resume.version != static_cast<std::uint64_t>(chunk.coherence)))
     violated(Fault::kBadAnswer, "chunk {} without a home is told to be another", op.chunk);

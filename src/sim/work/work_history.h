@@ -139,7 +139,7 @@ class WorkHistory {
   std::vector<chunks::View> views_;
   std::vector<Node> nodes_;
   std::vector<Thread> threads_;
-  chunks::ChunkId ids_[2];  // the last that a thread was told
+  chunks::ChunkId ids_[2];                // the last that a thread was told
   std::vector<std::uint64_t> shared_[2];  // subscriptions by node: threads that use it
   bool subscribed_[2][kMaxWorkNodes] = {};
   std::uint32_t putting_ = 0;                    // sources that are not done

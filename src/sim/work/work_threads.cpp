@@ -100,7 +100,8 @@ void WorkHistory::put(std::uint32_t t, std::uint32_t stream, std::uint64_t tag) 
   for (std::uint64_t w = 0; w < words; ++w) memory[w] = word_of(tag, stream, w);
   std::vector<chunks::WorkSource> sources;
   for (const Open& open : thread.open) sources.push_back({thread.id[kFrames], open.place});
-  step(thread.node, chunks::WorkPublish{thread.id[stream], thread.writing, 8 * words, tag, sources});
+  step(thread.node,
+       chunks::WorkPublish{thread.id[stream], thread.writing, 8 * words, tag, sources});
 }
 
 void WorkHistory::release(std::uint32_t t, std::uint32_t stream, std::size_t which) {
@@ -136,8 +137,9 @@ void WorkHistory::act_worker(std::uint32_t t) {
   if (thread.doing == Doing::kEnds)
     return wait(t, Doing::kEnds, chunks::WorkEnd{thread.id[kResults], waiter});
   if (!thread.open.empty())
-    return wait(t, Doing::kWrites,
-                chunks::WorkWrite{thread.id[kResults], chunks::Wait::kBlock, deadline(thread), waiter});
+    return wait(
+        t, Doing::kWrites,
+        chunks::WorkWrite{thread.id[kResults], chunks::Wait::kBlock, deadline(thread), waiter});
   if (thread.quota > 0 && thread.count >= thread.quota) {
     step(thread.node, chunks::WorkUnsubscribe{thread.id[kFrames]});
     return finish(t);
