@@ -5,7 +5,8 @@ Usage: ./run bench video [--sizes HD,UHD-1,UHD-2] [--kernels best,scalar] [--rou
            [--only NAME,NAME]
 Prints for each size and kernel, as medians over interleaved rounds: the time of a frame; over threads and over the ideal; the
 processor time over the sequential program's; messages and bytes a frame; the peak memory of the largest process. All runs must
-give the sequential program's bytes. Then the paper's Table 2 and figures 2 and 3 (build/bench/video/*.svg).
+give the sequential program's bytes. Then the paper's Table 2 and figures 2 and 3 (build/bench/video/*.svg), and a run with
+viewers of the live page that read nothing: its time and its peak memory against the budget (--memory).
 --mixed: workers of different speed and a worker behind a link of 1 Gb/s instead (bench/video/mixed.py).
 Trust the ratios: the machine's speed drifts.
 """
@@ -18,6 +19,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import bars  # noqa: E402
 import mixed  # noqa: E402
+import viewers  # noqa: E402
 from sides import Run, ideal, sides  # noqa: E402
 
 SIZES = {"HD": "1920x1080", "UHD-1": "3840x2160", "UHD-2": "7680x4320"}
@@ -136,6 +138,7 @@ def main():
                 verdict(runs, size, kernel)
                 table_2(runs, frames, cores)
                 plots(runs, frames, size, kernel, best)
+            viewers.show(size, SIZES[size], frames, options)
     return 0
 
 

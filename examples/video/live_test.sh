@@ -45,4 +45,13 @@ curl -s "http://127.0.0.1:$port/" | grep -q '<title>Terrane video</title>' || fa
 grep -q "^video: port $port is in use" "$folder/second" || { cat "$folder/second"; fail "the port is not named"; }
 wait $job || { cat "$folder/log"; fail "the run failed"; }
 grep -q '^row=result.*frames=1000 ' "$folder/log" || fail "not all frames were written"
+# The viewer that reads nothing is there at the end, whose connection the program has closed then.
+timeout 100 "$terrane" run -n 2 "$video" --repeat 20 --live $port synthetic:640x480:400 >"$folder/log" 2>&1 &
+job=$!
+until curl -s --limit-rate 1 --max-time 60 "http://127.0.0.1:$port/stream" >/dev/null; do
+  kill -0 $job 2>/dev/null || break
+  sleep 0.05
+done
+wait $job || { cat "$folder/log"; fail "the run with a viewer that reads nothing failed"; }
+grep -q '^row=live viewers_at_end=1' "$folder/log" || fail "no viewer was left at the end"
 exit $((failures > 0))

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
+#include <filesystem>
 #include <mutex>
 #include <thread>
 
@@ -38,9 +40,16 @@ class Newest {
   // Waits for a picture after number `seen`; none at the end.
   Picture after(std::uint64_t& seen) {
     std::unique_lock guard(mutex_);
+    ++waiting_;
     changed_.wait(guard, [&] { return number_ > seen || ended_; });
+    --waiting_;
     seen = number_;
     return ended_ ? nullptr : picture_;
+  }
+  // A viewer waits for a picture: one that does not read the last one does not.
+  bool is_awaited() {
+    std::lock_guard guard(mutex_);
+    return waiting_ > 0;
   }
   void end() {
     {
@@ -55,8 +64,21 @@ class Newest {
   std::condition_variable changed_;
   Picture picture_;
   std::uint64_t number_ = 0;
+  int waiting_ = 0;
   bool ended_ = false;
 };
+
+// Interrupts the threads of the server that wait for viewers; the library has no call for that.
+void disconnect_all(std::uint32_t port) {
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", none)) {
+    const int fd = std::atoi(entry.path().filename().c_str());
+    sockaddr_in here{};
+    socklen_t bytes = sizeof here;
+    if (::getsockname(fd, reinterpret_cast<sockaddr*>(&here), &bytes) != 0) continue;
+    if (here.sin_family == AF_INET && ntohs(here.sin_port) == port) ::shutdown(fd, SHUT_RDWR);
+  }
+}
 
 class Live : public Sink {
  public:
@@ -65,10 +87,14 @@ class Live : public Sink {
   ~Live() override {
     newest_.end();
     server_.stop();
+    const int viewers = viewers_;
+    disconnect_all(port_);
     if (serving_.joinable()) serving_.join();
+    if (viewers > 0) std::printf("row=live viewers_at_end=%d\n", viewers);
   }
 
   Outcome<> start(std::uint32_t port) {
+    port_ = port;
     Outcome<std::unique_ptr<JpegWriter>> writer = make_jpeg_writer(shape_, kMostWidth);
     if (!writer.ok()) return Failure{writer.sentence()};
     writer_ = std::move(writer.value());
@@ -97,7 +123,7 @@ class Live : public Sink {
 
   Outcome<> put(const std::uint8_t* frame) override {
     const Clock::time_point now = Clock::now();
-    if (viewers_ > 0 && now - last_ >= kBetweenPictures) {
+    if (viewers_ > 0 && now - last_ >= kBetweenPictures && newest_.is_awaited()) {
       last_ = now;
       std::string file = writer_->write(frame);
       if (!file.empty()) newest_.set(std::make_shared<const std::string>(std::move(file)));
@@ -130,6 +156,7 @@ class Live : public Sink {
   std::unique_ptr<Sink> next_;
   Shape shape_;
   const Progress& progress_;
+  std::uint32_t port_ = 0;
   std::unique_ptr<JpegWriter> writer_;
   Newest newest_;
   std::atomic<int> viewers_ = 0;
