@@ -16,7 +16,8 @@ Outcome<Size> parse_size(const std::string& text) {
       !example::parse_number(all.substr(cross + 1, colon - cross - 1), 1u, kMostPixelsOfASide,
                              size.shape.height) ||
       !example::parse_number<std::uint64_t>(all.substr(colon + 1), 1, 1'000'000'000, size.frames)) {
-    return Failure{"'" + text + "' is no size; give WIDTHxHEIGHT:FRAMES, such as 1920x1080:300"};
+    return Failure{"'" + text + "' is no size; give WIDTHxHEIGHT:FRAMES with at most " +
+                   std::to_string(kMostPixelsOfASide) + " pixels a side, such as 1920x1080:300"};
   }
   return size;
 }
