@@ -270,23 +270,18 @@ class Machine::Steps {
 
   std::optional<double> perform(protocol::TakePush& step) {
     Node& node = *nodes_[self_];
-    const auto* push = node.pushes.find(step.node, step.blocks, step.departure);
-    if (push == nullptr) {
+    auto stage = [&](std::uint64_t slot, const std::byte* bytes) {
+      std::memcpy(&node.staged[slot], bytes, sizeof(Page));
+    };
+    auto taken =
+        node.pushes.take(step.node, step.blocks, step.departure, kPageBytes, *step.versions, stage);
+    if (!taken) {
       node.wait = Wait::kPush;
       return std::nullopt;
     }
-    step.result.gone = push->gone;
-    if (push->gone) return 0.0;
-    step.result.tracked = push->tracked_of(step.blocks);
-    step.result.same = push->same_of(step.blocks);
-    step.versions->resize(step.blocks.count);
-    for (std::uint64_t i = 0; i < step.blocks.count; ++i) {
-      std::uint64_t block = step.blocks.first + i;
-      (*step.versions)[i] = push->version_of(block);
-      if (step.result.same >> i & 1) continue;
-      std::memcpy(&node.staged[i], push->bytes_of(block, kPageBytes), sizeof(Page));
-    }
-    auto copied = step.blocks.count - static_cast<std::uint64_t>(std::popcount(step.result.same));
+    step.result = *taken;
+    if (taken->gone) return 0.0;
+    auto copied = step.blocks.count - static_cast<std::uint64_t>(std::popcount(taken->same));
     return static_cast<double>(copied) * costs_.copy_page;
   }
 
