@@ -41,7 +41,8 @@ TEST(SlurmTest, ItsTasksOnTwoHostsAreOneJob) {
 }
 
 TEST(SlurmTest, ItsHostsFormClustersAsAVariableSays) {
-  std::string options = "--mpi=pmix -N2 --ntasks-per-node=2 --export=ALL,TERRANE_CLUSTERS=west:n1/east:n2";
+  std::string options =
+      "--mpi=pmix -N2 --ntasks-per-node=2 --export=ALL,TERRANE_CLUSTERS=west:n1/east:n2";
   Outcome done = srun(options, kNodeProgram, "join @3 show:clusters @all leave");
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_EQ(done.out, "clusters: 0 0 1 1\n");
