@@ -8,7 +8,7 @@ times=$3
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 input=synthetic:640x480:600
-options="--repeat 20 --kernel scalar"
+options="--repeat 8 --kernel scalar"
 failures=0
 killed=0
 
@@ -17,7 +17,7 @@ killed=0
 time=0
 while [ $time -lt "$times" ]; do
   # shellcheck disable=SC2086
-  timeout 120 "$terrane" run -n 4 --on-death survive sh -c 'echo $$ >"$0/pid.$TERRANE_NODE"; exec "$@"' "$folder" \
+  timeout 250 "$terrane" run -n 4 --on-death survive sh -c 'echo $$ >"$0/pid.$TERRANE_NODE"; exec "$@"' "$folder" \
     "$video" $options --output "$folder/out.gray" $input >"$folder/log" 2>&1 &
   job=$!
   # A moment that differs from run to run, after the first frame has been written.
