@@ -155,7 +155,10 @@ void stop() { create("stop", 8); }
 
 // Is killed with a scope open, and what it has written at its place alone.
 void dying_guest() {
-  terrane_chunk kept, lost = create("lost", 5'000);
+  terrane_chunk kept, own, lost = create("lost", 5'000);
+  EXPECT_OK(terrane_chunk_create_at("own", 5'000, TERRANE_CHUNK_INVALIDATE, self(), &own, nullptr));
+  EXPECT(terrane_chunk_home(own) == self());
+  add(own, 1);
   EXPECT_OK(terrane_chunk_find("kept", TERRANE_TRY, &kept));
   add(lost, 1);
   open(kept, TERRANE_CHUNK_READ);
