@@ -21,7 +21,7 @@ written() {
   curl -s --max-time 5 "http://127.0.0.1:$port/state" | sed -n 's/.*"written":\([0-9]*\).*/\1/p'
 }
 
-timeout 250 "$terrane" run -n 3 "$video" --repeat 80 --live $port synthetic:1920x1080:1000 >"$folder/log" 2>&1 &
+timeout 250 "$terrane" run -n 3 "$video" --repeat 160 --live $port synthetic:1920x1080:1000 >"$folder/log" 2>&1 &
 job=$!
 tries=0
 until [ -n "$(written)" ]; do
@@ -46,9 +46,9 @@ grep -q "^video: port $port is in use" "$folder/second" || { cat "$folder/second
 wait $job || { cat "$folder/log"; fail "the run failed"; }
 grep -q '^row=result.*frames=1000 ' "$folder/log" || fail "not all frames were written"
 # The viewer that reads nothing is there at the end, whose connection the program has closed then.
-timeout 100 "$terrane" run -n 2 "$video" --repeat 20 --live $port synthetic:640x480:400 >"$folder/log" 2>&1 &
+timeout 100 "$terrane" run -n 2 "$video" --repeat 40 --live $port synthetic:1280x720:1000 >"$folder/log" 2>&1 &
 job=$!
-until curl -s --limit-rate 1 --max-time 60 "http://127.0.0.1:$port/stream" >/dev/null; do
+until curl -s --limit-rate 1 --max-time 15 "http://127.0.0.1:$port/stream" >/dev/null; do
   kill -0 $job 2>/dev/null || break
   sleep 0.05
 done
