@@ -51,7 +51,7 @@ TEST(OmpTest, EachConstructWorksAlone) {
                            "privates",        "locks",      "barriers",        "heap",
                            "devices",         "flushes",    "doacross",        "task_reductions",
                            "copied_privates", "events",     "leagues",         "affinity",
-                           "share_a_page"})
+                           "share_a_page",    "atomics",    "ordered_atomics"})
     expect_good("-n 2 --threads 2", kC + " " + mode);
 }
 

@@ -50,7 +50,10 @@ struct alignas(64) Meeting {
   std::uint64_t block_generations[kSlots];
   std::byte* thread_locals;  // a copy of the master's
   void* mails;               // by which tasks move
+  std::byte* chunks;         // counters of slots, at home on node 0
 };
+
+constexpr std::size_t kCounterBytes = 64;  // no two of them share a line
 
 struct Begin {
   Meeting* meeting;
@@ -193,6 +196,8 @@ void start_workers(std::uint32_t before, std::uint32_t pool) {
 
 void make_meeting() {
   meeting = static_cast<Meeting*>(terrane_program_memory(sizeof(Meeting)));
+  meeting->chunks = static_cast<std::byte*>(
+      terrane_program_homed_memory(kSlots * kCounterBytes, kProgramOnNode, 0));
   if (may_tasks_move(nodes()) && program_has_tasks()) use_mails(meeting->mails = make_mails());
   std::size_t bytes = nodes() > 1 ? terrane_program_tls_bytes() : 0;
   if (bytes != 0) {
@@ -333,6 +338,9 @@ void leave(Started& started) {
   me.group = started.group;
 }
 
+// Constructs of OpenMP are relaxed, but for those that say more.
+[[gnu::constructor]] void relax_atomics() { terrane_program_relax_atomics(); }
+
 // Of regions that were begun by start_region: at most kMostStarted within each other.
 constexpr std::uint32_t kMostStarted = 16;
 thread_local Started started_regions[kMostStarted];
@@ -430,6 +438,10 @@ void team_barrier() {
 void set_copied(void* variables) { meeting->copied = variables; }
 
 void* copied() { return meeting->copied; }
+
+std::uint64_t take_chunk(std::uint32_t slot) {
+  return terrane_program_atomic(kProgramAdd, meeting->chunks + slot * kCounterBytes, 1);
+}
 
 void* shared_block(std::uint32_t slot, std::size_t bytes) {
   std::uint64_t generation = this_thread().generation;

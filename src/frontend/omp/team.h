@@ -25,8 +25,8 @@ struct Plan {
 };
 
 // A worksharing construct, as one thread goes through it. Chunks have indices in the order of their
-// iterations. A counter of the job gives out the indices of dynamic and guided chunks: each thread
-// takes from it until it is past the end, so all know what it holds at the construct's end.
+// iterations. A counter in node 0's memory gives out the indices of dynamic and guided chunks: each
+// thread takes from it until it is past the end, so all know what it holds at the construct's end.
 struct Work {
   bool is_active = false;
   bool takes_turns = false;  // ordered
@@ -129,6 +129,9 @@ void team_barrier();
 // variables, and the blocks of constructs.
 void set_copied(void* variables);
 void* copied();
+// The counter of a slot that gives out chunks: what it was, and it is one more. Nothing else is
+// seen with it.
+std::uint64_t take_chunk(std::uint32_t slot);
 void* shared_block(std::uint32_t slot, std::size_t bytes);
 
 [[noreturn]] void fail_unserved(const char* name);

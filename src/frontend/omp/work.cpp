@@ -12,8 +12,7 @@ namespace {
 // By slot: the number of the latest `single` that a thread of this node has taken.
 std::atomic<std::uint64_t> singles_here[kSlots];
 
-// The counters of a slot, by their numbers in the job.
-std::uint32_t taken_of(std::uint32_t slot) { return slot; }
+// The counter of a slot by which turns pass, by its number in the job.
 std::uint32_t turns_of(std::uint32_t slot) { return kSlots + slot; }
 
 // The next construct of the team. Its slot has served before; a barrier of the team in between
@@ -88,8 +87,7 @@ bool next_of_counter(Work& work, std::uint64_t& begin, std::uint64_t& end) {
   if (region().size == 1) {
     work.chunk = work.rounds++;
   } else {
-    auto taken = static_cast<std::uint64_t>(terrane_program_add(taken_of(work.slot), 1));
-    work.chunk = taken - this_thread().taken[work.slot];
+    work.chunk = take_chunk(work.slot) - this_thread().taken[work.slot];
   }
   if (work.plan.schedule == Schedule::kGuided) {
     if (!find_guided(work, work.chunk)) return false;

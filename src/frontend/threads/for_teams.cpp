@@ -120,11 +120,19 @@ void terrane_program_give_memory(void* memory) { program().give_region(memory); 
 std::uint64_t terrane_program_atomic(terrane_program_operation operation, void* word,
                                      std::uint64_t operand) {
   using terrane::protocol::AtomicKind;
-  constexpr AtomicKind kKinds[] = {AtomicKind::kLoad, AtomicKind::kStore, AtomicKind::kOr,
-                                   AtomicKind::kAnd};
+  constexpr AtomicKind kKinds[] = {AtomicKind::kLoad, AtomicKind::kStore, AtomicKind::kAdd,
+                                   AtomicKind::kOr, AtomicKind::kAnd};
   std::uint64_t before = 0;
   require(program().node().atomic(word, {.kind = kKinds[operation], .operand = operand}, before));
   return before;
+}
+
+void terrane_program_relax_atomics() {
+  terrane::frontend::pages::serve_atomics_at_home([](const void* word) -> const void* {
+    terrane::runtime::Node& node = program().node();
+    std::size_t inside = reinterpret_cast<std::uintptr_t>(word) % node.block_bytes();
+    return node.address_of(program().block_of(word)) + inside;
+  });
 }
 
 void terrane_program_look() { program().node().look(); }

@@ -26,9 +26,18 @@ void* terrane_program_homed_memory(std::size_t bytes, terrane_program_homes home
 void terrane_program_give_memory(void* memory);
 // An operation on an aligned word of 8 bytes of shared memory, in the memory of its home: what the
 // word was. The home's threads see the word by a plain load; nothing else is seen with it.
-enum terrane_program_operation { kProgramLoad, kProgramStore, kProgramOr, kProgramAnd };
+enum terrane_program_operation {
+  kProgramLoad,
+  kProgramStore,
+  kProgramAdd,
+  kProgramOr,
+  kProgramAnd
+};
 std::uint64_t terrane_program_atomic(terrane_program_operation operation, void* word,
                                      std::uint64_t operand);
+// From now on relaxed atomic operations of the program carry nothing but their word, which is
+// changed in its home's memory. Every node alike, before the program uses any.
+void terrane_program_relax_atomics();
 // Serves the other nodes, for a thread that computes.
 void terrane_program_look();
 // Starts a detached thread on a node. An error number, or 0.

@@ -1,7 +1,8 @@
 // Atomic operations that the compiler leaves to calls (-fno-inline-atomics). On a word in shared
 // memory each of them is a critical section of the job: it acquires what was released before the
 // operation that came before it on that word, and releases what this thread did. Elsewhere, and in
-// the section, it is the machine's own operation.
+// the section, it is the machine's own operation. In OpenMP programs words of 1 to 8 bytes are
+// changed in their home's memory, and a relaxed operation has no section: nothing is seen with it.
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -9,6 +10,8 @@
 #include "frontend/pages/objects/shared_object.h"
 
 using namespace terrane::frontend::pages;
+using terrane::protocol::AtomicKind;
+using terrane::protocol::AtomicOp;
 
 namespace {
 
@@ -24,44 +27,129 @@ auto perform(const volatile void* word, Operation operation) {
   return result;
 }
 
+const void* (*seen_in_space)(const void*) = nullptr;  // nullptr: sections only
+
+bool is_at_home(const volatile void* word) { return seen_in_space != nullptr && is_shared(word); }
+
+// An operation in the home's memory, on an aligned word of 4 or 8 bytes; what it was.
+std::uint64_t at_home(const volatile void* word, AtomicOp op) {
+  std::uint64_t before = 0;
+  auto outcome = node()->atomic(seen_in_space(const_cast<const void*>(word)), op, before);
+  if (!outcome.ok()) node()->fail(outcome.message);
+  return before;
+}
+
+// A word of the program, and the one of at least 4 bytes around it.
 template <typename Word>
-Word load(const volatile void* from) {
+struct Place {
+  explicit Place(const volatile void* word) {
+    auto at = reinterpret_cast<std::uintptr_t>(word);
+    around = reinterpret_cast<const void*>(at / kSize * kSize);
+    shift = 8 * static_cast<unsigned>(at % kSize);
+  }
+  static constexpr std::uint8_t kSize = sizeof(Word) < 4 ? 4 : sizeof(Word);
+  static constexpr std::uint64_t kMask = static_cast<Word>(~Word{0});
+
+  Word in(std::uint64_t whole) const { return static_cast<Word>(whole >> shift); }
+  std::uint64_t with(std::uint64_t whole, Word word) const {
+    return (whole & ~(kMask << shift)) | std::uint64_t{word} << shift;
+  }
+
+  const void* around;
+  unsigned shift;
+};
+
+// change(before, after): whether the word becomes `after`. Result: what it was.
+template <typename Word, typename Change>
+Word change_at_home(const volatile void* at, Change change) {
+  Place<Word> place(at);
+  std::uint64_t whole = at_home(place.around, {AtomicKind::kLoad, place.kSize});
+  for (;;) {
+    Word before = place.in(whole), after = before;
+    if (!change(before, after)) return before;
+    std::uint64_t found = at_home(
+        place.around, {AtomicKind::kCompareSwap, place.kSize, 0, place.with(whole, after), whole});
+    if (found == whole) return before;
+    whole = found;
+  }
+}
+
+// An operation at home, in a section unless it is relaxed.
+template <typename Operation>
+auto ordered(const volatile void* word, int order, Operation operation) {
+  return order == __ATOMIC_RELAXED ? operation() : perform(word, operation);
+}
+
+template <typename Word>
+Word load(const volatile void* from, int order) {
+  if (is_at_home(from))
+    return ordered(from, order,
+                   [=] { return change_at_home<Word>(from, [](Word, Word&) { return false; }); });
   auto* word = static_cast<const volatile Word*>(from);
   return perform(word, [=] { return __atomic_load_n(word, __ATOMIC_SEQ_CST); });
 }
 
 template <typename Word>
-void store(volatile void* to, Word value) {
-  auto* word = static_cast<volatile Word*>(to);
-  perform(word, [=] {
-    __atomic_store_n(word, value, __ATOMIC_SEQ_CST);
-    return true;
-  });
-}
-
-template <typename Word>
-Word exchange(volatile void* at, Word value) {
+Word exchange(volatile void* at, Word value, int order) {
+  if (is_at_home(at))
+    return ordered(at, order, [=] {
+      return change_at_home<Word>(at, [=](Word, Word& after) {
+        after = value;
+        return true;
+      });
+    });
   auto* word = static_cast<volatile Word*>(at);
   return perform(word, [=] { return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST); });
 }
 
+template <typename Word>
+void store(volatile void* to, Word value, int order) {
+  if constexpr (sizeof(Word) >= 4) {
+    if (is_at_home(to)) {
+      ordered(to, order, [=] { return at_home(to, {AtomicKind::kStore, sizeof(Word), 0, value}); });
+      return;
+    }
+  }
+  exchange<Word>(to, value, order);
+}
+
 // What is expected may lie in shared memory, too: it is touched outside of the section.
 template <typename Word>
-bool compare_exchange(volatile void* at, void* expected, Word desired) {
+bool compare_exchange(volatile void* at, void* expected, Word desired, int order) {
   auto* word = static_cast<volatile Word*>(at);
-  Word wanted = *static_cast<Word*>(expected);
-  Word found = perform(word, [=] {
-    Word before = wanted;
-    __atomic_compare_exchange_n(word, &before, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-    return before;
-  });
+  Word wanted = *static_cast<Word*>(expected), found;
+  if (is_at_home(at)) {
+    found = ordered(at, order, [=] {
+      return change_at_home<Word>(at, [=](Word before, Word& after) {
+        after = desired;
+        return before == wanted;
+      });
+    });
+  } else {
+    found = perform(word, [=] {
+      Word before = wanted;
+      __atomic_compare_exchange_n(word, &before, desired, false, __ATOMIC_SEQ_CST,
+                                  __ATOMIC_SEQ_CST);
+      return before;
+    });
+  }
   if (found != wanted) *static_cast<Word*>(expected) = found;
   return found == wanted;
 }
 
-// change(before): what the word is afterwards. Result: what it was.
+// change(before): what the word is afterwards. Result: what it was. A home changes a word by `kind`
+// and an operand itself; kLoad: it does not.
 template <typename Word, typename Change>
-Word fetch(volatile void* at, Change change) {
+Word fetch(volatile void* at, AtomicKind kind, Word operand, int order, Change change) {
+  if (is_at_home(at))
+    return ordered(at, order, [=]() -> Word {
+      if (kind != AtomicKind::kLoad && sizeof(Word) >= 4)
+        return static_cast<Word>(at_home(at, {kind, sizeof(Word), 0, operand}));
+      return change_at_home<Word>(at, [=](Word before, Word& after) {
+        after = change(before);
+        return true;
+      });
+    });
   auto* word = static_cast<volatile Word*>(at);
   return perform(word, [=] {
     Word before = __atomic_load_n(word, __ATOMIC_SEQ_CST);
@@ -109,45 +197,58 @@ void* plain(const volatile void* object) { return const_cast<void*>(object); }
 
 }  // namespace
 
+namespace terrane::frontend::pages {
+
+void serve_atomics_at_home(const void* (*in_space)(const void* word)) { seen_in_space = in_space; }
+
+}  // namespace terrane::frontend::pages
+
 #pragma GCC visibility push(default)
 
 // The compiler has these names for itself, so they are given by their symbols. NAME_fetch answers
 // what the word is afterwards.
-#define TERRANE_FETCH(SIZE, WORD, NAME, RESULT)                                            \
-  WORD terrane_fetch_##NAME##_##SIZE(volatile void* at, WORD operand,                      \
-                                     int) __asm__("__atomic_fetch_" #NAME "_" #SIZE);      \
-  WORD terrane_fetch_##NAME##_##SIZE(volatile void* at, WORD operand, int) {               \
-    return fetch<WORD>(at, [=](WORD before) { return static_cast<WORD>(RESULT); });        \
-  }                                                                                        \
-  WORD terrane_##NAME##_fetch_##SIZE(volatile void* at, WORD operand,                      \
-                                     int) __asm__("__atomic_" #NAME "_fetch_" #SIZE);      \
-  WORD terrane_##NAME##_fetch_##SIZE(volatile void* at, WORD operand, int) {               \
-    WORD before = fetch<WORD>(at, [=](WORD before) { return static_cast<WORD>(RESULT); }); \
-    return static_cast<WORD>(RESULT);                                                      \
+#define TERRANE_FETCH(SIZE, WORD, NAME, KIND, OPERAND, RESULT)                              \
+  WORD terrane_fetch_##NAME##_##SIZE(volatile void* at, WORD operand,                       \
+                                     int order) __asm__("__atomic_fetch_" #NAME "_" #SIZE); \
+  WORD terrane_fetch_##NAME##_##SIZE(volatile void* at, WORD operand, int order) {          \
+    return fetch<WORD>(at, AtomicKind::KIND, static_cast<WORD>(OPERAND), order,             \
+                       [=](WORD before) { return static_cast<WORD>(RESULT); });             \
+  }                                                                                         \
+  WORD terrane_##NAME##_fetch_##SIZE(volatile void* at, WORD operand,                       \
+                                     int order) __asm__("__atomic_" #NAME "_fetch_" #SIZE); \
+  WORD terrane_##NAME##_fetch_##SIZE(volatile void* at, WORD operand, int order) {          \
+    WORD before = fetch<WORD>(at, AtomicKind::KIND, static_cast<WORD>(OPERAND), order,      \
+                              [=](WORD before) { return static_cast<WORD>(RESULT); });      \
+    return static_cast<WORD>(RESULT);                                                       \
   }
 
-#define TERRANE_ATOMICS(SIZE, WORD)                                                               \
-  WORD terrane_load_##SIZE(const volatile void* from, int) __asm__("__atomic_load_" #SIZE);       \
-  WORD terrane_load_##SIZE(const volatile void* from, int) { return load<WORD>(from); }           \
-  void terrane_store_##SIZE(volatile void* to, WORD value, int) __asm__("__atomic_store_" #SIZE); \
-  void terrane_store_##SIZE(volatile void* to, WORD value, int) { store<WORD>(to, value); }       \
-  WORD terrane_exchange_##SIZE(volatile void* at, WORD value,                                     \
-                               int) __asm__("__atomic_exchange_" #SIZE);                          \
-  WORD terrane_exchange_##SIZE(volatile void* at, WORD value, int) {                              \
-    return exchange<WORD>(at, value);                                                             \
-  }                                                                                               \
-  bool terrane_compare_exchange_##SIZE(volatile void* at, void* expected, WORD desired, int,      \
-                                       int) __asm__("__atomic_compare_exchange_" #SIZE);          \
-  bool terrane_compare_exchange_##SIZE(volatile void* at, void* expected, WORD desired, int,      \
-                                       int) {                                                     \
-    return compare_exchange<WORD>(at, expected, desired);                                         \
-  }                                                                                               \
-  TERRANE_FETCH(SIZE, WORD, add, before + operand)                                                \
-  TERRANE_FETCH(SIZE, WORD, sub, before - operand)                                                \
-  TERRANE_FETCH(SIZE, WORD, and, before& operand)                                                 \
-  TERRANE_FETCH(SIZE, WORD, or, before | operand)                                                 \
-  TERRANE_FETCH(SIZE, WORD, xor, before ^ operand)                                                \
-  TERRANE_FETCH(SIZE, WORD, nand, ~(before & operand))
+#define TERRANE_ATOMICS(SIZE, WORD)                                                                \
+  WORD terrane_load_##SIZE(const volatile void* from, int order) __asm__("__atomic_load_" #SIZE);  \
+  WORD terrane_load_##SIZE(const volatile void* from, int order) {                                 \
+    return load<WORD>(from, order);                                                                \
+  }                                                                                                \
+  void terrane_store_##SIZE(volatile void* to, WORD value,                                         \
+                            int order) __asm__("__atomic_store_" #SIZE);                           \
+  void terrane_store_##SIZE(volatile void* to, WORD value, int order) {                            \
+    store<WORD>(to, value, order);                                                                 \
+  }                                                                                                \
+  WORD terrane_exchange_##SIZE(volatile void* at, WORD value,                                      \
+                               int order) __asm__("__atomic_exchange_" #SIZE);                     \
+  WORD terrane_exchange_##SIZE(volatile void* at, WORD value, int order) {                         \
+    return exchange<WORD>(at, value, order);                                                       \
+  }                                                                                                \
+  bool terrane_compare_exchange_##SIZE(volatile void* at, void* expected, WORD desired, int order, \
+                                       int) __asm__("__atomic_compare_exchange_" #SIZE);           \
+  bool terrane_compare_exchange_##SIZE(volatile void* at, void* expected, WORD desired, int order, \
+                                       int failure) {                                              \
+    return compare_exchange<WORD>(at, expected, desired, order | failure);                         \
+  }                                                                                                \
+  TERRANE_FETCH(SIZE, WORD, add, kAdd, operand, before + operand)                                  \
+  TERRANE_FETCH(SIZE, WORD, sub, kAdd, WORD{0} - operand, before - operand)                        \
+  TERRANE_FETCH(SIZE, WORD, and, kAnd, operand, before& operand)                                   \
+  TERRANE_FETCH(SIZE, WORD, or, kOr, operand, before | operand)                                    \
+  TERRANE_FETCH(SIZE, WORD, xor, kXor, operand, before ^ operand)                                  \
+  TERRANE_FETCH(SIZE, WORD, nand, kLoad, operand, ~(before & operand))
 
 extern "C" {
 

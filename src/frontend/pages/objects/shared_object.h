@@ -31,6 +31,10 @@ inline bool is_shared(const volatile void* object) {
   return SharedRange::contains(const_cast<const void*>(object));
 }
 
+// From now on atomic operations on words of 1 to 8 bytes are done in their home's memory. in_space:
+// where the node sees a word of the program, which may lie at another address. Every node alike.
+void serve_atomics_at_home(const void* (*in_space)(const void* word));
+
 inline LockId id_of(ObjectKind kind, const volatile void* object) {
   return protocol::object_id(kind, reinterpret_cast<std::uintptr_t>(object));
 }
