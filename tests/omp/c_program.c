@@ -237,91 +237,6 @@ static void between_regions(void) {
   }
 }
 
-/* Atomic constructs on words of all sizes; others are written beside them meanwhile. */
-static struct {
-  unsigned char tiny, beside;
-  short small;
-  int whole;
-  long wide;
-  float single;
-  double pair;
-  unsigned char bits;
-} words;
-static int tickets[64 * 100];
-
-static void atomics(void) {
-  int threads = 0, mine = 1, next = 0, most = -1;
-  memset(&words, 0, sizeof words);
-  words.bits = 255;
-  words.beside = 7;
-#pragma omp parallel reduction(&& : mine)
-  {
-    int me = omp_get_thread_num();
-#pragma omp master
-    threads = omp_get_num_threads();
-    for (int i = 0; i < 100; i++) {
-      int ticket = 0, before = 0;
-#pragma omp atomic
-      words.tiny += 1;
-#pragma omp atomic
-      words.small -= 3;
-#pragma omp atomic
-      words.whole += 5;
-#pragma omp atomic
-      words.wide ^= 1l << (me % 60);
-#pragma omp atomic
-      words.single += 0.5f;
-#pragma omp atomic
-      words.pair *= 1.0;
-#pragma omp atomic
-      words.pair += 0.25;
-#pragma omp atomic
-      words.bits &= (unsigned char)~(1 << (me % 4));
-#pragma omp atomic capture
-      ticket = next++;
-      tickets[ticket]++;
-#pragma omp atomic read
-      before = next;
-      mine = mine && before > ticket;
-      if (me == 0) words.beside++;
-    }
-#pragma omp critical
-    if (me > most) most = me;
-  }
-  int once = 1, bits = 255;
-  for (int i = 0; i < 100 * threads; i++) once = once && tickets[i] == 1;
-  for (int t = 0; t < threads; t++) bits &= ~(1 << (t % 4));
-  expect(words.tiny == (100 * threads) % 256 && words.small == (short)(-300 * threads) &&
-             words.whole == 500 * threads && words.wide == 0,
-         "atomic updates of integers");
-  expect(words.single == 50.f * threads && words.pair == 25. * threads, "of real numbers");
-  expect(words.bits == bits && words.beside == 107, "of bytes");
-  expect(once && mine && next == 100 * threads && most == threads - 1, "capture and read");
-  memset(tickets, 0, sizeof tickets);
-}
-
-/* What a thread wrote before a release of an atomic word is seen behind an acquire of it. */
-static void ordered_atomics(void) {
-  static int data[64], ready[64];
-  int good = 1;
-  memset(data, 0, sizeof data), memset(ready, 0, sizeof ready);
-#pragma omp parallel num_threads(4) reduction(&& : good)
-  {
-    int me = omp_get_thread_num(), threads = omp_get_num_threads();
-    for (int round = 1; round <= 50; round++) {
-      if (me > 0) {
-        int seen = 0;
-        while (seen < round) seen = __atomic_load_n(&ready[me - 1], __ATOMIC_ACQUIRE);
-        good = good && data[me - 1] >= round;
-      }
-      data[me] = round;
-      __atomic_store_n(&ready[me], round, __ATOMIC_RELEASE);
-    }
-    good = good && threads == omp_get_num_threads();
-  }
-  expect(good, "atomics with an order");
-}
-
 /* A tree of tasks that wait for their own children alone. */
 static long tree(int depth) {
   long below[3] = {0, 0, 0};
@@ -769,8 +684,6 @@ int main(int argc, char** argv) {
   } kModes[] = {{"loops", loops},
                 {"reductions", reductions},
                 {"exclusion", exclusion},
-                {"atomics", atomics},
-                {"ordered_atomics", ordered_atomics},
                 {"once", once},
                 {"order", order},
                 {"teams", teams},

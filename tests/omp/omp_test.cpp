@@ -216,6 +216,24 @@ TEST(OmpTest, ArraysOfFortranAreMapped) {
 #endif
 }
 
+TEST(OmpTest, AtomicWordsAndAllocatorsWork) {
+  for (const char* team : kTeams) expect_good(team, MEMORY_PROGRAM);
+}
+
+// Rows that the threads of two nodes write in turn, a page each: interleaved ones are at home with
+// their writers; half of those that are near the first thread are not.
+TEST(OmpTest, PartitionsOfAllocatorsGivePagesTheirHomes) {
+  const std::pair<const char*, std::uint64_t> wanted[] = {{" nearest", 320}, {" interleaved", 0}};
+  for (const auto& [mode, flushed] : wanted) {
+    Outcome outcome = run_omp("-n 2 --threads 1 --stats", std::string(MEMORY_PROGRAM) + mode);
+    EXPECT_NE(outcome.out.find("good"), std::string::npos) << outcome.out << outcome.err;
+    std::vector<RegionLine> regions = regions_of(outcome.err);
+    ASSERT_EQ(regions.size(), 1u) << outcome.err;
+    EXPECT_GE(regions[0].flushed, flushed) << mode << outcome.err;
+    EXPECT_LE(regions[0].flushed, flushed + 25) << mode << outcome.err;
+  }
+}
+
 // Programs of tasks, of which nodes lend each other some.
 const std::string kTasks = TASK_PROGRAM;
 

@@ -1,4 +1,4 @@
-// target, teams and allocators: there is no device, so that such regions run on the host.
+// target and teams: there is no device, so that such regions run on the host.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -60,12 +60,6 @@ void run_league(Function* function, void* data, unsigned teams, unsigned thread_
   me.team_number = 0;
 }
 
-void* allocate(std::size_t bytes, std::size_t alignment) {
-  alignment = std::max<std::size_t>(alignment, 16);
-  if (bytes == 0) return nullptr;
-  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-}
-
 }  // namespace
 
 extern "C" {
@@ -118,46 +112,6 @@ void GOMP_teams_reg(Function* function, void* data, unsigned teams, unsigned thr
                     unsigned) {
   run_league(function, data, teams, thread_limit);
 }
-
-void* GOMP_alloc(std::size_t alignment, std::size_t bytes, std::uintptr_t) {
-  void* block = allocate(std::max<std::size_t>(bytes, 1), alignment);
-  if (block == nullptr) std::abort();
-  return block;
-}
-void GOMP_free(void* block, std::uintptr_t) { std::free(block); }
-
-// All memory spaces are the program's heap. Allocators with traits are not made.
-void* omp_alloc(std::size_t bytes, std::uintptr_t) { return allocate(bytes, 16); }
-void* omp_aligned_alloc(std::size_t alignment, std::size_t bytes, std::uintptr_t) {
-  return allocate(bytes, alignment);
-}
-void* omp_calloc(std::size_t count, std::size_t bytes, std::uintptr_t) {
-  return count == 0 || bytes == 0 ? nullptr : std::calloc(count, bytes);
-}
-void* omp_aligned_calloc(std::size_t alignment, std::size_t count, std::size_t size,
-                         std::uintptr_t) {
-  std::size_t bytes = 0;
-  if (__builtin_mul_overflow(count, size, &bytes)) return nullptr;
-  void* block = allocate(bytes, alignment);
-  if (block != nullptr) std::memset(block, 0, bytes);
-  return block;
-}
-void* omp_realloc(void* block, std::size_t bytes, std::uintptr_t, std::uintptr_t) {
-  if (bytes != 0) return std::realloc(block, bytes);
-  std::free(block);
-  return nullptr;
-}
-void omp_free(void* block, std::uintptr_t) { std::free(block); }
-// 0, omp_null_allocator: an allocator with these traits cannot be made.
-std::uintptr_t omp_init_allocator(std::uintptr_t, int, const void*) { return 0; }
-std::uintptr_t omp_init_allocator_(const std::uintptr_t*, const std::int32_t*, const void*) {
-  return 0;
-}
-std::uintptr_t omp_init_allocator_8_(const std::uintptr_t*, const std::int64_t*, const void*) {
-  return 0;
-}
-void omp_destroy_allocator(std::uintptr_t) {}
-void omp_destroy_allocator_(const std::uintptr_t*) {}
 
 void* omp_target_alloc(std::size_t bytes, int) { return bytes == 0 ? nullptr : std::malloc(bytes); }
 void omp_target_free(void* block, int) { std::free(block); }
