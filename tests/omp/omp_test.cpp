@@ -143,6 +143,11 @@ TEST(OmpTest, InlineAtomicsAreRefused) {
   expect_refused("-n 2", INLINED_PROGRAM, "compile the program with -fno-inline-atomics");
 }
 
+TEST(OmpTest, AnotherCompilersLibraryIsRefused) {
+  expect_refused("-n 2 --threads 1", OTHER_PROGRAM,
+                 "the program uses libomp.so.5, an OpenMP library that knows one node");
+}
+
 // What the region at this line of a report has fetched and flushed.
 struct RegionLine {
   std::uint64_t calls = 0, faults = 0, fetched = 0, unused = 0, flushed = 0;

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "frontend/threads/program.h"
+#include "platform/modules.h"
 
 namespace terrane::frontend::threads {
 namespace {
@@ -62,6 +63,12 @@ std::string hidden_by() {
         "without it (an allocator, a tool or a copy of the C library)",
         first.dli_fname == nullptr ? "the program" : first.dli_fname, name);
   }
+  for (const platform::Module& module : platform::loaded_modules())
+    if (module.name.starts_with("libomp.so") || module.name.starts_with("libiomp5"))
+      return fmt::format(
+          "the program uses {}, an OpenMP library that knows one node: compile all of the program "
+          "by terrane-gcc, terrane-g++ or terrane-gfortran",
+          module.name);
   return {};
 }
 

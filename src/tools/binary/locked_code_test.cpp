@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tools/binary/check_binary.h"
+
 namespace terrane::tools {
 namespace {
 
@@ -71,6 +73,15 @@ TEST(LockedCodeTest, TheFramePointerIsOnTheStackWhereItIsOne) {
                      "    1004:\tlock addl $0x1,0x14(%rbp)\n")
                 .size(),
             1u);
+}
+
+TEST(LockedCodeTest, AProgramWithOpenMPsLibraryInItIsToldSo) {
+  std::vector<LockedFunction> functions(2);
+  functions[0].name = "main";
+  functions[1].name = "gomp_team_start";
+  auto lines = describe("prog", functions, SharedScope::kProgram);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_TRUE(lines[0].starts_with("prog holds gcc's OpenMP library itself")) << lines[0];
 }
 
 TEST(LockedCodeTest, LinesThatAreNoInstructionsAreLeftOut) {
