@@ -6,7 +6,9 @@ Needs root or user namespaces. Each job runs with clusters and with TERRANE_CLUS
 same latency; figures are medians of three. "Messages" are those over the link, in both directions: of one barrier, and of
 one use of a lock that the three nodes of the second cluster use alone. The rows "floor: ..." come first: a client asks a
 server in the other cluster for 4 KiB, and for 64 times as much at once, through a chain of two bare relays and without it;
-"CPU s/GB" is what both relays use for a gigabyte.
+"CPU s/GB" is what both relays use for a gigabyte. The row "stall" has a node that is stopped while another one puts to it
+through gateways: what a gateway holds, and what a third node reaches beside it. The rows "one cluster" are jobs on the
+three hosts of a cluster, with --clusters that names them all, and without.
 """
 import argparse
 import os
@@ -17,6 +19,7 @@ import sys
 
 BUILD = os.path.abspath(os.environ.get("TERRANE_BUILD", "build/release"))
 TERRANE = os.path.join(BUILD, "bin/terrane")
+STALL = os.path.join(BUILD, "bench/clusters/terrane_bench_stall_rows")
 ROWS = os.path.join(BUILD, "bench/clusters/terrane_bench_cluster_rows")
 LU = os.path.join(BUILD, "examples/lu/lu")
 CHAIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "chain.py")
@@ -185,6 +188,50 @@ def show_paper(options):
         print(f"{clusters} x {nodes:<8} {ours:13.3f} {paper:7.1f} {times[1, 1] / ours:14.2f} {PAPER_LU[1, 1] / paper:7.2f}", flush=True)
 
 
+STALL_SECONDS = 3.0
+WINDOW_BYTES, PAIRS = 4 << 20, 18  # of a pair of nodes, and pairs of nodes that a gateway serves
+
+
+def measure_stall(options, stalls):
+    """What PE 2 reaches beside it, MB/s; what a gateway holds at most, MB; its memory at most, MB."""
+    out, said = run_job(options, 0, True, [STALL, str(STALL_SECONDS), str(int(stalls))], (*GATEWAYS, "--heartbeat", "20"))
+    held = re.findall(r"held ([\d.]+) MB at most", said)
+    memory = re.findall(r"([\d]+) MB of memory at most", said)
+    return [number(r"mbs=([\d.]+)", out), max(map(float, held)), max(map(float, memory))]
+
+
+def show_stall(options):
+    taken = {False: [], True: []}
+    for _ in range(TURNS):
+        for stalls, samples in taken.items():
+            samples.append(measure_stall(options, stalls))
+    alone, beside = ([statistics.median(column) for column in zip(*taken[stalls])] for stalls in (False, True))
+    budget = WINDOW_BYTES * PAIRS / 1e6
+    print(f"stall: others at {beside[0] / alone[0]:.2f}x ({beside[0]:.0f} of {alone[0]:.0f} MB/s, goal >= 0.9x); a gateway "
+          f"holds {beside[1]:.1f} MB at most, {beside[1] / budget:.2f}x of its budget {budget:.1f} MB (goal <= 1.1x; "
+          f"{alone[1]:.1f} MB without the stall), its memory {beside[2]:.0f} MB ({alone[2]:.0f})", flush=True)
+
+
+def show_one_cluster(options):
+    """A job on the hosts of one cluster, with and without --clusters: barrier in us, LU and Jacobi in ms."""
+    hosts = ",".join(HOSTS[:3])
+    programs = {
+        "barrier": ([ROWS, "barrier", "3000"], r"ns=(\d+)", 1e-3),
+        "LU": ([LU, "--generate", str(options.size)], r"factored in ([\d.]+) s", 1e3),
+        "Jacobi": ([JACOBI, "--size", str(options.size)], r"total_us=([\d.]+)", 1e-3),
+    }
+    for name, (program, pattern, scale) in programs.items():
+        taken = {True: [], False: []}
+        for turn in range(2 * TURNS + 1):
+            for clusters in (True, False) if turn % 2 else (False, True):
+                words = ["--clusters", f"a:{hosts}"] if clusters else []
+                out, _ = on_hosts(options, [TERRANE, "run", "-H", hosts, *words] + program)
+                taken[clusters].append(number(pattern, out) * scale)
+        ours, plain = statistics.median(taken[True]), statistics.median(taken[False])
+        print(f"one cluster: {name} {ours:.2f}, without --clusters {plain:.2f}: {ours / plain:.3f}x (goal <= 1.02x; least "
+              f"{min(taken[True]):.2f} and {min(taken[False]):.2f})", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./run bench clusters", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -192,14 +239,18 @@ def main():
     parser.add_argument("--rounds", type=int, default=50, help="barriers and uses of a lock (default 50)")
     parser.add_argument("--size", type=int, default=600, help="rows of the matrix of LU and of the grid of Jacobi (default 600)")
     parser.add_argument("--link-rate", default="", help="limit of the link, as tc writes it")
-    parser.add_argument("--only", default="floors,paper,barrier,lock,LU,Jacobi", help="which rows")
+    parser.add_argument("--only", default="floors,paper,stall,one,barrier,lock,LU,Jacobi", help="which rows")
     options = parser.parse_args()
     only, latencies = options.only.split(","), list(map(int, options.latency.split(",")))
     if "floors" in only:
         show_floors(options, latencies)
     if "paper" in only:
         show_paper(options)
-    if not set(only) - {"floors", "paper"}:
+    if "stall" in only:
+        show_stall(options)
+    if "one" in only:
+        show_one_cluster(options)
+    if not set(only) - {"floors", "paper", "stall", "one"}:
         return
     print(f"{'us':>8} {'what':8} {'clusters us':>12} {'without us':>12} {'gain':>7} {'messages':>9} {'without':>9}  goal")
     for latency in latencies:

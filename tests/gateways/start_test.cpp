@@ -182,5 +182,33 @@ TEST_F(GatewayStartTest, StrangersAtBothEntrancesDoNotHarmTheJob) {
   expect_clean();
 }
 
+// A wrong key, what was said before, half of a handshake, byte by byte: at the port that gateways
+// dial.
+TEST_F(GatewayStartTest, StrangersAtTheLinkOfAGatewayAreRefusedAndCounted) {
+  if (!make_clusters("2x2")) return;
+  const char* wanted = std::getenv("TERRANE_GATEWAY_STRANGERS");
+  const std::string strangers = wanted != nullptr ? wanted : "300";
+  write_file("/tmp/two.toml",
+             "[[clusters]]\nname = 'a'\nhosts = ['h0', 'h1']\n"
+             "[[clusters]]\nname = 'b'\nhosts = ['h2', 'h3']\n"
+             "[[gateways]]\ncluster = 'a'\nhost = 'h0'\nport = 7100\n"
+             "[[gateways]]\ncluster = 'b'\nhost = 'h2'\n");
+  Launched running =
+      start("--heartbeat 20 --topology /tmp/two.toml --key /tmp/key -H h0,h1,h2,h3",
+            std::string(cluster_test::kNodeProgram) + " join exchange:0:0 say:up hang");
+  ASSERT_TRUE(running.wait_for("up\n", 4));
+  std::string key = shell(0, "cat /tmp/key").out;
+  Outcome outcome = shell(2, STRANGERS_PROGRAM
+                                 " --patience 200 --to 10.77.0.1 --port 7100 "
+                                 "--tls link --secret " +
+                                 key.substr(0, key.find('\n')) + " --count " + strangers);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_EQ(running.err(), "") << "the job goes on";
+  for (const Process& process : hosts().processes(0))
+    if (process.words.size() > 1 && process.words[1] == "run") ::kill(process.pid, SIGINT);
+  EXPECT_EQ(running.finish().exit_code, 128 + SIGINT);
+  expect_clean();
+}
+
 }  // namespace
 }  // namespace terrane::test_hosts
