@@ -103,11 +103,6 @@ void ChunkHome::answer_hint(ChunkId id, const Entry::Request& request, std::uint
   outbox_.send(request.node, answer);
 }
 
-// What a chunk of this coherence may take of the home's memory.
-std::uint64_t ChunkHome::home_bytes(const Entry& entry, Coherence coherence) {
-  return coherence == Coherence::kInvalidate ? entry.bytes : entry.bytes * depth(coherence);
-}
-
 void ChunkHome::begin_hint(ChunkId id, Entry& entry) {
   Entry::Request& request = entry.serving;
   if (*request.hint == entry.coherence) {
@@ -115,8 +110,8 @@ void ChunkHome::begin_hint(ChunkId id, Entry& entry) {
     answer_hint(id, request, 0);
     return;
   }
-  std::uint64_t now = home_bytes(entry, entry.coherence);
-  std::uint64_t then = home_bytes(entry, *request.hint);
+  std::uint64_t now = entry.home_bytes(entry.coherence);
+  std::uint64_t then = entry.home_bytes(*request.hint);
   if (then > now && then - now > memory_bytes_ - used_bytes_) {
     answer_hint(id, request, wire::kFullFlag);
     return;
@@ -136,8 +131,8 @@ void ChunkHome::change(ChunkId id, Entry& entry, const Entry::Request& request) 
   Coherence to = *request.hint;
   bool was_pushed = entry.coherence != Coherence::kInvalidate;
   bool will_be = to != Coherence::kInvalidate;
-  used_bytes_ += home_bytes(entry, to);
-  used_bytes_ -= std::min(used_bytes_, home_bytes(entry, entry.coherence));
+  used_bytes_ += entry.home_bytes(to);
+  used_bytes_ -= std::min(used_bytes_, entry.home_bytes(entry.coherence));
   entry.sharers.clear();
   if (was_pushed && will_be) {
     mark(Mark::kHintAmongPushed);
@@ -166,11 +161,10 @@ void ChunkHome::change(ChunkId id, Entry& entry, const Entry::Request& request) 
     if (!subscribe(node, message)) outbox_.malformed(node);
 }
 
-// What a node that asks for the name now is told: nobody asks it to go over any more.
-Coherence ChunkHome::coherence_to_be(const Entry& entry) {
-  if (entry.active && !entry.fetching && entry.serving.hint) return *entry.serving.hint;
-  if (!entry.queue.empty() && entry.queue.front().begun) return *entry.queue.front().hint;
-  return entry.coherence;
+Coherence ChunkHome::Entry::coherence_to_be() const {
+  if (active && !fetching && serving.hint) return *serving.hint;
+  if (!queue.empty() && queue.front().begun) return *queue.front().hint;
+  return coherence;
 }
 
 }  // namespace chunks

@@ -46,6 +46,11 @@ NodeId home_of(ChunkId chunk, const View& view) {
   return slot < view.slots.size() ? view.slots[slot].home : kNoNode;
 }
 
+bool ChunkHome::is_needed() const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const auto& entry) { return !entry.second.works(); });
+}
+
 const ChunkHome::Entry* ChunkHome::entry(ChunkId chunk) const {
   auto at = entries_.find(chunk.value);
   return at == entries_.end() ? nullptr : &at->second;
@@ -73,7 +78,7 @@ bool ChunkHome::received(NodeId from, const ChunkMessage& message, Bytes tail) {
     case ChunkKind::kReport:
       return report(from, message, tail);
     case ChunkKind::kNamed:
-      return named(message, tail);
+      return placements_.named(message, tail);
     case ChunkKind::kReportEnd:
       return report_end(from, message);
     case ChunkKind::kFind:
@@ -114,7 +119,8 @@ bool ChunkHome::find(NodeId from, const ChunkMessage& message, Bytes tail) {
   std::string name(reinterpret_cast<const char*>(tail.data()), tail.size());
   std::uint32_t by_name = slot_of(name, view_);
   if (message.chunk < view_.name_slots() && by_name != message.chunk) return false;
-  if (by_name == message.chunk && find_placed(from, message, name)) return true;
+  bool has_chunk = names_.contains({message.chunk, name});
+  if (by_name == message.chunk && placements_.find(from, message, name, has_chunk)) return true;
   if (by_name != message.chunk && message.epoch < view_.slots[by_name].since) {
     mark(Mark::kAskedBeforeSuccession);  // and asks the new home of the name anew
     return true;
@@ -126,7 +132,7 @@ bool ChunkHome::find(NodeId from, const ChunkMessage& message, Bytes tail) {
     create(from, message, std::move(name));
   } else if (at == names_.end() && flag(message, wire::kWaitFlag)) {
     mark(Mark::kFindWaits);
-    finders_.push_back({std::move(name), from, message.request});
+    placements_.await({std::move(name), from, message.request});
   } else if (at == names_.end()) {
     mark(Mark::kFindFails);
     answer_find(from, message.request, kNoChunk, nullptr, wire::kUnknownFlag);
@@ -154,7 +160,7 @@ void ChunkHome::create(NodeId from, const ChunkMessage& message, std::string nam
     return;
   }
   Entry fresh{.name = name, .bytes = message.bytes, .coherence = coherence, .made = coherence};
-  std::uint64_t bytes = home_bytes(fresh, coherence);
+  std::uint64_t bytes = fresh.home_bytes(coherence);
   if (bytes > memory_bytes_ - used_bytes_) {
     answer_find(from, message.request, kNoChunk, nullptr, wire::kFullFlag);
     return;
@@ -184,9 +190,8 @@ ChunkId ChunkHome::new_id(std::uint64_t slot) {
 }
 
 void ChunkHome::made(ChunkId id, const std::string& name, const Entry& entry) {
-  for (const Finder& finder : finders_)
-    if (finder.name == name) answer_find(finder.node, finder.number, id, &entry, 0);
-  std::erase_if(finders_, [&](const Finder& finder) { return finder.name == name; });
+  for (const Finder& finder : placements_.take_finders(name))
+    answer_find(finder.node, finder.number, id, &entry, 0);
 }
 
 void ChunkHome::answer_find(NodeId to, std::uint32_t request, ChunkId id, const Entry* entry,
@@ -194,9 +199,9 @@ void ChunkHome::answer_find(NodeId to, std::uint32_t request, ChunkId id, const 
   ChunkMessage answer{.kind = ChunkKind::kFound, .flags = flags, .chunk = id.value};
   answer.request = request;
   if (entry) {
-    answer.coherence = static_cast<std::uint8_t>(coherence_to_be(*entry));
+    answer.coherence = static_cast<std::uint8_t>(entry->coherence_to_be());
     answer.mode = static_cast<std::uint8_t>(entry->made);
-    if (entry->coherence == Coherence::kInvalidate && coherence_to_be(*entry) != entry->coherence)
+    if (entry->coherence == Coherence::kInvalidate && entry->coherence_to_be() != entry->coherence)
       answer.flags |= wire::kChangingFlag;
     answer.bytes = entry->bytes;
     answer.version = entry->version;
@@ -223,7 +228,7 @@ bool ChunkHome::request(NodeId from, const ChunkMessage& message) {
   };
   bool again = (entry.active && !entry.fetching && alike(entry.serving)) ||
                std::any_of(entry.queue.begin(), entry.queue.end(), alike);
-  bool changing = coherence_to_be(entry) != entry.coherence;
+  bool changing = entry.coherence_to_be() != entry.coherence;
   bool snapshot = !entry.kept.empty() && (message.flags & wire::kExclusiveFlag) == 0;
   if (again || (entry.owner == from && !snapshot)) return false;
   if (mutant(Mutant::kUpgradeAsAsked) && contains(entry.sharers, from)) {
@@ -415,7 +420,7 @@ void ChunkHome::grant_pushed(ChunkId id, Entry& entry, const Entry::Request& req
   if (exclusive) {
     mark(Mark::kGrantWriter);
     answer.flags = wire::kExclusiveFlag;
-    answer.turn = room(entry);
+    answer.turn = entry.room();
     entry.owner = request.node;
   }
   if (has || (request.flags & wire::kWholeFlag) != 0) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "protocol/chunks/chunk_outbox.h"
+#include "protocol/chunks/placements.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
@@ -26,7 +27,7 @@ class ChunkHome {
  public:
   // memory_bytes: of all chunks together that are created here.
   ChunkHome(std::uint64_t memory_bytes, const View& view, ChunkOutbox& outbox)
-      : memory_bytes_(memory_bytes), view_(view), outbox_(outbox) {}
+      : memory_bytes_(memory_bytes), view_(view), outbox_(outbox), placements_(view, outbox) {}
 
   // From a client, also this node's own; false: malformed. The message's slot is ours.
   bool received(NodeId from, const ChunkMessage& message, Bytes tail);
@@ -108,6 +109,18 @@ class ChunkHome {
     // Some had gone over to this when the home before died, and all are to.
     std::optional<Coherence> begun;
     std::vector<std::pair<NodeId, ChunkMessage>> early;  // subscriptions to what is not pushed yet
+
+    // What a node that asks for the name now is told: nobody asks it to go over any more.
+    Coherence coherence_to_be() const;
+    // How many more versions the home may keep.
+    std::uint32_t room() const {
+      auto has = static_cast<std::uint32_t>(kept.size());
+      return depth(coherence) > has ? depth(coherence) - has : 0;
+    }
+    // What the chunk may take of the home's memory with this coherence.
+    std::uint64_t home_bytes(Coherence with) const {
+      return with == Coherence::kInvalidate ? bytes : bytes * depth(with);
+    }
   };
   const Entry* entry(ChunkId chunk) const;
   // Its slot came here, and not everybody has reported yet: of an entry not everything is known.
@@ -127,21 +140,6 @@ class ChunkHome {
   void check_invariants() const;
 
  private:
-  struct Finder {
-    std::string name;
-    NodeId node;
-    std::uint32_t number = 0;
-    bool placed = false;  // waits for a home as well
-  };
-
-  // Of a name whose chunk has its home elsewhere, as the first creator said.
-  struct Placement {
-    static constexpr std::uint32_t kNowhere = ~0u;
-    std::uint32_t slot = kNowhere;
-    std::uint64_t bytes = 0;  // this and the coherence while it is nowhere
-    Coherence coherence = Coherence::kInvalidate;
-  };
-
   // A slot that came here with its home's death.
   struct Rebuild {
     std::vector<NodeId> awaited;    // that have not reported yet
@@ -172,12 +170,6 @@ class ChunkHome {
   void owner_died(ChunkId id, Entry& entry);
   bool find(NodeId from, const ChunkMessage& message, Bytes tail);
   void create(NodeId from, const ChunkMessage& message, std::string name);
-  // chunk_place.cpp. False: the chunk is not placed, and will not be.
-  bool find_placed(NodeId from, const ChunkMessage& message, const std::string& name);
-  bool named(const ChunkMessage& message, Bytes tail);
-  void answer_placed(NodeId to, std::uint32_t request, const Placement& placement);
-  void tell_finders(const std::string& name, const Placement& placement);
-  void tell_names(std::uint32_t before);
   bool create_work(NodeId from, const ChunkMessage& message, std::string name);
   ChunkId new_id(std::uint64_t slot);
   void made(ChunkId id, const std::string& name, const Entry& entry);
@@ -201,16 +193,10 @@ class ChunkHome {
   void send_version(ChunkId id, const Entry& entry, const Entry::Kept& kept,
                     Entry::Subscriber& subscriber, std::uint32_t missed, Range changed);
   void forget_pushed(ChunkId id, Entry& entry);
-  static std::uint32_t room(const Entry& entry) {
-    auto kept = static_cast<std::uint32_t>(entry.kept.size());
-    return depth(entry.coherence) > kept ? depth(entry.coherence) - kept : 0;
-  }
   bool hint(NodeId from, const ChunkMessage& message);
   void answer_hint(ChunkId id, const Entry::Request& request, std::uint8_t flags);
-  static std::uint64_t home_bytes(const Entry& entry, Coherence coherence);
   void begin_hint(ChunkId id, Entry& entry);
   void change(ChunkId id, Entry& entry, const Entry::Request& request);
-  static Coherence coherence_to_be(const Entry& entry);
   Place free_place(ChunkId id, const Entry& entry) const;
   void serve(ChunkId id, Entry& entry);
   void begin(ChunkId id, Entry& entry);
@@ -227,8 +213,7 @@ class ChunkHome {
   std::map<std::uint64_t, Entry> entries_;
   using Name = std::pair<std::uint64_t, std::string>;  // in its slot
   std::map<Name, std::uint64_t> names_;
-  std::map<std::string, Placement> placements_;
-  std::vector<Finder> finders_;                // threads that wait for a name
+  Placements placements_;
   std::map<std::uint32_t, Rebuild> rebuilds_;  // by slot
   std::deque<Rebuild::Deferred> served_;       // whose bytes this step's effects may name
   std::vector<NodeId> members_;                // of the view before

@@ -14,7 +14,7 @@ bool ChunkHome::subscribe(NodeId from, const ChunkMessage& message) {
   if (message.turn < 1 || message.turn > kMaxWindow) return false;
   Entry& entry = at->second;
   if (entry.kept.empty()) {  // it has gone over already, and others have not
-    if (coherence_to_be(entry) == Coherence::kInvalidate) return false;
+    if (entry.coherence_to_be() == Coherence::kInvalidate) return false;
     mark(Mark::kSubscribedEarly);
     for (const auto& [node, early] : entry.early)
       if (node == from) return false;
@@ -55,7 +55,7 @@ bool ChunkHome::publish(NodeId from, const ChunkMessage& message, Bytes tail) {
   if (at == entries_.end()) return false;
   Entry& entry = at->second;
   ChunkId id{message.chunk};
-  bool fits = room(entry) > 0 || mutant(Mutant::kPublishWithoutCredit);
+  bool fits = entry.room() > 0 || mutant(Mutant::kPublishWithoutCredit);
   if (entry.owner != from || entry.kept.empty() || !fits || message.version != entry.version + 1)
     return false;
   Range wrote{message.seen, message.bytes};
@@ -162,12 +162,12 @@ void ChunkHome::forget_pushed(ChunkId id, Entry& entry) {
   for (const Entry::Subscriber& subscriber : entry.subscribers)
     if (subscriber.block && !mutant(Mutant::kForgetUnsent))
       needed = std::min(needed, subscriber.next);
-  std::uint32_t before = room(entry);
+  std::uint32_t before = entry.room();
   while (entry.kept.front().version < needed) {
     outbox_.discard(id, entry.kept.front().place);
     entry.kept.pop_front();
   }
-  std::uint32_t more = room(entry) - before;
+  std::uint32_t more = entry.room() - before;
   if (more == 0 || entry.owner == kNoNode || mutant(Mutant::kCreditLost)) return;
   mark(Mark::kWriterCredited);
   ChunkMessage message{.kind = ChunkKind::kCredit, .chunk = id.value};

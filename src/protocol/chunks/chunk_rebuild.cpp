@@ -14,7 +14,8 @@ void ChunkHome::view_changed(std::uint32_t before) {
   for (NodeId node : members)
     if (!view_.has(node)) bury(node);
   bury_work();
-  tell_names(before);
+  for (const auto& [id, entry] : entries_)  // perhaps no client knows it
+    tell_placement(ChunkId{id}, entry.name, view_, before, outbox_);
   for (std::uint32_t s = 0; s < view_.slots.size(); ++s) {
     const View::Slot& slot = view_.slots[s];
     TERRANE_CHECK(slot.home == outbox_.self() || rebuilds_.count(s) == 0,
@@ -34,7 +35,7 @@ void ChunkHome::view_changed(std::uint32_t before) {
 // ---- The dead
 
 void ChunkHome::bury(NodeId dead) {
-  std::erase_if(finders_, [&](const Finder& finder) { return finder.node == dead; });
+  placements_.forget_finders(dead);
   for (auto& [id, entry] : entries_) bury(ChunkId{id}, entry, dead);
 }
 

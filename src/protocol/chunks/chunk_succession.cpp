@@ -18,15 +18,8 @@ void ChunkCache::view_changed(std::uint32_t before) {
   for (auto& [id, copy] : copies_)
     if (has_moved(id >> 52))
       copy.works() ? work_.report(ChunkId{id}) : lose_home(ChunkId{id}, copy);
-  if (!mutant(Mutant::kPlacementUntold)) {
-    for (auto& [id, copy] : copies_) {
-      std::uint32_t by_name = slot_of(copy.name, view_);
-      if (id >> kSlotShift < view_.name_slots() || !has_moved(by_name)) continue;
-      ChunkMessage named{.kind = ChunkKind::kNamed, .chunk = by_name};
-      named.turn = static_cast<std::uint32_t>(id >> kSlotShift);
-      outbox_.send(view_.slots[by_name].home, named, std::as_bytes(std::span(copy.name)));
-    }
-  }
+  for (const auto& [id, copy] : copies_)
+    tell_placement(ChunkId{id}, copy.name, view_, before, outbox_);
   for (std::uint32_t slot : moved) {
     if (std::find(rebuilding_.begin(), rebuilding_.end(), slot) == rebuilding_.end())
       rebuilding_.push_back(slot);
