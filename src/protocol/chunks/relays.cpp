@@ -50,43 +50,45 @@ bool Relays::goes_by_relay(const Send& send, const ChunkMessage& head) const {
 }
 
 void Relays::send(Effects& effects) {
+  // The effect where it is a message to another cluster; nullptr otherwise.
   auto to_far = [&](const Effect& effect) {
     const auto* one = std::get_if<Send>(&effect);
-    return one != nullptr && is_far(one->to);
+    return one != nullptr && is_far(one->to) ? one : nullptr;
   };
   if (std::none_of(effects.list.begin(), effects.list.end(), to_far)) return;
-  std::map<Key, Group> groups;
+  std::vector<Group> groups;
+  std::map<Key, std::size_t> group_of;
   std::vector<Effect> list;
   for (Effect& effect : effects.list) {
-    if (!to_far(effect)) {
+    const Send* one = to_far(effect);
+    if (one == nullptr) {
       list.push_back(std::move(effect));
       continue;
     }
-    const Send& one = std::get<Send>(effect);
-    ChunkMessage head = head_of(effects, one);
-    if (!goes_by_relay(one, head)) {
-      note_direct(one.to, effects, list);
-      list.push_back(one);
+    ChunkMessage head = head_of(effects, *one);
+    if (!goes_by_relay(*one, head)) {
+      note_direct(one->to, effects, list);
+      list.push_back(*one);
       continue;
     }
-    Key key{head.chunk, head.version, clusters_->of(one.to)};
-    auto [at, fresh] = groups.try_emplace(key, Group{.at = list.size()});
-    if (fresh) list.push_back(one);  // the message to the relay takes its place: complete()
-    RelayEntry entry{.node = one.to.value};
-    Sent& sent = sent_[one.to.value];
-    if (one.to != relay_of(key.cluster)) {
+    Key key{head.chunk, head.version, clusters_->of(one->to)};
+    auto [at, fresh] = group_of.try_emplace(key, groups.size());
+    if (fresh) {
+      groups.push_back({.key = key, .at = list.size(), .first = *one});
+      list.push_back(*one);  // the message to the relay takes its place
+    }
+    Group& group = groups[at->second];
+    RelayEntry entry{.node = one->to.value};
+    Sent& sent = sent_[one->to.value];
+    if (one->to != relay_of(key.cluster)) {
       entry.after = sent.direct;
       entry.number = ++sent.relayed;
     }
-    wire::put(at->second.entries, entry);
-    wire::put(at->second.entries, head);
-    ++at->second.count;
+    wire::put(group.entries, entry);
+    wire::put(group.entries, head);
+    ++group.count;
   }
-  std::vector<std::pair<std::size_t, Key>> in_order;
-  for (auto& [key, group] : groups) in_order.emplace_back(group.at, key);
-  std::sort(in_order.begin(), in_order.end());
-  for (auto& [place, key] : in_order)
-    complete(key, groups.at(key), std::get<Send>(list[place]), effects);
+  for (const Group& group : groups) list[group.at] = to_relay(group, effects);
   effects.list = std::move(list);
 }
 
@@ -101,23 +103,24 @@ void Relays::note_direct(NodeId to, Effects& effects, std::vector<Effect>& list)
   ++sent.direct;
 }
 
-// `message`: the first of the group as it would go by itself; then the one to the relay.
-void Relays::complete(const Key& key, const Group& group, Send& message, Effects& effects) {
+// The one message to the relay for the whole group.
+Send Relays::to_relay(const Group& group, Effects& effects) {
+  const Key& key = group.key;
   std::deque<std::uint64_t>& there = at_relays_[{key.chunk, key.cluster}];
   bool with_data = std::find(there.begin(), there.end(), key.version) == there.end();
-  ChunkMessage head = head_of(effects, message);
+  ChunkMessage head = head_of(effects, group.first);
   head.kind = ChunkKind::kRelay;
   head.flags = with_data ? wire::kDataFlag : 0;
   head.turn = group.count;
   Send whole = message_to(relay_of(key.cluster), head, group.entries, effects);
-  whole.place = message.place;
+  whole.place = group.first.place;
   whole.with_data = with_data;
-  whole.data_bytes = message.data_bytes;
-  message = whole;
+  whole.data_bytes = group.first.data_bytes;
   mark(with_data ? Mark::kPushCrossesOnce : Mark::kPushIsAtRelay);
-  if (!with_data) return;
+  if (!with_data) return whole;
   there.push_back(key.version);
   if (there.size() > kMostKept) there.pop_front();
+  return whole;
 }
 
 bool Relays::received(NodeId from, Bytes message, Bytes data, Effects& effects,

@@ -62,17 +62,19 @@ class Relays {
     std::deque<Waiting> early;                // came at once, before what was relayed earlier
     std::map<std::uint64_t, Waiting> behind;  // relayed, by its number
   };
-  // One message to a relay: a version for some of its cluster.
-  struct Group {
-    std::size_t at = 0;  // the place of its first message among the effects
-    std::uint32_t count = 0;
-    std::vector<std::byte> entries;
-  };
   struct Key {
     std::uint64_t chunk;
     std::uint64_t version;
     std::uint32_t cluster;
     auto operator<=>(const Key&) const = default;
+  };
+  // One message to a relay: a version for some of its cluster.
+  struct Group {
+    Key key;
+    std::size_t at = 0;  // the place of its first message among the effects
+    Send first;          // that message, as it would go by itself
+    std::uint32_t count = 0;
+    std::vector<std::byte> entries;
   };
   struct Kept {
     std::uint64_t version = 0;
@@ -86,7 +88,7 @@ class Relays {
   NodeId relay_of(std::uint32_t cluster) const;
   bool goes_by_relay(const Send& send, const wire::ChunkMessage& head) const;
   void note_direct(NodeId to, Effects& effects, std::vector<Effect>& list);
-  void complete(const Key& key, const Group& group, Send& message, Effects& effects);
+  Send to_relay(const Group& group, Effects& effects);
   bool relay(NodeId from, Bytes message, Effects& effects, const Handle& handle);
   bool relayed(NodeId from, Bytes message, const Handle& handle);
   void direct(NodeId from, Bytes message, Bytes data, const Handle& handle);
