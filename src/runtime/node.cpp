@@ -20,6 +20,10 @@ std::string size_text(std::uint64_t bytes) {
                            : fmt::format("{} MiB", bytes >> 20);
 }
 
+std::string name_of(NodeId node, const bootstrap::Bootstrap& bootstrap) {
+  return fmt::format("node {} ({})", node.value, bootstrap.host_name(node));
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<Node>> Node::join() {
@@ -118,7 +122,7 @@ base::Result<> Node::wire_up(const Options& options) {
   for (std::uint32_t n = 0; n < nodes(); ++n) {
     const auto& said = wiring.value().said[n];
     if (said.size() != sizeof cards[n])
-      return base::error("{} did not say how much memory it has", name_of(NodeId{n}));
+      return base::error("{} did not say how much memory it has", name_of(NodeId{n}, *bootstrap_));
     std::memcpy(&cards[n], said.data(), sizeof cards[n]);
   }
   memory_ = memory_shares(cards, bootstrap_->hosts());
@@ -148,7 +152,7 @@ platform::FaultVerdict Node::on_fault(void* context, std::uint64_t offset,
 }
 
 platform::FaultVerdict Node::fault(std::uint64_t offset, platform::Access wanted) {
-  if (is_guard(offset / space_->unit())) return platform::FaultVerdict::kGuard;
+  if (guards_.contains(offset / space_->unit())) return platform::FaultVerdict::kGuard;
   std::uint64_t from = platform::ticks();
   ThreadContext& context = threads_.current();
   bool write = wanted == platform::Access::kWrite;
@@ -190,10 +194,6 @@ protocol::FaultResult Node::make_present(ThreadContext& context, BlockId block,
   out_of_memory(self(), block.value);
 }
 
-std::string Node::name_of(NodeId node) const {
-  return fmt::format("node {} ({})", node.value, bootstrap_->host_name(node));
-}
-
 void Node::out_of_memory(NodeId node, std::uint64_t block) {
   std::uint64_t most = memory_[node.value].home_bytes;
   std::string limit =
@@ -201,7 +201,7 @@ void Node::out_of_memory(NodeId node, std::uint64_t block) {
   bootstrap_->fail(
       fmt::format("out of memory for shared page {}: {} keeps {} of pages whose home it is{}, "
                   "and has no more; use more nodes, spread the homes, or raise --memory",
-                  fmt::ptr(space_->address_of(block)), name_of(node),
+                  fmt::ptr(space_->address_of(block)), name_of(node, *bootstrap_),
                   size_text(space_->kept_bytes(node)), limit),
       1);
   std::abort();
@@ -223,9 +223,11 @@ Outcome Node::fits_memory(std::uint64_t bytes, const Allocation& options) const 
       return {Status::kNoMemory,
               fmt::format("{} would be the home of {} of a region of {} and may keep {}; "
                           "choose other homes, use more nodes, or raise --memory",
-                          name_of(NodeId{n}), size_text(part), size_text(bytes), size_text(most))};
+                          name_of(NodeId{n}, *bootstrap_), size_text(part), size_text(bytes),
+                          size_text(most))};
     if (n < kNamed)
-      where += fmt::format("{}{} {}", n == 0 ? "" : ", ", name_of(NodeId{n}), size_text(limit));
+      where += fmt::format("{}{} {}", n == 0 ? "" : ", ", name_of(NodeId{n}, *bootstrap_),
+                           size_text(limit));
   }
   if (bytes <= all) return {};
   if (nodes() > kNamed) where += fmt::format(" and {} more", nodes() - kNamed);
@@ -389,16 +391,7 @@ Outcome Node::free(void* address) {
 
 void Node::guard(const void* block) {
   auto offset = space_->offset_of(block, 1);
-  std::size_t place = guard_count_.fetch_add(1);
-  if (!offset || place >= kMostGuards) return;
-  guards_[place].store(*offset / space_->unit() + 1, std::memory_order_release);
-}
-
-bool Node::is_guard(std::uint64_t block) const {
-  std::size_t count = std::min(guard_count_.load(std::memory_order_acquire), kMostGuards);
-  for (std::size_t i = 0; i < count; ++i)
-    if (guards_[i].load(std::memory_order_acquire) == block + 1) return true;
-  return false;
+  if (offset) guards_.add(*offset / space_->unit());
 }
 
 Outcome Node::place(const std::vector<Pane>& panes) {

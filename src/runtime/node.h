@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "runtime/engine.h"
 #include "runtime/memory_share.h"
 #include "runtime/outcome.h"
+#include "runtime/stack_guards.h"
 #include "runtime/statistics.h"
 
 namespace terrane::runtime {
@@ -104,7 +104,7 @@ class Node {
   Outcome evict(const void* address, std::uint64_t bytes);
 
   // An access to the block at this address is the overflow of the stack above it, from now on. At
-  // most kMostGuards of them; more are not watched.
+  // most StackGuards::kMost of them; more are not watched.
   void guard(const void* block);
 
   // Collective: waits for all, then leaves. Nothing may be called afterwards.
@@ -141,11 +141,9 @@ class Node {
   static platform::FaultVerdict on_fault(void* context, std::uint64_t offset,
                                          platform::Access wanted);
   platform::FaultVerdict fault(std::uint64_t offset, platform::Access wanted);
-  bool is_guard(std::uint64_t block) const;
   protocol::FaultResult make_present(ThreadContext& context, BlockId block,
                                      protocol::Access wanted);
   [[noreturn]] void out_of_memory(NodeId node, std::uint64_t block);
-  std::string name_of(NodeId node) const;
   Outcome fits_memory(std::uint64_t bytes, const Allocation& options) const;
   Outcome check_range(const void* address, std::uint64_t bytes, const char* what,
                       protocol::BlockRange& blocks);
@@ -177,9 +175,7 @@ class Node {
   std::unique_ptr<SiteCounters> sites_;  // both: where a report is wanted
   std::unique_ptr<LockCounters> locks_;
   std::atomic<std::uint32_t> collective_{0};
-  static constexpr std::size_t kMostGuards = 1024;
-  std::array<std::atomic<std::uint64_t>, kMostGuards> guards_{};  // blocks below stacks
-  std::atomic<std::size_t> guard_count_{0};
+  StackGuards guards_;
   std::uint64_t joined_ns_ = 0;
   platform::TickScale scale_;  // as it was when the node had joined: short times need no better
 };

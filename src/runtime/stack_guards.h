@@ -1,0 +1,33 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace terrane::runtime {
+
+// The blocks below stacks that lie in shared memory: an access to one of them is the overflow of
+// the stack above it. Any thread may call, also in the handler of a fault.
+class StackGuards {
+ public:
+  static constexpr std::size_t kMost = 1024;  // more are not watched
+
+  void add(std::uint64_t block) {
+    std::size_t place = count_.fetch_add(1);
+    if (place < kMost) blocks_[place].store(block + 1, std::memory_order_release);
+  }
+  bool contains(std::uint64_t block) const {
+    std::size_t count = std::min(count_.load(std::memory_order_acquire), kMost);
+    for (std::size_t i = 0; i < count; ++i)
+      if (blocks_[i].load(std::memory_order_acquire) == block + 1) return true;
+    return false;
+  }
+
+ private:
+  std::array<std::atomic<std::uint64_t>, kMost> blocks_{};  // and one; 0: not written yet
+  std::atomic<std::size_t> count_{0};
+};
+
+}  // namespace terrane::runtime
