@@ -99,12 +99,6 @@ ChunkEngine::Answer ChunkEngine::call_for_scope(Waiter& waiter, ChunkId chunk,
   return answer;
 }
 
-ChunkEngine::Answer ChunkEngine::create(std::string_view name, std::uint64_t bytes,
-                                        machine::Coherence coherence,
-                                        const machine::WorkShape& work) {
-  return create({.name = name, .bytes = bytes, .coherence = coherence, .work = work});
-}
-
 ChunkEngine::Answer ChunkEngine::create(machine::Create event) {
   Waiter waiter;
   waiter.wants =

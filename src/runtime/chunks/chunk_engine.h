@@ -95,8 +95,6 @@ class ChunkEngine final : private transport::Receiver {
               bootstrap::Bootstrap& bootstrap, Readiness& readiness, Members& members);
   ~ChunkEngine();
 
-  Answer create(std::string_view name, std::uint64_t bytes, machine::Coherence coherence,
-                const machine::WorkShape& work = {});
   Answer create(machine::Create event);  // of which it sets the waiter
   // Deadlines: by platform::now_ns(); machine::kNever.
   Answer find(std::string_view name, bool wait, std::uint64_t deadline_ns);

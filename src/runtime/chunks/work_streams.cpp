@@ -56,7 +56,8 @@ Outcome WorkStreams::create(std::string_view name, std::uint64_t bytes,
     return {Status::kInvalid, fmt::format("work stream '{}' with its home at node {}; the job has "
                                           "nodes 0 to {}",
                                           name, shape.home, node_.most_nodes() - 1)};
-  auto answer = node_.engine().create(name, bytes, machine::Coherence::kWork, shape);
+  auto answer = node_.engine().create(
+      {.name = name, .bytes = bytes, .coherence = machine::Coherence::kWork, .work = shape});
   if (answer.status == machine::Status::kUnknown)
     return {Status::kInvalid,
             fmt::format("work stream '{}' with its home at node {}, which is not in the job (now)",
