@@ -8,6 +8,7 @@
 #include "protocol/chunks/mesi_chunk.h"
 #include "sim/chunks/chunk_checker.h"
 #include "sim/chunks/chunk_program.h"
+#include "sim/chunks/node_memory.h"
 #include "sim/network.h"
 #include "sim/schedule.h"
 #include "sim/trace.h"
@@ -39,14 +40,9 @@ class ChunkHistory {
   static constexpr ActorId kFirstNews = kFirstClock + kMaxChunkNodes;
   static constexpr ActorId kFirstChannel = 64;
 
-  struct Memory {
-    bool there = false;
-    chunks::ChunkId id;
-    std::array<std::uint64_t, kMaxWords> words{};
-  };
   struct Node {
     std::unique_ptr<chunks::MesiChunk> machine;
-    std::array<std::array<Memory, kMaxPlaces>, kMaxChunks> memory;
+    NodeMemory memory;
     std::uint64_t now_ns = 0;
     bool alive = true;
     // It was declared dead, and goes on until that step: at first it only answers, and once all
@@ -126,14 +122,7 @@ class ChunkHistory {
   void note_coherence(std::uint32_t node);
   void perform(std::uint32_t node, const chunks::Effects& effects);
   void send(std::uint32_t node, const chunks::Effects& effects, const chunks::Send& send);
-  void forward(std::uint32_t node, const chunks::Effects& effects, const chunks::Forward& forward);
   void put(std::uint32_t from, NodeId to, const std::vector<std::byte>& message);
-  std::uint32_t kept_for_homes(std::uint32_t node) const;
-  std::uint32_t gone_over(std::uint32_t node) const;
-  Memory& memory(std::uint32_t node, std::uint32_t chunk, chunks::Place place);
-  ChunkChecker::Words words(std::uint32_t node, std::uint32_t chunk, chunks::Place place) {
-    return ChunkChecker::Words(memory(node, chunk, place).words).first(program_->all[chunk].words);
-  }
   std::uint32_t index_of(chunks::ChunkId id);
   void holds_from_now_on(chunks::ChunkId id, std::uint32_t chunk);
 

@@ -1,19 +1,59 @@
 // What a node's runtime does for its machine.
+#include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "base/overloaded.h"
 #include "sim/chunks/chunk_history.h"
 
 namespace terrane::sim {
 
+namespace {
+
+using Ids = std::span<const chunks::ChunkId>;
+
+// The chunks whose bytes a node keeps because it has reported them, a bit each.
+std::uint32_t kept_for_homes(const chunks::ChunkCache& cache, Ids ids) {
+  std::uint32_t kept = 0;
+  for (std::uint32_t c = 0; c < ids.size(); ++c) {
+    const chunks::ChunkCache::Copy* copy = cache.copy(ids[c]);
+    bool there = copy && !copy->gone && !copy->pushed() && copy->has_bytes;
+    if (there && cache.awaits_home(ids[c])) kept |= 1u << c;
+  }
+  return kept;
+}
+
+// The chunks that have gone over to being pushed: their home asked for that, and only one that has
+// the bytes does.
+std::uint32_t gone_over(const chunks::ChunkCache& cache, Ids ids) {
+  std::uint32_t over = 0;
+  for (std::uint32_t c = 0; c < ids.size(); ++c) {
+    const chunks::ChunkCache::Copy* copy = cache.copy(ids[c]);
+    if (copy && copy->pushed()) over |= 1u << c;
+  }
+  return over;
+}
+
+// A message of another node that this one passes on.
+std::vector<std::byte> message_of(const chunks::Effects& effects, const chunks::Forward& forward) {
+  auto head = std::span(effects.bytes).subspan(forward.offset, forward.size);
+  std::vector<std::byte> bytes(head.begin(), head.end());
+  bytes.insert(bytes.end(), forward.data.begin(), forward.data.end());
+  return bytes;
+}
+
+}  // namespace
+
 void ChunkHistory::step(std::uint32_t n, const chunks::Event& event) {
   effects_.clear();
   bool own_will = careful_ && deaths_ > 0 && nodes_[n].alive &&
                   !std::holds_alternative<chunks::Received>(event) &&
                   !std::holds_alternative<chunks::ViewChanged>(event);
-  std::uint32_t kept = own_will ? kept_for_homes(n) : 0;
+  const chunks::ChunkCache& cache = nodes_[n].machine->cache();
+  Ids ids = Ids(ids_).first(program_->all.size());
+  std::uint32_t kept = own_will ? kept_for_homes(cache, ids) : 0;
   nodes_[n].machine->step(event, effects_);
-  if (own_will && (kept & ~kept_for_homes(n) & ~gone_over(n)) != 0)
+  if (own_will && (kept & ~kept_for_homes(cache, ids) & ~gone_over(cache, ids)) != 0)
     violated(Fault::kInvariant, "node {} gives up a copy that a new home may ask for", n);
   if (!nodes_[n].acts) note_coherence(n);
   perform(n, effects_);
@@ -40,35 +80,27 @@ void ChunkHistory::note_coherence(std::uint32_t n) {
 }
 
 void ChunkHistory::perform(std::uint32_t n, const chunks::Effects& effects) {
+  NodeMemory& memory = nodes_[n].memory;
   for (const auto& effect : effects.list) {
     std::visit(
         base::Overloaded{
             [&](const chunks::Send& e) { send(n, effects, e); },
-            [&](const chunks::Forward& e) { forward(n, effects, e); },
+            [&](const chunks::Forward& e) { put(n, e.to, message_of(effects, e)); },
             [&](const chunks::Resume& e) { resume(n, e); }, [&](const chunks::Notify&) {},
             [&](const chunks::Lost& e) { lost(n, e); }, [&](const chunks::NotifyWritable&) {},
             [&](const chunks::WorkReturned&) {},
-            [&](const chunks::Provide& e) {
-              Memory& place = memory(n, index_of(e.chunk), e.place);
-              if (!place.there || place.id != e.chunk) place.words.fill(0);
-              place.there = true;
-              place.id = e.chunk;
-            },
+            [&](const chunks::Provide& e) { memory.provide(index_of(e.chunk), e.place, e.chunk); },
             [&](const chunks::Install& e) {
               std::uint32_t chunk = index_of(e.chunk);
               if (e.bytes.size() != 8 * program_->all[chunk].words)
                 violated(Fault::kBadStep, "node {} is given bytes that do not fit", n);
-              std::memcpy(memory(n, chunk, e.place).words.data(), e.bytes.data(), e.bytes.size());
+              std::memcpy(memory.words(chunk, e.place).data(), e.bytes.data(), e.bytes.size());
             },
             [&](const chunks::CopyBytes& e) {
               std::uint32_t chunk = index_of(e.chunk);
-              memory(n, chunk, e.to).words = memory(n, chunk, e.from).words;
+              std::ranges::copy(memory.words(chunk, e.from), memory.words(chunk, e.to).begin());
             },
-            [&](const chunks::Discard& e) {
-              Memory& place = memory(n, index_of(e.chunk), e.place);
-              place.there = false;
-              place.words.fill(0xdeadull);
-            },
+            [&](const chunks::Discard& e) { memory.discard(index_of(e.chunk), e.place); },
             [&](const chunks::Malformed& e) {
               violated(Fault::kMalformed, "node {} refuses a message of node {}", n, e.from.value);
             }},
@@ -81,58 +113,16 @@ void ChunkHistory::send(std::uint32_t n, const chunks::Effects& effects, const c
   auto head = std::span(effects.bytes).subspan(send.offset, send.size);
   bytes.assign(head.begin(), head.end());
   if (send.with_data) {
-    auto data = std::as_bytes(words(n, index_of(send.chunk), send.place));
+    auto data = std::as_bytes(nodes_[n].memory.words(index_of(send.chunk), send.place));
     bytes.insert(bytes.end(), data.begin(), data.end());
   }
   put(n, send.to, bytes);
-}
-
-void ChunkHistory::forward(std::uint32_t n, const chunks::Effects& effects,
-                           const chunks::Forward& forward) {
-  auto head = std::span(effects.bytes).subspan(forward.offset, forward.size);
-  std::vector<std::byte> bytes(head.begin(), head.end());
-  bytes.insert(bytes.end(), forward.data.begin(), forward.data.end());
-  put(n, forward.to, bytes);
 }
 
 void ChunkHistory::put(std::uint32_t from, NodeId to, const std::vector<std::byte>& message) {
   std::uint32_t channel = network_.channel(from, to.value);
   network_.push(channel, message);
   schedule_.ready(static_cast<ActorId>(kFirstChannel + channel));
-}
-
-// The chunks whose bytes a node keeps because it has reported them, a bit each.
-std::uint32_t ChunkHistory::kept_for_homes(std::uint32_t n) const {
-  const chunks::ChunkCache& cache = nodes_[n].machine->cache();
-  std::uint32_t kept = 0;
-  for (std::uint32_t c = 0; c < program_->all.size(); ++c) {
-    const chunks::ChunkCache::Copy* copy = cache.copy(ids_[c]);
-    bool there = copy && !copy->gone && !copy->pushed() && copy->has_bytes;
-    if (there && cache.awaits_home(ids_[c])) kept |= 1u << c;
-  }
-  return kept;
-}
-
-// The chunks that have gone over to being pushed: their home asked for that, and only one that has
-// the bytes does.
-std::uint32_t ChunkHistory::gone_over(std::uint32_t n) const {
-  std::uint32_t over = 0;
-  for (std::uint32_t c = 0; c < program_->all.size(); ++c) {
-    const chunks::ChunkCache::Copy* copy = nodes_[n].machine->cache().copy(ids_[c]);
-    if (copy && copy->pushed()) over |= 1u << c;
-  }
-  return over;
-}
-
-ChunkHistory::Memory& ChunkHistory::memory(std::uint32_t node, std::uint32_t chunk,
-                                           chunks::Place place) {
-  constexpr std::uint32_t kHomes = 6;
-  std::uint32_t at = place.value >= chunks::kHomePlaces
-                         ? place.value - chunks::kHomePlaces + kMaxPlaces - kHomes
-                         : place.value;
-  if (at >= kMaxPlaces || (place.value < chunks::kHomePlaces && at >= kMaxPlaces - kHomes))
-    violated(Fault::kBadStep, "node {} uses place {} of chunk {}", node, place.value, chunk);
-  return nodes_[node].memory[chunk][at];
 }
 
 // A home has its chunk before anybody is told of it.

@@ -27,7 +27,8 @@ chunks::MeetingWords unpacked(std::uint64_t word) {
 // A thread has opened the scope in which it comes, or gives its signal: what it will write.
 void ChunkHistory::come(std::uint32_t t, std::uint32_t c) {
   Thread& thread = threads_[t];
-  chunks::MeetingWords words = unpacked(memory(thread.node, c, thread.place[c]).words[0]);
+  NodeMemory& memory = nodes_[thread.node].memory;
+  chunks::MeetingWords words = unpacked(memory.words(c, thread.place[c])[0]);
   if (program_->all[c].parties > 0) {
     chunks::Arrival arrival = chunks::arrive(words, program_->all[c].parties);
     if (!arrival.agrees) violated(Fault::kBadAnswer, "thread {} is not of barrier {}", t, c);
@@ -92,8 +93,9 @@ void ChunkHistory::meet(std::uint32_t t, const ChunkOp& op) {
   std::uint32_t c = op.chunk;
   Meeting& meeting = meetings_[thread.node][c];
   if (thread.open[c]) {  // it took a version
-    chunks::MeetingWords words = unpacked(memory(thread.node, c, thread.place[c]).words[0]);
-    checker_.looks(t, c, thread.version[c], this->words(thread.node, c, thread.place[c]));
+    NodeMemory& memory = nodes_[thread.node].memory;
+    chunks::MeetingWords words = unpacked(memory.words(c, thread.place[c])[0]);
+    checker_.looks(t, c, thread.version[c], memory.words(c, thread.place[c]));
     thread.open[c] = false;
     step(thread.node, chunks::Close{thread.id[c], Mode::kRead, thread.place[c]});
     if (meeting.known.took(&words)) wake_sleepers(meeting);

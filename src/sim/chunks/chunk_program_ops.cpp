@@ -125,26 +125,24 @@ void ChunkHistory::create(std::uint32_t t, const ChunkOp& op) {
 void ChunkHistory::work(std::uint32_t t, const ChunkOp& op) {
   Thread& thread = threads_[t];
   std::uint32_t c = op.chunk;
+  std::span<std::uint64_t> words = nodes_[thread.node].memory.words(c, thread.place[c]);
   if (op.mode == Mode::kRead) {
-    if (!thread.stale[c])
-      checker_.looks(t, c, thread.version[c], words(thread.node, c, thread.place[c]));
+    if (!thread.stale[c]) checker_.looks(t, c, thread.version[c], words);
     return;
   }
   std::uint32_t& at = thread.at[c];
-  if (at < program_->all[c].words)
-    memory(thread.node, c, thread.place[c]).words[at++] = thread.stamp[c];
+  if (at < words.size()) words[at++] = thread.stamp[c];
 }
 
 void ChunkHistory::close(std::uint32_t t, const ChunkOp& op) {
   Thread& thread = threads_[t];
   std::uint32_t c = op.chunk;
   thread.open[c] = false;
+  std::span<std::uint64_t> words = nodes_[thread.node].memory.words(c, thread.place[c]);
   if (op.mode == Mode::kRead) {
-    if (!thread.stale[c])
-      checker_.looks(t, c, thread.version[c], words(thread.node, c, thread.place[c]));
+    if (!thread.stale[c]) checker_.looks(t, c, thread.version[c], words);
   } else {
-    for (std::uint32_t w = thread.at[c]; w < program_->all[c].words; ++w)
-      memory(thread.node, c, thread.place[c]).words[w] = thread.stamp[c];
+    for (std::uint32_t w = thread.at[c]; w < words.size(); ++w) words[w] = thread.stamp[c];
   }
   if (!thread.stale[c]) checker_.closed(t, c, op.mode, thread.stamp[c], op.range);
   thread.stale[c] = false;
@@ -214,7 +212,8 @@ void ChunkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
     if (pushed_death(op.chunk) && newest && resume.version < checker_.last_version(op.chunk))
       checker_.truncate(op.chunk, resume.version);
     thread.stamp[op.chunk] = static_cast<std::uint64_t>(t + 1) << 32 | ++thread.stamps;
-    checker_.opened(t, op.chunk, op.mode, resume.version, words(n, op.chunk, resume.place));
+    checker_.opened(t, op.chunk, op.mode, resume.version,
+                    nodes_[n].memory.words(op.chunk, resume.place));
     if (program_->all[op.chunk].meeting) come(t, op.chunk);
   }
 }
@@ -290,7 +289,7 @@ void ChunkHistory::took(std::uint32_t t, const ChunkOp& op, const chunks::Resume
   thread.version[op.chunk] = resume.version;
   thread.place[op.chunk] = resume.place;
   checker_.took(t, op.chunk, resume.version, resume.missed, resume.changed,
-                words(thread.node, op.chunk, resume.place));
+                nodes_[thread.node].memory.words(op.chunk, resume.place));
 }
 
 void ChunkHistory::learn(std::uint32_t t, const ChunkOp& op, const chunks::Resume& resume) {
