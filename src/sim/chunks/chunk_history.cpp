@@ -45,7 +45,7 @@ void ChunkHistory::begin(const ChunkProgram& program, std::uint64_t seed) {
   nodes_.clear();
   nodes_.resize(program.nodes);
   for (std::uint32_t n = 0; n < program.nodes; ++n) {
-    nodes_[n].memory.begin(n, program);
+    nodes_[n].memory.begin(n);
     nodes_[n].machine = std::make_unique<chunks::MesiChunk>(
         chunks::MesiConfig{.self = NodeId{n},
                            .budget_bytes = program.budget_bytes,

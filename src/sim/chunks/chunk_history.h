@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "protocol/chunks/meeting.h"
@@ -121,8 +122,11 @@ class ChunkHistory {
   void step(std::uint32_t node, const chunks::Event& event);
   void note_coherence(std::uint32_t node);
   void perform(std::uint32_t node, const chunks::Effects& effects);
-  void send(std::uint32_t node, const chunks::Effects& effects, const chunks::Send& send);
   void put(std::uint32_t from, NodeId to, const std::vector<std::byte>& message);
+  std::span<std::uint64_t> words(std::uint32_t node, chunks::ChunkId chunk, chunks::Place place) {
+    return std::span(nodes_[node].memory.words(chunk, place))
+        .first(program_->all[index_of(chunk)].words);
+  }
   std::uint32_t index_of(chunks::ChunkId id);
   void holds_from_now_on(chunks::ChunkId id, std::uint32_t chunk);
 

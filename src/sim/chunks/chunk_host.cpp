@@ -1,5 +1,4 @@
 // What a node's runtime does for its machine.
-#include <algorithm>
 #include <cstring>
 #include <span>
 
@@ -34,11 +33,14 @@ std::uint32_t gone_over(const chunks::ChunkCache& cache, Ids ids) {
   return over;
 }
 
-// A message of another node that this one passes on.
-std::vector<std::byte> message_of(const chunks::Effects& effects, const chunks::Forward& forward) {
-  auto head = std::span(effects.bytes).subspan(forward.offset, forward.size);
-  std::vector<std::byte> bytes(head.begin(), head.end());
-  bytes.insert(bytes.end(), forward.data.begin(), forward.data.end());
+// A Send or a Forward with its data. Valid until the next call.
+template <typename Message>
+const std::vector<std::byte>& message_of(const chunks::Effects& effects, const Message& message,
+                                         protocol::Bytes data) {
+  static thread_local std::vector<std::byte> bytes;
+  auto head = std::span(effects.bytes).subspan(message.offset, message.size);
+  bytes.assign(head.begin(), head.end());
+  bytes.insert(bytes.end(), data.begin(), data.end());
   return bytes;
 }
 
@@ -84,39 +86,31 @@ void ChunkHistory::perform(std::uint32_t n, const chunks::Effects& effects) {
   for (const auto& effect : effects.list) {
     std::visit(
         base::Overloaded{
-            [&](const chunks::Send& e) { send(n, effects, e); },
-            [&](const chunks::Forward& e) { put(n, e.to, message_of(effects, e)); },
+            [&](const chunks::Send& e) {
+              protocol::Bytes data;
+              if (e.with_data) data = std::as_bytes(words(n, e.chunk, e.place));
+              put(n, e.to, message_of(effects, e, data));
+            },
+            [&](const chunks::Forward& e) { put(n, e.to, message_of(effects, e, e.data)); },
             [&](const chunks::Resume& e) { resume(n, e); }, [&](const chunks::Notify&) {},
             [&](const chunks::Lost& e) { lost(n, e); }, [&](const chunks::NotifyWritable&) {},
             [&](const chunks::WorkReturned&) {},
-            [&](const chunks::Provide& e) { memory.provide(index_of(e.chunk), e.place, e.chunk); },
+            [&](const chunks::Provide& e) { memory.provide(e.chunk, e.place); },
             [&](const chunks::Install& e) {
               std::uint32_t chunk = index_of(e.chunk);
               if (e.bytes.size() != 8 * program_->all[chunk].words)
                 violated(Fault::kBadStep, "node {} is given bytes that do not fit", n);
-              std::memcpy(memory.words(chunk, e.place).data(), e.bytes.data(), e.bytes.size());
+              std::memcpy(memory.words(e.chunk, e.place).data(), e.bytes.data(), e.bytes.size());
             },
             [&](const chunks::CopyBytes& e) {
-              std::uint32_t chunk = index_of(e.chunk);
-              std::ranges::copy(memory.words(chunk, e.from), memory.words(chunk, e.to).begin());
+              memory.words(e.chunk, e.to) = memory.words(e.chunk, e.from);
             },
-            [&](const chunks::Discard& e) { memory.discard(index_of(e.chunk), e.place); },
+            [&](const chunks::Discard& e) { memory.discard(e.chunk, e.place); },
             [&](const chunks::Malformed& e) {
               violated(Fault::kMalformed, "node {} refuses a message of node {}", n, e.from.value);
             }},
         effect);
   }
-}
-
-void ChunkHistory::send(std::uint32_t n, const chunks::Effects& effects, const chunks::Send& send) {
-  static thread_local std::vector<std::byte> bytes;
-  auto head = std::span(effects.bytes).subspan(send.offset, send.size);
-  bytes.assign(head.begin(), head.end());
-  if (send.with_data) {
-    auto data = std::as_bytes(nodes_[n].memory.words(index_of(send.chunk), send.place));
-    bytes.insert(bytes.end(), data.begin(), data.end());
-  }
-  put(n, send.to, bytes);
 }
 
 void ChunkHistory::put(std::uint32_t from, NodeId to, const std::vector<std::byte>& message) {

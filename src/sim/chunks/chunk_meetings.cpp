@@ -27,8 +27,8 @@ chunks::MeetingWords unpacked(std::uint64_t word) {
 // A thread has opened the scope in which it comes, or gives its signal: what it will write.
 void ChunkHistory::come(std::uint32_t t, std::uint32_t c) {
   Thread& thread = threads_[t];
-  NodeMemory& memory = nodes_[thread.node].memory;
-  chunks::MeetingWords words = unpacked(memory.words(c, thread.place[c])[0]);
+  std::uint64_t word = words(thread.node, thread.id[c], thread.place[c])[0];
+  chunks::MeetingWords words = unpacked(word);
   if (program_->all[c].parties > 0) {
     chunks::Arrival arrival = chunks::arrive(words, program_->all[c].parties);
     if (!arrival.agrees) violated(Fault::kBadAnswer, "thread {} is not of barrier {}", t, c);
@@ -93,9 +93,9 @@ void ChunkHistory::meet(std::uint32_t t, const ChunkOp& op) {
   std::uint32_t c = op.chunk;
   Meeting& meeting = meetings_[thread.node][c];
   if (thread.open[c]) {  // it took a version
-    NodeMemory& memory = nodes_[thread.node].memory;
-    chunks::MeetingWords words = unpacked(memory.words(c, thread.place[c])[0]);
-    checker_.looks(t, c, thread.version[c], memory.words(c, thread.place[c]));
+    std::span<std::uint64_t> seen = words(thread.node, thread.id[c], thread.place[c]);
+    chunks::MeetingWords words = unpacked(seen[0]);
+    checker_.looks(t, c, thread.version[c], seen);
     thread.open[c] = false;
     step(thread.node, chunks::Close{thread.id[c], Mode::kRead, thread.place[c]});
     if (meeting.known.took(&words)) wake_sleepers(meeting);

@@ -125,7 +125,7 @@ void ChunkHistory::create(std::uint32_t t, const ChunkOp& op) {
 void ChunkHistory::work(std::uint32_t t, const ChunkOp& op) {
   Thread& thread = threads_[t];
   std::uint32_t c = op.chunk;
-  std::span<std::uint64_t> words = nodes_[thread.node].memory.words(c, thread.place[c]);
+  std::span<std::uint64_t> words = this->words(thread.node, thread.id[c], thread.place[c]);
   if (op.mode == Mode::kRead) {
     if (!thread.stale[c]) checker_.looks(t, c, thread.version[c], words);
     return;
@@ -138,7 +138,7 @@ void ChunkHistory::close(std::uint32_t t, const ChunkOp& op) {
   Thread& thread = threads_[t];
   std::uint32_t c = op.chunk;
   thread.open[c] = false;
-  std::span<std::uint64_t> words = nodes_[thread.node].memory.words(c, thread.place[c]);
+  std::span<std::uint64_t> words = this->words(thread.node, thread.id[c], thread.place[c]);
   if (op.mode == Mode::kRead) {
     if (!thread.stale[c]) checker_.looks(t, c, thread.version[c], words);
   } else {
@@ -212,8 +212,7 @@ void ChunkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
     if (pushed_death(op.chunk) && newest && resume.version < checker_.last_version(op.chunk))
       checker_.truncate(op.chunk, resume.version);
     thread.stamp[op.chunk] = static_cast<std::uint64_t>(t + 1) << 32 | ++thread.stamps;
-    checker_.opened(t, op.chunk, op.mode, resume.version,
-                    nodes_[n].memory.words(op.chunk, resume.place));
+    checker_.opened(t, op.chunk, op.mode, resume.version, words(n, resume.chunk, resume.place));
     if (program_->all[op.chunk].meeting) come(t, op.chunk);
   }
 }
@@ -289,7 +288,7 @@ void ChunkHistory::took(std::uint32_t t, const ChunkOp& op, const chunks::Resume
   thread.version[op.chunk] = resume.version;
   thread.place[op.chunk] = resume.place;
   checker_.took(t, op.chunk, resume.version, resume.missed, resume.changed,
-                nodes_[thread.node].memory.words(op.chunk, resume.place));
+                words(thread.node, resume.chunk, resume.place));
 }
 
 void ChunkHistory::learn(std::uint32_t t, const ChunkOp& op, const chunks::Resume& resume) {
