@@ -63,10 +63,35 @@ std::uint64_t home_of(const Region& region, std::uint64_t block, const Clusters&
   return kHomeFirstTouch;
 }
 
+std::uint64_t count_together(const Region& region, std::uint64_t block, const Clusters& clusters) {
+  std::uint64_t index = block - region.blocks.first;
+  std::uint64_t left = region.blocks.count - index;
+  auto part_left = [&](std::uint64_t part) { return std::min(left, part - index % part); };
+  std::uint64_t parts = clusters.nodes();
+  switch (region.policy.homes) {
+    case Homes::kCluster:
+      parts = clusters.members(region.policy.argument).size();
+      [[fallthrough]];
+    case Homes::kBlock:
+      return part_left((region.blocks.count + parts - 1) / parts);
+    case Homes::kCyclic:
+      return 1;
+    case Homes::kBlockCyclic:
+      return part_left(region.policy.argument);
+    case Homes::kExplicit:
+      return left;
+    case Homes::kFirstTouch:
+      break;
+  }
+  return 0;
+}
+
 std::uint64_t found(const Region& region, std::uint64_t block, const Clusters& clusters) {
+  std::uint64_t together = std::min(count_together(region, block, clusters), kMostFoundTogether);
+  if (mutant(Mutant::kNamesOthersHomes) && together > 0) ++together;
   return home_of(region, block, clusters) |
          static_cast<std::uint64_t>(region.policy.protocol) << 40 |
-         static_cast<std::uint64_t>(region.policy.propagation) << 44;
+         static_cast<std::uint64_t>(region.policy.propagation) << 44 | together << 48;
 }
 
 RegionTable::RegionTable(NodeId self, const Clusters& clusters, std::uint64_t blocks,

@@ -22,7 +22,8 @@ struct Region {
 
 // The home that the region's policy gives a block; kHomeFirstTouch when the directory decides.
 std::uint64_t home_of(const Region& region, std::uint64_t block, const Clusters& clusters);
-// A RegionFind's answer: the home and, from bit 40 on, what else the region wants.
+// A RegionFind's answer: the home and, from bit 40 on, what else the region wants and how many
+// blocks behind have the same home (found_region.h).
 std::uint64_t found(const Region& region, std::uint64_t block, const Clusters& clusters);
 // The allocations of the job. Node 0 cuts the shared space and answers for it; others keep what
 // they have asked for until it is freed. A freed range is used again only after every node has

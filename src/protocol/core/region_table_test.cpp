@@ -174,10 +174,10 @@ TEST(RegionTableTest, ABlockOfARegionThatIsNotKnownHereIsAskedForOnce) {
   job.step(2, RegionFind{BlockId{5}, WaiterId{2}});
   EXPECT_EQ(job.messages.size(), 1u);
   job.deliver_all();
-  EXPECT_EQ(job.resumed[2].value, 1u);  // 5 modulo 4
+  EXPECT_EQ(home_found(job.resumed[2].value), 1u);  // 5 modulo 4
   job.step(2, RegionFind{BlockId{6}, WaiterId{3}});
   EXPECT_TRUE(job.messages.empty());
-  EXPECT_EQ(job.resumed[3].value, 2u);
+  EXPECT_EQ(home_found(job.resumed[3].value), 2u);
 }
 
 TEST(RegionTableTest, PoliciesGiveEveryBlockAHome) {
@@ -203,6 +203,27 @@ TEST(RegionTableTest, PoliciesGiveEveryBlockAHome) {
   EXPECT_FALSE(wire::is_valid(region.policy, 4, 1));
   region.policy = {};
   EXPECT_EQ(home_of(region, 105, four), kHomeFirstTouch);
+}
+
+TEST(RegionTableTest, AFoundBlockTellsHowManyBehindItHaveTheSameHome) {
+  const std::uint32_t clusters[] = {0, 1, 0, 1};
+  Clusters four(4, nullptr, clusters);
+  for (Homes homes : {Homes::kBlock, Homes::kCyclic, Homes::kBlockCyclic, Homes::kExplicit,
+                      Homes::kCluster, Homes::kFirstTouch}) {
+    for (std::uint64_t blocks : {1, 9, 10, 40}) {
+      std::uint32_t argument = homes == Homes::kBlockCyclic ? 3 : 1;
+      Region region{RegionId{1}, {100, blocks}, 0, {.homes = homes, .argument = argument}, {}};
+      for (std::uint64_t b = 100; b < region.blocks.end(); ++b) {
+        std::uint64_t same = 0;
+        while (b + same < region.blocks.end() &&
+               home_of(region, b + same, four) == home_of(region, b, four))
+          ++same;
+        if (homes == Homes::kFirstTouch) same = 0;  // the directory knows
+        EXPECT_EQ(together_found(found(region, b, four)), same) << b << " of " << blocks;
+        EXPECT_EQ(home_found(found(region, b, four)), home_of(region, b, four));
+      }
+    }
+  }
 }
 
 TEST(RegionTableTest, RequestsToANodeThatDoesNotServeAreRefused) {

@@ -28,6 +28,7 @@ Task<std::uint64_t> HomeWords::find_home(Strand& s, std::uint64_t block, Access 
     co_return home;
   }
   node_.entries[block].set_home(NodeId{static_cast<std::uint32_t>(home)});
+  same_owner = {block, together_found(found)};
   co_return home;
 }
 

@@ -91,14 +91,15 @@ Task<BlockState> Misses::fault_copy(Strand& s, BlockRange& run, Access wanted, N
 Miss Misses::miss_of(std::uint64_t block, Access wanted, NodeId home) const {
   const Clusters& clusters = node_.core.clusters();
   NodeId self = node_.config.self;
+  bool far = !clusters.together(self, home);
   return {.block = block,
           .access = wanted,
           .reached = node_.reaches(home),
           .adaptive = node_.is_adaptive(block),
           .much_room = node_.config.limit == ~0ull || node_.room() > node_.config.limit / 2,
           .movable = node_.entries[block].movable() && home != self && homes_.may_take(),
-          .shared_link =
-              !clusters.together(self, home) && clusters.members(clusters.of(self)).size() > 1,
+          .far = far,
+          .shared_link = far && clusters.members(clusters.of(self)).size() > 1,
           .prefetches = false};
 }
 

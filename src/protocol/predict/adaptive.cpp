@@ -12,7 +12,7 @@ MissPlan AdaptivePredictor::at_miss(const Miss& miss) {
   if (sequential_.streams().goes_on(miss.block)) sequential_.prove(miss.block);
   MissPlan plan{.homes = home_requests_.count(miss, sequential_.streams())};
   if (!miss.prefetches) return plan;
-  std::uint64_t in_order = sequential_.count(miss.block);
+  std::uint64_t in_order = sequential_.count(miss.block, miss.far);
   plan.fresh = in_order > 0;
   plan.blocks = in_order;
   if (in_order == 0 && past_.on(Heuristic::kNeighbours))

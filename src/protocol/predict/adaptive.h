@@ -32,8 +32,8 @@ class AdaptivePredictor final : public Predictor {
   void prefetches(std::uint64_t block) override {
     if (!neighbours_.note(block)) refresh_.shown_by_neighbour(block);
   }
-  PipelinePlan pipeline(const Miss&, BlockRange run, std::uint64_t extent) override {
-    return pipeline_.plan(run, extent, sequential_, sequential_.streams());
+  PipelinePlan pipeline(const Miss& miss, BlockRange run, std::uint64_t extent) override {
+    return pipeline_.plan(run, extent, miss.far, sequential_, sequential_.streams());
   }
   BlockRange homes_ahead(const Miss& miss, std::uint64_t reached,
                          std::uint64_t extent_end) override {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <vector>
 
 namespace terrane::protocol {
 namespace {
@@ -38,6 +39,24 @@ class AdaptivePredictorTest : public testing::Test {
   BlockHistory history_[kBlocks];
   AdaptivePredictor predictor_{history_, kBlocks, Tunables{}, Heuristics{}};
 };
+
+TEST_F(AdaptivePredictorTest, AStreamOverALinkGetsFullRequestsAtOnceAndIsPipelined) {
+  std::vector<std::uint64_t> counts;
+  std::uint64_t pipelined = 0;
+  for (std::uint64_t block = 10; block < 60;) {
+    Miss next = miss(block);
+    next.far = true;
+    MissPlan plan = predictor_.at_miss(next);
+    counts.push_back(plan.blocks);
+    for (std::uint64_t b = block + 1; b < block + plan.blocks; ++b) predictor_.prefetches(b);
+    if (pipelined == 0 && plan.blocks == 16)
+      pipelined = predictor_.pipeline(next, {block, 16}, 100).requests * counts.size();
+    predictor_.miss_ended(block, block + plan.blocks);
+    block += plan.blocks;
+  }
+  EXPECT_EQ(counts, (std::vector<std::uint64_t>{1, 16, 16, 16, 16}));
+  EXPECT_EQ(pipelined, 3u * 3) << "from the third miss on";
+}
 
 TEST_F(AdaptivePredictorTest, AReaderAsksForHomesUnlessItSharesALinkToThem) {
   for (bool shared_link : {false, true}) {

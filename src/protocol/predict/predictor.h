@@ -16,7 +16,8 @@ struct Miss {
   bool adaptive;     // the region leaves it to the predictor how its copies fare
   bool much_room;    // more than half of this node's memory is free
   bool movable;      // this node may ask for the home, and has the memory for it
-  bool shared_link;  // the home is in another cluster, and this node is not alone in its own
+  bool far;          // the home is in another cluster
+  bool shared_link;  // ... and this node is not alone in its own
   bool prefetches;   // further blocks may come with it
 };
 

@@ -27,10 +27,11 @@ std::uint64_t Sequential::may_come(std::uint64_t first, std::uint64_t most) cons
   return count;
 }
 
-std::uint64_t Sequential::count(std::uint64_t block) const {
+std::uint64_t Sequential::count(std::uint64_t block, bool far) const {
   std::uint64_t length = past_.on(Heuristic::kSequential) ? streams_.length(block) : 0;
   if (length == 0) return 0;
-  return 1 + may_come(block + 1, std::min<std::uint64_t>(past_.tunables.max_run - 1, length));
+  const std::uint64_t most = past_.tunables.max_run - 1;
+  return 1 + may_come(block + 1, far ? most : std::min(most, length));
 }
 
 // Behind a few blocks it may be chance.
@@ -71,10 +72,11 @@ std::uint64_t Backward::count(std::uint64_t block, const Sequential& sequential)
   return sequential.may_come(block - most, most) == most ? most : 0;
 }
 
-PipelinePlan Pipeline::plan(BlockRange run, std::uint64_t extent, const Sequential& sequential,
-                            const Streams& streams) const {
+PipelinePlan Pipeline::plan(BlockRange run, std::uint64_t extent, bool far,
+                            const Sequential& sequential, const Streams& streams) const {
   const Tunables& t = past_.tunables;
-  bool long_enough = streams.length(run.first) >= std::uint64_t{t.ahead_after} * t.max_run;
+  const std::uint64_t runs = far ? 1 : t.ahead_after;
+  bool long_enough = streams.length(run.first) >= runs * t.max_run;
   if (!long_enough || !past_.on(Heuristic::kPipeline)) return {};
   std::uint64_t end = run.first + extent;
   // Of which no home was asked for comes with the next miss, which asks.

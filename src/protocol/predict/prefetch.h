@@ -40,8 +40,9 @@ class Sequential {
       : past_(past), neighbours_(neighbours) {}
 
   Streams& streams() { return streams_; }
-  // How many blocks from this one on come with its miss; 0: it continues no stream.
-  std::uint64_t count(std::uint64_t block) const;
+  // How many blocks from this one on come with its miss; 0: it continues no stream. far: over a
+  // link, where a request takes so long that a stream gets full ones from its second miss on.
+  std::uint64_t count(std::uint64_t block, bool far) const;
   // How many from `first` on, up to `most`, may come with a stream.
   std::uint64_t may_come(std::uint64_t first, std::uint64_t most) const;
   // A miss of the block continues a stream: what its latest request brought was used.
@@ -94,7 +95,8 @@ class Pipeline {
  public:
   explicit Pipeline(const Past& past) : past_(past) {}
 
-  PipelinePlan plan(BlockRange run, std::uint64_t extent, const Sequential& sequential,
+  // far: as Sequential::count(); such a stream is pipelined once it has had one full request.
+  PipelinePlan plan(BlockRange run, std::uint64_t extent, bool far, const Sequential& sequential,
                     const Streams& streams) const;
 
  private:

@@ -14,6 +14,9 @@ inline Protocol protocol_found(std::uint64_t answer) {
 inline Propagation propagation_found(std::uint64_t answer) {
   return static_cast<Propagation>(answer >> 44 & 0xf);
 }
+// How many blocks from that one on have the same home by the region's policy; 0: by first touch.
+inline constexpr std::uint64_t kMostFoundTogether = (1u << 16) - 1;
+inline std::uint64_t together_found(std::uint64_t answer) { return answer >> 48; }
 
 // The node that keeps a block's owner where homes are by first touch.
 inline constexpr std::uint64_t kDirectoryRun = 64;  // blocks in a row

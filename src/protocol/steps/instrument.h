@@ -400,6 +400,7 @@ enum class Mutant : std::uint8_t {
   kLockMovesTokenStays,  // ... and keeps the token, too
   kAgentForgetsOthers,   // of the requests that an agent held back it passes on the first alone
   kPushForgetsCluster,   // a push enters a cluster and is not passed on there
+  kNamesOthersHomes,     // a region's answer names one block more of a home than it has
   kCutForgetsReader,     // of a run that is cut for a link one reader gets the first part alone
   kGatherEarly,          // a join ends while one thread or node is missing
   kGatherForgetsNotices,  // ... and the root does not learn what the others changed
