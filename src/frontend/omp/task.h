@@ -68,7 +68,7 @@ inline bool is_descendant(const Task* task, const Task* of) {
 }
 
 // At most so many of the oldest tasks of one of this node's queues, linked, and in none of them
-// afterwards: those of one group. nullptr: there is none.
+// afterwards: those that one task has created, of one group. nullptr: there is none.
 Task* take_oldest(std::uint32_t at_most);
 // How many tasks the calling thread's queue has.
 std::uint32_t queued_here();

@@ -41,6 +41,7 @@ static_assert(sizeof(Mail) <= 4096);
 std::byte* mails = nullptr;
 std::size_t mail_bytes = 0;
 Mail* own_page = nullptr;
+bool is_spread = false;  // over several hosts, where pages are reached by messages
 
 // The lender's half.
 std::atomic<bool> is_lending{false}, stock_busy{false};
@@ -50,9 +51,9 @@ std::uint32_t next_place = 0;
 
 // The borrower's half.
 std::atomic<bool> is_borrowing{false};
+std::atomic<std::uint32_t> loans_here{0};  // that this node runs
 bool is_armed[kMostNodes] = {};            // that node knows that this one wants to hear
 std::uint64_t looked_ns[kMostNodes] = {};  // when this node has looked there last
-std::uint32_t last_place[kMostNodes] = {};
 std::atomic<std::uint64_t> rest_until_ns{0};
 std::atomic<std::uint64_t> rest_ns{0};
 std::atomic<std::uint64_t> next_barrier{1};
@@ -60,6 +61,9 @@ std::atomic<std::uint64_t> next_barrier{1};
 Mail& mail_of(std::uint32_t node) { return *reinterpret_cast<Mail*>(mails + node * mail_bytes); }
 Mail& own_mail() { return *own_page; }
 std::uint64_t bit(std::uint32_t number) { return std::uint64_t{1} << number; }
+std::uint32_t place_in(std::uint64_t mask) {
+  return static_cast<std::uint32_t>(std::countr_zero(mask));
+}
 
 std::uint64_t load_own(std::uint64_t& word) {
   return std::atomic_ref<std::uint64_t>(word).load(std::memory_order_acquire);
@@ -158,47 +162,45 @@ bool may_take(Mail& from, std::uint32_t place, const Task* of) {
   return unit != 0 && is_lent(of, unit);
 }
 
-// In the order of the places, behind the last one: the oldest first.
+// A node has one loan at a time that nobody has taken.
 Found take_from(std::uint32_t node, const Task* of) {
   Mail& from = mail_of(node);
   looked_ns[node] = now_ns();
-  std::uint64_t mask = load(from.available);
-  while (mask != 0) {
-    auto turned = std::rotr(mask, static_cast<int>(last_place[node] + 1));
-    auto behind = static_cast<std::uint32_t>(std::countr_zero(turned));
-    std::uint32_t place = (last_place[node] + 1 + behind) % kStock;
-    mask &= ~bit(place);
-    if (!may_take(from, place, of)) continue;
-    if ((keep_bits(from.available, ~bit(place)) & bit(place)) == 0) continue;
-    if (!may_take(from, place, of)) {  // it has become another task's meanwhile
-      add_bits(from.available, bit(place));
-      continue;
-    }
-    last_place[node] = place;
-    auto* task = reinterpret_cast<const Task*>(load(from.loans[place]));
-    return {node, place, task, looked_ns[node]};
+  if (of != nullptr) {
+    std::uint64_t mask = load(from.available);
+    if (mask == 0 || !may_take(from, place_in(mask), of)) return {};
   }
-  return {};
+  std::uint64_t mask = keep_bits(from.available, 0);
+  if (mask == 0) return {};
+  std::uint32_t place = place_in(mask);
+  if (!may_take(from, place, of)) {  // it has become another one meanwhile
+    add_bits(from.available, mask);
+    return {};
+  }
+  auto* task = reinterpret_cast<const Task*>(load(from.loans[place]));
+  return {node, place, task, looked_ns[node]};
 }
 
-// Asks a node to tell of tasks, and looks there; or looks where it has told.
+// Looks where a node has told that it has tasks, or asks it to tell.
 Found look_at(std::uint32_t node, const Task* of) {
   Mail& own = own_mail();
-  if (!is_armed[node]) {
-    is_armed[node] = true;
-    add_bits(mail_of(node).idle, bit(terrane_program_node()));
-  } else if ((load_own(own.offers) & bit(node)) != 0) {
+  if (is_armed[node] && (load_own(own.offers) & bit(node)) != 0) {
     keep_bits(own.offers, ~bit(node));
     is_armed[node] = false;
-  } else if (of == nullptr || now_ns() - looked_ns[node] < kLookAgainNs) {
+  } else if (is_armed[node] && (of == nullptr || now_ns() - looked_ns[node] < kLookAgainNs)) {
     return {};
   }
   Found found = take_from(node, of);
+  if (found.task != nullptr || is_armed[node]) return found;
+  is_armed[node] = true;
+  add_bits(mail_of(node).idle, bit(terrane_program_node()));
+  found = take_from(node, of);
   if (found.task != nullptr) is_armed[node] = false;
   return found;
 }
 
-// A node that has taken a loan waits for its lock, which this node has.
+// A node that has taken a loan waits for its lock, which this node has; over a network it asks for
+// tasks by messages. The handler thread may find no processor where all of them compute.
 void serve_now_and_then() {
   thread_local std::uint64_t served = 0;
   std::uint64_t now = __builtin_ia32_rdtsc();
@@ -240,6 +242,7 @@ void use_mails(void* memory) {
   mails = static_cast<std::byte*>(memory);
   mail_bytes = terrane_program_page_bytes();
   own_page = &mail_of(terrane_program_node());
+  is_spread = terrane_program_is_spread();
 }
 
 bool may_tasks_move(std::uint32_t nodes) { return nodes > 1 && nodes <= kMostNodes; }
@@ -247,8 +250,8 @@ bool may_tasks_move(std::uint32_t nodes) { return nodes > 1 && nodes <= kMostNod
 void lend_tasks(bool waits) {
   Mail& own = own_mail();
   bool is_wanted = load_own(own.idle) != 0, is_lent = taken_places() != 0;
+  if (is_spread || is_lent || loans_here.load(std::memory_order_relaxed) != 0) serve_now_and_then();
   if (!is_wanted && !is_lent) return;
-  if (is_lent) serve_now_and_then();
   if (load_own(own.available) == 0 && (is_wanted || waits || queued_here() >= kMany)) {
     if (is_lending.exchange(true, std::memory_order_acquire)) return;
     if (load_own(own.available) == 0) lend(own);
@@ -303,7 +306,9 @@ bool borrow(const Task* of) {
   Mail& from = mail_of(found.node);
   pass(from.locks[found.place]);
   std::uint64_t begun_ns = now_ns();
+  loans_here.fetch_add(1, std::memory_order_relaxed);
   run_loan(found.task);
+  loans_here.fetch_sub(1, std::memory_order_relaxed);
   std::uint64_t ended_ns = now_ns();
   pass(from.locks[found.place]);
   add_bits(from.done, bit(found.place));

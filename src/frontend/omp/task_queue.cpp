@@ -272,7 +272,9 @@ Task* take_oldest(std::uint32_t at_most) {
     Task* first = nullptr;
     for (Task** link = &first; taken < most; ++taken) {
       Task* task = queue.tasks[(queue.first + taken) % kRoom];
-      if (first != nullptr && task->group != first->group) break;
+      bool fits =
+          first == nullptr || (task->group == first->group && task->parent == first->parent);
+      if (!fits) break;
       *link = task;
       link = &task->next;
     }

@@ -98,6 +98,10 @@ std::uint32_t terrane_program_node() { return program().self(); }
 
 std::uint32_t terrane_program_nodes() { return program().node().nodes(); }
 
+bool terrane_program_is_spread() {
+  return program().node().nodes_on_host() < program().node().nodes();
+}
+
 std::uint32_t terrane_program_places() { return program().control().slots; }
 
 bool terrane_program_is_main() { return this_thread().record == &program().control().records[0]; }

@@ -11,6 +11,8 @@ extern "C" {
 // Which node this is, and how many there are.
 std::uint32_t terrane_program_node();
 std::uint32_t terrane_program_nodes();
+// Whether some of them are on other hosts.
+bool terrane_program_is_spread();
 // Places for threads, of all nodes together.
 std::uint32_t terrane_program_places();
 // Whether the calling thread is that of main.
