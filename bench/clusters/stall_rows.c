@@ -1,8 +1,8 @@
 /* A node that stops, and those beside it: bench_clusters.py.
  *
  * Usage: terrane_bench_stall_rows SECONDS STALL, on 2 x 3 PEs in two clusters.
- * PE 2 puts 64 KiB to PE 4 for so many seconds, again and again. STALL 1: meanwhile PE 1 puts 32 MiB
- * to PE 3, which is stopped. What PE 2 reaches is printed. */
+ * PE 2 puts 64 KiB to PE 4 for so many seconds, again and again. STALL 1: meanwhile PE 1 puts 32
+ * MiB to PE 3, which is stopped. What PE 2 reaches is printed. */
 #include <shmem.h>
 #include <signal.h>
 #include <stdio.h>

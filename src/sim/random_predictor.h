@@ -42,7 +42,10 @@ class RandomPredictor final : public protocol::Predictor {
     return {.blocks = some(kSubscribe), .predicted = says(kSubscribe)};
   }
   std::uint64_t prefetch_before(std::uint64_t) override { return some(kBackward); }
-  std::uint64_t claim_behind(std::uint64_t) override { return some(kClaim); }
+  protocol::ClaimPlan claims(std::uint64_t) override {
+    if (says(kBackward)) return {.before = some(kClaim)};
+    return {.behind = some(kClaim)};
+  }
   std::uint64_t shown(std::uint64_t) override { return some(kShow); }
   protocol::AcquirePlan at_acquire(BlockRange, bool, const protocol::CopiesAtAcquire&) override {
     return {.blocks = some(kPrefetch), .refresh = says(kRefresh)};

@@ -6,34 +6,69 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// Blocks behind a first write become ours with it, as many as the predictor says, as far as nobody
-// has them: a fault for each would cost far more than what is claimed too much, whose homes follow
-// their writers.
-Task<> HomeWords::claim_next(Strand& s, std::uint64_t block) {
-  BlockRange next{block + 1, 0};
-  std::uint64_t more = node_.predictor.claim_behind(block);
-  if (more > 0) {
-    Event ask = RegionExtent{BlockId{block}, s.waiter()};
-    std::uint64_t extent = co_await s.call(ask);
-    std::uint64_t most = std::min({extent, node_.end() - block, node_.most_of_run(), more + 1});
-    while (next.count + 1 < most && node_.room() >= 2 * (next.count + 2)) {
-      co_await s.pause();
-      BlockEntry& entry = node_.entries[next.end()];
-      if (!entry.try_lock_now()) break;
-      std::uint64_t b = next.end();
-      // A block may have been tracked since it was freed: such a one has its own fault.
-      bool good = entry.state() == BlockState::kInvalid && entry.home() == kNoNode &&
-                  (!node_.tracked.contains(b) || mutant(Mutant::kClaimTracked));
-      if (!good) {
-        co_await node_.unlock_block(s, b, entry.state());
-        break;
-      }
-      ++next.count;
-    }
+// Blocks behind or before a first write become ours with it, as many as the predictor says, as far
+// as nobody has them: a fault for each would cost far more than what is claimed too much, whose
+// homes follow their writers.
+Task<> HomeWords::claim_neighbours(Strand& s, std::uint64_t block) {
+  ClaimPlan plan = node_.predictor.claims(block);
+  BlockRange claimed{block, 1};
+  if (plan.behind > 0) {
+    claimed.count += co_await claim_behind(s, block, plan.behind);
+  } else if (plan.before > 0) {
+    std::uint64_t before = co_await claim_before(s, block, plan.before);
+    claimed = {block - before, before + 1};
   }
-  std::uint64_t claimed = co_await claim_run(s, next);
-  node_.predictor.claimed(block, next.first + claimed);
-  if (next.count > 0) co_await enter_claimed(s, next, claimed, block);
+  node_.predictor.claimed(block, claimed);
+}
+
+Task<std::uint64_t> HomeWords::claim_behind(Strand& s, std::uint64_t block, std::uint64_t most) {
+  BlockRange next{block + 1, 0};
+  Event ask = RegionExtent{BlockId{block}, s.waiter()};
+  std::uint64_t extent = co_await s.call(ask);
+  most = std::min({extent, node_.end() - block, node_.most_of_run(), most + 1});
+  while (next.count + 1 < most) {
+    bool locked = co_await lock_unclaimed(s, next.end(), next.count);
+    if (!locked) break;
+    ++next.count;
+  }
+  co_return co_await claim_locked(s, next, block);
+}
+
+// As above, downwards: all of the same allocation.
+Task<std::uint64_t> HomeWords::claim_before(Strand& s, std::uint64_t block, std::uint64_t most) {
+  most = std::min({most, node_.most_of_run() - 1, block});
+  Event ask = RegionExtent{BlockId{block - most}, s.waiter()};
+  std::uint64_t extent = co_await s.call(ask);
+  if (extent <= most) co_return 0;
+  BlockRange before{block, 0};
+  while (before.count < most) {
+    bool locked = co_await lock_unclaimed(s, before.first - 1, before.count);
+    if (!locked) break;
+    before = {before.first - 1, before.count + 1};
+  }
+  if (before.count > 0) mark(Mark::kFaultClaimsBefore);
+  co_return co_await claim_locked(s, before, block);
+}
+
+// Locks a block that nobody is known to have, if there is room for it and `more` others. A block
+// may have been tracked since it was freed: such a one has its own fault.
+Task<bool> HomeWords::lock_unclaimed(Strand& s, std::uint64_t block, std::uint64_t more) {
+  if (node_.room() < 2 * (more + 2)) co_return false;
+  co_await s.pause();
+  BlockEntry& entry = node_.entries[block];
+  if (!entry.try_lock_now()) co_return false;
+  bool good = entry.state() == BlockState::kInvalid && entry.home() == kNoNode &&
+              (!node_.tracked.contains(block) || mutant(Mutant::kClaimTracked));
+  if (!good) co_await node_.unlock_block(s, block, entry.state());
+  co_return good;
+}
+
+// Locked blocks; the neighbour is claimed. How many of the first ones are ours by now.
+Task<std::uint64_t> HomeWords::claim_locked(Strand& s, BlockRange run, std::uint64_t neighbour) {
+  if (run.count == 0) co_return 0;
+  std::uint64_t claimed = co_await claim_run(s, run);
+  co_await enter_claimed(s, run, claimed, neighbour);
+  co_return claimed;
 }
 
 // How many of the run's first blocks are ours by now.

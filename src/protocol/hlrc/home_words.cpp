@@ -24,7 +24,7 @@ Task<std::uint64_t> HomeWords::find_home(Strand& s, std::uint64_t block, Access 
     if (claims) mark(owner == mine ? Mark::kFaultClaimsHome : Mark::kFaultLosesClaim);
     home = std::uint64_t{owner} - 1;
     node_.entries[block].set_home(NodeId{static_cast<std::uint32_t>(home)}, true);
-    if (claims && owner == mine) co_await claim_next(s, block);
+    if (claims && owner == mine) co_await claim_neighbours(s, block);
     co_return home;
   }
   node_.entries[block].set_home(NodeId{static_cast<std::uint32_t>(home)});

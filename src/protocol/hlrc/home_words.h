@@ -63,7 +63,11 @@ class HomeWords {
   bool has_seen_eager() const { return eager_seen_.load(std::memory_order_relaxed); }
 
  private:
-  Task<> claim_next(Strand& s, std::uint64_t block);
+  Task<> claim_neighbours(Strand& s, std::uint64_t block);
+  Task<std::uint64_t> claim_behind(Strand& s, std::uint64_t block, std::uint64_t most);
+  Task<std::uint64_t> claim_before(Strand& s, std::uint64_t block, std::uint64_t most);
+  Task<bool> lock_unclaimed(Strand& s, std::uint64_t block, std::uint64_t more);
+  Task<std::uint64_t> claim_locked(Strand& s, BlockRange run, std::uint64_t neighbour);
   Task<std::uint64_t> claim_run(Strand& s, BlockRange run);
   Task<> enter_claimed(Strand& s, BlockRange run, std::uint64_t claimed, std::uint64_t neighbour);
 

@@ -54,8 +54,8 @@ class AdaptivePredictor final : public Predictor {
     return backward_.count(block, sequential_);
   }
   void prefetched_before(BlockRange before) override;
-  std::uint64_t claim_behind(std::uint64_t block) override { return claims_.count(block); }
-  void claimed(std::uint64_t block, std::uint64_t end) override { claims_.note(block, end); }
+  ClaimPlan claims(std::uint64_t block) override { return claims_.plan(block); }
+  void claimed(std::uint64_t block, BlockRange run) override { claims_.note(block, run); }
 
   std::uint64_t shown(std::uint64_t block) override;
   void shown_too(std::uint64_t block) override;

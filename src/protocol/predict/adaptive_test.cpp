@@ -58,6 +58,26 @@ TEST_F(AdaptivePredictorTest, AStreamOverALinkGetsFullRequestsAtOnceAndIsPipelin
   EXPECT_EQ(pipelined, 3u * 3) << "from the third miss on";
 }
 
+TEST_F(AdaptivePredictorTest, FirstWritesInOrderClaimMoreBothWays) {
+  std::vector<std::uint64_t> behind, before;
+  for (std::uint64_t block = 10; block < 50;) {
+    ClaimPlan plan = predictor_.claims(block);
+    EXPECT_EQ(plan.before, 0u);
+    behind.push_back(plan.behind);
+    predictor_.claimed(block, {block, plan.behind + 1});
+    block += plan.behind + 1;
+  }
+  EXPECT_EQ(behind, (std::vector<std::uint64_t>{0, 1, 2, 3, 5, 8, 13, 15}));
+  for (std::uint64_t block = 200; block > 160;) {
+    ClaimPlan plan = predictor_.claims(block);
+    EXPECT_EQ(plan.behind, 0u);
+    before.push_back(plan.before);
+    predictor_.claimed(block, {block - plan.before, plan.before + 1});
+    block -= plan.before + 1;
+  }
+  EXPECT_EQ(before, behind);
+}
+
 TEST_F(AdaptivePredictorTest, AReaderAsksForHomesUnlessItSharesALinkToThem) {
   for (bool shared_link : {false, true}) {
     switch_off(Heuristic::kBackward);

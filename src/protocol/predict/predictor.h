@@ -41,6 +41,12 @@ struct SubscriptionPlan {
   bool predicted = false;  // a tag that comes back with keeps_subscription()
 };
 
+// Homes that are claimed with one: behind it, or, if none are, before it.
+struct ClaimPlan {
+  std::uint64_t behind = 0;
+  std::uint64_t before = 0;
+};
+
 // What happens to the first `blocks` (at least 1) of a run of copies that an acquire makes stale.
 struct AcquirePlan {
   std::uint64_t blocks = 1;
@@ -102,9 +108,10 @@ class Predictor {
   virtual std::uint64_t prefetch_before(std::uint64_t /*block*/) { return 0; }
   // Such a prefetch is about to begin, with these blocks.
   virtual void prefetched_before(BlockRange /*before*/) {}
-  // A first write claimed this home: how many behind it are claimed with it; and what was claimed.
-  virtual std::uint64_t claim_behind(std::uint64_t /*block*/) { return 0; }
-  virtual void claimed(std::uint64_t /*block*/, std::uint64_t /*end*/) {}
+  // A first write claimed this home: how many behind it, or before it, are claimed with it; and
+  // what was claimed, this one included.
+  virtual ClaimPlan claims(std::uint64_t /*block*/) { return {}; }
+  virtual void claimed(std::uint64_t /*block*/, BlockRange /*run*/) {}
 
   // ---- a fault that finds its copy here
 

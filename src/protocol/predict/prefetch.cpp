@@ -86,10 +86,22 @@ PipelinePlan Pipeline::plan(BlockRange run, std::uint64_t extent, bool far,
   return {.requests = t.runs_ahead, .end = run.end() + sequential.may_come(run.end(), most)};
 }
 
-std::uint64_t Claims::count(std::uint64_t block) const {
-  std::uint64_t written = streams_.length(block) + 1;
+std::uint64_t Claims::count(const Streams& streams, std::uint64_t at) const {
+  std::uint64_t written = streams.length(at) + 1;
   if (written == 1 || !past_.on(Heuristic::kClaimBehind)) return 0;
   return std::min<std::uint64_t>(past_.tunables.max_run - 1, written / 2);
+}
+
+ClaimPlan Claims::plan(std::uint64_t block) const {
+  return {.behind = count(rising_, block), .before = count(falling_, from_end(block))};
+}
+
+// A stream goes on one way; a new one may go either way.
+void Claims::note(std::uint64_t block, BlockRange claimed) {
+  std::uint64_t at = from_end(block);
+  bool rises = rising_.goes_on(block);
+  if (rises || !falling_.goes_on(at)) rising_.note(block, claimed.end());
+  if (!rises) falling_.note(at, from_end(claimed.first) + 1);
 }
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

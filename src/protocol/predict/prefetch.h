@@ -103,19 +103,26 @@ class Pipeline {
   const Past& past_;
 };
 
-// First writes in order claim half as many homes behind them as were written so far. What is
-// claimed too much follows its writer.
+// First writes in order, upwards or downwards, claim half as many homes beyond them as were written
+// so far. What is claimed too much follows its writer.
 class Claims {
  public:
   explicit Claims(const Past& past) : past_(past) {}
 
-  std::uint64_t count(std::uint64_t block) const;
-  void note(std::uint64_t block, std::uint64_t end) { streams_.note(block, end); }
-  void forget(BlockRange range) { streams_.forget(range.first, range.end()); }
+  ClaimPlan plan(std::uint64_t block) const;
+  void note(std::uint64_t block, BlockRange claimed);
+  void forget(BlockRange range) {
+    rising_.forget(range.first, range.end());
+    falling_.forget(past_.blocks() - range.end(), past_.blocks() - range.first);
+  }
 
  private:
+  std::uint64_t count(const Streams& streams, std::uint64_t at) const;
+  std::uint64_t from_end(std::uint64_t block) const { return past_.blocks() - 1 - block; }
+
   const Past& past_;
-  Streams streams_;
+  Streams rising_;
+  Streams falling_;  // blocks are counted from the end of the space
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

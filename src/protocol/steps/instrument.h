@@ -38,6 +38,7 @@ enum class Mark : std::uint8_t {
   kFaultReadsUnclaimed,
   kFaultClaimsHome,
   kFaultClaimsNext,
+  kFaultClaimsBefore,
   kFaultLosesClaim,
   kFaultSeesClaimLate,
   kFaultFirstWriteTwins,
