@@ -32,13 +32,16 @@ constexpr Search kSearches[] = {
 
 // Planted faults that need more histories than the test has time for: where the search begins. In
 // GrantDuringFlush a lock is asked for in the middle of a release that changes what the grant then
-// carries. In TrackSaysHere a home moves away while a release begins to track it.
+// carries. In TrackSaysHere a home moves away while a release begins to track it. In
+// SettleUnconfirmed a flush follows a home to another host, where its bytes are still to come.
 struct Start {
   std::string_view mutant;
   std::uint32_t nodes;
   std::uint64_t seed;
 };
-constexpr Start kStarts[] = {{"GrantDuringFlush", 3, 28'000}, {"TrackSaysHere", 2, 48'000}};
+constexpr Start kStarts[] = {{"GrantDuringFlush", 3, 28'000},
+                             {"TrackSaysHere", 2, 48'000},
+                             {"SettleUnconfirmed", 3, 150'000}};
 
 // Planted faults that random histories show too seldom, and the scripts that show each.
 struct Scripted {
