@@ -1,6 +1,7 @@
 #include "protocol/chunks/chunk_cache.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "protocol/chunks/work_shape.h"
 
@@ -303,8 +304,15 @@ bool ChunkCache::granted(NodeId from, const ChunkMessage& message, Bytes tail) {
   bool blank = flag(message, wire::kBlankFlag) && !own;
   bool exclusive = flag(message, wire::kExclusiveFlag);
   if (tail.size() != (data && !own ? copy->bytes : 0)) return false;
-  if (!data && !own && !blank && !copy->has_bytes) return false;
   if ((blank || asked_exclusive) && !exclusive) return false;
+  bool given_back = std::exchange(copy->given_back, false);
+  if (!data && !own && !blank && !copy->has_bytes) {
+    // The home granted this before it heard that its bytes were given back; now it has heard so.
+    if (!given_back || !exclusive) return false;
+    copy->pending[asked_exclusive].reset();
+    pump(id, *copy);
+    return true;
+  }
   copy->pending[asked_exclusive].reset();
   copy->state = exclusive ? State::kExclusive : State::kShared;
   copy->version = message.version;
@@ -321,6 +329,7 @@ bool ChunkCache::granted(NodeId from, const ChunkMessage& message, Bytes tail) {
 // asked for. It is asked for anew once there is room.
 bool ChunkCache::give_back(ChunkId id, Copy& copy, const ChunkMessage& message) {
   mark(Mark::kGrantGivenBack);
+  copy.given_back = !copy.pushed() && copy.asks();
   if (!copy.pushed() || flag(message, wire::kExclusiveFlag))
     outbox_.send(home_of(id, view_),
                  {.kind = ChunkKind::kEvict, .chunk = id.value, .version = message.version});
@@ -335,6 +344,7 @@ bool ChunkCache::refused(const ChunkMessage& message) {
   if (!asked) return false;
   ChunkId id{message.chunk};
   const Copy::Pending request = *asked;
+  copy->given_back = false;
   for (auto& one : copy->pending)
     if (one && one->number == request.number) one.reset();
   if (flag(message, wire::kUnknownFlag)) {

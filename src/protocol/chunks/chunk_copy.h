@@ -31,6 +31,7 @@ struct ChunkCopy {
                               // of a pushed chunk none but while it is `half`
   std::uint64_t counted = 0;  // of the budget
   bool blank = false;         // exclusive without bytes: for a writer of all of them
+  bool given_back = false;    // what a shared request got, before the exclusive one was answered
   bool evicting = false;      // written bytes are on their way to the home, and kept till they are
                               // there
   std::uint64_t version = 0;  // of the bytes

@@ -38,9 +38,11 @@ Send message_to(NodeId to, const ChunkMessage& message, Bytes tail, Effects& eff
 
 NodeId Relays::relay_of(std::uint32_t cluster) const {
   NodeId first = kNoNode;
-  for (const View::Slot& slot : view_.slots)
-    if (clusters_->of(slot.home) == cluster && (first == kNoNode || slot.home.value < first.value))
-      first = slot.home;
+  for (std::uint32_t s = 0; s < view_.name_slots(); ++s) {  // the others' homes may leave
+    NodeId server = view_.slots[s].home;
+    if (clusters_->of(server) == cluster && (first == kNoNode || server.value < first.value))
+      first = server;
+  }
   return first;
 }
 
