@@ -137,7 +137,7 @@ struct Create {
   enum class Unplaced : std::uint8_t { kTell, kHere, kWait } unplaced = Unplaced::kTell;
   std::uint64_t deadline_ns = kNever;
 };
-// Resumed with the chunk, or kUnknown, kUnplaced; with wait, once somebody creates it, or
+// Resumed with the chunk, or kUnknown, kUnplaced; with wait, once a node creates it, or
 // kTimedOut.
 struct Find {
   std::string_view name;

@@ -9,7 +9,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 // A node's part in the job's counts (Count): what the holder of a count's token does with it, and
 // the sleepers of this node. Whoever changes a count wakes those whose number it has reached, by a
-// message where they are elsewhere; with it comes what their nodes do not know yet.
+// message where they are elsewhere. The message has the notices that their nodes do not know.
 class Counts {
  public:
   Counts(NodeId self, std::uint64_t blocks, const IntervalLog& log, LockManager& locks,

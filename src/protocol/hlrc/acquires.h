@@ -29,9 +29,10 @@ class Acquires {
   // The same at a barrier that has not departed: of a join, or with an empty set after a round that
   // was held in memory.
   Task<> apply_unnumbered(Strand& s, Bytes notices);
-  // What came with a count's token, or with a wake, in two parts: this node knows what it says, so
-  // that others may have it from here; then it is applied. The consistency lock is held in between:
-  // no thread of this node acquires or releases anything. meets: as at a barrier.
+  // What came with a count's token, or with a wake, in two parts: learn() makes it known to this
+  // node's core, so that other nodes may have it from here; apply_learned() refreshes or drops the
+  // copies. The consistency lock is held from the one to the other: no other thread of this node
+  // acquires or releases anything. meets: the predictor takes it for an acquire at a barrier.
   Task<> learn(Strand& s, Grant& grant);
   Task<> apply_learned(Strand& s, const Grant& grant, LockId count, bool meets);
   // As Hlrc::expire.

@@ -93,10 +93,11 @@ Task<> CountOperations::signal_condition(Strand& s, LockId condition, bool all) 
   co_await pass_on(s, condition, learned);
 }
 
-// A count's token, which is no release of ours: whoever changes a count has flushed before he took
-// it, and nobody hands it on to a thread of his own node as a lock is (LockHandOff). What came with
-// it is applied only now, while the next node has it: so those who meet apply at the same time. A
-// thread that got the token from one of this node waits for that one.
+// A count's token, whose return is no release: a thread that changes a count has flushed before it
+// took the token, and no token of a count goes to a thread of the same node as a lock's does
+// (LockHandOff). What came with it is applied only now, while the next node has the token. So the
+// threads of a rendezvous apply what they learned at the same time. A thread that found the token
+// on this node waits until the thread that brought it here has applied that.
 Task<> CountOperations::pass_on(Strand& s, LockId count, const std::optional<Grant>& learned,
                                 bool meets) {
   Event release_token = LockRelease{count, s.waiter(), node_.settled_activity()};
@@ -140,8 +141,9 @@ Task<bool> CountOperations::sleep_or_give_up(Strand& s, LockId count, std::int64
   co_return !given_up;
 }
 
-// What was written before the change that woke us comes with the wake. On our node it is here, or
-// just being applied. Where blocks are wanted with it the token brings both.
+// What was written before the change that woke this thread comes with the wake. If a thread of this
+// node woke it, that is here, or is being applied. Where blocks are wanted, too, the token carries
+// both.
 Task<> CountOperations::acquire_woken(Strand& s, LockId count, Woken woken, bool meets) {
   std::vector<std::byte> notices = s.take_answer();
   if (mutant(Mutant::kWakeIsEnough)) co_return;

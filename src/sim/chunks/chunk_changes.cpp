@@ -116,7 +116,7 @@ void ChunkHistory::publish_view() {
   for (std::uint32_t n = 0; n < program_->nodes; ++n)
     if (nodes_[n].alive) view.members.push_back(NodeId{n});
   for (chunks::View::Slot& slot : view.slots) {
-    // Nothing is asked of who has not joined yet.
+    // A node that has not joined yet is asked for nothing.
     if (nodes_[slot.home.value].alive || nodes_[slot.home.value].views == 0) continue;
     bool left = nodes_[slot.home.value].left;
     while (!nodes_[slot.home.value].alive)
