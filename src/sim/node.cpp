@@ -99,9 +99,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .sent_whole = 1,  // wrong guesses are frequent
                                      .tunables = tunables},
                 memory, *core_, *predictor_);
-  sc_.emplace(
-      protocol::sc::PagesConfig{.self = NodeId{self}, .nodes = setup.nodes, .blocks = blocks},
-      memory, *hlrc_);
+  sc_.emplace(protocol::sc::PagesConfig{.self = NodeId{self}, .blocks = blocks}, memory, *hlrc_);
   hlrc_->share_memory_with(*sc_);
 }
 

@@ -6,7 +6,7 @@ namespace terrane::wire {
 
 // Where the blocks of a region have their home.
 enum class Homes : std::uint8_t {
-  kFirstTouch = 0,  // the directory tells
+  kFirstTouch = 0,  // the directory tells; argument: 0, or 1 + the cluster that keeps it
   kBlock = 1,
   kCyclic = 2,
   kExplicit = 3,     // argument: the node
@@ -53,6 +53,8 @@ constexpr bool is_valid(const RegionPolicy& policy, std::uint32_t nodes, std::ui
       return policy.argument > 0;
     case Homes::kCluster:
       return policy.argument < clusters;
+    case Homes::kFirstTouch:
+      return policy.argument <= clusters;
     default:
       return policy.argument == 0;
   }

@@ -165,7 +165,6 @@ NodeId Core::sc_home(Bytes message) const {
   const Region* region = regions_.known(head.block);
   if (region == nullptr) return kNoNode;
   std::uint64_t home = home_of(*region, head.block, clusters_);
-  if (home == kHomeFirstTouch) return directory_of(head.block, config_.nodes);
   return NodeId{static_cast<std::uint32_t>(home)};
 }
 

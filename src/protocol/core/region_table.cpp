@@ -60,7 +60,10 @@ std::uint64_t home_of(const Region& region, std::uint64_t block, const Clusters&
     case Homes::kFirstTouch:
       break;
   }
-  return kHomeFirstTouch;
+  std::uint32_t directory = region.policy.argument;
+  if (region.policy.protocol == Protocol::kSc)
+    return directory_of(block, clusters, directory).value;
+  return kHomeFirstTouch | directory;
 }
 
 std::uint64_t count_together(const Region& region, std::uint64_t block, const Clusters& clusters) {
@@ -285,8 +288,15 @@ bool RegionTable::NodeCount::add(NodeId node, std::uint32_t all) {
   return true;
 }
 
-wire::RegionReply RegionTable::make_region(const wire::RegionAllocate& request) {
+// What one node allocates for itself is written in its cluster for the most part: nodes of that
+// cluster keep its directory, so that first writes ask nobody over a link.
+wire::RegionReply RegionTable::make_region(NodeId from, const wire::RegionAllocate& request) {
   Region region{RegionId{next_region_}, {0, request.blocks}, request.bytes, request.policy, {}};
+  bool own = request.sequence == 0 && request.policy.homes == Homes::kFirstTouch;
+  if (own && clusters_.count() > 1) {
+    mark(Mark::kRegionKeptInCluster);
+    region.policy.argument = clusters_.of(from) + 1;
+  }
   std::memcpy(region.name, request.name, sizeof region.name - 1);
   bool taken = take_space(request.blocks, region.policy.protocol, region.blocks.first);
   wire::RegionReply reply = reply_of(region, request.waiter);
@@ -302,13 +312,13 @@ wire::RegionReply RegionTable::make_region(const wire::RegionAllocate& request) 
 bool RegionTable::serve_allocate(NodeId from, const wire::RegionAllocate& request,
                                  wire::RegionReply& reply) {
   if (request.sequence == 0) {
-    reply = make_region(request);
+    reply = make_region(from, request);
     return true;
   }
   auto [call, fresh] = collective_.try_emplace(request.sequence);
   if (!call->second.asked.add(from, nodes_)) return false;
   if (fresh) {
-    call->second.reply = make_region(request);
+    call->second.reply = make_region(from, request);
   } else {
     mark(Mark::kRegionCollective);
   }

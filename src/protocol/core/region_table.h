@@ -20,7 +20,9 @@ struct Region {
   char name[32] = {};
 };
 
-// The home that the region's policy gives a block; kHomeFirstTouch when the directory decides.
+// The home that the region's policy gives a block. By first touch: kHomeFirstTouch, with the
+// cluster that keeps the directory (found_region.h); for sequential consistency the directory's
+// node.
 std::uint64_t home_of(const Region& region, std::uint64_t block, const Clusters& clusters);
 // A RegionFind's answer: the home and, from bit 40 on, what else the region wants and how many
 // blocks behind have the same home (found_region.h).
@@ -64,7 +66,7 @@ class RegionTable {
 
   // Node 0's part. False: no node asks so.
   bool serve_allocate(NodeId from, const wire::RegionAllocate& request, wire::RegionReply& reply);
-  wire::RegionReply make_region(const wire::RegionAllocate& request);
+  wire::RegionReply make_region(NodeId from, const wire::RegionAllocate& request);
   wire::RegionReply serve_find(const wire::RegionFind& request) const;
   wire::RegionStatus serve_free(std::uint64_t first);
   bool take_space(std::uint64_t blocks, Protocol protocol, std::uint64_t& first);

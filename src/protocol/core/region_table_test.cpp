@@ -203,6 +203,38 @@ TEST(RegionTableTest, PoliciesGiveEveryBlockAHome) {
   EXPECT_FALSE(wire::is_valid(region.policy, 4, 1));
   region.policy = {};
   EXPECT_EQ(home_of(region, 105, four), kHomeFirstTouch);
+  region.policy = {.argument = 2};
+  EXPECT_EQ(home_of(region, 105, four), kHomeFirstTouch | 2);
+  EXPECT_TRUE(wire::is_valid(region.policy, 4, 2));
+  EXPECT_FALSE(wire::is_valid(region.policy, 4, 1));
+  region.policy = {.protocol = Protocol::kSc};
+  EXPECT_EQ(home_of(region, 150, four), 2u) << "the directory's node";
+  region.policy.argument = 2;
+  EXPECT_EQ(home_of(region, 150, four), 1u);
+}
+
+TEST(RegionTableTest, TheDirectoryLiesInTheClusterThatAllocates) {
+  const std::uint32_t clusters[] = {0, 1, 1, 0};
+  TestJob job(4, 1024, 4, ~0ull, nullptr, clusters);
+  Clusters four(4, nullptr, clusters);
+  job.step(2, request(640, 1));
+  job.deliver_all();
+  std::uint64_t first = reply_of(job, 1).first;
+  for (std::uint32_t n = 0; n < 4; ++n) {
+    for (std::uint64_t block = first; block < first + 640; block += kDirectoryRun) {
+      job.step(n, RegionFind{BlockId{block}, WaiterId{7}});
+      job.deliver_all();
+      std::uint64_t home = home_found(job.resumed.at(7).value);
+      ASSERT_TRUE(is_first_touch(home));
+      EXPECT_EQ(four.of(directory_of(block, four, directory_found(home))), 1u);
+    }
+  }
+  for (std::uint32_t n = 0; n < 4; ++n) job.step(n, request(128, 10 + n, 1));
+  job.deliver_all();
+  std::uint64_t shared = reply_of(job, 10).first;
+  job.step(3, RegionFind{BlockId{shared}, WaiterId{7}});
+  job.deliver_all();
+  EXPECT_EQ(home_found(job.resumed.at(7).value), kHomeFirstTouch) << "all nodes keep it";
 }
 
 TEST(RegionTableTest, AFoundBlockTellsHowManyBehindItHaveTheSameHome) {

@@ -7,8 +7,8 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
 // Blocks behind or before a first write become ours with it, as many as the predictor says, as far
-// as nobody has them: a fault for each would cost far more than what is claimed too much, whose
-// homes follow their writers.
+// as nobody has them and one node keeps their directory: a fault for each would cost far more than
+// what is claimed too much, whose homes follow their writers.
 Task<> HomeWords::claim_neighbours(Strand& s, std::uint64_t block) {
   ClaimPlan plan = node_.predictor.claims(block);
   BlockRange claimed{block, 1};
@@ -25,7 +25,8 @@ Task<std::uint64_t> HomeWords::claim_behind(Strand& s, std::uint64_t block, std:
   BlockRange next{block + 1, 0};
   Event ask = RegionExtent{BlockId{block}, s.waiter()};
   std::uint64_t extent = co_await s.call(ask);
-  most = std::min({extent, node_.end() - block, node_.most_of_run(), most + 1});
+  std::uint64_t kept = directory_end(next.first) - block;
+  most = std::min({extent, node_.end() - block, kept, most + 1});
   while (next.count + 1 < most) {
     bool locked = co_await lock_unclaimed(s, next.end(), next.count);
     if (!locked) break;
@@ -36,7 +37,8 @@ Task<std::uint64_t> HomeWords::claim_behind(Strand& s, std::uint64_t block, std:
 
 // As above, downwards: all of the same allocation.
 Task<std::uint64_t> HomeWords::claim_before(Strand& s, std::uint64_t block, std::uint64_t most) {
-  most = std::min({most, node_.most_of_run() - 1, block});
+  if (block == 0) co_return 0;
+  most = std::min(most, (block - 1) % kDirectoryRun + 1);
   Event ask = RegionExtent{BlockId{block - most}, s.waiter()};
   std::uint64_t extent = co_await s.call(ask);
   if (extent <= most) co_return 0;
@@ -66,25 +68,24 @@ Task<bool> HomeWords::lock_unclaimed(Strand& s, std::uint64_t block, std::uint64
 // Locked blocks; the neighbour is claimed. How many of the first ones are ours by now.
 Task<std::uint64_t> HomeWords::claim_locked(Strand& s, BlockRange run, std::uint64_t neighbour) {
   if (run.count == 0) co_return 0;
-  std::uint64_t claimed = co_await claim_run(s, run);
+  std::uint64_t claimed = co_await claim_run(s, run, neighbour);
   co_await enter_claimed(s, run, claimed, neighbour);
   co_return claimed;
 }
 
-// How many of the run's first blocks are ours by now.
-Task<std::uint64_t> HomeWords::claim_run(Strand& s, BlockRange run) {
+// Of a run whose directory one node keeps: how many of its first blocks are ours by now.
+Task<std::uint64_t> HomeWords::claim_run(Strand& s, BlockRange run, std::uint64_t neighbour) {
   std::uint32_t mine = node_.config.self.value + 1;
+  NodeId directory = node_.directory(run.first, neighbour);
+  if (!node_.reaches(directory)) {
+    Owner owner = co_await s.perform(ClaimOwner{directory, run, mine});
+    co_return owner.entry == mine ? std::min<std::uint64_t>(owner.same, run.count) : 0;
+  }
   std::uint64_t count = 0;
   while (count < run.count) {
-    std::uint64_t block = run.first + count;
-    std::uint64_t most = 1;
-    if (!node_.reaches(node_.directory(block)))
-      most = std::min(run.count - count, directory_end(block) - block);
-    Owner owner = co_await s.perform(ClaimOwner{node_.directory(block), {block, most}, mine});
+    Owner owner = co_await s.perform(ClaimOwner{directory, {run.first + count, 1}, mine});
     if (owner.entry != mine) break;
-    std::uint64_t got = most == 1 ? 1 : std::min<std::uint64_t>(owner.same, most);
-    count += got;
-    if (got < most) break;
+    ++count;
   }
   co_return count;
 }

@@ -72,7 +72,7 @@ Task<Flushed> Flushes::flush_changes(Strand& s, std::uint64_t block, bool update
   NodeId home = node_.entries[block].home();
   if (home == kNoNode) {
     std::uint32_t mine = node_.config.self.value + 1;
-    Owner owner = co_await homes_.ask_owner(s, block, mine);
+    Owner owner = co_await homes_.claim_owner(s, block);
     home = NodeId{owner.entry - 1};
     node_.entries[block].set_home(home, true);
     if (owner.entry == mine) co_return Flushed{.mine = true};

@@ -168,9 +168,6 @@ class Hlrc : public MemoryRoom {
   bool is_cached(std::uint64_t block) const { return node_.cached.contains(block); }
   bool is_written(std::uint64_t block) const { return node_.written.contains(block); }
 
-  // The node that keeps the block's owner where homes are by first touch.
-  NodeId directory(std::uint64_t block) const { return node_.directory(block); }
-
  private:
   NodeState node_;
   Notices notices_;

@@ -9,17 +9,23 @@ Task<std::uint64_t> HomeWords::find_home(Strand& s, std::uint64_t block, Access 
   std::uint64_t found = co_await s.call(find);
   std::uint64_t home = home_found(found);
   if (home == kHomeNowhere) co_return home;
-  node_.entries[block].set_policy(protocol_found(found), propagation_found(found));
+  std::uint32_t directory = is_first_touch(home) ? directory_found(home) : 0;
+  node_.entries[block].set_policy(protocol_found(found), propagation_found(found), directory);
   if (node_.entries[block].eager()) eager_seen_.store(true, std::memory_order_relaxed);
-  if (home == kHomeFirstTouch) {
+  if (is_first_touch(home)) {
     bool claims = wanted == Access::kWrite;
     std::uint32_t mine = node_.config.self.value + 1;
-    Owner named = co_await ask_owner(s, block, claims ? mine : 0);
+    Owner named;
+    if (claims) {
+      named = co_await claim_owner(s, block);
+    } else {
+      named = co_await ask_owner(s, block, block);
+    }
     same_owner = {block, named.same};
     std::uint32_t owner = named.entry;
     if (owner == 0) {
       mark(Mark::kFaultReadsUnclaimed);
-      co_return home;
+      co_return kHomeFirstTouch;
     }
     if (claims) mark(owner == mine ? Mark::kFaultClaimsHome : Mark::kFaultLosesClaim);
     home = std::uint64_t{owner} - 1;
@@ -32,14 +38,19 @@ Task<std::uint64_t> HomeWords::find_home(Strand& s, std::uint64_t block, Access 
   co_return home;
 }
 
-Task<Owner> HomeWords::ask_owner(Strand& s, std::uint64_t block, std::uint32_t claim) {
-  NodeId node = node_.directory(block);
-  if (claim == 0) co_return co_await s.perform(LoadOwner{node, BlockId{block}});
-  co_return co_await s.perform(ClaimOwner{node, {block, 1}, claim});
+Task<Owner> HomeWords::ask_owner(Strand& s, std::uint64_t block, std::uint64_t known) {
+  NodeId node = node_.directory(block, known);
+  if (mutant(Mutant::kReaderForgetsDirectory)) node = directory_of(block, node_.core.clusters(), 0);
+  co_return co_await s.perform(LoadOwner{node, BlockId{block}});
+}
+
+Task<Owner> HomeWords::claim_owner(Strand& s, std::uint64_t block) {
+  std::uint32_t mine = node_.config.self.value + 1;
+  co_return co_await s.perform(ClaimOwner{node_.directory(block, block), {block, 1}, mine});
 }
 
 Task<NodeId> HomeWords::still_unclaimed(Strand& s, std::uint64_t block, BlockRange& same_owner) {
-  Owner owner = co_await ask_owner(s, block);
+  Owner owner = co_await ask_owner(s, block, block);
   same_owner = {block, owner.same};
   if (owner.entry == 0) co_return kNoNode;
   mark(Mark::kFaultSeesClaimLate);

@@ -17,8 +17,10 @@ class HomeWords {
   Task<std::uint64_t> find_home(Strand& s, std::uint64_t block, Access wanted,
                                 BlockRange& same_owner);
   // What the directory says of the block's owner, and so of those behind it: an owner stays until
-  // the region is freed. claim: nobody's block becomes this owner's, unless it is 0.
-  Task<Owner> ask_owner(Strand& s, std::uint64_t block, std::uint32_t claim = 0);
+  // the region is freed. known: a block of the same allocation whose home was found.
+  Task<Owner> ask_owner(Strand& s, std::uint64_t block, std::uint64_t known);
+  // The same of a block whose home was found; if it is nobody's, it becomes this node's.
+  Task<Owner> claim_owner(Strand& s, std::uint64_t block);
   // Asked again now that an acquire would find the copy: since the first look somebody may have
   // claimed the block, written it and released.
   Task<NodeId> still_unclaimed(Strand& s, std::uint64_t block, BlockRange& same_owner);
@@ -68,7 +70,7 @@ class HomeWords {
   Task<std::uint64_t> claim_before(Strand& s, std::uint64_t block, std::uint64_t most);
   Task<bool> lock_unclaimed(Strand& s, std::uint64_t block, std::uint64_t more);
   Task<std::uint64_t> claim_locked(Strand& s, BlockRange run, std::uint64_t neighbour);
-  Task<std::uint64_t> claim_run(Strand& s, BlockRange run);
+  Task<std::uint64_t> claim_run(Strand& s, BlockRange run, std::uint64_t neighbour);
   Task<> enter_claimed(Strand& s, BlockRange run, std::uint64_t claimed, std::uint64_t neighbour);
 
   NodeState& node_;

@@ -115,7 +115,7 @@ Task<> Invalidation::drop_run(Strand& s, BlockRange run) {
     node_.remove_idle(b);
     node_.leaving.erase(b);
     node_.spare.erase(b);
-    node_.entries[b].set_policy({}, {});
+    node_.entries[b].set_policy({}, {}, 0);
     node_.entries[b].mark_dropped();
     node_.predictor.forget(b);
   }

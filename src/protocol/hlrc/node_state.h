@@ -77,8 +77,11 @@ class NodeState : public BlockLocks {
   // Whether the node's memory can be reached.
   bool reaches(NodeId node) const { return reached_ == nullptr || reached_[node.value]; }
   bool scans() const { return config.detection == WriteDetection::kScan; }
-  // The node that keeps the block's owner where homes are by first touch.
-  NodeId directory(std::uint64_t block) const { return directory_of(block, config.nodes); }
+  // The node that keeps the block's owner where homes are by first touch. `known`: a block of the
+  // same allocation whose home was found.
+  NodeId directory(std::uint64_t block, std::uint64_t known) const {
+    return directory_of(block, core.clusters(), entries[known].directory());
+  }
 
   const HlrcConfig config;
   Core& core;

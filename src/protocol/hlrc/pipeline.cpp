@@ -45,10 +45,10 @@ Task<> Misses::ask_pipelined(Strand& s, BlockRange run, NodeId home, std::uint64
 Task<bool> Misses::knows_home(Strand& s, std::uint64_t block, NodeId home,
                               MissUnderWay& under_way) {
   bool named = under_way.names(block);
-  if (named || node_.entries[block].home() != kNoNode || node_.reaches(node_.directory(block)))
-    co_return true;
+  NodeId directory = node_.directory(block, block - 1);
+  if (named || node_.entries[block].home() != kNoNode || node_.reaches(directory)) co_return true;
   mark(Mark::kFaultAsksOwnerAhead);
-  Owner owner = co_await homes_.ask_owner(s, block);
+  Owner owner = co_await homes_.ask_owner(s, block, block - 1);
   under_way.same_owner = {block, owner.same};
   bool same =
       owner.entry == home.value + 1 || (owner.entry != 0 && mutant(Mutant::kAheadTrustsOwner));

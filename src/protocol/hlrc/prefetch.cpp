@@ -64,12 +64,13 @@ Task<bool> Misses::is_known_home(Strand& s, std::uint64_t block, NodeId home, bo
                                  const MissUnderWay& under_way) {
   BlockEntry& entry = node_.entries[block];
   if (fresh && entry.home() == kNoNode) {
+    NodeId directory = node_.directory(block, block - 1);
     std::uint32_t owner = 0;
     if (under_way.names(block)) {
       mark(Mark::kFaultBringsAlike);
       owner = home.value + 1;
-    } else if (node_.reaches(node_.directory(block))) {
-      Owner found = co_await s.perform(LoadOwner{node_.directory(block), BlockId{block}});
+    } else if (node_.reaches(directory)) {
+      Owner found = co_await s.perform(LoadOwner{directory, BlockId{block}});
       owner = found.entry;
     }
     if (owner != home.value + 1) co_return false;
@@ -120,7 +121,7 @@ Task<NodeId> Misses::lock_unmissed(Strand& s, std::uint64_t block, std::uint64_t
   if (!entry.try_lock_now()) co_return kNoNode;
   bool good = entry.state() == BlockState::kInvalid;
   if (good && entry.home() == kNoNode) {
-    Owner owner = co_await homes_.ask_owner(s, block);
+    Owner owner = co_await homes_.ask_owner(s, block, missed);
     under_way.same_owner = {block, owner.same};
     if (owner.entry != 0) entry.set_home(NodeId{owner.entry - 1}, true);
     if (owner.entry != 0) entry.copy_policy(node_.entries[missed]);

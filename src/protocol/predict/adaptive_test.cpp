@@ -67,7 +67,7 @@ TEST_F(AdaptivePredictorTest, FirstWritesInOrderClaimMoreBothWays) {
     predictor_.claimed(block, {block, plan.behind + 1});
     block += plan.behind + 1;
   }
-  EXPECT_EQ(behind, (std::vector<std::uint64_t>{0, 1, 2, 3, 5, 8, 13, 15}));
+  EXPECT_EQ(behind, (std::vector<std::uint64_t>{0, 1, 2, 3, 5, 8, 13, 20}));
   for (std::uint64_t block = 200; block > 160;) {
     ClaimPlan plan = predictor_.claims(block);
     EXPECT_EQ(plan.behind, 0u);

@@ -89,7 +89,8 @@ PipelinePlan Pipeline::plan(BlockRange run, std::uint64_t extent, bool far,
 std::uint64_t Claims::count(const Streams& streams, std::uint64_t at) const {
   std::uint64_t written = streams.length(at) + 1;
   if (written == 1 || !past_.on(Heuristic::kClaimBehind)) return 0;
-  return std::min<std::uint64_t>(past_.tunables.max_run - 1, written / 2);
+  const Tunables& t = past_.tunables;
+  return std::min(std::uint64_t{t.claim_runs} * t.max_run - 1, written / 2);
 }
 
 ClaimPlan Claims::plan(std::uint64_t block) const {

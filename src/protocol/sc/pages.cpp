@@ -59,14 +59,13 @@ Task<FaultResult> Pages::fault(Strand& s, BlockId id, Access wanted) {
   }
 }
 
-// By the region's policy; where it says first touch, the home is the block's directory node.
+// By the region's policy.
 Task<std::uint64_t> Pages::find_home(Strand& s, std::uint64_t block) {
   NodeId known = entries_[block].home();
   if (known != kNoNode) co_return known.value;
   Event find = RegionFind{BlockId{block}, s.waiter()};
   std::uint64_t home = home_found(co_await s.call(find));
   if (home == kHomeNowhere) co_return home;
-  if (home == kHomeFirstTouch) home = directory_of(block, config_.nodes).value;
   entries_[block].set_home(NodeId{static_cast<std::uint32_t>(home)});
   co_return home;
 }

@@ -10,7 +10,6 @@ namespace sc {
 
 struct PagesConfig {
   NodeId self;
-  std::uint32_t nodes = 1;
   std::uint64_t blocks = 0;
 };
 

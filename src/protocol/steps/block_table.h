@@ -24,6 +24,7 @@ class BlockEntry {
  public:
   static constexpr std::uint32_t kBusy = 4;
   static constexpr std::uint32_t kWaited = 8;  // somebody sleeps on the word
+  static constexpr std::uint32_t kMostDirectory = 31;
 
   std::atomic<std::uint32_t>& word() { return word_; }
 
@@ -77,10 +78,11 @@ class BlockEntry {
   }
   bool movable() const { return home_bits() & kMovable; }
 
-  // What the block's region wants, once it is known; the default before.
-  void set_policy(wire::Protocol protocol, wire::Propagation propagation) {
+  // What the block's region wants, once it is known; the default before. directory: who keeps the
+  // owners of its blocks (found_region.h), at most kMostDirectory.
+  void set_policy(wire::Protocol protocol, wire::Propagation propagation, std::uint32_t directory) {
     set_bits((home_bits() & ~kPolicy) | static_cast<std::uint32_t>(propagation) << kPropagationAt |
-             (protocol == wire::Protocol::kErc ? kEager : 0));
+             directory << kDirectoryAt | (protocol == wire::Protocol::kErc ? kEager : 0));
   }
   void copy_policy(const BlockEntry& other) {
     set_bits((home_bits() & ~kPolicy) | (other.home_bits() & kPolicy));
@@ -89,6 +91,7 @@ class BlockEntry {
     return static_cast<wire::Propagation>(home_bits() >> kPropagationAt & 3);
   }
   bool eager() const { return home_bits() & kEager; }
+  std::uint32_t directory() const { return (home_bits() & kDirectory) >> kDirectoryAt; }
 
   // The version of the news of its home (sent_pushes.h) that a copy is, but for what this node
   // wrote since and has not brought home; 0: of none.
@@ -101,9 +104,11 @@ class BlockEntry {
   static constexpr std::uint32_t kMovable = 1u << 31;
   static constexpr std::uint32_t kEager = 1u << 30;
   static constexpr std::uint32_t kPropagationAt = 28;
-  static constexpr std::uint32_t kPolicy = kEager | 3u << kPropagationAt;
   static constexpr std::uint32_t kDropped = 1u << 27;
-  static constexpr std::uint32_t kHome = kDropped - 1;  // a node + 1
+  static constexpr std::uint32_t kDirectoryAt = 22;
+  static constexpr std::uint32_t kDirectory = kMostDirectory << kDirectoryAt;
+  static constexpr std::uint32_t kPolicy = kEager | 3u << kPropagationAt | kDirectory;
+  static constexpr std::uint32_t kHome = (1u << kDirectoryAt) - 1;  // a node + 1
 
   std::atomic<std::uint32_t> word_{0};
   std::atomic<std::uint32_t> home_{0};  // also looked at without the lock, for a guess

@@ -256,7 +256,7 @@ enum class BarrierRole : std::uint64_t { kLast, kLeft, kMismatched };  // the la
 inline constexpr std::uint64_t kContributionsDiffer = 1ull << 32;
 inline constexpr std::uint64_t kArrivalTaken = 1ull << 33;  // what went along is not sent as news
 inline constexpr std::uint64_t kCameWithArrival = 1ull << 34;  // what came along may be taken
-inline constexpr std::uint64_t kHomeFirstTouch = 1ull << 32;   // ask the directory
+inline constexpr std::uint64_t kHomeFirstTouch = 1ull << 32;   // | directory_found()
 inline constexpr std::uint64_t kHomeNowhere = 1ull << 33;      // in no allocation
 
 struct Send {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "protocol/steps/clusters.h"
 #include "protocol/steps/effects.h"
 
 // What the answer to a RegionFind holds (core/region_table.h: found), and who keeps a block's
@@ -18,10 +19,18 @@ inline Propagation propagation_found(std::uint64_t answer) {
 inline constexpr std::uint64_t kMostFoundTogether = (1u << 16) - 1;
 inline std::uint64_t together_found(std::uint64_t answer) { return answer >> 48; }
 
+// A home by first touch: which nodes keep the block's owner; 0: all, else 1 + their cluster.
+inline bool is_first_touch(std::uint64_t home) { return home & kHomeFirstTouch; }
+inline std::uint32_t directory_found(std::uint64_t home) {
+  return static_cast<std::uint32_t>(home & ~kHomeFirstTouch);
+}
 // The node that keeps a block's owner where homes are by first touch.
 inline constexpr std::uint64_t kDirectoryRun = 64;  // blocks in a row
-constexpr NodeId directory_of(std::uint64_t block, std::uint32_t nodes) {
-  return NodeId{static_cast<std::uint32_t>(block / kDirectoryRun % nodes)};
+inline NodeId directory_of(std::uint64_t block, const Clusters& clusters, std::uint32_t directory) {
+  std::uint64_t run = block / kDirectoryRun;
+  if (directory == 0) return NodeId{static_cast<std::uint32_t>(run % clusters.nodes())};
+  std::span<const NodeId> members = clusters.members(directory - 1);
+  return members[run % members.size()];
 }
 // The end of the blocks from this one on that one node keeps.
 constexpr std::uint64_t directory_end(std::uint64_t block) {

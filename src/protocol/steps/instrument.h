@@ -187,6 +187,7 @@ enum class Mark : std::uint8_t {
   kRegionAsked,
   kRegionUnknown,
   kRegionCollective,
+  kRegionKeptInCluster,
   kRegionFreed,
   kRegionFreedTwice,
   kDropHome,
@@ -402,14 +403,15 @@ enum class Mutant : std::uint8_t {
   kAgentForgetsOthers,   // of the requests that an agent held back it passes on the first alone
   kPushForgetsCluster,   // a push enters a cluster and is not passed on there
   kNamesOthersHomes,     // a region's answer names one block more of a home than it has
-  kCutForgetsReader,     // of a run that is cut for a link one reader gets the first part alone
-  kGatherEarly,          // a join ends while one thread or node is missing
-  kGatherForgetsNotices,  // ... and the root does not learn what the others changed
-  kGatherForgetsHead,     // ... in another cluster
-  kGatherKeepsLeases,     // ... in memory, and leases of the root outlive it
-  kGatherApart,           // ... though the others have learned more than the root, or less
-  kForkKeepsPayload,      // a fork's payload is that of the fork before, older than its notices
-  kArrivesTwice,          // a node that came to a barrier in memory arrives by message, too
+  kReaderForgetsDirectory,  // a reader asks another cluster's node for a block's owner
+  kCutForgetsReader,        // of a run that is cut for a link one reader gets the first part alone
+  kGatherEarly,             // a join ends while one thread or node is missing
+  kGatherForgetsNotices,    // ... and the root does not learn what the others changed
+  kGatherForgetsHead,       // ... in another cluster
+  kGatherKeepsLeases,       // ... in memory, and leases of the root outlive it
+  kGatherApart,             // ... though the others have learned more than the root, or less
+  kForkKeepsPayload,        // a fork's payload is that of the fork before, older than its notices
+  kArrivesTwice,            // a node that came to a barrier in memory arrives by message, too
   kCount,
 };
 
