@@ -38,12 +38,19 @@ class CrossingTest : public OnHosts {
 // Three nodes write 192 pages, and three of the other cluster read them, again and again.
 TEST_F(CrossingTest, APushedPageCrossesTheLinkOnceForAllItsReaders) {
   if (!make_clusters()) return;
-  constexpr double kRounds = 20, kBytes = 192 * 4096;
+  constexpr double kRounds = 60, kBytes = 192 * 4096;
   Crossed few = crossed_by(PUSHES_PROGRAM " 12");
-  Crossed many = crossed_by(PUSHES_PROGRAM " 32");
+  Crossed many = crossed_by(PUSHES_PROGRAM " 72");
   double times = (many.bytes - few.bytes) / (kRounds * kBytes);
   EXPECT_GT(times, 0.9);
   EXPECT_LT(times, 1.2);
+}
+
+TEST_F(CrossingTest, FirstWritesOfANodesOwnRegionStayInItsCluster) {
+  if (!make_clusters()) return;
+  Crossed few = crossed_by(CLAIMS_PROGRAM " 64");
+  Crossed many = crossed_by(CLAIMS_PROGRAM " 4096");
+  EXPECT_LT(many.messages - few.messages, 10);
 }
 
 TEST_F(CrossingTest, AVersionOfAChunkCrossesTheLinkOnceForAllItsSubscribers) {
