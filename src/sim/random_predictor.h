@@ -55,6 +55,7 @@ class RandomPredictor final : public protocol::Predictor {
   bool probes(std::uint64_t) override { return says(kProbe); }
   bool names_with_lock(LockId) override { return says(kNameWithLock); }
   bool tracks(std::uint64_t) override { return says(kTrack); }
+  bool untracks_idle(std::uint64_t) override { return says(kUntrackIdle); }
   bool tells_unchanged(std::uint64_t) override { return says(kTellUnchanged); }
   bool keeps_open(std::uint64_t) override { return says(kKeepOpen); }
   bool release_at_once(LockId) override { return says(kReleaseAtOnce); }
@@ -83,6 +84,7 @@ class RandomPredictor final : public protocol::Predictor {
     kProbe,
     kNameWithLock,
     kTrack,
+    kUntrackIdle,
     kTellUnchanged,
     kKeepOpen,
     kReleaseAtOnce,

@@ -12,7 +12,9 @@ Task<std::uint64_t> Releases::release(Strand& s) {
   releases_begun_.store(number);
   clean_taken_.store(node_.taken.load(std::memory_order_acquire), std::memory_order_relaxed);
   co_await find_written(s);
+  untracked_ = false;
   for (const BlockRange& run : written_) co_await flush_run(s, run);
+  if (!untracked_) co_await tracked_homes_.untrack_idle(s);
   co_await tracked_homes_.track_wanted(s);
   if (!mutant(Mutant::kCloseBeforeFlushed)) co_await flushes_.await_flush(s);
   if (notices_.empty()) {
@@ -133,6 +135,7 @@ Task<BlockState> Releases::flush_block(Strand& s, std::uint64_t block) {
   node_.written.erase(block);
   if (state == BlockState::kHome) {
     if (node_.tracked.contains(block)) {
+      untracked_ = true;
       co_await tracked_homes_.untrack(s, block);
     } else if (taken) {
       mark(Mark::kReleaseTellsTaken);

@@ -50,6 +50,7 @@ class Releases {
   TrackedHomes& tracked_homes_;
   Offers& offers_;
   Flushes& flushes_;
+  bool untracked_ = false;  // this release found a tracked home written; under the consistency lock
   std::vector<BlockRange> written_;  // what this release brings home; under the consistency lock
   std::atomic<std::uint64_t> releases_begun_{0};
   std::atomic<std::uint64_t> releases_ended_{0};

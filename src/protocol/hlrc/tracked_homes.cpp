@@ -6,10 +6,44 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 Task<> TrackedHomes::untrack(Strand& s, std::uint64_t block) {
   mark(Mark::kReleaseUntracksHome);
   if (mutant(Mutant::kKeepTrackedWhenWritten)) co_return;
-  co_await homes_.store_word(s, block, kHere);
-  node_.tracked.erase(block);
+  co_await leave_to_leases(s, block);
   node_.predictor.written_when_tracked(block);
   notices_.notice(block);
+}
+
+Task<> TrackedHomes::leave_to_leases(Strand& s, std::uint64_t block) {
+  co_await homes_.store_word(s, block, kHere);
+  node_.tracked.erase(block);
+}
+
+Task<> TrackedHomes::untrack_idle(Strand& s) {
+  std::uint64_t blocks = count();
+  if (blocks == 0 || !node_.predictor.untracks_idle(blocks)) co_return;
+  BlockRange run = node_.tracked.next_run(0, node_.config.blocks);
+  while (run.count > 0) {
+    for (std::uint64_t b = run.first; b < run.end(); ++b) {
+      co_await node_.lock_block(s, b);
+      BlockState state = node_.entries[b].state();
+      if (state == BlockState::kHome && node_.tracked.contains(b)) {
+        mark(Mark::kReleaseUntracksIdle);
+        co_await leave_to_leases(s, b);
+        if (!mutant(Mutant::kUntrackSilently)) notices_.notice(b);
+      }
+      co_await node_.unlock_block(s, b, state);
+    }
+    run = node_.tracked.next_run(run.end(), node_.config.blocks);
+  }
+}
+
+// Blocks that are tracked.
+std::uint64_t TrackedHomes::count() const {
+  std::uint64_t blocks = 0;
+  BlockRange run = node_.tracked.next_run(0, node_.config.blocks);
+  while (run.count > 0) {
+    blocks += run.count;
+    run = node_.tracked.next_run(run.end(), node_.config.blocks);
+  }
+  return blocks;
 }
 
 Task<> TrackedHomes::track_wanted(Strand& s) {

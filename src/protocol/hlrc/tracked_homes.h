@@ -20,11 +20,16 @@ class TrackedHomes {
   // A tracked home block was written: it goes back to leases, with a notice for the copies that
   // rely on one.
   Task<> untrack(Strand& s, std::uint64_t block);
+  // The same of all of them, which nobody has written since they were tracked, if the predictor
+  // says so.
+  Task<> untrack_idle(Strand& s);
   // Readers asked for these home blocks since the last release: protect them, then let readers keep
   // their copies until a notice, as the predictor says.
   Task<> track_wanted(Strand& s);
 
  private:
+  std::uint64_t count() const;
+  Task<> leave_to_leases(Strand& s, std::uint64_t block);
   Task<> publish(Strand& s, BlockRange run);
   Task<> track_run(Strand& s, BlockRange run);
   Task<bool> trackable(Strand& s, std::uint64_t block);

@@ -81,8 +81,16 @@ class AdaptivePredictor final : public Predictor {
   bool is_unused(std::uint64_t block) override { return probe_.is_unused(block); }
   bool names_with_lock(LockId) override { return past_.on(Heuristic::kWithGrant); }
 
-  bool tracks(std::uint64_t block) override { return tracking_.tracks(block); }
-  void written_when_tracked(std::uint64_t block) override { tracking_.written(block); }
+  bool tracks(std::uint64_t block) override {
+    if (!tracking_.tracks(block)) return false;
+    idle_tracking_.tracked();
+    return true;
+  }
+  void written_when_tracked(std::uint64_t block) override {
+    tracking_.written(block);
+    idle_tracking_.written();
+  }
+  bool untracks_idle(std::uint64_t blocks) override { return idle_tracking_.ends(blocks); }
   bool tells_unchanged(std::uint64_t block) override { return silent_writes_.tells(block); }
   bool keeps_open(std::uint64_t block) override { return open_copies_.keeps_open(block); }
   void compared(std::uint64_t block, bool written) override {
@@ -130,6 +138,7 @@ class AdaptivePredictor final : public Predictor {
   Probe probe_{past_};
   FirstMiss first_miss_{past_};
   Tracking tracking_{past_};
+  IdleTracking idle_tracking_{past_};
   SilentWrites silent_writes_{past_};
   OpenCopies open_copies_{past_};
   HomeOffers home_offers_{past_};

@@ -27,6 +27,7 @@ enum class Heuristic : std::uint8_t {
   kWithArrival,      // pushes of two nodes go with their arrivals
   kWithGrant,        // a grant brings the blocks that the last acquire fetched
   kTrackBackOff,     // blocks written each time they are tracked are tracked seldom
+  kUntrackIdle,      // a few tracked blocks that nobody writes are left to leases
   kTellUnchanged,    // writes of the values that were there give notice
   kOffer,            // homes are offered to their only writer
   kOfferLater,       // ... one barrier later where our threads end the offers

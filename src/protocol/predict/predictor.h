@@ -147,6 +147,9 @@ class Predictor {
   // At the home: a reader wants to rely on notices. It was written since it was tracked.
   virtual bool tracks(std::uint64_t /*block*/) { return true; }
   virtual void written_when_tracked(std::uint64_t /*block*/) {}
+  // A release found none of this node's tracked homes written, of which there are so many: whether
+  // all of them are left to leases.
+  virtual bool untracks_idle(std::uint64_t /*blocks*/) { return false; }
   // A copy was written with the values that were there: whether a notice tells its home so.
   virtual bool tells_unchanged(std::uint64_t /*block*/) { return false; }
   // A release compared a copy with its twin. Then: whether the copy is kept open (not protected,

@@ -38,6 +38,37 @@ class Tracking {
   Past& past_;
 };
 
+// At the home: a few blocks that nobody writes cost each release a scan for each of their runs.
+// After some releases they are left to leases, so that readers that need them no more drop them.
+// Where readers need them they are tracked again, and stay so for twice as long. Under the node's
+// consistency lock.
+class IdleTracking {
+ public:
+  explicit IdleTracking(Past& past) : past_(past), wait_(past.tunables.untrack_after) {}
+
+  bool ends(std::uint64_t blocks) {
+    if (!past_.on(Heuristic::kUntrackIdle) || blocks > past_.tunables.untrack_most) return false;
+    if (++idle_ < wait_) return false;
+    idle_ = 0;
+    ended_ = true;
+    return true;
+  }
+  void tracked() {
+    idle_ = 0;
+    if (ended_ && wait_ < kLongest) wait_ *= 2;
+    ended_ = false;
+  }
+  void written() { idle_ = 0; }
+
+ private:
+  static constexpr std::uint32_t kLongest = 1 << 20;  // releases
+
+  Past& past_;
+  std::uint32_t wait_;      // releases on end that find nothing written
+  std::uint32_t idle_ = 0;  // of these
+  bool ended_ = false;      // since a block was tracked
+};
+
 // At a copy that is written with the values that were there: no thread has to know, but its home
 // should, since such a writer would come for the block for ever. It gets a notice, ever more
 // seldom. The lock is held.

@@ -73,6 +73,12 @@ struct Tunables {
   // ---- tracking and notices
   // Vain trackings whose back-off still doubles: 4 << 8 requests are the longest; 2 to 12.
   std::uint8_t track_failures = 8;
+  // Releases on end that find none of a node's tracked blocks written until they are left to
+  // leases: a scan (1 us) of each release against a miss of each reader that still needs them; 16
+  // to 1024. Doubles each time that a reader comes back.
+  std::uint32_t untrack_after = 64;
+  // Such blocks, at most: misses of all of them against the scans; 4 to 64.
+  std::uint64_t untrack_most = 16;
   // Notices of unchanged writes whose back-off still doubles, up to 1 << 10 releases: 2 to 15.
   std::uint8_t most_silent = 10;
 

@@ -67,6 +67,7 @@ enum class Mark : std::uint8_t {
   kReleaseLosesClaim,
   kFaultProvesNeighbour,
   kReleaseUntracksHome,
+  kReleaseUntracksIdle,
   kReleaseTellsTaken,
   kReleaseTracksWanted,
   kReleaseTracksUnmapped,
@@ -254,6 +255,7 @@ enum class Mutant : std::uint8_t {
   kInvalidateWithoutDiff,   // rule 4: a dirty copy is dropped
   kPublishBeforeProtect,    // rule 5: tracked becomes visible before the home is protected
   kKeepTrackedWhenWritten,  // rule 5: a written home stays tracked, and gives no notice
+  kUntrackSilently,         // rule 5: a home that is tracked no more gives its readers no notice
   kKeepLease,               // rule 5: a lease outlives an acquire
   kLateCachedMark,        // rule 5: the copy is marked after it was made, so an acquire may miss it
   kTwinCopiedApart,       // rule 6: the twin is copied again after the diff
