@@ -3,9 +3,12 @@
 // operation that came before it on that word, and releases what this thread did. Elsewhere, and in
 // the section, it is the machine's own operation. In OpenMP programs words of 1 to 8 bytes are
 // changed in their home's memory, and a relaxed operation has no section: nothing is seen with it.
+#include <sched.h>
+
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "frontend/pages/objects/shared_object.h"
 
@@ -80,8 +83,22 @@ auto ordered(const volatile void* word, int order, Operation operation) {
   return order == __ATOMIC_RELAXED ? operation() : perform(word, operation);
 }
 
+// A thread that loads one word again and again waits for another thread, which may need this node,
+// or the processor.
+constexpr std::uint32_t kLoadsUntilLook = 16, kLoadsUntilYield = 256;
+thread_local const volatile void* loaded_last = nullptr;
+thread_local std::uint32_t loaded_on_end = 0;
+
+void note_load(const volatile void* word) {
+  if (std::exchange(loaded_last, word) != word) loaded_on_end = 0;
+  ++loaded_on_end;
+  if (loaded_on_end % kLoadsUntilLook == 0) node()->look();
+  if (loaded_on_end % kLoadsUntilYield == 0) ::sched_yield();
+}
+
 template <typename Word>
 Word load(const volatile void* from, int order) {
+  if (is_at_home(from)) note_load(from);
   if (is_at_home(from))
     return ordered(from, order,
                    [=] { return change_at_home<Word>(from, [](Word, Word&) { return false; }); });
