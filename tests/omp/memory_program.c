@@ -1,6 +1,9 @@
 /* An OpenMP program that knows nothing of Terrane: atomic words and allocators. Each mode prints
  * "good" where all results are right, for any number of threads. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <omp.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,6 +178,32 @@ static void limits(void) {
   omp_destroy_allocator(behind), omp_destroy_allocator(allocator);
 }
 
+/* What `deallocate` of gfortran 14 asks: the functions are called by name, since older compilers
+ * have none. */
+static void scalars_of_fortran(void) {
+  void (*add)(void*) = (void (*)(void*))dlsym(RTLD_DEFAULT, "GOMP_add_alloc");
+  bool (*is_one)(void*) = (bool (*)(void*))dlsym(RTLD_DEFAULT, "GOMP_is_alloc");
+  static void* scalars[64];
+  if (add == NULL || is_one == NULL) return;
+  int threads = 1, bad = 0;
+#pragma omp parallel reduction(+ : bad)
+  {
+    int me = omp_get_thread_num() % 64, size = omp_get_num_threads();
+    void* plain = malloc(8);
+    scalars[me] = omp_alloc(8, omp_default_mem_alloc);
+    add(scalars[me]);
+    if (is_one(plain)) bad++;
+    free(plain);
+#pragma omp master
+    threads = size;
+#pragma omp barrier
+    void* next = scalars[(me + 1) % size];
+    if (!is_one(next) || is_one(next)) bad++;
+    omp_free(next, omp_default_mem_alloc);
+  }
+  expect(bad == 0 && threads > 0, "a scalar of an allocator is known to all threads, once");
+}
+
 int main(int argc, char** argv) {
   static const struct {
     const char* name;
@@ -182,7 +211,8 @@ int main(int argc, char** argv) {
   } kModes[] = {{"atomics", atomics},
                 {"ordered_atomics", ordered_atomics},
                 {"partitions", partitions},
-                {"limits", limits}};
+                {"limits", limits},
+                {"scalars_of_fortran", scalars_of_fortran}};
   const char* asked = argc > 1 ? argv[1] : "all";
   if (strcmp(asked, "nearest") == 0) homes(omp_atv_nearest);
   if (strcmp(asked, "interleaved") == 0) homes(omp_atv_interleaved);

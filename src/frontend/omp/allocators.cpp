@@ -200,6 +200,36 @@ std::uintptr_t make_allocator(std::uintptr_t space, std::int64_t count, const vo
   return reinterpret_cast<std::uintptr_t>(kept);
 }
 
+// Scalars of Fortran with the directive `allocators`, so that `deallocate` knows whose they are.
+struct Scalar {
+  void* block;
+  Scalar* next;
+};
+
+void add_scalar(void* block) {
+  auto* scalar = static_cast<Scalar*>(std::malloc(sizeof(Scalar)));
+  if (scalar == nullptr) terrane_program_fail("no memory for a variable of an OpenMP allocator");
+  void** root = terrane_program_root();
+  terrane_program_lock(root);
+  *scalar = {block, static_cast<Scalar*>(*root)};
+  *root = scalar;
+  terrane_program_unlock(root);
+}
+
+bool remove_scalar(const void* block) {
+  void** root = terrane_program_root();
+  terrane_program_lock(root);
+  Scalar* found = static_cast<Scalar*>(*root);
+  Scalar* before = nullptr;
+  while (found != nullptr && found->block != block) found = (before = found)->next;
+  if (found != nullptr && before != nullptr) before->next = found->next;
+  if (found != nullptr && before == nullptr) *root = found->next;
+  terrane_program_unlock(root);
+  bool is_one = found != nullptr;
+  std::free(found);
+  return is_one;
+}
+
 void destroy(std::uintptr_t handle) {
   if (handle > kLastPredefined) std::free(reinterpret_cast<Allocator*>(handle));
 }
@@ -214,6 +244,12 @@ void* GOMP_alloc(std::size_t alignment, std::size_t bytes, std::uintptr_t handle
   return block;
 }
 void GOMP_free(void* block, std::uintptr_t) { free_block(block); }
+
+// Of gcc 14.
+void GOMP_add_alloc(void* block) {
+  if (block != nullptr) add_scalar(block);
+}
+bool GOMP_is_alloc(void* block) { return remove_scalar(block); }
 
 void* omp_alloc(std::size_t bytes, std::uintptr_t handle) { return allocate(bytes, 1, handle); }
 void* omp_aligned_alloc(std::size_t alignment, std::size_t bytes, std::uintptr_t handle) {

@@ -123,6 +123,8 @@ int omp_target_memcpy(void* to, const void* from, std::size_t bytes, std::size_t
               bytes);
   return 0;
 }
+// Of gcc 14: where a function lies on a device.
+void* GOMP_target_map_indirect_ptr(void* function) { return function; }
 void* omp_get_mapped_ptr(const void* block, int) { return const_cast<void*>(block); }
 
 }  // extern "C"

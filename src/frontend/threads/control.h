@@ -82,6 +82,7 @@ struct Control {
   std::uint32_t live;  // threads that have not ended
   std::uint32_t main_has_exited;
   std::uint64_t all_ended;  // the address of a count: for main, where it has exited before others
+  void* for_teams;          // terrane_program_root
   std::uint64_t flushes;    // its address is that of the lock of terrane_program_flush
   std::uint32_t next_record;
   std::uint32_t slots;

@@ -112,6 +112,8 @@ void* terrane_program_memory(std::size_t bytes) {
   return memory;
 }
 
+void** terrane_program_root() { return &program().control().for_teams; }
+
 void* terrane_program_homed_memory(std::size_t bytes, terrane_program_homes homes,
                                    std::uint32_t node) {
   using terrane::wire::Homes;

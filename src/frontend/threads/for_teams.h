@@ -19,9 +19,12 @@ std::uint32_t terrane_program_places();
 bool terrane_program_is_main();
 // Shared memory of zeros, which is never given back. Ends the program where there is none.
 void* terrane_program_memory(std::size_t bytes);
-// The same in whole pages, whose homes `homes` and `node` name for good; nullptr: there is
-// none. Of blocks each node gets one; cyclic: a page of each node in turn, from node 0. `node`: of
-// kProgramOnNode. give: it is not used any more.
+// A pointer in shared memory, which is nullptr at first: the library of teams keeps what all nodes
+// have to find there.
+void** terrane_program_root();
+// As terrane_program_memory in whole pages, whose homes `homes` and `node` name for good; nullptr:
+// there is none. Of blocks each node gets one; cyclic: a page of each node in turn, from node 0.
+// `node`: of kProgramOnNode. give: it is not used any more.
 enum terrane_program_homes { kProgramFirstTouch, kProgramBlocks, kProgramCyclic, kProgramOnNode };
 void* terrane_program_homed_memory(std::size_t bytes, terrane_program_homes homes,
                                    std::uint32_t node);
