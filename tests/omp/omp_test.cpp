@@ -82,6 +82,22 @@ TEST(OmpTest, FortransOutputToAFileIsWritten) {
 #endif
 }
 
+// What threads of other nodes print reaches a pipe, too, where units have buffers.
+TEST(OmpTest, UnitsOfFortranAreThoseOfAllThreads) {
+#ifdef FORTRAN_UNITS_PROGRAM
+  for (const char* team : {"-n 1 --threads 4", "-n 2 --threads 2", "-n 4 --threads 1"}) {
+    Outcome outcome = run_omp(team, FORTRAN_UNITS_PROGRAM);
+    EXPECT_EQ(outcome.exit_code, 0) << team << outcome.out << outcome.err;
+    EXPECT_EQ(count(outcome.out, "good"), 1) << team << outcome.out << outcome.err;
+    EXPECT_EQ(count(outcome.out, "printed by"), 40) << team << outcome.out;
+  }
+  expect_refused("-n 2 --threads 1", std::string(FORTRAN_UNITS_PROGRAM) + " private",
+                 "copy it to another variable");
+#else
+  GTEST_SKIP() << "there is no gfortran";
+#endif
+}
+
 TEST(OmpTest, ProgramsRunOnThreeNodes) { expect_good("-n 3 --threads 1", kC); }
 
 // The line of a text that has this part; empty: none has.
@@ -141,6 +157,23 @@ TEST(OmpTest, WhatIsNotServedEndsTheProgramWithItsName) {
 
 TEST(OmpTest, InlineAtomicsAreRefused) {
   expect_refused("-n 2", INLINED_PROGRAM, "compile the program with -fno-inline-atomics");
+}
+
+// Those of gcc 12 that the machine's own library has; each later one by its name.
+TEST(OmpTest, TheLibraryHasTheVersionsOfGcc) {
+  std::string of = " 2>/dev/null | awk '$2 ~ /[TWA]/ {print $3}' | sort -u";
+  std::string theirs = "gcc -print-file-name=libgomp.so.1";
+  std::string command =
+      "nm -D --with-symbol-versions " OMP_LIBRARY + of +
+      " > ours.txt; nm -D --with-symbol-versions $(" + theirs + ")" + of +
+      " > theirs.txt; comm -13 ours.txt theirs.txt; rm -f theirs.txt; " +
+      "for name in GOMP_taskwait_depend_nowait@@GOMP_5.1.1 omp_get_mapped_ptr@@OMP_5.1.1 " +
+      "omp_in_explicit_task_@@OMP_5.2 GOMP_PLUGIN_target_rev@@GOMP_PLUGIN_1.4 " +
+      "GOMP_add_alloc@@GOMP_5.1.2 GOMP_is_alloc@@GOMP_5.1.2 " +
+      "GOMP_target_map_indirect_ptr@@GOMP_5.1.2; do grep -qx $name ours.txt || echo $name; done; "
+      "rm -f ours.txt";
+  Launched job({"/bin/sh", "-c", "cd $(mktemp -d) && " + command}, {});
+  EXPECT_EQ(job.finish().out, "") << "these names are missing";
 }
 
 TEST(OmpTest, AnotherCompilersLibraryIsRefused) {
