@@ -370,9 +370,9 @@ double Machine::access(std::uint32_t self, const Op& op, bool& done) {
   }
   done = true;
   Page& page = node.frames[block];
-  if (op.kind == Op::Kind::kLoad && page.words[0] != op.value)
-    fail(fmt::format("node {} reads {} from page {} in iteration {}, not {}", self, page.words[0],
-                     op.page, node.iteration - 1, op.value));
+  if (op.kind == Op::Kind::kLoad && page.words[op.from] != op.value)
+    fail(fmt::format("node {} reads {} from page {} in iteration {}, not {}", self,
+                     page.words[op.from], op.page, node.iteration - 1, op.value));
   if (!store) return 0;
   if (op.kind == Op::Kind::kAdd) {
     if (page.words[0] != sums_[op.page])
@@ -380,7 +380,7 @@ double Machine::access(std::uint32_t self, const Op& op, bool& done) {
                        sums_[op.page]));
     page.words[0] = sums_[op.page] += op.value;
   }
-  if (op.kind == Op::Kind::kStore) std::fill_n(page.words, op.words, op.value);
+  if (op.kind == Op::Kind::kStore) std::fill_n(page.words + op.from, op.words, op.value);
   double cost = view.guarded ? costs_.first_write : 0;
   view.guarded = false;
   return cost;

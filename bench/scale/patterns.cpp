@@ -238,7 +238,7 @@ std::unique_ptr<Pattern> make_pattern(std::string_view name) {
   if (name == "downwards") return std::make_unique<Sweep>(true);
   if (name == "master") return std::make_unique<Master>(false);
   if (name == "scatter") return std::make_unique<Master>(true);
-  return nullptr;
+  return make_kernel(name);
 }
 
 }  // namespace terrane::bench::scale

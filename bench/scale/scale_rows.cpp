@@ -1,5 +1,6 @@
 // What a job of many nodes would take, in virtual time (machine.h): rows "pattern=NAME nodes=N
-// us=T messages=M bytes=B faults=F pages=P busiest=R memory=S known=K". By bench_scale.py.
+// us=T messages=M bytes=B faults=F pages=P busiest=R memory=S known=K", and for programs
+// "speedup=X". By bench_scale.py and bench_omp.py.
 //
 //   terrane_bench_scale_rows PATTERN NODES [COUNTED ITERATIONS [PREDICTION]]
 #include <cstdio>
@@ -16,7 +17,8 @@ int main(int argc, char** argv) {
   if (!pattern || nodes < 2 || nodes > MemoryCount::kMost || counted == 0) {
     std::fprintf(stderr,
                  "terrane_bench_scale_rows barrier|stencil|transpose|tree|update|broadcast|"
-                 "migratory|producer|sweep|downwards|master|scatter NODES (2 to %u) [ITERATIONS "
+                 "migratory|producer|sweep|downwards|master|scatter|laplace|ep|bt|sp NODES (2 to "
+                 "%u) [ITERATIONS "
                  "[PREDICTION]]\n",
                  MemoryCount::kMost);
     return 2;
@@ -31,8 +33,12 @@ int main(int argc, char** argv) {
   Result r = machine.run(kWarm, counted);
   std::printf(
       "pattern=%s nodes=%u us=%.1f messages=%.1f bytes=%.0f faults=%.2f pages=%.2f busiest=%.1f "
-      "memory=%lld known=%llu\n",
+      "memory=%lld known=%llu",
       argv[1], nodes, static_cast<double>(r.per_iteration) / 1000, r.messages, r.bytes, r.faults,
       r.fetched, r.most_received, static_cast<long long>(r.most_memory),
       static_cast<unsigned long long>(r.most_entries));
+  if (pattern->computing() != 0)
+    std::printf(" speedup=%.2f",
+                static_cast<double>(pattern->computing()) / static_cast<double>(r.per_iteration));
+  std::printf("\n");
 }

@@ -23,6 +23,17 @@ TEST(ScaleTest, EveryPatternReadsWhatWasWritten) {
   EXPECT_EQ(make_pattern("spiral"), nullptr);
 }
 
+TEST(ScaleTest, ProgramsComputeInParallel) {
+  for (const char* program : {"laplace", "ep", "bt", "sp"}) {
+    double alone = static_cast<double>(make_pattern(program)->computing());
+    for (std::uint32_t nodes : {2u, 7u}) {
+      double together = static_cast<double>(run(program, nodes).per_iteration);
+      EXPECT_GT(alone / together, 1) << program;
+      EXPECT_LE(alone / together, nodes) << program;
+    }
+  }
+}
+
 TEST(ScaleTest, MemoryOfANodeGrowsNoFasterThanTheJob) {
   for (const char* pattern : {"stencil", "transpose"})
     EXPECT_LT(run(pattern, 64).most_memory, 2 * run(pattern, 16).most_memory) << pattern;
