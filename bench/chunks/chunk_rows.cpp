@@ -5,7 +5,8 @@
 //   terrane run -n 1 terrane_bench_chunk_rows alone BYTES CHUNKS SAMPLES     scopes that need no
 //   other node terrane run -n 3 --heartbeat 0 terrane_bench_chunk_rows stall BYTES SECONDS
 //   block|latest|drop terrane run -n 2 terrane_bench_chunk_rows wake IDLE_US TIMES
-//   terrane_bench_chunk_rows memcpy BYTES FRAMES
+//   terrane run -n 2 terrane_bench_chunk_rows flow BYTES VERSIONS   from node 0 to the last one, as
+//   fast as it takes them terrane_bench_chunk_rows memcpy BYTES FRAMES
 #include <unistd.h>
 
 #include <cmath>
@@ -195,6 +196,27 @@ void wake(int idle_us, int times) {
   account.print(times);
 }
 
+// Versions one after the other, with a window as it is measured. A version's time, at the
+// subscriber.
+void flow(std::size_t bytes, int versions) {
+  Job job;
+  Chunk<char> chunk = job.create<char>("flow", bytes, Coherence::kStream, 0);
+  if (job.node() == 0) {
+    await("ready", 1);
+    for (int version = 0; version < versions; ++version) chunk.write();
+    return;
+  }
+  if (job.node() + 1 != job.nodes()) return;
+  Subscription<char> subscription = chunk.subscribe(Policy::kBlock, 0);
+  signal("ready");
+  subscription.take();
+  std::uint64_t from = now_ns();
+  for (int version = 1; version < versions; ++version) subscription.take();
+  std::printf(
+      "row=flow bytes=%zu ns=%lu\n", bytes,
+      static_cast<unsigned long>((now_ns() - from) / static_cast<std::uint64_t>(versions - 1)));
+}
+
 // A consumer's own copy of a frame, which it would have to make without chunks.
 void copy_frames(std::size_t bytes, int frames) {
   std::vector<char> from(bytes, 1), to(bytes, 2);
@@ -216,6 +238,7 @@ int main(int argc, char** argv) {
   std::string_view part = argc > 3 ? argv[1] : "", last = argc > 4 ? argv[4] : "";
   std::size_t bytes = argc > 3 ? std::strtoull(argv[2], nullptr, 10) : 0;
   if (part == "frames") send_frames(bytes, std::atoi(argv[3]), last == "whole");
+  if (part == "flow") flow(bytes, std::atoi(argv[3]));
   if (part == "memcpy") copy_frames(bytes, std::atoi(argv[3]));
   if (part == "alone" && argc > 4)
     open_alone(bytes, std::strtoull(argv[3], nullptr, 10), std::atoi(argv[4]));

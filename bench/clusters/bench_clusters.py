@@ -7,7 +7,8 @@ same latency; figures are medians of three, and of one from 5 ms on. "Messages" 
 directions: of one barrier, and of one use of a lock that the three nodes of the second cluster use alone. The rows "floor: ..." come first: a client asks a
 server in the other cluster for 4 KiB, and for 64 times as much at once, through a chain of two bare relays and without it;
 "CPU s/GB" is what both relays use for a gigabyte. The row "stall" has a node that is stopped while another one puts to it
-through gateways: what a gateway holds, and what a third node reaches beside it. The rows "one cluster" are jobs on the
+through gateways: what a gateway holds, and what a third node reaches beside it. The row "fill" has one pair of nodes, and a link
+of 50 ms with and without figures in [[links]]. The rows "one cluster" are jobs on the
 three hosts of a cluster, with --clusters that names them all, and without.
 """
 import argparse
@@ -20,9 +21,11 @@ import sys
 BUILD = os.path.abspath(os.environ.get("TERRANE_BUILD", "build/release"))
 TERRANE = os.path.join(BUILD, "bin/terrane")
 STALL = os.path.join(BUILD, "bench/clusters/terrane_bench_stall_rows")
+PUT = os.path.join(BUILD, "bench/clusters/terrane_bench_put_rows")
 ROWS = os.path.join(BUILD, "bench/clusters/terrane_bench_cluster_rows")
 LU = os.path.join(BUILD, "examples/lu/lu")
 CHAIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "chain.py")
+FILLED_LINK = os.path.join(os.path.dirname(CHAIN), "filled_link.py")
 JACOBI = os.path.join(BUILD, "bench/reference/jacobi_terrane")
 HOSTS = [f"h{n}" for n in range(6)]
 GATEWAYS = ("--gateways", "a:h0/b:h3")
@@ -39,9 +42,9 @@ def turns(latency):
     return 1 if latency >= SLOW_US else TURNS
 
 
-def on_hosts(options, command):
+def on_hosts(options, command, shape="2x3"):
     """What a command says, on standard output and on standard error, in the first of 2 x 3 hosts."""
-    command = [TERRANE, "hosts", "--clusters", "2x3"] + (["--link-rate", options.link_rate] if options.link_rate else []) + command
+    command = [TERRANE, "hosts", "--clusters", shape] + (["--link-rate", options.link_rate] if options.link_rate else []) + command
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     if done.returncode != 0:
         sys.exit(f"bench: {' '.join(command)} failed with {done.returncode}:\n{done.stderr}")
@@ -217,6 +220,22 @@ def show_stall(options):
           f"{alone[1]:.1f} MB without the stall), its memory {beside[2]:.0f} MB ({alone[2]:.0f})", flush=True)
 
 
+FILL_US, FILL_RATE, FILL_MB = 50_000, "1gbit", "256"
+
+
+def show_fill(options):
+    """What one pair reaches over a link that holds more than a window, with and without the link's figures."""
+    taken = {False: [], True: []}
+    for _ in range(TURNS):
+        for figures, samples in taken.items():
+            words = ["--link", FILL_RATE] if figures else []
+            out, _ = on_hosts(options, [FILLED_LINK, "--delay", str(FILL_US), *words, PUT, FILL_MB], "2x1")
+            samples.append(number(r"mbs=([\d.]+)", out))
+    plain, ours = statistics.median(taken[False]), statistics.median(taken[True])
+    print(f"fill: one pair, {FILL_US / 1000:.0f} ms one way: {ours:.1f} MB/s with {FILL_RATE} in [[links]], {plain:.1f} without: "
+          f"{ours / plain:.2f}x", flush=True)
+
+
 def show_one_cluster(options):
     """A job on the hosts of one cluster, with and without --clusters: barrier in us, LU and Jacobi in ms."""
     hosts = ",".join(HOSTS[:3])
@@ -244,7 +263,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=50, help="barriers and uses of a lock (default 50)")
     parser.add_argument("--size", type=int, default=600, help="rows of the matrix of LU and of the grid of Jacobi (default 600)")
     parser.add_argument("--link-rate", default="", help="limit of the link, as tc writes it")
-    parser.add_argument("--only", default="floors,paper,stall,one,barrier,lock,LU,Jacobi", help="which rows")
+    parser.add_argument("--only", default="floors,paper,stall,fill,one,barrier,lock,LU,Jacobi", help="which rows")
     options = parser.parse_args()
     only, latencies = options.only.split(","), list(map(int, options.latency.split(",")))
     if "floors" in only:
@@ -253,9 +272,11 @@ def main():
         show_paper(options)
     if "stall" in only:
         show_stall(options)
+    if "fill" in only:
+        show_fill(options)
     if "one" in only:
         show_one_cluster(options)
-    if not set(only) - {"floors", "paper", "stall", "one"}:
+    if not set(only) - {"floors", "paper", "stall", "fill", "one"}:
         return
     print(f"{'us':>8} {'what':8} {'clusters us':>12} {'without us':>12} {'gain':>7} {'messages':>9} {'without':>9}  goal")
     for latency in latencies:

@@ -81,6 +81,8 @@ void put_routes(std::vector<std::byte>& out, const GatewayRoutes& routes) {
   }
   put_names(out, {routes.key});
   put(out, &routes.window, sizeof routes.window);
+  put_number(out, static_cast<std::uint32_t>(routes.bandwidths.size()));
+  put(out, routes.bandwidths.data(), routes.bandwidths.size() * sizeof routes.bandwidths[0]);
   put_number(out, routes.encrypt ? 1 : 0);
 }
 
@@ -95,12 +97,16 @@ bool take_door(std::span<const std::byte>& bytes, GatewayDoor& door) {
 }
 
 bool take_routes(std::span<const std::byte>& bytes, GatewayRoutes& routes) {
-  std::uint32_t doors = 0, encrypt = 0;
+  std::uint32_t doors = 0, clusters = 0, encrypt = 0;
   if (!take(bytes, &doors, sizeof doors) || doors > kMaxGateways) return false;
   routes.doors.resize(doors);
   for (GatewayDoor& door : routes.doors)
     if (!take_door(bytes, door)) return false;
-  bool whole = take_name(bytes, routes.key) && take(bytes, &routes.window, sizeof routes.window) &&
+  if (!take_name(bytes, routes.key) || !take(bytes, &routes.window, sizeof routes.window) ||
+      !take(bytes, &clusters, sizeof clusters) || clusters > kMaxClusters)
+    return false;
+  routes.bandwidths.resize(clusters);
+  bool whole = take(bytes, routes.bandwidths.data(), clusters * sizeof routes.bandwidths[0]) &&
                take(bytes, &encrypt, sizeof encrypt) && encrypt <= 1;
   routes.encrypt = encrypt != 0;
   return whole;

@@ -35,7 +35,10 @@ struct GatewayRoutes {
   std::vector<GatewayDoor> doors;  // of the gateways of this cluster; none: the job has no gateways
   std::string key;                 // that nodes and gateways know, in hexadecimal digits
   std::uint64_t window = 0;        // bytes from one node to another that may be on their way
-  bool encrypt = false;            // also between nodes and gateways
+  // Bytes a second to each cluster, as links say, numbered as clusters_of_nodes() does; 0: not
+  // said. Empty: no links say anything.
+  std::vector<std::uint64_t> bandwidths = {};
+  bool encrypt = false;  // also between nodes and gateways
 
   bool operator==(const GatewayRoutes&) const = default;
 };

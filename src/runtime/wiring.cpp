@@ -71,6 +71,7 @@ base::Result<transport::Routes> take_routes(const bootstrap::GatewayRoutes* told
   routes.secret = stream::Secret::parse(told->key);
   if (!routes.secret) return base::error("the launcher told a key for gateways that is none");
   routes.window = told->window;
+  routes.bandwidths = told->bandwidths;
   routes.encrypt = told->encrypt;
   return routes;
 }

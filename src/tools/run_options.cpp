@@ -16,6 +16,8 @@
 #include "runtime/chunks/settings.h"
 #include "runtime/trace/log_format.h"
 #include "sim/campaign.h"
+#include "tools/launch/cluster_paths.h"
+#include "tools/launch/gateway_window.h"
 #include "tools/launch/invitation.h"
 #include "tools/launch/key_file.h"
 #include "tools/launch/limits.h"
@@ -339,6 +341,19 @@ base::Result<> join_hosts(const RunOptions& options, const TopologyFile& topolog
   return {};
 }
 
+// Where verbose: which clusters there are, and what is known of the network between them.
+void say_clusters(const JobPlan& plan, std::vector<std::string>& notices) {
+  for (std::string& line : describe_clusters(plan.program.map)) notices.push_back(std::move(line));
+  for (const GatewayPlan& gateway : plan.gateways)
+    notices.push_back(fmt::format(
+        "gateway {} of cluster {}: {}", gateway.name, plan.program.map.clusters[gateway.cluster],
+        gateway.host.empty() ? "started by hand" : "on host " + gateway.host));
+  if (!plan.gateways.empty())
+    notices.push_back(
+        fmt::format("through gateways {:.1f} MB of each pair of nodes may be on their way",
+                    static_cast<double>(gateway_window(plan)) / 1e6));
+}
+
 }  // namespace
 
 base::Result<PlannedRun> plan_run(RunOptions options, const CommandContext& context) {
@@ -358,6 +373,8 @@ base::Result<PlannedRun> plan_run(RunOptions options, const CommandContext& cont
   if (plan.engine != StartEngine::kLocal) add_own_variables(plan.program);
   if (auto added = plan_debugging(options, plan); !added) return added.error();
   if (auto added = add_settings(options, plan.program); !added) return added.error();
+  if (!options.memory.empty()) plan.memory_bytes = size_bytes(options.memory).value_or(0);
+  if (options.verbose) say_clusters(plan, run.notices);
   if (context.program.empty()) {
     return base::error("no program given: {} -n {} PROGRAM [ARGUMENTS]", context.run_name,
                        plan.program.map.nodes());

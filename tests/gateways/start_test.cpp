@@ -91,6 +91,28 @@ TEST_F(GatewayStartTest, AWrongKeyIsRefusedOnBothSides) {
   expect_one_sentence(job.finish(), {"gateway gb"});
 }
 
+// 10 Gbit/s and 20 ms there and back hold 25 MB, of which a window is 1.5 times as much.
+TEST_F(GatewayStartTest, GatewaysAndEnginesGetTheWindowThatFillsTheLink) {
+  if (!make_clusters("2x2")) return;
+  write_file("/tmp/links.toml",
+             "[[clusters]]\nname = 'a'\nhosts = ['h0', 'h1']\n"
+             "[[clusters]]\nname = 'b'\nhosts = ['h2', 'h3']\n"
+             "[[links]]\nbetween = ['a', 'b']\nbandwidth = '10gbit'\nlatency = '10ms'\n");
+  const std::string run =
+      "-v --heartbeat 20 --topology /tmp/links.toml --gateways a:h0/b:h2 -H h0,h1,h2,h3";
+  Outcome outcome = job(run, PAGES_PROGRAM " basics");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(count(outcome.out, "good"), 4) << outcome.out << outcome.err;
+  EXPECT_EQ(count(outcome.err, "--window 37500000"), 4) << outcome.err;
+  for (const char* line :
+       {"cluster b: hosts h2, h3\n", "gateway h2 of cluster b: on host h2\n",
+        "link between a and b: 10 Gbit/s, 10 ms one way\n", "37.5 MB of each pair of nodes"})
+    EXPECT_EQ(count(outcome.err, line), 1) << line << outcome.err;
+  outcome = job(run + " --memory 96M", PAGES_PROGRAM " basics");
+  EXPECT_EQ(count(outcome.out, "good"), 4) << outcome.out << outcome.err;
+  EXPECT_EQ(count(outcome.err, "--window 4194304"), 4) << "as without figures" << outcome.err;
+}
+
 TEST_F(GatewayStartTest, WhatIsWrongIsSaidInASentence) {
   if (!make_clusters("2x2")) return;
   const std::string clusters = "-H h0,h1,h2,h3 --clusters a:h0,h1/b:h2,h3 ";

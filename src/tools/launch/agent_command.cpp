@@ -10,7 +10,7 @@
 
 #include "tools/launch/death.h"
 #include "tools/launch/exit_codes.h"
-#include "tools/launch/hub_gateways.h"
+#include "tools/launch/gateway_window.h"
 
 namespace terrane::tools {
 namespace {
@@ -65,8 +65,8 @@ AgentCommand over_ssh(const JobPlan& plan, std::uint32_t host, const HubAddress&
   append(agent.argv, {"--index", std::to_string(host)});
   auto doors = doors_of ? doors_of(host) : std::vector<bootstrap::GatewayDoor>();
   if (!doors.empty())
-    append(agent.argv, {"--gateways", doors_text(doors), "--window",
-                        std::to_string(gateway_window(plan.program.map))});
+    append(agent.argv,
+           {"--gateways", doors_text(doors), "--window", std::to_string(gateway_window(plan))});
   if (!doors.empty() && plan.encrypt) agent.argv.push_back("--encrypt");
   return agent;
 }

@@ -48,9 +48,10 @@ struct HostPlan {
 
   auto fields() {
     return std::tie(map.names, map.host_of, map.guests, map.clusters, map.cluster_of,
-                    map.routes.doors, map.routes.key, map.routes.window, map.routes.encrypt, host,
-                    path, argv, environment, folder, job_name, tag_output, binding, hold, randomize,
-                    verbose, preload, heartbeat_ms, death_after_ms, peers);
+                    map.routes.doors, map.routes.key, map.routes.window, map.routes.bandwidths,
+                    map.routes.encrypt, host, path, argv, environment, folder, job_name, tag_output,
+                    binding, hold, randomize, verbose, preload, heartbeat_ms, death_after_ms,
+                    peers);
   }
   bool operator==(const HostPlan&) const = default;
 };

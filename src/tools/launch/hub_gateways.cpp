@@ -7,8 +7,10 @@
 #include <algorithm>
 
 #include "tools/launch/addresses.h"
+#include "tools/launch/cluster_paths.h"
 #include "tools/launch/codec.h"
 #include "tools/launch/gateway_address.h"
+#include "tools/launch/gateway_window.h"
 #include "transport/routed/hello.h"
 
 namespace terrane::tools {
@@ -18,20 +20,8 @@ constexpr std::uint64_t kHelloMs = 5000;
 constexpr std::uint64_t kOthersEndMs = 500;  // for the gateways of other clusters to end
 constexpr std::uint64_t kLookMs = 2;
 constexpr std::uint64_t kLastWordsMs = 500;
-// What a gateway may hold for all pairs of nodes, and the least that a pair needs to get on.
-constexpr std::uint64_t kBudgetBytes = std::uint64_t{256} << 20;
-constexpr std::uint64_t kLeastWindow = std::uint64_t{64} << 10;
-constexpr std::uint64_t kMostWindow = std::uint64_t{4} << 20;
 
 }  // namespace
-
-std::uint64_t gateway_window(const bootstrap::JobMap& map) {
-  std::vector<std::uint64_t> nodes(std::max<std::size_t>(map.clusters.size(), 1));
-  for (std::uint32_t host : map.host_of) ++nodes[map.cluster_of_host(host)];
-  std::uint64_t pairs = 1;
-  for (std::uint64_t inside : nodes) pairs = std::max(pairs, 2 * inside * (map.nodes() - inside));
-  return std::clamp(kBudgetBytes / pairs, kLeastWindow, kMostWindow);
-}
 
 stream::Secret gateway_secret(const stream::Secret& job) { return job.derive("gateways"); }
 
@@ -83,7 +73,7 @@ HubGateways::HubGateways(const JobPlan& plan, const stream::Secret& secret, Loop
       children_(children),
       inheritance_(inheritance),
       handlers_(std::move(handlers)),
-      window_(gateway_window(plan.program.map)),
+      window_(gateway_window(plan)),
       gateways_(plan.gateways.size()),
       vigil_(static_cast<std::uint32_t>(plan.gateways.size()),
              std::max<std::uint64_t>(plan.program.heartbeat_ms, 1), plan.program.death_after_ms),
@@ -278,7 +268,8 @@ std::vector<bootstrap::GatewayDoor> HubGateways::doors_of(std::uint32_t host) co
 }
 
 bootstrap::GatewayRoutes HubGateways::routes_of(std::uint32_t host) const {
-  return {doors_of(host), gateway_secret(secret_).hex(), window_, plan_.encrypt};
+  return {doors_of(host), gateway_secret(secret_).hex(), window_,
+          bandwidths_from(plan_.program.map, host), plan_.encrypt};
 }
 
 bool HubGateways::on_frame(std::size_t number, std::span<const std::byte> frame) {

@@ -114,9 +114,6 @@ class HubGateways {
   bool starting_ = true, closed_ = false;
 };
 
-// Bytes of one pair of nodes that may be on their way through gateways, of which each holds no more
-// than its budget. For a job of this map.
-std::uint64_t gateway_window(const bootstrap::JobMap& map);
 // The secret of nodes and gateways, made of the job's.
 stream::Secret gateway_secret(const stream::Secret& job);
 

@@ -37,6 +37,7 @@ struct JobPlan {
   std::optional<stream::Secret> secret;  // empty: one is drawn
   std::vector<GatewayPlan> gateways;     // none: all hosts reach each other
   bool encrypt = false;                  // also what passes between nodes and gateways
+  std::uint64_t memory_bytes = 0;        // of a node (--memory); 0: not limited
   std::vector<std::string> terminal;  // where each node's debugger shows, in words; none: nowhere
   bool verbose = false;
   bool stats = false;              // gateways say at the end what they have carried

@@ -15,6 +15,8 @@ namespace terrane::transport::routed {
 namespace {
 
 constexpr std::uint64_t kDialMs = 20'000;
+constexpr std::uint64_t kBandwidthByDefault =
+    125'000'000;  // bytes a second, of a link that says none
 
 // Connects to the gateways of this node's cluster.
 class RoutedFactory final : public PartFactory {
@@ -29,6 +31,7 @@ class RoutedFactory final : public PartFactory {
 
  private:
   bool is_peer(NodeId node) const;
+  std::uint64_t bandwidth_to(NodeId node) const;
   base::Result<> take_cards(const std::vector<Card>& cards);
   base::Result<> reach_gateways();
 
@@ -58,6 +61,12 @@ bool RoutedFactory::is_peer(NodeId node) const {
   return peers_ == Peers::kAll || !placement_.same_cluster(node, placement_.self);
 }
 
+std::uint64_t RoutedFactory::bandwidth_to(NodeId node) const {
+  const auto& said = options_.routes.bandwidths;
+  std::size_t cluster = placement_.cluster_of.empty() ? 0 : placement_.cluster_of[node.value];
+  return cluster < said.size() && said[cluster] != 0 ? said[cluster] : kBandwidthByDefault;
+}
+
 base::Result<> RoutedFactory::take_cards(const std::vector<Card>& cards) {
   if (cards.size() != placement_.nodes)
     return base::error("routed: {} cards for {} nodes", cards.size(), placement_.nodes);
@@ -66,6 +75,7 @@ base::Result<> RoutedFactory::take_cards(const std::vector<Card>& cards) {
     if (!regions) return base::error("routed: node {}'s card makes no sense", node);
     parts_.regions.push_back(std::move(*regions));
     if (is_peer(NodeId{node})) parts_.peers.push_back(NodeId{node});
+    parts_.bandwidths.push_back(bandwidth_to(NodeId{node}));
   }
   return {};
 }

@@ -86,6 +86,7 @@ RoutedTransport::RoutedTransport(Parts parts)
       description_(std::move(parts.description)),
       own_regions_(std::move(parts.own_regions)),
       regions_(std::move(parts.regions)),
+      bandwidths_(std::move(parts.bandwidths)),
       end_(std::move(parts.end)),
       calls_(static_cast<std::uint32_t>(regions_.size())) {}
 

@@ -43,6 +43,7 @@ class RoutedTransport final : public PartTransport {
     NodeId self;
     std::unique_ptr<Regions> own_regions;
     std::vector<std::vector<RoutedRegion>> regions;  // by node
+    std::vector<std::uint64_t> bandwidths;           // by node; bytes a second
     std::vector<NodeId> peers;                       // that this node sends to by gateways
     std::unique_ptr<End> end;
     std::string description;
@@ -53,6 +54,9 @@ class RoutedTransport final : public PartTransport {
 
   std::string_view name() const override { return "routed"; }
   std::string describe() const override { return description_; }
+  std::uint64_t bandwidth(NodeId peer) const override {
+    return peer == self_ ? 0 : bandwidths_[peer.value];
+  }
   base::Result<> admit(NodeId node, Card card) override;
   base::Result<> meet(std::span<const NodeId> peers) override;
   void send(NodeId to, Bytes head, Bytes tail) override;
@@ -125,6 +129,7 @@ class RoutedTransport final : public PartTransport {
   std::string description_;
   std::unique_ptr<Regions> own_regions_;
   std::vector<std::vector<RoutedRegion>> regions_;
+  std::vector<std::uint64_t> bandwidths_;  // by node
   std::unique_ptr<End> end_;
   Calls calls_;
   SelfQueue to_self_;
