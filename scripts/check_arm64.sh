@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # Nodes for arm64 under qemu-user beside nodes of this x86-64 machine, in jobs of chunks: as client, as server, as one that dies,
-# and as a guest, by the network, of its own `terrane join`. Builds build/arm64, which takes minutes at first.
-# Usage: scripts/check_arm64.sh [--built] [BUILD_FOLDER]. 77: what it needs is missing, or with --built nothing was built before.
+# as a guest, by the network, of its own `terrane join`, and as a cluster behind gateways. Builds build/arm64, which takes minutes
+# at first.
+# Usage: scripts/check_arm64.sh [--built] [--clusters] [BUILD_FOLDER]. --clusters: these alone. 77: what it needs is missing, or with
+# --built nothing was built before.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
 readonly arm=$PWD/build/arm64
+clusters=no
 if [ "${1:-}" = --built ]; then
   shift
   [ -d "$arm" ] || {
@@ -13,21 +16,48 @@ if [ "${1:-}" = --built ]; then
     exit 77
   }
 fi
+if [ "${1:-}" = --clusters ]; then
+  shift
+  clusters=only
+fi
 build=$(realpath "${1:-build/release}")
 readonly build
 readonly terrane=$build/bin/terrane native=$build/tests/chunks/chunks_node_program foreign=$arm/chunks_node_program
 
-for needed in aarch64-linux-gnu-g++ qemu-aarch64 /usr/lib/aarch64-linux-gnu/libucp.so.0; do
-  command -v "$needed" >/dev/null || [ -e "$needed" ] || {
-    echo "$needed is missing. Install it: dpkg --add-architecture arm64 && apt-get update && apt-get install" \
-      "g++-aarch64-linux-gnu qemu-user libfmt-dev:arm64 libssl-dev:arm64 libtomlplusplus-dev:arm64 libucx-dev:arm64"
+readonly root=$PWD/build/arm64-root qemu=$arm/qemu
+emulator=$(command -v qemu-aarch64 || command -v qemu-aarch64-static || echo qemu-aarch64-static)
+readonly emulator
+for needed in aarch64-linux-gnu-g++ "$emulator"; do
+  command -v "$needed" >/dev/null || {
+    echo "$needed is missing. Install it: apt-get install g++-aarch64-linux-gnu qemu-user-static"
     exit 77
   }
 done
 
+# The libraries for arm64 are installed, or come into a folder.
+libraries=/usr/lib/aarch64-linux-gnu
+if [ ! -e "$libraries/libucp.so.0" ]; then
+  libraries=$root$libraries:$root/lib/aarch64-linux-gnu
+  export TERRANE_ARM64_ROOT=$root
+  [ -d "$root" ] || scripts/get_arm64_libraries.sh "$root" || {
+    rm -rf "$root"
+    echo "no libraries for arm64. Install them: dpkg --add-architecture arm64 && apt-get update && apt-get install" \
+      "libfmt-dev:arm64 libssl-dev:arm64 libtomlplusplus-dev:arm64 libucx-dev:arm64"
+    exit 77
+  }
+fi
+readonly libraries
+
+# The emulator with the folders of the libraries: those of the cross compiler have the loader.
+write_qemu() {
+  mkdir -p "$arm"
+  printf '#!/bin/sh\nexec %s -L /usr/aarch64-linux-gnu -E LD_LIBRARY_PATH=%s "$@"\n' "$emulator" "$libraries" >"$qemu"
+  chmod +x "$qemu"
+}
+
 build_foreign() {
   cmake -G Ninja -S . -B "$arm" -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/aarch64.cmake" -DCMAKE_BUILD_TYPE=Release \
-    -DTERRANE_TESTS=OFF -DCMAKE_SKIP_BUILD_RPATH=ON -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
+    -DTERRANE_TESTS=OFF -DTERRANE_UNITY=ON -DCMAKE_SKIP_BUILD_RPATH=ON -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
     -DCMAKE_C_COMPILER_LAUNCHER=ccache || return
   cmake --build "$arm" --parallel "$(nproc)" --target libterrane_chunks terrane || return
   local library=$arm/src/frontend/chunks runtime=$arm/src/membership
@@ -40,8 +70,8 @@ build_foreign() {
 check() { # GOOD FOREIGN_NODE MODE OPTIONS...
   local good=$1 node=$2 mode=$3 said
   said=$("$terrane" run -n 3 --timeout 300 --heartbeat 0 "${@:4}" sh -c \
-    'if [ "$TERRANE_NODE" = "$1" ]; then exec qemu-aarch64 "$2" "$4"; fi; exec "$3" "$4"' \
-    sh "$node" "$foreign" "$native" "$mode" 2>&1) || [ "$good" -lt 3 ] || said="failed: $said"
+    'if [ "$TERRANE_NODE" = "$1" ]; then exec "$2" "$3" "$5"; fi; exec "$4" "$5"' \
+    sh "$node" "$qemu" "$foreign" "$native" "$mode" 2>&1) || [ "$good" -lt 3 ] || said="failed: $said"
   [ "$(grep -c '^good$' <<<"$said")" -eq "$good" ] || {
     echo "$mode, node $node for arm64: $said"
     exit 1
@@ -58,21 +88,90 @@ check_guests() {
     kill -0 $! || exit 1
     sleep 0.1
   done
-  "$terrane" join "$job" qemu-aarch64 "$foreign" guest
+  "$terrane" join "$job" "$qemu" "$foreign" guest
   echo "a guest for arm64: good"
-  "$terrane" invite "$job" | qemu-aarch64 "$arm/bin/terrane" join --invitation - /usr/bin/env qemu-aarch64 "$foreign" guest
+  "$terrane" invite "$job" | "$qemu" "$arm/bin/terrane" join --invitation - /usr/bin/env "$qemu" "$foreign" guest
   echo "a guest of an arm64 terrane join: good"
   "$terrane" join "$job" "$native" stop
   wait $! && [ "$(grep -c '^good$' "$output")" -eq 2 ]
 }
 
+# A cluster for arm64 beside one of native hosts, joined by gateways: two nodes each. KIND: what else is for arm64 there: nothing
+# (native), the engine (engine), that and the gateway (both).
+run_clusters() { # KIND QEMU MODE OPTIONS...
+  # shellcheck disable=SC2016
+  KIND=$1 TERRANE_RSH=$arm/rsh "$terrane" hosts --clusters 2x1 --isolate 1 -- \
+    "$terrane" run -H h0:2,h1:2 --clusters x86:h0/arm:h1 --gateways x86:h0/arm:h1 --timeout 300 --heartbeat 0 "${@:4}" sh -c \
+    'if [ "$TERRANE_NODE" -ge 2 ]; then exec $1 "$2" "$4"; fi; exec "$3" "$4"' \
+    sh "$2" "$foreign" "$native" "$3" 2>&1
+}
+
+check_clusters() { # GOOD KIND MODE OPTIONS...
+  local good=$1 kind=$2 said
+  said=$(run_clusters "$kind" "$qemu" "${@:3}") || [ "$good" -lt 4 ] || said="failed: $said"
+  [ "$(grep -c '^good$' <<<"$said")" -eq "$good" ] || {
+    echo "$3, a cluster for arm64 ($kind): $said"
+    exit 1
+  }
+  echo "$3, a cluster for arm64 ($kind): good"
+}
+
+# Nodes with pages of another size are refused, with the reason.
+check_refusal() {
+  local said
+  said=$(run_clusters native "$qemu -p 65536" scopes --servers 0,2) && said="not refused: $said"
+  grep -q 'the page size is 4096 .* but 65536 ' <<<"$said" || {
+    echo "nodes with pages of 64 KiB: $said"
+    exit 1
+  }
+  echo "nodes with pages of 64 KiB: refused"
+}
+
+# Used like ssh: HOST, the words of a command.
+write_rsh() {
+  cat >"$arm/rsh" <<END
+#!/bin/sh
+host=\$1
+shift
+case \$host:\$KIND:\$2 in
+  h1:engine:host-engine | h1:both:host-engine | h1:both:gateway)
+    shift
+    set -- "$qemu" "$arm/bin/terrane" "\$@"
+    ;;
+esac
+exec enter_host "\$host" "\$@"
+END
+  chmod +x "$arm/rsh"
+}
+
+# Hosts of namespaces need rights that not every machine gives.
+check_all_clusters() {
+  "$terrane" hosts --clusters 2x1 -- true 2>"$output" || {
+    echo "without clusters: $(cat "$output")"
+    return
+  }
+  write_rsh
+  for mode in scopes whole subscriptions late handlers parts chains hints once meetings misuse; do
+    check_clusters 4 engine "$mode" --servers 0,2
+  done
+  check_clusters 4 engine subscriptions --servers 2,
+  for kind in native both; do check_clusters 4 "$kind" subscriptions --servers 0,2; done
+  check_clusters 3 engine death --servers 0,1 --on-death survive
+  check_refusal
+}
+
 output=$(mktemp)
 readonly output
 trap 'rm -f "$output"' EXIT
+write_qemu
 build_foreign >"$output" 2>&1 || {
   cat "$output"
   exit 1
 }
+if [ "$clusters" = only ]; then
+  check_all_clusters
+  exit
+fi
 for node in 0 2; do # a server and a client
   for mode in scopes whole subscriptions late handlers parts chains hints once meetings stalled misuse; do
     check 3 "$node" "$mode" --servers 0,1
@@ -82,3 +181,4 @@ for node in 0 2; do # a server and a client
   check 2 "$node" server-death --servers 0,1 --on-death survive
 done
 check_guests
+check_all_clusters

@@ -34,15 +34,12 @@ Introduction introduce_ourselves() {
 
 base::Result<> compare_introductions(const Introduction& mine, const Introduction& theirs,
                                      const std::string& host) {
-  // A guest's node says what it shares with the others, and compares for itself.
-  bool same = theirs.joins ? base::go_together(mine.machine, theirs.machine)
-                           : mine.machine == theirs.machine;
-  if (!same) {
+  // Whether the nodes may differ depends on what they share: they compare for themselves.
+  if (!base::go_together(mine.machine, theirs.machine)) {
     return base::error(
         "host {} has processors of another architecture ({}) than this host ({}); the hosts of a "
-        "job must be of one architecture{}",
-        host, theirs.machine, mine.machine,
-        theirs.joins ? ", or guests of x86_64 and aarch64" : "");
+        "job must be of one architecture, or of x86_64 and aarch64",
+        host, theirs.machine, mine.machine);
   }
   if (mine.version != theirs.version) {
     return base::error(
