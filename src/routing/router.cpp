@@ -170,8 +170,8 @@ std::map<Address, Router::Paths> Router::shortest_paths() const {
 void Router::choose_routes() {
   std::map<Address, Route> old = std::exchange(routes_, {});
   for (const auto& [address, paths] : shortest_paths()) {
-    auto mine = [&](std::uint32_t number) {
-      return score(self_, address, ports_.at(number).neighbour.value);
+    auto mine = [&, to = address](std::uint32_t number) {
+      return score(self_, to, ports_.at(number).neighbour.value);
     };
     std::uint32_t best = paths.ports.front();
     for (std::uint32_t number : paths.ports)

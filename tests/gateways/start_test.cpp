@@ -3,6 +3,9 @@
 #include <signal.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
 
 #include "on_clusters.h"
 
@@ -49,6 +52,38 @@ class GatewayStartTest : public OnClusters {
       "  if b'the-capture-ends' in p: break\n"
       "  if b'word-in-the-clear' in p:\n"
       "    print('seen', socket.inet_ntoa(p[26:30]), socket.inet_ntoa(p[30:34]), flush=True)";
+  // What all strangers that are there at once may take of a gateway's memory.
+  static constexpr std::uint64_t kStrangersMemory = std::uint64_t{32} << 20;
+
+  // Of a process: the most memory that it had, in bytes.
+  static std::uint64_t most_memory(pid_t process) {
+    std::ifstream status(fmt::format("/proc/{}/status", process));
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with("VmHWM:")) return std::stoull(line.substr(6)) << 10;
+    return 0;
+  }
+  // ... the ports that it listens on.
+  static std::vector<int> listening_ports(pid_t process) {
+    std::set<std::string> sockets;
+    std::error_code failed;
+    for (const auto& open :
+         std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", process), failed))
+      sockets.insert(std::filesystem::read_symlink(open.path(), failed).string());
+    std::vector<int> ports;
+    for (const char* family : {"tcp", "tcp6"}) {
+      std::ifstream table(fmt::format("/proc/{}/net/{}", process, family));
+      std::string line, local, state, inode, skipped;
+      std::getline(table, line);  // the heading
+      while (std::getline(table, line)) {
+        std::istringstream words(line);
+        words >> skipped >> local >> skipped >> state;
+        for (int field = 4; field < 10; ++field) words >> inode;
+        if (state == "0A" && sockets.contains("socket:[" + inode + "]"))
+          ports.push_back(std::stoi(local.substr(local.find(':') + 1), nullptr, 16));
+      }
+    }
+    return ports;
+  }
   Launched gateway(std::uint32_t host, const std::string& options) {
     return launch(host,
                   cluster_test::words(std::string(cluster_test::kTerrane) + " gateway " + options));
@@ -205,8 +240,8 @@ TEST_F(GatewayStartTest, StrangersAtBothEntrancesDoNotHarmTheJob) {
 }
 
 // A wrong key, what was said before, half of a handshake, byte by byte: at the port that gateways
-// dial.
-TEST_F(GatewayStartTest, StrangersAtTheLinkOfAGatewayAreRefusedAndCounted) {
+// dial, and at the one of nodes and engines.
+TEST_F(GatewayStartTest, StrangersAtBothPortsOfAGatewayAreRefusedAndCounted) {
   if (!make_clusters("2x2")) return;
   const char* wanted = std::getenv("TERRANE_GATEWAY_STRANGERS");
   const std::string strangers = wanted != nullptr ? wanted : "300";
@@ -216,15 +251,26 @@ TEST_F(GatewayStartTest, StrangersAtTheLinkOfAGatewayAreRefusedAndCounted) {
              "[[gateways]]\ncluster = 'a'\nhost = 'h0'\nport = 7100\n"
              "[[gateways]]\ncluster = 'b'\nhost = 'h2'\n");
   Launched running =
-      start("--heartbeat 20 --topology /tmp/two.toml --key /tmp/key -H h0,h1,h2,h3",
-            std::string(cluster_test::kNodeProgram) + " join exchange:0:0 say:up hang");
-  ASSERT_TRUE(running.wait_for("up\n", 4));
+      start("--heartbeat 20 --topology /tmp/two.toml --key /tmp/key -H h0,h1,h2,h3", FAULT_PROGRAM);
+  ASSERT_TRUE(running.wait_for("up\n"));
   std::string key = shell(0, "cat /tmp/key").out;
-  Outcome outcome = shell(2, STRANGERS_PROGRAM
-                                 " --patience 200 --to 10.77.0.1 --port 7100 "
-                                 "--tls link --secret " +
-                                 key.substr(0, key.find('\n')) + " --count " + strangers);
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  key = key.substr(0, key.find('\n'));
+  pid_t gateway = gateway_on(0);
+  std::uint64_t before = most_memory(gateway);
+  int ports = 0;
+  for (int port : listening_ports(gateway)) {
+    const std::string language = port == 7100 ? "--tls link" : "--derive gateways";
+    Outcome outcome =
+        shell(2, fmt::format("{} --patience 200 --to 10.77.0.1 --port {} {} --secret {} --count {}",
+                             STRANGERS_PROGRAM, port, language, key, strangers));
+    EXPECT_EQ(outcome.exit_code, 0) << port << ": " << outcome.out << outcome.err;
+    if (wanted != nullptr) fmt::print("port {}:\n{}", port, outcome.out);
+    ++ports;
+  }
+  EXPECT_EQ(ports, 2);
+  std::uint64_t after = most_memory(gateway);
+  EXPECT_LE(after, before + kStrangersMemory) << "bytes at most before: " << before;
+  if (wanted != nullptr) fmt::print("memory at most: {} before, {} after\n", before, after);
   EXPECT_EQ(running.err(), "") << "the job goes on";
   for (const Process& process : hosts().processes(0))
     if (process.words.size() > 1 && process.words[1] == "run") ::kill(process.pid, SIGINT);

@@ -1,7 +1,7 @@
 // Many bad connections to a port of a job, and good ones in between: how many were refused.
 //
-//   strangers --to ADDRESS --port N --secret HEX [--tls PURPOSE] [--count N] [--at-once N]
-//             [--patience MS] [--good-every N] [--seed S]
+//   strangers --to ADDRESS --port N --secret HEX [--derive PURPOSE] [--tls PURPOSE] [--count N]
+//             [--at-once N] [--patience MS] [--good-every N] [--seed S]
 //
 // Says for each kind how many were refused, left by themselves or let in. Exit status 0: nobody was
 // let in but the good ones, all of them were, and the port has closed all that was said wrongly.
@@ -26,7 +26,7 @@ using namespace terrane::strangers;
 constexpr std::uint32_t kTries = 20;  // of a good one, on average
 
 struct Options {
-  std::string address = "127.0.0.1", secret, purpose;
+  std::string address = "127.0.0.1", secret, derive, purpose;
   std::uint16_t port = 0;
   std::uint32_t count = 1000, at_once = 64, good_every = 100;
   std::uint64_t patience_ms = 1000, seed = 1;
@@ -142,6 +142,7 @@ int main(int argc, char** argv) {
   app.add_option("--to", options.address, "address (default 127.0.0.1)");
   app.add_option("--port", options.port, "port")->required();
   app.add_option("--secret", options.secret, "the job's")->required();
+  app.add_option("--derive", options.derive, "the port's secret is one of this purpose");
   app.add_option("--tls", options.purpose, "the port speaks TLS with a key of this purpose");
   app.add_option("--count", options.count, "bad connections");
   app.add_option("--at-once", options.at_once, "at most")->check(CLI::Range(1, 1000));
@@ -155,6 +156,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "strangers: --secret: 32 hexadecimal digits are a secret\n");
     return 2;
   }
+  if (!options.derive.empty()) secret = secret->derive(options.derive);
   Language language{.is_tls = !options.purpose.empty(), .purpose = options.purpose};
   Scene scene{language, *secret, almost(*secret), options.patience_ms, {}};
   return Crowd(options, std::move(scene)).run() ? 0 : 1;
