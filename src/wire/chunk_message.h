@@ -62,6 +62,8 @@ enum class ChunkKind : std::uint8_t {
   kRelayed,    // from there to such a node. `turn`: the home; `version`, `seen`: the entry's number
                // and after. Tail: the kUpdate, the bytes
   kRelayMark,  // home to such a node: so many (`version`) were relayed before what comes now
+  kRelayFull,  // relay to home: keeps no versions of the chunk for long any more
+  kRelayEnd,   // back: no version is at the relay from here on
 };
 
 enum class RecallMode : std::uint8_t {

@@ -102,6 +102,8 @@ enum class Mark : std::uint8_t {
   kPushCrossesOnce,
   kPushIsAtRelay,
   kPushRelayed,
+  kRelayIsFull,
+  kRelayEnds,
   kRelayedWaits,
   kDirectWaits,
   kPlacedAtNode,
@@ -167,6 +169,7 @@ enum class Mutant : std::uint8_t {
   kLeaveUnheard,         // who leaves does not wait until its homes have all that it sent
   kNewcomerUnheard,      // what a node sends before others are told that it joined is left
   kRelayForgetsLast,     // a relay passes a version on to all nodes but the last
+  kRelayEndsUnheard,     // a home that a relay has asked to forget its versions does not
   kRelayedOvertakes,     // what is relayed is taken before what its home sent earlier
   kDeadStillHeard,       // what a node sends after others were told that it died is taken
   kPlacedTwice,          // the second subscriber becomes the home of a chunk, too

@@ -23,14 +23,17 @@ class ChunkJob {
 
   // clusters: by node; nullptr: there is one.
   explicit ChunkJob(std::uint32_t nodes, std::uint32_t servers = 1,
-                    std::uint64_t budget_bytes = 1 << 20, const std::uint32_t* clusters = nullptr)
+                    std::uint64_t budget_bytes = 1 << 20, const std::uint32_t* clusters = nullptr,
+                    std::uint64_t relay_bytes = 1 << 20)
       : clusters_(nodes, nullptr, clusters) {
     view_.epoch = 1;
     for (std::uint32_t n = 0; n < nodes; ++n) view_.members.push_back(NodeId{n});
     for (std::uint32_t s = 0; s < servers; ++s) view_.slots.push_back({.home = NodeId{s}});
     for (std::uint32_t n = 0; n < nodes; ++n) {
-      machines_.push_back(std::make_unique<MesiChunk>(
-          MesiConfig{.self = NodeId{n}, .budget_bytes = budget_bytes, .clusters = &clusters_}));
+      machines_.push_back(std::make_unique<MesiChunk>(MesiConfig{.self = NodeId{n},
+                                                                 .budget_bytes = budget_bytes,
+                                                                 .relay_bytes = relay_bytes,
+                                                                 .clusters = &clusters_}));
       step(n, ViewChanged{&view_});
     }
   }
@@ -94,6 +97,8 @@ class ChunkJob {
       }
     }
   }
+
+  const MesiChunk& machine(std::uint32_t node) const { return *machines_[node]; }
 
   ChunkId create(std::uint32_t node, std::string_view name, Coherence coherence) {
     step(node, Create{name, kBytes, coherence, WaiterId{99}});

@@ -13,6 +13,7 @@ struct MesiConfig {
   NodeId self;
   std::uint64_t budget_bytes = 1ull << 30;  // of copies whose home is elsewhere
   std::uint64_t home_bytes = 1ull << 30;    // of chunks created with their home here
+  std::uint64_t relay_bytes = 1ull << 28;   // ... of these, of versions that a relay keeps
   // Of the job; nullptr: one cluster, or nodes may die or join. Outlives the machine.
   const Clusters* clusters = nullptr;
 };
@@ -33,6 +34,7 @@ class MesiChunk {
   const ChunkCache& cache() const { return cache_; }
   const ChunkHome& home() const { return home_; }
   const WorkHome& work_home() const { return work_home_; }
+  const Relays& relays() const { return relays_; }
   void check_invariants() const;
 
  private:
@@ -50,7 +52,7 @@ class MesiChunk {
   ChunkHome home_;
   WorkHome work_home_{home_, view_, outbox_};
   ChunkCache cache_;
-  Relays relays_{config_.self, config_.clusters, view_};
+  Relays relays_{config_.self, config_.clusters, view_, home_, config_.relay_bytes};
   std::map<std::uint32_t, std::deque<std::vector<std::byte>>> stashed_;  // by sender
   std::deque<std::vector<std::byte>> spent_;  // whose bytes this step's effects may name
 };

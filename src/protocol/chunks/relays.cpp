@@ -68,6 +68,10 @@ void Relays::send(Effects& effects) {
       continue;
     }
     ChunkMessage head = head_of(effects, *one);
+    if (head.kind == ChunkKind::kRelayFull || head.kind == ChunkKind::kRelayEnd) {
+      list.push_back(*one);  // in no order with what is for the machine
+      continue;
+    }
     if (!goes_by_relay(*one, head)) {
       note_direct(one->to, effects, list);
       list.push_back(*one);
@@ -144,6 +148,10 @@ bool Relays::received(NodeId from, Bytes message, Bytes data, Effects& effects,
       came.marked = std::max(came.marked, head.version);
       return true;
     }
+    case ChunkKind::kRelayFull:
+      return rest.empty() && data.empty() && full(from, head, effects);
+    case ChunkKind::kRelayEnd:
+      return rest.empty() && data.empty() && end(from, head);
     default:
       if (!is_far(from)) {
         handle(from, message, data);
@@ -164,14 +172,16 @@ bool Relays::relay(NodeId from, Bytes message, Effects& effects, const Handle& h
       message.size() < entries * kEntry)
     return false;
   Bytes data = message.subspan(entries * kEntry);
-  std::deque<Kept>& kept = kept_[head.chunk];
-  auto found = std::find_if(kept.begin(), kept.end(),
-                            [&](const Kept& one) { return one.version == head.version; });
+  const Kept* found = nullptr;
+  if (auto kept = kept_.find(head.chunk); kept != kept_.end()) {
+    if (kept->second.home != from) return false;
+    for (const Kept& one : kept->second.versions)
+      if (one.version == head.version) found = &one;
+  }
   bool with_data = (head.flags & wire::kDataFlag) != 0;
-  if (with_data != (found == kept.end()) || (!with_data && !data.empty())) return false;
+  if (with_data != (found == nullptr) || (!with_data && !data.empty())) return false;
   if (with_data) {
-    kept.push_back({head.version, {data.begin(), data.end()}});
-    if (kept.size() > kMostKept) kept.pop_front();
+    keep(from, head, data, effects);
   } else {
     data = found->bytes;
   }
@@ -204,6 +214,65 @@ bool Relays::relay(NodeId from, Bytes message, Effects& effects, const Handle& h
     wire::put(spent_.emplace_back().message, push);
     handle(from, spent_.back().message, data);
   }
+  return true;
+}
+
+void Relays::keep(NodeId from, const ChunkMessage& head, Bytes data, Effects& effects) {
+  Keeping& keeping = kept_[head.chunk];
+  keeping.home = from;
+  keeping.used = ++uses_;
+  if (keeping.versions.size() == kMostKept) drop_oldest(keeping);
+  bool fits = data.size() <= most_bytes_ - kept_bytes_ && memory_.reserve(data.size());
+  if (fits) kept_bytes_ += data.size();
+  keeping.versions.push_back({head.version, {data.begin(), data.end()}, fits});
+  if (!fits) make_room(data.size(), effects);
+}
+
+void Relays::drop_oldest(Keeping& keeping) {
+  const Kept& oldest = keeping.versions.front();
+  if (oldest.counted) {
+    kept_bytes_ -= oldest.bytes.size();
+    memory_.give_back(oldest.bytes.size());
+  }
+  keeping.versions.pop_front();
+}
+
+// Of the chunks that were pushed least recently: their homes may count on what is here until they
+// have heard. What does not fit is not counted until then.
+void Relays::make_room(std::uint64_t bytes, Effects& effects) {
+  for (std::uint64_t room = 0; room < bytes;) {
+    std::map<std::uint64_t, Keeping>::iterator least = kept_.end();
+    for (auto at = kept_.begin(); at != kept_.end(); ++at) {
+      bool is_less = least == kept_.end() || at->second.used < least->second.used;
+      if (!at->second.ends && is_less) least = at;
+    }
+    if (least == kept_.end()) return;
+    mark(Mark::kRelayIsFull);
+    auto& [chunk, keeping] = *least;
+    keeping.ends = true;
+    for (const Kept& one : keeping.versions) room += one.bytes.size();
+    effects.list.push_back(message_to(
+        keeping.home, ChunkMessage{.kind = ChunkKind::kRelayFull, .chunk = chunk}, {}, effects));
+  }
+}
+
+// This node is the home.
+bool Relays::full(NodeId from, const ChunkMessage& head, Effects& effects) {
+  if (!is_far(from) || relay_of(clusters_->of(from)) != from) return false;
+  auto there = at_relays_.find({head.chunk, clusters_->of(from)});
+  if (there == at_relays_.end()) return false;
+  if (!mutant(Mutant::kRelayEndsUnheard)) at_relays_.erase(there);
+  effects.list.push_back(message_to(
+      from, ChunkMessage{.kind = ChunkKind::kRelayEnd, .chunk = head.chunk}, {}, effects));
+  return true;
+}
+
+bool Relays::end(NodeId from, const ChunkMessage& head) {
+  auto found = kept_.find(head.chunk);
+  if (found == kept_.end() || !found->second.ends || found->second.home != from) return false;
+  mark(Mark::kRelayEnds);
+  while (!found->second.versions.empty()) drop_oldest(found->second);
+  kept_.erase(found);
   return true;
 }
 

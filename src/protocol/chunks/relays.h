@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "protocol/chunks/chunk_effects.h"
+#include "protocol/chunks/chunk_home.h"
 #include "protocol/steps/clusters.h"
 #include "wire/chunk_message.h"
 
@@ -17,7 +18,9 @@ namespace chunks {
 // A version of a pushed chunk crosses the link to another cluster once, where several nodes there
 // subscribed: the home sends it to the cluster's relay, which passes it on, and keeps the last few
 // for subscribers that have room for it later. The relay is the first server of the cluster, since
-// servers stay until the job ends. Only where no node dies or joins. Owns what keeps the messages
+// servers stay until the job ends. What it keeps is counted in its memory as a server. Where that
+// is full, it has homes forget what it keeps of the chunks that were pushed least recently. Only
+// where no node dies or joins. Owns what keeps the messages
 // of a pair of nodes in order, of which some come by the relay and others at once: each relayed
 // message says how many came before it, and a message that follows relayed ones has a kRelayMark
 // before it.
@@ -26,11 +29,15 @@ class Relays {
   // What is given on to the machine, from the node that made it. Valid until forget().
   using Handle = std::function<void(NodeId from, Bytes message, Bytes data)>;
 
-  // clusters: nullptr: nothing is relayed. The view outlives this.
-  Relays(NodeId self, const Clusters* clusters, const View& view)
+  // clusters: nullptr: nothing is relayed. memory: of this node as a server, of which a relay uses
+  // `most_bytes` at most. Both outlive this, and the view does.
+  Relays(NodeId self, const Clusters* clusters, const View& view, ChunkHome& memory,
+         std::uint64_t most_bytes)
       : self_(self),
         clusters_(clusters != nullptr && clusters->count() > 1 ? clusters : nullptr),
-        view_(view) {}
+        view_(view),
+        memory_(memory),
+        most_bytes_(most_bytes) {}
 
   // Whether messages between these nodes go through send() and received().
   bool concerns(NodeId other) const {
@@ -42,6 +49,8 @@ class Relays {
   bool received(NodeId from, Bytes message, Bytes data, Effects& effects, const Handle& handle);
   // Effects of former steps have been performed.
   void forget() { spent_.clear(); }
+  // That a relay keeps, and has counted in its memory.
+  std::uint64_t kept_bytes() const { return kept_bytes_; }
 
  private:
   // To one node of another cluster, or from one.
@@ -79,6 +88,14 @@ class Relays {
   struct Kept {
     std::uint64_t version = 0;
     std::vector<std::byte> bytes;
+    bool counted = false;  // in the server's memory
+  };
+  // Of one chunk, at the relay.
+  struct Keeping {
+    std::deque<Kept> versions;
+    NodeId home = kNoNode;
+    std::uint64_t used = 0;  // counted at each version
+    bool ends = false;       // the home was asked to forget it
   };
   // Versions of a chunk that a relay keeps: as many as a home.
   static constexpr std::size_t kMostKept = 3;
@@ -90,6 +107,11 @@ class Relays {
   void note_direct(NodeId to, Effects& effects, std::vector<Effect>& list);
   Send to_relay(const Group& group, Effects& effects);
   bool relay(NodeId from, Bytes message, Effects& effects, const Handle& handle);
+  void keep(NodeId from, const wire::ChunkMessage& head, Bytes data, Effects& effects);
+  void drop_oldest(Keeping& keeping);
+  void make_room(std::uint64_t bytes, Effects& effects);
+  bool full(NodeId from, const wire::ChunkMessage& head, Effects& effects);
+  bool end(NodeId from, const wire::ChunkMessage& head);
   bool relayed(NodeId from, Bytes message, const Handle& handle);
   void direct(NodeId from, Bytes message, Bytes data, const Handle& handle);
   void go_on(NodeId from, const Handle& handle);
@@ -101,9 +123,11 @@ class Relays {
   std::map<std::uint32_t, Sent> sent_;
   std::map<std::uint32_t, Came> came_;
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::deque<std::uint64_t>>
-      at_relays_;                                   // versions, by chunk and cluster
-  std::map<std::uint64_t, std::deque<Kept>> kept_;  // by chunk: this node is the relay
-  std::deque<Waiting> spent_;                       // whose bytes this step's effects may name
+      at_relays_;  // versions, by chunk and cluster
+  ChunkHome& memory_;
+  std::uint64_t most_bytes_, kept_bytes_ = 0, uses_ = 0;
+  std::map<std::uint64_t, Keeping> kept_;  // by chunk: this node is the relay
+  std::deque<Waiting> spent_;              // whose bytes this step's effects may name
 };
 
 }  // namespace chunks

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <tuple>
+
 #include "protocol/chunks/chunk_job.h"
 
 namespace terrane::protocol {
@@ -13,6 +16,8 @@ constexpr std::uint32_t kTwo[] = {0, 1, 0, 1, 1, 1};
 
 class RelaysTest : public testing::Test {
  protected:
+  explicit RelaysTest(std::uint64_t relay_bytes = 1 << 20)
+      : job(6, 2, 1 << 20, kTwo, relay_bytes) {}
   // How many of the messages under way go to the other cluster, and the bytes of the largest.
   struct Crossing {
     int messages = 0;
@@ -41,15 +46,24 @@ class RelaysTest : public testing::Test {
     return taken.version;
   }
   // A chunk whose home is node 0; 1 is a server, too.
-  ChunkId create() {
-    for (char name = 'a'; name <= 'z'; ++name) {
+  ChunkId create(char first = 'a') {
+    for (char name = first; name <= 'z'; ++name) {
       ChunkId chunk = job.create({0, 2, 3, 4, 5}, std::string(1, name), Coherence::kStream);
       if (chunk.value >> 52 == 0) return chunk;
     }
     return kNoChunk;
   }
 
-  ChunkJob job{6, 2, 1 << 20, kTwo};
+  ChunkJob job;
+};
+
+// A relay that has room for two versions.
+class FullRelayTest : public RelaysTest {
+ protected:
+  static constexpr std::uint64_t kRoom = 2 * ChunkJob::kBytes;
+
+  FullRelayTest() : RelaysTest(kRoom) {}
+  std::uint64_t kept() const { return job.machine(1).relays().kept_bytes(); }
 };
 
 TEST_F(RelaysTest, AVersionCrossesTheLinkOnceForAllSubscribersOfTheOtherCluster) {
@@ -127,6 +141,70 @@ TEST_F(RelaysTest, WhatIsSentAtOnceWaitsForWhatWasRelayedBefore) {
   EXPECT_EQ(job.malformed, 0);
 }
 
+TEST_F(RelaysTest, WhatARelayKeepsIsCounted) {
+  ChunkId chunk = create();
+  for (std::uint32_t node : {4, 5}) job.subscribe(node, chunk, Policy::kBlock, 6);
+  for (std::uint64_t version = 1; version <= 5; ++version) {
+    job.write(0, chunk);
+    job.deliver_all();
+    EXPECT_EQ(job.machine(1).relays().kept_bytes(),
+              std::min<std::uint64_t>(version, 3) * ChunkJob::kBytes);
+  }
+}
+
+// Of the chunk that was pushed least recently nothing is kept; its next version crosses again.
+TEST_F(FullRelayTest, ARelayKeepsNoMoreThanItsMemoryHolds) {
+  ChunkId old = create('a'), fresh = create('k');
+  ASSERT_NE(old, fresh);
+  for (ChunkId chunk : {old, fresh})
+    for (std::uint32_t node : {4, 5}) job.subscribe(node, chunk, Policy::kBlock, 6);
+  for (ChunkId chunk : {old, fresh, fresh}) {
+    job.write(0, chunk);
+    job.deliver_all();
+    EXPECT_LE(kept(), kRoom);
+  }
+  EXPECT_EQ(kept(), ChunkJob::kBytes)
+      << "the second version of one, which was not counted, goes on";
+  for (std::uint32_t node : {4, 5}) {
+    EXPECT_EQ(take(node, old), 1u);
+    EXPECT_EQ(take(node, fresh), 1u);
+    EXPECT_EQ(take(node, fresh), 2u);
+  }
+  job.deliver_all();
+  job.write(0, old);
+  EXPECT_EQ(crossing().with_data, 1);
+  job.deliver_all();
+  for (std::uint32_t node : {4, 5}) EXPECT_EQ(take(node, old), 2u);
+  EXPECT_EQ(job.malformed, 0);
+}
+
+// The home sends what the relay has forgotten to a subscriber that has room for it only now.
+TEST_F(FullRelayTest, WhatWasForgottenCrossesAgain) {
+  ChunkId late = create('a'), other = create('k');
+  for (std::uint32_t node : {4, 5}) {
+    job.subscribe(node, late, Policy::kBlock, 1);
+    job.subscribe(node, other, Policy::kBlock, 6);
+  }
+  for (int i = 0; i < 3; ++i) {
+    job.write(0, late);
+    job.deliver_all();
+  }
+  for (int i = 0; i < 3; ++i) {
+    job.write(0, other);
+    job.deliver_all();
+  }
+  EXPECT_LE(kept(), kRoom);
+  for (std::uint64_t version = 1; version <= 3; ++version)
+    for (std::uint32_t node : {4, 5}) {
+      EXPECT_EQ(take(node, late), version);
+      job.deliver_all();
+      EXPECT_EQ(take(node, other), version);
+      job.deliver_all();
+    }
+  EXPECT_LE(kept(), kRoom);
+  EXPECT_EQ(job.malformed, 0);
+}
+
 TEST_F(RelaysTest, MessagesThatNoHomeSendsAreRefused) {
   ChunkId chunk = create();
   for (std::uint32_t node : {4, 5}) job.subscribe(node, chunk, Policy::kBlock, 3);
@@ -149,6 +227,12 @@ TEST_F(RelaysTest, MessagesThatNoHomeSendsAreRefused) {
   wire::put(bytes, relayed);
   wire::put(bytes, wire::ChunkMessage{.kind = wire::ChunkKind::kUpdate});
   refuses(4, 1, bytes);  // made in its own cluster
+  for (auto [kind, to, from] : {std::tuple{wire::ChunkKind::kRelayFull, 0, 4},  // it is no relay
+                                {wire::ChunkKind::kRelayEnd, 1, 0}}) {          // nobody has asked
+    bytes.clear();
+    wire::put(bytes, wire::ChunkMessage{.kind = kind, .chunk = chunk.value});
+    refuses(static_cast<std::uint32_t>(to), static_cast<std::uint32_t>(from), bytes);
+  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace terrane::runtime::chunks {
 namespace {
 
 constexpr std::uint64_t kSweepNs = 50'000'000;
+constexpr std::uint64_t kRelayShare = 4;  // of a server's memory, one part for what it relays
 
 // nullptr: there is one, or nodes may die or join.
 std::unique_ptr<const protocol::Clusters> clusters_of(const EngineConfig& config,
@@ -38,6 +39,7 @@ ChunkEngine::ChunkEngine(const EngineConfig& config, BufferPool& pool,
       machine_({.self = config.self,
                 .budget_bytes = config.budget_bytes,
                 .home_bytes = config.home_bytes,
+                .relay_bytes = config.home_bytes / kRelayShare,
                 .clusters = clusters_.get()}),
       memory_(pool),
       view_(config.view),

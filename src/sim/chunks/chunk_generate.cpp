@@ -59,6 +59,9 @@ class ChunkGenerator {
   void draw_clusters(base::Prng aside) {
     out_.clusters.clear();
     if (dying_ || out_.nodes < 3 || aside.chance(50)) return;
+    base::Prng apart = aside;
+    apart.next();
+    out_.relay_bytes = apart.chance(50) ? 1 << 20 : 8 * apart.below(3 * kMaxWords);
     std::uint32_t clusters = 2 + aside.below(4) / 3;
     for (std::uint32_t n = 0; n < out_.nodes; ++n) out_.clusters.push_back(aside.below(clusters));
     // Subscriptions begin and end, so versions go by the relay and at once in turn.
@@ -334,6 +337,8 @@ std::string describe(const ChunkProgram& program) {
   for (const ChunkProgram::Change& change : program.leaves)
     text += "  node " + std::to_string(change.node) + " leaves from step " +
             std::to_string(change.step) + " on\n";
+  if (!program.clusters.empty())
+    text += "  relays keep " + std::to_string(program.relay_bytes) + " bytes\n";
   for (std::uint32_t n = 0; n < program.clusters.size(); ++n)
     text +=
         "  node " + std::to_string(n) + " in cluster " + std::to_string(program.clusters[n]) + "\n";

@@ -49,6 +49,7 @@ void ChunkHistory::begin(const ChunkProgram& program, std::uint64_t seed) {
     nodes_[n].machine = std::make_unique<chunks::MesiChunk>(
         chunks::MesiConfig{.self = NodeId{n},
                            .budget_bytes = program.budget_bytes,
+                           .relay_bytes = program.relay_bytes,
                            .clusters = clusters_ ? &*clusters_ : nullptr});
     for (const ChunkProgram::Change& join : program.joins)
       if (join.node == n) nodes_[n].alive = false;

@@ -66,6 +66,7 @@ struct ChunkProgram {
   std::uint32_t slots = 1;
   std::uint64_t budget_bytes = 0;
   std::vector<std::uint32_t> clusters;  // by node; empty: there is one
+  std::uint64_t relay_bytes = 0;        // of versions that a relay keeps
   // A node dies, joins, or leaves once that many steps are done. The first server stays, and
   // servers do not leave. A node that is declared dead may go on for some steps more.
   struct Change {
