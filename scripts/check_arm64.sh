@@ -24,7 +24,7 @@ build=$(realpath "${1:-build/release}")
 readonly build
 readonly terrane=$build/bin/terrane native=$build/tests/chunks/chunks_node_program foreign=$arm/chunks_node_program
 
-readonly root=$PWD/build/arm64-root qemu=$arm/qemu
+readonly root=$PWD/build/arm64-root qemu=$arm/qemu own=$arm/src/frontend
 emulator=$(command -v qemu-aarch64 || command -v qemu-aarch64-static || echo qemu-aarch64-static)
 readonly emulator
 for needed in aarch64-linux-gnu-g++ "$emulator"; do
@@ -48,10 +48,11 @@ if [ ! -e "$libraries/libucp.so.0" ]; then
 fi
 readonly libraries
 
-# The emulator with the folders of the libraries: those of the cross compiler have the loader.
+# The emulator with the folders of the libraries. The cross compiler's own folder has the loader.
 write_qemu() {
   mkdir -p "$arm"
-  printf '#!/bin/sh\nexec %s -L /usr/aarch64-linux-gnu -E LD_LIBRARY_PATH=%s "$@"\n' "$emulator" "$libraries" >"$qemu"
+  printf '#!/bin/sh\nexec %s -L /usr/aarch64-linux-gnu -E LD_LIBRARY_PATH=%s "$@"\n' \
+    "$emulator" "$own/chunks:$own/runtime:$libraries" >"$qemu"
   chmod +x "$qemu"
 }
 
@@ -60,10 +61,16 @@ build_foreign() {
     -DTERRANE_TESTS=OFF -DTERRANE_UNITY=ON -DCMAKE_SKIP_BUILD_RPATH=ON -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
     -DCMAKE_C_COMPILER_LAUNCHER=ccache || return
   cmake --build "$arm" --parallel "$(nproc)" --target libterrane_chunks terrane || return
-  local library=$arm/src/frontend/chunks runtime=$arm/src/membership
-  aarch64-linux-gnu-g++ -std=c++20 -O1 -D_GNU_SOURCE -Iinclude -o "$foreign" \
-    tests/chunks/{node_program,subscriptions,parts_and_chains,coherences,comings_and_goings,misuse}.cpp -L"$library" -lterrane_chunks \
-    -Wl,-rpath,"$library:$runtime" -Wl,-rpath-link,"$runtime" -lpthread
+  build_program chunks_node_program \
+    {node_program,subscriptions,parts_and_chains,coherences,comings_and_goings,misuse,long_waits,placed}.cpp &&
+    build_program chunks_cpp_program cpp_program.cpp
+}
+
+build_program() { # NAME SOURCES of tests/chunks...
+  local name=$1
+  shift
+  aarch64-linux-gnu-g++ -std=c++20 -O1 -D_GNU_SOURCE -Iinclude -o "$arm/$name" "${@/#/tests/chunks/}" \
+    -L"$own/chunks" -lterrane_chunks -Wl,-rpath-link,"$own/runtime:$libraries" -lpthread
 }
 
 # Three nodes, one of them foreign; so many must be good.
@@ -97,29 +104,29 @@ check_guests() {
 }
 
 # A cluster for arm64 beside one of native hosts, joined by gateways: two nodes each. KIND: what else is for arm64 there: nothing
-# (native), the engine (engine), that and the gateway (both).
-run_clusters() { # KIND QEMU MODE OPTIONS...
+# (native), the engine (engine), that and the gateway (both). MODE: of the program; empty: it has none.
+run_clusters() { # KIND QEMU PROGRAM MODE OPTIONS...
   # shellcheck disable=SC2016
   KIND=$1 TERRANE_RSH=$arm/rsh "$terrane" hosts --clusters 2x1 --isolate 1 -- \
-    "$terrane" run -H h0:2,h1:2 --clusters x86:h0/arm:h1 --gateways x86:h0/arm:h1 --timeout 300 --heartbeat 0 "${@:4}" sh -c \
-    'if [ "$TERRANE_NODE" -ge 2 ]; then exec $1 "$2" "$4"; fi; exec "$3" "$4"' \
-    sh "$2" "$foreign" "$native" "$3" 2>&1
+    "$terrane" run -H h0:2,h1:2 --clusters x86:h0/arm:h1 --gateways x86:h0/arm:h1 --timeout 300 --heartbeat 0 "${@:5}" sh -c \
+    'if [ "$TERRANE_NODE" -ge 2 ]; then exec $1 "$2" $4; fi; exec "$3" $4' \
+    sh "$2" "$arm/$3" "$build/tests/chunks/$3" "$4" 2>&1
 }
 
-check_clusters() { # GOOD KIND MODE OPTIONS...
+check_clusters() { # GOOD KIND PROGRAM MODE OPTIONS...
   local good=$1 kind=$2 said
   said=$(run_clusters "$kind" "$qemu" "${@:3}") || [ "$good" -lt 4 ] || said="failed: $said"
   [ "$(grep -c '^good$' <<<"$said")" -eq "$good" ] || {
-    echo "$3, a cluster for arm64 ($kind): $said"
+    echo "$3 $4, a cluster for arm64 ($kind): $said"
     exit 1
   }
-  echo "$3, a cluster for arm64 ($kind): good"
+  echo "$3 $4, a cluster for arm64 ($kind): good"
 }
 
 # Nodes with pages of another size are refused, with the reason.
 check_refusal() {
   local said
-  said=$(run_clusters native "$qemu -p 65536" scopes --servers 0,2) && said="not refused: $said"
+  said=$(run_clusters native "$qemu -p 65536" chunks_node_program scopes --servers 0,2) && said="not refused: $said"
   grep -q 'the page size is 4096 .* but 65536 ' <<<"$said" || {
     echo "nodes with pages of 64 KiB: $said"
     exit 1
@@ -152,11 +159,11 @@ check_all_clusters() {
   }
   write_rsh
   for mode in scopes whole subscriptions late handlers parts chains hints once meetings misuse; do
-    check_clusters 4 engine "$mode" --servers 0,2
+    check_clusters 4 engine chunks_node_program "$mode" --servers 0,2
   done
-  check_clusters 4 engine subscriptions --servers 2,
-  for kind in native both; do check_clusters 4 "$kind" subscriptions --servers 0,2; done
-  check_clusters 3 engine death --servers 0,1 --on-death survive
+  check_clusters 4 engine chunks_node_program subscriptions --servers 2,
+  for kind in native engine both; do check_clusters 4 "$kind" chunks_cpp_program "" --servers 0,2; done
+  check_clusters 3 engine chunks_node_program death --servers 0,1 --on-death survive
   check_refusal
 }
 
