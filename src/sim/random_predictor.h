@@ -64,6 +64,7 @@ class RandomPredictor final : public protocol::Predictor {
   bool defers(std::uint64_t) override { return says(kDefer); }
   bool gives(std::uint64_t, bool, bool) override { return says(kGive); }
   bool meets(BarrierId) override { return says(kMeet); }
+  bool meets_with_leases(std::uint64_t) override { return says(kMeetWithLeases); }
   bool pushes_by_tree(std::uint64_t) override { return says(kPushTree); }
   bool pushes_versions() override { return says(kPushVersion); }
   bool sends_with_arrival(BlockRange) override { return says(kWithArrival); }
@@ -93,6 +94,7 @@ class RandomPredictor final : public protocol::Predictor {
     kDefer,
     kGive,
     kMeet,
+    kMeetWithLeases,
     kPushTree,
     kPushVersion,
     kWithArrival,

@@ -116,14 +116,23 @@ Task<bool> Barriers::meet_released(Strand& s, BarrierId id, const Contribution& 
                     contribution.values.size() <= CentralBarrier::kMostTold;
   Event ask = BarrierTold{id, s.waiter(), broadcasts};
   std::uint64_t learned = co_await s.call(ask);
-  // Leases would die here each time; homes keep them up to date from their next release by
-  // messages.
-  if (node_.has_leases() || offers_.others_wrote()) learned = 0;
+  if (offers_.others_wrote() || !may_hold_leases()) learned = 0;
   bool held = co_await meet(s, id, learned, contribution, told);
   round.quiet =
       held && node_.copies() == 0 && node_.tracked.next_run(0, node_.config.blocks).count == 0;
   round.learned = learned;
   co_return held;
+}
+
+// Whether this node has no leases, or the predictor does not mind them.
+bool Barriers::may_hold_leases() const {
+  std::uint64_t blocks = 0;
+  BlockRange run = node_.leases.next_run(0, node_.config.blocks);
+  while (run.count > 0) {
+    blocks += run.count;
+    run = node_.leases.next_run(run.end(), node_.config.blocks);
+  }
+  return blocks == 0 || node_.predictor.meets_with_leases(blocks);
 }
 
 // learned: how many departures this node knows, + 1; 0: the round cannot be held.

@@ -30,6 +30,7 @@ class Barriers {
   bool may_meet(BarrierId barrier) const;
   bool is_quiet(BarrierId barrier) const;
   bool tries(BarrierId barrier);
+  bool may_hold_leases() const;
   Task<bool> meet_released(Strand& s, BarrierId barrier, const Contribution& contribution,
                            std::vector<std::byte>& told);
   Task<bool> meet(Strand& s, BarrierId barrier, std::uint64_t learned,

@@ -115,6 +115,9 @@ class AdaptivePredictor final : public Predictor {
   void home_came(std::uint64_t block) override;
 
   bool meets(BarrierId id) override { return meetings_.tries(id); }
+  bool meets_with_leases(std::uint64_t blocks) override {
+    return meetings_.may_hold_leases(blocks);
+  }
   void met(BarrierId id, bool held) override { meetings_.met(id, held); }
   bool pushes_by_tree(std::uint64_t readers) override {
     return readers >= kTogether && past_.on(Heuristic::kPushTree);

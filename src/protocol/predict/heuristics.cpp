@@ -34,6 +34,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Heuristic::kCoun
     "ask_homes_to_write",
     "ask_homes_to_read",
     "memory_barrier",
+    "memory_barrier_with_leases",
     "memory_barrier_back_off",
     "look_first",
     "lazy_release",

@@ -34,6 +34,7 @@ enum class Heuristic : std::uint8_t {
   kAskHomesToWrite,  // writers in order ask for homes
   kAskHomesToRead,   // readers in order ask for homes
   kMeet,             // barriers without news are held in memory
+  kMeetWithLeases,   // ... also where a node has a few leases
   kMeetBackOff,      // ... but seldom where that fails
   kLookFirst,        // one call looks at many runs before they are scanned
   kLazyRelease,      // a lock is released when its token leaves

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 
 #include "protocol/predict/past.h"
@@ -23,6 +24,14 @@ class Meetings {
     round.skip = static_cast<std::uint8_t>(round.skip - 1);
     return false;
   }
+  // A few leases are refreshed in less time than messages take. Seldom a round goes by messages, so
+  // that the homes of those that nobody writes track them.
+  bool may_hold_leases(std::uint64_t blocks) {
+    if (!past_.on(Heuristic::kMeetWithLeases) || blocks > past_.tunables.meets_leases) return false;
+    std::uint32_t rounds = with_leases_.load(std::memory_order_relaxed) + 1;
+    with_leases_.store(rounds, std::memory_order_relaxed);
+    return rounds % past_.tunables.tells_wanted != 0;
+  }
   void met(BarrierId id, bool held) {
     if (id.value >= kBarriers) return;
     Round& round = rounds_[id.value];
@@ -41,6 +50,7 @@ class Meetings {
 
   const Past& past_;
   Round rounds_[kBarriers];
+  std::atomic<std::uint32_t> with_leases_{0};
 };
 
 // What is known of a lock lies in a place by its number's bits.
