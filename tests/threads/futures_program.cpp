@@ -31,6 +31,14 @@ int main() {
   std::thread writer([&] { promise.set_value("from another thread"); });
   EXPECT(promise.get_future().get() == "from another thread");
   writer.join();
+  std::promise<int> late;
+  std::vector<std::thread> team;
+  for (int t = 0; t < 4; ++t)
+    team.emplace_back([&, t] {
+      if (t == 3) late.set_value_at_thread_exit(7);  // of the C++ library's own list of each node
+    });
+  EXPECT(late.get_future().get() == 7);
+  for (std::thread& one : team) one.join();
   auto failing = std::async(std::launch::async, []() -> int { throw std::runtime_error("why"); });
   try {
     failing.get();

@@ -29,7 +29,7 @@ void expect_refused(const std::string& options, const std::string& program,
   EXPECT_NE(outcome.err.find(sentence), std::string::npos) << outcome.err;
 }
 
-const std::string kC = C_PROGRAM, kCpp = CPP_PROGRAM;
+const std::string kC = C_PROGRAM, kCpp = CPP_PROGRAM, kLibrary = LIBRARY_PROGRAM;
 constexpr const char* kCModes[] = {"globals", "heap",  "stacks",   "objects",
                                    "lives",   "files", "mappings", "randoms"};
 constexpr const char* kCppModes[] = {"containers", "statics", "locals", "exceptions",
@@ -41,6 +41,26 @@ TEST(ThreadsTest, ProgramsInCRunOnTwoNodes) {
 
 TEST(ThreadsTest, ProgramsInCppRunOnTwoNodes) {
   for (const char* mode : kCppModes) expect_good("-n 2", kCpp + " " + mode);
+}
+
+TEST(ThreadsTest, WhatTheCLibraryHasForThreadsWorksBetweenNodes) {
+  for (const char* mode : {"c_threads", "allocations", "streams", "process"})
+    for (const char* options : {"-n 2 --placement 1", "-n 3 --transport ucx", "-n 1"})
+      expect_good(options, kLibrary + " " + mode);
+}
+
+TEST(ThreadsTest, EveryCallReadsTheStandardInputOfMain) {
+  std::string line = std::string("printf 'line\n12\nline\n12\n' | ") + cluster_test::kTerrane +
+                     " threads -n 2 --placement 1 " + kLibrary + " input";
+  Launched job({"/bin/sh", "-c", line}, {});
+  Outcome outcome = job.finish();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+}
+
+TEST(ThreadsTest, QuickExitEndsAllNodes) {
+  Outcome outcome = run_threads("-n 2 --placement 1", kLibrary + " quick_exit");
+  EXPECT_EQ(outcome.exit_code, 6) << outcome.out << outcome.err;
+  EXPECT_EQ(count(outcome.out, "the handler of quick_exit"), 1) << outcome.out;
 }
 
 TEST(ThreadsTest, TheyRunOnOneNodeAndOnThree) {

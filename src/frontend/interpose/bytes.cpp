@@ -22,6 +22,7 @@ using terrane::frontend::next;
 using terrane::frontend::OutBytes;
 using terrane::frontend::OutShared;
 using terrane::frontend::receive;
+using terrane::frontend::refuses_elsewhere;
 using terrane::frontend::SharedRange;
 
 namespace {
@@ -149,6 +150,7 @@ ssize_t sendto(int fd, const void* from, size_t bytes, int flags, const sockaddr
 }
 
 ssize_t sendfile(int to, int from, off_t* offset, size_t bytes) noexcept {
+  if (refuses_elsewhere("sendfile", to, from)) return -1;
   InOut<off_t> own(offset);
   return own.done(next<"sendfile">(::sendfile)(to, from, own.get(), bytes));
 }

@@ -58,6 +58,13 @@ bool is_elsewhere(Of of) {
   return elsewhere != nullptr && elsewhere->node_of(of) != Elsewhere::kHere;
 }
 
+// Whether one of the two is elsewhere: a call of this node about both is refused then (EBADF).
+inline bool refuses_elsewhere(const char* call, int one, int other) {
+  if (!is_elsewhere(one) && !is_elsewhere(other)) return false;
+  Elsewhere::get()->refuse(call, is_elsewhere(one) ? one : other);
+  return true;
+}
+
 inline int adopt(int fd) {
   Elsewhere* elsewhere = Elsewhere::get();
   return elsewhere == nullptr ? fd : elsewhere->adopt(fd);

@@ -160,8 +160,6 @@ int rename(const char* from, const char* to) noexcept {
 
 int remove(const char* path) noexcept { return next<"remove">(::remove)(InPath(path).get()); }
 
-int chdir(const char* path) noexcept { return next<"chdir">(::chdir)(InPath(path).get()); }
-
 int truncate(const char* path, off_t bytes) noexcept {
   return next<"truncate">(::truncate)(InPath(path).get(), bytes);
 }

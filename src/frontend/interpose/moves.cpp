@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/transfer.h"
 
@@ -15,6 +16,7 @@ using terrane::frontend::Gathered;
 using terrane::frontend::In;
 using terrane::frontend::InOut;
 using terrane::frontend::next;
+using terrane::frontend::refuses_elsewhere;
 using terrane::frontend::SharedRange;
 
 namespace {
@@ -95,6 +97,7 @@ extern "C" {
 
 ssize_t splice(int from, off64_t* from_offset, int to, off64_t* to_offset, size_t bytes,
                unsigned flags) {
+  if (refuses_elsewhere("splice", from, to)) return -1;
   InOut<off64_t> own_from(from_offset), own_to(to_offset);
   auto* call = next<"splice">(::splice);
   return own_to.done(own_from.done(call(from, own_from.get(), to, own_to.get(), bytes, flags)));
@@ -102,6 +105,7 @@ ssize_t splice(int from, off64_t* from_offset, int to, off64_t* to_offset, size_
 
 ssize_t copy_file_range(int from, off64_t* from_offset, int to, off64_t* to_offset, size_t bytes,
                         unsigned flags) {
+  if (refuses_elsewhere("copy_file_range", from, to)) return -1;
   InOut<off64_t> own_from(from_offset), own_to(to_offset);
   auto* call = next<"copy_file_range">(::copy_file_range);
   return own_to.done(own_from.done(call(from, own_from.get(), to, own_to.get(), bytes, flags)));

@@ -263,6 +263,18 @@ int scandir(const char* path, dirent*** names, int (*wanted)(const dirent*),
   return next<"scandir">(::scandir)(InPath(path).get(), names, wanted, order);
 }
 
+int scandir64(const char* path, dirent64*** names, int (*wanted)(const dirent64*),
+              int (*order)(const dirent64**, const dirent64**)) {
+  ForCaller memory;
+  return next<"scandir64">(::scandir64)(InPath(path).get(), names, wanted, order);
+}
+
+int scandirat(int folder, const char* path, dirent*** names, int (*wanted)(const dirent*),
+              int (*order)(const dirent**, const dirent**)) {
+  ForCaller memory;
+  return next<"scandirat">(::scandirat)(folder, InPath(path).get(), names, wanted, order);
+}
+
 int inotify_add_watch(int fd, const char* path, uint32_t events) noexcept {
   return next<"inotify_add_watch">(::inotify_add_watch)(fd, InPath(path).get(), events);
 }

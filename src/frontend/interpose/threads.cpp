@@ -1,11 +1,13 @@
-// Calls about threads that libterrane_threads has others of.
+// Calls that libterrane_threads has others of.
 #include <pthread.h>
+#include <unistd.h>
 
 #include "frontend/interpose/arguments.h"
 #include "frontend/interpose/new_thread.h"
 #include "frontend/interpose/next.h"
 
 using terrane::frontend::InBytes;
+using terrane::frontend::InPath;
 using terrane::frontend::next;
 using terrane::frontend::OutBytes;
 
@@ -33,6 +35,8 @@ int pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t* set)
   auto* call = next<"pthread_setaffinity_np">(::pthread_setaffinity_np);
   return call(thread, bytes, static_cast<const cpu_set_t*>(own.get()));
 }
+
+int chdir(const char* path) noexcept { return next<"chdir">(::chdir)(InPath(path).get()); }
 
 }  // extern "C"
 #pragma GCC visibility pop

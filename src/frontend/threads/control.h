@@ -36,7 +36,7 @@ struct alignas(64) Record {
 
 // What one node asks of another.
 struct Command {
-  enum Kind : std::uint32_t { kStart, kExit, kLeave };
+  enum Kind : std::uint32_t { kStart, kExit, kQuickExit, kLeave };
   Kind kind;
   std::uint32_t number;  // of the record, or the exit code
 };

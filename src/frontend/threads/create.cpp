@@ -22,17 +22,6 @@ using pages::kForEver;
 using pages::kNoWait;
 constexpr std::uint32_t kAnyNode = ~0u;
 
-// nullptr: no thread of the program.
-Record* record_of(pthread_t thread) {
-  Program* program = Program::get();
-  if (program == nullptr) return nullptr;
-  Record* records = program->control().records;
-  auto at = static_cast<std::uintptr_t>(thread);
-  std::uintptr_t distance = at - reinterpret_cast<std::uintptr_t>(records);
-  bool inside = distance < sizeof(Record) * kMostThreads && distance % sizeof(Record) == 0;
-  return inside ? &records[distance / sizeof(Record)] : nullptr;
-}
-
 pthread_t name_of(const Record& record) { return reinterpret_cast<pthread_t>(&record); }
 
 // Under the lock. The least loaded place, of equal ones the first; of this node, unless it is
@@ -160,6 +149,21 @@ int detach(Record& record) {
 
 }  // namespace
 
+Record* record_of(pthread_t thread) {
+  Program* program = Program::get();
+  if (program == nullptr) return nullptr;
+  Record* records = program->control().records;
+  auto at = static_cast<std::uintptr_t>(thread);
+  std::uintptr_t distance = at - reinterpret_cast<std::uintptr_t>(records);
+  bool inside = distance < sizeof(Record) * kMostThreads && distance % sizeof(Record) == 0;
+  return inside ? &records[distance / sizeof(Record)] : nullptr;
+}
+
+int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
+                  void* argument) {
+  return create(thread, wanted_by(attributes), function, argument);
+}
+
 int run_on(std::uint32_t node, void* (*function)(void*), void* argument) {
   Wanted wanted;
   wanted.node = node;
@@ -173,6 +177,13 @@ namespace {
 // Calls about a thread of the program that reach it nowhere: once a kind.
 int unserved(std::atomic_flag& said, const char* call, const char* why) {
   return pages::refuse(said, ENOTSUP, "{}: {}; the call fails with ENOTSUP", call, why);
+}
+
+int refuse_signal(const char* call) {
+  static std::atomic_flag said;
+  return unserved(said, call,
+                  "signals do not go to other threads of a program on several nodes; let the "
+                  "thread look at a variable under a mutex");
 }
 
 bool is_programs() { return Program::get() != nullptr && this_thread().record != nullptr; }
@@ -198,10 +209,10 @@ extern "C" {
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
                    void* argument) noexcept {
   Program* program = Program::get();
-  bool programs = program != nullptr && this_thread().record != nullptr &&
+  bool programs = program != nullptr && is_in_program() &&
                   program->allocates_shared(__builtin_return_address(0));
   if (!programs) return terrane::frontend::create_thread(thread, attributes, function, argument);
-  return create(thread, wanted_by(attributes), function, argument);
+  return terrane::frontend::threads::create_thread(thread, attributes, function, argument);
 }
 
 int terrane_program_thread(std::uint32_t node, void* (*function)(void*), void* argument,
@@ -255,16 +266,22 @@ int pthread_cancel(pthread_t thread) noexcept {
 }
 
 int pthread_kill(pthread_t thread, int signal_number) noexcept {
-  static std::atomic_flag said;
   Record* record = record_of(thread);
   if (record == nullptr) return next<"pthread_kill">(::pthread_kill)(thread, signal_number);
   if (signal_number == 0) return record->state == Record::kRunning ? 0 : ESRCH;
   if (record == this_thread().record)
     return next<"pthread_kill">(::pthread_kill)(next<"pthread_self">(::pthread_self)(),
                                                 signal_number);
-  return unserved(said, "pthread_kill",
-                  "signals do not go to other threads of a program on several "
-                  "nodes");
+  return refuse_signal("pthread_kill");
+}
+
+int pthread_sigqueue(pthread_t thread, int signal_number, const sigval value) noexcept {
+  auto* call = next<"pthread_sigqueue">(::pthread_sigqueue);
+  Record* record = record_of(thread);
+  if (record == nullptr) return call(thread, signal_number, value);
+  if (record == this_thread().record)
+    return call(next<"pthread_self">(::pthread_self)(), signal_number, value);
+  return refuse_signal("pthread_sigqueue");
 }
 
 int pthread_setname_np(pthread_t thread, const char* name) noexcept {
@@ -332,6 +349,11 @@ int pthread_setschedparam(pthread_t thread, int policy, const sched_param* param
   if (policy == SCHED_OTHER) return 0;
   return unserved(said, "pthread_setschedparam",
                   "threads of a program on several nodes have no priorities");
+}
+
+int pthread_setschedprio(pthread_t thread, int priority) noexcept {
+  auto* call = next<"pthread_setschedprio">(::pthread_setschedprio);
+  return record_of(thread) == nullptr ? call(thread, priority) : priority == 0 ? 0 : ENOTSUP;
 }
 
 int pthread_getcpuclockid(pthread_t thread, clockid_t* clock) noexcept {

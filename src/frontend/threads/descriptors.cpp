@@ -6,6 +6,7 @@
 #include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "frontend/interpose/elsewhere.h"
@@ -68,6 +69,62 @@ int ftruncate(int fd, off_t bytes) noexcept {
   return next<"ftruncate">(::ftruncate)(fd, bytes);
 }
 int ftruncate64(int fd, off64_t bytes) noexcept { return ftruncate(fd, bytes); }
+
+int fallocate(int fd, int mode, off_t offset, off_t bytes) {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::fallocate, fd, mode, offset, bytes);
+  return next<"fallocate">(::fallocate)(fd, mode, offset, bytes);
+}
+int fallocate64(int fd, int mode, off64_t offset, off64_t bytes) {
+  return fallocate(fd, mode, offset, bytes);
+}
+
+int posix_fallocate(int fd, off_t offset, off_t bytes) {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::posix_fallocate, fd, offset, bytes);
+  return next<"posix_fallocate">(::posix_fallocate)(fd, offset, bytes);
+}
+int posix_fallocate64(int fd, off64_t offset, off64_t bytes) {
+  return posix_fallocate(fd, offset, bytes);
+}
+
+// Advice about a file of another node is left out.
+int posix_fadvise(int fd, off_t offset, off_t bytes, int advice) noexcept {
+  if (is_elsewhere(fd)) return 0;
+  return next<"posix_fadvise">(::posix_fadvise)(fd, offset, bytes, advice);
+}
+int posix_fadvise64(int fd, off64_t offset, off64_t bytes, int advice) noexcept {
+  return posix_fadvise(fd, offset, bytes, advice);
+}
+
+int lockf(int fd, int command, off_t bytes) {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::lockf, fd, command, bytes);
+  return next<"lockf">(::lockf)(fd, command, bytes);
+}
+int lockf64(int fd, int command, off64_t bytes) { return lockf(fd, command, bytes); }
+
+int fchmod(int fd, mode_t mode) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::fchmod, fd, mode);
+  return next<"fchmod">(::fchmod)(fd, mode);
+}
+
+int fchown(int fd, uid_t user, gid_t group) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::fchown, fd, user, group);
+  return next<"fchown">(::fchown)(fd, user, group);
+}
+
+int syncfs(int fd) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::syncfs, fd);
+  return next<"syncfs">(::syncfs)(fd);
+}
+
+int tcgetattr(int fd, termios* to) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::tcgetattr, fd, to);
+  return next<"tcgetattr">(::tcgetattr)(fd, to);
+}
+
+int tcsetattr(int fd, int when, const termios* from) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::tcsetattr, fd, when, from);
+  return next<"tcsetattr">(::tcsetattr)(fd, when, from);
+}
 
 int flock(int fd, int operation) noexcept {
   if (is_elsewhere(fd)) return call_elsewhere(fd, ::flock, fd, operation);

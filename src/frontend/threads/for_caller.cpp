@@ -2,20 +2,21 @@
 // heap, so that threads of other nodes can read it.
 #include "frontend/interpose/for_caller.h"
 
+#include <dirent.h>
 #include <glob.h>
 #include <regex.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <wchar.h>
+#include <wordexp.h>
 
 #include <cstdarg>
 
-#include "base/log.h"
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
-#include "frontend/threads/program.h"
 
 using terrane::frontend::call_elsewhere;
 using terrane::frontend::ForCaller;
@@ -104,7 +105,23 @@ int regcomp(regex_t* out, const char* pattern, int flags) noexcept {
   return next<"regcomp">(::regcomp)(out, pattern, flags);
 }
 
-// Streams are good on the node alone that opened them.
+char* tempnam(const char* folder, const char* prefix) noexcept {
+  ForCaller memory;
+  return next<"tempnam">(::tempnam)(folder, prefix);
+}
+
+int wordexp(const char* words, wordexp_t* out, int flags) {
+  ForCaller memory;
+  return next<"wordexp">(::wordexp)(words, out, flags);
+}
+
+// The nodes of a tree.
+void* tsearch(const void* key, void** root, int (*order)(const void*, const void*)) {
+  ForCaller memory;
+  return next<"tsearch">(::tsearch)(key, root, order);
+}
+
+// Streams and folders are good on the node alone that opened them.
 FILE* fdopen(int fd, const char* mode) noexcept {
   if (is_elsewhere(fd)) return call_elsewhere(fd, ::fdopen, fd, mode);
   ForNode memory;
@@ -121,13 +138,18 @@ FILE* fmemopen(void* buffer, size_t bytes, const char* mode) noexcept {
   return next<"fmemopen">(::fmemopen)(buffer, bytes, mode);
 }
 
-FILE* open_memstream(char** out, size_t* bytes) noexcept {
-  using terrane::frontend::threads::Program;
-  if (Program::get() == nullptr) return next<"open_memstream">(::open_memstream)(out, bytes);
-  terrane::base::log(
-      "open_memstream is not served in a program on several nodes; use asprintf or a file");
-  errno = ENOSYS;
-  return nullptr;
+FILE* fopencookie(void* cookie, const char* mode, cookie_io_functions_t functions) noexcept {
+  ForNode memory;
+  return next<"fopencookie">(::fopencookie)(cookie, mode, functions);
+}
+
+DIR* fdopendir(int fd) {
+  if (is_elsewhere(fd)) {
+    terrane::frontend::Elsewhere::get()->refuse("fdopendir", fd);
+    return nullptr;
+  }
+  ForNode memory;
+  return next<"fdopendir">(::fdopendir)(fd);
 }
 
 }  // extern "C"

@@ -42,6 +42,13 @@ std::uint32_t most_files() {
   return static_cast<std::uint32_t>(std::min<rlim_t>(limit.rlim_max, 1u << 20));
 }
 
+bool contains(const std::vector<platform::CodePages>& pages, const void* code) {
+  auto at = reinterpret_cast<std::uintptr_t>(code);
+  for (const platform::CodePages& one : pages)
+    if (at - one.begin < one.end - one.begin) return true;
+  return false;
+}
+
 [[noreturn]] void refuse(const std::string& sentence) {
   base::log("{}", sentence);
   std::_Exit(1);
@@ -183,19 +190,18 @@ void Program::find_code() {
   for (const platform::Module& module : platform::loaded_modules()) {
     bool language = std::any_of(std::begin(kLanguages), std::end(kLanguages),
                                 [&](auto name) { return module.name.starts_with(name); });
-    if (!language && !platform::is_programs_library(module.name)) continue;
+    bool own = platform::is_programs_library(module.name);
+    if (!language && !own) continue;
+    if (own) own_code_.insert(own_code_.end(), module.code.begin(), module.code.end());
     code_.insert(code_.end(), module.code.begin(), module.code.end());
   }
   std::sort(code_.begin(), code_.end(),
             [](const auto& a, const auto& b) { return a.begin < b.begin; });
 }
 
-bool Program::allocates_shared(const void* caller) const {
-  auto at = reinterpret_cast<std::uintptr_t>(caller);
-  for (const platform::CodePages& code : code_)
-    if (at - code.begin < code.end - code.begin) return true;
-  return false;
-}
+bool Program::allocates_shared(const void* caller) const { return contains(code_, caller); }
+
+bool Program::is_own(const void* code) const { return contains(own_code_, code); }
 
 void Program::send(std::uint32_t node, Command command) {
   Mail& mail = control_->mail(node);
@@ -228,6 +234,8 @@ void Program::serve() {
         break;
       case Command::kExit:
         std::exit(static_cast<int>(command.number));
+      case Command::kQuickExit:
+        std::quick_exit(static_cast<int>(command.number));
       case Command::kLeave:
         flush_output();
         node_->leave();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pthread.h>
+
 #include <csetjmp>
 #include <cstddef>
 #include <cstdint>
@@ -68,6 +70,8 @@ class Program final : public runtime::HeapMemory {
   // Whether a function at this address allocates for the program: its own code does, and that of
   // the libraries that are written in its language.
   bool allocates_shared(const void* caller) const;
+  // Whether an instruction lies in the program or in one of its own libraries.
+  bool is_own(const void* code) const;
   // Those of the process's first thread: on node 0 main's, elsewhere nobody's. The same addresses
   // on all nodes.
   const std::vector<ThreadLocals>& first_thread_locals() const { return program_tls_; }
@@ -104,8 +108,12 @@ class Program final : public runtime::HeapMemory {
   std::vector<ThreadLocals> program_tls_;
   std::vector<runtime::Pane> panes_;       // of static data
   std::vector<platform::CodePages> code_;  // that allocates for the program; sorted
+  std::vector<platform::CodePages> own_code_;
 };
 
+// pthread_create of the program. An error number, or 0.
+int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
+                  void* argument);
 // Runs function(argument) in a thread of the program on that node, and waits for its end. An error
 // number, or 0.
 int run_on(std::uint32_t node, void* (*function)(void*), void* argument);
@@ -125,6 +133,8 @@ int start_here(Record& record);
 // until it returns or calls pthread_exit; the result. The calling thread's own stack serves the
 // runtime.
 void* run_as(Record& record, runtime::Stack stack, void* (*function)(void*), void* argument);
+// nullptr: no thread of the program.
+Record* record_of(pthread_t thread);
 // Values of keys of the calling thread are destroyed.
 void destroy_values();
 // The calling thread has ended, but for what the C library does afterwards.

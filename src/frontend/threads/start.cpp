@@ -108,6 +108,9 @@ void finish() {
   next<"_exit">(::_exit)(exit_code);
 }
 
+// The last of the handlers of quick_exit.
+void finish_quickly() { end_at_once(exit_code); }
+
 void run_forwarded() {
   Control& control = Program::get()->control();
   for (;;) {
@@ -142,6 +145,7 @@ void* run_program(void*) {
   terrane::runtime::Stack stack = program.stacks().take(terrane::runtime::Stacks::default_bytes());
   if (stack.base == nullptr)
     program.node().fail("no shared memory for the stack of main: lower 'ulimit -s'");
+  std::at_quick_exit(finish_quickly);
   run_as(main, stack, run_program, nullptr);
   // main has called pthread_exit.
   destroy_values();
@@ -225,6 +229,17 @@ void exit(int code) noexcept {
   end_program(code);
 }
 
+void quick_exit(int code) noexcept {
+  Program* program = Program::get();
+  if (program != nullptr && program->self() != 0) {
+    program->send(0, {Command::kQuickExit, static_cast<std::uint32_t>(code)});
+    for (;;) ::pause();
+  }
+  exit_code = code & 0xff;
+  next<"quick_exit">(::quick_exit)(code);
+  __builtin_unreachable();
+}
+
 void _exit(int code) {
   bool programs = Program::get() != nullptr && this_thread().record != nullptr &&
                   ::getpid() == the_process;  // not of a child of vfork
@@ -234,13 +249,15 @@ void _exit(int code) {
 
 void _Exit(int code) noexcept { _exit(code); }
 
-// Handlers and static objects of other nodes than 0 are ended on node 0.
+// Handlers and static objects of the program on other nodes than 0 are ended on node 0; those of
+// libraries that each node has for itself are not.
 int __cxa_atexit(void (*function)(void*), void* argument, void* module) noexcept {
   using Call = int(void (*)(void*), void*, void*);
   static auto* const call = reinterpret_cast<Call*>(::dlsym(RTLD_NEXT, "__cxa_atexit"));
   Program* program = Program::get();
-  if (program == nullptr || program->self() == 0 || this_thread().record == nullptr)
-    return call(function, argument, module);
+  bool forwards = program != nullptr && program->self() != 0 && this_thread().record != nullptr &&
+                  program->is_own(__builtin_return_address(0));
+  if (!forwards) return call(function, argument, module);
   Control& control = program->control();
   Holding hold(&control.lock);
   if (control.forwarded_count == kMostForwarded) return -1;

@@ -37,10 +37,28 @@ char* get_line_elsewhere(char* to, int bytes, FILE* stream) {
   return to;
 }
 
+using Scan = int(FILE*, const char*, va_list);
+
+int scan_elsewhere(Scan* function, FILE* stream, const char* format, va_list arguments) {
+  auto scan = +[](Scan* call, FILE* there, const char* text, va_list* all) {
+    return call(there, text, *all);
+  };
+  va_list own;
+  va_copy(own, arguments);
+  int read = call_elsewhere(stream, scan, function, stream, format, &own);
+  va_end(own);
+  return read;
+}
+
 }  // namespace
 
 #pragma GCC visibility push(default)
 extern "C" {
+
+int terrane_vfscanf(FILE*, const char*, va_list) __asm__("vfscanf");
+int terrane_vscanf(const char*, va_list) __asm__("vscanf");
+int terrane_fscanf(FILE*, const char*, ...) __asm__("fscanf");
+int terrane_scanf(const char*, ...) __asm__("scanf");
 
 int fgetc(FILE* stream) {
   if (is_elsewhere(stream)) return call_elsewhere(stream, ::fgetc, stream);
@@ -135,18 +153,13 @@ int fileno(FILE* stream) noexcept {
   return next<"fileno">(::fileno)(stream);
 }
 
-// The header gives these three the names of C99's forms (__isoc99_fscanf). The arguments lie on the
+// The header gives these four the names of C99's forms (__isoc99_fscanf). The arguments lie on the
 // calling thread's stack, which is shared memory.
 int vfscanf(FILE* stream, const char* format, va_list arguments) {
   if (!is_elsewhere(stream)) return next<"__isoc99_vfscanf">(::vfscanf)(stream, format, arguments);
-  auto scan =
-      +[](FILE* there, const char* text, va_list* all) { return vfscanf(there, text, *all); };
-  va_list own;
-  va_copy(own, arguments);
-  int read = call_elsewhere(stream, scan, stream, format, &own);
-  va_end(own);
-  return read;
+  return scan_elsewhere(vfscanf, stream, format, arguments);
 }
+int vscanf(const char* format, va_list arguments) { return vfscanf(stdin, format, arguments); }
 
 int fscanf(FILE* stream, const char* format, ...) {
   va_list arguments;
@@ -160,6 +173,31 @@ int scanf(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   int read = vfscanf(stdin, format, arguments);
+  va_end(arguments);
+  return read;
+}
+
+// The same of C89, for programs that ask for it with GNU's extensions.
+int terrane_vfscanf(FILE* stream, const char* format, va_list arguments) {
+  if (!is_elsewhere(stream)) return next<"vfscanf">(::vfscanf)(stream, format, arguments);
+  return scan_elsewhere(terrane_vfscanf, stream, format, arguments);
+}
+int terrane_vscanf(const char* format, va_list arguments) {
+  return terrane_vfscanf(stdin, format, arguments);
+}
+
+int terrane_fscanf(FILE* stream, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  int read = terrane_vfscanf(stream, format, arguments);
+  va_end(arguments);
+  return read;
+}
+
+int terrane_scanf(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  int read = terrane_vfscanf(stdin, format, arguments);
   va_end(arguments);
   return read;
 }
