@@ -187,6 +187,7 @@ TEST(ThreadsTest, WhatCannotBeStartedIsRefusedInASentence) {
   expect_refused("-n 2", STATIC_PROGRAM, "is not linked dynamically: link it without -static");
   expect_refused("-n 2", PAGES_PROGRAM, "uses Terrane by itself: start it by terrane run");
   expect_refused("-n 2", OWN_MALLOC_PROGRAM, "has a function malloc of its own");
+  expect_refused("-n 2", OWN_LOCKS_PROGRAM, "has a function pthread_mutex_lock of its own");
   expect_refused("-n 2", "/usr/bin/ldd", "is a script: give the program that it starts");
   expect_refused("-n 2 --placement some", kC, "--placement some: must be block, cyclic");
 }

@@ -25,6 +25,53 @@ std::uintptr_t address_in(const Dl_info& info, std::uintptr_t at) {
   return head->e_type == ET_EXEC ? at : at - reinterpret_cast<std::uintptr_t>(info.dli_fbase);
 }
 
+// What a whole program's memory and threads need of the functions in front of the C library's.
+constexpr const char* kServed[] = {"malloc",
+                                   "calloc",
+                                   "realloc",
+                                   "free",
+                                   "pthread_create",
+                                   "pthread_join",
+                                   "pthread_mutex_lock",
+                                   "pthread_cond_wait",
+                                   "pthread_barrier_wait",
+                                   "sem_wait",
+                                   "read",
+                                   "write",
+                                   "exit"};
+
+Dl_info object_of(const void* address) {
+  Dl_info info{};
+  return address != nullptr && ::dladdr(address, &info) != 0 ? info : Dl_info{};
+}
+
+// A library of the program that has such a function for threads: its own calls may go there, and
+// its locks are no locks to others. An allocator is no harm behind ours. Empty: none.
+std::string library_with_copy() {
+  std::string found;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* raw) {
+        std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+        if (path.empty() || !platform::is_programs_library(path.substr(path.rfind('/') + 1)))
+          return 0;
+        void* library = ::dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+        for (std::string_view name : kServed) {
+          if (!name.starts_with("pthread_") && !name.starts_with("sem_")) continue;
+          const Dl_info own =
+              object_of(library == nullptr ? nullptr : ::dlsym(library, name.data()));
+          if (own.dli_fname == nullptr || path != own.dli_fname) continue;
+          *static_cast<std::string*>(raw) = fmt::format(
+              "the library {} has a function {} of its own, which its calls may reach in place of "
+              "Terrane's: link the library without it (a copy of the C library)",
+              path, name);
+        }
+        if (library != nullptr) ::dlclose(library);
+        return static_cast<std::string*>(raw)->empty() ? 0 : 1;
+      },
+      &found);
+  return found;
+}
+
 }  // namespace
 
 std::string place_of_call() {
@@ -51,18 +98,15 @@ std::string place_of_call() {
 std::string hidden_by() {
   Dl_info ours{};
   ::dladdr(reinterpret_cast<const void*>(&hidden_by), &ours);
-  for (const char* name : {"malloc", "calloc", "realloc", "free", "pthread_create", "pthread_join",
-                           "pthread_mutex_lock", "pthread_cond_wait", "pthread_barrier_wait",
-                           "sem_wait", "read", "write", "exit"}) {
-    Dl_info first{};
-    void* found = ::dlsym(RTLD_DEFAULT, name);
-    if (found == nullptr || ::dladdr(found, &first) == 0 || first.dli_fbase == ours.dli_fbase)
-      continue;
+  for (const char* name : kServed) {
+    const Dl_info first = object_of(::dlsym(RTLD_DEFAULT, name));
+    if (first.dli_fbase == nullptr || first.dli_fbase == ours.dli_fbase) continue;
     return fmt::format(
         "{} has a function {} of its own, which hides Terrane's from the program: link the program "
         "without it (an allocator, a tool or a copy of the C library)",
         first.dli_fname == nullptr ? "the program" : first.dli_fname, name);
   }
+  if (std::string copy = library_with_copy(); !copy.empty()) return copy;
   for (const platform::Module& module : platform::loaded_modules())
     if (module.name.starts_with("libomp.so") || module.name.starts_with("libiomp5"))
       return fmt::format(
