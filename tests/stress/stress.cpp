@@ -22,8 +22,13 @@
 #include <vector>
 
 #include "few_mappings.h"
+#include "pattern.h"
 
 namespace {
+
+using stress::kChunk;
+using stress::mix;
+using stress::Pattern;
 
 struct Options {
   double seconds = 5;
@@ -34,35 +39,10 @@ struct Options {
   std::uint64_t spare_mappings = 0;  // 0: as many as the machine allows
 };
 
-constexpr std::uint64_t kChunk = 256;  // bytes that are active together
 constexpr unsigned kRecords = 12;      // under one lock each
 constexpr unsigned kRecordBytes = 40;  // spread over a page, neighbours of other records
 constexpr std::uint32_t kBarrier = 7;
 constexpr std::uint32_t kFirstLock = 100;
-
-std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t z = a * 0x9e3779b97f4a7c15u + b + 0x632be59bd9b4e019u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-// What every thread of every node agrees on without talking.
-struct Pattern {
-  std::uint64_t seed;
-  unsigned writers;
-
-  bool active(std::uint64_t phase, std::uint64_t chunk) const {
-    return mix(seed ^ phase, chunk) % 3 == 0;
-  }
-  unsigned owner(std::uint64_t phase, std::uint64_t byte) const {
-    std::uint64_t run = 1 + mix(seed + phase, byte / kChunk) % 9;
-    return static_cast<unsigned>(mix(seed ^ (phase << 1), byte / run) % writers);
-  }
-  std::uint8_t value(std::uint64_t phase, std::uint64_t byte) const {
-    return static_cast<std::uint8_t>(mix(seed + 3 * phase, byte));
-  }
-};
 
 class Stress {
  public:
@@ -109,12 +89,6 @@ class Stress {
     std::exit(1);
   }
 
-  // Bytes of even slots are written in even phases, while those of odd slots are read, and the
-  // other way round.
-  static bool written_in(std::uint64_t phase, std::uint64_t byte) {
-    return (byte / 3 + phase) % 2 == 0;
-  }
-
   void work(unsigned thread) {
     unsigned me = node_ * options_.threads + thread;
     auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options_.seconds);
@@ -139,7 +113,7 @@ class Stress {
     for (std::uint64_t chunk = 0; chunk < bytes_ / kChunk; ++chunk) {
       if (!pattern_.active(phase, chunk)) continue;
       for (std::uint64_t b = chunk * kChunk; b < (chunk + 1) * kChunk; ++b) {
-        if (written_in(phase, b) && pattern_.owner(phase, b) == me) {
+        if (Pattern::is_written_in(phase, b) && pattern_.owner(phase, b) == me) {
           volatile std::uint8_t* at = table_ + b;
           *at = pattern_.value(phase, b);
         }
@@ -152,20 +126,14 @@ class Stress {
   void read_others(std::uint64_t phase, unsigned me) {
     for (std::uint64_t chunk = 0; chunk < bytes_ / kChunk; ++chunk) {
       if (mix(phase + me, chunk) % 2 == 0) continue;
-      std::uint64_t from = last_written(phase, chunk);
+      std::uint64_t from = pattern_.last_written(phase, chunk);
       for (std::uint64_t b = chunk * kChunk; b < (chunk + 1) * kChunk; ++b) {
-        if (written_in(phase, b)) continue;
+        if (Pattern::is_written_in(phase, b)) continue;
         volatile std::uint8_t* at = table_ + b;
         std::uint8_t expected = from == 0 ? 0 : pattern_.value(from, b);
         if (*at != expected) wrong(phase, b, *at, expected, from);
       }
     }
-  }
-
-  std::uint64_t last_written(std::uint64_t phase, std::uint64_t chunk) const {
-    for (std::uint64_t p = phase - 1; p > 0; --p)
-      if ((p + phase) % 2 == 1 && pattern_.active(p, chunk)) return p;
-    return 0;
   }
 
   // A record: bytes all over a page, all equal; each holder raises them by one.
