@@ -49,6 +49,8 @@ SECTIONS = [
         ("LU", None, "x threads", "splash", "", r"^lu +\S+ +\S+ +\S+ +\S+ +(\S+)"),
         ("radix sort", None, "x threads", "splash", "", r"^radix +\S+ +\S+ +\S+ +\S+ +(\S+)"),
         ("ocean", None, "x threads", "splash", "", r"^ocean +\S+ +\S+ +\S+ +\S+ +(\S+)"),
+        ("k-means of 10 million points", None, "x MPI", "threads", r"^(?!.*--points)", r"^2 nodes +\S+ +\S+ +(\S+)"),
+        ("k-means on two hosts", None, "x MPI", "threads", r"--hosts", r"^2 hosts +\S+ +\S+ +(\S+)"),
         ("Splash-3 programs with the results of threads", -14, "of 14", "", "", ""),
         ("Raytrace (teapot), default fault source", 10, "x threads", "", "", ""),
         ("Barnes, 2,048 bodies", 10, "x threads", "", "", ""),
@@ -114,6 +116,7 @@ SECTIONS = [
         ("faults after which a job hangs or leaves something", 0, "of 200", "", "", ""),
         ("jobs on 4 hosts that fail beside 40 computing threads", 0, "of 50", "", "", ""),
         ("wrong bytes in an hour of the stress program", 0, "bytes", "", "", ""),
+        ("wrong bytes in ten minutes of a threads program's heap", 0, "bytes", "", "", ""),
         ("acknowledged writes lost without a report", 0, "writes", "", "", ""),
     ]),
 ]
