@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The SPLASH work-alike kernels (examples/splash): 2 nodes of one thread each beside 2 threads of one process.
 
-Usage: ./run bench splash [--kernels NAME,...] [--scale small|vismi|goals|large] [--transport shm|ucx] [--turns N]
+Usage: ./run bench splash [--kernels NAME,...] [--scale small|vismi|goals|large] [--transport shm|ucx] [--turns N] [--stats]
 One binary takes all sides; only `terrane threads` makes its threads run on nodes. The sides take turns, and a figure is
 the median over the turns of the kernel's own time, without initialisation. Each run verifies its result.
 nodes/threads is to be at most the goal; an efficiency is the time of one thread / (2 x the time of the two), beside
@@ -65,6 +65,15 @@ def measure(name, options, sides):
     return size, medians
 
 
+def breakdown(name, size, start, processors):
+    """Prints the lines of a report about the threads of the program on each node."""
+    program, arguments = KERNELS[name][:2]
+    command = [*start[:-1], "--stats", "--", os.path.join(FOLDER, program), "-n", str(size), "-p", str(processors), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    lines = [line for line in done.stderr.splitlines() if re.match(r"terrane: node| +seconds of| +thread ", line)]
+    print("\n".join(f"    {line}" for line in lines), flush=True)
+
+
 def ratio(a, b):
     return a / b if isinstance(a, float) and isinstance(b, float) and b > 0 else None
 
@@ -92,6 +101,7 @@ def main():
                         help="ViSMI's sizes, those of the goals (default), smaller ones, or up to ten times ViSMI's")
     parser.add_argument("--transport", choices=("shm", "ucx"), default="shm", help="what pages travel by (default shm)")
     parser.add_argument("--turns", type=int, default=5, help="runs of each side (default 5)")
+    parser.add_argument("--stats", action="store_true", help="where the time of each node's threads went, too")
     options = parser.parse_args()
     if options.turns < 1:
         parser.error("--turns: at least 1")
@@ -112,6 +122,8 @@ def main():
     for name in names:
         size, times = measure(name, options, sides)
         row(name, size, times)
+        if options.stats and isinstance(times.get("nodes"), float):
+            breakdown(name, size, *sides["nodes"])
         wrong |= any(isinstance(value, str) for value in times.values())
     sys.exit(1 if wrong else 0)
 
