@@ -103,24 +103,24 @@ check_guests() {
   wait $! && [ "$(grep -c '^good$' "$output")" -eq 2 ]
 }
 
-# A cluster for arm64 beside one of native hosts, joined by gateways: two nodes each. KIND: what else is for arm64 there: nothing
-# (native), the engine (engine), that and the gateway (both). MODE: of the program; empty: it has none.
-run_clusters() { # KIND QEMU PROGRAM MODE OPTIONS...
+# A cluster for arm64 beside one of native hosts, joined by native gateways: two nodes each. ENGINE: of the host: arm64 or native.
+# MODE: of the program; empty: it has none.
+run_clusters() { # ENGINE QEMU PROGRAM MODE OPTIONS...
   # shellcheck disable=SC2016
-  KIND=$1 TERRANE_RSH=$arm/rsh "$terrane" hosts --clusters 2x1 --isolate 1 -- \
+  ENGINE=$1 TERRANE_RSH=$arm/rsh "$terrane" hosts --clusters 2x1 --isolate 1 -- \
     "$terrane" run -H h0:2,h1:2 --clusters x86:h0/arm:h1 --gateways x86:h0/arm:h1 --timeout 300 --heartbeat 0 "${@:5}" sh -c \
     'if [ "$TERRANE_NODE" -ge 2 ]; then exec $1 "$2" $4; fi; exec "$3" $4' \
     sh "$2" "$arm/$3" "$build/tests/chunks/$3" "$4" 2>&1
 }
 
-check_clusters() { # GOOD KIND PROGRAM MODE OPTIONS...
-  local good=$1 kind=$2 said
-  said=$(run_clusters "$kind" "$qemu" "${@:3}") || [ "$good" -lt 4 ] || said="failed: $said"
+check_clusters() { # GOOD ENGINE PROGRAM MODE OPTIONS...
+  local good=$1 engine=$2 said
+  said=$(run_clusters "$engine" "$qemu" "${@:3}") || [ "$good" -lt 4 ] || said="failed: $said"
   [ "$(grep -c '^good$' <<<"$said")" -eq "$good" ] || {
-    echo "$3 $4, a cluster for arm64 ($kind): $said"
+    echo "$3 $4, a cluster for arm64, engine $engine: $said"
     exit 1
   }
-  echo "$3 $4, a cluster for arm64 ($kind): good"
+  echo "$3 $4, a cluster for arm64, engine $engine: good"
 }
 
 # Nodes with pages of another size are refused, with the reason.
@@ -140,12 +140,10 @@ write_rsh() {
 #!/bin/sh
 host=\$1
 shift
-case \$host:\$KIND:\$2 in
-  h1:engine:host-engine | h1:both:host-engine | h1:both:gateway)
-    shift
-    set -- "$qemu" "$arm/bin/terrane" "\$@"
-    ;;
-esac
+if [ "\$host:\$ENGINE:\$2" = h1:arm64:host-engine ]; then
+  shift
+  set -- "$qemu" "$arm/bin/terrane" "\$@"
+fi
 exec enter_host "\$host" "\$@"
 END
   chmod +x "$arm/rsh"
@@ -159,11 +157,11 @@ check_all_clusters() {
   }
   write_rsh
   for mode in scopes whole subscriptions late handlers parts chains hints once meetings misuse; do
-    check_clusters 4 engine chunks_node_program "$mode" --servers 0,2
+    check_clusters 4 native chunks_node_program "$mode" --servers 0,2
   done
-  check_clusters 4 engine chunks_node_program subscriptions --servers 2,
-  for kind in native engine both; do check_clusters 4 "$kind" chunks_cpp_program "" --servers 0,2; done
-  check_clusters 3 engine chunks_node_program death --servers 0,1 --on-death survive
+  check_clusters 4 arm64 chunks_node_program subscriptions --servers 2,
+  for engine in native arm64; do check_clusters 4 "$engine" chunks_cpp_program "" --servers 0,2; done
+  check_clusters 3 native chunks_node_program death --servers 0,1 --on-death survive
   check_refusal
 }
 
