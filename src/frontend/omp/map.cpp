@@ -45,18 +45,20 @@ std::uint32_t node_of(const Mapping& mapping, std::size_t index) {
   return node_of_thread(static_cast<std::uint32_t>(thread), mapping.threads);
 }
 
-// From the last page down: a node that goes upwards takes the pages behind as well.
+// No page after its neighbour: a node that goes upwards or downwards claims the pages behind or
+// before as well, which may be another node's.
 void touch_own_pages(void* raw) {
   Mapping mapping = *static_cast<Mapping*>(raw);
   std::uint32_t self = terrane_program_node();
   std::uintptr_t bytes = terrane_program_page_bytes();
-  std::uintptr_t lowest = mapping.begin / bytes, next = (mapping.end - 1) / bytes + 1;
-  while (next > lowest) {
-    --next;
-    std::uintptr_t first = std::max(next * bytes, mapping.begin);
-    std::size_t index = (first - mapping.begin) / mapping.inner_bytes % mapping.extent;
-    if (node_of(mapping, index) == self)
-      terrane_program_touch(reinterpret_cast<const void*>(first));
+  std::uintptr_t lowest = mapping.begin / bytes, last = (mapping.end - 1) / bytes;
+  for (std::uintptr_t odd : {std::uintptr_t{0}, std::uintptr_t{1}}) {
+    for (std::uintptr_t page = lowest + odd; page <= last; page += 2) {
+      std::uintptr_t first = std::max(page * bytes, mapping.begin);
+      std::size_t index = (first - mapping.begin) / mapping.inner_bytes % mapping.extent;
+      if (node_of(mapping, index) == self)
+        terrane_program_touch(reinterpret_cast<const void*>(first));
+    }
   }
 }
 
