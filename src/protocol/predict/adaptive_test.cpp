@@ -217,6 +217,37 @@ TEST_F(AdaptivePredictorTest, ATurnIsExtendedWhereThreadsComeBackForTheLockSoon)
   EXPECT_EQ(predictor_.extends_turn(lock), 0u);
 }
 
+TEST_F(AdaptivePredictorTest, IdleTrackedBlocksAreLeftToLeasesEverMoreSeldom) {
+  auto releases_until_left = [&](std::uint64_t blocks) {
+    for (std::uint32_t releases = 1; releases < 1000; ++releases)
+      if (predictor_.untracks_idle(blocks)) return releases;
+    return 0u;
+  };
+  EXPECT_EQ(releases_until_left(3), 64u);
+  EXPECT_EQ(releases_until_left(3), 64u) << "no reader came back";
+  EXPECT_TRUE(predictor_.tracks(7));
+  EXPECT_EQ(releases_until_left(3), 128u);
+  EXPECT_EQ(releases_until_left(17), 0u) << "too many to be missed again";
+  switch_off(Heuristic::kUntrackIdle);
+  EXPECT_EQ(releases_until_left(3), 0u);
+}
+
+TEST_F(AdaptivePredictorTest, AWrittenTrackedBlockKeepsTheOthersTracked) {
+  for (int i = 0; i < 500; ++i) {
+    if (i % 50 == 0) predictor_.written_when_tracked(7);
+    EXPECT_FALSE(predictor_.untracks_idle(3));
+  }
+}
+
+TEST_F(AdaptivePredictorTest, AFewLeasesMeetInMemoryAndNowAndThenByMessages) {
+  int held = 0;
+  for (int i = 0; i < 160; ++i) held += predictor_.meets_with_leases(4) ? 1 : 0;
+  EXPECT_EQ(held, 150);
+  EXPECT_FALSE(predictor_.meets_with_leases(5));
+  switch_off(Heuristic::kMeetWithLeases);
+  EXPECT_FALSE(predictor_.meets_with_leases(1));
+}
+
 TEST(PredictionTest, IsReadFromItsText) {
   auto none = parse_prediction("");
   ASSERT_TRUE(none);
