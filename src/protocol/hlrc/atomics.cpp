@@ -47,9 +47,10 @@ Task<AtomicDone> Atomics::atomic_held(Strand& s, std::uint64_t block, const Atom
       co_await s.perform(Patch{BlockId{block}, op, done.before, twinned});
     }
     bool changed = after(op, done.before) != done.before;
-    // Of two nodes the other one is the home, which has the word. More may have copies.
-    bool is_told = node_.config.nodes > 2 && !mutant(Mutant::kAtomicWithoutNotice);
-    if (changed && is_told) notices_.notice(block);
+    // Of two nodes the other one is the home, which has the word. More may have copies; and a home
+    // that pushes has to hear that its bytes may be older than this node's.
+    bool others = node_.config.nodes > 2 || !node_.reaches(node_.entries[block].home());
+    if (changed && others && !mutant(Mutant::kAtomicWithoutNotice)) notices_.notice(block);
     if (changed) ++node_.activity;
   }
   co_await node_.unlock_block(s, block, state);
