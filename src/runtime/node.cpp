@@ -94,8 +94,7 @@ base::Result<> Node::start() {
   }
   hlrc_ = std::make_unique<protocol::Hlrc>(hlrc, memory, *core_, *predictor_);
   sc_ = std::make_unique<protocol::sc::Pages>(
-      protocol::sc::PagesConfig{.self = self(), .blocks = space_->blocks()},
-      memory, *hlrc_);
+      protocol::sc::PagesConfig{.self = self(), .blocks = space_->blocks()}, memory, *hlrc_);
   hlrc_->share_memory_with(*sc_);
   engine_ = std::make_unique<Engine>(*space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_,
                                      *sc_, [this](const auto& news) { end_without(news); });

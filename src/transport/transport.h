@@ -136,9 +136,9 @@ class Transport : public OneSided {
 
 // How a node reaches the nodes of other clusters where gateways join them.
 struct Routes {
-  std::vector<stream::Door> gateways;    // of its own cluster; none: the job has no gateways
-  std::optional<stream::Secret> secret;  // that this node and its gateways know
-  std::uint64_t window = 1u << 20;       // bytes from one node to another that may be on their way
+  std::vector<stream::Door> gateways;     // of its own cluster; none: the job has no gateways
+  std::optional<stream::Secret> secret;   // that this node and its gateways know
+  std::uint64_t window = 1u << 20;        // bytes from one node to another that may be on their way
   std::vector<std::uint64_t> bandwidths;  // bytes a second to each cluster; 0, or none: not known
   bool encrypt = false;                   // also between the node and its gateways
 };

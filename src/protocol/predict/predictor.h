@@ -185,8 +185,8 @@ class Predictor {
   // Whether this round is tried in memory. Asked once a round at every node; where answers differ,
   // those that try withdraw after a while.
   virtual bool meets(BarrierId) { return false; }
-  // A node with so many leases comes to such a round: whether it may be held. The leases die, or are
-  // refreshed, after it; homes learn what is wanted of them in a round by messages alone.
+  // A node with so many leases comes to such a round: whether it may be held. The leases die or
+  // are refreshed after it; homes learn what is wanted of them in a round by messages alone.
   virtual bool meets_with_leases(std::uint64_t /*blocks*/) { return false; }
   virtual void met(BarrierId, bool /*held*/) {}
   // Whether a push to so many readers goes along a tree; whether blocks that are the same as at the
