@@ -48,7 +48,7 @@ grep -q '^row=result.*frames=1000 ' "$folder/log" || fail "not all frames were w
 # The viewer that reads nothing is there at the end, whose connection the program has closed then.
 timeout 100 "$terrane" run -n 2 "$video" --repeat 40 --live $port synthetic:1280x720:1000 >"$folder/log" 2>&1 &
 job=$!
-until curl -s --limit-rate 1 --max-time 15 "http://127.0.0.1:$port/stream" >/dev/null; do
+until curl -s --limit-rate 1 --max-time 110 "http://127.0.0.1:$port/stream" >/dev/null; do
   kill -0 $job 2>/dev/null || break
   sleep 0.05
 done

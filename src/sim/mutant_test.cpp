@@ -39,9 +39,9 @@ struct Start {
   std::uint32_t nodes;
   std::uint64_t seed;
 };
-constexpr Start kStarts[] = {{"GrantDuringFlush", 3, 28'000},
-                             {"TrackSaysHere", 2, 48'000},
-                             {"SettleUnconfirmed", 3, 150'000}};
+constexpr Start kStarts[] = {{"GrantDuringFlush", 3, 150'000},
+                             {"TrackSaysHere", 2, 177'000},
+                             {"SettleUnconfirmed", 3, 3'000}};
 
 // Planted faults that random histories show too seldom, and the scripts that show each.
 struct Scripted {
