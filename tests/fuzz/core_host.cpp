@@ -107,9 +107,10 @@ void CoreHost::carry_out(const protocol::Resume& resume, std::vector<std::byte> 
       return allocated(thread, resume.value, payload);
     case Wait::kFind: {
       std::uint64_t home = protocol::home_found(resume.value);
-      TERRANE_CHECK(
-          home < nodes_ || home == protocol::kHomeFirstTouch || home == protocol::kHomeNowhere,
-          "a home is a node of the job");
+      bool is_kept = protocol::is_first_touch(home) &&
+                     protocol::directory_found(home) <= core_.clusters().count();
+      TERRANE_CHECK(home < nodes_ || is_kept || home == protocol::kHomeNowhere,
+                    "a home is a node of the job, or a cluster of it keeps the directory");
       return;
     }
     case Wait::kScAsk:
