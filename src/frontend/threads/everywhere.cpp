@@ -21,10 +21,11 @@ using namespace terrane::frontend::threads;
 
 namespace {
 
-// A variable of the environment, in shared memory; no value: it is to be removed.
+// A change of the environment, in shared memory; no value: the variable is to be removed.
 struct Variable {
   const char* name;
   const char* value;
+  int overwrites = 1;
 };
 
 // What other nodes are told; in shared memory.
@@ -55,31 +56,28 @@ void run_on_others(void* (*function)(void*), void* argument) {
     if (n != program.self()) run_on(n, function, argument);
 }
 
-int set_here(const Variable& variable, int overwrites) {
+int set_here(const Variable& variable) {
   ForCaller memory;  // threads of other nodes may read what getenv(3) answers here
   if (variable.value == nullptr) return next<"unsetenv">(::unsetenv)(variable.name);
-  return next<"setenv">(::setenv)(variable.name, variable.value, overwrites);
+  return next<"setenv">(::setenv)(variable.name, variable.value, variable.overwrites);
 }
 
 int set(const char* name, const char* value, int overwrites) {
-  int result = set_here({name, value}, overwrites);
+  int result = set_here({name, value, overwrites});
   if (result != 0 || !concerns_others()) return result;
   SharedText shared_name(name), shared_value(value);
-  Variable variable{shared_name.get(), shared_value.get()};
+  Variable variable{shared_name.get(), shared_value.get(), overwrites};
   bool is_told = variable.name != nullptr && (value == nullptr) == (variable.value == nullptr);
   if (!is_told) {
     errno = ENOMEM;
     return -1;
   }
-  auto change = overwrites != 0 ? [](void* raw) -> void* {
-    set_here(*static_cast<Variable*>(raw), 1);
-    return nullptr;
-  }
-  : [](void* raw) -> void* {
-      set_here(*static_cast<Variable*>(raw), 0);
-      return nullptr;
-    };
-  run_on_others(change, &variable);
+  run_on_others(
+      [](void* raw) -> void* {
+        set_here(*static_cast<Variable*>(raw));
+        return nullptr;
+      },
+      &variable);
   return 0;
 }
 
@@ -141,7 +139,7 @@ int putenv(char* text) noexcept {
         auto* name = static_cast<char*>(raw);
         char* value = strchr(name, '=');
         *value = '\0';
-        set_here({name, value + 1}, 1);
+        set_here({name, value + 1});
         *value = '=';
         return nullptr;
       },

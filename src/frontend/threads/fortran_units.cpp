@@ -20,9 +20,9 @@ namespace {
 
 using Argument = std::uintptr_t;
 
-// A thread of another node and its thread on node 0, which makes one call after the other. In
-// shared memory.
-struct Clerk {
+// A thread of another node, as its thread on node 0 sees it, which makes one call after the other
+// for it. In shared memory.
+struct Caller {
   std::uint64_t asked, answered;  // semaphores, by their addresses
   void* function;
   std::array<Argument, 4> arguments;
@@ -31,36 +31,36 @@ struct Clerk {
 constexpr std::size_t kStackBytes = 256 << 10;
 
 void* serve(void* raw) {
-  auto& clerk = *static_cast<Clerk*>(raw);
+  auto& caller = *static_cast<Caller*>(raw);
   runtime::Node& node = Program::get()->node();
   for (;;) {
-    node.take_units(count_of(&clerk.asked), {}, pages::kForEver);
-    const auto& all = clerk.arguments;
-    reinterpret_cast<void (*)(Argument, Argument, Argument, Argument)>(clerk.function)(
+    node.take_units(count_of(&caller.asked), {}, pages::kForEver);
+    const auto& all = caller.arguments;
+    reinterpret_cast<void (*)(Argument, Argument, Argument, Argument)>(caller.function)(
         all[0], all[1], all[2], all[3]);
-    node.change_count(count_of(&clerk.answered), protocol::CountOp::kAdd, 1);
+    node.change_count(count_of(&caller.answered), protocol::CountOp::kAdd, 1);
   }
 }
 
-Clerk& own_clerk() {
-  static thread_local Clerk* clerk = nullptr;
-  if (clerk != nullptr) return *clerk;
-  clerk = static_cast<Clerk*>(Program::get()->heap().allocate(sizeof(Clerk)));
-  if (clerk == nullptr) terrane_program_fail("no memory for a statement about a unit of Fortran");
-  std::memset(clerk, 0, sizeof *clerk);
-  if (int error = terrane_program_thread(0, serve, clerk, kStackBytes); error != 0)
+Caller& own_caller() {
+  static thread_local Caller* caller = nullptr;
+  if (caller != nullptr) return *caller;
+  caller = static_cast<Caller*>(Program::get()->heap().allocate(sizeof(Caller)));
+  if (caller == nullptr) terrane_program_fail("no memory for a statement about a unit of Fortran");
+  std::memset(caller, 0, sizeof *caller);
+  if (int error = terrane_program_thread(0, serve, caller, kStackBytes); error != 0)
     terrane_program_fail("cannot start the thread of node 0 that uses units of Fortran");
-  return *clerk;
+  return *caller;
 }
 
 template <typename... Arguments>
 void call_on_node_0(void* function, Arguments... arguments) {
-  Clerk& clerk = own_clerk();
+  Caller& caller = own_caller();
   runtime::Node& node = Program::get()->node();
-  clerk.function = function;
-  clerk.arguments = {static_cast<Argument>(arguments)...};
-  node.change_count(count_of(&clerk.asked), protocol::CountOp::kAdd, 1);
-  node.take_units(count_of(&clerk.answered), {}, pages::kForEver);
+  caller.function = function;
+  caller.arguments = {static_cast<Argument>(arguments)...};
+  node.change_count(count_of(&caller.asked), protocol::CountOp::kAdd, 1);
+  node.take_units(count_of(&caller.answered), {}, pages::kForEver);
 }
 
 bool is_elsewhere_now() {

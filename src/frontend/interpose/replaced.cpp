@@ -1,4 +1,5 @@
-// Calls that libterrane_threads has others of.
+// Calls that libterrane_threads replaces by its own (frontend/threads): its threads and its current
+// folder are those of all nodes.
 #include <pthread.h>
 #include <unistd.h>
 
