@@ -48,10 +48,12 @@ grep -q '^row=result.*frames=1000 ' "$folder/log" || fail "not all frames were w
 # The viewer that reads nothing is there at the end, whose connection the program has closed then.
 timeout 100 "$terrane" run -n 2 "$video" --repeat 40 --live $port synthetic:1280x720:1000 >"$folder/log" 2>&1 &
 job=$!
-# Before the program disconnects it, after three seconds, the next one comes.
+# The program disconnects such a viewer after three seconds, so one comes every second.
 while kill -0 $job 2>/dev/null; do
-  curl -s --limit-rate 1 --max-time 2 "http://127.0.0.1:$port/stream" >/dev/null || sleep 0.01
+  curl -s --limit-rate 1 --max-time 100 "http://127.0.0.1:$port/stream" >/dev/null &
+  viewers="$viewers $!"
+  sleep 1
 done
 wait $job || { cat "$folder/log"; fail "the run with a viewer that reads nothing failed"; }
-grep -q '^row=live viewers_at_end=[12]' "$folder/log" || fail "no viewer was left at the end"
+grep -q '^row=live viewers_at_end=[1-9]' "$folder/log" || fail "no viewer was left at the end"
 exit $((failures > 0))
