@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "routing/splitter.h"
 #include "stream/dial.h"
+#include "tools/gateway/kernel_buffers.h"
 #include "tools/gateway/own_end.h"
 #include "tools/gateway/ports.h"
 #include "tools/gateway/watched.h"
@@ -104,6 +105,8 @@ base::Result<> Gateway::start() {
   link_ = {secret_, std::move(key).value()};
   window_ = options_.window;
   if (auto dialed = dial_gateways(); !dialed) return dialed;
+  if (auto small = small_buffers(window_, "/proc/sys/net/ipv4"))
+    base::log("gateway {}: {}", options_.name, *small);
   if (auto opened = open_entrances(); !opened) return opened;
   return options_.hub.empty() ? reach_hub_by_gateways() : reach_hub();
 }

@@ -15,7 +15,7 @@ constexpr std::uint64_t kLeastWindow = std::uint64_t{64} << 10;
 struct Limits {
   std::uint64_t budget_bytes, most_window;
 };
-constexpr Limits kUsual{256 * kMiB, 4 * kMiB};
+constexpr Limits kUsual{256 * kMiB, kMostUsualWindow};
 constexpr Limits kOfLinks{1024 * kMiB, 64 * kMiB};  // where links say what they carry
 // A sender hears what was taken after each quarter of a window, so three quarters must fill the way
 // (4/3); the rest is for what gateways and processors add to the round trip.

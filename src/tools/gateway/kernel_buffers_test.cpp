@@ -1,0 +1,43 @@
+#include "tools/gateway/kernel_buffers.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace terrane::tools {
+namespace {
+
+class KernelBuffersTest : public testing::Test {
+ protected:
+  KernelBuffersTest() { std::filesystem::create_directory(folder_); }
+  ~KernelBuffersTest() override { std::filesystem::remove_all(folder_); }
+
+  void set(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ + "/" + name) << text;
+  }
+
+  std::string folder_ = testing::TempDir() + "kernel_buffers";
+};
+
+TEST_F(KernelBuffersTest, AreLargeEnoughWithoutFigures) {
+  set("tcp_rmem", "4096\t131072\t6291456\n");
+  set("tcp_wmem", "4096\t16384\t4194304\n");
+  EXPECT_EQ(small_buffers(4 << 20, folder_), std::nullopt);
+}
+
+TEST_F(KernelBuffersTest, AreTooSmallForALongAndFastLink) {
+  set("tcp_rmem", "4096\t131072\t6291456\n");
+  set("tcp_wmem", "4096\t16384\t64000000\n");
+  EXPECT_EQ(small_buffers(18'750'000, folder_),
+            "the slowest way between clusters holds 12.5 MB, and the kernel's buffers of a "
+            "connection are "
+            "too small to fill it; sysctl -w net.ipv4.tcp_rmem='4096 131072 25000000'");
+}
+
+TEST_F(KernelBuffersTest, ThatAreNotKnownAreNotSpokenOf) {
+  EXPECT_EQ(small_buffers(64 << 20, folder_), std::nullopt);
+}
+
+}  // namespace
+}  // namespace terrane::tools
