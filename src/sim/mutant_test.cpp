@@ -38,10 +38,12 @@ struct Start {
   std::string_view mutant;
   std::uint32_t nodes;
   std::uint64_t seed;
+  Mix random_predictions = Mix::kOnly;
+  Mix racy = Mix::kNever;
 };
-constexpr Start kStarts[] = {{"GrantDuringFlush", 3, 150'000},
+constexpr Start kStarts[] = {{"GrantDuringFlush", 3, 134'000, Mix::kMix, Mix::kMix},
                              {"TrackSaysHere", 2, 177'000},
-                             {"SettleUnconfirmed", 3, 3'000}};
+                             {"SettleUnconfirmed", 3, 20'000}};
 
 // Planted faults that random histories show too seldom, and the scripts that show each.
 struct Scripted {
@@ -74,8 +76,8 @@ CampaignReport search(CampaignOptions& options) {
   for (const Start& start : kStarts) {
     if (start.mutant != options.mutant) continue;
     options.shape.nodes = start.nodes;
-    options.shape.random_predictions = Mix::kOnly;
-    options.shape.racy = Mix::kNever;
+    options.shape.random_predictions = start.random_predictions;
+    options.shape.racy = start.racy;
     options.seed = start.seed;
     options.histories = 1'000;
     return run_campaign(options);

@@ -62,6 +62,7 @@ class RandomPredictor final : public protocol::Predictor {
   std::uint32_t extends_turn(LockId) override { return static_cast<std::uint32_t>(some(kExtend)); }
   bool offers(std::uint64_t, NodeId) override { return says(kOffer); }
   bool defers(std::uint64_t) override { return says(kDefer); }
+  std::uint64_t ends_offers(std::uint64_t) override { return some(kShow); }
   bool gives(std::uint64_t, bool, bool) override { return says(kGive); }
   bool meets(BarrierId) override { return says(kMeet); }
   bool meets_with_leases(std::uint64_t) override { return says(kMeetWithLeases); }

@@ -25,13 +25,15 @@ Task<AtomicDone> Atomics::atomic_held(Strand& s, std::uint64_t block, const Atom
     home = co_await homes_.find_home(s, block, Access::kWrite, same_owner);
   AtomicDone done;
   bool here = home == node_.config.self.value;
-  if (here && state == BlockState::kInvalid && node_.config.migrate)
-    here = co_await homes_.still_here(s, block);
+  if (here && state == BlockState::kInvalid && node_.config.migrate) {
+    OfferedHome found = co_await homes_.still_here(s, block);
+    here = found != OfferedHome::kGone;
+  }
   if (home == kHomeNowhere) {
     done.result = FaultResult::kForeign;
   } else if (here) {
     if (state == BlockState::kInvalid)
-      done.result = co_await faults_.fault_at_home(s, block, Access::kWrite);
+      done.result = co_await faults_.fault_at_home(s, {block, 1}, Access::kWrite);
     if (done.result == FaultResult::kDone) {
       state = BlockState::kHome;
       done.before = co_await atomic_at_home(s, block, op);

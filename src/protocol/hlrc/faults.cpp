@@ -23,7 +23,7 @@ Task<FaultResult> Faults::fault(Strand& s, BlockId id, Access wanted) {
   if (state != BlockState::kHome && node_.is_adaptive(block)) shown = node_.predictor.shown(block);
   BlockRange run{block, 1};
   if (state == BlockState::kHome) {
-    result = co_await fault_at_home(s, block, wanted);
+    result = co_await fault_at_home(s, {block, 1}, wanted);
   } else if (state == BlockState::kClean && !node_.scans() && node_.enters_free(wanted)) {
     co_await first_write(s, block);
     state = BlockState::kWritten;
@@ -44,40 +44,72 @@ Task<FaultResult> Faults::fault_invalid(Strand& s, std::uint64_t block, Access w
   if (node_.entries[block].home() == kNoNode)
     home = co_await homes_.find_home(s, block, wanted, under_way.same_owner);
   bool here = home == node_.config.self.value;
-  if (here && node_.config.migrate) here = co_await homes_.still_here(s, block);
+  BlockRange run{block, 1};
+  if (here && node_.config.migrate) {
+    OfferedHome found = co_await homes_.still_here(s, block);
+    here = found != OfferedHome::kGone;
+    if (found == OfferedHome::kOfferEnded) run = co_await end_offers_behind(s, block);
+  }
   if (home == kHomeNowhere) {
     mark(Mark::kFaultOutsideRegions);
     result = FaultResult::kForeign;
   } else if (here) {
-    result = co_await fault_at_home(s, block, wanted);
+    result = co_await fault_at_home(s, run, wanted);
     if (result == FaultResult::kDone) state = BlockState::kHome;
   } else {
     NodeId from = home == kHomeFirstTouch ? kNoNode : NodeId{static_cast<std::uint32_t>(home)};
     result = co_await misses_.fault_elsewhere(s, block, wanted, from, 0, under_way);
     co_return result;
   }
-  co_await node_.unlock_block(s, block, state);
+  for (std::uint64_t b = block; b < run.end(); ++b) co_await node_.unlock_block(s, b, state);
   co_return result;
 }
 
-Task<FaultResult> Faults::fault_at_home(Strand& s, std::uint64_t block, Access wanted) {
-  BlockRange one{block, 1};
-  bool backed = co_await s.perform(Populate{one});
+// A thread of ours has ended the offer of this home. What was offered with it most likely is needed
+// as well, and would cost a fault each. Result: the block and those whose offers have ended, too;
+// locked.
+Task<BlockRange> Faults::end_offers_behind(Strand& s, std::uint64_t block) {
+  BlockRange run{block, 1};
+  std::uint64_t last = block + std::min({node_.predictor.ends_offers(block), node_.most_of_run(),
+                                         node_.end() - block});
+  while (run.end() < last) {
+    std::uint64_t next = run.end();
+    BlockEntry& entry = node_.entries[next];
+    co_await s.pause();
+    if (!entry.try_lock_now()) break;
+    BlockState state = entry.state();
+    bool ours = state == BlockState::kInvalid && entry.home() == node_.config.self;
+    bool alike = node_.tracked.contains(next) == node_.tracked.contains(block);
+    bool ended = false;
+    if (ours && alike) ended = co_await homes_.end_offer(s, next);
+    if (!ended && !mutant(Mutant::kReturnsWhatWent)) {
+      co_await node_.unlock_block(s, next, state);
+      break;
+    }
+    mark(Mark::kFaultEndsOffersBehind);
+    ++run.count;
+  }
+  co_return run;
+}
+
+// Blocks of ours that are tracked, or are not, all of them.
+Task<FaultResult> Faults::fault_at_home(Strand& s, BlockRange run, Access wanted) {
+  bool backed = co_await s.perform(Populate{run});
   if (!backed) co_return FaultResult::kNoMemory;
-  if (!node_.tracked.contains(block)) {
+  if (!node_.tracked.contains(run.first)) {
     mark(Mark::kFaultAtHome);
-    co_await s.perform(Map{one, Access::kWrite});
-    if (!node_.scans() && wanted == Access::kWrite) co_await s.perform(Unprotect{one});
+    co_await s.perform(Map{run, Access::kWrite});
+    if (!node_.scans() && wanted == Access::kWrite) co_await s.perform(Unprotect{run});
     co_return FaultResult::kDone;
   }
   mark(Mark::kFaultAtTrackedHome);
   if (!node_.scans() && node_.enters_free(wanted)) {
     mark(Mark::kFaultAtHomeForWriting);
-    node_.written.insert(block);
-    co_await s.perform(Map{one, Access::kWrite});
-    co_await s.perform(Unprotect{one});
+    for (std::uint64_t b = run.first; b < run.end(); ++b) node_.written.insert(b);
+    co_await s.perform(Map{run, Access::kWrite});
+    co_await s.perform(Unprotect{run});
   } else {
-    co_await s.perform(Map{one, Access::kRead});
+    co_await s.perform(Map{run, Access::kRead});
   }
   co_return FaultResult::kDone;
 }

@@ -17,12 +17,13 @@ class Faults {
 
   // As Hlrc::fault.
   Task<FaultResult> fault(Strand& s, BlockId block, Access wanted);
-  // The home's own block: present and writable, or protected while readers rely on notices.
-  Task<FaultResult> fault_at_home(Strand& s, std::uint64_t block, Access wanted);
+  // The home's own blocks: present and writable, or protected while readers rely on notices.
+  Task<FaultResult> fault_at_home(Strand& s, BlockRange run, Access wanted);
 
  private:
   Task<FaultResult> fault_invalid(Strand& s, std::uint64_t block, Access wanted,
                                   MissUnderWay& under_way);
+  Task<BlockRange> end_offers_behind(Strand& s, std::uint64_t block);
   Task<> first_write(Strand& s, std::uint64_t block);
   Task<BlockRange> lock_shown(Strand& s, BlockRange run);
 

@@ -77,22 +77,29 @@ Task<std::uint64_t> HomeWords::moved_together(Strand& s, BlockRange run, NodeId 
   co_return count;
 }
 
-Task<bool> HomeWords::still_here(Strand& s, std::uint64_t block) {
+Task<OfferedHome> HomeWords::still_here(Strand& s, std::uint64_t block) {
   while (true) {
     std::uint32_t word = co_await s.perform(LoadWord{node_.config.self, BlockId{block}});
     if (word & kMoved) {
       mark(Mark::kFaultFindsHomeGone);
       node_.tracked.erase(block);
       node_.predictor.home_gone(block);
-      co_return false;
+      co_return OfferedHome::kGone;
     }
-    if (!(word & kOffered)) co_return true;
-    bool ended = co_await swap_word(s, node_.config.self, block, word, word & kStays);
-    if (!ended) continue;
-    mark(Mark::kFaultEndsOffer);
-    node_.predictor.offer_ended(block);
-    co_return true;
+    if (!(word & kOffered)) co_return OfferedHome::kHere;
+    bool ended = co_await end_offer(s, block);
+    if (ended) co_return OfferedHome::kOfferEnded;
   }
+}
+
+Task<bool> HomeWords::end_offer(Strand& s, std::uint64_t block) {
+  std::uint32_t word = co_await s.perform(LoadWord{node_.config.self, BlockId{block}});
+  if (word & kMoved || !(word & kOffered)) co_return false;
+  bool ended = co_await swap_word(s, node_.config.self, block, word, word & kStays);
+  if (!ended) co_return false;
+  mark(Mark::kFaultEndsOffer);
+  node_.predictor.offer_ended(block);
+  co_return true;
 }
 
 Task<NodeId> HomeWords::settle(Strand& s, std::uint64_t block, NodeId home, NodeId& via) {

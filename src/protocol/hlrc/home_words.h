@@ -5,6 +5,9 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
+// What a thread of the home finds.
+enum class OfferedHome : std::uint8_t { kHere, kOfferEnded, kGone };
+
 // Where the blocks' homes are: finds them by the directory, follows them where they have moved,
 // claims and takes them for this node, by the home words of this node and of others.
 class HomeWords {
@@ -31,9 +34,10 @@ class HomeWords {
   Task<bool> is_freed(Strand& s, std::uint64_t block);
   // The first of the run, as far as the words say that they are all at `next` now.
   Task<std::uint64_t> moved_together(Strand& s, BlockRange run, NodeId home, NodeId next);
-  // A thread of the home needs the block, whose lock is held: an offer of it is ended. False: the
-  // home has gone.
-  Task<bool> still_here(Strand& s, std::uint64_t block);
+  // A thread of the home needs the block, whose lock is held: an offer of it is ended.
+  Task<OfferedHome> still_here(Strand& s, std::uint64_t block);
+  // Whether the block, whose lock is held, was on offer, and is so no more.
+  Task<bool> end_offer(Strand& s, std::uint64_t block);
   // Before a thread, which is counted as storing, stores a difference at a home. The home is looked
   // for where it went. An offer to another node is ended: that node would take bytes that lack
   // ours. A home that is not reached settles this itself, if a message comes by the word of `via`.

@@ -67,9 +67,7 @@ class AdaptivePredictor final : public Predictor {
   AcquirePlan at_acquire(BlockRange run, bool barrier, const CopiesAtAcquire& copies) override {
     return refresh_.plan(run, barrier, copies);
   }
-  void dropped(BlockRange run, bool barrier) override {
-    if (!barrier) refresh_.dropped(run);
-  }
+  void dropped(BlockRange run, bool barrier) override { refresh_.dropped(run, barrier); }
   bool subscribe_refreshed(BlockRange run) override {
     return past_.tunables.unused_pushes != 0 && !past_.of(run.first).on_trial;
   }
@@ -109,6 +107,9 @@ class AdaptivePredictor final : public Predictor {
   }
   void gave(std::uint64_t block, bool reads) override {
     if (reads) home_offers_.gave(block);
+  }
+  std::uint64_t ends_offers(std::uint64_t) override {
+    return past_.on(Heuristic::kOfferEndsRun) ? past_.tunables.max_run : 1;
   }
   void offer_ended(std::uint64_t block) override { home_offers_.ended(block); }
   void home_gone(std::uint64_t block) override { home_offers_.gone(block); }

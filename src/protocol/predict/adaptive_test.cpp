@@ -179,6 +179,55 @@ TEST_F(AdaptivePredictorTest, AFreedRegionLeavesNoHistory) {
   EXPECT_EQ(take(7), 1u) << "the stream ended with its region";
 }
 
+TEST_F(AdaptivePredictorTest, HomesThatTheirOwnThreadsUseAreOfferedEverMoreSeldom) {
+  std::vector<int> rounds;  // sole writes of another node until the next offer
+  for (int offers = 0; offers < 4; ++offers) {
+    int round = 0;
+    while (!predictor_.offers(9, NodeId{1})) ++round;
+    rounds.push_back(round);
+    predictor_.offer_ended(9);
+  }
+  EXPECT_EQ(rounds, (std::vector<int>{0, 0, 8, 24}));
+  predictor_.home_came(9);
+  for (int round = 0; round < 4; ++round) predictor_.barrier_passed();
+  EXPECT_TRUE(predictor_.offers(9, NodeId{1})) << "a home that came is another case";
+}
+
+TEST_F(AdaptivePredictorTest, OfTheOffersOfARunTheFirstThatEndsEndsAll) {
+  EXPECT_EQ(predictor_.ends_offers(9), Tunables{}.max_run);
+  switch_off(Heuristic::kOfferEndsRun);
+  EXPECT_EQ(predictor_.ends_offers(9), 1u);
+}
+
+TEST_F(AdaptivePredictorTest, WhereManyCopiesAreRefreshedEachHasToShowItsUseEachTime) {
+  AllCopies copies;
+  Tunables tunables;
+  tunables.many_refreshed = 16;
+  std::destroy_at(&predictor_);
+  std::construct_at(&predictor_, history_, kBlocks, tunables, Heuristics{});
+  const std::uint64_t few = 8;
+  auto refresh = [&](std::uint64_t blocks) {
+    predictor_.refreshed({0, blocks}, true);
+    predictor_.barrier_passed();
+  };
+  for (int times = 0; times < 2; ++times) {
+    for (std::uint64_t block = 0; block < kBlocks; ++block) predictor_.missed(block);
+    predictor_.barrier_passed();
+  }
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_TRUE(predictor_.at_acquire({0, few}, true, copies).refresh);
+    refresh(few);
+    EXPECT_FALSE(predictor_.probes(0)) << "few are refreshed for long";
+  }
+  refresh(kBlocks);
+  refresh(kBlocks);
+  EXPECT_TRUE(predictor_.is_unused(0));
+  EXPECT_FALSE(predictor_.at_acquire({0, few}, true, copies).refresh) << "no thread came for it";
+  predictor_.dropped({0, few}, true);
+  predictor_.missed(0);
+  EXPECT_FALSE(predictor_.at_acquire({0, 1}, true, copies).refresh) << "it begins anew";
+}
+
 TEST_F(AdaptivePredictorTest, HomesAreOfferedInEveryRoundWhereNothingIsKnown) {
   for (std::uint32_t rounds = 0; rounds < 70'000; ++rounds) {
     ASSERT_TRUE(predictor_.offers(9, NodeId{1}));

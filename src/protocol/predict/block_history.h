@@ -51,10 +51,11 @@ struct BlockHistory {
   // At the home: how often tracking was in vain, and for how many more requests it is not tried.
   Guess<std::uint8_t> track_failures;
   Guess<std::uint16_t> track_skip;
-  // The round from which on it may be offered; whether a thread of ours ended an offer since it
-  // came; whether a reader was given it.
+  // The round from which on it may be offered; how many offers our threads ended since it came, and
+  // how many more are not made; whether a reader was given it.
   Guess<std::uint32_t> stays_until;
-  Guess<bool> offer_ended;
+  Guess<std::uint8_t> offers_ended;
+  Guess<std::uint8_t> offer_skip;
   Guess<bool> given;
 };
 

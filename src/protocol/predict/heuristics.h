@@ -20,6 +20,7 @@ enum class Heuristic : std::uint8_t {
   kRefresh,          // copies that are missed on end are refreshed at barriers
   kLockRefresh,      // ... and at acquires of locks
   kProbe,            // a refreshed copy is unmapped now and then to show its use
+  kShowMany,         // ... each time, where many are refreshed
   kSubscribe,        // homes push what is refreshed
   kFirstMiss,        // a first miss subscribes, where few pages are missed
   kPushTree,         // a push to many readers goes along a tree
@@ -31,6 +32,8 @@ enum class Heuristic : std::uint8_t {
   kTellUnchanged,    // writes of the values that were there give notice
   kOffer,            // homes are offered to their only writer
   kOfferLater,       // ... one barrier later where our threads end the offers
+  kOfferBackOff,     // ... and seldom where they end those, too
+  kOfferEndsRun,     // ... and what was offered with a block comes back with it
   kAskHomesToWrite,  // writers in order ask for homes
   kAskHomesToRead,   // readers in order ask for homes
   kMeet,             // barriers without news are held in memory

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 
 #include "protocol/predict/past.h"
@@ -14,17 +15,20 @@ class HomeOffers {
  public:
   explicit HomeOffers(Past& past) : past_(past) {}
 
-  bool offers(std::uint64_t block) const {
+  bool offers(std::uint64_t block) {
     if (!past_.on(Heuristic::kOffer)) return false;
-    std::uint32_t left = past_.of(block).stays_until - past_.round();
-    if (left == 0 || left > past_.tunables.rounds_at_home) return true;
+    BlockHistory& past = past_.of(block);
+    std::uint32_t left = past.stays_until - past_.round();
+    bool came_lately = left != 0 && left <= past_.tunables.rounds_at_home;
+    if (!came_lately && past.offer_skip == 0) return true;
+    if (past.offer_skip > 0) past.offer_skip = static_cast<std::uint8_t>(past.offer_skip - 1);
     mark(Mark::kDepartureKeepsHome);
     return false;
   }
   // An offer that a thread of ours ended came at the wrong time: a consumer reads what a barrier
   // told of before the producer comes for it again.
   bool defers(std::uint64_t block) const {
-    return past_.of(block).offer_ended && past_.on(Heuristic::kOfferLater);
+    return past_.of(block).offers_ended > 0 && past_.on(Heuristic::kOfferLater);
   }
   // Once only: a block that goes from hand to hand is left to barriers. What we use as well, a
   // reader does not have alone.
@@ -36,9 +40,14 @@ class HomeOffers {
     return !keeps;
   }
   void gave(std::uint64_t block) { past_.of(block).given = true; }
+  // Where the second one came at the wrong time, too, the home's threads use the block between two
+  // writes of the other node. Offers are made ever more seldom then.
   void ended(std::uint64_t block) {
     gone(block);
-    past_.of(block).offer_ended = true;
+    BlockHistory& past = past_.of(block);
+    past.offers_ended = std::min<std::uint8_t>(past.offers_ended + 1, past_.tunables.offers_ended);
+    if (past_.on(Heuristic::kOfferBackOff))
+      past.offer_skip = static_cast<std::uint8_t>((4u << past.offers_ended) - 8);
   }
   void gone(std::uint64_t block) {
     BlockHistory& past = past_.of(block);
@@ -50,7 +59,8 @@ class HomeOffers {
   void came(std::uint64_t block) {
     BlockHistory& past = past_.of(block);
     past.missed = 0;
-    past.offer_ended = false;
+    past.offers_ended = 0;
+    past.offer_skip = 0;
     past.stays_until = past_.round() + past_.tunables.rounds_at_home;
   }
   // Another allocation may be used otherwise.

@@ -25,7 +25,17 @@ class Past {
   std::uint64_t blocks() const { return blocks_; }
 
   std::uint32_t round() const { return rounds_.load(std::memory_order_relaxed); }
-  std::uint32_t end_round() { return rounds_.fetch_add(1, std::memory_order_relaxed) + 1; }
+  std::uint32_t end_round() {
+    std::uint64_t refreshed = refreshed_.exchange(0, std::memory_order_relaxed);
+    refreshes_many_ = refreshed > tunables.many_refreshed && on(Heuristic::kShowMany);
+    return rounds_.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
+  void count_refreshed(std::uint64_t blocks) {
+    refreshed_.fetch_add(blocks, std::memory_order_relaxed);
+  }
+  // Whether so many copies were refreshed in the last round that each refresh has to show its use:
+  // a fault for each run then costs less than a refresh for nothing.
+  bool refreshes_many() const { return refreshes_many_; }
   std::uint16_t locks() const { return locks_.load(std::memory_order_relaxed); }
   void count_lock() { locks_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -41,6 +51,7 @@ class Past {
     if (past.on_trial) return std::min(most, tunables.trial << std::min(again, 8u));
     bool seldom = !is_hot(past) && past.missed_after_locks < tunables.hot_after;
     if (seldom) return std::min(most, tunables.foreseen);
+    if (refreshes_many()) return 1;
     return std::min(most << std::min(again, tunables.most_doubled), 255u);
   }
 
@@ -49,6 +60,8 @@ class Past {
   BlockHistory* history_;
   std::uint64_t blocks_;
   std::atomic<std::uint32_t> rounds_{0};
+  std::atomic<std::uint64_t> refreshed_{0};  // in this round
+  Guess<bool> refreshes_many_;
   std::atomic<std::uint16_t> locks_{0};
 };
 

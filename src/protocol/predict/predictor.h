@@ -175,7 +175,9 @@ class Predictor {
   // A node asks for the home. reads: and does not write yet; moved: it was not the first node's.
   virtual bool gives(std::uint64_t /*block*/, bool /*reads*/, bool /*moved*/) { return false; }
   virtual void gave(std::uint64_t /*block*/, bool /*reads*/) {}
-  // A thread of ours came for the block: it ended an offer, or found the home gone.
+  // A thread of ours came for a block on offer: of how many from it on the offers end.
+  virtual std::uint64_t ends_offers(std::uint64_t /*block*/) { return 1; }
+  // The offer of the block has ended for that; a thread of ours found the home gone.
   virtual void offer_ended(std::uint64_t /*block*/) {}
   virtual void home_gone(std::uint64_t /*block*/) {}
   virtual void home_came(std::uint64_t /*block*/) {}

@@ -59,7 +59,7 @@ bool Refresh::is_hot(std::uint64_t block, bool barrier, const CopiesAtAcquire& c
 // One on probation is dropped for a miss to show that it is used; others have been unmapped for
 // that some rounds before, and no thread came for them.
 bool Refresh::is_due(const BlockHistory& past) const {
-  std::uint32_t apart = past.on_trial ? 0 : past_.tunables.apart;
+  std::uint32_t apart = past.on_trial || past_.refreshes_many() ? 0 : past_.tunables.apart;
   return past.renewed >= past_.most_renewed(past) + apart;
 }
 
@@ -105,8 +105,14 @@ AcquirePlan Refresh::plan(BlockRange run, bool barrier, const CopiesAtAcquire& c
   return {.blocks = count, .refresh = true};
 }
 
-// By an acquire of a lock: a miss soon afterwards shows that they were needed.
-void Refresh::dropped(BlockRange run) {
+// By an acquire of a lock: a miss soon afterwards shows that they were needed. By a barrier: what
+// is one of many and was not used begins anew.
+void Refresh::dropped(BlockRange run, bool barrier) {
+  if (barrier) {
+    for (std::uint64_t b = run.first; b < run.end() && past_.refreshes_many(); ++b)
+      if (past_.is_hot(past_.of(b))) past_.of(b).missed = 0;
+    return;
+  }
   std::uint16_t locks = past_.locks();
   for (std::uint64_t b = run.first; b < run.end(); ++b)
     past_.of(b).dropped = locks == 0 ? std::uint16_t{1} : locks;
@@ -129,6 +135,7 @@ void Refresh::show_together(BlockRange run) {
 
 void Refresh::refreshed(BlockRange run, bool barrier) {
   if (barrier) show_together(run);
+  if (barrier) past_.count_refreshed(run.count);
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     BlockHistory& past = past_.of(b);
     if (barrier) past.round = past_.round() + 1;

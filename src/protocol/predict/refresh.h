@@ -23,7 +23,7 @@ class Refresh {
   void shown_by_neighbour(std::uint64_t block);
   // What an acquire does with the first blocks of the run.
   AcquirePlan plan(BlockRange run, bool barrier, const CopiesAtAcquire& copies) const;
-  void dropped(BlockRange run);
+  void dropped(BlockRange run, bool barrier);
   void refreshed(BlockRange run, bool barrier);
 
  private:

@@ -49,6 +49,9 @@ struct Tunables {
   // Refreshes on end until a fault has to show that the copy is used: a fault (4 us) against pages
   // nobody reads; 7 to 255. At 63 the fault costs less than 2 % of the refreshes.
   std::uint8_t most_renewed = 63;
+  // Refreshes in one round from which on each of them has to show its use: a fault for a run of
+  // pages (0.2 us a page) against refreshes for nothing (1 us a page); 64 to 4096.
+  std::uint64_t many_refreshed = 256;
   // How often most_renewed doubles where a fault showed the use: 0 to 2, bounded by its 8 bits.
   std::uint32_t most_doubled = 2;
   // Refreshes of a page on probation until it is dropped; doubles with each return: 1 to 15. Three
@@ -86,6 +89,10 @@ struct Tunables {
   // Rounds after a move in which a home is not offered: its former home may still give notice of
   // old writes; 1 to 8. The notice comes one barrier later, with locks two.
   std::uint32_t rounds_at_home = 3;
+  // Offers of a home that its own threads ended whose back-off still doubles, up to 248 sole
+  // writes: 2 to 6. A fault for each run of such pages against a writer that is alone with them at
+  // last.
+  std::uint8_t offers_ended = 6;
   // Pages whose homes a request asks for: requests against homes that are given in vain; 16 to
   // 1024. 128 pages are eight requests of data.
   std::uint32_t most_asked = 128;

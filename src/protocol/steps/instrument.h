@@ -56,6 +56,7 @@ enum class Mark : std::uint8_t {
   kFaultTakesHome,
   kFaultFindsHomeGone,
   kFaultEndsOffer,
+  kFaultEndsOffersBehind,
   kFlushAwaited,
   kFlushFollowsHome,
   kFlushWaitsForMove,
@@ -380,6 +381,7 @@ enum class Mutant : std::uint8_t {
   kFlushKeepsSerial,      // ... that this node wrote, and others wrote over
   kMissKeepsSerial,       // ... that was missed, or renewed otherwise, after the news
   kScansOneSuspect,       // of what a look found written the first run alone is scanned
+  kReturnsWhatWent,       // what was offered with a block comes back with it, though it has gone
   kShowsWhatDied,         // what comes back with a hidden copy may have been dropped meanwhile
   kTryKeepsTail,          // a lock that was tried and got leaves the manager's queue as it was
   kTryForgetsHeldBack,    // requests that wait for the answer to a try are lost
