@@ -2,6 +2,7 @@
 // claim. Says "good" on every node, or what went wrong. Usage: signals_program MODE
 #include <dlfcn.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
@@ -116,6 +117,33 @@ void small_stacks() {
   aside.uc_link = &back;
   makecontext(&aside, fault_everywhere, 0);
   EXPECT(swapcontext(&back, &aside) == 0);
+}
+
+// A new thread finds its name where pthread_create stores it, and that place is the caller's alone
+// as soon as the call has returned.
+void names_of_threads() {
+  static sem_t has_begun;
+  static pthread_t* name;
+  sem_init(&has_begun, 0, 0);
+  name = reinterpret_cast<pthread_t*>(pages + static_cast<std::size_t>(terrane_node()) * kPage);
+  auto looks = [](void*) -> void* {
+    EXPECT(*name == pthread_self());
+    return nullptr;
+  };
+  auto begins = [](void*) -> void* {
+    sem_post(&has_begun);
+    return nullptr;
+  };
+  for (int i = 0; i < 200; ++i) {
+    EXPECT(pthread_create(name, nullptr, looks, nullptr) == 0);
+    EXPECT(pthread_join(*name, nullptr) == 0);
+    EXPECT(pthread_create(name, nullptr, begins, nullptr) == 0);
+    pthread_t thread = *name;
+    *name = 0;
+    sem_wait(&has_begun);
+    EXPECT(*name == 0);
+    EXPECT(pthread_join(thread, nullptr) == 0);
+  }
 }
 
 void own_signal_stack() {
@@ -279,6 +307,7 @@ const std::map<std::string, void (*)()> kModes = {
     {"everything_blocked", everything_blocked},
     {"handlers_that_fault", handlers_that_fault},
     {"small_stacks", small_stacks},
+    {"names_of_threads", names_of_threads},
     {"own_signal_stack", own_signal_stack},
     {"cancelled_in_a_call", cancelled_in_a_call},
     {"own_handlers", own_handlers},

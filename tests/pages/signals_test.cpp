@@ -28,6 +28,7 @@ INSTANTIATE_TEST_SUITE_P(FaultSources, ProgramsTest, every_fault_source(), fault
 TEST_P(ProgramsTest, MayBlockEverySignal) { expect_good("everything_blocked"); }
 TEST_P(ProgramsTest, MayUseSharedMemoryInHandlers) { expect_good("handlers_that_fault"); }
 TEST_P(ProgramsTest, MayHaveSmallStacks) { expect_good("small_stacks"); }
+TEST_P(ProgramsTest, MayKeepNamesOfThreadsInSharedMemory) { expect_good("names_of_threads"); }
 TEST_P(ProgramsTest, MayHaveASignalStackOfTheirOwn) { expect_good("own_signal_stack"); }
 TEST_P(ProgramsTest, MayCancelAThreadInACallOnSharedMemory) { expect_good("cancelled_in_a_call"); }
 TEST_P(ProgramsTest, MayHandleFaultsOfTheirOwn) { expect_good("own_handlers"); }
