@@ -14,6 +14,7 @@
 #include "platform/libc_signals.h"
 #include "platform/program_signals.h"
 #include "platform/signal_text.h"
+#include "platform/wake_signal.h"
 
 namespace terrane::platform {
 namespace {
@@ -149,6 +150,7 @@ Why reason(FaultVerdict verdict, bool nested) {
 }
 
 void on_sigbus(int, siginfo_t* info, void* raw_context) {
+  if (is_wake(*info)) return;
   int saved_errno = errno;
   auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   bool resolved = false;

@@ -65,11 +65,11 @@ bool on_alternate_stack() {
 }  // namespace
 
 // SA_NODEFER: a second fault inside the handler (no memory left, or our own mistake) shall be
-// explained too.
+// explained too. No SA_RESTART: wake_thread() ends system calls.
 bool SignalChain::put_in_front() {
   struct sigaction action {};
   action.sa_sigaction = handler_;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   action.sa_mask = mask_while_handling();
   return libc_signals().sigaction(signal_number_, &action, nullptr) == 0;
 }

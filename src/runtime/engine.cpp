@@ -32,8 +32,9 @@ bool can_wait(transport::Bytes message) {
 }
 
 // Until a wait expires, as far as one sleep goes.
-std::uint64_t sleep_ns(std::uint64_t expires_ns) {
-  if (expires_ns == ~0ull) return kSleepNs;
+std::uint64_t sleep_ns(const WaitLimit& limit) {
+  std::uint64_t expires_ns = limit.until_ns;
+  if (expires_ns == WaitLimit::kNever) return kSleepNs;
   std::uint64_t now = platform::now_ns();
   return expires_ns <= now ? 1 : std::min(expires_ns - now, kSleepNs);
 }
@@ -261,10 +262,10 @@ std::uint64_t Engine::ask_core(ThreadContext& context, const protocol::Event& ev
                  std::holds_alternative<protocol::BarrierGather>(event);
   if (is_long) end_turns(context, true);
   serve(context, false);
-  std::uint64_t expires_ns = sleep != nullptr && sleep->may_expire ? context.until_ns : ~0ull;
+  WaitLimit limit = sleep != nullptr && sleep->may_expire ? context.limit : WaitLimit();
   if (waits)
     wait_until(
-        context, [&] { return context.resumed.load() != 0; }, expires_ns, sleep != nullptr);
+        context, [&] { return context.resumed.load() != 0; }, limit, sleep != nullptr);
   context.holds_nothing = false;
   return context.value;
 }
@@ -372,7 +373,7 @@ void Engine::carry_out(const protocol::Resume& resume) {
 // done() is asked again and again; whoever makes it true looks at context.sleeping then. alone: the
 // core resumes the thread, which sleeps where no message wakes it: the handler thread serves.
 template <typename Done>
-void Engine::wait_until(ThreadContext& context, Done done, std::uint64_t expires_ns, bool alone) {
+void Engine::wait_until(ThreadContext& context, Done done, WaitLimit limit, bool alone) {
   std::uint64_t from = platform::now_ns();
   Backoff backoff(context.is_handler ? waiting::kCrowdedNs : ~0ull);
   waiting::Patience patience;
@@ -383,7 +384,10 @@ void Engine::wait_until(ThreadContext& context, Done done, std::uint64_t expires
       backoff.renew();  // who is served now asks for more soon, and is not to find us asleep
       continue;
     }
-    if (expires_ns != ~0ull && expire(context, expires_ns)) continue;
+    if (limit.is_reached()) {
+      expire(context);
+      continue;
+    }
     if (!backoff.is_short()) ring(context);
     if (backoff.pause(context.is_handler ? HandlerNeed::kNothing : handler_.need())) continue;
     end_turns(context, true);
@@ -391,9 +395,9 @@ void Engine::wait_until(ThreadContext& context, Done done, std::uint64_t expires
     transport_.unattend();
     context.sleeping.store(alone ? ThreadContext::kSleepsAlone : 1, std::memory_order_seq_cst);
     if (alone) {
-      platform::futex_wait(context.resumed, 0, sleep_ns(expires_ns));
+      platform::futex_wait(context.resumed, 0, sleep_ns(limit));
     } else if (!done()) {
-      transport_.sleep(sleep_ns(expires_ns));
+      transport_.sleep(sleep_ns(limit));
     }
     context.sleeping.store(0, std::memory_order_relaxed);
     if (double seconds = patience.due(); seconds > 0) {
@@ -409,12 +413,10 @@ void Engine::wait_until(ThreadContext& context, Done done, std::uint64_t expires
 }
 
 // The core resumes the thread then, unless it has done so.
-bool Engine::expire(ThreadContext& context, std::uint64_t expires_ns) {
-  if (platform::now_ns() < expires_ns) return false;
+void Engine::expire(ThreadContext& context) {
   std::lock_guard hold(mutex_);
   if (context.resumed.load() == 0)
     step(protocol::CountExpire{context.strand.waiter()}, context.counters);
-  return true;
 }
 
 void Engine::attend(ThreadContext& context) {

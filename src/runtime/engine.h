@@ -107,9 +107,8 @@ class Engine final : private transport::Receiver {
   void count_notices(ThreadContext& context, const protocol::Event& event);
   void place(const protocol::Place& place, const protocol::Event& event, Counters& counters);
   template <typename Done>
-  void wait_until(ThreadContext& context, Done done, std::uint64_t expires_ns = ~0ull,
-                  bool alone = false);
-  bool expire(ThreadContext& context, std::uint64_t expires_ns);
+  void wait_until(ThreadContext& context, Done done, WaitLimit limit = {}, bool alone = false);
+  void expire(ThreadContext& context);
   void attend(ThreadContext& context);
   void unattend(ThreadContext& context);
   bool poll_once(ThreadContext& context);

@@ -77,17 +77,17 @@ class Node {
   Outcome change_count(LockId count, protocol::CountOp op, std::int64_t operand,
                        std::int64_t* before = nullptr);
   Outcome await_count(LockId count, std::int64_t at_least);
-  // until_ns: of platform::now_ns(); 0: the call does not wait; ~0: it waits for ever.
-  bool take_units(LockId count, protocol::Units units, std::uint64_t until_ns);
+  bool take_units(LockId count, protocol::Units units, WaitLimit limit);
   Outcome wait_condition(LockId condition, LockId lock);
   Outcome signal_condition(LockId condition, bool all);
   // Whether the calling thread is in one of these already: a signal handler has interrupted it.
   bool is_inside() { return threads_.current().is_inside; }
   // The same for objects of the C library's threads (protocol/core/object_ids.h), whose callers
-  // make no sentences of what is usual. lock_until: kOk, kHeldAlready, kBusy or kExpired.
+  // make no sentences of what is usual. lock_until: kOk, kHeldAlready, kBusy or kExpired; until_ns:
+  // of platform::now_ns(), 0: the call does not wait, ~0: it waits for ever.
   protocol::LockResult lock_until(LockId mutex, std::uint64_t until_ns);
   protocol::LockResult unlock_held(LockId mutex);
-  protocol::LockResult wait_condition_until(LockId condition, LockId mutex, std::uint64_t until_ns);
+  protocol::LockResult wait_condition_until(LockId condition, LockId mutex, WaitLimit limit);
   protocol::Arrival arrive(LockId barrier);
   Outcome barrier(BarrierId barrier, std::uint32_t threads_here);
   // The same, and a reduction of what all threads bring: `values` to `out`, which may be the same.

@@ -21,9 +21,9 @@ Waiting waits_for(For what, LockId id, std::int64_t until = 0) {
   return {protocol::is_object(id) ? For::kObject : what, id.value, until};
 }
 
-protocol::Patience patience_of(std::uint64_t until_ns) {
-  if (until_ns == 0) return protocol::Patience::kTry;
-  return until_ns == ~0ull ? protocol::Patience::kForEver : protocol::Patience::kExpires;
+protocol::Patience patience_of(const WaitLimit& limit) {
+  if (limit.until_ns == 0) return protocol::Patience::kTry;
+  return limit.is_none() ? protocol::Patience::kForEver : protocol::Patience::kExpires;
 }
 
 // A program that tries again and again must not keep the processor from the thread that has what
@@ -147,13 +147,13 @@ Outcome Node::await_count(LockId count, std::int64_t at_least) {
   return {};
 }
 
-bool Node::take_units(LockId count, protocol::Units units, std::uint64_t until_ns) {
+bool Node::take_units(LockId count, protocol::Units units, WaitLimit limit) {
   ThreadContext& context = threads_.current();
-  context.until_ns = until_ns;
+  context.limit = limit;
   bool taken = synchronise(waits_for(For::kSemaphore, count), [&](protocol::Strand& s) {
-    return hlrc_->take_units(s, count, units, patience_of(until_ns));
+    return hlrc_->take_units(s, count, units, patience_of(limit));
   });
-  if (until_ns == 0) note_try(context, taken);
+  if (limit.until_ns == 0) note_try(context, taken);
   return taken;
 }
 
@@ -184,11 +184,10 @@ protocol::LockResult Node::unlock_held(LockId mutex) {
   return synchronise({}, [&](protocol::Strand& s) { return hlrc_->unlock(s, mutex); });
 }
 
-protocol::LockResult Node::wait_condition_until(LockId condition, LockId mutex,
-                                                std::uint64_t until_ns) {
-  threads_.current().until_ns = until_ns;
+protocol::LockResult Node::wait_condition_until(LockId condition, LockId mutex, WaitLimit limit) {
+  threads_.current().limit = limit;
   return synchronise(waits_for(For::kCondition, condition), [&](protocol::Strand& s) {
-    return hlrc_->wait_condition(s, condition, mutex, patience_of(until_ns));
+    return hlrc_->wait_condition(s, condition, mutex, patience_of(limit));
   });
 }
 

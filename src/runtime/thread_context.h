@@ -14,6 +14,7 @@
 #include "runtime/counters.h"
 #include "runtime/pushes_out.h"
 #include "runtime/waiting/backoff.h"
+#include "runtime/waiting/limit.h"
 #include "transport/transport.h"
 #include "wire/message.h"
 
@@ -129,7 +130,7 @@ struct ThreadContext {
   Counters counters;
   Waiting waiting;
   waiting::Backoff tries;                  // of what was in use, one after the other
-  std::uint64_t until_ns = ~0ull;          // when a sleep that may expire does so
+  WaitLimit limit;                         // when a sleep that may expire does so
   std::atomic<std::int32_t> thread{0};     // the kernel's number of the thread that has it
   std::uint64_t waited_ns = 0;             // of the operation under way
   Counter lived_ns;                        // of threads that had it before
