@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "frontend/interpose/bounce.h"
+#include "frontend/interpose/for_kernel.h"
 #include "frontend/interpose/shared_range.h"
 #include "platform/guarded_copy.h"
 
@@ -19,14 +20,14 @@ template <typename T>
 class In {
  public:
   explicit In(const T* from) : use_(from) {
-    if (SharedRange::contains(from) && platform::guarded_copy(&own_, from, sizeof own_))
-      use_ = &own_;
+    if (SharedRange::contains(from) && platform::guarded_copy(own_.get(), from, sizeof(T)))
+      use_ = own_.get();
   }
   const T* get() const { return use_; }
 
  private:
   const T* use_;
-  T own_;
+  ForKernel<T> own_;
 };
 
 // Something that the kernel writes, and (kBoth) reads before: done() hands it to the program.
@@ -35,14 +36,14 @@ class Out {
  public:
   explicit Out(T* to) : to_(to), use_(to) {
     if (!SharedRange::contains(to)) return;
-    if (!kBoth || platform::guarded_copy(&own_, to, sizeof own_)) use_ = &own_;
+    if (!kBoth || platform::guarded_copy(own_.get(), to, sizeof(T))) use_ = own_.get();
   }
   T* get() { return use_; }
   // The call's result; -1 and EFAULT when the program cannot have what the kernel wrote.
   template <typename Result>
   Result done(Result result) {
     if (result < 0 || use_ == to_) return result;
-    if (platform::guarded_copy(to_, &own_, sizeof own_)) return result;
+    if (platform::guarded_copy(to_, own_.get(), sizeof(T))) return result;
     errno = EFAULT;
     return -1;
   }
@@ -50,7 +51,7 @@ class Out {
  private:
   T* to_;
   T* use_;
-  T own_;
+  ForKernel<T> own_;
 };
 template <typename T>
 using InOut = Out<T, true>;
@@ -102,14 +103,17 @@ class OutBytes {
 class InPath {
  public:
   explicit InPath(const char* from) : use_(from) {
-    if (SharedRange::contains(from) && platform::guarded_copy_string(own_, from, sizeof own_))
-      use_ = own_;
+    if (SharedRange::contains(from) && platform::guarded_copy_string(own_->text, from, PATH_MAX))
+      use_ = own_->text;
   }
   const char* get() const { return use_; }
 
  private:
+  struct Path {
+    char text[PATH_MAX];
+  };
   const char* use_;
-  char own_[PATH_MAX];
+  ForKernel<Path> own_;
 };
 
 }  // namespace terrane::frontend

@@ -8,11 +8,15 @@
 namespace terrane::frontend {
 namespace {
 
+constexpr std::size_t kAlignment = 64;
+// A call has a buffer of kKeptBytes at most, and a few small ones.
+constexpr std::size_t kRoom = Bounce::kKeptBytes + 64 * 1024;
+
 // What a thread keeps. Initial-exec and without a destructor: the first use may be in a signal
 // handler, where neither may allocate.
 struct Kept {
   std::byte* data;
-  bool busy;
+  std::size_t used;
 };
 thread_local constinit Kept kept __attribute__((tls_model("initial-exec"))) = {};
 
@@ -24,18 +28,18 @@ std::byte* map(std::size_t bytes) {
 
 void at_thread_exit(void* data) {
   kept = {};
-  munmap(data, Bounce::kKeptBytes);
+  munmap(data, kRoom);
 }
 
-bool keep_one() {
+bool keep_room() {
   static const pthread_key_t key = [] {
     pthread_key_t made{};
     return pthread_key_create(&made, at_thread_exit) == 0 ? made : ~pthread_key_t{0};
   }();
-  std::byte* data = key == ~pthread_key_t{0} ? nullptr : map(Bounce::kKeptBytes);
+  std::byte* data = key == ~pthread_key_t{0} ? nullptr : map(kRoom);
   if (data == nullptr) return false;
   if (pthread_setspecific(key, data) != 0) {
-    munmap(data, Bounce::kKeptBytes);
+    munmap(data, kRoom);
     return false;
   }
   kept.data = data;
@@ -44,28 +48,29 @@ bool keep_one() {
 
 }  // namespace
 
+// A signal handler that comes in between gives back what it took.
 Bounce::Bounce(std::size_t bytes) {
   if (bytes == 0) return;
-  bool mine = bytes <= kKeptBytes && !kept.busy;
-  if (mine) {
-    kept.busy = true;
+  std::size_t taken = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  begin_ = kept.used;
+  if (bytes <= kKeptBytes && taken <= kRoom - begin_) {
+    kept.used = begin_ + taken;
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    mine = kept.data != nullptr || keep_one();
-    if (!mine) kept.busy = false;
+    if (kept.data != nullptr || keep_room()) {
+      data_ = kept.data + begin_;
+      return;
+    }
+    kept.used = begin_;
   }
-  if (mine) {
-    data_ = kept.data;
-  } else {
-    mapped_ = bytes;
-    data_ = map(bytes);
-  }
+  mapped_ = bytes;
+  data_ = map(bytes);
 }
 
 Bounce::~Bounce() {
   if (data_ == nullptr) return;
   if (mapped_ == 0) {
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    kept.busy = false;
+    kept.used = begin_;
   } else {
     munmap(data_, mapped_);
   }

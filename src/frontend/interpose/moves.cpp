@@ -12,6 +12,7 @@
 #include "frontend/interpose/transfer.h"
 
 using terrane::frontend::Bounce;
+using terrane::frontend::ForKernel;
 using terrane::frontend::Gathered;
 using terrane::frontend::In;
 using terrane::frontend::InOut;
@@ -31,8 +32,9 @@ ssize_t give_pages(int fd, Gathered& all, unsigned flags) {
   Bounce pages(std::max(bytes, Bounce::kKeptBytes + 1));
   if (pages.data() == nullptr) return -1;
   std::copy_n(static_cast<const std::byte*>(all.list()->iov_base), bytes, pages.data());
-  iovec own{pages.data(), bytes};
-  return next<"vmsplice">(::vmsplice)(fd, &own, 1, flags);
+  ForKernel<iovec> own;
+  *own = {pages.data(), bytes};
+  return next<"vmsplice">(::vmsplice)(fd, own.get(), 1, flags);
 }
 
 // From this process's memory to its own.

@@ -2,11 +2,14 @@
 // that executes them does not have.
 #include <limits.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -65,12 +68,44 @@ class InCommand {
   const char* use_;
 };
 
-// What posix_spawn is given lies on the calling thread's stack, as a rule.
+// The C library hands the environment to the kernel in the child: no page of it may be missing.
+// Nobody writes these pages but by setenv.
+void touch_environment() {
+  if (!SharedRange::contains(environ)) return;
+  for (char** one = environ; *one != nullptr; ++one) {
+    volatile const char* text = *one;
+    while (*text != '\0') ++text;
+  }
+}
+
+// The file that the C library would look for in the child, where PATH may be out of reach. Empty:
+// there is none.
+std::string find_program(const char* file) {
+  if (std::strchr(file, '/') != nullptr) return file;
+  const char* folders = std::getenv("PATH");
+  std::string_view left = folders == nullptr ? "/bin:/usr/bin" : folders;
+  std::string forbidden;
+  for (;;) {
+    std::size_t end = left.find(':');
+    std::string found(left.substr(0, end));
+    if (!found.empty()) found += '/';
+    found += file;
+    struct stat facts {};
+    if (::stat(found.c_str(), &facts) == 0 && !S_ISDIR(facts.st_mode)) {
+      if (::access(found.c_str(), X_OK) == 0) return found;
+      if (forbidden.empty()) forbidden = found;
+    }
+    if (end == std::string_view::npos) return forbidden;
+    left.remove_prefix(end + 1);
+  }
+}
+
 using Actions = terrane::frontend::In<posix_spawn_file_actions_t>;
 using Attributes = terrane::frontend::In<posix_spawnattr_t>;
 
-// call(child) is one of the posix_spawn family. The C library blocks all signals in it, and a write
-// to a protected page of a stack in shared memory would end the process then.
+// call(child) is one of the posix_spawn family. The C library blocks all signals in it, and its
+// child has no handlers of faults: neither may reach shared memory, also not a stack there. So all
+// that they are given is copied on the thread's private stack, where private memory is allocated.
 template <typename Call>
 int spawn(pid_t* process, Call call) {
   auto [error, child] = on_own_stack([=] {
@@ -88,26 +123,31 @@ int spawn(pid_t* process, Call call) {
 extern "C" {
 
 int system(const char* command) {
-  InCommand own(command);
-  return on_own_stack([text = own.get()] { return next<"system">(::system)(text); });
+  return on_own_stack([=] {
+    InCommand own(command);
+    touch_environment();
+    return next<"system">(::system)(own.get());
+  });
 }
 
 FILE* popen(const char* command, const char* mode) {
   terrane::frontend::ForNode memory;
-  InCommand own(command);
-  std::string own_mode = mode;
-  return terrane::frontend::adopt(on_own_stack(
-      [text = own.get(), how = own_mode.c_str()] { return next<"popen">(::popen)(text, how); }));
+  return terrane::frontend::adopt(on_own_stack([=] {
+    InCommand own(command);
+    std::string own_mode = mode;
+    touch_environment();
+    return next<"popen">(::popen)(own.get(), own_mode.c_str());
+  }));
 }
 
 int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
                 const posix_spawnattr_t* attributes, char* const* arguments,
                 char* const* environment) {
-  InPath own(path);
-  InStrings own_arguments(arguments), own_environment(environment);
-  Actions own_actions(actions);
-  Attributes own_attributes(attributes);
-  return spawn(process, [&](pid_t* child) {
+  return spawn(process, [=](pid_t* child) {
+    InPath own(path);
+    InStrings own_arguments(arguments), own_environment(environment);
+    Actions own_actions(actions);
+    Attributes own_attributes(attributes);
     return next<"posix_spawn">(::posix_spawn)(child, own.get(), own_actions.get(),
                                               own_attributes.get(), own_arguments.get(),
                                               own_environment.get());
@@ -117,15 +157,11 @@ int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions
 int posix_spawnp(pid_t* process, const char* file, const posix_spawn_file_actions_t* actions,
                  const posix_spawnattr_t* attributes, char* const* arguments,
                  char* const* environment) {
-  InPath own(file);
-  InStrings own_arguments(arguments), own_environment(environment);
-  Actions own_actions(actions);
-  Attributes own_attributes(attributes);
-  return spawn(process, [&](pid_t* child) {
-    return next<"posix_spawnp">(::posix_spawnp)(child, own.get(), own_actions.get(),
-                                                own_attributes.get(), own_arguments.get(),
-                                                own_environment.get());
-  });
+  if (!SharedRange::exists())
+    return next<"posix_spawnp">(::posix_spawnp)(process, file, actions, attributes, arguments,
+                                                environment);
+  std::string program = on_own_stack([=] { return find_program(file); });
+  return posix_spawn(process, program.c_str(), actions, attributes, arguments, environment);
 }
 
 int execve(const char* path, char* const* arguments, char* const* environment) noexcept {

@@ -7,8 +7,8 @@
 namespace terrane::frontend {
 
 bool is_regular_file(int fd) {
-  struct stat status {};
-  return next<"fstat">(::fstat)(fd, &status) == 0 && S_ISREG(status.st_mode);
+  ForKernel<struct stat> status;
+  return next<"fstat">(::fstat)(fd, status.get()) == 0 && S_ISREG(status->st_mode);
 }
 
 bool Gathered::needed(const iovec* vector, int count) {
@@ -34,7 +34,7 @@ Gathered::Gathered(const iovec* vector, int count)
       }()) {
   if (!ok_) return;
   ok_ = bounce_.data() != nullptr;
-  all_ = {bounce_.data(), total()};
+  *all_ = {bounce_.data(), total()};
 }
 
 std::size_t Gathered::total() {
@@ -59,13 +59,13 @@ bool Gathered::walk(std::size_t bytes, Move move) {
 }
 
 bool Gathered::collect() {
-  return walk(all_.iov_len, [](const void* program, std::byte* own, std::size_t bytes) {
+  return walk(all_->iov_len, [](const void* program, std::byte* own, std::size_t bytes) {
     return platform::guarded_copy(own, program, bytes);
   });
 }
 
 bool Gathered::spread(std::size_t bytes) {
-  return walk(std::min(bytes, all_.iov_len), [](void* program, std::byte* own, std::size_t count) {
+  return walk(std::min(bytes, all_->iov_len), [](void* program, std::byte* own, std::size_t count) {
     return platform::guarded_copy(program, own, count);
   });
 }

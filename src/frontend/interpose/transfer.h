@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "frontend/interpose/bounce.h"
+#include "frontend/interpose/for_kernel.h"
 #include "frontend/interpose/shared_range.h"
 #include "platform/guarded_copy.h"
 
@@ -82,7 +83,7 @@ class Gathered {
   // False: errno says why (EINVAL, EFAULT, ENOMEM).
   bool ok() const { return ok_; }
   // The private buffer, as a list of one.
-  const iovec* list() const { return &all_; }
+  const iovec* list() const { return all_.get(); }
   // Before a call that writes: collects the bytes. After one that reads: spreads the first `bytes`.
   // False: EFAULT.
   bool collect();
@@ -99,7 +100,7 @@ class Gathered {
   iovec vector_[kMostBuffers];
   bool ok_ = false;
   Bounce bounce_;
-  iovec all_{};
+  ForKernel<iovec> all_;
 };
 
 }  // namespace terrane::frontend

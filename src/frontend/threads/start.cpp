@@ -18,6 +18,7 @@
 #include "frontend/interpose/next.h"
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/program.h"
+#include "platform/page_size.h"
 #include "platform/preload_variables.h"
 #include "platform/quiet_thread.h"
 
@@ -44,18 +45,21 @@ pid_t the_process = 0;
 std::atomic<bool> ending{false};
 int exit_code = 0;
 
-// A list of strings in shared memory, so that every thread can read it.
+// A list of strings in shared memory, so that every thread can read it. In pages of its own, which
+// nobody writes: the C library hands the environment to the kernel, and to children.
 char** share(char** strings) {
-  std::size_t count = 0;
-  while (strings[count] != nullptr) ++count;
-  terrane::runtime::Heap& heap = Program::get()->heap();
-  auto** copy = static_cast<char**>(heap.allocate((count + 1) * sizeof(char*)));
-  for (std::size_t i = 0; copy != nullptr && i < count; ++i) {
-    std::size_t bytes = std::strlen(strings[i]) + 1;
-    copy[i] = static_cast<char*>(heap.allocate(bytes));
-    if (copy[i] != nullptr) std::memcpy(copy[i], strings[i], bytes);
+  std::size_t count = 0, bytes = 0;
+  for (; strings[count] != nullptr; ++count) bytes += std::strlen(strings[count]) + 1;
+  std::size_t page = terrane::platform::page_bytes();
+  std::size_t room = (count + 1) * sizeof(char*) + bytes;
+  void* block = Program::get()->heap().allocate((room + page - 1) / page * page, page);
+  if (block == nullptr) Program::get()->node().fail("no shared memory for the program's arguments");
+  auto** copy = static_cast<char**>(block);
+  char* at = reinterpret_cast<char*>(copy + count + 1);
+  for (std::size_t i = 0; i < count; ++i) {
+    copy[i] = at;
+    at = ::stpcpy(at, strings[i]) + 1;
   }
-  if (copy == nullptr) Program::get()->node().fail("no shared memory for the program's arguments");
   copy[count] = nullptr;
   return copy;
 }
