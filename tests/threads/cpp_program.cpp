@@ -1,5 +1,6 @@
 // A program for the threads of the C++ library that knows nothing of Terrane; its first argument
 // says what it does. Each mode prints "good" at its end, and ends with 0.
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -112,6 +113,45 @@ void exceptions() {
   for (int t = 0; t < kThreads; ++t) EXPECT(caught[t] == "thrown by " + std::to_string(t));
 }
 
+// The end of a cancelled thread destroys what lies on its stack, and goes through every catch (...)
+// that throws on.
+void cancelled() {
+  struct Counts {
+    int& count;
+    ~Counts() { ++count; }
+  };
+  std::vector<int> destroyed(kThreads), passed(kThreads);
+  std::vector<std::thread> team;
+  for (int t = 0; t < kThreads; ++t) {
+    team.emplace_back([&, t] {
+      Counts outer{destroyed[t]};
+      try {
+        Counts inner{destroyed[t]};
+        std::string text(100, 'x');
+        for (;;) std::this_thread::sleep_for(std::chrono::seconds(1000));
+      } catch (...) {
+        ++passed[t];
+        throw;
+      }
+    });
+  }
+  for (std::thread& thread : team) EXPECT(pthread_cancel(thread.native_handle()) == 0);
+  for (std::thread& thread : team) thread.join();
+  for (int t = 0; t < kThreads; ++t) EXPECT(passed[t] == 1 && destroyed[t] == 2);
+}
+
+// Ends with a sentence.
+void swallowed() {
+  std::thread thread([] {
+    try {
+      for (;;) std::this_thread::sleep_for(std::chrono::seconds(1000));
+    } catch (...) {
+    }
+  });
+  pthread_cancel(thread.native_handle());
+  thread.join();
+}
+
 void queue() {
   std::deque<int> items;
   std::condition_variable ready;
@@ -175,9 +215,9 @@ void streams() {
 
 int main(int argc, char** argv) {
   const std::pair<const char*, void (*)()> modes[] = {
-      {"containers", containers}, {"statics", statics}, {"locals", locals},
-      {"exceptions", exceptions}, {"queue", queue},     {"locks", locks},
-      {"streams", streams}};
+      {"containers", containers}, {"statics", statics},     {"locals", locals},
+      {"exceptions", exceptions}, {"queue", queue},         {"locks", locks},
+      {"streams", streams},       {"cancelled", cancelled}, {"swallowed", swallowed}};
   std::string mode = argc > 1 ? argv[1] : "";
   for (auto [name, function] : modes)
     if (mode == name) function();

@@ -1,5 +1,5 @@
 /* A program in C whose threads use what the C library has for them: threads of <threads.h>,
-   memory that the library allocates, streams and descriptors of another node. It
+   cancellation, memory that the library allocates, streams and descriptors of another node. It
    knows nothing of Terrane; its first argument says what it does. Each mode prints "good" at its
    end, and ends with 0. */
 #define _GNU_SOURCE
@@ -9,13 +9,18 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <search.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -89,6 +94,237 @@ static void c_threads(void) {
   EXPECT(sum == 50 * 15 && onces == 1);
   EXPECT(thrd_equal(thrd_current(), pthread_self()));
   printf("%d threads ran elsewhere\n", others);
+}
+
+enum way {
+  IN_CONDITION,
+  IN_TIMED_CONDITION,
+  IN_SEMAPHORE,
+  IN_JOIN,
+  IN_SLEEP,
+  IN_SHORT_SLEEPS,
+  IN_READ,
+  IN_POLL,
+  IN_PAUSE,
+  IN_SIGWAIT,
+  IN_TESTCANCEL,
+  WAYS
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, held = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static sem_t semaphore, ready;
+static int pipe_ends[2], cleaned;
+static pthread_t sleeper;
+
+/* Gives a mutex back, or holds none. */
+static void clean(void* mutex_held) {
+  if (mutex_held != NULL) EXPECT(pthread_mutex_unlock(mutex_held) == 0);
+  pthread_mutex_lock(&mutex);
+  ++cleaned;
+  pthread_mutex_unlock(&mutex);
+}
+
+static void* sleep_long(void* argument) {
+  sleep(1000);
+  return argument;
+}
+
+static void* return_at_once(void* argument) { return argument; }
+
+/* Waits in one of the ways there are, until it is cancelled. */
+static void* wait_for_ever(void* argument) {
+  enum way way = (enum way)(long)argument;
+  int has_mutex = way == IN_CONDITION || way == IN_TIMED_CONDITION, number;
+  struct timespec late = {time(NULL) + 1000, 0};
+  struct pollfd one = {pipe_ends[0], POLLIN, 0};
+  char byte;
+  sigset_t all;
+  sigfillset(&all);
+  if (way == IN_SIGWAIT) pthread_sigmask(SIG_BLOCK, &all, NULL);
+  if (has_mutex) pthread_mutex_lock(&held);
+  pthread_cleanup_push(clean, has_mutex ? &held : NULL);
+  pthread_cleanup_push(clean, NULL);
+  sem_post(&ready);
+  for (;;) {
+    if (way == IN_CONDITION) pthread_cond_wait(&condition, &held);
+    if (way == IN_TIMED_CONDITION) pthread_cond_timedwait(&condition, &held, &late);
+    if (way == IN_SEMAPHORE) sem_wait(&semaphore);
+    if (way == IN_JOIN) pthread_join(sleeper, NULL);
+    if (way == IN_SLEEP) sleep(1000);
+    if (way == IN_SHORT_SLEEPS) usleep(100);
+    if (way == IN_READ) EXPECT(read(pipe_ends[0], &byte, 1) == -2);
+    if (way == IN_POLL) EXPECT(poll(&one, 1, -1) == -2);
+    if (way == IN_PAUSE) pause();
+    if (way == IN_SIGWAIT) EXPECT(sigwait(&all, &number) == -2);
+    if (way == IN_TESTCANCEL) pthread_testcancel();
+  }
+  pthread_cleanup_pop(0);
+  pthread_cleanup_pop(0);
+  return NULL;
+}
+
+static void expect_cancelled(pthread_t thread) {
+  void* result = NULL;
+  EXPECT(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
+}
+
+static void cancel_in(enum way way) {
+  pthread_t threads[3]; /* on several nodes */
+  int before = cleaned;
+  for (int t = 0; t < 3; ++t) {
+    EXPECT(pthread_create(&threads[t], NULL, wait_for_ever, (void*)(long)way) == 0);
+    sem_wait(&ready);
+  }
+  if (way % 2 == 0) usleep(2000); /* else the threads are about to wait */
+  pthread_mutex_lock(&held);      /* which a cancelled thread takes again after the condition */
+  for (int t = 0; t < 3; ++t) EXPECT(pthread_cancel(threads[t]) == 0);
+  EXPECT(pthread_cancel(threads[0]) == 0); /* once more */
+  pthread_mutex_unlock(&held);
+  for (int t = 0; t < 3; ++t) expect_cancelled(threads[t]);
+  EXPECT(cleaned == before + 6);
+}
+
+/* Is not cancelled before it allows that. */
+static void* keep_off(void* argument) {
+  int before = -1;
+  EXPECT(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before) == 0);
+  EXPECT(before == PTHREAD_CANCEL_ENABLE);
+  EXPECT(pthread_setcancelstate(-1, NULL) == EINVAL);
+  sem_post(&ready);
+  usleep(20000);
+  pthread_testcancel();
+  *(int*)argument = 1;
+  EXPECT(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &before) == 0);
+  EXPECT(before == PTHREAD_CANCEL_DISABLE);
+  for (;;) sleep(1);
+}
+
+static void* cancel_itself(void* argument) {
+  EXPECT(pthread_cancel(pthread_self()) == 0);
+  EXPECT(pthread_mutex_lock(&mutex) == 0 && pthread_mutex_unlock(&mutex) == 0);
+  pthread_testcancel();
+  return argument;
+}
+
+/* A request comes before what the requester does after it. */
+static void* test_once(void* argument) {
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+  sem_wait(&semaphore);
+  pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+  pthread_testcancel();
+  return argument;
+}
+
+static void cancels(void) {
+  static int was_kept;
+  pthread_t thread;
+  void* result = NULL;
+  sem_init(&semaphore, 0, 0);
+  sem_init(&ready, 0, 0);
+  EXPECT(pipe(pipe_ends) == 0);
+  EXPECT(pthread_create(&sleeper, NULL, sleep_long, NULL) == 0);
+  for (int way = 0; way < WAYS; ++way) cancel_in((enum way)way);
+  EXPECT(pthread_cancel(sleeper) == 0);
+  expect_cancelled(sleeper);
+  for (int t = 0; t < 2; ++t) {
+    EXPECT(pthread_create(&thread, NULL, keep_off, &was_kept) == 0);
+    sem_wait(&ready);
+    EXPECT(pthread_cancel(thread) == 0);
+    expect_cancelled(thread);
+    EXPECT(was_kept == 1);
+    EXPECT(pthread_create(&thread, NULL, cancel_itself, NULL) == 0);
+    expect_cancelled(thread);
+    EXPECT(pthread_create(&thread, NULL, sleep_long, NULL) == 0);
+    EXPECT(pthread_cancel(thread) == 0); /* it may not have begun */
+    expect_cancelled(thread);
+    EXPECT(pthread_create(&thread, NULL, test_once, NULL) == 0);
+    EXPECT(pthread_cancel(thread) == 0 && sem_post(&semaphore) == 0);
+    expect_cancelled(thread);
+    EXPECT(pthread_create(&thread, NULL, return_at_once, &was_kept) == 0);
+    usleep(2000);
+    EXPECT(pthread_cancel(thread) == 0); /* it has ended */
+    EXPECT(pthread_join(thread, &result) == 0 &&
+           (result == &was_kept || result == PTHREAD_CANCELED));
+    EXPECT(pthread_cancel(thread) == ESRCH);
+    EXPECT(pthread_create(&thread, NULL, sleep_long, NULL) == 0);
+    EXPECT(pthread_detach(thread) == 0 && pthread_cancel(thread) == 0);
+  }
+  int type = -1;
+  EXPECT(pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type) == 0);
+  EXPECT(type == PTHREAD_CANCEL_DEFERRED && pthread_setcanceltype(-1, NULL) == EINVAL);
+}
+
+static void* end_main(void* argument) {
+  pthread_t main_thread = *(pthread_t*)argument;
+  EXPECT(pthread_cancel(main_thread) == 0);
+  sem_wait(&semaphore);
+  printf("main has ended\n");
+  if (failures == 0) printf("good\n");
+  return NULL;
+}
+
+static void post_at_end(void* argument) { sem_post(argument); }
+
+static void cancel_main(void) {
+  static pthread_t self;
+  pthread_t thread;
+  self = pthread_self();
+  sem_init(&semaphore, 0, 0);
+  EXPECT(pthread_create(&thread, NULL, end_main, &self) == 0);
+  pthread_cleanup_push(post_at_end, &semaphore);
+  for (;;) sleep(1000);
+  pthread_cleanup_pop(0);
+}
+
+/* Waits for children while its stack's page is written by main and read by all. */
+static volatile int* volatile word;
+static volatile int waiter_has_ended;
+
+static void* wait_for_children(void* argument) {
+  volatile int words[2] = {0, 0};
+  for (int i = 0; i < 20; ++i) {
+    char* command[] = {"sleep", "0.03", NULL};
+    pid_t child;
+    int status = -1;
+    EXPECT(posix_spawnp(&child, "sleep", NULL, NULL, command, NULL) == 0);
+    pthread_mutex_lock(&mutex);
+    word = words;
+    pthread_mutex_unlock(&mutex);
+    if (waitpid(child, &status, 0) != child || status != 0) {
+      printf("waitpid: %s, status %d\n", strerror(errno), status);
+      ++failures;
+    }
+    words[1] = i;
+  }
+  pthread_mutex_lock(&mutex);
+  word = NULL;
+  waiter_has_ended = 1;
+  pthread_mutex_unlock(&mutex);
+  return argument;
+}
+
+static void* write_to_a_stack(void* argument) {
+  for (int ended = 0; !ended;) {
+    pthread_mutex_lock(&mutex);
+    if (word != NULL) ++*word;
+    ended = waiter_has_ended;
+    pthread_mutex_unlock(&mutex);
+  }
+  return argument;
+}
+
+static void waits_on_stacks(void) {
+  pthread_t waiter, writers[3];
+  EXPECT(pthread_create(&waiter, NULL, wait_for_children, NULL) == 0);
+  for (int t = 0; t < 3; ++t)
+    EXPECT(pthread_create(&writers[t], NULL, write_to_a_stack, NULL) == 0);
+  for (int t = 0; t < 3; ++t) EXPECT(pthread_join(writers[t], NULL) == 0);
+  EXPECT(pthread_join(waiter, NULL) == 0);
+}
+
+static void asynchronous(void) {
+  EXPECT(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL) == ENOTSUP);
 }
 
 static char *texts[8], *in_memory;
@@ -213,6 +449,10 @@ static void say_quickly(void) {
 int main(int argc, char** argv) {
   const char* mode = argc > 1 ? argv[1] : "";
   if (strcmp(mode, "c_threads") == 0) c_threads();
+  if (strcmp(mode, "cancels") == 0) cancels();
+  if (strcmp(mode, "cancel_main") == 0) cancel_main();
+  if (strcmp(mode, "waits_on_stacks") == 0) waits_on_stacks();
+  if (strcmp(mode, "asynchronous") == 0) asynchronous();
   if (strcmp(mode, "allocations") == 0) allocations();
   if (strcmp(mode, "streams") == 0) streams();
   if (strcmp(mode, "input") == 0) run_everywhere(read_input);

@@ -49,6 +49,32 @@ TEST(ThreadsTest, WhatTheCLibraryHasForThreadsWorksBetweenNodes) {
       expect_good(options, kLibrary + " " + mode);
 }
 
+TEST(ThreadsTest, ThreadsAreCancelledOnEveryNode) {
+  for (const char* options :
+       {"-n 1", "-n 2 --placement 1", "-n 3 --transport ucx", "-n 2 --fault-source uffd-sync",
+        "-n 2 --fault-source uffd-late", "-n 2 --placement 1 --fault-source sigsegv"}) {
+    expect_good(options, kLibrary + " cancels");
+    expect_good(options, kCpp + " cancelled");
+  }
+}
+
+TEST(ThreadsTest, MainIsCancelledToo) {
+  for (const char* nodes : {"-n 1", "-n 2 --placement 1"}) {
+    Outcome outcome = run_threads(nodes, kLibrary + " cancel_main");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, "main has ended\ngood\n") << outcome.err;
+  }
+}
+
+TEST(ThreadsTest, CancellationThatCannotBeIsRefusedInASentence) {
+  Outcome outcome = run_threads("-n 2", kLibrary + " asynchronous");
+  EXPECT_EQ(outcome.out, "good\n") << outcome.err;
+  EXPECT_NE(outcome.err.find("ends at cancellation points alone; call pthread_testcancel"),
+            std::string::npos)
+      << outcome.err;
+  expect_refused("-n 2", kCpp + " swallowed", "a catch (...) ends a thread's end");
+}
+
 TEST(ThreadsTest, EveryCallReadsTheStandardInputOfMain) {
   std::string line = std::string("printf 'line\n12\nline\n12\n' | ") + cluster_test::kTerrane +
                      " threads -n 2 --placement 1 " + kLibrary + " input";
@@ -89,6 +115,11 @@ TEST(ThreadsTest, SystemCallsReachEveryPartOfMemory) {
   EXPECT_NE(outcome.err.find("fork: a child would not have the program's memory"),
             std::string::npos)
       << outcome.err;
+}
+
+TEST(ThreadsTest, CallsThatWaitAreRightWhileOthersWriteToTheStack) {
+  for (const char* options : {"-n 2 --placement 1", "-n 2 --placement 1 --fault-source sigsegv"})
+    expect_good(options, kLibrary + " waits_on_stacks");
 }
 
 TEST(ThreadsTest, EveryThreadStartsOtherPrograms) {

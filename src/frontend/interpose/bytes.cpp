@@ -7,11 +7,14 @@
 #include <unistd.h>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/cancelling.h"
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/transfer.h"
 
 using terrane::frontend::call_elsewhere;
+using terrane::frontend::cancellable;
+using terrane::frontend::cancellable_next;
 using terrane::frontend::deliver;
 using terrane::frontend::In;
 using terrane::frontend::InBytes;
@@ -31,7 +34,7 @@ namespace {
 template <typename Call>
 ssize_t read_elsewhere(void* to, std::size_t bytes, Call call) {
   OutShared shared(to, bytes);
-  ssize_t got = shared.get() == nullptr ? -1 : call(shared.get());
+  ssize_t got = shared.get() == nullptr ? -1 : cancellable([&] { return call(shared.get()); });
   if (got > 0) shared.done(std::min(static_cast<std::size_t>(got), bytes));
   return got;
 }
@@ -39,7 +42,7 @@ ssize_t read_elsewhere(void* to, std::size_t bytes, Call call) {
 template <typename Call>
 ssize_t write_elsewhere(const void* from, std::size_t bytes, Call call) {
   InShared shared(from, bytes);
-  return shared.get() == nullptr ? -1 : call(shared.get());
+  return shared.get() == nullptr ? -1 : cancellable([&] { return call(shared.get()); });
 }
 
 }  // namespace
@@ -51,7 +54,7 @@ ssize_t read(int fd, void* to, size_t bytes) {
   if (is_elsewhere(fd))
     return read_elsewhere(
         to, bytes, [=](void* shared) { return call_elsewhere(fd, ::read, fd, shared, bytes); });
-  auto* call = next<"read">(::read);
+  auto call = cancellable_next<"read">(::read);
   if (!SharedRange::contains(to)) return call(fd, to, bytes);
   return receive(fd, to, bytes, [=](void* own, size_t n, size_t) { return call(fd, own, n); });
 }
@@ -61,7 +64,7 @@ ssize_t pread(int fd, void* to, size_t bytes, off_t offset) {
     return read_elsewhere(to, bytes, [=](void* shared) {
       return call_elsewhere(fd, ::pread, fd, shared, bytes, offset);
     });
-  auto* call = next<"pread">(::pread);
+  auto call = cancellable_next<"pread">(::pread);
   if (!SharedRange::contains(to)) return call(fd, to, bytes, offset);
   return receive(fd, to, bytes, [=](void* own, size_t n, size_t done) {
     return call(fd, own, n, offset + static_cast<off_t>(done));
@@ -77,7 +80,7 @@ ssize_t write(int fd, const void* from, size_t bytes) {
     return write_elsewhere(from, bytes, [=](const void* shared) {
       return call_elsewhere(fd, ::write, fd, shared, bytes);
     });
-  auto* call = next<"write">(::write);
+  auto call = cancellable_next<"write">(::write);
   if (!SharedRange::contains(from)) return call(fd, from, bytes);
   return deliver(from, bytes, [=](const void* own, size_t n, size_t) { return call(fd, own, n); });
 }
@@ -87,7 +90,7 @@ ssize_t pwrite(int fd, const void* from, size_t bytes, off_t offset) {
     return write_elsewhere(from, bytes, [=](const void* shared) {
       return call_elsewhere(fd, ::pwrite, fd, shared, bytes, offset);
     });
-  auto* call = next<"pwrite">(::pwrite);
+  auto call = cancellable_next<"pwrite">(::pwrite);
   if (!SharedRange::contains(from)) return call(fd, from, bytes, offset);
   return deliver(from, bytes, [=](const void* own, size_t n, size_t done) {
     return call(fd, own, n, offset + static_cast<off_t>(done));
@@ -103,7 +106,7 @@ ssize_t recvfrom(int fd, void* to, size_t bytes, int flags, sockaddr* address, s
     return read_elsewhere(to, bytes, [=](void* shared) {
       return call_elsewhere(fd, ::recvfrom, fd, shared, bytes, flags, address, size);
     });
-  auto* call = next<"recvfrom">(::recvfrom);
+  auto call = cancellable_next<"recvfrom">(::recvfrom);
   if (!SharedRange::contains(to) && !SharedRange::contains(address) && !SharedRange::contains(size))
     return call(fd, to, bytes, flags, address, size);
   InOut<socklen_t> own_size(size);
@@ -119,7 +122,7 @@ ssize_t recvfrom(int fd, void* to, size_t bytes, int flags, sockaddr* address, s
 
 ssize_t recv(int fd, void* to, size_t bytes, int flags) {
   if (is_elsewhere(fd)) return recvfrom(fd, to, bytes, flags, nullptr, nullptr);
-  auto* call = next<"recv">(::recv);
+  auto call = cancellable_next<"recv">(::recv);
   if (!SharedRange::contains(to)) return call(fd, to, bytes, flags);
   return receive(fd, to, bytes,
                  [=](void* own, size_t n, size_t) { return call(fd, own, n, flags); });
@@ -127,7 +130,7 @@ ssize_t recv(int fd, void* to, size_t bytes, int flags) {
 
 ssize_t send(int fd, const void* from, size_t bytes, int flags) {
   if (is_elsewhere(fd)) return sendto(fd, from, bytes, flags, nullptr, 0);
-  auto* call = next<"send">(::send);
+  auto call = cancellable_next<"send">(::send);
   if (!SharedRange::contains(from)) return call(fd, from, bytes, flags);
   return deliver(from, bytes,
                  [=](const void* own, size_t n, size_t) { return call(fd, own, n, flags); });
@@ -139,7 +142,7 @@ ssize_t sendto(int fd, const void* from, size_t bytes, int flags, const sockaddr
     return write_elsewhere(from, bytes, [=](const void* shared) {
       return call_elsewhere(fd, ::sendto, fd, shared, bytes, flags, address, size);
     });
-  auto* call = next<"sendto">(::sendto);
+  auto call = cancellable_next<"sendto">(::sendto);
   if (!SharedRange::contains(from) && !SharedRange::contains(address))
     return call(fd, from, bytes, flags, address, size);
   InBytes own_address(address, std::min<size_t>(size, sizeof(sockaddr_storage)));

@@ -6,9 +6,13 @@
 #include <unistd.h>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/cancelling.h"
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 
+using terrane::frontend::cancellable;
+using terrane::frontend::cancellable_next;
+using terrane::frontend::ForKernel;
 using terrane::frontend::In;
 using terrane::frontend::next;
 using terrane::frontend::Out;
@@ -44,12 +48,12 @@ int pipe2(int pair[2], int flags) noexcept {
 
 pid_t wait(int* status) {
   Out<int> own(status);
-  return own.done(next<"wait">(::wait)(own.get()));
+  return own.done(cancellable_next<"wait">(::wait)(own.get()));
 }
 
 pid_t waitpid(pid_t child, int* status, int options) {
   terrane::frontend::InOut<int> own(status);
-  return own.done(next<"waitpid">(::waitpid)(child, own.get(), options));
+  return own.done(cancellable_next<"waitpid">(::waitpid)(child, own.get(), options));
 }
 
 pid_t wait4(pid_t child, int* status, int options, rusage* usage) noexcept {
@@ -61,7 +65,7 @@ pid_t wait4(pid_t child, int* status, int options, rusage* usage) noexcept {
 
 int waitid(idtype_t kind, id_t id, siginfo_t* info, int options) {
   Out<siginfo_t> own(info);
-  return own.done(next<"waitid">(::waitid)(kind, id, own.get(), options));
+  return own.done(cancellable_next<"waitid">(::waitid)(kind, id, own.get(), options));
 }
 
 int getrusage(__rusage_who_t who, rusage* usage) noexcept {
@@ -77,18 +81,20 @@ int uname(utsname* to) noexcept {
 // What is left is returned when a signal has come, that is by an error.
 int nanosleep(const timespec* time, timespec* left) {
   In<timespec> own(time);
-  timespec own_left{};
-  int result = next<"nanosleep">(::nanosleep)(own.get(), &own_left);
-  if (result != 0 && errno == EINTR && left != nullptr) *left = own_left;
+  ForKernel<timespec> own_left;
+  int result = cancellable_next<"nanosleep">(::nanosleep)(own.get(), own_left.get());
+  if (result != 0 && errno == EINTR && left != nullptr) *left = *own_left;
   return result;
 }
 
 int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left) {
   In<timespec> own(time);
-  timespec own_left{};
-  int error = next<"clock_nanosleep">(::clock_nanosleep)(clock, flags, own.get(), &own_left);
+  ForKernel<timespec> own_left;
+  auto* call = next<"clock_nanosleep">(::clock_nanosleep);
+  int error = cancellable([&] { return call(clock, flags, own.get(), own_left.get()); },
+                          [](int result) { return result == EINTR; });
   bool relative = (flags & TIMER_ABSTIME) == 0;
-  if (error == EINTR && left != nullptr && relative) *left = own_left;
+  if (error == EINTR && left != nullptr && relative) *left = *own_left;
   return error;
 }
 

@@ -10,8 +10,10 @@
 #include <cstdarg>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/cancelling.h"
 #include "frontend/interpose/next.h"
 
+using terrane::frontend::cancellable_next;
 using terrane::frontend::In;
 using terrane::frontend::InBytes;
 using terrane::frontend::InOut;
@@ -67,12 +69,12 @@ extern "C" {
 
 int msgsnd(int queue, const void* message, size_t bytes, int flags) {
   InBytes own(message, sizeof(long) + bytes);
-  return next<"msgsnd">(::msgsnd)(queue, own.get(), bytes, flags);
+  return cancellable_next<"msgsnd">(::msgsnd)(queue, own.get(), bytes, flags);
 }
 
 ssize_t msgrcv(int queue, void* message, size_t bytes, long kind, int flags) {
   OutBytes own(message, sizeof(long) + bytes);
-  ssize_t result = next<"msgrcv">(::msgrcv)(queue, own.get(), bytes, kind, flags);
+  ssize_t result = cancellable_next<"msgrcv">(::msgrcv)(queue, own.get(), bytes, kind, flags);
   return own.done(result, sizeof(long) + static_cast<std::size_t>(std::max<ssize_t>(result, 0)));
 }
 
@@ -133,14 +135,15 @@ int mq_unlink(const char* name) noexcept {
 
 int mq_send(mqd_t queue, const char* from, size_t bytes, unsigned priority) {
   InBytes own(from, bytes);
-  return next<"mq_send">(::mq_send)(queue, static_cast<const char*>(own.get()), bytes, priority);
+  return cancellable_next<"mq_send">(::mq_send)(queue, static_cast<const char*>(own.get()), bytes,
+                                                priority);
 }
 
 int mq_timedsend(mqd_t queue, const char* from, size_t bytes, unsigned priority,
                  const timespec* until) {
   InBytes own(from, bytes);
   In<timespec> own_until(until);
-  auto* call = next<"mq_timedsend">(::mq_timedsend);
+  auto call = cancellable_next<"mq_timedsend">(::mq_timedsend);
   return call(queue, static_cast<const char*>(own.get()), bytes, priority, own_until.get());
 }
 
@@ -148,14 +151,14 @@ ssize_t mq_timedreceive(mqd_t queue, char* to, size_t bytes, unsigned* priority,
                         const timespec* until) {
   In<timespec> own_until(until);
   return take_message(to, bytes, priority, [&](char* own, unsigned* own_priority) {
-    auto* call = next<"mq_timedreceive">(::mq_timedreceive);
+    auto call = cancellable_next<"mq_timedreceive">(::mq_timedreceive);
     return call(queue, own, bytes, own_priority, own_until.get());
   });
 }
 
 ssize_t mq_receive(mqd_t queue, char* to, size_t bytes, unsigned* priority) {
   return take_message(to, bytes, priority, [&](char* own, unsigned* own_priority) {
-    return next<"mq_receive">(::mq_receive)(queue, own, bytes, own_priority);
+    return cancellable_next<"mq_receive">(::mq_receive)(queue, own, bytes, own_priority);
   });
 }
 

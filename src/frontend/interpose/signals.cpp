@@ -7,13 +7,17 @@
 #include <cerrno>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/cancelling.h"
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/shared_range.h"
 #include "platform/fault_source.h"
 #include "platform/program_signals.h"
+#include "platform/wake_signal.h"
 
 namespace platform = terrane::platform;
+using terrane::frontend::cancellable;
+using terrane::frontend::ForKernel;
 using terrane::frontend::In;
 using terrane::frontend::next;
 using terrane::frontend::Out;
@@ -88,17 +92,28 @@ int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec* timeout) 
   In<sigset_t> own(set);
   Out<siginfo_t> own_info(info);
   In<timespec> own_timeout(timeout);
-  auto* call = next<"sigtimedwait">(::sigtimedwait);
-  return own_info.done(call(own.get(), own_info.get(), own_timeout.get()));
+  ForKernel<siginfo_t> taken;
+  int result = cancellable([&] {
+    auto* call = next<"sigtimedwait">(::sigtimedwait);
+    int got = call(own.get(), taken.get(), own_timeout.get());
+    if (got < 0 || !platform::is_wake(*taken)) return got;
+    errno = EINTR;
+    return -1;
+  });
+  if (result >= 0 && info != nullptr) *own_info.get() = *taken;
+  return own_info.done(result);
 }
 
 int sigwaitinfo(const sigset_t* set, siginfo_t* info) { return sigtimedwait(set, info, nullptr); }
 
 int sigwait(const sigset_t* set, int* signal_number) {
-  In<sigset_t> own(set);
-  Out<int> own_number(signal_number);
-  int error = next<"sigwait">(::sigwait)(own.get(), own_number.get());
-  return error != 0 ? error : own_number.done(0) == 0 ? 0 : EFAULT;
+  for (;;) {
+    int got = sigtimedwait(set, nullptr, nullptr);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno;
+    *signal_number = got;
+    return 0;
+  }
 }
 
 int signalfd(int fd, const sigset_t* set, int flags) noexcept {

@@ -2,11 +2,14 @@
 #include <sys/socket.h>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/cancelling.h"
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 
 using terrane::frontend::adopt;
 using terrane::frontend::call_elsewhere;
+using terrane::frontend::cancellable;
+using terrane::frontend::cancellable_next;
 using terrane::frontend::InBytes;
 using terrane::frontend::InOut;
 using terrane::frontend::is_elsewhere;
@@ -41,22 +44,26 @@ int bind(int fd, const sockaddr* address, socklen_t size) noexcept {
 }
 
 int connect(int fd, const sockaddr* address, socklen_t size) {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::connect, fd, address, size);
+  if (is_elsewhere(fd))
+    return cancellable([=] { return call_elsewhere(fd, ::connect, fd, address, size); });
   InBytes own(address, size);
-  return next<"connect">(::connect)(fd, static_cast<const sockaddr*>(own.get()), size);
+  return cancellable_next<"connect">(::connect)(fd, static_cast<const sockaddr*>(own.get()), size);
 }
 
 int accept(int fd, sockaddr* address, socklen_t* size) {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::accept, fd, address, size);
+  if (is_elsewhere(fd))
+    return cancellable([=] { return call_elsewhere(fd, ::accept, fd, address, size); });
   return fill_sized(address, size, [=](void* own, socklen_t* room) {
-    return adopt(next<"accept">(::accept)(fd, static_cast<sockaddr*>(own), room));
+    return adopt(cancellable_next<"accept">(::accept)(fd, static_cast<sockaddr*>(own), room));
   });
 }
 
 int accept4(int fd, sockaddr* address, socklen_t* size, int flags) {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::accept4, fd, address, size, flags);
+  if (is_elsewhere(fd))
+    return cancellable([=] { return call_elsewhere(fd, ::accept4, fd, address, size, flags); });
   return fill_sized(address, size, [=](void* own, socklen_t* room) {
-    return adopt(next<"accept4">(::accept4)(fd, static_cast<sockaddr*>(own), room, flags));
+    return adopt(
+        cancellable_next<"accept4">(::accept4)(fd, static_cast<sockaddr*>(own), room, flags));
   });
 }
 

@@ -4,10 +4,13 @@
 #include <unistd.h>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/cancelling.h"
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/transfer.h"
 
+using terrane::frontend::cancellable_next;
+using terrane::frontend::ForKernel;
 using terrane::frontend::Gathered;
 using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
@@ -66,7 +69,7 @@ ssize_t readv(int fd, const iovec* list, int count) {
   if (is_elsewhere(fd))
     return each_elsewhere(list, count,
                           [=](void* to, size_t bytes, ssize_t) { return read(fd, to, bytes); });
-  auto* call = next<"readv">(::readv);
+  auto call = cancellable_next<"readv">(::readv);
   return read_list(list, count, [=](const iovec* l, int n) { return call(fd, l, n); });
 }
 
@@ -97,7 +100,7 @@ ssize_t writev(int fd, const iovec* list, int count) {
   if (is_elsewhere(fd))
     return each_elsewhere(
         list, count, [=](void* from, size_t bytes, ssize_t) { return write(fd, from, bytes); });
-  auto* call = next<"writev">(::writev);
+  auto call = cancellable_next<"writev">(::writev);
   return write_list(list, count, [=](const iovec* l, int n) { return call(fd, l, n); });
 }
 
@@ -125,40 +128,42 @@ ssize_t pwritev64v2(int fd, const iovec* list, int count, off64_t offset, int fl
 }
 
 ssize_t recvmsg(int fd, msghdr* message, int flags) {
-  auto* call = next<"recvmsg">(::recvmsg);
+  auto call = cancellable_next<"recvmsg">(::recvmsg);
   if (!is_shared(message)) return call(fd, message, flags);
   msghdr own = *message;
   OutBytes name(own.msg_name, own.msg_namelen);
   OutBytes control(own.msg_control, own.msg_controllen);
-  msghdr got = own;
-  got.msg_name = name.get();
-  got.msg_control = control.get();
+  ForKernel<msghdr> got;
+  *got = own;
+  got->msg_name = name.get();
+  got->msg_control = control.get();
   ssize_t result = read_list(own.msg_iov, static_cast<int>(own.msg_iovlen), [&](auto* list, int n) {
-    got.msg_iov = const_cast<iovec*>(list);
-    got.msg_iovlen = static_cast<size_t>(n);
-    return call(fd, &got, flags);
+    got->msg_iov = const_cast<iovec*>(list);
+    got->msg_iovlen = static_cast<size_t>(n);
+    return call(fd, got.get(), flags);
   });
   if (result < 0) return result;
-  result = name.done(result, std::min(own.msg_namelen, got.msg_namelen));
-  result = control.done(result, std::min(own.msg_controllen, got.msg_controllen));
-  message->msg_namelen = got.msg_namelen;
-  message->msg_controllen = got.msg_controllen;
-  message->msg_flags = got.msg_flags;
+  result = name.done(result, std::min(own.msg_namelen, got->msg_namelen));
+  result = control.done(result, std::min(own.msg_controllen, got->msg_controllen));
+  message->msg_namelen = got->msg_namelen;
+  message->msg_controllen = got->msg_controllen;
+  message->msg_flags = got->msg_flags;
   return result;
 }
 
 ssize_t sendmsg(int fd, const msghdr* message, int flags) {
-  auto* call = next<"sendmsg">(::sendmsg);
+  auto call = cancellable_next<"sendmsg">(::sendmsg);
   if (!is_shared(message)) return call(fd, message, flags);
-  msghdr own = *message;
-  terrane::frontend::InBytes name(own.msg_name, own.msg_namelen);
-  terrane::frontend::InBytes control(own.msg_control, own.msg_controllen);
-  own.msg_name = const_cast<void*>(name.get());
-  own.msg_control = const_cast<void*>(control.get());
-  return write_list(own.msg_iov, static_cast<int>(own.msg_iovlen), [&](auto* list, int n) {
-    own.msg_iov = const_cast<iovec*>(list);
-    own.msg_iovlen = static_cast<size_t>(n);
-    return call(fd, &own, flags);
+  ForKernel<msghdr> own;
+  *own = *message;
+  terrane::frontend::InBytes name(own->msg_name, own->msg_namelen);
+  terrane::frontend::InBytes control(own->msg_control, own->msg_controllen);
+  own->msg_name = const_cast<void*>(name.get());
+  own->msg_control = const_cast<void*>(control.get());
+  return write_list(own->msg_iov, static_cast<int>(own->msg_iovlen), [&](auto* list, int n) {
+    own->msg_iov = const_cast<iovec*>(list);
+    own->msg_iovlen = static_cast<size_t>(n);
+    return call(fd, own.get(), flags);
   });
 }
 

@@ -5,12 +5,16 @@
 #include <sys/select.h>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/cancelling.h"
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 #include "platform/program_signals.h"
 
 using terrane::frontend::call_elsewhere;
+using terrane::frontend::cancellable;
+using terrane::frontend::cancellable_next;
 using terrane::frontend::Elsewhere;
+using terrane::frontend::ForKernel;
 using terrane::frontend::In;
 using terrane::frontend::InOut;
 using terrane::frontend::is_elsewhere;
@@ -24,13 +28,13 @@ namespace {
 class OpenMask {
  public:
   explicit OpenMask(const sigset_t* mask) : given_(mask != nullptr) {
-    if (given_) own_ = terrane::platform::without_fault_signals(*mask);
+    if (given_) *own_ = terrane::platform::without_fault_signals(*mask);
   }
-  const sigset_t* get() const { return given_ ? &own_ : nullptr; }
+  const sigset_t* get() const { return given_ ? own_.get() : nullptr; }
 
  private:
   bool given_;
-  sigset_t own_;
+  ForKernel<sigset_t> own_;
 };
 
 // The kernel works on whole words of a set.
@@ -83,7 +87,7 @@ int poll_elsewhere(int first, pollfd* list, nfds_t count, int timeout_ms) {
   if (shared.get() == nullptr) return -1;
   auto* own = static_cast<pollfd*>(shared.get());
   if (own != list) std::copy_n(list, count, own);
-  int ready = call_elsewhere(first, ::poll, own, count, timeout_ms);
+  int ready = cancellable([&] { return call_elsewhere(first, ::poll, own, count, timeout_ms); });
   shared.done(bytes);
   return ready;
 }
@@ -112,7 +116,7 @@ int poll(pollfd* list, nfds_t count, int timeout_ms) {
   int there = first_elsewhere(list, count);
   if (there >= 0) return poll_elsewhere(there, list, count, timeout_ms);
   OutBytes own(list, count * sizeof *list);
-  int result = next<"poll">(::poll)(static_cast<pollfd*>(own.get()), count, timeout_ms);
+  int result = cancellable_next<"poll">(::poll)(static_cast<pollfd*>(own.get()), count, timeout_ms);
   return own.done(result, count * sizeof *list);
 }
 
@@ -121,8 +125,8 @@ int ppoll(pollfd* list, nfds_t count, const timespec* timeout, const sigset_t* m
     return Elsewhere::get()->refuse("ppoll", there);
   OutBytes own(list, count * sizeof *list);
   In<timespec> own_timeout(timeout);
-  int result = next<"ppoll">(::ppoll)(static_cast<pollfd*>(own.get()), count, own_timeout.get(),
-                                      OpenMask(mask).get());
+  int result = cancellable_next<"ppoll">(::ppoll)(static_cast<pollfd*>(own.get()), count,
+                                                  own_timeout.get(), OpenMask(mask).get());
   return own.done(result, count * sizeof *list);
 }
 
@@ -130,7 +134,7 @@ int select(int count, fd_set* read, fd_set* write, fd_set* except, timeval* time
   if (refuses(count, read, write, except)) return -1;
   InOut<timeval> own(timeout);
   return own.done(with_sets(count, read, write, except, [&](auto* r, auto* w, auto* e) {
-    return next<"select">(::select)(count, r, w, e, own.get());
+    return cancellable_next<"select">(::select)(count, r, w, e, own.get());
   }));
 }
 
@@ -140,7 +144,7 @@ int pselect(int count, fd_set* read, fd_set* write, fd_set* except, const timesp
   In<timespec> own(timeout);
   OpenMask open(mask);
   return with_sets(count, read, write, except, [&](auto* r, auto* w, auto* e) {
-    return next<"pselect">(::pselect)(count, r, w, e, own.get(), open.get());
+    return cancellable_next<"pselect">(::pselect)(count, r, w, e, own.get(), open.get());
   });
 }
 
@@ -153,16 +157,17 @@ int epoll_ctl(int epoll, int operation, int fd, epoll_event* event) noexcept {
 
 int epoll_wait(int epoll, epoll_event* events, int most, int timeout_ms) {
   if (is_elsewhere(epoll))
-    return call_elsewhere(epoll, ::epoll_wait, epoll, events, most, timeout_ms);
+    return cancellable(
+        [&] { return call_elsewhere(epoll, ::epoll_wait, epoll, events, most, timeout_ms); });
   return with_events(events, most, [&](epoll_event* own) {
-    return next<"epoll_wait">(::epoll_wait)(epoll, own, most, timeout_ms);
+    return cancellable_next<"epoll_wait">(::epoll_wait)(epoll, own, most, timeout_ms);
   });
 }
 
 int epoll_pwait(int epoll, epoll_event* events, int most, int timeout_ms, const sigset_t* mask) {
   OpenMask open(mask);
   return with_events(events, most, [&](epoll_event* own) {
-    return next<"epoll_pwait">(::epoll_pwait)(epoll, own, most, timeout_ms, open.get());
+    return cancellable_next<"epoll_pwait">(::epoll_pwait)(epoll, own, most, timeout_ms, open.get());
   });
 }
 
@@ -171,12 +176,13 @@ int epoll_pwait2(int epoll, epoll_event* events, int most, const timespec* timeo
   In<timespec> own_timeout(timeout);
   OpenMask open(mask);
   return with_events(events, most, [&](epoll_event* own) {
-    return next<"epoll_pwait2">(::epoll_pwait2)(epoll, own, most, own_timeout.get(), open.get());
+    return cancellable_next<"epoll_pwait2">(::epoll_pwait2)(epoll, own, most, own_timeout.get(),
+                                                            open.get());
   });
 }
 
 int sigsuspend(const sigset_t* mask) {
-  return next<"sigsuspend">(::sigsuspend)(OpenMask(mask).get());
+  return cancellable_next<"sigsuspend">(::sigsuspend)(OpenMask(mask).get());
 }
 
 }  // extern "C"

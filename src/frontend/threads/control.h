@@ -25,7 +25,9 @@ struct alignas(64) Record {
   State state;
   std::uint32_t node;
   std::uint32_t slot;  // its place in Control::load
-  std::uint32_t is_detached;
+  std::uint32_t is_detached : 1;
+  std::uint32_t is_cancelled : 1;
+  std::uint32_t generation : 30;  // counts the threads that had the record, from 1
   void* (*function)(void*);
   void* argument;
   void* result;
@@ -36,14 +38,17 @@ struct alignas(64) Record {
 
 // What one node asks of another.
 struct Command {
-  enum Kind : std::uint32_t { kStart, kExit, kQuickExit, kLeave };
+  enum Kind : std::uint32_t { kStart, kCancel, kExit, kQuickExit, kLeave };
   Kind kind;
-  std::uint32_t number;  // of the record, or the exit code
+  std::uint32_t number;          // of the record, or the exit code
+  std::uint32_t generation = 0;  // of the record, whose thread is to be cancelled
 };
 
 // The commands for one node: a ring, and the address of its bell.
 struct alignas(64) Mail {
-  static constexpr std::uint32_t kRoom = kMostThreads + 8;
+  // For each record: that an ended thread was cancelled, a start, and that this thread is
+  // cancelled.
+  static constexpr std::uint32_t kRoom = 3 * kMostThreads + 8;
   std::uint64_t bell;
   std::uint64_t first, count;
   Command ring[kRoom];

@@ -12,6 +12,7 @@
 #include "frontend/interpose/new_thread.h"
 #include "frontend/interpose/next.h"
 #include "frontend/pages/objects/shared_object.h"
+#include "frontend/threads/cancel.h"
 #include "frontend/threads/for_teams.h"
 #include "frontend/threads/program.h"
 
@@ -66,6 +67,8 @@ Record* make_record(const Wanted& wanted, void* (*function)(void*), void* argume
   record->slot = best_slot(control, wanted.node);
   record->node = wanted.node == kAnyNode ? control.node_of[record->slot] : wanted.node;
   record->is_detached = wanted.is_detached;
+  record->is_cancelled = 0;
+  ++record->generation;
   record->function = function;
   record->argument = argument;
   record->result = nullptr;
@@ -116,7 +119,7 @@ int join(pthread_t thread, void** result, std::uint64_t until_ns) {
   if (record->is_detached != 0) return EINVAL;
   if (record == this_thread().record) return EDEADLK;
   Program& program = *Program::get();
-  if (!program.node().take_units(count_of(&record->done), {}, until_ns))
+  if (!pages::take_cancellably(count_of(&record->done), until_ns))
     return until_ns == kNoWait ? EBUSY : ETIMEDOUT;
   if (result != nullptr) *result = record->result;
   Holding hold(&program.control().lock);
@@ -169,7 +172,17 @@ int run_on(std::uint32_t node, void* (*function)(void*), void* argument) {
   wanted.node = node;
   pthread_t thread;
   int error = create(&thread, wanted, function, argument);
-  return error != 0 ? error : join(thread, nullptr, kForEver);
+  if (error != 0) return error;
+  Record& record = *record_of(thread);
+  Program& program = *Program::get();
+  if (!program.node().take_units(count_of(&record.done), {}, pages::cancellable_limit(kForEver))) {
+    cancel(record);
+    program.node().take_units(count_of(&record.done), {}, kForEver);
+  }
+  if (record.result == PTHREAD_CANCELED) error = EINTR;
+  Holding hold(&program.control().lock);
+  record.state = Record::kFree;
+  return error;
 }
 
 namespace {
@@ -255,14 +268,6 @@ int pthread_detach(pthread_t thread) noexcept {
 pthread_t pthread_self(void) noexcept {
   Record* record = this_thread().record;
   return record == nullptr ? next<"pthread_self">(::pthread_self)() : name_of(*record);
-}
-
-int pthread_cancel(pthread_t thread) noexcept {
-  static std::atomic_flag said;
-  if (record_of(thread) == nullptr) return next<"pthread_cancel">(::pthread_cancel)(thread);
-  return unserved(said, "pthread_cancel",
-                  "a thread of a program on several nodes is not cancelled; let it look at a "
-                  "variable under a mutex");
 }
 
 int pthread_kill(pthread_t thread, int signal_number) noexcept {

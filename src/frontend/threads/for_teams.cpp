@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontend/interpose/next.h"
 #include "frontend/interpose/shared_range.h"
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/program.h"
@@ -51,7 +52,7 @@ void give_way() {
   if (flushes_at_once < kPatientFlushes) {
     ::sched_yield();
   } else {
-    ::usleep(std::min(flushes_at_once - kPatientFlushes, kLongestSleepUs));
+    next<"usleep">(::usleep)(std::min(flushes_at_once - kPatientFlushes, kLongestSleepUs));
   }
 }
 

@@ -14,6 +14,7 @@
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/shared_range.h"
 #include "frontend/pages/objects/shared_object.h"
+#include "frontend/threads/cancel.h"
 #include "platform/fault_signal.h"
 
 namespace terrane::frontend::threads {
@@ -87,6 +88,7 @@ void Program::start() {
   program->find_code();
   the_program = program;
   share_files(*program);
+  begin_cancelling();
 }
 
 void Program::share_control() {
@@ -181,6 +183,7 @@ void Program::place_threads() {
   }
   Record& main = control.records[0];
   main.state = Record::kRunning;
+  main.generation = 1;
   control.load[0] = 1;
   control.live = 1;
   control.next_record = 1;
@@ -208,7 +211,7 @@ void Program::send(std::uint32_t node, Command command) {
   {
     Holding hold(&mail);
     if (mail.count == Mail::kRoom)
-      node_->fail("a node has more threads to start than there can be");
+      node_->fail("a node has more threads to start and to cancel than there can be");
     mail.ring[(mail.first + mail.count++) % Mail::kRoom] = command;
   }
   node_->change_count(count_of(&mail.bell), protocol::CountOp::kAdd, 1);
@@ -218,7 +221,7 @@ void Program::serve() {
   Mail& mail = control_->mail(self_);
   node_->set_role("starter");
   for (;;) {
-    node_->take_units(count_of(&mail.bell), {}, pages::kForEver);
+    if (!node_->take_units(count_of(&mail.bell), {}, wake_cancelled())) continue;
     Command command;
     {
       Holding hold(&mail);
@@ -231,6 +234,9 @@ void Program::serve() {
         if (int error = start_here(control_->records[command.number]); error != 0)
           node_->fail(
               fmt::format("cannot start a thread of the program: {}", std::strerror(error)));
+        break;
+      case Command::kCancel:
+        mark_cancelled(command.number, command.generation);
         break;
       case Command::kExit:
         std::exit(static_cast<int>(command.number));

@@ -30,6 +30,7 @@ struct ThreadState {
   void** values;        // of keys, with their generations
   void* private_stack;  // on which the C library runs it; nullptr: one that is not ours
   void* base;           // where pthread_exit leads to: a jmp_buf
+  bool keeps_cancel_off;
 };
 
 ThreadState& this_thread();
@@ -115,7 +116,8 @@ class Program final : public runtime::HeapMemory {
 int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
                   void* argument);
 // Runs function(argument) in a thread of the program on that node, and waits for its end. An error
-// number, or 0.
+// number, or 0. EINTR: the calling thread was cancelled in a call that it has entered
+// (Cancelling::enter), so the other thread was, too.
 int run_on(std::uint32_t node, void* (*function)(void*), void* argument);
 // From now on calls about descriptors and streams of other nodes run there. Every node, after the
 // cards are written.
@@ -133,6 +135,8 @@ int start_here(Record& record);
 // until it returns or calls pthread_exit; the result. The calling thread's own stack serves the
 // runtime.
 void* run_as(Record& record, runtime::Stack stack, void* (*function)(void*), void* argument);
+// Ends the calling thread, as pthread_exit does.
+[[noreturn]] void end_thread(void* result);
 // nullptr: no thread of the program.
 Record* record_of(pthread_t thread);
 // Values of keys of the calling thread are destroyed.

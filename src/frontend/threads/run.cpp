@@ -10,6 +10,7 @@
 
 #include "frontend/interpose/next.h"
 #include "frontend/pages/objects/shared_object.h"
+#include "frontend/threads/cancel.h"
 #include "frontend/threads/private_stacks.h"
 #include "frontend/threads/program.h"
 #include "platform/fault_source.h"
@@ -76,6 +77,9 @@ _Unwind_Reason_Code stop(int, _Unwind_Action actions, _Unwind_Exception_Class, _
   }
   static thread_local _Unwind_Exception exception;
   std::memset(&exception, 0, sizeof exception);
+  exception.exception_cleanup = [](_Unwind_Reason_Code, _Unwind_Exception*) {
+    Program::get()->node().fail("a catch (...) ends a thread's end: it must throw on");
+  };
   _Unwind_ForcedUnwind(&exception, stop, base);
   _longjmp(base->jump, 1);
 }
@@ -130,7 +134,9 @@ void* begin(void* raw) {
   auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   runtime::own_stack().top = reinterpret_cast<std::byte*>((frame - kFrames) / 64 * 64);
   Call call{function, argument, nullptr};
+  begin_target(record);
   runtime::call_on_stack(stack.top(), enter, &call);
+  end_target(record);
   runtime::own_stack().top = nullptr;
   return call.result;
 }
@@ -154,6 +160,12 @@ int start_here(Record& record) {
     private_stacks::give_back(stack);
     return error;
   });
+}
+
+void end_thread(void* result) {
+  end_target(*this_thread().record);
+  static_cast<Base*>(this_thread().base)->result = result;
+  unwind();
 }
 
 void thread_has_ended(Record& record) {
@@ -210,8 +222,7 @@ void pthread_exit(void* result) {
   using namespace terrane::frontend;
   threads::ThreadState& me = threads::this_thread();
   if (me.record == nullptr) next<"pthread_exit">(::pthread_exit)(result);
-  static_cast<threads::Base*>(me.base)->result = result;
-  threads::unwind();
+  threads::end_thread(result);
 }
 
 }  // extern "C"

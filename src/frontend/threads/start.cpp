@@ -115,6 +115,11 @@ void finish() {
 // The last of the handlers of quick_exit.
 void finish_quickly() { end_at_once(exit_code); }
 
+// The calling thread waits while another one ends the process. No cancellation point.
+[[noreturn]] void wait_for_end() {
+  for (;;) next<"pause">(::pause)();
+}
+
 void run_forwarded() {
   Control& control = Program::get()->control();
   for (;;) {
@@ -191,9 +196,7 @@ void flush_output() {
 void end_program(int code) {
   Program& program = *Program::get();
   if (program.self() != 0) ask_for_end(code);
-  if (ending.exchange(true)) {
-    for (;;) ::pause();
-  }
+  if (ending.exchange(true)) wait_for_end();
   exit_code = code & 0xff;
   run_forwarded();
   next<"exit">(::exit)(code);
@@ -202,7 +205,7 @@ void end_program(int code) {
 
 void ask_for_end(int code) {
   Program::get()->send(0, {Command::kExit, static_cast<std::uint32_t>(code)});
-  for (;;) ::pause();
+  wait_for_end();
 }
 
 void end_at_once(int code) {
@@ -237,7 +240,7 @@ void quick_exit(int code) noexcept {
   Program* program = Program::get();
   if (program != nullptr && program->self() != 0) {
     program->send(0, {Command::kQuickExit, static_cast<std::uint32_t>(code)});
-    for (;;) ::pause();
+    wait_for_end();
   }
   exit_code = code & 0xff;
   next<"quick_exit">(::quick_exit)(code);

@@ -4,9 +4,11 @@
 #include <cerrno>
 #include <cstring>
 
+#include "frontend/interpose/cancelling.h"
 #include "frontend/pages/objects/shared_object.h"
 
 using namespace terrane::frontend::pages;
+using terrane::frontend::cancellable;
 using terrane::frontend::next;
 
 namespace {
@@ -31,8 +33,13 @@ int wait(const char* call, pthread_cond_t* condition, pthread_mutex_t* mutex,
                   "{}: the condition variable at {} and the mutex at {} do not both lie in shared "
                   "memory; the call fails with EINVAL",
                   call, fmt::ptr(condition), fmt::ptr(mutex));
-  LockResult result = node()->wait_condition_until(id_of(ObjectKind::kCondition, condition),
-                                                   id_of(ObjectKind::kMutex, mutex), until_ns);
+  LockResult result = cancellable(
+      [&] {
+        return node()->wait_condition_until(id_of(ObjectKind::kCondition, condition),
+                                            id_of(ObjectKind::kMutex, mutex),
+                                            cancellable_limit(until_ns));
+      },
+      [](LockResult end) { return end == LockResult::kExpired; });
   if (result == LockResult::kOk) return 0;
   if (result == LockResult::kExpired) return ETIMEDOUT;
   return refuse(said_held, EPERM,

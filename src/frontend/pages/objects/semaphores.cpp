@@ -21,7 +21,7 @@ int fail(int error) {
 }
 
 int take(sem_t* semaphore, std::uint64_t until_ns, int otherwise) {
-  if (node()->take_units(id_of(ObjectKind::kSemaphore, semaphore), {}, until_ns)) return 0;
+  if (take_cancellably(id_of(ObjectKind::kSemaphore, semaphore), until_ns)) return 0;
   return fail(otherwise);
 }
 

@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "frontend/interpose/cancelling.h"
 #include "platform/wait.h"
 
 namespace terrane::frontend::pages {
@@ -28,6 +29,17 @@ bool deadline(clockid_t clock, const timespec* time, std::uint64_t& until_ns) {
     if (left > 0) until_ns += static_cast<std::uint64_t>(left);
   }
   return true;
+}
+
+runtime::WaitLimit cancellable_limit(std::uint64_t until_ns) {
+  if (Cancelling::get() == nullptr) return until_ns;
+  return {until_ns, [] { return Cancelling::get()->is_to_wake(); }};
+}
+
+bool take_cancellably(LockId count, std::uint64_t until_ns) {
+  auto take = [&] { return node()->take_units(count, {}, cancellable_limit(until_ns)); };
+  if (until_ns == kNoWait) return take();
+  return cancellable(take, [](bool is_taken) { return !is_taken; });
 }
 
 Hold* find_hold(const volatile void* object) {

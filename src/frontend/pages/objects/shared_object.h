@@ -43,6 +43,11 @@ inline LockId id_of(ObjectKind kind, const volatile void* object) {
 // that waits can use.
 bool deadline(clockid_t clock, const timespec* time, std::uint64_t& until_ns);
 
+// Takes a unit of a count; false: the time has come. A cancellation point, unless it does not wait.
+bool take_cancellably(LockId count, std::uint64_t until_ns);
+// A limit of such a wait. Whether the calling thread is cancelled ends it, too.
+runtime::WaitLimit cancellable_limit(std::uint64_t until_ns);
+
 // Says once, for each `said`, why a call fails; returns the error.
 template <typename... Args>
 int refuse(std::atomic_flag& said, int error, fmt::format_string<Args...> format, Args&&... args) {
