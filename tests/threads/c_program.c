@@ -381,6 +381,37 @@ static void calls(void) {
 }
 
 /* While other threads make this node's pages change their protection. */
+/* The program names environ, so there is one for all nodes; each node's C library changes it. */
+static void* set_variable(void* argument) {
+  char name[32];
+  sprintf(name, "TERRANE_TEST_%ld", (long)argument);
+  EXPECT(setenv(name, "a value", 1) == 0);
+  return (void*)((long)argument + 1000);
+}
+
+static void* look_at_variables(void* argument) {
+  int found = 0;
+  for (char** one = environ; *one != NULL; ++one) found += strncmp(*one, "TERRANE_TEST_", 13) == 0;
+  EXPECT(found == 2 * THREADS);
+  for (int t = 0; t < 2 * THREADS; ++t) {
+    char name[32];
+    sprintf(name, "TERRANE_TEST_%d", t);
+    EXPECT(getenv(name) != NULL && strcmp(getenv(name), "a value") == 0);
+  }
+  return (void*)((long)argument + 1000);
+}
+
+static void variables(void) {
+  for (long t = 0; t < 2 * THREADS; ++t) {
+    pthread_t thread;
+    EXPECT(pthread_create(&thread, NULL, set_variable, (void*)t) == 0);
+    EXPECT(pthread_join(thread, NULL) == 0);
+  }
+  run(look_at_variables, THREADS);
+  look_at_variables(NULL);
+  EXPECT(system("test \"$TERRANE_TEST_1\" = 'a value'") == 0);
+}
+
 static void* use_children(void* argument) {
   long self = (long)argument;
   for (int i = 0; i < 8; ++i) {
@@ -666,6 +697,7 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "lives") == 0) lives();
   if (strcmp(mode, "calls") == 0) calls();
   if (strcmp(mode, "children") == 0) run(child_or_writer, 2 * THREADS);
+  if (strcmp(mode, "variables") == 0) variables();
   if (strcmp(mode, "files") == 0) files();
   if (strcmp(mode, "input") == 0) input();
   if (strcmp(mode, "lock_stream") == 0) lock_stream();

@@ -30,8 +30,8 @@ void expect_refused(const std::string& options, const std::string& program,
 }
 
 const std::string kC = C_PROGRAM, kCpp = CPP_PROGRAM, kLibrary = LIBRARY_PROGRAM;
-constexpr const char* kCModes[] = {"globals", "heap",  "stacks",   "objects",
-                                   "lives",   "files", "mappings", "randoms"};
+constexpr const char* kCModes[] = {"globals", "heap",     "stacks",  "objects",  "lives",
+                                   "files",   "mappings", "randoms", "variables"};
 constexpr const char* kCppModes[] = {"containers", "statics", "locals", "exceptions",
                                      "queue",      "locks",   "streams"};
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -68,13 +69,24 @@ class InCommand {
   const char* use_;
 };
 
-// The C library hands the environment to the kernel in the child: no page of it may be missing.
-// Nobody writes these pages but by setenv.
-void touch_environment() {
-  if (!SharedRange::contains(environ)) return;
-  for (char** one = environ; *one != nullptr; ++one) {
-    volatile const char* text = *one;
-    while (*text != '\0') ++text;
+// call() starts a program with the C library's environment, of which the kernel reads every page in
+// the child. It does not start where a page is missing: EFAULT, for which popen says ENOMEM.
+template <typename Call>
+auto with_environment(Call call) {
+  constexpr int kMostTries = 100;
+  int before = errno;
+  for (int tries = 1;; ++tries) {
+    bool is_shared = SharedRange::contains(environ);
+    for (char** one = environ; is_shared && *one != nullptr; ++one) {
+      volatile const char* text = *one;
+      while (*text != '\0') ++text;
+    }
+    errno = 0;
+    auto result = call();
+    bool may_have_missed = is_shared && (errno == EFAULT || errno == ENOMEM);
+    if (may_have_missed && tries < kMostTries) continue;
+    if (errno == 0) errno = before;
+    return result;
   }
 }
 
@@ -125,8 +137,7 @@ extern "C" {
 int system(const char* command) {
   return on_own_stack([=] {
     InCommand own(command);
-    touch_environment();
-    return next<"system">(::system)(own.get());
+    return with_environment([&] { return next<"system">(::system)(own.get()); });
   });
 }
 
@@ -135,8 +146,7 @@ FILE* popen(const char* command, const char* mode) {
   return terrane::frontend::adopt(on_own_stack([=] {
     InCommand own(command);
     std::string own_mode = mode;
-    touch_environment();
-    return next<"popen">(::popen)(own.get(), own_mode.c_str());
+    return with_environment([&] { return next<"popen">(::popen)(own.get(), own_mode.c_str()); });
   }));
 }
 

@@ -17,6 +17,7 @@ using terrane::frontend::ForCaller;
 using terrane::frontend::InPath;
 using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
+using terrane::frontend::SharedRange;
 using namespace terrane::frontend::threads;
 
 namespace {
@@ -50,6 +51,10 @@ class SharedText {
 // Whether the call is the program's, and there are other nodes. Not of a child of vfork.
 bool concerns_others() { return Elsewhere::get() != nullptr && is_in_program(); }
 
+// The same of the environment. A program that names environ has the list's address in its own
+// variables, so there is one list: a change here is a change on every node.
+bool environment_concerns_others() { return concerns_others() && !SharedRange::contains(&environ); }
+
 void run_on_others(void* (*function)(void*), void* argument) {
   Program& program = *Program::get();
   for (std::uint32_t n = 0; n < program.node().nodes(); ++n)
@@ -64,7 +69,7 @@ int set_here(const Variable& variable) {
 
 int set(const char* name, const char* value, int overwrites) {
   int result = set_here({name, value, overwrites});
-  if (result != 0 || !concerns_others()) return result;
+  if (result != 0 || !environment_concerns_others()) return result;
   SharedText shared_name(name), shared_value(value);
   Variable variable{shared_name.get(), shared_value.get(), overwrites};
   bool is_told = variable.name != nullptr && (value == nullptr) == (variable.value == nullptr);
@@ -131,7 +136,7 @@ int putenv(char* text) noexcept {
   const char* end = strchr(text, '=');
   if (end == nullptr) return unsetenv(text);
   int result = next<"putenv">(::putenv)(text);
-  if (result != 0 || !concerns_others()) return result;
+  if (result != 0 || !environment_concerns_others()) return result;
   SharedText shared(text);
   if (shared.get() == nullptr) return result;
   run_on_others(

@@ -50,6 +50,17 @@ bool contains(const std::vector<platform::CodePages>& pages, const void* code) {
   return false;
 }
 
+// The C library enlarges the list that its setenv has made, in private memory by now. It forgets
+// that list here: in a program that names environ the next one is for all nodes.
+void disown_environment() {
+  std::size_t count = 0;
+  while (environ[count] != nullptr) ++count;
+  auto** list = new char*[count + 1];
+  std::copy_n(environ, count + 1, list);
+  ::clearenv();
+  environ = list;
+}
+
 [[noreturn]] void refuse(const std::string& sentence) {
   base::log("{}", sentence);
   std::_Exit(1);
@@ -77,6 +88,7 @@ void Program::start() {
   bool set = ::setenv(kUcxEvents, "n", 0) == 0 && std::string_view(::getenv(kUcxEvents)) == "n";
   if (terrane_init() != TERRANE_OK) refuse(terrane_error());
   if (set) ::unsetenv(kUcxEvents);
+  disown_environment();
   static auto* program = new Program();
   program->node_ = pages::node();
   program->self_ = program->node_->self().value;
