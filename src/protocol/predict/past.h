@@ -33,8 +33,8 @@ class Past {
   void count_refreshed(std::uint64_t blocks) {
     refreshed_.fetch_add(blocks, std::memory_order_relaxed);
   }
-  // Whether so many copies were refreshed in the last round that each refresh has to show its use:
-  // a fault for each run then costs less than a refresh for nothing.
+  // Whether so many copies were refreshed in long runs in the last round that each refresh has to
+  // show its use: a fault for each run then costs less than a refresh for nothing.
   bool refreshes_many() const { return refreshes_many_; }
   std::uint16_t locks() const { return locks_.load(std::memory_order_relaxed); }
   void count_lock() { locks_.fetch_add(1, std::memory_order_relaxed); }

@@ -135,7 +135,7 @@ void Refresh::show_together(BlockRange run) {
 
 void Refresh::refreshed(BlockRange run, bool barrier) {
   if (barrier) show_together(run);
-  if (barrier) past_.count_refreshed(run.count);
+  if (barrier && run.count >= past_.tunables.max_run) past_.count_refreshed(run.count);
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     BlockHistory& past = past_.of(b);
     if (barrier) past.round = past_.round() + 1;
