@@ -219,6 +219,10 @@ TEST_F(AdaptivePredictorTest, WhereManyCopiesAreRefreshedEachHasToShowItsUseEach
     refresh(few);
     EXPECT_FALSE(predictor_.probes(0)) << "few are refreshed for long";
   }
+  for (std::uint64_t block = 0; block < kBlocks; block += few)
+    predictor_.refreshed({block, few}, true);
+  predictor_.barrier_passed();
+  EXPECT_FALSE(predictor_.is_unused(0)) << "short runs do not count, a fault for each costs more";
   refresh(kBlocks);
   refresh(kBlocks);
   EXPECT_TRUE(predictor_.is_unused(0));

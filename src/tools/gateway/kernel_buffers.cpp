@@ -38,8 +38,9 @@ std::optional<std::string> small_buffers(std::uint64_t window, const std::string
   }
   if (commands.empty()) return std::nullopt;
   return fmt::format(
-      "the slowest way between clusters holds {:.1f} MB, and the kernel's buffers of a connection "
-      "are too small to fill it{}",
+      "a pair of nodes has up to {:.1f} MB on its way between clusters, and the kernel's buffers "
+      "of "
+      "a connection are too small for that{}",
       static_cast<double>(under_way) / 1e6, commands);
 }
 

@@ -29,10 +29,11 @@ TEST_F(KernelBuffersTest, AreLargeEnoughWithoutFigures) {
 TEST_F(KernelBuffersTest, AreTooSmallForALongAndFastLink) {
   set("tcp_rmem", "4096\t131072\t6291456\n");
   set("tcp_wmem", "4096\t16384\t64000000\n");
-  EXPECT_EQ(small_buffers(18'750'000, folder_),
-            "the slowest way between clusters holds 12.5 MB, and the kernel's buffers of a "
-            "connection are "
-            "too small to fill it; sysctl -w net.ipv4.tcp_rmem='4096 131072 25000000'");
+  EXPECT_EQ(
+      small_buffers(18'750'000, folder_),
+      "a pair of nodes has up to 12.5 MB on its way between clusters, and the kernel's buffers of "
+      "a "
+      "connection are too small for that; sysctl -w net.ipv4.tcp_rmem='4096 131072 25000000'");
 }
 
 TEST_F(KernelBuffersTest, ThatAreNotKnownAreNotSpokenOf) {
