@@ -20,8 +20,8 @@ struct WaitLimit {
   }
 
   std::uint64_t until_ns;  // of platform::now_ns(); 0: the call does not wait
-  // Asked by the waiting thread at every wake; true: the wait ends. nullptr: nobody ends it. Who
-  // makes it true wakes the thread by a signal, else the thread looks after kSleepNs at the latest.
+  // Asked by the waiting thread at every wake; true: the wait ends. nullptr: nobody ends it. The
+  // thread that makes it true wakes the waiting one by a signal; else that looks after kSleepNs.
   bool (*gives_up)();
 };
 

@@ -45,7 +45,7 @@ bool deadline(clockid_t clock, const timespec* time, std::uint64_t& until_ns);
 
 // Takes a unit of a count; false: the time has come. A cancellation point, unless it does not wait.
 bool take_cancellably(LockId count, std::uint64_t until_ns);
-// A limit of such a wait. Whether the calling thread is cancelled ends it, too.
+// A limit of such a wait, which also ends when the calling thread is cancelled.
 runtime::WaitLimit cancellable_limit(std::uint64_t until_ns);
 
 // Says once, for each `said`, why a call fails; returns the error.
