@@ -13,9 +13,11 @@ std::uint64_t Engine::serve(ThreadContext& context, bool waits) {
   if (recall_count_.load() == 0 && offer_count_.load() == 0) return ~0ull;
   if (context.serves) return 0;
   context.serves = true;
+  bool held_nothing = std::exchange(context.holds_nothing, false);
   serve_offers(context);
   std::uint64_t later = serve_recalls(context, waits);
   serve_offers(context);
+  context.holds_nothing = held_nothing;
   context.serves = false;
   return later;
 }
