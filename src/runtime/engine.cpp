@@ -39,17 +39,6 @@ std::uint64_t sleep_ns(const WaitLimit& limit) {
   return expires_ns <= now ? 1 : std::min(expires_ns - now, kSleepNs);
 }
 
-// Whether an operation that asks this holds neither the consistency lock nor a block's.
-bool holds_nothing(const protocol::Event& event) {
-  return std::holds_alternative<protocol::LockAcquire>(event) ||
-         std::holds_alternative<protocol::LockTry>(event) ||
-         std::holds_alternative<protocol::LockHandOff>(event) ||
-         std::holds_alternative<protocol::BarrierEnter>(event) ||
-         std::holds_alternative<protocol::BarrierGather>(event) ||
-         std::holds_alternative<protocol::BarrierArrive>(event) ||
-         std::holds_alternative<protocol::CountSleep>(event);
-}
-
 }  // namespace
 
 Engine::Engine(PageSpace& space, transport::Transport& transport, bootstrap::Bootstrap& bootstrap,
@@ -248,7 +237,7 @@ std::uint64_t Engine::ask_core(ThreadContext& context, const protocol::Event& ev
   if (goes != nullptr && goes->spares && kept_until_ns(goes->block.value) > platform::now_ns())
     return 0;
   context.resumed.store(0, std::memory_order_relaxed);
-  context.holds_nothing = holds_nothing(event);
+  context.nesting.holds_nothing = protocol::holds_nothing(event);
   bool waits = false;
   {
     std::lock_guard hold(mutex_);
@@ -266,7 +255,7 @@ std::uint64_t Engine::ask_core(ThreadContext& context, const protocol::Event& ev
   if (waits)
     wait_until(
         context, [&] { return context.resumed.load() != 0; }, limit, sleep != nullptr);
-  context.holds_nothing = false;
+  context.nesting.holds_nothing = false;
   return context.value;
 }
 
@@ -458,13 +447,13 @@ void Engine::let_go(ThreadContext& context) {
 // On one host a look is a few loads; else a system call.
 void Engine::look(ThreadContext& context) {
   let_go(context);
-  context.holds_nothing = true;
+  context.nesting.holds_nothing = true;
   if (space_.reaches_all()) {
     poll_once(context);
   } else {
     poll_now_and_then(context);
   }
-  context.holds_nothing = false;
+  context.nesting.holds_nothing = false;
 }
 
 void Engine::ring(ThreadContext& context) {

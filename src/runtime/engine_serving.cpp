@@ -11,14 +11,12 @@ std::uint64_t Engine::serve(ThreadContext& context, bool waits) {
   if (turn_count_.load() != 0) end_turns(context, false);
   if (release_count_.load() != 0) serve_releases(context);
   if (recall_count_.load() == 0 && offer_count_.load() == 0) return ~0ull;
-  if (context.serves) return 0;
-  context.serves = true;
-  bool held_nothing = std::exchange(context.holds_nothing, false);
+  if (!context.nesting.may_serve()) return 0;
+  context.nesting.serves = true;
   serve_offers(context);
   std::uint64_t later = serve_recalls(context, waits);
   serve_offers(context);
-  context.holds_nothing = held_nothing;
-  context.serves = false;
+  context.nesting.serves = false;
   return later;
 }
 
@@ -52,7 +50,7 @@ std::uint64_t Engine::watch_turns() {
 
 // Those that have lasted long enough, or all. By a thread that can make the release itself.
 void Engine::end_turns(ThreadContext& context, bool all) {
-  if (turn_count_.load() == 0 || !(context.holds_nothing || context.is_handler)) return;
+  if (turn_count_.load() == 0 || !(context.nesting.may_release() || context.is_handler)) return;
   std::uint64_t now = platform::now_ns();
   std::lock_guard hold(mutex_);
   for (std::size_t i = turns_.size(); i-- > 0;) {
@@ -87,17 +85,17 @@ void Engine::serve_offers(ThreadContext& context) {
 // still meanwhile. Any other thread leaves it to the handler thread.
 void Engine::serve_releases(ThreadContext& context) {
   if (context.is_handler) return;  // run_chores
-  if (!context.holds_nothing) {
+  if (!context.nesting.may_release()) {
     if (!releases_told_.exchange(true)) handler_.call();
     return;
   }
-  context.holds_nothing = false;
+  context.nesting.holds_nothing = false;
   bool attended = context.attends;
   context.attends = false;  // the deputy may sleep
   if (attended && transport_.unattend()) poll_all();
   make_releases(threads_.deputy(context));
   if (attended) attend(context);
-  context.holds_nothing = true;
+  context.nesting.holds_nothing = true;
 }
 
 void Engine::make_releases(ThreadContext& context) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "protocol/serve/flushes.h"
+#include "protocol/steps/nesting.h"
 #include "protocol/steps/strand.h"
 #include "runtime/counters.h"
 #include "runtime/pushes_out.h"
@@ -92,10 +93,8 @@ struct ThreadContext {
   explicit ThreadContext(protocol::WaiterId id) : strand(id), serving(id) {}
 
   protocol::Strand strand;
-  protocol::Strand serving;  // of what the thread does for others, also while it waits
-  bool serves = false;
-  // The thread holds neither the consistency lock nor a block's: it may make a release for others.
-  bool holds_nothing = false;
+  protocol::Strand serving;         // of what the thread does for others, also while it waits
+  protocol::Nesting nesting;        // what of that it may do just now
   ThreadContext* deputy = nullptr;  // with which it does that while its own operation waits
   bool is_inside = false;           // in an operation of the program; read by its signal handlers
   bool is_handler = false;          // it shares the processor of a thread of the program

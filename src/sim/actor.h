@@ -39,8 +39,8 @@ struct Exchange {
       answer;  // once it has come
 };
 
-// A thread of the program; a handler that carries out a chore; or what serves the messages of a
-// channel at its end: one operation at a time on its strand.
+// A thread of the program; what a thread or a handler does for its node's machine; or what serves
+// the messages of a channel at its end: one operation at a time on its strand.
 struct Actor {
   enum class Wait : std::uint8_t { kNothing, kWord, kResume, kFlushed, kPush, kAnswer };
   enum class Doing : std::uint8_t {
@@ -91,6 +91,7 @@ struct Actor {
     progress = {};
     next = 0;
     tries = 0;
+    above = below = nullptr;
     flushes.clear();
     late.clear();
     asked.clear();
@@ -117,6 +118,9 @@ struct Actor {
   std::vector<Late> late;     // those that have not left yet
   std::uint32_t next = 0;     // the thread's place in its program
   std::uint32_t tries = 0;    // of a lock
+  Actor* above = nullptr;     // what the same thread does in the middle of this operation
+  Actor* below = nullptr;     // the operation that stands still meanwhile
+  bool ready_later = false;   // it can act when what is above it is over
   Chore chore;                // a handler's
   protocol::Recall recall{};  // a handler's
   bool waits = true;          // a handler that yields: for who holds the page

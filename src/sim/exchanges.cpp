@@ -104,7 +104,7 @@ void History::answered(std::uint32_t node, std::uint32_t from, protocol::Bytes m
   asked->answer = protocol::result_of(answer);
   if (actor.wait != Actor::Wait::kAnswer) return;
   actor.wait = Actor::Wait::kNothing;
-  schedule_.ready(actor.id);
+  doers_.make_ready(actor);
 }
 
 void History::flushed(std::uint32_t node, protocol::Bytes message) {
@@ -120,7 +120,7 @@ void History::flushed(std::uint32_t node, protocol::Bytes message) {
     violated(Fault::kBadStep, "node {} is told of a flush that it did not send", node);
   if (!actor.flushes.over() || actor.wait != Actor::Wait::kFlushed) return;
   actor.wait = Actor::Wait::kNothing;
-  schedule_.ready(actor.id);
+  doers_.make_ready(actor);
 }
 
 }  // namespace terrane::sim

@@ -54,6 +54,7 @@ void History::begin(const Program& program, std::uint64_t seed) {
   recalls_.clear();
   mover_.begin(rng_, setup);
   checker_.begin(program);
+  doers_.begin(program, rng_, director_ != nullptr || rng_.chance(50));
   region_first_.assign(program.regions.size(), kNoRegion);
   region_stands_.assign(program.regions.size(), false);
   for (std::uint32_t& holder : holder_) holder = kNobody;
@@ -134,7 +135,7 @@ void History::draw_mood(base::Prng& rng) {
 }
 
 void History::loop() {
-  while (director_ != nullptr || !schedule_.empty()) {
+  while (director_ != nullptr || !schedule_.empty() || spawn_waiting()) {
     if (schedule_.picks() == kUnfairSteps) {
       schedule_.calm();
       focus_ = 0;
@@ -223,6 +224,8 @@ void History::finish_check() {
   }
   for (auto& actor : actors_)
     if (actor->busy()) violated(Fault::kDeadlock, "a handler is still waiting at the end");
+  if (!chores_.empty() || !recalls_.empty())
+    violated(Fault::kDeadlock, "nobody has done what a node's machine wanted");
   check_across();
 }
 

@@ -8,6 +8,7 @@
 #include "sim/actor.h"
 #include "sim/checker.h"
 #include "sim/director.h"
+#include "sim/doers.h"
 #include "sim/mover.h"
 #include "sim/network.h"
 #include "sim/node.h"
@@ -77,15 +78,23 @@ class History {
   void step_core(std::uint32_t node, const protocol::Event& event);
   void send(std::uint32_t node, const protocol::Send& send);
   void resume(std::uint32_t node, const protocol::Resume& resume);
-  Actor* idle_handler(std::uint32_t node, Actor::Doing doing);
-  void spawn_waiting();
   void place(std::uint32_t node, const protocol::Place& place);
-  void spawn(Chore chore);
-  bool start(Chore& chore);
-  void finish_chore(Actor& actor);
   void push(std::uint32_t from, std::uint32_t to, protocol::Bytes message,
             std::uint32_t wanted = 0);
   void wake(std::uint32_t node, const std::atomic<std::uint32_t>* word);
+
+  // chores.cpp: what a node's threads and its handler do for its machine
+  struct Recalled {
+    std::uint32_t node;
+    protocol::Recall recall;
+    bool busy;  // somebody holds the page: for the handler, which may wait
+  };
+  void spawn(Chore chore);
+  bool spawn_waiting();
+  bool start(Chore& chore);
+  bool start(const Recalled& recalled);
+  void finish_chore(Actor& actor);
+  void finish_yield(Actor& actor);
 
   // exchanges.cpp: what nodes ask each other that cannot reach each other's memory
   bool reaches(std::uint32_t from, NodeId to) const;
@@ -113,7 +122,6 @@ class History {
   void host_call(Actor& actor, const Op& op);
   void finish_host_call(Actor& actor);
   void finish_operation(Actor& actor);
-  void finish_yield(Actor& actor);
   void finish_fault(Actor& actor);
   void free_memory(Actor& actor);
   void finish_sync(Actor& actor, const Op& op);
@@ -139,14 +147,11 @@ class History {
   std::vector<Node> nodes_;
   Mover mover_{nodes_};
   Checker checker_;
-  std::vector<std::unique_ptr<Actor>> actors_;  // threads, then handlers from kMaxThreads on
-  std::deque<Chore> chores_;                    // for which no handler is free
+  std::vector<std::unique_ptr<Actor>> actors_;  // threads, then chores from kMaxThreads on
+  Doers doers_{actors_, schedule_};
+  std::deque<Chore> chores_;  // that nobody can do yet
   protocol::Effects effects_;
-  struct Recalled {
-    std::uint32_t node;
-    protocol::Recall recall;
-  };
-  std::vector<Recalled> recalls_;                          // until a handler is free
+  std::vector<Recalled> recalls_;                          // so are these
   std::unique_ptr<Actor> servers_[kMaxNodes * kMaxNodes];  // of each channel's oldest message
   std::uint32_t threads_at_[kMaxNodes] = {};
   std::vector<std::uint64_t> region_first_;  // kNoRegion: not allocated yet

@@ -27,7 +27,7 @@ void History::step_core(std::uint32_t node, const protocol::Event& event) {
     } else if (const auto* turn = std::get_if<protocol::TurnExtended>(&effect)) {
       spawn({node, *turn, {}});
     } else if (const auto* recall = std::get_if<protocol::Recall>(&effect)) {
-      recalls_.push_back({node, *recall});
+      recalls_.push_back({node, *recall, false});
     } else if (const auto* place = std::get_if<protocol::Place>(&effect)) {
       this->place(node, *place);
     } else {
@@ -78,79 +78,7 @@ void History::resume(std::uint32_t node, const protocol::Resume& resume) {
   actor.resumed = true;
   actor.value = resume.value;
   actor.strand.set_answer(effects_.bytes.data() + resume.offset, resume.size);
-  schedule_.ready(actor.id);
-}
-
-Actor* History::idle_handler(std::uint32_t node, Actor::Doing doing) {
-  for (std::uint32_t i = kMaxThreads; i < actors_.size(); ++i) {
-    Actor& actor = *actors_[i];
-    if (actor.busy()) continue;
-    actor.reset();
-    actor.node = node;
-    actor.doing = doing;
-    schedule_.ready(actor.id);
-    return &actor;
-  }
-  return nullptr;
-}
-
-// A handler of the node does it, when one is free; afterwards the core is told.
-void History::spawn(Chore chore) {
-  if (!start(chore)) chores_.push_back(std::move(chore));
-}
-
-bool History::start(Chore& chore) {
-  Actor* actor = idle_handler(chore.node, Actor::Doing::kChore);
-  if (actor == nullptr) return false;
-  actor->chore = std::move(chore);
-  protocol::Hlrc& hlrc = nodes_[actor->node].hlrc();
-  if (const auto* drop = std::get_if<protocol::Drop>(&actor->chore.what)) {
-    actor->start(hlrc.drop(actor->strand, drop->region, drop->blocks));
-  } else if (const auto* offer = std::get_if<protocol::Offer>(&actor->chore.what)) {
-    actor->start(hlrc.offer_asked(actor->strand, *offer));
-  } else if (const auto* kept = std::get_if<protocol::ReleaseKept>(&actor->chore.what)) {
-    actor->start(hlrc.release_kept(actor->strand, *kept));
-  } else if (const auto* turn = std::get_if<protocol::TurnExtended>(&actor->chore.what)) {
-    actor->start(hlrc.end_turn(actor->strand, turn->lock));
-  } else {
-    NodeId origin = std::get<protocol::Expire>(actor->chore.what).origin;
-    actor->start(hlrc.expire(actor->strand, origin, actor->chore.ranges));
-  }
-  return true;
-}
-
-void History::finish_chore(Actor& actor) {
-  const auto* counted = std::get_if<protocol::Task<std::uint64_t>>(&actor.operation);
-  std::uint64_t value = counted == nullptr ? 0 : counted->value();
-  actor.clear_operation();
-  schedule_.park(actor.id);
-  std::uint32_t node = actor.node;
-  auto what = actor.chore.what;
-  spawn_waiting();
-  if (const auto* drop = std::get_if<protocol::Drop>(&what)) {
-    step_core(node, protocol::RegionDropped{drop->region, drop->blocks});
-  } else if (const auto* offer = std::get_if<protocol::Offer>(&what)) {
-    step_core(node, protocol::OfferMade{offer->to, offer->waiter, value});
-  } else if (const auto* kept = std::get_if<protocol::ReleaseKept>(&what)) {
-    step_core(node, protocol::LockRelease{kept->lock, protocol::kNobody, value});
-  } else if (const auto* expire = std::get_if<protocol::Expire>(&what)) {
-    step_core(node, protocol::Expired{expire->origin, expire->waiter});
-  }
-}
-
-// What waits for a handler, as far as some are free. A recall is carried out sometimes by who must
-// not wait; then the handler does it that may.
-void History::spawn_waiting() {
-  while (!chores_.empty() && start(chores_.front())) chores_.pop_front();
-  while (!recalls_.empty()) {
-    auto [node, recall] = recalls_.front();
-    Actor* actor = idle_handler(node, Actor::Doing::kYield);
-    if (actor == nullptr) return;
-    recalls_.erase(recalls_.begin());
-    actor->recall = recall;
-    actor->waits = rng_.chance(50);
-    actor->start(nodes_[node].sc().yield(actor->strand, recall, actor->waits));
-  }
+  doers_.make_ready(actor);
 }
 
 void History::wake(std::uint32_t node, const std::atomic<std::uint32_t>* word) {
@@ -159,7 +87,7 @@ void History::wake(std::uint32_t node, const std::atomic<std::uint32_t>* word) {
     if (std::get<protocol::Wait>(actor->strand.step()).word != word) continue;
     actor->wait = Actor::Wait::kNothing;
     actor->resumed = true;
-    schedule_.ready(actor->id);
+    doers_.make_ready(*actor);
   }
 }
 

@@ -14,6 +14,12 @@ struct History::Steps {
   History& history;
   Actor& actor;
 
+  void check_may_ask() const {
+    if (is_service(actor))
+      violated(Fault::kBadStep,
+               "what a thread does in the middle of its own operation asks others");
+  }
+
   bool perform(protocol::Pause&) { return true; }
 
   // Like a futex: looks at the word once, then sleeps until somebody wakes it.
@@ -34,6 +40,7 @@ struct History::Steps {
   }
 
   bool perform(protocol::Call& step) {
+    check_may_ask();
     const auto* goes = std::get_if<protocol::ScGiveBack>(step.event);
     if (goes != nullptr && goes->spares && !history.program_->setup.whole_steps &&
         history.rng_.chance(20)) {  // a thread has only just got it
@@ -68,6 +75,7 @@ struct History::Steps {
   bool perform(protocol::PostDiff& step) {
     if (!history.mover_.perform(actor)) return false;
     if (step.result == 0) return true;
+    check_may_ask();
     std::uint32_t to = step.node.value;
     auto late = std::find_if(actor.late.begin(), actor.late.end(),
                              [&](const Actor::Late& one) { return one.to == to; });
@@ -90,6 +98,7 @@ struct History::Steps {
   }
 
   bool perform(protocol::AwaitFlush&) {
+    check_may_ask();
     send_late();
     if (actor.flushes.over()) return true;
     actor.wait = Actor::Wait::kFlushed;
@@ -98,6 +107,7 @@ struct History::Steps {
   }
 
   bool perform(protocol::TakePush&) {
+    check_may_ask();
     if (history.mover_.perform(actor)) return true;
     actor.wait = Actor::Wait::kPush;
     history.schedule_.park(actor.id);
@@ -106,6 +116,7 @@ struct History::Steps {
 
   template <typename Kind>
   void ask(const Kind& step, protocol::BlockRange blocks, bool stages = false) {
+    check_may_ask();
     auto request = protocol::request_of(step, actor.strand.waiter());
     history.push(actor.node, step.node.value, std::as_bytes(std::span(&request, 1)));
     actor.asked.push_back({.from = step.node, .blocks = blocks, .stages = stages});
@@ -209,7 +220,7 @@ struct History::Steps {
     for (auto& other : history.actors_) {
       if (other->node != actor.node || other->wait != Actor::Wait::kPush) continue;
       other->wait = Actor::Wait::kNothing;
-      history.schedule_.ready(other->id);
+      history.doers_.make_ready(*other);
     }
     return true;
   }

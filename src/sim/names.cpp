@@ -399,7 +399,8 @@ constexpr std::string_view kMutants[] = {"None",
                                          "GatherKeepsLeases",
                                          "GatherApart",
                                          "ForkKeepsPayload",
-                                         "ArrivesTwice"};
+                                         "ArrivesTwice",
+                                         "ReleaseInService"};
 constexpr std::string_view kFaults[] = {
     "None",     "WrongValue",   "NodesDisagree", "TwoHolders", "BarrierLeak",
     "Deadlock", "Endless",      "Invariant",     "Malformed",  "BadAnswer",

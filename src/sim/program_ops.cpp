@@ -271,7 +271,7 @@ void History::access(Actor& actor, const Op& op) {
     view.guarded = false;
     std::memcpy(at, &op.value, op.size);
     if (doomed) {
-      if (--doomed_left_ == 0 && freer_ != kNobody) schedule_.ready(static_cast<ActorId>(freer_));
+      if (--doomed_left_ == 0 && freer_ != kNobody) doers_.make_ready(*actors_[freer_]);
     } else {
       checker_.store(actor.id, op);
     }
@@ -465,18 +465,6 @@ void History::finish_operation(Actor& actor) {
   }
   actor.clear_operation();
   actor.doing = Actor::Doing::kProgram;
-}
-
-void History::finish_yield(Actor& actor) {
-  bool done = std::get<protocol::Task<bool>>(actor.operation).value();
-  actor.clear_operation();
-  if (done) {
-    schedule_.park(actor.id);
-    spawn_waiting();
-    return;
-  }
-  actor.waits = true;
-  actor.start(nodes_[actor.node].sc().yield(actor.strand, actor.recall, true));
 }
 
 void History::finish_fault(Actor& actor) {

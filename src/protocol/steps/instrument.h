@@ -416,6 +416,7 @@ enum class Mutant : std::uint8_t {
   kGatherApart,             // ... though the others have learned more than the root, or less
   kForkKeepsPayload,        // a fork's payload is that of the fork before, older than its notices
   kArrivesTwice,            // a node that came to a barrier in memory arrives by message, too
+  kReleaseInService,        // a thread makes a release in the middle of an offer that it makes
   kCount,
 };
 

@@ -1,0 +1,79 @@
+#include "sim/doers.h"
+
+#include <variant>
+
+namespace terrane::sim {
+
+bool is_service(const Actor& actor) {
+  return actor.doing == Actor::Doing::kYield ||
+         (actor.doing == Actor::Doing::kChore &&
+          std::holds_alternative<protocol::Offer>(actor.chore.what));
+}
+
+// What the thread may do now whose operation, or chore, this is.
+protocol::Nesting Doers::nesting_of(const Actor& actor) const {
+  if (is_service(actor)) {
+    protocol::Nesting nesting;
+    if (actor.below != nullptr) nesting = nesting_of(*actor.below);
+    nesting.serves = true;
+    return nesting;
+  }
+  if (actor.id >= kMaxThreads) return {};
+  if (!actor.busy()) return {.holds_nothing = actor.doing == Actor::Doing::kProgram};
+  if (actor.wait != Actor::Wait::kResume) return {};
+  return {.holds_nothing =
+              protocol::holds_nothing(*std::get<protocol::Call>(actor.strand.step()).event)};
+}
+
+// At a step, or in a wait for other nodes; not in the middle of a step.
+bool Doers::polls(const Actor& actor, std::uint32_t node, ActorId acting) const {
+  if (actor.node != node || actor.above != nullptr || actor.wait == Actor::Wait::kWord)
+    return false;
+  if (actor.id == acting && schedule_.is_ready(acting)) return false;
+  if (actor.id >= kMaxThreads) return actor.busy();
+  return actor.id < program_->threads() && actor.next < program_->ops[actor.id].size();
+}
+
+bool Doers::has_idle_handler(std::uint32_t node) const {
+  for (std::size_t i = kMaxThreads; i < actors_.size(); ++i)
+    if (actors_[i]->busy() && actors_[i]->node == node && actors_[i]->below == nullptr)
+      return false;
+  return true;
+}
+
+Actor* Doers::begin_over(Actor* below, std::uint32_t node, Actor::Doing doing) {
+  for (std::size_t i = kMaxThreads; i < actors_.size(); ++i) {
+    Actor& actor = *actors_[i];
+    if (actor.busy()) continue;
+    actor.reset();
+    actor.node = node;
+    actor.doing = doing;
+    schedule_.ready(actor.id);
+    if (below == nullptr) return &actor;
+    actor.below = below;
+    below->above = &actor;
+    below->ready_later = schedule_.is_ready(below->id);
+    schedule_.park(below->id);
+    return &actor;
+  }
+  return nullptr;
+}
+
+void Doers::end_chore(Actor& actor) {
+  actor.clear_operation();
+  schedule_.park(actor.id);
+  if (actor.below == nullptr) return;
+  actor.below->above = nullptr;
+  if (actor.below->ready_later) schedule_.ready(actor.below->id);
+  actor.below = nullptr;
+}
+
+void Doers::make_ready(Actor& actor) {
+  if (actor.above != nullptr) {
+    actor.ready_later = true;
+  } else {
+    schedule_.ready(actor.id);
+  }
+}
+
+}  // namespace terrane::sim
