@@ -107,6 +107,8 @@ enum way {
   IN_POLL,
   IN_PAUSE,
   IN_SIGWAIT,
+  IN_OPEN,
+  IN_FSYNC,
   IN_TESTCANCEL,
   WAYS
 };
@@ -115,6 +117,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, held = PTHREAD_MUTEX_I
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static sem_t semaphore, ready;
 static int pipe_ends[2], cleaned;
+static char named_pipe[] = "/tmp/terrane-pipe-XXXXXX/pipe";
 static pthread_t sleeper;
 
 /* Gives a mutex back, or holds none. */
@@ -157,6 +160,8 @@ static void* wait_for_ever(void* argument) {
     if (way == IN_POLL) EXPECT(poll(&one, 1, -1) == -2);
     if (way == IN_PAUSE) pause();
     if (way == IN_SIGWAIT) EXPECT(sigwait(&all, &number) == -2);
+    if (way == IN_OPEN) EXPECT(open(named_pipe, O_RDONLY) == -2);
+    if (way == IN_FSYNC) EXPECT(fsync(pipe_ends[0]) == -1);
     if (way == IN_TESTCANCEL) pthread_testcancel();
   }
   pthread_cleanup_pop(0);
@@ -223,8 +228,16 @@ static void cancels(void) {
   sem_init(&semaphore, 0, 0);
   sem_init(&ready, 0, 0);
   EXPECT(pipe(pipe_ends) == 0);
+  char* slash = strrchr(named_pipe, '/');
+  *slash = 0;
+  EXPECT(mkdtemp(named_pipe) != NULL);
+  *slash = '/';
+  EXPECT(mkfifo(named_pipe, 0600) == 0);
   EXPECT(pthread_create(&sleeper, NULL, sleep_long, NULL) == 0);
   for (int way = 0; way < WAYS; ++way) cancel_in((enum way)way);
+  EXPECT(unlink(named_pipe) == 0);
+  *slash = 0;
+  EXPECT(rmdir(named_pipe) == 0);
   EXPECT(pthread_cancel(sleeper) == 0);
   expect_cancelled(sleeper);
   for (int t = 0; t < 2; ++t) {

@@ -5,11 +5,13 @@
 #include <cstdarg>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/cancelling.h"
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 
 using terrane::frontend::adopt;
 using terrane::frontend::call_elsewhere;
+using terrane::frontend::cancellable;
 using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
 using terrane::frontend::OutBytes;
@@ -68,6 +70,16 @@ std::size_t command_bytes(int command) {
 int control(int fd, unsigned long request, void* argument) { return ioctl(fd, request, argument); }
 int command_file(int fd, int command, void* argument) { return fcntl(fd, command, argument); }
 
+int command_of_file(int fd, int command, void* argument) {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, command_file, fd, command, argument);
+  auto* call = next<"fcntl">(::fcntl);
+  if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) return adopt(call(fd, command, argument));
+  std::size_t bytes = SharedRange::contains(argument) ? command_bytes(command) : 0;
+  if (bytes == 0) return call(fd, command, argument);
+  OutBytes own(argument, bytes);
+  return own.done(call(fd, command, own.get()), bytes);
+}
+
 }  // namespace
 
 #pragma GCC visibility push(default)
@@ -91,13 +103,9 @@ int fcntl(int fd, int command, ...) {
   va_start(more, command);
   void* argument = va_arg(more, void*);
   va_end(more);
-  if (is_elsewhere(fd)) return call_elsewhere(fd, command_file, fd, command, argument);
-  auto* call = next<"fcntl">(::fcntl);
-  if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) return adopt(call(fd, command, argument));
-  std::size_t bytes = SharedRange::contains(argument) ? command_bytes(command) : 0;
-  if (bytes == 0) return call(fd, command, argument);
-  OutBytes own(argument, bytes);
-  return own.done(call(fd, command, own.get()), bytes);
+  if (command == F_SETLKW || command == F_OFD_SETLKW)
+    return cancellable([=] { return command_of_file(fd, command, argument); });
+  return command_of_file(fd, command, argument);
 }
 
 int fcntl64(int fd, int command, ...) {

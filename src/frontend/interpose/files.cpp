@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/cancelling.h"
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/for_caller.h"
 #include "frontend/interpose/next.h"
@@ -17,6 +18,7 @@
 using terrane::frontend::adopt;
 using terrane::frontend::Bounce;
 using terrane::frontend::call_elsewhere;
+using terrane::frontend::cancellable;
 using terrane::frontend::ForCaller;
 using terrane::frontend::ForNode;
 using terrane::frontend::InPath;
@@ -29,6 +31,12 @@ using terrane::frontend::SharedRange;
 namespace {
 
 bool takes_mode(int flags) { return (flags & (O_CREAT | O_TMPFILE)) != 0; }
+
+// It may wait: for the other end of a pipe with a name.
+template <typename Call>
+int open_file(Call call, const char* path) {
+  return adopt(cancellable([=] { return call(InPath(path).get()); }));
+}
 
 // The path that the call fills in is written like any other bytes.
 template <typename Call>
@@ -49,7 +57,8 @@ int openat(int folder, const char* path, int flags, ...) {
   va_start(more, flags);
   mode_t mode = takes_mode(flags) ? va_arg(more, mode_t) : 0;
   va_end(more);
-  return adopt(next<"openat">(::openat)(folder, InPath(path).get(), flags, mode));
+  return open_file(
+      [=](const char* own) { return next<"openat">(::openat)(folder, own, flags, mode); }, path);
 }
 
 int openat64(int folder, const char* path, int flags, ...) {
@@ -57,7 +66,9 @@ int openat64(int folder, const char* path, int flags, ...) {
   va_start(more, flags);
   mode_t mode = takes_mode(flags) ? va_arg(more, mode_t) : 0;
   va_end(more);
-  return adopt(next<"openat64">(::openat64)(folder, InPath(path).get(), flags, mode));
+  return open_file(
+      [=](const char* own) { return next<"openat64">(::openat64)(folder, own, flags, mode); },
+      path);
 }
 
 int open(const char* path, int flags, ...) {
@@ -65,7 +76,7 @@ int open(const char* path, int flags, ...) {
   va_start(more, flags);
   mode_t mode = takes_mode(flags) ? va_arg(more, mode_t) : 0;
   va_end(more);
-  return adopt(next<"open">(::open)(InPath(path).get(), flags, mode));
+  return open_file([=](const char* own) { return next<"open">(::open)(own, flags, mode); }, path);
 }
 
 int open64(const char* path, int flags, ...) {
@@ -73,11 +84,12 @@ int open64(const char* path, int flags, ...) {
   va_start(more, flags);
   mode_t mode = takes_mode(flags) ? va_arg(more, mode_t) : 0;
   va_end(more);
-  return adopt(next<"open64">(::open64)(InPath(path).get(), flags, mode));
+  return open_file([=](const char* own) { return next<"open64">(::open64)(own, flags, mode); },
+                   path);
 }
 
 int creat(const char* path, mode_t mode) {
-  return adopt(next<"creat">(::creat)(InPath(path).get(), mode));
+  return open_file([=](const char* own) { return next<"creat">(::creat)(own, mode); }, path);
 }
 
 FILE* fopen(const char* path, const char* mode) {

@@ -9,11 +9,14 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "frontend/interpose/cancelling.h"
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 
 using terrane::frontend::adopt;
 using terrane::frontend::call_elsewhere;
+using terrane::frontend::cancellable;
+using terrane::frontend::cancellable_next;
 using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
 
@@ -55,13 +58,13 @@ off_t lseek(int fd, off_t offset, int from) noexcept {
 off64_t lseek64(int fd, off64_t offset, int from) noexcept { return lseek(fd, offset, from); }
 
 int fsync(int fd) {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::fsync, fd);
-  return next<"fsync">(::fsync)(fd);
+  if (is_elsewhere(fd)) return cancellable([=] { return call_elsewhere(fd, ::fsync, fd); });
+  return cancellable_next<"fsync">(::fsync)(fd);
 }
 
 int fdatasync(int fd) {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::fdatasync, fd);
-  return next<"fdatasync">(::fdatasync)(fd);
+  if (is_elsewhere(fd)) return cancellable([=] { return call_elsewhere(fd, ::fdatasync, fd); });
+  return cancellable_next<"fdatasync">(::fdatasync)(fd);
 }
 
 int ftruncate(int fd, off_t bytes) noexcept {
@@ -96,8 +99,9 @@ int posix_fadvise64(int fd, off64_t offset, off64_t bytes, int advice) noexcept 
 }
 
 int lockf(int fd, int command, off_t bytes) {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::lockf, fd, command, bytes);
-  return next<"lockf">(::lockf)(fd, command, bytes);
+  if (is_elsewhere(fd))
+    return cancellable([=] { return call_elsewhere(fd, ::lockf, fd, command, bytes); });
+  return cancellable_next<"lockf">(::lockf)(fd, command, bytes);
 }
 int lockf64(int fd, int command, off64_t bytes) { return lockf(fd, command, bytes); }
 
