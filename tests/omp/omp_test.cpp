@@ -280,6 +280,10 @@ TEST(OmpTest, TasksMoveBetweenNodes) {
     expect_good(team, kTasks);
 }
 
+TEST(OmpTest, ManyThreadsOfANodeWaitForATask) {
+  expect_good("-n 1 --threads 1", kTasks + " crowd");
+}
+
 TEST(OmpTest, TheReportCountsTheTasksOfEachNode) {
   Outcome outcome = run_omp("-n 2 --threads 1 --stats", kTasks + " coarse");
   EXPECT_NE(outcome.out.find("good"), std::string::npos) << outcome.out << outcome.err;

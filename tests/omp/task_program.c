@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
 static int wrong;
 
@@ -273,6 +274,31 @@ static void millions(void) {
   expect(usage.ru_maxrss < 300 << 10, "their memory"); /* KiB */
 }
 
+static double seconds_of(clockid_t clock) {
+  struct timespec time;
+  clock_gettime(clock, &time);
+  return time.tv_sec + 1e-9 * time.tv_nsec;
+}
+
+/* Many threads of one node wait for one task, and leave the processors to it. */
+static void crowd(void) {
+  double made = 0, used = 0, all = -seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+#pragma omp parallel num_threads(400)
+#pragma omp single
+  {
+#pragma omp task shared(made, used)
+    {
+      double begin = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+      made = work(7, 300000000);
+      used = seconds_of(CLOCK_THREAD_CPUTIME_ID) - begin;
+    }
+  }
+  all += seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+  expect(made != 0 && used > 0, "a task of a crowd");
+  if (all > 10 * used) printf("%f s of processors, %f s of them by the task\n", all, used);
+  expect(all <= 10 * used, "a crowd that leaves the processors to a task");
+}
+
 int main(int argc, char** argv) {
   static const struct {
     const char* name;
@@ -281,6 +307,7 @@ int main(int argc, char** argv) {
                 {"features", features}, {"memory", memory}, {"barriers", barriers}};
   const char* asked = argc > 1 ? argv[1] : "all";
   if (strcmp(asked, "millions") == 0) millions();
+  if (strcmp(asked, "crowd") == 0) crowd();
   for (unsigned i = 0; i < sizeof kModes / sizeof kModes[0]; i++)
     if (strcmp(asked, "all") == 0 || strcmp(asked, kModes[i].name) == 0) kModes[i].run();
   if (!wrong) printf("good\n");

@@ -30,6 +30,12 @@ struct Task {
 // A thread that finds nothing to do gives its processor away, and then sleeps, longer and longer.
 class Pause {
  public:
+  Pause() = default;
+  // One of so many threads of this node: the more they are, the longer it sleeps, so that all of
+  // them together leave the processors to those that have something to do.
+  explicit Pause(std::uint32_t threads)
+      : longest_us_(std::clamp(kSleepUsOfThread * threads, kLongestSleepUs, kLongestOfManyUs)) {}
+
   void operator()() {
     if (++times_ < kSpins) {
       __builtin_ia32_pause();
@@ -37,14 +43,19 @@ class Pause {
       ::sched_yield();
     } else {
       ::usleep(sleep_us_);
-      sleep_us_ = std::min(2 * sleep_us_, kLongestSleepUs);
+      sleep_us_ = std::min(2 * sleep_us_, longest_us_);
     }
   }
-  void renew() { *this = Pause(); }
+  void renew() {
+    times_ = 0;
+    sleep_us_ = kFirstSleepUs;
+  }
 
  private:
-  static constexpr std::uint32_t kSpins = 64, kYields = 96, kLongestSleepUs = 500;
-  std::uint32_t times_ = 0, sleep_us_ = 20;
+  static constexpr std::uint32_t kSpins = 64, kYields = 96, kFirstSleepUs = 20;
+  static constexpr std::uint32_t kLongestSleepUs = 500, kLongestOfManyUs = 20'000;
+  static constexpr std::uint32_t kSleepUsOfThread = 25;
+  std::uint32_t times_ = 0, sleep_us_ = kFirstSleepUs, longest_us_ = kLongestSleepUs;
 };
 
 // Holds a flag of this node while it lives.

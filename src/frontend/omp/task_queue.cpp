@@ -169,12 +169,11 @@ void run(Task* task) {
 
 // Of the queues of this node.
 Task* take_queued(const Task* of) {
-  std::uint32_t own = this_thread().local, threads = region().threads_here;
+  if (unfinished.load(std::memory_order_relaxed) == 0) return nullptr;
+  std::uint32_t own = this_thread().local, count = std::min(region().threads_here, kQueues);
   Task* task = own < kQueues ? take(queues[own], true, of) : nullptr;
-  for (std::uint32_t i = 1; i < threads && task == nullptr; ++i) {
-    std::uint32_t other = (own + i) % threads;
-    if (other < kQueues) task = take(queues[other], false, of);
-  }
+  for (std::uint32_t i = own < kQueues ? 1 : 0; i < count && task == nullptr; ++i)
+    task = take(queues[(own + i) % count], false, of);
   return task;
 }
 
@@ -194,7 +193,7 @@ bool help(const Task* of) {
 
 template <typename IsOver>
 void help_until(const Task* of, IsOver is_over) {
-  Pause pause;
+  Pause pause(region().threads_here);
   while (!is_over()) {
     if (help(of)) {
       pause.renew();
@@ -259,11 +258,10 @@ void queue_task(Task* task) {
 }  // namespace
 
 Task* take_oldest(std::uint32_t at_most) {
-  std::uint32_t own = this_thread().local, threads = region().threads_here;
-  for (std::uint32_t i = 0; i < threads; ++i) {
-    std::uint32_t number = (own + i) % threads;
-    if (number >= kQueues) continue;
-    Queue& queue = queues[number];
+  if (unfinished.load(std::memory_order_relaxed) == 0) return nullptr;
+  std::uint32_t own = this_thread().local, queues_here = std::min(region().threads_here, kQueues);
+  for (std::uint32_t i = 0; i < queues_here; ++i) {
+    Queue& queue = queues[(own + i) % queues_here];
     std::uint32_t count = queue.count.load(std::memory_order_relaxed);
     if (count == 0) continue;
     Hold hold(queue.busy);
