@@ -31,7 +31,9 @@ constexpr Search kSearches[] = {
 };
 
 // Planted faults that need more histories than the test has time for: where the search begins. In
-// SettleUnconfirmed a flush follows a home to another host, where its bytes are still to come.
+// SettleUnconfirmed a flush follows a home to another host, where its bytes are still to come. In
+// ReadOnce and TrackSaysHere a home moves away while a reader copies from it, or while a release
+// begins to track it. In MissKeepsSerial a copy is missed between a push and the next.
 struct Start {
   std::string_view mutant;
   std::uint32_t nodes;
@@ -39,7 +41,10 @@ struct Start {
   Mix random_predictions = Mix::kOnly;
   Mix racy = Mix::kNever;
 };
-constexpr Start kStarts[] = {{"SettleUnconfirmed", 3, 50'000, Mix::kMix, Mix::kMix}};
+constexpr Start kStarts[] = {{"SettleUnconfirmed", 3, 50'000, Mix::kMix, Mix::kMix},
+                             {"ReadOnce", 0, 8'000, Mix::kMix, Mix::kMix},
+                             {"TrackSaysHere", 3, 13'000},
+                             {"MissKeepsSerial", 0, 20'000, Mix::kMix, Mix::kMix}};
 
 // Planted faults that random histories show too seldom, and the scripts that show each.
 struct Scripted {
