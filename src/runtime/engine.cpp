@@ -63,11 +63,26 @@ Engine::Engine(PageSpace& space, transport::Transport& transport, bootstrap::Boo
                     transport_.sleep_beside(timeout_ns, patience_ns);
                   },
                   [this] { transport_.interrupt(); }, [this] { return turn(); }});
+  dropper_.start({[this](std::uint64_t timeout_ns, std::uint64_t) {
+                    platform::futex_wait(chores_told_, chores_seen_, timeout_ns);
+                  },
+                  [this] {
+                    chores_told_.fetch_add(1);
+                    platform::futex_wake_all(chores_told_);
+                  },
+                  [this] {
+                    chores_seen_ = chores_told_.load();
+                    run_chores();
+                    return waiting::HandlerTurn{};
+                  }});
 }
 
 Engine::~Engine() { stop(); }
 
-void Engine::stop() { handler_.stop(); }
+void Engine::stop() {
+  handler_.stop();
+  dropper_.stop();
+}
 
 // Of an interval that ends, or of what an eager release tells all nodes.
 void Engine::count_notices(ThreadContext& context, const protocol::Event& event) {
@@ -279,7 +294,7 @@ void Engine::carry_out(const protocol::Event& event, Counters& counters,
     } else if (const auto* resume = std::get_if<protocol::Resume>(&effect)) {
       carry_out(*resume);
     } else if (const auto* drop = std::get_if<protocol::Drop>(&effect)) {
-      leave_to_handler({*drop, {}});
+      leave_to_dropper({*drop, {}});
     } else if (const auto* offer = std::get_if<protocol::Offer>(&effect)) {
       offers_.push_back(*offer);
       offer_count_.fetch_add(1);
@@ -298,7 +313,7 @@ void Engine::carry_out(const protocol::Event& event, Counters& counters,
       place(*bytes, event, counters);
     } else if (const auto* expire = std::get_if<protocol::Expire>(&effect)) {
       const std::byte* ranges = effects_.bytes.data() + expire->offset;
-      leave_to_handler({*expire, {ranges, ranges + expire->size}});
+      leave_to_dropper({*expire, {ranges, ranges + expire->size}});
     } else {
       malformed(std::get<protocol::Malformed>(effect).from);
     }
@@ -475,7 +490,7 @@ waiting::HandlerTurn Engine::turn() {
   poll_all();
   waiting::HandlerTurn turn{context.took, context.took_urgent, serve(context, true)};
   turn.next_ns = std::min(turn.next_ns, watch_turns());
-  run_chores(context);
+  make_releases(context);
   if (hlrc_.is_over_limit()) run(context, hlrc_.trim(context.strand));
   if (from >= tidy_due_ns_) {
     run(context, hlrc_.tidy(context.strand));

@@ -73,7 +73,7 @@ class Engine final : private transport::Receiver {
   std::optional<LockId> held_by(const ThreadContext& context);
   // The allocation that holds the block, as far as this node knows; without blocks: none does.
   protocol::Region allocation_of(std::uint64_t block);
-  // Ends the handler thread. No operation may be under way.
+  // Ends the handler thread and the dropper. No operation may be under way.
   void stop();
 
  private:
@@ -88,7 +88,7 @@ class Engine final : private transport::Receiver {
     if (!attended) unattend(context);
     return task.value();
   }
-  // What the core wants of the handler thread.
+  // What the core wants of the dropper thread.
   struct Chore {
     std::variant<protocol::Drop, protocol::Expire> what;
     std::vector<std::byte> ranges;  // of an Expire
@@ -116,8 +116,8 @@ class Engine final : private transport::Receiver {
   void ring(ThreadContext& context);
   void poll_all();
   waiting::HandlerTurn turn();
-  void leave_to_handler(Chore chore);
-  void run_chores(ThreadContext& context);
+  void leave_to_dropper(Chore chore);
+  void run_chores();
   std::uint64_t serve(ThreadContext& context, bool waits);
   void serve_offers(ThreadContext& context);
   void extend_turn(LockId lock, bool waits);
@@ -188,6 +188,9 @@ class Engine final : private transport::Receiver {
   std::string loss_;
   std::uint64_t tidy_due_ns_ = 0;  // the handler thread's
   waiting::HandlerThread handler_;
+  std::atomic<std::uint32_t> chores_told_{0};
+  std::uint32_t chores_seen_ = 0;   // the dropper thread's
+  waiting::HandlerThread dropper_;  // drops copies, and what was freed
 };
 
 }  // namespace terrane::runtime

@@ -84,7 +84,7 @@ void Engine::serve_offers(ThreadContext& context) {
 // a count. It has the strand and the state of a deputy for that, since its own operation stands
 // still meanwhile. Any other thread leaves it to the handler thread.
 void Engine::serve_releases(ThreadContext& context) {
-  if (context.is_handler) return;  // run_chores
+  if (context.is_handler && !context.is_dropper) return;  // it makes them at the end of its turn
   if (!context.nesting.may_release()) {
     if (!releases_told_.exchange(true)) handler_.call();
     return;
@@ -166,17 +166,17 @@ std::uint64_t Engine::kept_until_ns(std::uint64_t block) const {
 }
 
 // Under the mutex.
-void Engine::leave_to_handler(Chore chore) {
+void Engine::leave_to_dropper(Chore chore) {
   chores_.push_back(std::move(chore));
-  handler_.call();
+  dropper_.call();
 }
 
-// Releases of tokens that have to leave, freed regions, and copies that others' eager releases make
-// old. Such an operation waits only for threads of its own node, which poll while they wait
-// themselves, and for answers that homes give at once.
-void Engine::run_chores(ThreadContext& context) {
+// Freed regions, and copies that others' eager releases make old. Such an operation waits only for
+// threads of its own node, which poll while they wait themselves, and for answers that homes give
+// at once. The handler thread would not do: a release that it makes may wait for chores of other
+// nodes.
+void Engine::run_chores() {
   for (;;) {
-    make_releases(context);
     Chore chore;
     {
       std::lock_guard hold(mutex_);
@@ -184,6 +184,9 @@ void Engine::run_chores(ThreadContext& context) {
       chore = std::move(chores_.front());
       chores_.pop_front();
     }
+    ThreadContext& context = threads_.current();
+    context.is_handler = context.is_dropper = true;
+    context.role = "dropper";
     if (const auto* drop = std::get_if<protocol::Drop>(&chore.what)) {
       run(context, hlrc_.drop(context.strand, drop->region, drop->blocks));
       tell(context, protocol::RegionDropped{drop->region, drop->blocks});

@@ -98,6 +98,7 @@ struct ThreadContext {
   ThreadContext* deputy = nullptr;  // with which it does that while its own operation waits
   bool is_inside = false;           // in an operation of the program; read by its signal handlers
   bool is_handler = false;          // it shares the processor of a thread of the program
+  bool is_dropper = false;          // of these, the one that makes no releases
   LatestPages latest_pages;
   std::atomic<std::uint32_t> resumed{
       0};  // the call was answered: `value` is the result, and the payload is in the strand

@@ -121,6 +121,7 @@ struct Actor {
   Actor* above = nullptr;     // what the same thread does in the middle of this operation
   Actor* below = nullptr;     // the operation that stands still meanwhile
   bool ready_later = false;   // it can act when what is above it is over
+  bool is_dropping = false;   // a chore of the dropper thread
   Chore chore;                // a handler's
   protocol::Recall recall{};  // a handler's
   bool waits = true;          // a handler that yields: for who holds the page

@@ -15,7 +15,9 @@ bool History::start(Chore& chore) {
   auto may = [=](protocol::Nesting nesting) {
     return (offers && nesting.may_serve()) || (releases && nesting.may_release());
   };
-  Actor* actor = doers_.begin_chore(chore.node, Actor::Doing::kChore, acting_, may);
+  Actor* actor = !offers && !releases
+                     ? doers_.begin_drop(chore.node)
+                     : doers_.begin_chore(chore.node, Actor::Doing::kChore, acting_, may);
   if (actor == nullptr) return false;
   actor->chore = std::move(chore);
   protocol::Hlrc& hlrc = nodes_[actor->node].hlrc();

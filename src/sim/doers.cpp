@@ -34,10 +34,14 @@ bool Doers::polls(const Actor& actor, std::uint32_t node, ActorId acting) const 
   return actor.id < program_->threads() && actor.next < program_->ops[actor.id].size();
 }
 
-bool Doers::has_idle_handler(std::uint32_t node) const {
-  for (std::size_t i = kMaxThreads; i < actors_.size(); ++i)
-    if (actors_[i]->busy() && actors_[i]->node == node && actors_[i]->below == nullptr)
+// The node's handler, or its dropper.
+bool Doers::is_idle(std::uint32_t node, bool dropper) const {
+  for (std::size_t i = kMaxThreads; i < actors_.size(); ++i) {
+    const Actor& actor = *actors_[i];
+    if (actor.busy() && actor.node == node && actor.below == nullptr &&
+        actor.is_dropping == dropper)
       return false;
+  }
   return true;
 }
 
@@ -48,6 +52,7 @@ Actor* Doers::begin_over(Actor* below, std::uint32_t node, Actor::Doing doing) {
     actor.reset();
     actor.node = node;
     actor.doing = doing;
+    actor.is_dropping = false;
     schedule_.ready(actor.id);
     if (below == nullptr) return &actor;
     actor.below = below;

@@ -151,8 +151,9 @@ Task<BlockState> Releases::flush_block(Strand& s, std::uint64_t block) {
 
 // Eager release consistency: copies of what a release changed are gone, or up to date, before it
 // ends, so locks and barriers carry no notices of such blocks. What a release has to tell goes to
-// all nodes (expiry.h); a handler of each drops its copies. No handler waits for another one: a
-// releaser waits for the answers without the consistency lock, which they need.
+// all nodes (expiry.h); a thread of each that does nothing else drops its copies. So no such thread
+// waits for another one: a releaser waits for the answers without the consistency lock, which they
+// need.
 
 // What this release has to tell -> `told`, which is empty. Result: the number of the latest expiry
 // that was begun. Under the consistency lock.
