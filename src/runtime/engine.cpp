@@ -59,10 +59,6 @@ Engine::Engine(PageSpace& space, transport::Transport& transport, bootstrap::Boo
   for (std::uint32_t n = 0; n < bootstrap_.nodes(); ++n)
     far.push_back(bootstrap_.is_far(NodeId{n}));
   remote_.count_far(std::move(far));
-  handler_.start({[this](std::uint64_t timeout_ns, std::uint64_t patience_ns) {
-                    transport_.sleep_beside(timeout_ns, patience_ns);
-                  },
-                  [this] { transport_.interrupt(); }, [this] { return turn(); }});
   dropper_.start({[this](std::uint64_t timeout_ns, std::uint64_t) {
                     platform::futex_wait(chores_told_, chores_seen_, timeout_ns);
                   },
@@ -75,6 +71,10 @@ Engine::Engine(PageSpace& space, transport::Transport& transport, bootstrap::Boo
                     run_chores();
                     return waiting::HandlerTurn{};
                   }});
+  handler_.start({[this](std::uint64_t timeout_ns, std::uint64_t patience_ns) {
+                    transport_.sleep_beside(timeout_ns, patience_ns);
+                  },
+                  [this] { transport_.interrupt(); }, [this] { return turn(); }});
 }
 
 Engine::~Engine() { stop(); }
