@@ -32,8 +32,7 @@ constexpr Search kSearches[] = {
 
 // Planted faults that need more histories than the test has time for: where the search begins. In
 // SettleUnconfirmed a flush follows a home to another host, where its bytes are still to come. In
-// ReadOnce and TrackSaysHere a home moves away while a reader copies from it, or while a release
-// begins to track it. In MissKeepsSerial a copy is missed between a push and the next.
+// TrackSaysHere a home moves away while a release begins to track it. In MissKeepsSerial a copy is missed between a push and the next.
 struct Start {
   std::string_view mutant;
   std::uint32_t nodes;
@@ -42,7 +41,6 @@ struct Start {
   Mix racy = Mix::kNever;
 };
 constexpr Start kStarts[] = {{"SettleUnconfirmed", 3, 50'000, Mix::kMix, Mix::kMix},
-                             {"ReadOnce", 0, 8'000, Mix::kMix, Mix::kMix},
                              {"TrackSaysHere", 3, 13'000},
                              {"MissKeepsSerial", 0, 20'000, Mix::kMix, Mix::kMix}};
 
