@@ -92,6 +92,7 @@ struct Actor {
     next = 0;
     tries = 0;
     above = below = nullptr;
+    is_dropping = false;
     flushes.clear();
     late.clear();
     asked.clear();
@@ -119,7 +120,7 @@ struct Actor {
   std::uint32_t next = 0;     // the thread's place in its program
   std::uint32_t tries = 0;    // of a lock
   Actor* above = nullptr;     // what the same thread does in the middle of this operation
-  Actor* below = nullptr;     // the operation that stands still meanwhile
+  Actor* below = nullptr;     // the operation of that thread that pauses meanwhile
   bool ready_later = false;   // it can act when what is above it is over
   bool is_dropping = false;   // a chore of the dropper thread
   Chore chore;                // a handler's

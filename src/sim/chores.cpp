@@ -1,6 +1,6 @@
 #include "sim/history.h"
 
-// What a node's machine wants of its threads and its handler.
+// Chores and recalls: what the machine of a node (Core) wants done on that node.
 namespace terrane::sim {
 
 // Afterwards the core is told.
@@ -36,7 +36,8 @@ bool History::start(Chore& chore) {
   return true;
 }
 
-// A thread does not wait for who holds the page: the handler does then, which may.
+// A thread of the program does not wait for the thread that holds the page: it leaves the recall to
+// the handler thread, which waits.
 bool History::start(const Recalled& recalled) {
   Actor* actor = doers_.begin_chore(
       recalled.node, Actor::Doing::kYield, acting_,
@@ -48,7 +49,7 @@ bool History::start(const Recalled& recalled) {
   return true;
 }
 
-// What nobody could do before. Whether somebody has begun.
+// Chores and recalls that no thread could begin before. Whether one has begun.
 bool History::spawn_waiting() {
   bool began = false;
   for (std::size_t i = 0; i < chores_.size();) {

@@ -52,7 +52,6 @@ Actor* Doers::begin_over(Actor* below, std::uint32_t node, Actor::Doing doing) {
     actor.reset();
     actor.node = node;
     actor.doing = doing;
-    actor.is_dropping = false;
     schedule_.ready(actor.id);
     if (below == nullptr) return &actor;
     actor.below = below;

@@ -30,8 +30,9 @@ class Doers {
     random_ = &random;
     spare_ = spare;
   }
-  // An actor for a chore of that node that can begin now, by one of those that can do it; nullptr:
-  // nobody can. acting: who is in the middle of a step. may(nesting): whether a thread can do it.
+  // Begins a chore of that node, by its handler or by one of its threads that can do it now;
+  // nullptr: none can. acting: the actor that is in the middle of a step. may(nesting): whether a
+  // thread can.
   template <typename May>
   Actor* begin_chore(std::uint32_t node, Actor::Doing doing, ActorId acting, May may) {
     if (spare_) return begin_over(nullptr, node, doing);

@@ -32,7 +32,8 @@ constexpr Search kSearches[] = {
 
 // Planted faults that need more histories than the test has time for: where the search begins. In
 // SettleUnconfirmed a flush follows a home to another host, where its bytes are still to come. In
-// TrackSaysHere a home moves away while a release begins to track it. In MissKeepsSerial a copy is missed between a push and the next.
+// TrackSaysHere a home moves away while a release begins to track it. In MissKeepsSerial a copy is
+// missed between a push and the next.
 struct Start {
   std::string_view mutant;
   std::uint32_t nodes;

@@ -8,13 +8,13 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// What a thread may do for other nodes in the middle of its own operation, which goes on only when
-// that is over: so it must never wait for what its own operation holds.
+// What a thread may do for other nodes in the middle of its own operation. Its own operation goes
+// on only afterwards, so nothing that the thread does meanwhile may wait for it.
 struct Nesting {
   // The thread's own operation holds neither the consistency lock nor a block's.
   bool holds_nothing = false;
-  // The thread makes an offer or gives a page back. Such an operation waits for no other, and may
-  // hold both locks.
+  // The thread makes an offer or gives a page back. Such an operation waits for no other one, and
+  // may hold both locks.
   bool serves = false;
 
   bool may_serve() const { return !serves; }
