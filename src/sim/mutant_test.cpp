@@ -42,7 +42,7 @@ struct Start {
   Mix racy = Mix::kNever;
 };
 constexpr Start kStarts[] = {{"SettleUnconfirmed", 3, 50'000, Mix::kMix, Mix::kMix},
-                             {"TrackSaysHere", 3, 13'000},
+                             {"TrackSaysHere", 3, 96'000, Mix::kMix, Mix::kMix},
                              {"MissKeepsSerial", 0, 20'000, Mix::kMix, Mix::kMix}};
 
 // Planted faults that random histories show too seldom, and the scripts that show each.

@@ -6,13 +6,13 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 Task<> TrackedHomes::untrack(Strand& s, std::uint64_t block) {
   mark(Mark::kReleaseUntracksHome);
   if (mutant(Mutant::kKeepTrackedWhenWritten)) co_return;
-  co_await leave_to_leases(s, block);
+  co_await leave_to_leases(s, block, kHere);
   node_.predictor.written_when_tracked(block);
   notices_.notice(block);
 }
 
-Task<> TrackedHomes::leave_to_leases(Strand& s, std::uint64_t block) {
-  co_await homes_.store_word(s, block, kHere);
+Task<> TrackedHomes::leave_to_leases(Strand& s, std::uint64_t block, std::uint32_t word) {
+  co_await homes_.store_word(s, block, word);
   node_.tracked.erase(block);
 }
 
@@ -24,15 +24,29 @@ Task<> TrackedHomes::untrack_idle(Strand& s) {
     for (std::uint64_t b = run.first; b < run.end(); ++b) {
       co_await node_.lock_block(s, b);
       BlockState state = node_.entries[b].state();
-      if (state == BlockState::kHome && node_.tracked.contains(b)) {
-        mark(Mark::kReleaseUntracksIdle);
-        co_await leave_to_leases(s, b);
+      bool may = co_await may_untrack(s, b);
+      if (may) {
+        bool mapped = state == BlockState::kHome;
+        mark(mapped ? Mark::kReleaseUntracksIdle : Mark::kReleaseUntracksUnmapped);
+        bool here = mapped || node_.entries[b].home() == node_.config.self;
+        co_await leave_to_leases(s, b, here ? kHere : 0);
         if (!mutant(Mutant::kUntrackSilently)) notices_.notice(b);
       }
       co_await node_.unlock_block(s, b, state);
     }
     run = node_.tracked.next_run(run.end(), node_.config.blocks);
   }
+}
+
+// Also a home by policy that this node never touched, while it is still here: another thread may
+// have freed it or given it away.
+Task<bool> TrackedHomes::may_untrack(Strand& s, std::uint64_t block) {
+  const BlockEntry& entry = node_.entries[block];
+  if (!node_.tracked.contains(block)) co_return false;
+  if (entry.state() == BlockState::kHome) co_return true;
+  std::uint32_t word = co_await s.perform(LoadWord{node_.config.self, BlockId{block}});
+  bool tracked = word & kTracked && !(word & (kOffered | kMoved | kComing));
+  co_return entry.state() == BlockState::kInvalid&& tracked;
 }
 
 // Blocks that are tracked.

@@ -29,7 +29,8 @@ class TrackedHomes {
 
  private:
   std::uint64_t count() const;
-  Task<> leave_to_leases(Strand& s, std::uint64_t block);
+  Task<> leave_to_leases(Strand& s, std::uint64_t block, std::uint32_t word);
+  Task<bool> may_untrack(Strand& s, std::uint64_t block);
   Task<> publish(Strand& s, BlockRange run);
   Task<> track_run(Strand& s, BlockRange run);
   Task<bool> trackable(Strand& s, std::uint64_t block);

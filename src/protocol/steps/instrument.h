@@ -69,6 +69,7 @@ enum class Mark : std::uint8_t {
   kFaultProvesNeighbour,
   kReleaseUntracksHome,
   kReleaseUntracksIdle,
+  kReleaseUntracksUnmapped,
   kReleaseTellsTaken,
   kReleaseTracksWanted,
   kReleaseTracksUnmapped,
