@@ -62,6 +62,8 @@ class Node {
   // Where the program sees shared memory.
   const void* shared_base() const { return space_->base(); }
   std::uint64_t shared_bytes() const { return space_->bytes(); }
+  // How much shared memory this node keeps; ~0: nobody has said.
+  std::uint64_t memory_bytes() const { return memory_[self().value].limit_bytes; }
 
   Outcome allocate(std::uint64_t bytes, const Allocation& options, void*& address);
   Outcome free(void* address);

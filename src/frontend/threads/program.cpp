@@ -22,6 +22,8 @@ namespace {
 
 constexpr BarrierId kStartBarrier{0xfffffffeu};
 
+// The part of a node's memory that large blocks may keep after the program has freed them.
+constexpr std::uint64_t kKeptPart = 8;
 constexpr const char* kUcxEvents = "UCX_MEM_EVENTS";
 
 Program* the_program = nullptr;
@@ -95,7 +97,8 @@ void Program::start() {
   program->nodes_ = program->node_->nodes();
   program->share_control();
   program->share_image();
-  program->heap_ = std::make_unique<runtime::Heap>(program->self_, program->nodes_, *program);
+  program->heap_ = std::make_unique<runtime::Heap>(program->self_, program->nodes_, *program,
+                                                   program->node_->memory_bytes() / kKeptPart);
   program->stacks_ = std::make_unique<runtime::Stacks>(*program->node_);
   program->find_code();
   the_program = program;

@@ -8,19 +8,22 @@
 namespace terrane::runtime {
 namespace {
 
+// Twice as much is no overflow.
+constexpr std::uint64_t kMostBytes = PTRDIFF_MAX / 4;
+
 std::uint64_t up(std::uint64_t bytes, std::uint64_t grain) {
   return (bytes + grain - 1) / grain * grain;
 }
 
 }  // namespace
 
-Heap::Heap(std::uint32_t self, std::uint32_t nodes, HeapMemory& memory)
-    : self_(self), memory_(memory), outgoing_(nodes) {}
+Heap::Heap(std::uint32_t self, std::uint32_t nodes, HeapMemory& memory, std::uint64_t most_kept)
+    : self_(self), memory_(memory), outgoing_(nodes), kept_(most_kept) {}
 
 void* Heap::allocate(std::uint64_t bytes, std::uint64_t alignment) {
-  if (bytes > PTRDIFF_MAX - 2 * alignment - kRegion) return nullptr;
+  if (bytes > kMostBytes || alignment > kMostBytes) return nullptr;
   alignment = std::max(alignment, kAlignment);
-  if (bytes + alignment >= kRegion) return take_region(bytes, alignment);
+  if (bytes + alignment >= kRegion) return large(bytes, alignment, false);
   std::uint64_t room = up(std::max(bytes, std::uint64_t{1}), Arena::kGrain) + sizeof(Header);
   if (alignment > kAlignment) room += alignment - kAlignment;
   for (;;) {
@@ -41,23 +44,68 @@ void* Heap::allocate(std::uint64_t bytes, std::uint64_t alignment) {
   }
 }
 
-// The header lies at the end of the page before the block, which no other block has a part of.
-void* Heap::take_region(std::uint64_t bytes, std::uint64_t alignment) {
-  std::uint64_t lead = std::max(alignment, platform::page_bytes());
-  void* region = memory_.take_region(bytes + 2 * lead);
+// A region of its own, which begins with at least a page before the block. The header lies at the
+// end of the page before the block, which no other block has a part of.
+void* Heap::large(std::uint64_t bytes, std::uint64_t alignment, bool zeroed) {
+  const std::uint64_t page = platform::page_bytes();
+  const std::uint64_t lead = std::max(alignment, page);
+  if (lead == page && !zeroed) {
+    std::optional<KeptRegions::Region> kept;
+    {
+      std::lock_guard hold(mutex_);
+      kept = kept_.take(bytes + 2 * page);
+    }
+    if (kept) return begin_large(kept->begin, kept->bytes - 2 * page, page);
+  }
+  void* region = take_region(bytes + 2 * lead);
   if (region == nullptr) return nullptr;
-  auto begin = reinterpret_cast<std::uintptr_t>(region);
-  std::uintptr_t at = up(begin + platform::page_bytes(), lead);
+  return begin_large(reinterpret_cast<std::uintptr_t>(region), bytes, lead);
+}
+
+void* Heap::begin_large(std::uintptr_t region, std::uint64_t bytes, std::uint64_t lead) {
+  std::uintptr_t at = up(region + platform::page_bytes(), lead);
   auto* block = reinterpret_cast<void*>(at);
-  *header_of(block) = {bytes + (at - begin), static_cast<std::uint32_t>(at - begin),
+  *header_of(block) = {bytes + (at - region), static_cast<std::uint32_t>(at - region),
                        static_cast<std::uint16_t>(self_), kOwnRegion};
   return block;
 }
 
+// Where there is none, those that are kept go first.
+void* Heap::take_region(std::uint64_t bytes) {
+  void* region = memory_.take_region(bytes);
+  if (region != nullptr) return region;
+  std::vector<KeptRegions::Region> kept;
+  {
+    std::lock_guard hold(mutex_);
+    kept = kept_.take_all();
+  }
+  if (kept.empty()) return nullptr;
+  give_regions(kept);
+  return memory_.take_region(bytes);
+}
+
+// One that is aligned to more than a page has a size that the header does not tell.
+void Heap::give_large(std::uintptr_t begin, const Header& header) {
+  const std::uint64_t page = platform::page_bytes();
+  if (header.lead != page) return memory_.give_region(reinterpret_cast<void*>(begin));
+  std::vector<KeptRegions::Region> gone;
+  {
+    std::lock_guard hold(mutex_);
+    gone = kept_.put({begin, header.bytes + page});
+  }
+  give_regions(gone);
+}
+
+void Heap::give_regions(const std::vector<KeptRegions::Region>& regions) {
+  for (const KeptRegions::Region& region : regions)
+    memory_.give_region(reinterpret_cast<void*>(region.begin));
+}
+
 void* Heap::allocate_zeroed(std::uint64_t bytes) {
+  if (bytes > kMostBytes) return nullptr;
+  if (bytes + kAlignment >= kRegion) return large(bytes, kAlignment, true);
   void* block = allocate(bytes);
-  bool is_zeroed = block == nullptr || header_of(block)->mark == kOwnRegion;
-  if (!is_zeroed) std::memset(block, 0, bytes);
+  if (block != nullptr) std::memset(block, 0, bytes);
   return block;
 }
 
@@ -84,7 +132,7 @@ bool Heap::free(void* block) {
   header.mark = kFreed;
   std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(block) - was.lead;
   if (was.mark == kOwnRegion) {
-    memory_.give_region(reinterpret_cast<void*>(begin));
+    give_large(begin, was);
   } else if (was.node == self_) {
     std::lock_guard hold(mutex_);
     arena_.give_back(begin, was.bytes);
@@ -146,7 +194,7 @@ bool Heap::grow(std::uint64_t bytes) {
       return true;
     }
   }
-  void* chunk = memory_.take_region(kChunk);
+  void* chunk = take_region(kChunk);
   if (chunk == nullptr) return false;
   std::lock_guard hold(mutex_);
   arena_.add(reinterpret_cast<std::uintptr_t>(chunk), kChunk);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/program/arena.h"
+#include "runtime/program/kept_regions.h"
 
 namespace terrane::runtime {
 
@@ -39,7 +40,9 @@ class Heap {
   // What small blocks are cut from: regions of this size.
   static constexpr std::uint64_t kChunk = std::uint64_t{64} << 20;
 
-  Heap(std::uint32_t self, std::uint32_t nodes, HeapMemory& memory);
+  // most_kept: bytes of large blocks that the program has freed, and that this node keeps for the
+  // next ones.
+  Heap(std::uint32_t self, std::uint32_t nodes, HeapMemory& memory, std::uint64_t most_kept);
 
   // nullptr: there is no memory. `alignment`: a power of two; blocks are aligned to 16 anyway.
   void* allocate(std::uint64_t bytes, std::uint64_t alignment = kAlignment);
@@ -75,7 +78,11 @@ class Heap {
     std::uint64_t bytes = 0;
   };
 
-  void* take_region(std::uint64_t bytes, std::uint64_t alignment);
+  void* large(std::uint64_t bytes, std::uint64_t alignment, bool zeroed);
+  void* take_region(std::uint64_t bytes);
+  void* begin_large(std::uintptr_t region, std::uint64_t bytes, std::uint64_t lead);
+  void give_large(std::uintptr_t begin, const Header& header);
+  void give_regions(const std::vector<KeptRegions::Region>& regions);
   bool grow(std::uint64_t bytes);
   bool receive();
   void send(std::uint32_t node, std::uintptr_t block, std::uint64_t bytes);
@@ -83,10 +90,11 @@ class Heap {
 
   const std::uint32_t self_;
   HeapMemory& memory_;
-  std::mutex mutex_;  // of the two below
+  std::mutex mutex_;  // of the three below
   Arena arena_;
   std::vector<Outgoing> outgoing_;  // by node
-  std::mutex growing_;              // one thread at a time asks for a region
+  KeptRegions kept_;
+  std::mutex growing_;  // one thread at a time asks for a region
 };
 
 }  // namespace terrane::runtime

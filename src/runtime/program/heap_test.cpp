@@ -107,7 +107,7 @@ std::uintptr_t number(void* block) { return reinterpret_cast<std::uintptr_t>(blo
 
 TEST(HeapTest, RowsArePacked) {
   TestMemory memory(2);
-  Heap heap(0, 2, memory);
+  Heap heap(0, 2, memory, 0);
   auto before = number(heap.allocate(2064));
   for (int i = 0; i < 10; ++i) {
     auto next = number(heap.allocate(2064));
@@ -118,7 +118,7 @@ TEST(HeapTest, RowsArePacked) {
 
 TEST(HeapTest, BlocksAreAlignedAndOfTheirSize) {
   TestMemory memory(1);
-  Heap heap(0, 1, memory);
+  Heap heap(0, 1, memory, 0);
   for (std::uint64_t bytes : {0, 1, 16, 17, 1000, 5000, 100'000, 2'000'000}) {
     for (std::uint64_t alignment : {16, 64, 4096, 65536}) {
       void* block = heap.allocate(bytes, alignment);
@@ -134,7 +134,7 @@ TEST(HeapTest, BlocksAreAlignedAndOfTheirSize) {
 
 TEST(HeapTest, ZeroedBlocksAreZerosAlsoWhereOthersWere) {
   TestMemory memory(1);
-  Heap heap(0, 1, memory);
+  Heap heap(0, 1, memory, 0);
   void* block = heap.allocate(5000);
   std::memset(block, 0xee, 5000);
   heap.free(block);
@@ -145,7 +145,7 @@ TEST(HeapTest, ZeroedBlocksAreZerosAlsoWhereOthersWere) {
 
 TEST(HeapTest, AResizedBlockKeepsItsBytes) {
   TestMemory memory(1);
-  Heap heap(0, 1, memory);
+  Heap heap(0, 1, memory, 0);
   auto* block = static_cast<unsigned char*>(heap.allocate(100));
   for (int i = 0; i < 100; ++i) block[i] = static_cast<unsigned char>(i);
   for (std::uint64_t bytes : {200, 5'000, 3'000'000, 100}) {
@@ -156,7 +156,7 @@ TEST(HeapTest, AResizedBlockKeepsItsBytes) {
 
 TEST(HeapTest, ABlockIsFreedOnce) {
   TestMemory memory(1);
-  Heap heap(0, 1, memory);
+  Heap heap(0, 1, memory, 0);
   void* block = heap.allocate(100);
   EXPECT_TRUE(heap.free(block));
   EXPECT_FALSE(heap.free(block));
@@ -164,7 +164,7 @@ TEST(HeapTest, ABlockIsFreedOnce) {
 
 TEST(HeapTest, WhatOtherNodesFreeComesBack) {
   TestMemory memory(2);
-  Heap first(0, 2, memory), second(1, 2, memory);
+  Heap first(0, 2, memory, 0), second(1, 2, memory, 0);
   memory.most = 1;  // 64 MiB
   for (int round = 0; round < 20; ++round) {
     std::vector<void*> blocks;
@@ -179,7 +179,7 @@ TEST(HeapTest, WhatOtherNodesFreeComesBack) {
 
 TEST(HeapTest, WithoutMemoryTheAnswerIsNull) {
   TestMemory memory(1);
-  Heap heap(0, 1, memory);
+  Heap heap(0, 1, memory, 0);
   memory.most = 1;
   void* block = heap.allocate(100);
   EXPECT_EQ(heap.allocate(std::uint64_t{1} << 30), nullptr);
@@ -188,12 +188,54 @@ TEST(HeapTest, WithoutMemoryTheAnswerIsNull) {
   EXPECT_TRUE(heap.free(block)) << "it is still there";
 }
 
+TEST(HeapTest, ALargeBlockServesAgain) {
+  TestMemory memory(1);
+  Heap heap(0, 1, memory, 64 << 20);
+  auto* block = static_cast<unsigned char*>(heap.allocate(8 << 20));
+  std::uint64_t bytes = heap.bytes_of(block);
+  block[0] = 7;
+  EXPECT_TRUE(heap.free(block));
+  EXPECT_FALSE(heap.free(block));
+  EXPECT_EQ(heap.allocate((8 << 20) - (400 << 10)), block) << "a little smaller";
+  EXPECT_EQ(heap.bytes_of(block), bytes);
+  EXPECT_TRUE(heap.free(block));
+  EXPECT_NE(heap.allocate(4 << 20), block) << "much smaller";
+  auto* zeros = static_cast<unsigned char*>(heap.allocate_zeroed(8 << 20));
+  EXPECT_NE(zeros, block);
+  EXPECT_EQ(zeros[0], 0);
+  EXPECT_EQ(heap.allocate(8 << 20), block);
+  EXPECT_TRUE(heap.free(block));
+  EXPECT_EQ(memory.regions_freed, 0);
+}
+
+TEST(HeapTest, TheOldestLargeBlocksGoWhereThereAreMany) {
+  TestMemory memory(1);
+  Heap heap(0, 1, memory, 20 << 20);
+  void* blocks[3];
+  for (void*& block : blocks) block = heap.allocate(8 << 20);
+  for (void* block : blocks) EXPECT_TRUE(heap.free(block));
+  EXPECT_EQ(memory.regions_freed, 1);
+  EXPECT_EQ(heap.allocate(8 << 20), blocks[2]);
+  EXPECT_EQ(heap.allocate(8 << 20), blocks[1]);
+  EXPECT_TRUE(heap.free(heap.allocate(32 << 20))) << "more than is kept at all";
+  EXPECT_EQ(memory.regions_freed, 2);
+}
+
+TEST(HeapTest, KeptBlocksGoWhereThereIsNoMemory) {
+  TestMemory memory(1);
+  Heap heap(0, 1, memory, 64 << 20);
+  memory.most = 1;
+  EXPECT_TRUE(heap.free(heap.allocate(8 << 20)));
+  EXPECT_EQ(heap.allocate(16 << 20), nullptr);
+  EXPECT_EQ(memory.regions_freed, 1);
+}
+
 TEST(HeapTest, ThreadsOfSeveralNodesAllocateAndFreeAtOnce) {
   constexpr std::uint32_t kNodes = 3;
   TestMemory memory(kNodes);
   std::vector<std::unique_ptr<Heap>> heaps;
   for (std::uint32_t n = 0; n < kNodes; ++n)
-    heaps.push_back(std::make_unique<Heap>(n, kNodes, memory));
+    heaps.push_back(std::make_unique<Heap>(n, kNodes, memory, 0));
   std::mutex mutex;
   std::vector<std::pair<unsigned char*, unsigned char>> live;
   std::atomic<int> wrong{0};
