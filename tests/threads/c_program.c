@@ -148,7 +148,41 @@ static void* use_heap(void* argument) {
   return (void*)(self + 1000);
 }
 
+static unsigned char* large[THREADS];
+
+static size_t large_bytes(long self, int round) {
+  return ((size_t)1 << 20) + 100000 * (size_t)((self + round) % 4);
+}
+
+// Each thread frees the large block of the next one, and allocates another, which may be one that
+// was freed: by itself, or by a thread of its node.
+static void* use_large(void* argument) {
+  long self = (long)argument;
+  long next = (self + 1) % THREADS;
+  for (int round = 0; round < 12; ++round) {
+    size_t bytes = large_bytes(self, round);
+    large[self] = round % 5 == 4 ? calloc(bytes, 1) : malloc(bytes);
+    for (size_t at = 0; at < bytes && round % 5 == 4; at += 4000) EXPECT(large[self][at] == 0);
+    memset(large[self], (int)self * 16 + round, bytes);
+    pthread_barrier_wait(&barrier);
+    unsigned char* block = large[next];
+    size_t theirs = large_bytes(next, round);
+    for (size_t at = 0; at < theirs; at += 4000) EXPECT(block[at] == next * 16 + round);
+    EXPECT(block[theirs - 1] == next * 16 + round);
+    free(block);
+    pthread_barrier_wait(&barrier);
+  }
+  return (void*)(self + 1000);
+}
+
+static void large_blocks(void) {
+  pthread_barrier_init(&barrier, NULL, THREADS);
+  run(use_large, THREADS);
+  pthread_barrier_destroy(&barrier);
+}
+
 static void heap(void) {
+  large_blocks();
   for (int t = 0; t < THREADS; ++t) pointers[t] = malloc(3000);
   run(use_heap, THREADS);
   for (int t = 0; t < THREADS; ++t) {
