@@ -94,8 +94,9 @@ void homes() {
       {TERRANE_HOMES_CYCLIC, [](std::size_t p, std::size_t, std::size_t k) { return p % k; }},
       {TERRANE_HOMES_EXPLICIT,
        [](std::size_t, std::size_t, std::size_t) { return std::size_t{1}; }},
+      // A node that writes pages in order would claim the next ones, too: another node's, perhaps.
       {TERRANE_HOMES_FIRST_TOUCH,
-       [](std::size_t p, std::size_t, std::size_t k) { return (p / 3) % k; }}};
+       [](std::size_t p, std::size_t, std::size_t k) { return (p + 1) % k; }}};
   constexpr std::size_t kPages = 24;
   for (const Case& c : cases) {
     auto* bytes = allocate_all<std::uint8_t>(kPages * kPage, c.homes, 1);
