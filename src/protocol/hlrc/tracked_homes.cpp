@@ -45,8 +45,9 @@ Task<bool> TrackedHomes::may_untrack(Strand& s, std::uint64_t block) {
   if (!node_.tracked.contains(block)) co_return false;
   if (entry.state() == BlockState::kHome) co_return true;
   std::uint32_t word = co_await s.perform(LoadWord{node_.config.self, BlockId{block}});
-  bool tracked = word & kTracked && !(word & (kOffered | kMoved | kComing));
-  co_return entry.state() == BlockState::kInvalid&& tracked;
+  bool here = word & kTracked && !(word & (kOffered | kMoved | kComing));
+  if (entry.state() != BlockState::kInvalid) here = false;
+  co_return here;
 }
 
 // Blocks that are tracked.

@@ -8,7 +8,7 @@
 namespace terrane::runtime {
 namespace {
 
-// Twice as much is no overflow.
+// Of a block: with room for its alignment this is no overflow.
 constexpr std::uint64_t kMostBytes = PTRDIFF_MAX / 4;
 
 std::uint64_t up(std::uint64_t bytes, std::uint64_t grain) {

@@ -28,10 +28,9 @@ class KeptRegions {
   std::optional<Region> take(std::uint64_t bytes);
   // All of them, which are the caller's to free.
   std::vector<Region> take_all();
-  std::uint64_t bytes() const { return bytes_; }
 
  private:
-  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kMost = 64;  // regions
 
   const std::uint64_t most_;
   std::uint64_t bytes_ = 0;
