@@ -11,14 +11,14 @@
 
 namespace terrane::runtime {
 
-// News on their way out: runs for one reader travel together, in the order that they come in, in
+// Pushes on their way out: runs for one reader travel together, in the order that they come in, in
 // messages of some sixteen pages. Longer ones are no cheaper, and a reader would wait for the whole
 // of one with what it needs first. Owns the messages, and keeps the room of a few: to grow one from
 // nothing at each departure cost as much as to send it. By one thread at a time.
 class PushesOut {
  public:
   static constexpr std::size_t kMost = std::size_t{68} << 10;  // of a message, but for a single run
-  static constexpr std::size_t kFull = std::size_t{60} << 10;  // it goes, whatever comes next
+  static constexpr std::size_t kFull = std::size_t{64} << 10;  // it goes: sixteen pages in any runs
 
   bool empty() const { return open_.empty(); }
 

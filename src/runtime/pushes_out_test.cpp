@@ -72,6 +72,15 @@ TEST_F(PushesOutTest, GoInTheirOrderAndAsSoonAsAMessageIsFull) {
   EXPECT_EQ(block, 70u);
 }
 
+TEST_F(PushesOutTest, SixteenPagesGoTogetherInAnyRuns) {
+  for (std::uint8_t blocks : {1, 2, 4, 16}) {
+    for (std::uint64_t block = 0; block < 32; block += blocks) add(NodeId{2}, block, blocks);
+    EXPECT_EQ(sent.size(), 2u) << "runs of " << int{blocks};
+    out.send_all(send);
+    EXPECT_EQ(take_sent(NodeId{2}).size(), 2u);
+  }
+}
+
 TEST_F(PushesOutTest, EachReaderHasItsOwn) {
   add(NodeId{2}, 10, 1);
   add(NodeId{3}, 10, 1);
